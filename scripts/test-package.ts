@@ -1,0 +1,119 @@
+// Tests what a user installs: packs the package, installs the tarball in an empty folder, runs it from ESM and CommonJS,
+// compiles it under node16 and bundler resolution, and asks publint and attw what is wrong with it.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import manifest from '../package.json' with { type: 'json' }
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const temporary = mkdtempSync(join(tmpdir(), 'codual-package-'))
+
+let passed = 0
+const failures: string[] = []
+
+const run = (command: string, args: readonly string[], cwd: string): string =>
+  execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 * 1024 * 1024 })
+
+const step = (name: string, action: () => void): boolean => {
+  try {
+    action()
+    passed++
+    console.log(`ok    ${name}`)
+    return true
+  } catch (error) {
+    const { stdout = '', stderr = '', message = String(error) } = error as { stdout?: string; stderr?: string; message?: string }
+    failures.push(name)
+    console.error(`FAIL  ${name}\n${[stdout, stderr].join('\n').trim() || message}`)
+    return false
+  }
+}
+
+/** The file that a development dependency's `bin` names, to be run by this Node. */
+const bin = (name: string, file: string): string => join(root, 'node_modules', name, file)
+
+const tarballIn = (folder: string): string => {
+  const found = readdirSync(folder).find((name) => name.endsWith('.tgz'))
+  if (found === undefined) throw new Error(`npm pack left no tarball in ${folder}`)
+  return join(folder, found)
+}
+
+/** The program of the README, at run time: a gradient, a compiled one, and a rule of the checker's entry point. */
+const body = `
+const near = (a, b) => Math.abs(a - b) <= 1e-12
+const y = grad((x) => sum(mul(x, x)))([1, 2, 3])
+if (y.data.length !== 3 || ![2, 4, 6].every((v, i) => near(y.data[i], v))) throw new Error('grad gave ' + y.data)
+const f = compile((x) => sum(tanh(x)), cpu())
+if (!near(f([0.5]).item(), Math.tanh(0.5))) throw new Error('compile gave ' + f([0.5]).item())
+if (Object.keys(check).length === 0) throw new Error('codual/check exports nothing')
+console.log('ran')
+`
+
+/** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
+const types = `
+import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
+
+const loss = fn({ params: { w: f32(2, 3), b: f32(2) }, x: f32('batch', 3) }, ({ params, x }) =>
+  mean(tanh(add(matmul(x, transpose(params.w)), params.b))))
+const step = compile(valueAndGrad(loss, { wrt: 'params' }), cpu())
+const { grad } = step({ params: { w: [[1, 2, 3], [4, 5, 6]], b: [0, 0] }, x: [[0.1, 0.2, 0.3]] })
+export const rows: 2 = grad.w.shape[0]
+export const columns: 3 = grad.w.shape[1]
+
+export const broken = fn({ x: f32(8, 3), w: f32(4, 2) }, ({ x, w }) =>
+  // @ts-expect-error the inner axes differ
+  matmul(x, w))
+`
+
+try {
+  const built = step('npm run build', () => run('npm', ['run', 'build'], root))
+  const packed = built && step('npm pack', () => run('npm', ['pack', '--ignore-scripts', '--pack-destination', temporary], root))
+  if (packed) {
+    const tarball = tarballIn(temporary)
+    const listing = run('tar', ['-tzf', tarball], temporary).trim().split('\n')
+    step('the tarball has only dist, README.md, LICENSE, CHANGELOG.md and package.json', () => {
+      const stray = listing.filter((path) => !/^package\/(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(path))
+      const absent = ['README.md', 'LICENSE', 'CHANGELOG.md'].filter((name) => !listing.includes(`package/${name}`))
+      if (stray.length + absent.length > 0) throw new Error(`stray: ${stray.join(', ')}; absent: ${absent.join(', ')}`)
+    })
+    step('publint', () => run(process.execPath, [bin('publint', 'src/cli.js'), 'run', tarball, '--strict'], root))
+    step('attw', () => run(process.execPath, [bin('@arethetypeswrong/cli', 'dist/index.js'), tarball, '--profile', 'node16'], root))
+
+    const user = join(temporary, 'user')
+    mkdirSync(user)
+    const write = (name: string, text: string): void => writeFileSync(join(user, name), text)
+    const peers = (['fp-ts', 'io-ts', 'fast-check'] as const).map((name) => `${name}@${manifest.devDependencies[name]}`)
+    write('package.json', '{ "name": "user", "private": true }')
+    const installed = step('npm install in an empty folder', () =>
+      run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...peers], user),
+    )
+    if (installed) {
+      const names = 'compile, cpu, grad, mul, sum, tanh'
+      write('esm.mjs', `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\n${body}`)
+      write('cjs.cjs', `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${body}`)
+      step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
+      step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
+
+      write('types.mts', types)
+      write('types.cts', types)
+      const tsc = (module: string, moduleResolution: string): string =>
+        run(
+          process.execPath,
+          [
+            ...[bin('typescript', 'bin/tsc'), '--noEmit', '--strict', '--noUncheckedIndexedAccess', '--target', 'es2022'],
+            ...['--lib', 'es2023,dom,esnext.disposable', '--module', module, '--moduleResolution', moduleResolution],
+            ...['types.mts', 'types.cts'],
+          ],
+          user,
+        )
+      step('its types compile under node16, without skipLibCheck', () => tsc('node16', 'node16'))
+      step('its types compile under bundler, without skipLibCheck', () => tsc('esnext', 'bundler'))
+    }
+  }
+} finally {
+  rmSync(temporary, { recursive: true, force: true })
+}
+
+console.log(failures.length === 0 ? `the package is fine: ${passed} checks` : `the package is broken: ${failures.join('; ')}`)
+process.exitCode = failures.length === 0 ? 0 : 1

@@ -1,0 +1,132 @@
+/*
+ * Packing of matrix panels, and vectors that load and store only part of themselves.
+ */
+
+import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import { address, type Float } from './float.js'
+
+/** Pushes a vector of the first `count` elements at an address, zeros after; reads nothing else. */
+export function loadPartial(f: FunctionBuilder, F: Float, pointer: Local, count: number, offset: number): void {
+  if (F.name === 'f64' || count === 1) {
+    F.loadOne(f.get(pointer), offset)
+    return
+  }
+  if (count === 3) f.get(pointer)
+  f.get(pointer).v128Load64Zero(offset)
+  if (count === 3) f.v128Load32Lane(2, offset + 8)
+}
+
+/** Writes the first `count` elements of a vector. */
+export function storePartial(f: FunctionBuilder, F: Float, pointer: Local, value: Local, count: number, offset: number): void {
+  if (count >= 2) f.get(pointer).get(value).v128Store64Lane(0, offset)
+  if (count !== 2) F.storeLane(f.get(pointer).get(value), count - 1, offset + (count - 1) * F.bytes)
+}
+
+/** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements. */
+export function emitPack(module: Module, F: Float, width: number): FuncRef {
+  const e = F.bytes
+  const f = module.func(undefined, new Array(5).fill('i32'))
+  const [dst, src, k, stride, kStride] = Array.from({ length: 5 }, (_, i) => f.param(i)) as [Local, Local, Local, Local, Local]
+  const i32 = address(f)
+  const lines = f.locals('i32', width)
+  const block = f.locals('v128', F.lanes)
+  const count = f.local('i32')
+  f.ifThen(i32.eq(stride, e), () => {
+    f.countDown(k, () => {
+      for (let v = 0; v < width / F.lanes; v++)
+        f.get(dst)
+          .get(src)
+          .v128Load(v * 16)
+          .v128Store(v * 16)
+      f.increment(dst, width * e).increment(src, kStride)
+    })
+    f.op(OP.return)
+  })
+  for (let i = 0; i < width; i++) f.set(lines[i]!, i === 0 ? src : i32.add(lines[i - 1]!, stride))
+  f.ifThen(i32.eq(kStride, e), () => {
+    f.op(OP.i32_div_u, k, F.lanes)
+      .localTee(count)
+      .if(() =>
+        f.countDown(count, () => {
+          for (let v = 0; v < width; v += F.lanes) {
+            for (let i = 0; i < F.lanes; i++)
+              f.get(lines[v + i]!)
+                .v128Load()
+                .set(block[i]!)
+            transposed(f, F, block, (row, value) => {
+              f.get(dst)
+              value()
+              f.v128Store((row * width + v) * e)
+            })
+          }
+          for (const line of lines) f.increment(line, 16)
+          f.increment(dst, 16 * width)
+        }),
+      )
+    f.set(k, i32.and(k, F.lanes - 1))
+  })
+  f.ifThen(k, () =>
+    f.countDown(k, () => {
+      lines.forEach((line, i) => {
+        copyElement(f, F, dst, i * e, line)
+        f.increment(line, kStride)
+      })
+      f.increment(dst, width * e)
+    }),
+  )
+  return f
+}
+
+/** packNarrow(dst, src, k, stride, kStride, lines, width): as pack, with fewer lines than the rows are wide; the rest stays unset. */
+export function emitPackNarrow(module: Module, F: Float): FuncRef {
+  const e = F.bytes
+  const f = module.func(undefined, new Array(7).fill('i32'))
+  const [dst, src, k, stride, kStride, lines, width] = Array.from({ length: 7 }, (_, i) => f.param(i)) as [
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+  ]
+  const i32 = address(f)
+  const [from, to, count] = f.locals('i32', 3) as [Local, Local, Local]
+  f.countDown(k, () => {
+    f.set(from, src).set(to, dst).set(count, lines)
+    f.countDown(count, () => {
+      copyElement(f, F, to, 0, from)
+      f.increment(from, stride).increment(to, e)
+    })
+    f.increment(src, kStride).increment(dst, i32.mul(width, e))
+  })
+  return f
+}
+
+function copyElement(f: FunctionBuilder, F: Float, to: Local, offset: number, from: Local): void {
+  f.get(to).get(from)
+  if (F.name === 'f32') f.i32Load().i32Store(offset)
+  else f.i64Load().i64Store(offset)
+}
+
+/** Hands the rows of the transposed lanes x lanes block, one by one, to `use`. */
+function transposed(f: FunctionBuilder, F: Float, block: readonly Local[], use: (row: number, value: () => void) => void): void {
+  const [a, b, c, d] = block as [Local, Local, Local, Local]
+  if (F.name === 'f64') {
+    use(0, () => f.get(a).get(b).i64x2Shuffle(0, 2))
+    use(1, () => f.get(a).get(b).i64x2Shuffle(1, 3))
+    return
+  }
+  const pairs = (row: number) => () => {
+    const [x, y] = row < 2 ? ([0, 4] as const) : ([2, 6] as const)
+    f.get(a)
+      .get(b)
+      .i32x4Shuffle(x, y, x + 1, y + 1)
+    f.get(c)
+      .get(d)
+      .i32x4Shuffle(x, y, x + 1, y + 1)
+    if (row % 2 === 0) f.i64x2Shuffle(0, 2)
+    else f.i64x2Shuffle(1, 3)
+  }
+  for (let row = 0; row < 4; row++) use(row, pairs(row))
+}

@@ -1,0 +1,262 @@
+/*
+ * Matrix times vector, y = M x (+ y), for the products with one row or one column.
+ *
+ *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers, one multiply-add a column; k in blocks of 256
+ *   rows of M contiguous      dot products, four rows at once; sums of 1024 elements are added up in f64
+ *   neither                   one element at a time, added up in f64
+ */
+
+import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import { address, type Float, multiplyAdd, zeroVector } from './float.js'
+
+const columnBlock = 256
+const dotBlock = 1024
+
+type Params = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
+
+/** matvec(y, yStride, M, rowStride, colStride, x, xStride, rows, k, scratch, acc) for positive rows and k; strides in bytes. */
+export function emitMatvec(module: Module, F: Float, madd: boolean): FuncRef {
+  const e = F.bytes
+  const columns = emitColumns(module, F, madd)
+  const dots = emitDots(module, F, madd)
+  const strided = emitStrided(module, F)
+  const f = module.func(undefined, new Array(11).fill('i32'))
+  const [y, ys, M, rs, cs, x, xs, rows, k, scratch, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Params
+  const i32 = address(f)
+  const [from, to, count] = f.locals('i32', 3) as [Local, Local, Local]
+  f.ifThen(i32.and(i32.and(i32.eq(rs, e), i32.eq(ys, e)), i32.or(i32.ne(rows, 1), i32.eq(k, 1))), () =>
+    f.call(columns, y, M, cs, x, xs, rows, k, acc).op(OP.return),
+  )
+  f.ifThen(
+    i32.eq(cs, e),
+    () => {
+      f.ifThen(i32.ne(xs, e), () => {
+        f.set(from, x).set(to, scratch).set(count, k)
+        f.countDown(count, () => {
+          F.store(F.load(f.get(to).get(from)))
+          f.increment(from, xs).increment(to, e)
+        })
+        f.set(x, scratch)
+      })
+      f.call(dots, y, ys, M, rs, x, rows, k, acc)
+    },
+    () => f.call(strided, y, ys, M, rs, cs, x, xs, rows, k, acc),
+  )
+  return f
+}
+
+/** columns(y, M, colStride, x, xStride, rows, k, acc): y and the columns of M are contiguous. */
+function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
+  const e = F.bytes
+  const f = module.func(undefined, new Array(8).fill('i32'))
+  const [y, M, cs, x, xs, rows, k, acc] = Array.from({ length: 8 }, (_, i) => f.param(i)) as [
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+  ]
+  const i32 = address(f)
+  const [kb, left, yp, bp, mp, xp, count] = f.locals('i32', 7) as [Local, Local, Local, Local, Local, Local, Local]
+  const sums = f.locals('v128', 8)
+  const splat = f.local('v128')
+  const tile = (vectors: number, single: boolean): void => {
+    const used = sums.slice(0, vectors)
+    for (const s of used) zeroVector(f).set(s)
+    f.set(mp, bp).set(xp, x).set(count, kb)
+    f.countDown(count, () => {
+      F.loadSplat(f.get(xp)).set(splat)
+      used.forEach((s, v) => {
+        multiplyAdd(f, F, madd, s, splat, () => (single ? F.loadOne(f.get(mp)) : f.get(mp).v128Load(v * 16)))
+      })
+      f.increment(mp, cs).increment(xp, xs)
+    })
+    const store = (accumulate: boolean): void => {
+      used.forEach((s, v) => {
+        f.get(yp)
+        if (accumulate) f.op(F.vadd, () => (single ? F.loadOne(f.get(yp)) : f.get(yp).v128Load(v * 16)), s)
+        else f.get(s)
+        if (single) F.storeLane(f, 0)
+        else f.v128Store(v * 16)
+      })
+    }
+    f.ifThen(
+      acc,
+      () => store(true),
+      () => store(false),
+    )
+    const bytes = single ? e : vectors * 16
+    f.increment(yp, bytes).increment(bp, bytes)
+    f.set(left, i32.sub(left, bytes / e))
+  }
+  const whileAtLeast = (elements: number, body: () => void): void => {
+    f.block((done) =>
+      f.loop((next) => {
+        f.op(OP.i32_lt_u, left, elements).brIf(done)
+        body()
+        f.br(next)
+      }),
+    )
+  }
+  f.loop((nextBlock) => {
+    f.set(kb, i32.min(k, columnBlock)).set(left, rows).set(yp, y).set(bp, M)
+    whileAtLeast(8 * F.lanes, () => tile(8, false))
+    whileAtLeast(F.lanes, () => tile(1, false))
+    whileAtLeast(1, () => tile(1, true))
+    f.set(acc, 1)
+    f.increment(M, i32.mul(kb, cs)).increment(x, i32.mul(kb, xs))
+    f.set(k, i32.sub(k, kb)).brIf(nextBlock, k)
+  })
+  return f
+}
+
+/** dots(y, yStride, M, rowStride, x, rows, k, acc): x and the rows of M are contiguous. */
+function emitDots(module: Module, F: Float, madd: boolean): FuncRef {
+  const e = F.bytes
+  const f = module.func(undefined, new Array(8).fill('i32'))
+  const [y, ys, M, rs, x, rows, k, acc] = Array.from({ length: 8 }, (_, i) => f.param(i)) as [
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+  ]
+  const i32 = address(f)
+  const [left, xp, vectors, rest, groups] = f.locals('i32', 5) as [Local, Local, Local, Local, Local]
+  const pointers = f.locals('i32', 4)
+  const sums = f.locals('v128', 4)
+  const totals = f.locals('v128', 4)
+  const xv = f.local('v128')
+  const total = f.local('f64')
+
+  // Blocks keep the f32 error near one rounding of the block; partial elements go through lane 0.
+  const group = (height: number, unroll: number): void => {
+    for (let r = 0; r < height; r++) {
+      f.set(pointers[r]!, r === 0 ? M : i32.add(pointers[r - 1]!, rs))
+      zeroVector(f).set(totals[r]!)
+    }
+    f.set(xp, x).set(left, k)
+    const step = (read: (pointer: Local) => unknown, bytes: number, times: number): void => {
+      for (let u = 0; u < times; u++) {
+        const load = (pointer: Local): unknown => (times === 1 ? read(pointer) : f.get(pointer).v128Load(u * bytes))
+        load(xp)
+        f.set(xv)
+        for (let r = 0; r < height; r++) {
+          multiplyAdd(f, F, madd, sums[r + u]!, () => load(pointers[r]!), xv)
+        }
+      }
+      for (let r = 0; r < height; r++) f.increment(pointers[r]!, bytes * times)
+      f.increment(xp, bytes * times)
+    }
+    const whole = (pointer: Local): unknown => f.get(pointer).v128Load()
+    const one = (pointer: Local): unknown => F.loadOne(f.get(pointer))
+    const chains = Math.max(height, unroll)
+    f.loop((nextBlock) => {
+      for (let s = 0; s < chains; s++) zeroVector(f).set(sums[s]!)
+      f.set(vectors, i32.min(left, dotBlock))
+      f.set(left, i32.sub(left, vectors))
+      f.set(rest, i32.and(vectors, F.lanes - 1))
+      f.op(OP.i32_div_u, vectors, F.lanes).set(vectors)
+      if (unroll > 1) {
+        f.op(OP.i32_div_u, vectors, unroll)
+          .localTee(groups)
+          .if(() => f.countDown(groups, () => step(whole, 16, unroll)))
+        f.set(vectors, i32.and(vectors, unroll - 1))
+      }
+      f.ifThen(vectors, () => f.countDown(vectors, () => step(whole, 16, 1)))
+      f.ifThen(rest, () => f.countDown(rest, () => step(one, e, 1)))
+      if (unroll > 1) {
+        f.op(
+          F.vadd,
+          () => f.op(F.vadd, sums[0]!, sums[1]!),
+          () => f.op(F.vadd, sums[2]!, sums[3]!),
+        ).set(sums[0]!)
+      }
+      for (let r = 0; r < height; r++) addToTotal(f, F, totals[r]!, sums[r]!)
+      f.brIf(nextBlock, left)
+    })
+    for (let r = 0; r < height; r++) {
+      f.get(totals[r]!).f64x2ExtractLane(0).get(totals[r]!).f64x2ExtractLane(1).op(OP.f64_add).set(total)
+      finish(f, F, y, total, acc)
+      f.increment(y, ys)
+    }
+    f.increment(M, i32.mul(rs, height))
+  }
+  f.block((done) =>
+    f.loop((next) => {
+      f.op(OP.i32_lt_u, rows, 4).brIf(done)
+      group(4, 1)
+      f.set(rows, i32.sub(rows, 4)).br(next)
+    }),
+  )
+  f.ifThen(rows, () => f.countDown(rows, () => group(1, 4)))
+  return f
+}
+
+/** total (two f64) += the lanes of a sum. */
+function addToTotal(f: FunctionBuilder, F: Float, total: Local, sum: Local): void {
+  if (F.name === 'f64') {
+    f.op(OP.f64x2_add, total, sum).set(total)
+    return
+  }
+  f.op(OP.f64x2_add, total, () => f.get(sum).op(OP.f64x2_promote_low_f32x4))
+  f.get(sum).get(sum).i32x4Shuffle(2, 3, 2, 3).op(OP.f64x2_promote_low_f32x4).op(OP.f64x2_add).set(total)
+}
+
+/** *y = total (+ *y when acc), total an f64. */
+function finish(f: FunctionBuilder, F: Float, y: Local, total: Local, acc: Local): void {
+  f.ifThen(acc, () => {
+    F.load(f.get(total).get(y))
+    if (F.name === 'f32') f.op(OP.f64_promote_f32)
+    f.op(OP.f64_add).set(total)
+  })
+  f.get(y).get(total)
+  if (F.name === 'f32') f.op(OP.f32_demote_f64)
+  F.store(f)
+}
+
+/** strided(y, yStride, M, rowStride, colStride, x, xStride, rows, k, acc) */
+function emitStrided(module: Module, F: Float): FuncRef {
+  const f = module.func(undefined, new Array(10).fill('i32'))
+  const [y, ys, M, rs, cs, x, xs, rows, k, acc] = Array.from({ length: 10 }, (_, i) => f.param(i)) as [
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+    Local,
+  ]
+  const [mp, xp, count] = f.locals('i32', 3) as [Local, Local, Local]
+  const total = f.local('f64')
+  const read = (pointer: Local): void => {
+    F.load(f.get(pointer))
+    if (F.name === 'f32') f.op(OP.f64_promote_f32)
+  }
+  f.countDown(rows, () => {
+    f.f64Const(0).set(total)
+    f.set(mp, M).set(xp, x).set(count, k)
+    f.countDown(count, () => {
+      f.op(OP.f64_add, total, () =>
+        f.op(
+          OP.f64_mul,
+          () => read(mp),
+          () => read(xp),
+        ),
+      ).set(total)
+      f.increment(mp, cs).increment(xp, xs)
+    })
+    finish(f, F, y, total, acc)
+    f.increment(y, ys).increment(M, rs)
+  })
+  return f
+}

@@ -1,0 +1,222 @@
+/*
+ * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> ().
+ *
+ * One product goes to one of two forms:
+ *   matvec    when m or n is 1 (gemm-vector.ts)
+ *   blocks    otherwise: panels of 4 x 8 (f32) or 4 x 4 (f64) results held in registers, k in blocks of 256, m of 128, n of 1024
+ *             (Goto and van de Geijn 2008). A is read in place when its rows are contiguous, B when it is small or few rows use it;
+ *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
+ */
+
+import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import { address, type Float, type FloatName, floats } from './float.js'
+import { emitPack, emitPackNarrow } from './gemm-pack.js'
+import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
+import { emitMatvec } from './gemm-vector.js'
+
+export interface GemmOptions {
+  readonly type: FloatName
+  /** Use relaxed multiply-add; needs relaxed SIMD. */
+  readonly madd: boolean
+  /** Unroll k by 4: a gain with madd on V8 13.6, a loss on V8 11.3 (spills). Same results. Default false. */
+  readonly unroll?: boolean
+  /** C += A B instead of C = A B. */
+  readonly accumulate: boolean
+}
+
+/** The words of a gemm record; strides and pointers in bytes. C has unit column stride. */
+export const gemmRecord = {
+  c: 0,
+  a: 1,
+  b: 2,
+  m: 3,
+  n: 4,
+  k: 5,
+  cRowStride: 6,
+  aRowStride: 7,
+  aColStride: 8,
+  bRowStride: 9,
+  bColStride: 10,
+  scratch: 11,
+  batch: 12,
+  cBatchStride: 13,
+  aBatchStride: 14,
+  bBatchStride: 15,
+} as const
+
+export const gemmRecordWords = 16
+
+const blockK = 256
+const blockM = 128
+const blockN = 1024
+
+const align16 = (bytes: number): number => (bytes + 15) & ~15
+
+/** Bytes of scratch that an m x k by k x n product may use, whatever its strides. */
+export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
+  const { bytes } = floats[type]
+  if (m === 0 || n === 0 || k === 0) return 0
+  if (m === 1 || n === 1) return align16(k * bytes)
+  const kb = Math.min(k, blockK)
+  const rows = Math.ceil(Math.min(m, blockM) / rowsPerTile) * rowsPerTile
+  return align16(kb * Math.min(n, blockN) * bytes) + align16(kb * rows * bytes)
+}
+
+// The product itself is shared by the accumulating and the plain kernel of one module.
+const products = /* @__PURE__ */ new WeakMap<Module, Map<string, FuncRef>>()
+
+/** Adds the kernel to the module. */
+export function emitGemm(module: Module, { type, madd, accumulate, unroll = false }: GemmOptions, name?: string): FunctionBuilder {
+  const known = products.get(module) ?? new Map<string, FuncRef>()
+  products.set(module, known)
+  const key = `${type} ${madd} ${unroll}`
+  const product = known.get(key) ?? emitProduct(module, floats[type], madd, unroll)
+  known.set(key, product)
+
+  const f = module.kernel(name)
+  const record = f.param(0)
+  const i32 = address(f)
+  const word = (field: keyof typeof gemmRecord): Local => {
+    const x = f.local('i32')
+    f.get(record)
+      .i32Load(gemmRecord[field] * 4)
+      .set(x)
+    return x
+  }
+  const batch = word('batch')
+  const [c, a, b, m, n, k] = [word('c'), word('a'), word('b'), word('m'), word('n'), word('k')]
+  const [ldc, ars, acs, brs, bcs] = [word('cRowStride'), word('aRowStride'), word('aColStride'), word('bRowStride'), word('bColStride')]
+  const [scratch, cStep, aStep, bStep] = [word('scratch'), word('cBatchStride'), word('aBatchStride'), word('bBatchStride')]
+  f.block((done) => {
+    f.op(OP.i32_eqz, batch).brIf(done)
+    f.op(OP.i32_eqz, m).brIf(done)
+    f.op(OP.i32_eqz, n).brIf(done)
+    // A batch that shares B and continues C and A row by row is one tall product.
+    const shared = i32.and(i32.eq(bStep, 0), i32.and(i32.eq(aStep, i32.mul(m, ars)), i32.eq(cStep, i32.mul(m, ldc))))
+    f.ifThen(shared, () => f.set(m, i32.mul(m, batch)).set(batch, 1))
+    f.countDown(batch, () => {
+      f.call(product, c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, accumulate ? 1 : 0)
+      f.increment(c, cStep).increment(a, aStep).increment(b, bStep)
+    })
+  })
+  return f
+}
+
+/** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
+function emitProduct(module: Module, F: Float, madd: boolean, unroll: boolean): FuncRef {
+  const e = F.bytes
+  const widths = panelWidths(F)
+  const sweeps = widths.map((width) => emitSweep(module, F, madd, unroll, width))
+  const packB = emitPack(module, F, widths[0]!)
+  const packA = emitPack(module, F, rowsPerTile)
+  const packNarrow = emitPackNarrow(module, F)
+  const matvec = emitMatvec(module, F, madd)
+
+  const f = module.func(undefined, new Array(13).fill('i32'))
+  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = Array.from({ length: 13 }, (_, i) => f.param(i)) as Tuple13
+  const i32 = address(f)
+  const [jj, nb, kk, kb, ii, mb, j, i, more] = f.locals('i32', 9) as Tuple9
+  const [aBlock, bBlock, cp, bp, ldb, width, panelsA, dst, src] = f.locals('i32', 9) as Tuple9
+  const [packsA, packsB] = [f.local('i32'), f.local('i32')]
+
+  f.ifThen(i32.eq(k, 0), () => {
+    f.ifThen(i32.eq(acc, 0), () =>
+      f.countDown(m, () => {
+        f.get(c).i32Const(0).push(i32.mul(n, e)).memoryFill()
+        f.increment(c, ldc)
+      }),
+    )
+    f.op(OP.return)
+  })
+  f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
+  f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, e, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
+
+  // Packing pays when a block of the operand is larger than a cache keeps near and is read often enough.
+  const large = (rows: Local, times: Local) => i32.and(i32.atLeast(i32.mul(rows, k), 4097), i32.atLeast(times, 17))
+  f.set(packsA, i32.and(i32.ne(acs, e), large(m, n)))
+  f.set(packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m), i32.atLeast(brs, 256))))
+  f.op(OP.i32_add, scratch, () => f.op(OP.i32_and, i32.add(i32.mul(i32.mul(i32.min(k, blockK), i32.min(n, blockN)), e), 15), -16)).set(
+    panelsA,
+  )
+
+  const blocks = (at: Local, size: Local, total: Local, step: number, body: () => void): void => {
+    f.forLoop(at, 0, total, step, () => {
+      f.set(size, i32.min(i32.sub(total, at), step))
+      body()
+    })
+  }
+  blocks(jj, nb, n, blockN, () =>
+    blocks(kk, kb, k, blockK, () => {
+      f.set(more, i32.or(acc, i32.ne(kk, 0)))
+      f.set(bBlock, i32.add(b, i32.mul(kk, brs), i32.mul(jj, bcs)))
+      f.ifThen(packsB, () => {
+        f.set(dst, scratch).set(src, bBlock).set(j, nb)
+        f.block((done) =>
+          f.loop((next) => {
+            setWidth(f, width, j, widths)
+            f.ifThen(
+              i32.eq(width, widths[0]!),
+              () => f.call(packB, dst, src, kb, bcs, brs),
+              () => f.call(packNarrow, dst, src, kb, bcs, brs, width, width),
+            )
+            f.increment(dst, i32.mul(i32.mul(width, kb), e)).increment(src, i32.mul(width, bcs))
+            f.set(j, i32.sub(j, width)).brIf(next, j).br(done)
+          }),
+        )
+      })
+      blocks(ii, mb, m, blockM, () => {
+        f.set(aBlock, i32.add(a, i32.mul(ii, ars), i32.mul(kk, acs)))
+        f.ifThen(packsA, () => {
+          f.set(dst, panelsA).set(src, aBlock)
+          f.forLoop(i, 0, mb, rowsPerTile, () => {
+            f.ifThen(
+              i32.atLeast(i32.sub(mb, i), rowsPerTile),
+              () => f.call(packA, dst, src, kb, ars, acs),
+              () => f.call(packNarrow, dst, src, kb, ars, acs, i32.sub(mb, i), rowsPerTile),
+            )
+            f.increment(dst, i32.mul(kb, rowsPerTile * e)).increment(src, i32.mul(ars, rowsPerTile))
+          })
+        })
+        f.set(cp, i32.add(c, i32.mul(ii, ldc), i32.mul(jj, e)))
+        f.set(bp, i32.choose(packsB, scratch, bBlock)).set(j, nb)
+        f.loop((next) => {
+          setWidth(f, width, j, widths)
+          f.set(ldb, i32.choose(packsB, i32.mul(width, e), brs))
+          dispatch(f, width, widths, (w) => {
+            f.get(kb)
+              .get(mb)
+              .push(i32.choose(packsA, panelsA, aBlock))
+            f.push(i32.choose(packsA, e, ars)).push(i32.choose(packsA, rowsPerTile * e, acs))
+            f.push(i32.choose(packsA, i32.mul(kb, rowsPerTile * e), i32.mul(ars, rowsPerTile)))
+            f.call(sweeps[w]!, bp, ldb, cp, ldc, more)
+          })
+          f.increment(bp, i32.choose(packsB, i32.mul(i32.mul(width, kb), e), i32.mul(width, e)))
+          f.increment(cp, i32.mul(width, e))
+          f.set(j, i32.sub(j, width)).brIf(next, j)
+        })
+      })
+    }),
+  )
+  return f
+}
+
+type Tuple9 = [Local, Local, Local, Local, Local, Local, Local, Local, Local]
+type Tuple13 = [...Tuple9, Local, Local, Local, Local]
+
+/** width = the widest panel that the remaining columns fill. */
+function setWidth(f: FunctionBuilder, width: Local, remaining: Local, widths: readonly number[]): void {
+  const i32 = address(f)
+  const [two, one] = widths as [number, number]
+  f.set(width, i32.choose(i32.atLeast(remaining, two), two, i32.min(remaining, one)))
+}
+
+function dispatch(f: FunctionBuilder, width: Local, widths: readonly number[], body: (index: number) => void, from = 0): void {
+  if (from === widths.length - 1) {
+    body(from)
+    return
+  }
+  f.op(OP.i32_eq, width, widths[from]!).if(
+    () => body(from),
+    () => dispatch(f, width, widths, body, from + 1),
+  )
+}

@@ -1,0 +1,66 @@
+/** Kernels as data: what a plan's steps run, free of any backend. Sizes, strides and addresses belong to the step, not to the kernel. */
+import type { AnyPrimitive } from '../../core/primitive.js'
+import type { DType } from '../../core/types/dtype.js'
+
+/** One scalar operation. Values are numbered: inputs first, then one per op. */
+export interface BodyOp {
+  readonly prim: AnyPrimitive
+  readonly params: unknown
+  readonly args: readonly number[]
+  readonly dtype: DType
+}
+/** A closed scalar program: what one point of a loop computes. `results` are value numbers. */
+export interface Body {
+  readonly inputs: readonly DType[]
+  readonly ops: readonly BodyOp[]
+  readonly results: readonly number[]
+}
+
+/** Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. */
+export type Access = 'unit' | 'zero' | 'any'
+export type Fold = 'sum' | 'prod' | 'max' | 'min'
+
+export interface LoopOutput {
+  readonly dtype: DType
+  readonly access: Access
+  /**
+   * Absent: every point stores its value. Present: values are folded over the loop axes marked true (the step's strides are 0
+   * there); `accumulate` folds into what the buffer holds, otherwise the fold starts from its identity. max and min keep NaN.
+   */
+  readonly fold?: { readonly op: Fold; readonly axes: readonly boolean[]; readonly accumulate: boolean }
+}
+
+/**
+ * A loop nest over `rank` axes, outermost first, row-major: at each point the body reads its inputs and yields one value per
+ * output (`body.results[i]` goes to `outputs[i]`). Fused elementwise operations, broadcasts, strided copies and reductions are all this.
+ *
+ * Step layout (32-bit words): the `rank` axis lengths, then for each operand (inputs, then outputs) its byte address and its
+ * `rank` byte strides. An output may alias an input only with the same address and strides.
+ */
+export interface LoopKernel {
+  readonly kind: 'loop'
+  readonly rank: number
+  readonly body: Body
+  readonly inputs: readonly Access[]
+  readonly outputs: readonly LoopOutput[]
+}
+
+/** C = A B, or C += A B. Step words: see backends' gemm; strides are free, C has unit column stride. */
+export interface GemmKernel {
+  readonly kind: 'gemm'
+  readonly dtype: 'f32' | 'f64'
+  readonly accumulate: boolean
+}
+
+/** A primitive run as a whole over contiguous row-major arrays; a backend may have its own kernel for it by name, else its meaning runs. */
+export interface OpaqueKernel {
+  readonly kind: 'opaque'
+  readonly prim: AnyPrimitive
+  readonly params: unknown
+  readonly args: readonly { readonly shape: readonly number[]; readonly dtype: DType }[]
+  readonly results: readonly { readonly shape: readonly number[]; readonly dtype: DType }[]
+  /** Argument k's buffer is result 0's: the primitive adds into it (an accumulator whose last read this is). */
+  readonly inPlace: number | undefined
+}
+
+export type Kernel = LoopKernel | GemmKernel | OpaqueKernel

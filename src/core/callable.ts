@@ -1,0 +1,129 @@
+/** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
+import type { Aval } from './aval.js'
+import { raise } from './explain.js'
+import { asExpr, constant, isExpr, type Node, substitute } from './expr.js'
+import type { NDArray } from './ndarray.js'
+import { freshInputs, hasExpr, liftTree, makeProgram, type Program } from './program.js'
+import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
+import { isTensor, Tensor } from './tensor.js'
+import { explainDef, flatten, isLeaf, leafPaths, sameDef, type TreeDef, unflatten } from './tree.js'
+
+/** What a transform needs to know of a function. */
+export interface Meta {
+  readonly name: string
+  /** Declared inputs of each argument; undefined: any shapes. */
+  readonly declared?: { readonly def: TreeDef; readonly specs: readonly Spec[] }
+  /** Number of arguments (a function made by `fn` has one: its argument tree). */
+  readonly arity: number
+  /** From arguments with expressions at their leaves to a tree of expressions. `fresh`: the leaves are distinct new inputs that nothing has captured. */
+  readonly body: (args: readonly unknown[], fresh: boolean) => unknown
+}
+
+const META = Symbol('codual.meta')
+
+/** The meta of a function: its own, or that of a plain function. */
+export const metaOf = (f: unknown): Meta => {
+  if (typeof f !== 'function') return raise({ _tag: 'BadInput', where: 'a transform', reason: `${typeof f} is not a function.`, fix: 'pass a function or an fn.' })
+  const own = (f as { [META]?: Meta })[META]
+  if (own !== undefined) return own
+  return { name: f.name === '' ? 'f' : f.name, arity: f.length, body: (args) => (f as (...xs: readonly unknown[]) => unknown)(...args) }
+}
+
+/** What runs a function on concrete values. */
+export interface Runtime {
+  readonly call: (meta: Meta, args: readonly unknown[]) => unknown
+}
+
+/** A callable: with expressions among its arguments it inlines, with concrete values it runs. */
+export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unknown[]) => unknown) => {
+  const f = (...args: readonly unknown[]): unknown => {
+    if (!args.some(hasExpr)) return runtime.call(meta, args)
+    const { leaves, def } = readArgs(meta, args)
+    const nodes = leaves.map(toNode)
+    return meta.body((unflatten(def, nodes.map(asExpr)) as unknown[]), false)
+  }
+  Object.defineProperty(f, META, { value: meta })
+  Object.defineProperty(f, 'name', { value: meta.name })
+  return f
+}
+
+const toNode = (x: Node | NDArray): Node => (isExpr(x) ? (x as Node) : isTensor(x) ? x.node : x.shape.length === 0 ? constant(x.data[0]!, x.dtype) : new Tensor(x.shape, x.dtype, x.data).node)
+
+/** Arguments taken apart and held against the declaration. */
+export const readArgs = (meta: Meta, args: readonly unknown[]): { readonly leaves: (Node | NDArray)[]; readonly def: TreeDef } => {
+  const want = meta.declared
+  if (want !== undefined) {
+    if (args.length !== meta.arity) raise({ _tag: 'BadInput', where: meta.name, reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.` })
+    const leaves = leavesAlong(want.def, args, meta.name)
+    const names: Names = new Map()
+    const paths = leafPaths(want.def)
+    return { leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, `${meta.name}: ${paths[i]!.replace(/^\[0\]\.?/, '') || 'argument'}`)), def: want.def }
+  }
+  const list = [...args]
+  const { leaves, def } = flatten(list, meta.name, (x) => x !== list && isLeaf(x))
+  const names: Names = new Map()
+  const paths = leafPaths(def)
+  return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, `${meta.name}: argument ${paths[i]}`)), def }
+}
+
+/** Leaves of a tree along a known structure (arrays at a leaf stay whole); raises what is missing or extra. */
+const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
+  const out: unknown[] = []
+  let odd = false
+  const go = (d: TreeDef, x: unknown): void => {
+    if (d._tag === 'Leaf') out.push(x)
+    else if (d._tag === 'Tuple') {
+      if (!Array.isArray(x) || x.length !== d.items.length) odd = true
+      else for (let i = 0; i < d.items.length; i++) go(d.items[i]!, x[i])
+    } else if (d._tag === 'Record') {
+      if (typeof x !== 'object' || x === null || Object.keys(x).length !== d.keys.length) odd = true
+      else
+        for (let i = 0; i < d.keys.length; i++) {
+          if (!Object.hasOwn(x, d.keys[i]!)) odd = true
+          else go(d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!])
+        }
+    }
+  }
+  go(def, tree)
+  if (odd || out.some((x) => x === undefined || x === null)) {
+    const got = flatten(tree, name).def
+    raise({ _tag: 'BadInput', where: name, reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`, fix: 'pass exactly the declared inputs.' })
+  }
+  return out
+}
+
+/** Traces a function at the avals of its arguments. */
+export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Program => {
+  const inputs = freshInputs(def, avals)
+  const out = meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true)
+  if (typeof (out as { then?: unknown } | null)?.then === 'function') raise({ _tag: 'BadInput', where: meta.name, reason: 'the function returned a Promise; a traced function must be synchronous.', fix: 'await outside, and capture the value.' })
+  const { nodes, def: outputTree } = liftTree(out, `the result of ${meta.name}`)
+  return makeProgram({ name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree })
+}
+
+/** Traces a declared function, with sizes for its named dimensions. */
+export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>> = {}): Program => {
+  const want = meta.declared ?? raise({ _tag: 'BadInput', where: meta.name, reason: 'the shapes of its arguments are not declared.', fix: 'make it with fn, or give example arguments.' })
+  const names: Names = new Map(Object.entries(sizes).map(([k, size]) => [k, { size, path: 'the given sizes' }]))
+  return traceMeta(meta, want.def, want.specs.map((s) => resolveSpec(s, names, meta.name)))
+}
+
+/** Declares a function: specs of its inputs, and a body from expressions to expressions. */
+export const declare = (runtime: Runtime, declaration: unknown, body: (x: unknown) => unknown): ((...args: readonly unknown[]) => unknown) => {
+  const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x))
+  for (const l of leaves) if (!isSpec(l)) raise({ _tag: 'BadInput', where: 'fn', reason: 'a leaf of the declaration is not a dtype with a shape.', fix: "use f64(2, 3), f32('batch', 3), ..." })
+  return callable(runtime, { name: body.name === '' ? 'fn' : body.name, declared: { def, specs: leaves as Spec[] }, arity: 1, body: ([x]) => body(x) })
+}
+
+/** A derived program: computed on fresh inputs, its arguments put in afterwards (never differentiates by an argument's own node). */
+export const onFresh = (args: readonly unknown[], fresh: boolean, derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown): unknown => {
+  const { nodes, def } = liftTree(args, 'arguments')
+  if (fresh) return derive(args, nodes, def)
+  const inputs = freshInputs(def, nodes.map((n) => n.aval))
+  const out = liftTree(derive(unflatten(def, inputs.map(asExpr)) as unknown[], inputs, def), 'result')
+  const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
+  return unflatten(out.def, placed.map(asExpr))
+}
+
+export const structureOf = (tree: unknown): TreeDef => flatten(tree).def
+export { sameDef }

@@ -1,0 +1,154 @@
+/** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
+import { type Aval, aval, sameAval } from './aval.js'
+import { raise } from './explain.js'
+import { apply, asExpr, type Node } from './expr.js'
+import { lift, liftFloat, liftPair } from './lift.js'
+import type { NDArray } from './ndarray.js'
+import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from './primitive.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, sameShape, showShape } from './shape.js'
+import type { DType } from './types/dtype.js'
+import type { AnyExpr } from './types/expr.js'
+
+/** Common shape of elementwise arguments; raises ShapeMismatch naming the clashing axis. */
+export const broadcastAvals = (args: readonly Aval[], op: string): readonly number[] => {
+  let shape: readonly number[] = args[0]!.shape
+  for (let i = 1; i < args.length; i++) {
+    const next = broadcastShapes(shape, args[i]!.shape)
+    if (next === undefined) {
+      const b = args[i]!.shape
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: args.map((x) => x.shape),
+        reason: `shapes ${showShape(shape)} and ${showShape(b)} do not broadcast.`,
+        fix: `axes must be equal or 1, counted from the last; reshape or expandDims one of them.`,
+      })
+    }
+    shape = next!
+  }
+  return shape
+}
+
+/** Shape rule of an elementwise primitive whose result has dtype `result` (that of the last argument when omitted). */
+export const elementwiseShape =
+  (op: string, result?: DType, dtypes?: readonly DType[]) =>
+  (args: readonly Aval[]): Aval => {
+    const last = args[args.length - 1]!
+    if (dtypes !== undefined)
+      for (const a of args)
+        if (!dtypes.includes(a.dtype))
+          raise({ _tag: 'DTypeMismatch', op, dtypes: args.map((x) => x.dtype), reason: `${op} takes ${dtypes.join(' or ')}`, fix: `cast the argument.` })
+    const d = result ?? last.dtype
+    let same = true
+    for (const a of args) if (!sameAval(a, last)) same = false
+    if (same && d === last.dtype) return last
+    const shape = broadcastAvals(args, op)
+    for (const a of args) if (a.dtype === d && sameShape(a.shape, shape)) return a
+    return aval(shape, d)
+  }
+
+/** A scalar function at every index: the one lifting of meanings. */
+export const liftScalar = (f: (...xs: number[]) => number, args: readonly NDArray[], out: NDArray): void => {
+  const o = out.data
+  if (args.every((a) => sameShape(a.shape, out.shape))) {
+    const [x, y, z] = args.map((a) => a.data)
+    if (args.length === 1) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!)
+    else if (args.length === 2) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!, y![i]!)
+    else if (args.length === 3) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!, y![i]!, z![i]!)
+    else for (let i = 0; i < o.length; i++) o[i] = f(...args.map((a) => a.data[i]!))
+    return
+  }
+  const strides = args.map((a) => broadcastStrides(a.shape, out.shape))
+  const xs = new Array<number>(args.length)
+  forEachIndex(out.shape, strides, (offsets, flat) => {
+    for (let k = 0; k < args.length; k++) xs[k] = args[k]!.data[offsets[k]!]!
+    o[flat] = f(...xs)
+  })
+}
+
+export type FloatOnly = readonly ['f64', 'f32']
+const FLOATS: readonly DType[] = ['f64', 'f32']
+const NUMBERS: readonly DType[] = ['f64', 'f32', 'i32']
+
+interface Declaration<N extends string> {
+  readonly name: N
+  /** The function at one index, in f64. */
+  readonly scalar: (...xs: number[]) => number
+  /** Interval of each argument from which tests draw; [-2, 2] when omitted. */
+  readonly domain?: readonly (readonly [number, number])[]
+  readonly extremes?: readonly number[]
+  readonly kinks?: Primitive['kinks']
+  readonly cost?: number
+  readonly source: string
+  readonly tolerance?: { readonly relative: number; readonly reason: string }
+  /** Accepts i32 too (result i32). */
+  readonly integers?: boolean
+  /** Dtype of the result when it is not the argument's. */
+  readonly result?: DType
+  /** Kinds of the arguments when not all `float`. */
+  readonly args?: readonly ArgKind[]
+  readonly family?: string
+}
+
+const samplesOf = (arity: number, domain: readonly (readonly [number, number])[] | undefined): Primitive<string, NoParams>['samples'] => {
+  const arg = (i: number, shape: readonly number[]) => ({ shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) })
+  const all = (shape: readonly number[]) => ({ args: Array.from({ length: arity }, (_, i) => arg(i, shape)), params: NO_PARAMS })
+  const plain = [all([]), all([5]), all([2, 3]), all([0]), all([3, 1, 2])]
+  if (arity < 2) return plain
+  const mixed = (first: readonly number[], rest: readonly number[]) => ({
+    args: Array.from({ length: arity }, (_, i) => arg(i, i === 0 ? first : rest)),
+    params: NO_PARAMS,
+    note: 'broadcast',
+  })
+  return [...plain, mixed([2, 3], []), mixed([], [4]), mixed([2, 1], [1, 3]), mixed([3], [2, 3]), mixed([1], [0])]
+}
+
+/** Declares an elementwise primitive of any arity. */
+export const elementwise = <const N extends string, const A extends readonly ArgKind[]>(arity: A, d: Declaration<N>): Primitive<N, NoParams, A> =>
+  primitive<N, NoParams, A>({
+    name: d.name,
+    family: d.family ?? 'elementwise',
+    args: arity,
+    class: 'elementwise',
+    shapeRule: elementwiseShape(d.name, d.result, d.integers === true ? NUMBERS : d.result === 'bool' ? undefined : FLOATS),
+    scalar: d.scalar,
+    meaning: (args, _params, [out]) => liftScalar(d.scalar, args, out!),
+    cost: d.cost ?? 1,
+    samples: samplesOf(arity.length, d.domain),
+    extremes: d.extremes ?? [],
+    kinks: d.kinks ?? [],
+    source: d.source,
+    ...(d.tolerance ? { tolerance: d.tolerance } : {}),
+  })
+
+/** A callable operation that knows its primitive. */
+export type Op<F, N extends string, A extends readonly ArgKind[]> = F & { readonly primitive: Primitive<N, NoParams, A> }
+
+/** Declares a unary elementwise operation: the primitive and the function users call. i32 and bool arguments become f64 unless `integers`. */
+export const unary = <const N extends string>(d: Declaration<N>) => {
+  const prim = elementwise(['float'] as const, d)
+  const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
+  return Object.assign(f, { primitive: prim })
+}
+
+/** Declares a binary elementwise operation with promotion and literals resolved against their sibling. */
+export const binary = <const N extends string>(d: Declaration<N>) => {
+  const prim = elementwise(['float', 'float'] as const, d)
+  const f = (a: unknown, b: unknown): AnyExpr => {
+    let [x, y] = liftPair(a, b, d.name)
+    if (x.aval.dtype === 'bool' || (x.aval.dtype === 'i32' && d.integers !== true)) {
+      x = castTo(x, d.integers === true ? 'i32' : 'f64')
+      y = castTo(y, x.aval.dtype)
+    }
+    return asExpr(apply(prim, [x, y], NO_PARAMS))
+  }
+  return Object.assign(f, { primitive: prim })
+}
+
+const castTo = (x: Node, dtype: DType): Node => liftCast(x, dtype)
+import { castNode as liftCast } from './cast.js'
+
+const liftNumber = (x: unknown, op: string): Node => {
+  const n = lift(x, op)
+  return n.aval.dtype === 'bool' ? castTo(n, 'i32') : n
+}

@@ -1,0 +1,87 @@
+/** The only place with prose: an AdError in words, with the equation, the user's line and the fix. */
+import { type AdError, AdException, type Site } from './error.js'
+import { showShape } from './shape.js'
+
+const bytes = (n: number): string =>
+  n >= 2 ** 30 ? `${(n / 2 ** 30).toFixed(2)} GiB` : n >= 2 ** 20 ? `${(n / 2 ** 20).toFixed(2)} MiB` : `${n} bytes`
+
+const headline = (e: AdError): readonly [what: string, fix?: string] => {
+  switch (e._tag) {
+    case 'ShapeMismatch':
+      return [`${e.op}: ${e.reason}`, e.fix]
+    case 'DTypeMismatch':
+      return [`${e.op}: ${e.reason} (${e.dtypes.join(', ')})`, e.fix]
+    case 'BadInput':
+      return [`BadInput: ${e.where}: ${e.reason}`, e.fix]
+    case 'NotScalar':
+      return [
+        `NotScalar: ${e.op} needs a scalar of a float dtype, f returned ${e.dtype} ${showShape(e.shape)}.`,
+        `Perhaps you meant jacrev(f), or sum the result.`,
+      ]
+    case 'NotDifferentiable':
+      return [`NotDifferentiable: ${e.op}: ${e.reason}`, `differentiate with respect to float leaves only (wrt), or cast first.`]
+    case 'MissingRule':
+      return [
+        `MissingRule: no ${e.rule} for \`${e.primitive}\` (arity ${e.arity}), needed by ${e.neededBy}.`,
+        e.rule === 'batch'
+          ? `give the rule a batch, or lower the primitive to a composition.`
+          : `registry.with(rule(${e.primitive}, { partials: (xs, y) => [/* dy/dx */] }))`,
+      ]
+    case 'NotImplemented':
+      return [`NotImplemented: ${e.rule}: ${e.reason}`]
+    case 'MissingKernel':
+      return [`MissingKernel: ${e.backend} has no kernel for \`${e.primitive}\`: ${e.reason}`, e.fix]
+    case 'DuplicatePrimitive':
+      return [`DuplicatePrimitive: \`${e.name}\` is declared twice (${e.facet}).`, `rename one of them, or drop one plugin.`]
+    case 'OutOfMemory':
+      return [`OutOfMemory: ${e.backend} needs ${bytes(e.neededBytes)}, its limit is ${bytes(e.limitBytes)}.`, `smaller batches, or checkpoint.`]
+    case 'Unsupported':
+      return [`Unsupported: ${e.backend}: ${e.what}`, e.fix]
+    case 'Device':
+      return [`Device: ${e.backend}: ${e.reason}`, `make the backend again.`]
+    case 'Decode':
+      return [`Decode: ${e.errors.length} error${e.errors.length === 1 ? '' : 's'}\n${e.errors.map((x) => `  ${x.path}: ${x.reason}`).join('\n')}`]
+    case 'InternalLaw':
+      return [`InternalLaw: ${e.law}: ${e.detail}`, `this is a fault of codual: please report it with the program.`]
+  }
+}
+
+/**
+ * An AdError in words: what, where (the equation and the user's own line), what to do.
+ *
+ * @example explain({ _tag: 'NotScalar', op: 'grad', shape: [3], dtype: 'f64' })   // 'NotScalar: grad needs a scalar ...'
+ */
+export const explain = (e: AdError): string => {
+  const [what, fix] = headline(e)
+  const site: Site | undefined = 'site' in e ? e.site : undefined
+  const where = site ? [site.equation ? `in ${site.equation}` : '', site.source ? `at ${site.source}` : ''].filter((s) => s !== '').join('   ') : ''
+  return [what, where === '' ? '' : `  ${where}`, fix ? `  fix: ${fix}` : ''].filter((s) => s !== '').join('\n')
+}
+
+/** Frames of codual itself: everything under the directory of this file's parent, or the built bundle. */
+const ownRoot = (() => {
+  const here = new Error().stack?.split('\n')[1] ?? ''
+  const m = /(?:\(|at )((?:file:\/\/)?[^()\s]+?)[/\\](?:core[/\\]explain\.[jt]s|[^/\\]+):\d+:\d+\)?$/.exec(here)
+  return m?.[1] ?? '\0'
+})()
+
+/** The first stack frame outside codual, as `file:line:column`, or undefined. */
+export const userFrame = (stack: string | undefined): string | undefined => {
+  for (const line of (stack ?? '').split('\n').slice(1)) {
+    if (line.includes(ownRoot) || line.includes('node:internal') || !/:\d+:\d+/.test(line)) continue
+    const m = /((?:file:\/\/|[A-Za-z]:[\\/]|[/]|https?:\/\/)[^()]*?:\d+:\d+)\)?$/.exec(line.trim())
+    if (m?.[1]) return m[1].replace(/^file:\/\//, '')
+  }
+  return undefined
+}
+
+/** Throw an AdError, with the user's own line taken from the stack when the error has none. */
+export const raise = (e: AdError): never => {
+  const carrier = new Error()
+  let error = e
+  if (!('site' in e && e.site?.source) && e._tag !== 'Decode' && e._tag !== 'DuplicatePrimitive') {
+    const source = userFrame(carrier.stack)
+    if (source !== undefined) error = { ...e, site: { ...('site' in e ? e.site : {}), source } } as AdError
+  }
+  throw new AdException(error, explain(error))
+}

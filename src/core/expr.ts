@@ -1,0 +1,225 @@
+/**
+ * Expressions: an immutable DAG of `Input | Const | Apply | Output`. A node is data; interpreters give it meaning.
+ * `Node` is the class behind the public face `Expr<S, D>` (types/expr.ts).
+ */
+import { type Aval, aval } from './aval.js'
+import { raise } from './explain.js'
+import type { AnyPrimitive, Primitive } from './primitive.js'
+import type { Tensor } from './tensor.js'
+import type { DType } from './types/dtype.js'
+import type { AnyExpr } from './types/expr.js'
+
+export const INPUT = 0
+export const CONST = 1
+export const APPLY = 2
+export const OUTPUT = 3
+
+const NO_ARGS: readonly Node[] = Object.freeze([])
+
+/** What an input is: its name for printing, or the captured Tensor that it reads at every call. */
+export interface InputInfo {
+  readonly name?: string
+  readonly captured?: Tensor
+}
+
+let built = 0
+
+/**
+ * One node. `data` is an InputInfo, a literal (number), an Apply's parameters, or an Output's position.
+ * An Apply with several results has the aval of its first and appears as an argument of Output only.
+ */
+export class Node {
+  declare readonly _tag: 'Expr'
+  /** Position in build order: arguments have smaller numbers than their users. Never part of any key. */
+  readonly id: number = built++
+  constructor(
+    readonly kind: 0 | 1 | 2 | 3,
+    readonly aval: Aval,
+    readonly prim: AnyPrimitive | null,
+    readonly args: readonly Node[],
+    readonly data: unknown,
+  ) {}
+  get shape(): readonly number[] {
+    return this.aval.shape
+  }
+  get dtype(): DType {
+    return this.aval.dtype
+  }
+  /** Printed by Node's console and by `String(x)`. */
+  toString(): string {
+    return `Expr ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
+  }
+}
+Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })
+
+/** The node as the public face. The one cast between the two. */
+export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
+export const asNode = (x: unknown): Node => x as Node
+export const isExpr = (x: unknown): x is Node => typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Expr'
+
+/** A fresh input: unique by identity. */
+export const input = (a: Aval, name?: string): Node => new Node(INPUT, a, null, NO_ARGS, name === undefined ? {} : { name })
+/** A literal of rank 0. */
+export const constant = (value: number, dtype: DType): Node => new Node(CONST, aval([], dtype), null, NO_ARGS, literal(value, dtype))
+
+const literal = (value: number, dtype: DType): number =>
+  dtype === 'f32' ? Math.fround(value) : dtype === 'i32' ? value | 0 : dtype === 'bool' ? (value !== 0 ? 1 : 0) : value
+
+/** Nodes made so far in this trace, for capture of source lines. See sites.ts. */
+export interface ApplyObserver {
+  (node: Node): void
+}
+let observer: ApplyObserver | undefined
+/** Runs f while every new Apply is shown to `o` (source capture); nested calls restore the outer one. */
+export const observing = <A>(o: ApplyObserver, f: () => A): A => {
+  const before = observer
+  observer = o
+  try {
+    return f()
+  } finally {
+    observer = before
+  }
+}
+
+/** Applies a primitive with one result. Arguments are expressions already (see lift.ts). */
+export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): Node => {
+  const avals = args.length === 1 ? [args[0]!.aval] : args.length === 2 ? [args[0]!.aval, args[1]!.aval] : args.map((x) => x.aval)
+  const node = new Node(APPLY, prim.shapeRule(avals, params) as Aval, prim as AnyPrimitive, args, params)
+  if (observer !== undefined) observer(node)
+  return node
+}
+
+/** Applies a primitive with several results: its outputs, in order. */
+export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] => {
+  const avals = prim.shapeRule(
+    args.map((x) => x.aval),
+    params,
+  ) as readonly Aval[]
+  const node = new Node(APPLY, avals[0] ?? aval([0], 'f64'), prim as AnyPrimitive, args, params)
+  if (observer !== undefined) observer(node)
+  return avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
+}
+
+/** Applies any primitive: a list of results. */
+export const applyAny = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] =>
+  prim.multi ? applyMulti(prim, args, params) : [apply(prim, args, params)]
+
+/** Avals of all results of an Apply. */
+export const resultAvals = (node: Node): readonly Aval[] => {
+  if (!node.prim!.multi) return [node.aval]
+  return node.prim!.shapeRule(
+    node.args.map((x) => x.aval),
+    node.data,
+  ) as readonly Aval[]
+}
+
+/** The same Apply over other arguments. */
+export const withArgs = (node: Node, args: readonly Node[]): Node => {
+  const a = node.prim!.multi ? (resultAvals(new Node(APPLY, node.aval, node.prim, args, node.data))[0] ?? node.aval) : node.prim!.shapeRule(args.map((x) => x.aval), node.data)
+  return new Node(APPLY, a as Aval, node.prim, args, node.data)
+}
+
+/** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */
+export class NodeIndex {
+  private readonly pages = new Map<number, Int32Array>()
+  private lastKey = -1
+  private last: Int32Array | undefined
+  private page(id: number): Int32Array | undefined {
+    const key = Math.floor(id / 4096)
+    if (key === this.lastKey) return this.last
+    this.lastKey = key
+    this.last = this.pages.get(key)
+    return this.last
+  }
+  /** The integer of a node, -1 where none was set. */
+  get(node: Node): number {
+    const page = this.page(node.id)
+    return page === undefined ? -1 : page[node.id % 4096]!
+  }
+  has(node: Node): boolean {
+    return this.get(node) >= 0
+  }
+  set(node: Node, value: number): void {
+    let page = this.page(node.id)
+    if (page === undefined) {
+      page = new Int32Array(4096).fill(-1)
+      this.pages.set(this.lastKey, page)
+      this.last = page
+    }
+    page[node.id % 4096] = value
+  }
+}
+
+/** Nodes reachable from `roots` in the order in which they were built (so arguments come before users), and their positions. */
+export interface Linear {
+  readonly nodes: readonly Node[]
+  readonly index: NodeIndex
+}
+
+/** Linearizes a DAG: a worklist, so depth has no limit. */
+export const linearize = (roots: readonly Node[]): Linear => {
+  const index = new NodeIndex()
+  const found: Node[] = []
+  const stack: Node[] = []
+  let low = Number.POSITIVE_INFINITY
+  let high = -1
+  for (const root of roots) {
+    if (index.has(root)) continue
+    index.set(root, 0)
+    stack.push(root)
+    while (stack.length > 0) {
+      const node = stack.pop()!
+      found.push(node)
+      if (node.id < low) low = node.id
+      if (node.id > high) high = node.id
+      const args = node.args
+      for (let i = 0; i < args.length; i++) {
+        const arg = args[i]!
+        if (!index.has(arg)) {
+          index.set(arg, 0)
+          stack.push(arg)
+        }
+      }
+    }
+  }
+  let nodes: Node[]
+  const span = high - low + 1
+  if (found.length > 64 && span <= 16 * found.length) {
+    const slots = new Int32Array(span).fill(-1)
+    for (let i = 0; i < found.length; i++) slots[found[i]!.id - low] = i
+    nodes = []
+    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes.push(found[slots[s]!]!)
+  } else nodes = found.sort((a, b) => a.id - b.id)
+  for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
+  return { nodes, index }
+}
+
+/** `roots` with nodes replaced as `map` says; shared structure stays shared, untouched nodes are reused. */
+export const substitute = (roots: readonly Node[], map: ReadonlyMap<Node, Node>): Node[] => {
+  if (map.size === 0) return [...roots]
+  const { nodes, index } = linearize(roots)
+  const out: Node[] = []
+  for (const node of nodes) {
+    const direct = map.get(node)
+    if (direct !== undefined) {
+      if (direct.aval !== node.aval && (direct.dtype !== node.dtype || direct.shape.join() !== node.shape.join()))
+        raise({ _tag: 'InternalLaw', law: 'substitute keeps avals', detail: `${node} became ${direct}` })
+      out.push(direct)
+      continue
+    }
+    let changed = false
+    for (const a of node.args) if (out[index.get(a)] !== a) changed = true
+    out.push(
+      changed
+        ? new Node(
+            node.kind,
+            node.aval,
+            node.prim,
+            node.args.map((a) => out[index.get(a)]!),
+            node.data,
+          )
+        : node,
+    )
+  }
+  return roots.map((r) => out[index.get(r)]!)
+}

@@ -1,0 +1,110 @@
+/** Contractions: matrix products and what is made of them. */
+import { type Aval, aval, sameAval } from '../aval.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, type Node } from '../expr.js'
+import { liftAll } from '../lift.js'
+import type { NDArray } from '../ndarray.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, showShape, stridesOf } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { reshapeNode } from './layout.js'
+
+const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
+  const [s, u] = [a.shape, b.shape]
+  if (s.length < 2 || u.length < 2) raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `needs matrices, got ${showShape(s)} and ${showShape(u)}.`, fix: `use dot for vectors, or expandDims.` })
+  const k = s[s.length - 1]!
+  const l = u[u.length - 2]!
+  if (k !== l) raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`, fix: fixInner(s, u) })
+  if (a.dtype !== b.dtype) raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, b.dtype], reason: `${op} takes one dtype`, fix: 'cast one of them.' })
+  const batch = broadcastShapes(s.slice(0, -2), u.slice(0, -2))
+  if (batch === undefined) return raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.` })
+  return aval([...batch, s[s.length - 2]!, u[u.length - 1]!], a.dtype)
+}
+const fixInner = (s: readonly number[], u: readonly number[]): string => {
+  const k = s[s.length - 1]
+  return u[u.length - 1] === k ? `transpose b.` : s[s.length - 2] === u[u.length - 2] ? `transpose a.` : `the last axis of a must equal the second last of b.`
+}
+
+/** out += a b, in f64, rounded once per element. */
+const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray): void => {
+  const [m, k, n] = [a.shape[a.shape.length - 2]!, a.shape[a.shape.length - 1]!, b.shape[b.shape.length - 1]!]
+  const batch = out.shape.slice(0, -2)
+  const strides = (x: NDArray) => broadcastStrides(x.shape.slice(0, -2), batch, stridesOf(x.shape).slice(0, -2))
+  forEachIndex(batch, [strides(a), strides(b)], ([p, q], flat) => {
+    for (let i = 0; i < m; i++)
+      for (let j = 0; j < n; j++) {
+        const at = flat * m * n + i * n + j
+        let s = acc === undefined ? 0 : acc.data[at]!
+        for (let l = 0; l < k; l++) s += a.data[p! + i * k + l]! * b.data[q! + l * n + j]!
+        out.data[at] = s
+      }
+  })
+}
+
+export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', 'float']> = primitive({
+  name: 'matmul',
+  family: 'contract',
+  args: ['float', 'float'],
+  shapeRule: ([a, b]) => matmulShape('matmul', a!, b!),
+  meaning: ([a, b], _p, [out]) => multiply(a!, b!, undefined, out!),
+  cost: 100,
+  samples: [
+    { args: [{ shape: [2, 3] }, { shape: [3, 4] }], params: NO_PARAMS },
+    { args: [{ shape: [1, 3] }, { shape: [3, 1] }], params: NO_PARAMS },
+    { args: [{ shape: [2, 2, 3] }, { shape: [3, 2] }], params: NO_PARAMS },
+    { args: [{ shape: [2, 1, 2, 3] }, { shape: [3, 3, 2] }], params: NO_PARAMS },
+    { args: [{ shape: [2, 0] }, { shape: [0, 3] }], params: NO_PARAMS, note: 'empty inner axis' },
+    { args: [{ shape: [0, 2] }, { shape: [2, 3] }], params: NO_PARAMS },
+  ],
+  source: 'Giles 2008, 2.2.1',
+})
+
+export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['float', 'float', 'float']> = primitive({
+  name: 'matmulAdd',
+  family: 'contract',
+  args: ['float', 'float', 'float'],
+  shapeRule: ([acc, a, b]) => {
+    const y = matmulShape('matmulAdd', a!, b!)
+    if (!sameAval(y, acc!)) raise({ _tag: 'ShapeMismatch', op: 'matmulAdd', shapes: [acc!.shape, y.shape], reason: `the accumulator is ${showShape(acc!.shape)}, the product ${showShape(y.shape)}.` })
+    return acc!
+  },
+  meaning: ([acc, a, b], _p, [out]) => multiply(a!, b!, acc!, out!),
+  cost: 100,
+  samples: [
+    { args: [{ shape: [2, 4] }, { shape: [2, 3] }, { shape: [3, 4] }], params: NO_PARAMS },
+    { args: [{ shape: [3, 2, 1] }, { shape: [3, 2, 2] }, { shape: [2, 1] }], params: NO_PARAMS },
+    { args: [{ shape: [2, 3] }, { shape: [2, 0] }, { shape: [0, 3] }], params: NO_PARAMS },
+  ],
+  source: 'BLAS gemm with beta = 1',
+})
+
+export const matmulNode = (a: Node, b: Node): Node => apply(matmulPrimitive, [a, b], NO_PARAMS)
+
+/**
+ * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
+ *
+ * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
+ * Errors  ShapeMismatch when a's last axis differs from b's second last.
+ * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const matmul = (a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'matmul', 'f32') as [Node, Node]
+  const row = x.shape.length === 1
+  const column = y.shape.length === 1
+  if (!row && !column) return asExpr(matmulNode(x, y))
+  const z = matmulNode(row ? reshapeNode(x, [1, x.shape[0]!]) : x, column ? reshapeNode(y, [y.shape[0]!, 1]) : y)
+  const s = z.shape
+  return asExpr(reshapeNode(z, [...s.slice(0, -2), ...(row ? [] : [s[s.length - 2]!]), ...(column ? [] : [s[s.length - 1]!])]))
+}
+
+/**
+ * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
+ *
+ * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
+ * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
+ */
+export const matmulAdd = (acc: unknown, a: unknown, b: unknown): AnyExpr => asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'f32'), NO_PARAMS))
+
+/** Primitives of this family, by name. */
+export const contract = { matmul: matmulPrimitive, matmulAdd: matmulAddPrimitive } as const

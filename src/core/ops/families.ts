@@ -1,0 +1,8 @@
+/** Every shipped primitive, by family: what tests, rules and kernels are held against. */
+import { contract } from './contract.js'
+import { elementwise } from './elementwise.js'
+import { layout } from './layout.js'
+import { mapFamily } from './map.js'
+import { reduce } from './reduce.js'
+
+export const families = { elementwise, layout, reduce, contract, map: mapFamily } as const

@@ -1,0 +1,99 @@
+/** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
+import * as t from 'io-ts'
+import type { Aval } from './aval.js'
+import type { NDArray } from './ndarray.js'
+import type { DType } from './types/dtype.js'
+
+/** `float`: has a tangent when its dtype is a float. `int`: indices, predicates, counts: never has one (NoTangent). */
+export type ArgKind = 'float' | 'int'
+
+/**
+ * How planners and regions may treat a primitive. They read this trait, never a name.
+ * `elementwise`: one scalar function at every index, broadcasting its arguments;
+ * `reduce`: an associative fold over `params.axes`; `layout`: every result element is a copy of an argument's element or of a fill;
+ * `opaque`: anything else.
+ */
+export type OpClass = 'elementwise' | 'reduce' | 'layout' | 'opaque'
+
+/** One call that tests and the checker make of a primitive: arguments drawn from domains, with these parameters. */
+export interface Sample<P = unknown> {
+  readonly args: readonly SampleArg[]
+  readonly params: P
+  readonly note?: string
+}
+export interface SampleArg {
+  readonly shape: readonly number[]
+  readonly dtype?: DType
+  /** Values are drawn uniformly from [low, high); integers for i32. */
+  readonly domain?: readonly [low: number, high: number]
+  /** Or exactly these values. */
+  readonly values?: readonly number[]
+}
+
+/** Where a rule has a choice: at these arguments the derivative is the stated one. */
+export interface Kink {
+  readonly at: readonly number[]
+  readonly partials: readonly number[]
+  readonly why: string
+}
+
+export interface Primitive<N extends string = string, P = unknown, A extends readonly ArgKind[] = readonly ArgKind[]> {
+  readonly name: N
+  readonly family: string
+  /** Kind of each argument; for a variadic primitive the kind of all. */
+  readonly args: A
+  readonly variadic: boolean
+  /** More than one result: `apply` then returns outputs. */
+  readonly multi: boolean
+  readonly class: OpClass
+  readonly codec: t.Type<P>
+  /** Avals of the results; raises ShapeMismatch, DTypeMismatch or BadInput. */
+  readonly shapeRule: (args: readonly Aval[], params: P) => Aval | readonly Aval[]
+  /** Plain loops over row-major arrays: what the primitive means. Writes every element of `outs`. */
+  readonly meaning: (args: readonly NDArray[], params: P, outs: readonly NDArray[]) => void
+  /** Elementwise only: the function at one index, in f64. */
+  readonly scalar?: (...xs: number[]) => number
+  /** Elementwise only: scalar function that needs parameters. */
+  readonly scalarWith?: (params: P) => (...xs: number[]) => number
+  /** Relative cost of one element against an addition. */
+  readonly cost: number
+  readonly samples: readonly Sample<P>[]
+  /** Elementwise only: points that tests try beside the domain (value only, no derivative asked). */
+  readonly extremes: readonly number[]
+  readonly kinks: readonly Kink[]
+  /** Looser than the default, with the reason. */
+  readonly tolerance?: { readonly relative: number; readonly reason: string }
+  /** The operation whose result this one's params hold: shown by `show`. */
+  readonly showParams?: (params: P) => string
+  readonly source: string
+}
+
+/** No parameters. */
+export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoParams>
+export type NoParams = Readonly<Record<never, never>>
+export const NO_PARAMS: NoParams = Object.freeze({})
+
+// biome-ignore lint/suspicious/noExplicitAny: the one place where a primitive's parameter type is forgotten (Primitive is invariant in P)
+export type AnyPrimitive = Primitive<string, any, readonly ArgKind[]>
+
+type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
+  Primitive<N, P, A>,
+  'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'
+> &
+  Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'>>
+
+/** Declares a primitive; everything optional has the plain default. */
+export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
+  d: Declared<N, P, A>,
+): Primitive<N, P, A> =>
+  Object.freeze({
+    variadic: false,
+    multi: false,
+    class: 'opaque',
+    codec: noParams as unknown as t.Type<P>,
+    cost: 1,
+    samples: [],
+    extremes: [],
+    kinks: [],
+    ...d,
+  } as Primitive<N, P, A>)

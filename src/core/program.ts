@@ -1,0 +1,115 @@
+/** Programs: closed computations with an input tree and an output tree; and tracing, which makes them from functions. */
+import { type Aval, aval, isFloat, sameAval, showAval } from './aval.js'
+import { isAdException, AdException, type Site } from './error.js'
+import { explain, raise } from './explain.js'
+import { APPLY, asExpr, INPUT, input, type InputInfo, isExpr, linearize, Node, substitute } from './expr.js'
+import { lift } from './lift.js'
+import type { Tensor } from './tensor.js'
+import { flatten, leafPaths, type TreeDef, unflatten } from './tree.js'
+
+/** A closed computation. `captured` are the hidden inputs: tensors that the function closed over, read at every call. */
+export interface Program {
+  readonly name: string
+  readonly inputs: readonly Node[]
+  readonly inputTree: TreeDef
+  readonly outputs: readonly Node[]
+  readonly outputTree: TreeDef
+  readonly captured: readonly Node[]
+}
+
+/** The tensor that a hidden input reads; undefined for an ordinary input. */
+export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
+
+/** Makes a Program, finding its captured tensors; raises when an output depends on an input that is not its own. */
+export const makeProgram = (p: Omit<Program, 'captured'>): Program => {
+  const own = new Set(p.inputs)
+  const captured: Node[] = []
+  for (const n of linearize(p.outputs).nodes)
+    if (n.kind === INPUT && !own.has(n)) {
+      if (capturedTensor(n) === undefined)
+        raise({
+          _tag: 'BadInput',
+          where: p.name,
+          reason: `the result depends on an expression${(n.data as InputInfo).name ? ` (${(n.data as InputInfo).name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
+          fix: `return it from the function that made it, or pass it as an argument.`,
+        })
+      captured.push(n)
+    }
+  return { ...p, captured }
+}
+
+/** The output tree of a traced body as nodes; numbers become literals, tensors hidden inputs. */
+export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {
+  const { leaves, def } = flatten(tree, where)
+  return { nodes: leaves.map((l) => lift(l, where)), def }
+}
+
+/** Fresh inputs for avals, in a tree. */
+export const freshInputs = (def: TreeDef, avals: readonly Aval[], name = ''): Node[] => {
+  const paths = leafPaths(def)
+  return avals.map((a, i) => input(a, paths[i] === '' ? name || 'x' : paths[i]))
+}
+
+/** Traces a body over fresh inputs. */
+export const traceBody = (name: string, body: (tree: unknown) => unknown, inputTree: TreeDef, avals: readonly Aval[]): Program => {
+  const inputs = freshInputs(inputTree, avals)
+  const out = body(unflatten(inputTree, inputs.map(asExpr)))
+  if (typeof (out as { then?: unknown } | null)?.then === 'function')
+    raise({ _tag: 'BadInput', where: name, reason: `the function returned a Promise; a traced function must be synchronous.`, fix: `await outside, and capture the value.` })
+  const { nodes, def } = liftTree(out, `the result of ${name}`)
+  return makeProgram({ name, inputs, inputTree, outputs: nodes, outputTree: def })
+}
+
+/** A program's outputs over other arguments. */
+export const inline = (p: Program, args: readonly Node[]): Node[] => {
+  args.forEach((a, i) => {
+    if (!sameAval(a.aval, p.inputs[i]!.aval))
+      raise({ _tag: 'ShapeMismatch', op: p.name, shapes: [a.shape, p.inputs[i]!.shape], reason: `argument ${i} is ${showAval(a.aval)}, declared ${showAval(p.inputs[i]!.aval)}` })
+  })
+  return substitute(p.outputs, new Map(p.inputs.map((x, i) => [x, args[i]!])))
+}
+
+/** Does any leaf of the tree hold an expression? */
+export const hasExpr = (tree: unknown): boolean => {
+  if (isExpr(tree)) return true
+  if (typeof tree !== 'object' || tree === null || ArrayBuffer.isView(tree)) return false
+  if (Array.isArray(tree)) {
+    if (tree.length > 0 && typeof tree[0] === 'number') return false
+    return tree.some(hasExpr)
+  }
+  const proto = Object.getPrototypeOf(tree)
+  if (proto !== Object.prototype && proto !== null) return false
+  return Object.values(tree).some(hasExpr)
+}
+
+/** Which of the nodes depend on any of `from`; by position in the linear order. */
+export const dependents = (linear: ReturnType<typeof linearize>, from: readonly Node[]): Uint8Array => {
+  const active = new Uint8Array(linear.nodes.length)
+  for (const f of from) {
+    const i = linear.index.get(f)
+    if (i >= 0) active[i] = 1
+  }
+  for (let i = 0; i < linear.nodes.length; i++) {
+    const n = linear.nodes[i]!
+    if (active[i] === 1) continue
+    for (const a of n.args)
+      if (active[linear.index.get(a)] === 1) {
+        active[i] = 1
+        break
+      }
+  }
+  return active
+}
+
+/** Floats have tangents. */
+export const hasTangent = (n: Node): boolean => isFloat(n.aval.dtype)
+export const scalarAval = (n: Node): Aval => aval([], n.aval.dtype)
+
+/** Adds a site to an error that has none. */
+export const withSite = (e: unknown, site: Site): unknown => {
+  if (!isAdException(e)) return e
+  const old = 'site' in e.error ? e.error.site : undefined
+  const error = { ...e.error, site: { ...site, ...old } } as typeof e.error
+  return new AdException(error, explain(error))
+}
+export const isApply = (n: Node): boolean => n.kind === APPLY

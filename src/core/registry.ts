@@ -1,0 +1,103 @@
+/** The protocol between primitives and modes: rules as data, and the registry that holds them (a Monoid; never global). */
+import * as E from 'fp-ts/lib/Either.js'
+import type { Monoid } from 'fp-ts/lib/Monoid.js'
+import type { AdError } from './error.js'
+import { raise } from './explain.js'
+import type { AnyExpr } from './types/expr.js'
+import type { AnyPrimitive } from './primitive.js'
+import type { Forced, Tangent } from './tangent.js'
+
+/** How a rule calls back into the mode that runs it (for primitives that hold programs, such as map). */
+export interface RuleConfig {
+  readonly registry: Registry
+  /** Tangents of `outputs` for tangents of some inputs (forward mode). */
+  readonly pushforward: (outputs: readonly AnyExpr[], seeds: ReadonlyMap<AnyExpr, AnyExpr>) => readonly Forced[]
+  /** Cotangents of `wrt` for cotangents of `outputs` (reverse mode). */
+  readonly pullback: (outputs: readonly AnyExpr[], seeds: readonly Tangent[], wrt: readonly AnyExpr[]) => readonly Forced[]
+}
+
+/** What a rule may use beside its arguments: the node's own results for these very arguments, and the calling mode. */
+export interface RuleContext {
+  readonly y: AnyExpr
+  readonly ys: readonly AnyExpr[]
+  /** Which arguments depend on what is differentiated. */
+  readonly active: readonly boolean[]
+  readonly config: RuleConfig
+}
+
+/** One cotangent per result (ZeroTangent where none arrived) to one per argument. `active[i]` tells whether anyone wants argument i's. */
+export type Pullback = (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
+
+export type FRule = (xs: readonly AnyExpr[], dxs: readonly Tangent[], params: never, context: RuleContext) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Tangent[] }
+export type RRule = (xs: readonly AnyExpr[], params: never, context: RuleContext) => { readonly ys: readonly AnyExpr[]; readonly pullback: Pullback }
+/** Results with a leading batch axis of length `size`, for arguments of which `batched` have one. */
+export type BatchRule = (xs: readonly AnyExpr[], batched: readonly boolean[], params: never, size: number) => readonly AnyExpr[]
+
+/** The calculus of one primitive. A missing facet is a MissingRule error when it is needed. */
+export interface Rule {
+  readonly primitive: AnyPrimitive
+  readonly frule?: FRule
+  readonly rrule?: RRule
+  readonly batch?: BatchRule
+}
+
+/** Rules by primitive name. Immutable. */
+export interface Registry {
+  readonly rules: ReadonlyMap<string, Rule>
+  /** Names declared by more than one of the parts it was folded from. */
+  readonly duplicates: readonly string[]
+  /** This registry with one more rule; a rule for a known primitive replaces the facets that it gives. */
+  readonly with: (...rules: readonly Rule[]) => Registry
+}
+
+const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
+  rules,
+  duplicates,
+  with: (...more) => {
+    const next = new Map(rules)
+    for (const r of more) next.set(r.primitive.name, { ...next.get(r.primitive.name), ...r })
+    return make(next, duplicates)
+  },
+})
+
+export const emptyRegistry: Registry = make(new Map(), [])
+
+/** A registry of these rules; the same primitive twice is reported in `duplicates`. */
+export const registryOf = (rules: readonly Rule[]): Registry => {
+  const map = new Map<string, Rule>()
+  const duplicates: string[] = []
+  for (const r of rules) {
+    if (map.has(r.primitive.name)) duplicates.push(r.primitive.name)
+    map.set(r.primitive.name, r)
+  }
+  return make(map, duplicates)
+}
+
+/** Union of registries. A name in both is kept from the second and reported in `duplicates`. */
+export const registryMonoid: Monoid<Registry> = {
+  empty: emptyRegistry,
+  concat: (a, b) => {
+    if (a.rules.size === 0) return b
+    if (b.rules.size === 0) return a
+    const map = new Map(a.rules)
+    const duplicates = [...a.duplicates, ...b.duplicates]
+    for (const [name, rule] of b.rules) {
+      if (map.has(name) && map.get(name) !== rule) duplicates.push(name)
+      map.set(name, rule)
+    }
+    return make(map, duplicates)
+  },
+}
+
+/** The registry, or the error that names what was declared twice. */
+export const withoutDuplicates = (r: Registry): E.Either<AdError, Registry> =>
+  r.duplicates.length === 0 ? E.right(r) : E.left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
+
+/** A facet of a primitive's rule; raises MissingRule. */
+export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(registry: Registry, primitive: AnyPrimitive, facet: K, neededBy: string): NonNullable<Rule[K]> => {
+  const found = registry.rules.get(primitive.name)
+  const f = found !== undefined && found.primitive === primitive ? found[facet] : undefined
+  return f !== undefined
+    ? (f as NonNullable<Rule[K]>)
+    : raise({ _tag: 'MissingRule', primitive: primitive.name, rule: facet, arity: primitive.args.length, neededBy })
+}

@@ -1,0 +1,75 @@
+/** Tangent and cotangent types, after ChainRules: what a rule may return for an argument. */
+import type { AnyExpr } from './types/expr.js'
+
+/** No tangent space: integers, booleans, keys. */
+export interface NoTangent {
+  readonly _tag: 'NoTangent'
+}
+export const NoTangent: NoTangent = Object.freeze({ _tag: 'NoTangent' })
+
+/** Differentiable, and the derivative is exactly zero. Absorbing: 0 times Infinity never makes a NaN. */
+export interface ZeroTangent {
+  readonly _tag: 'ZeroTangent'
+}
+export const ZeroTangent: ZeroTangent = Object.freeze({ _tag: 'ZeroTangent' })
+
+/** A derivative that is not known. Asking for it is an error that names the rule, never a silent zero. */
+export interface NotImplemented {
+  readonly _tag: 'NotImplemented'
+  readonly rule: string
+  readonly reason: string
+}
+export const notImplemented = (rule: string, reason: string): NotImplemented => ({ _tag: 'NotImplemented', rule, reason })
+
+/** A cotangent that is built at most once, and only when asked for. */
+export interface Thunk {
+  readonly _tag: 'Thunk'
+  readonly force: () => Tangent
+}
+
+/** Where in an argument a cotangent is not zero: blocks that tile the argument become one concat. */
+export interface Block {
+  readonly starts: readonly number[]
+  readonly sizes: readonly number[]
+  readonly value: () => AnyExpr
+}
+
+/** A Thunk that can also be added into an accumulator: `addTo(acc)` is a pure value; reusing acc's buffer is the plan's choice. */
+export interface InplaceableThunk {
+  readonly _tag: 'InplaceableThunk'
+  readonly force: () => Tangent
+  readonly addTo: (acc: AnyExpr) => AnyExpr
+  readonly block?: Block
+}
+
+export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk | InplaceableThunk
+/** A tangent after forcing. */
+export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
+
+const once = <A>(f: () => A): (() => A) => {
+  let state: { readonly value: A } | undefined
+  return () => {
+    if (state === undefined) state = { value: f() }
+    return state.value
+  }
+}
+
+/**
+ * A cotangent that is built at most once, and only when asked for.
+ *
+ * @example thunk(() => mul(yBar, cos(x)))
+ */
+export const thunk = (force: () => Tangent): Thunk => ({ _tag: 'Thunk', force: once(force) })
+
+/**
+ * A thunk with a way to add itself into an accumulator, e.g. `inplaceableThunk(() => matmul(a, b), (acc) => matmulAdd(acc, a, b))`.
+ */
+export const inplaceableThunk = (force: () => Tangent, addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>
+  block === undefined ? { _tag: 'InplaceableThunk', force: once(force), addTo } : { _tag: 'InplaceableThunk', force: once(force), addTo, block }
+
+/** Forces thunks, nested ones too. */
+export const unthunk = (x: Tangent): Forced => {
+  let y = x
+  while (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()
+  return y
+}

@@ -1,0 +1,52 @@
+// The element types and how they promote: bool < i32 < f32 < f64.
+
+/** An element type. f16 is storage of the WebGPU backend only and never a dtype of an expression. */
+export type DType = 'f64' | 'f32' | 'i32' | 'bool'
+/** The dtypes that have a tangent space. */
+export type Float = 'f64' | 'f32'
+/** The dtypes that have none; their gradient is NoTangent. */
+export type Discrete = 'i32' | 'bool'
+
+/**
+ * The dtype of an operation on A and B: the greater of bool < i32 < f32 < f64.
+ *
+ * A union (an unknown dtype) promotes member by member.
+ * @example Promote<'i32', 'f32'>   // 'f32'
+ */
+export type Promote<A extends DType, B extends DType> = [A] extends [B]
+  ? [B] extends [A]
+    ? A
+    : Greater<A, B>
+  : Greater<A, B>
+type Greater<A extends DType, B extends DType> = A extends 'f64'
+  ? 'f64'
+  : A extends 'f32'
+    ? B extends 'f64'
+      ? 'f64'
+      : 'f32'
+    : A extends 'i32'
+      ? B extends 'bool'
+        ? 'i32'
+        : B
+      : B
+
+/** True for f64 and f32, false for i32 and bool, boolean where the dtype is unknown. */
+export type IsFloat<D extends DType> = D extends Float ? true : false
+/** What a function of floats computes in: i32 and bool become f64. */
+export type AsFloat<D extends DType> = D extends Float ? D : 'f64'
+/** What arithmetic on numbers computes in: bool becomes i32. */
+export type AsNumber<D extends DType> = D extends 'bool' ? 'i32' : D
+/** The element of a nested array: boolean for bool. */
+export type LeafOf<D extends DType> = D extends 'bool' ? boolean : number
+/** The floats among the dtypes of D: what a gradient of D may be. */
+export type FloatsOf<D extends DType> = Extract<D, Float>
+
+/** The typed array of each dtype. */
+export interface TypedArrays {
+  f64: Float64Array
+  f32: Float32Array
+  i32: Int32Array
+  bool: Uint8Array
+}
+/** The typed array that holds dtype D. */
+export type DataOf<D extends DType> = TypedArrays[D]

@@ -1,0 +1,86 @@
+// The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
+import type { DataOf, DType, LeafOf } from './dtype.js'
+import type { Dim, Shape } from './shape.js'
+
+/** Holds a shape's names in the type of a value; no value has this property. */
+declare const shapeOf: unique symbol
+
+/** The sizes a value of shape S has: literals stay, a name is a number. */
+export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? S[K] : number }
+
+/** What expressions, concrete arrays and declared inputs have in common. */
+export interface Typed<out S extends Shape = Shape, out D extends DType = DType> {
+  readonly _tag: string
+  readonly dtype: D
+  readonly [shapeOf]?: S
+}
+
+/**
+ * A pure typed expression: data that says what to compute.
+ *
+ * In the body of `fn` a named axis of `x.shape` is typed `number`; literal axes stay literal.
+ */
+export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+  readonly _tag: 'Expr'
+  readonly shape: Sizes<S>
+}
+/** An expression of unknown shape and dtype: the parameter of a plain function. */
+export type AnyExpr = Expr<Shape, DType>
+/** An expression of rank 0. */
+export type Scalar<D extends DType = DType> = Expr<[], D>
+
+/** Nested arrays with the rank of S and the leaves L; of any rank where it is unknown. */
+export type Nested<S extends Shape, L = number> = [number] extends [S['length']]
+  ? L | NestedArray<L>
+  : S extends readonly []
+    ? L
+    : S extends readonly [unknown, ...infer T extends Shape]
+      ? readonly Nested<T, L>[]
+      : never
+/** An array of L, nested to any depth. */
+export type NestedArray<L> = readonly (L | NestedArray<L>)[]
+/** An array of numbers, nested to any depth. */
+export type NumberArray = NestedArray<number>
+
+/** A concrete array: row-major data that the caller owns. */
+export interface Tensor<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+  readonly _tag: 'Tensor'
+  readonly shape: Sizes<S>
+  readonly data: DataOf<D>
+  /** The elements as nested arrays; one element for rank 0; booleans for bool. */
+  toArray<E extends DType>(this: Tensor<readonly [], E>): LeafOf<E>
+  toArray<E extends DType>(this: Tensor<readonly [Dim], E>): LeafOf<E>[]
+  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim], E>): LeafOf<E>[][]
+  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim, Dim], E>): LeafOf<E>[][][]
+  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim, Dim, Dim], E>): LeafOf<E>[][][][]
+  toArray<E extends DType>(this: Tensor<Shape, E>): LeafOf<E> | NestedArray<LeafOf<E>>
+  /** The only element of an array of one element. */
+  item(): number
+}
+
+/** A declared input: what `f32(2, 3)` or `f32('batch', 3)` gives. Its shape holds the names. */
+export interface Spec<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
+  readonly _tag: 'Spec'
+  readonly shape: S
+}
+
+/** An operand whose shape is known to the compiler. */
+export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D>
+/** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
+export type Plain = number | NumberArray
+/** Anything an operation takes. */
+export type Arg = Operand | Plain
+
+/** The shape of an argument; plain arrays have a rank and unknown sizes. */
+export type ShapeOf<A> = A extends Typed<infer S, DType> ? S : PlainShape<A>
+type PlainShape<A, R extends number[] = []> = A extends number
+  ? R
+  : [NumberArray] extends [A]
+    ? Dim[]
+    : A extends readonly (infer E)[]
+      ? PlainShape<E, [...R, number]>
+      : Dim[]
+/** The dtype of an argument; plain numbers and arrays alone are f64. */
+export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : 'f64'
+/** The shapes of a tuple (or array) of arguments. */
+export type ShapesOf<T extends readonly unknown[]> = { -readonly [K in keyof T]: ShapeOf<T[K]> }

@@ -1,0 +1,219 @@
+// Shape rules of the operations that contract: matmul, dot, einsum, linear algebra, convolution and pooling.
+import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
+import type { AddDim, MulDim } from './shape-layout.js'
+import type { Broadcast, Dim, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+
+// ---- matmul and its relatives
+
+type InnerAxes<A extends Shape, B extends Shape, ka, kb> =
+  ShapeError<`matmul: inner axes differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<ka>} is not ${ShowDim<kb>})`>
+/** The shape of the matrix product: [..., n, k] x [..., k, m]; a vector stands for a row (a) or a column (b). */
+export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['length']]
+  ? Dim[]
+  : [number] extends [B['length']]
+    ? Dim[]
+    : A extends readonly [...infer AL extends Shape, infer ka extends Dim]
+      ? B extends readonly [infer kb extends Dim]
+        ? [Same<ka, kb>] extends [never]
+          ? InnerAxes<A, B, ka, kb>
+          : [...AL]
+        : B extends readonly [...infer BL extends Shape, infer kb extends Dim, infer m extends Dim]
+          ? [Same<ka, kb>] extends [never]
+            ? InnerAxes<A, B, ka, kb>
+            : AL extends readonly [...infer AB extends Shape, infer n extends Dim]
+              ? Broadcast<AB, BL> extends infer R
+                ? R extends Shape
+                  ? [...R, n, m]
+                  : ShapeError<`matmul: leading axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+                : never
+              : [...BL, m]
+          : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+      : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+
+/** The inner product over the last axis of two arrays of vectors: the other axes broadcast. */
+export type Dot<A extends Shape, B extends Shape> = [number] extends [A['length']]
+  ? Dim[]
+  : [number] extends [B['length']]
+    ? Dim[]
+    : A extends readonly [...infer AL extends Shape, infer ka]
+      ? B extends readonly [...infer BL extends Shape, infer kb]
+        ? [Same<ka, kb>] extends [never]
+          ? ShapeError<`dot: last axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+          : Broadcast<AL, BL, 'dot'>
+        : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+      : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+
+/** S, if its last two axes are equal; else a ShapeError that names Op. */
+export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
+  ? S
+  : S extends readonly [...Shape, infer a, infer b]
+    ? [Same<a, b>] extends [never]
+      ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+      : S
+    : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
+/** S without its last N axes (1 or 2). */
+export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
+  ? Dim[]
+  : N extends 1
+    ? S extends readonly [...infer H extends Shape, unknown]
+      ? [...H]
+      : Dim[]
+    : S extends readonly [...infer H extends Shape, unknown, unknown]
+      ? [...H]
+      : Dim[]
+/** The shape of x in A x = B, for square A and B one vector or one matrix per system. */
+export type Solve<A extends Shape, B extends Shape, Op extends string = 'solve'> = [number] extends [A['length']]
+  ? B
+  : [number] extends [B['length']]
+    ? B
+    : Square<A, Op> extends ShapeError<string>
+      ? Square<A, Op>
+      : A extends readonly [...Shape, infer n, unknown]
+        ? B extends readonly [infer m]
+          ? SolveRows<A, B, n, m, Op>
+          : B extends readonly [...Shape, infer m, unknown]
+            ? SolveRows<A, B, n, m, Op>
+            : ShapeError<`${Op}: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+        : never
+type SolveRows<A extends Shape, B extends Shape, n, m, Op extends string> = [Same<n, m>] extends [never]
+  ? ShapeError<`${Op}: rows differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<n>} is not ${ShowDim<m>})`>
+  : B
+
+// ---- einsum
+
+type Letters<T extends string, S extends Shape, Seen = {}> = T extends `${infer H}${infer R}`
+  ? S extends readonly [infer d, ...infer ST extends Shape]
+    ? H extends keyof Seen
+      ? [Same<Seen[H], d>] extends [never]
+        ? never
+        : Letters<R, ST, Seen>
+      : Letters<R, ST, Seen & { [K in H]: d }>
+    : never
+  : S extends readonly []
+    ? Seen
+    : never
+type AllLetters<T extends string, Ss extends readonly unknown[], Seen = {}> = Ss extends readonly [infer S extends Shape, ...infer R]
+  ? T extends `${infer H},${infer TT}`
+    ? AllLetters<TT, R, Letters<H, S, Seen>>
+    : R extends readonly []
+      ? Letters<T, S, Seen>
+      : never
+  : never
+type LettersOut<T extends string, Seen, R extends Dim[] = []> = T extends `${infer H}${infer TT}`
+  ? H extends keyof Seen
+    ? LettersOut<TT, Seen, [...R, Seen[H] & Dim]>
+    : never
+  : R
+type ShowAll<Ss extends readonly unknown[], R extends string = ''> = Ss extends readonly [infer S extends Shape, ...infer T]
+  ? ShowAll<T, R extends '' ? Show<S> : `${R}, ${Show<S>}`>
+  : R
+/** The result of einsum for a literal 'ij,jk->ik'; an unknown shape for anything else (an ellipsis, no arrow). */
+export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] extends [Ss['length']]
+  ? Dim[]
+  : number extends Ss[number]['length']
+    ? Dim[]
+    : string extends Spec
+      ? Dim[]
+      : Spec extends `${string}${'.' | ' '}${string}`
+        ? Dim[]
+        : Spec extends `${infer L}->${infer R}`
+          ? [AllLetters<L, Ss>] extends [never]
+            ? ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
+            : [LettersOut<R, AllLetters<L, Ss>>] extends [never]
+              ? ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
+              : LettersOut<R, AllLetters<L, Ss>>
+          : Dim[]
+
+// ---- convolution and pooling
+
+/** Padding of each spatial axis: one number, 'same', 'valid', or per axis a number or [before, after]. */
+export type Padding = number | 'same' | 'valid' | readonly (number | readonly [number, number])[]
+/** Options of `conv`. */
+export interface ConvOptions {
+  readonly stride?: number | readonly number[] | undefined
+  readonly padding?: Padding | undefined
+  readonly dilation?: number | readonly number[] | undefined
+  readonly groups?: number | undefined
+}
+/** Options of `maxPool` and `avgPool`: stride is the window where it is absent. */
+export interface PoolOptions {
+  readonly window: number | readonly number[]
+  readonly stride?: number | readonly number[] | undefined
+  readonly padding?: Padding | undefined
+}
+type Option<O, K extends string, Default> = K extends keyof O ? (O[K] extends undefined ? Default : O[K]) : Default
+type PerAxis<V, I> = V extends readonly unknown[] ? (I extends keyof V ? V[I] : number) : V
+/** What padding adds to one axis, both ends together. */
+type PadTotal<P> = P extends 'valid' ? 0 : P extends readonly [infer A, infer B] ? AddDim<A, B> : P extends number ? AddDim<P, P> : number
+/** The extent of a dilated kernel: dilation (k - 1) + 1. */
+type Extent<K, Dilation> = [Dilation] extends [1]
+  ? K
+  : IsNat<K> extends true
+    ? IsNat<Dilation> extends true
+      ? Add<Mul<Sub<K & number, 1>, Dilation & number>, 1>
+      : number
+    : number
+/** One spatial axis after a window: floor((h + pad - extent) / stride) + 1; `never` when the window is larger. */
+export type WindowDim<H, K, Stride, P, Dilation = 1> = IsNat<Stride> extends true
+  ? P extends 'same'
+    ? Stride extends 1
+      ? H
+      : IsNat<H> extends true
+        ? Add<Div<Sub<H & number, 1>, Stride & number>, 1>
+        : number
+    : [IsNat<H>, IsNat<Extent<K, Dilation>>, IsNat<PadTotal<P>>] extends [true, true, true]
+      ? [Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>] extends [never]
+        ? never
+        : Add<Div<Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>, Stride & number>, 1>
+      : [Extent<K, Dilation>, PadTotal<P>, Stride] extends [1, 0, 1]
+        ? H
+        : number
+  : number
+type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R extends Dim[] = []> = Hs extends readonly [
+  infer h,
+  ...infer HT extends Shape,
+]
+  ? Ks extends readonly [infer k, ...infer KT extends Shape]
+    ? [
+        WindowDim<h, k, PerAxis<Stride, `${R['length']}`>, PerAxis<P, `${R['length']}`>, PerAxis<Dilation, `${R['length']}`>>,
+      ] extends [infer d extends Dim]
+      ? [d] extends [never]
+        ? never
+        : WindowDims<HT, KT, Stride, P, Dilation, [...R, d]>
+      : never
+    : never
+  : Ks extends readonly []
+    ? R
+    : never
+
+/** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
+export type Conv<X extends Shape, K extends Shape, O = {}> = [number] extends [X['length']]
+  ? Dim[]
+  : [number] extends [K['length']]
+    ? Dim[]
+    : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
+      ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
+        ? X['length'] extends K['length']
+          ? [Same<c, MulDim<i, Option<O, 'groups', 1>>>] extends [never]
+            ? ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
+            : [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [infer R extends Dim[]]
+              ? [R] extends [never]
+                ? ShapeError<`conv: the kernel does not fit: x is ${Show<X>}, k is ${Show<K>}`>
+                : [n, o, ...R]
+              : never
+          : ShapeError<`conv: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
+        : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
+      : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
+
+type Filled<Hs extends Shape, W> = W extends readonly number[] ? W : { -readonly [I in keyof Hs]: W & number }
+/** The shape of a pooling of x [n, c, ...spatial]. */
+export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'pool'> = [number] extends [X['length']]
+  ? Dim[]
+  : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
+    ? [WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, 1>] extends [infer R extends Dim[]]
+      ? [R] extends [never]
+        ? ShapeError<`${Op}: the window ${ShowWindow<O['window']>} does not fit x, which is ${Show<X>}`>
+        : [n, c, ...R]
+      : never
+    : ShapeError<`${Op}: x must be [batch, channels, ...spatial], got ${Show<X>}`>
+type ShowWindow<W> = W extends readonly number[] ? Show<W> : ShowDim<W>

@@ -1,0 +1,417 @@
+// Shape rules of the operations that move elements: concat, split, transpose, reshape, slice, pad, gather ...
+import type { Add, Div, DivMod, IsNat, Mul, Sub } from './nat.js'
+import type { Axis, AxisOfNew, Dim, IsLiteral, NoAxis, Same, SetAxis, InsertAxis, Shape, ShapeError, Show, ShowDim } from './shape.js'
+
+// ---- arithmetic on dimensions: a literal where both are, else number
+
+/** A + B for dimensions. */
+export type AddDim<A, B> = IsLiteral<A> extends true ? (IsLiteral<B> extends true ? Add<A & number, B & number> : number) : number
+/** A * B for dimensions; 1 keeps a name. */
+export type MulDim<A, B> = [A] extends [1]
+  ? B
+  : [B] extends [1]
+    ? A
+    : IsLiteral<A> extends true
+      ? IsLiteral<B> extends true
+        ? Mul<A & number, B & number>
+        : number
+      : number
+
+// ---- concat, stack, split, unstack
+
+type ConcatTwo<A extends Shape, B extends Shape, I, R extends Dim[] = []> = A extends readonly [infer a, ...infer AT extends Shape]
+  ? B extends readonly [infer b, ...infer BT extends Shape]
+    ? R['length'] extends I
+      ? ConcatTwo<AT, BT, I, [...R, AddDim<a, b>]>
+      : [Same<a, b>] extends [never]
+        ? never
+        : ConcatTwo<AT, BT, I, [...R, Same<a, b> & Dim]>
+    : never
+  : B extends readonly []
+    ? R
+    : never
+type ConcatAll<A extends Shape, T extends readonly unknown[], I extends number> = [number] extends [A['length']]
+  ? Dim[]
+  : T extends readonly [infer B extends Shape, ...infer R]
+    ? [number] extends [B['length']]
+      ? Dim[]
+      : Axis<A, I> extends infer J
+        ? J extends 'bad'
+          ? NoAxis<A, I, 'concat'>
+          : number extends J
+            ? { -readonly [K in keyof A]: Dim }
+            : [ConcatTwo<A, B, J>] extends [never]
+              ? ShapeError<`concat: ${Show<A>} and ${Show<B>} differ away from axis ${I}`>
+              : ConcatAll<ConcatTwo<A, B, J>, R, I>
+        : never
+    : A
+/** The shape of arrays of the shapes T joined along axis I. @example Concat<[['b', 100], ['b', 28]], -1>   // ['b', 128] */
+export type Concat<T extends readonly unknown[], I extends number = 0> = T extends readonly [infer A extends Shape, ...infer R]
+  ? ConcatAll<A, R, I>
+  : T extends readonly []
+    ? ShapeError<'concat: needs at least one array'>
+    : T extends readonly (infer A)[]
+      ? A extends Shape
+        ? [number] extends [A['length']]
+          ? Dim[]
+          : Axis<A, I> extends infer J
+            ? J extends 'bad'
+              ? NoAxis<A, I, 'concat'>
+              : number extends J
+                ? { -readonly [K in keyof A]: Dim }
+                : SetAxis<A, J, [number]>
+            : never
+        : Dim[]
+      : Dim[]
+
+type SameShapes<A extends Shape, T extends readonly unknown[]> = T extends readonly [infer B extends Shape, ...infer R]
+  ? SameShape<A, B> extends true
+    ? SameShapes<A, R>
+    : B
+  : true
+type SameShape<A extends Shape, B extends Shape> = [number] extends [A['length']]
+  ? true
+  : [number] extends [B['length']]
+    ? true
+    : A extends readonly [infer a, ...infer AT extends Shape]
+      ? B extends readonly [infer b, ...infer BT extends Shape]
+        ? [Same<a, b>] extends [never]
+          ? false
+          : SameShape<AT, BT>
+        : false
+      : B extends readonly []
+        ? true
+        : false
+/** The shape of equal arrays stacked along a new axis I. @example Stack<[[3], [3]], 0>   // [2, 3] */
+export type Stack<T extends readonly unknown[], I extends number = 0> = T extends readonly [infer A extends Shape, ...infer R]
+  ? SameShapes<A, R> extends infer B
+    ? B extends Shape
+      ? ShapeError<`stack: shapes ${Show<A>} and ${Show<B>} differ`>
+      : StackAt<A, I, T['length'] & number>
+    : never
+  : T extends readonly []
+    ? ShapeError<'stack: needs at least one array'>
+    : T extends readonly (infer A extends Shape)[]
+      ? StackAt<A, I, number>
+      : Dim[]
+type StackAt<A extends Shape, I extends number, N extends number> = ExpandDims<A, I, N>
+
+type TupleOf<N, T, R extends T[] = []> = R['length'] extends N ? R : TupleOf<N, T, [...R, T]>
+/** N copies of T, or an array of T where N is unknown or above 99. */
+export type Repeated<N, T> = IsNat<N> extends true ? (`${N & number}` extends `${infer _A}${infer _B}${infer C}` ? (C extends `${infer _D}${string}` ? T[] : TupleOf<N, T>) : TupleOf<N, T>) : T[]
+
+/** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
+export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]
+  ? Dim[][]
+  : Axis<S, I> extends infer J
+    ? J extends 'bad'
+      ? NoAxis<S, I, 'split'>
+      : number extends J
+        ? { -readonly [K in keyof S]: Dim }[]
+        : `${J & number}` extends keyof S
+          ? P extends readonly number[]
+            ? SplitSizes<S, P, J, S[`${J & number}`]>
+            : SplitEqual<S, P, J, S[`${J & number}`]>
+          : Dim[][]
+    : never
+type SplitEqual<S extends Shape, P, J, D> = IsNat<P> extends true
+  ? IsNat<D> extends true
+    ? DivMod<D & number, P & number> extends [infer Q extends number, infer R]
+      ? R extends 0
+        ? Repeated<P, SetAxis<S, J, [Q]>>
+        : ShapeError<`split: axis ${J & number} of ${Show<S>} does not divide by ${P & number}`>
+      : ShapeError<'split: needs at least one part'>
+    : Repeated<P, SetAxis<S, J, [number]>>
+  : SetAxis<S, J, [number]>[]
+type Total<P extends readonly number[], R = 0> = P extends readonly [infer H, ...infer T extends readonly number[]] ? Total<T, AddDim<R, H>> : P extends readonly [] ? R : number
+type SplitSizes<S extends Shape, P extends readonly number[], J, D> = [Same<Total<P>, D>] extends [never]
+  ? ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
+  : { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
+/** The shapes of the slices of S along axis I, with that axis gone. */
+export type Unstack<S extends Shape, I extends number = 0> = [number] extends [S['length']]
+  ? Dim[][]
+  : Axis<S, I> extends infer J
+    ? J extends 'bad'
+      ? NoAxis<S, I, 'unstack'>
+      : `${J & number}` extends keyof S
+        ? Repeated<S[`${J & number}`], SetAxis<S, J, []>>
+        : Dim[][]
+    : never
+
+// ---- transpose, reshape, expandDims, squeeze
+
+/** S with its last two axes swapped, or permuted by P. @example Transpose<[2, 3, 4], [2, 0, 1]>   // [4, 2, 3] */
+export type Transpose<S extends Shape, P = undefined> = [number] extends [S['length']]
+  ? Dim[]
+  : P extends readonly number[]
+    ? [number] extends [P['length']]
+      ? { -readonly [K in keyof S]: Dim }
+      : S['length'] extends P['length']
+        ? 'bad' extends Axis<S, P[number]>
+          ? BadPermutation<S, P>
+          : number extends Axis<S, P[number]>
+            ? { -readonly [K in keyof S]: Dim }
+            : [Exclude<keyof S & `${number}`, `${Axis<S, P[number]> & number}`>] extends [never]
+              ? Permuted<S, P>
+              : BadPermutation<S, P>
+        : BadPermutation<S, P>
+    : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
+      ? [...H, b, a]
+      : ShapeError<`transpose: needs two axes or a permutation, got shape ${Show<S>}`>
+type BadPermutation<S extends Shape, P extends readonly number[]> = ShapeError<`transpose: ${Show<P>} is not a permutation of the axes of ${Show<S>}`>
+type Permuted<S extends Shape, P extends readonly number[]> = { -readonly [K in keyof P]: S[Axis<S, P[K]> & number] & Dim }
+
+/** The number of elements: [product of the literals, the names], or `number` when a dimension is unknown. */
+type Count<S extends Shape, P extends number = 1, Names extends string[] = []> = S extends readonly [infer H, ...infer T extends Shape]
+  ? IsLiteral<H> extends true
+    ? H extends -1
+      ? Count<T, P, Names>
+      : Count<T, Mul<P, H & number>, Names>
+    : H extends string
+      ? string extends H
+        ? number
+        : Count<T, P, [...Names, H]>
+      : number
+  : [P, Names]
+type Without<Names extends readonly string[], N extends string, R extends string[] = []> = Names extends readonly [
+  infer H extends string,
+  ...infer T extends string[],
+]
+  ? [H] extends [N]
+    ? [...R, ...T]
+    : Without<T, N, [...R, H]>
+  : never
+/** Names less the names of Drop; `never` when one is missing. */
+type Difference<Names extends string[], Drop extends string[]> = Drop extends [infer H extends string, ...infer T extends string[]]
+  ? [Without<Names, H>] extends [never]
+    ? never
+    : Difference<Without<Names, H>, T>
+  : Names
+type Elements<C> = C extends [infer N extends number, infer Names extends string[]] ? `${ShowProduct<Names, `${N}`>} elements` : '? elements'
+type ShowProduct<Names extends string[], R extends string> = Names extends [infer H extends string, ...infer T extends string[]] ? ShowProduct<T, `${R} x ${H}`> : R
+
+/** T, if it has as many elements as S, one -1 filled in; else a ShapeError. @example Reshape<['b', 28, 28], ['b', -1]>   // ['b', 784] */
+export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']]
+  ? Dim[]
+  : [number] extends [S['length']]
+    ? NoMinusOne<T, number>
+    : [Count<S>, Count<T>] extends [infer A, infer B]
+      ? A extends [infer P extends number, infer N extends string[]]
+        ? B extends [infer Q extends number, infer M extends string[]]
+          ? -1 extends T[number]
+            ? ReshapeRest<S, T, P, N, Q, M>
+            : [Difference<N, M>] extends [never]
+              ? DoesNotFit<S, T>
+              : [P, Difference<N, M>] extends [Q, []]
+                ? T
+                : DoesNotFit<S, T>
+          : NoMinusOne<T, number>
+        : NoMinusOne<T, number>
+      : never
+type NoMinusOne<T extends Shape, D> = -1 extends T[number] ? { -readonly [K in keyof T]: T[K] extends -1 ? D & Dim : T[K] } : T
+type DoesNotFit<S extends Shape, T extends Shape> = ShapeError<`reshape: ${Show<S>} (${Elements<Count<S>>}) does not fit ${Show<T>} (${Elements<Count<T>>})`>
+type ReshapeRest<S extends Shape, T extends Shape, P extends number, N extends string[], Q extends number, M extends string[]> = [
+  Difference<N, M>,
+] extends [never]
+  ? NoMinusOne<T, number>
+  : Q extends 0
+    ? NoMinusOne<T, number>
+    : DivMod<P, Q> extends [infer D, infer R]
+      ? Difference<N, M> extends []
+        ? R extends 0
+          ? NoMinusOne<T, D>
+          : DoesNotFit<S, T>
+        : [Difference<N, M>, D] extends [[infer H], 1]
+          ? NoMinusOne<T, H>
+          : NoMinusOne<T, number>
+      : never
+
+/** S with an axis of length D (default 1) inserted at I, or at each of several I. */
+export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] extends [S['length']]
+  ? Dim[]
+  : I extends readonly [infer H extends number, ...infer T]
+    ? ExpandDims<S, H, D> extends infer R
+      ? R extends Shape
+        ? ExpandDims<R, T, D>
+        : R
+      : never
+    : I extends readonly []
+      ? S
+      : I extends number
+        ? AxisOfNew<S, I> extends infer J
+          ? J extends 'bad'
+            ? NoAxis<S, I, 'expandDims'>
+            : number extends J
+              ? [Dim, ...{ -readonly [K in keyof S]: Dim }]
+              : InsertAxis<S, J, D>
+          : never
+        : Dim[]
+
+/** S without its axes of length 1, or without the axes I, which must be of length 1. */
+export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['length']]
+  ? Dim[]
+  : [I] extends [undefined]
+    ? SqueezeOnes<S>
+    : I extends readonly (infer A)[]
+      ? SqueezeAxes<S, A>
+      : SqueezeAxes<S, I>
+type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
+  ? IsLiteral<H> extends true
+    ? SqueezeOnes<T, H extends 1 ? R : [...R, H]>
+    : H extends string
+      ? SqueezeOnes<T, [...R, H]>
+      : Dim[]
+  : R
+type SqueezeAxes<S extends Shape, A> = 'bad' extends Axis<S, A>
+  ? NoAxis<S, A, 'squeeze'>
+  : number extends Axis<S, A>
+    ? Dim[]
+    : [NotOne<S, Axis<S, A>>] extends [never]
+      ? DropMembers<S, Axis<S, A>>
+      : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
+type NotOne<S extends Shape, A> = A extends number ? ([Same<S[A], 1>] extends [never] ? A : never) : never
+type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
+  ? DropMembers<T, A, [...Seen, 0], Seen['length'] extends A ? R : [...R, H]>
+  : R
+
+// ---- slice, pad, tile, repeat, diag
+
+type Bound<D, V> = V extends number
+  ? IsNat<V> extends true
+    ? V
+    : `${V}` extends `-${infer N extends number}`
+      ? IsNat<D> extends true
+        ? Sub<D & number, N>
+        : number
+      : number
+  : number
+type SliceDim<D, From, To, Step> = IsNat<From> extends true
+  ? IsNat<To> extends true
+    ? IsNat<D> extends true
+      ? [Sub<D & number, To & number>] extends [never]
+        ? never
+        : [Sub<To & number, From & number>] extends [never]
+          ? never
+          : CeilDiv<Sub<To & number, From & number>, Step>
+      : [Sub<To & number, From & number>] extends [never]
+        ? never
+        : CeilDiv<Sub<To & number, From & number>, Step>
+    : [From] extends [never]
+      ? never
+      : number
+  : [From] extends [never]
+    ? never
+    : number
+/** ceil(N / Step) for a literal N, `number` for an unknown step. */
+type CeilDiv<N extends number, Step> = Step extends 1 ? N : IsNat<Step> extends true ? (N extends 0 ? 0 : Add<Div<Sub<N, 1>, Step & number>, 1>) : number
+type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
+type SliceDims<S extends Shape, From extends readonly number[], To extends readonly number[], Step, R extends Dim[] = []> = From extends readonly [
+  infer f,
+  ...infer FT extends readonly number[],
+]
+  ? To extends readonly [infer t, ...infer TT extends readonly number[]]
+    ? S extends readonly [infer d, ...infer ST extends Shape]
+      ? [SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>] extends [never]
+        ? never
+        : SliceDims<ST, FT, TT, Step, [...R, SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>]>
+      : never
+    : never
+  : To extends readonly []
+    ? [...R, ...S]
+    : never
+
+/**
+ * The shape of x[from:to:step] per leading axis; negative bounds count from the end, axes not named are kept.
+ * @example Slice<['b', 10], [0, 2], [8, -1], [1, 2]>   // [8, 4]
+ */
+export type Slice<S extends Shape, From extends readonly number[], To extends readonly number[], Step = undefined> = [number] extends [S['length']]
+  ? Dim[]
+  : [number] extends [From['length']]
+    ? { -readonly [K in keyof S]: number }
+    : [number] extends [To['length']]
+      ? { -readonly [K in keyof S]: number }
+      : [SliceDims<S, From, To, Step>] extends [never]
+        ? ShapeError<`slice: ${Show<From>} to ${Show<To>} is not inside shape ${Show<S>}`>
+        : SliceDims<S, From, To, Step>
+
+/** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
+export type PadWidths = number | readonly (number | readonly [number, number])[]
+type WidthOf<W> = W extends readonly [infer A, infer B] ? AddDim<A, B> : W extends number ? AddDim<W, W> : number
+/** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */
+export type Pad<S extends Shape, W> = [number] extends [S['length']]
+  ? Dim[]
+  : W extends number
+    ? { -readonly [K in keyof S]: W extends 0 ? S[K] : AddDim<S[K], WidthOf<W>> }
+    : W extends readonly unknown[]
+      ? [number] extends [W['length']]
+        ? { -readonly [K in keyof S]: number }
+        : [Exclude<keyof W & `${number}`, keyof S>] extends [never]
+          ? { -readonly [K in keyof S]: K extends keyof W ? (WidthOf<W[K]> extends 0 ? S[K] : AddDim<S[K], WidthOf<W[K]>>) : S[K] }
+          : ShapeError<`pad: more widths than axes in shape ${Show<S>}`>
+      : Dim[]
+
+/** The shape after tiling by the factors R, matched from the last axis. */
+export type Tile<S extends Shape, R> = [number] extends [S['length']]
+  ? Dim[]
+  : R extends number
+    ? Tile<S, [R]>
+    : R extends readonly number[]
+      ? [number] extends [R['length']]
+        ? Dim[]
+        : TileTail<S, R>
+      : Dim[]
+type TileTail<S extends Shape, R extends Shape, O extends Dim[] = []> = S extends readonly [...infer SH extends Shape, infer s extends Dim]
+  ? R extends readonly [...infer RH extends Shape, infer r]
+    ? TileTail<SH, RH, [MulDim<s, r> & Dim, ...O]>
+    : [...S, ...O]
+  : [...R, ...O]
+/** S with the axis I N times as long. */
+export type Repeat<S extends Shape, N extends number, I extends number> = [number] extends [S['length']]
+  ? Dim[]
+  : Axis<S, I> extends infer J
+    ? J extends 'bad'
+      ? NoAxis<S, I, 'repeat'>
+      : `${J & number}` extends keyof S
+        ? SetAxis<S, J, [MulDim<S[`${J & number}`], N> & Dim]>
+        : { -readonly [K in keyof S]: Dim }
+    : never
+/** A vector becomes a square matrix; of a matrix (or a stack of them) the diagonal. */
+export type Diag<S extends Shape> = [number] extends [S['length']]
+  ? Dim[]
+  : S extends readonly [infer a extends Dim]
+    ? [a, a]
+    : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
+      ? [...H, [a, b] extends [b, a] ? a : number]
+      : ShapeError<`diag: needs an axis, got shape ${Show<S>}`>
+
+// ---- gather, oneHot
+
+/** S with the axis I replaced by the shape of the indices. @example Gather<[50, 8], ['b', 4], 0>   // ['b', 4, 8] */
+export type Gather<S extends Shape, Index extends Shape, I extends number = 0> = [number] extends [S['length']]
+  ? Dim[]
+  : [number] extends [Index['length']]
+    ? Dim[]
+    : Axis<S, I> extends infer J
+      ? J extends 'bad'
+        ? NoAxis<S, I, 'gather'>
+        : number extends J
+          ? Dim[]
+          : SetAxis<S, J, Index>
+      : never
+/** The shape of class indices after one-hot coding into N classes. */
+export type OneHot<Index extends Shape, N extends number> = [number] extends [Index['length']] ? Dim[] : [...Index, N]
+
+/** Whether an array of shape S has the axis I: S, or a ShapeError that names Op. */
+export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S['length']]
+  ? S
+  : 'bad' extends Axis<S, I>
+    ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
+    : S
+/** S with its axis I (default the last) of length K. */
+export type WithAxis<S extends Shape, I, K extends number, Op extends string> = [number] extends [S['length']]
+  ? Dim[]
+  : 'bad' extends Axis<S, I>
+    ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
+    : number extends Axis<S, I>
+      ? { -readonly [P in keyof S]: Dim }
+      : SetAxis<S, Axis<S, I>, [K]>

@@ -1,0 +1,170 @@
+// Dimensions, shapes, the type that carries a shape error, and broadcasting.
+import type { Sub } from './nat.js'
+
+/** One axis: a literal (3), a name ('batch') or unknown until run time (number). */
+export type Dim = number | string
+/** The axes of an array, outermost first. `Shape` itself (or `Dim[]`) is a shape of unknown rank. */
+export type Shape = readonly Dim[]
+
+/** A type no value has: a parameter becomes this when shapes clash, so the compiler prints the message at that argument. */
+export interface ShapeError<Message extends string> {
+  readonly 'shape error': Message
+}
+/** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
+export type Guard<R, T> = [R] extends [ShapeError<string>] ? R : T
+/** The shape R, or an unknown one when R is an error (already reported at an argument). */
+export type Ok<R> = R extends Shape ? R : Dim[]
+
+// ---- predicates
+
+/** True for `number`, `string` and `Dim`: a dimension that no literal and no name fixes. */
+export type IsUnknown<D> = number extends D ? true : string extends D ? true : false
+/** True for a literal dimension. */
+export type IsLiteral<D> = [D] extends [number] ? (number extends D ? false : true) : false
+/** False for `Shape`, `Dim[]`, `[2, ...Dim[]]`: shapes whose number of axes is unknown. */
+export type HasRank<S extends Shape> = [number] extends [S['length']] ? false : true
+
+// ---- printing: instantiated on the error branch only
+
+/** A dimension as in a message: 3, batch or ?. */
+export type ShowDim<D> = IsUnknown<D> extends true ? '?' : D extends Dim ? `${D}` : '?'
+type Join<S extends readonly unknown[], R extends string = ''> = S extends readonly [infer H, ...infer T]
+  ? Join<T, R extends '' ? ShowDim<H> : `${R}, ${ShowDim<H>}`>
+  : R
+/** A shape as in a message: [batch, 3], or [...] where the rank is unknown. */
+export type Show<S extends readonly unknown[]> = [number] extends [S['length']] ? '[...]' : `[${Join<S>}]`
+
+// ---- unification and broadcasting
+
+/** The more precise of two dimensions that may be equal; `never` when they clash. */
+export type Same<A, B> = [A] extends [B] ? A : [B] extends [A] ? B : IsUnknown<A> extends true ? B : IsUnknown<B> extends true ? A : never
+/** One axis of a broadcast: 1 stretches; `never` when the two clash. */
+export type BroadcastDim<A, B> = [A] extends [1] ? B : [B] extends [1] ? A : Same<A, B>
+
+type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A extends readonly [...infer AH extends Shape, infer a]
+  ? B extends readonly [...infer BH extends Shape, infer b]
+    ? [BroadcastDim<a, b>] extends [never]
+      ? never
+      : BroadcastTail<AH, BH, [BroadcastDim<a, b> & Dim, ...R]>
+    : [...A, ...R]
+  : [...B, ...R]
+
+/**
+ * The shape of an elementwise operation after NumPy's rules: axes are matched from the last one, 1 stretches.
+ *
+ * An unknown rank gives an unknown rank; a clash gives a ShapeError that names Op and both shapes.
+ * @example Broadcast<['batch', 3], [3]>   // ['batch', 3]
+ */
+export type Broadcast<A extends Shape, B extends Shape, Op extends string = 'broadcast'> = [number] extends [A['length']]
+  ? Dim[]
+  : [number] extends [B['length']]
+    ? Dim[]
+    : [BroadcastTail<A, B>] extends [never]
+      ? ShapeError<`${Op}: shapes ${Show<A>} and ${Show<B>} do not broadcast`>
+      : BroadcastTail<A, B>
+
+/** `Broadcast` of three shapes. */
+export type Broadcast3<A extends Shape, B extends Shape, C extends Shape, Op extends string> = Broadcast<A, B, Op> extends infer R
+  ? R extends Shape
+    ? Broadcast<R, C, Op>
+    : R
+  : never
+
+/** T, if S broadcasts to exactly T; else a ShapeError. @example BroadcastTo<[3], [2, 3]>   // [2, 3] */
+export type BroadcastTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
+  ? T
+  : [number] extends [T['length']]
+    ? Dim[]
+    : [StretchTail<S, T>] extends [never]
+      ? ShapeError<`broadcastTo: shape ${Show<S>} does not broadcast to ${Show<T>}`>
+      : T
+type StretchTail<S extends Shape, T extends Shape> = S extends readonly [...infer SH extends Shape, infer s]
+  ? T extends readonly [...infer TH extends Shape, infer t]
+    ? [s] extends [1]
+      ? StretchTail<SH, TH>
+      : [Same<s, t>] extends [never]
+        ? never
+        : StretchTail<SH, TH>
+    : never
+  : true
+
+// ---- axes
+
+type Minus<A extends number> = `${A}` extends `-${infer N extends number}` ? N : never
+/**
+ * The axis A counted from 0: -1 is the last. 'bad' when out of range, `number` when A is not a literal.
+ * Distributes over a union of axes.
+ */
+export type Axis<S extends Shape, A> = A extends number
+  ? number extends A
+    ? number
+    : [Minus<A>] extends [never]
+      ? `${A}` extends keyof S
+        ? A
+        : 'bad'
+      : [Sub<S['length'], Minus<A>>] extends [never]
+        ? 'bad'
+        : Sub<S['length'], Minus<A>>
+  : never
+/** `Axis` in an array with one more axis than S: where expandDims and stack insert. */
+export type AxisOfNew<S extends Shape, A extends number> = Axis<[...S, 1], A>
+
+/** S with the axis I replaced by the axes V. */
+export type SetAxis<S extends Shape, I, V extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
+  ? R['length'] extends I
+    ? [...R, ...V, ...T]
+    : SetAxis<T, I, V, [...R, H]>
+  : never
+/** S with the axis D inserted before axis I. */
+export type InsertAxis<S extends Shape, I, D extends Dim, R extends Dim[] = []> = R['length'] extends I
+  ? [...R, D, ...S]
+  : S extends readonly [infer H extends Dim, ...infer T extends Shape]
+    ? InsertAxis<T, I, D, [...R, H]>
+    : never
+/** The message of an axis that S does not have. */
+export type NoAxis<S extends Shape, A, Op extends string> = ShapeError<`${Op}: axis ${ShowDim<A>} is out of range for shape ${Show<S>}`>
+
+/** Options of a reduction. */
+export interface ReduceOptions {
+  readonly axis?: number | readonly number[] | undefined
+  readonly keepdims?: boolean | undefined
+}
+type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A) : undefined
+type KeepOf<O> = O extends { readonly keepdims: infer K } ? K : false
+type DropAxes<S extends Shape, A, Keep, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
+  infer H extends Dim,
+  ...infer T extends Shape,
+]
+  ? DropAxes<T, A, Keep, [...Seen, 0], Seen['length'] extends A ? (Keep extends true ? [...R, 1] : R) : [...R, H]>
+  : R
+type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
+
+/**
+ * The shape after reducing S along `axis` (all axes when it is absent), kept as 1 with `keepdims`.
+ * @example Reduce<[2, 3, 4], { axis: [0, -1] }>   // [3]
+ */
+export type Reduce<S extends Shape, O = {}, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined]
+  ? boolean extends KeepOf<O>
+    ? Dim[]
+    : KeepOf<O> extends true
+      ? Ones<S>
+      : []
+  : [number] extends [S['length']]
+    ? Dim[]
+    : boolean extends KeepOf<O>
+      ? Dim[]
+      : undefined extends AxesOf<O>
+        ? Dim[]
+        : number extends AxesOf<O>
+          ? KeepOf<O> extends true
+            ? { -readonly [K in keyof S]: Dim }
+            : Dim[]
+          : 'bad' extends Axis<S, AxesOf<O>>
+            ? NoAxis<S, BadAxis<S, AxesOf<O>>, Op>
+            : DropAxes<S, Axis<S, AxesOf<O>>, KeepOf<O>>
+type BadAxis<S extends Shape, A> = A extends number ? (Axis<S, A> extends 'bad' ? A : never) : never
+
+/** The length of the axis A of S (default the last). */
+export type DimAt<S extends Shape, A> = Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
+/** S with every name made `number`: what a caller with another size for that name sees. */
+export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: S[K] extends number ? S[K] : number }

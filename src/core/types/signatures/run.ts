@@ -1,0 +1,90 @@
+// Signatures of what runs a function: evaluate, compile, run, runSync, and what is around them.
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { ReaderTaskEither } from 'fp-ts/lib/ReaderTaskEither.js'
+import type { Type } from 'io-ts'
+import type { AdError } from '../../error.js'
+import type { AnyExpr } from '../expr.js'
+import type { AnyExprs, Fn, PlainFn, ValuesOf } from '../fn.js'
+import type { Decl, ExprTree, NoTangent, Tensors, TensorTree } from '../tree.js'
+
+/** What the types need of a backend: whether its calls return at once. */
+export interface BackendOf<K extends 'sync' | 'async' = 'sync' | 'async'> {
+  readonly kind: K
+}
+/** What a program costs, known before it runs. */
+export interface Explanation {
+  readonly kernels: number
+  readonly flops: number
+  readonly bytes: number
+  readonly peakBytes: number
+  /** What was left out, and why. */
+  readonly dropped: readonly string[]
+  toString(): string
+}
+/** Options of `into`. */
+export interface IntoOptions {
+  /** Add to the outputs instead of overwriting them. */
+  readonly accumulate?: boolean | undefined
+}
+/** A compiled function: R is Tensors<Out>, or a promise of it. */
+export interface CompiledFn<A extends readonly unknown[], Out, R, Done> {
+  (...args: ValuesOf<A>): R
+  /** The same function, writing into the caller's tensors. */
+  into(outputs: Tensors<Out>, options?: IntoOptions): (...args: ValuesOf<A>) => Done
+  /** What it does and costs, at the signature of the last call or of the arguments given. */
+  explain(...args: ValuesOf<A> | []): Explanation
+  [Symbol.dispose](): void
+}
+/** A function compiled for a synchronous backend. */
+export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, void> {}
+/** A function compiled for an asynchronous backend. */
+export interface CompiledAsync<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<void>> {}
+/** compile(f, backend): a plain callable, one plan per signature; throws AdException, or rejects with it. */
+export interface CompileFn {
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
+}
+/** compileAsync(f, backend): as `compile`, but WebAssembly is compiled off the calling thread's stack. */
+export interface CompileAsyncFn {
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
+}
+/** run(f)(...inputs): an effect that needs Env, may fail with an AdError and gives the result. */
+export interface RunFn<Env> {
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
+}
+/** What `runSync(backend)` gives. */
+export interface SyncRunner {
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
+}
+/** runSync(backend)(f)(...inputs): the result or an AdError, now; the backend must be synchronous. */
+export type RunSyncFn = (backend: BackendOf<'sync'>) => SyncRunner
+/** evaluate(tree): the values of expressions without inputs, on the default backend. */
+export type EvaluateFn = <T extends ExprTree>(tree: T) => Tensors<T>
+/** show(f | expression, sizes?): the program as numbered equations. */
+export interface ShowFn {
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>): string
+  (x: AnyExpr | readonly AnyExpr[], sizes?: Readonly<Record<string, number>>): string
+}
+/** codec(declaration): the io-ts codec of a function's inputs. */
+export type CodecFn = <const D extends Decl>(declaration: D) => Type<Tensors<D>, unknown, unknown>
+/** Parameters and the buffers of their gradient (Enzyme's Duplicated). */
+export interface Duplicated<T, G> {
+  readonly primal: T
+  readonly tangent: G
+}
+/** The gradient's buffers of a tree of tensors. */
+export type TangentTensors<T> = T extends { readonly dtype: 'i32' | 'bool' } ? NoTangent : T extends { readonly dtype: string } | NoTangent ? T : { readonly [K in keyof T]: TangentTensors<T[K]> }
+/** duplicated(params): { primal, tangent } with zeroed buffers. */
+export type DuplicatedFn = <T extends TensorTree>(params: T) => Duplicated<T, TangentTensors<T>>

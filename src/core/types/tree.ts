@@ -1,0 +1,150 @@
+// Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
+import type { DataOf, Discrete, DType, Float, FloatsOf } from './dtype.js'
+import type { AnyExpr, Expr, Nested, Spec, Tensor, Typed } from './expr.js'
+import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
+
+/** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
+export interface NoTangent {
+  readonly _tag: 'NoTangent'
+}
+
+/** Leaves nested in records, tuples and arrays. */
+export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
+/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ... */
+export type Decl = Tree<Spec>
+/** What a body returns. */
+export type ExprTree = Tree<AnyExpr | NoTangent>
+/** Any tree of concrete arrays. */
+export type TensorTree = Tree<Tensor | NoTangent>
+
+/** The tree of expressions that a body sees for the declaration T. */
+export type Exprs<T> = T extends Typed<infer S, infer D> ? Expr<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Exprs<T[K]> }
+
+/** The concrete shape behind S: a name may be any size. */
+export type Concrete<S extends Shape> = Unnamed<S>
+type LeafValue<S extends Shape, D extends DType> = Tensor<Concrete<S>, D> | DataOf<D> | Nested<S, D extends 'bool' ? boolean | number : number>
+/** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
+export type Values<T> = T extends Typed<infer S, infer D>
+  ? LeafValue<S, D>
+  : T extends NoTangent
+    ? NoTangent | undefined
+    : { readonly [K in keyof T]: Values<T[K]> }
+
+/** What comes back for the tree T: at each leaf a tensor the caller owns. */
+export type Tensors<T> = T extends Typed<infer S, infer D> ? Tensor<Concrete<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Tensors<T[K]> }
+
+/** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
+export type Loose<T> = T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
+/** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
+export type LooseArgs<T> = T extends Typed<infer S, infer D>
+  ? Expr<Unnamed<S>, D> | LeafValue<S, D>
+  : T extends NoTangent
+    ? NoTangent | undefined
+    : { readonly [K in keyof T]: LooseArgs<T[K]> }
+
+/** The gradient with respect to T: the same tree, integer and boolean leaves NoTangent. */
+export type Gradient<T> = T extends Typed<infer S, infer D> ? GradientLeaf<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Gradient<T[K]> }
+type GradientLeaf<S extends Shape, D extends DType> = [D] extends [Discrete] ? NoTangent : Expr<S, FloatsOf<D>>
+
+/** The Jacobian: the tree of Out, at each leaf the tree of In, leaves of shape [...out, ...in]. */
+export type Jacobian<Out, In> = Out extends Typed<infer S, infer D>
+  ? [D] extends [Discrete]
+    ? NoTangent
+    : JacobianIn<S, In>
+  : Out extends NoTangent
+    ? NoTangent
+    : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
+type JacobianIn<SO extends Shape, In> = In extends Typed<infer S, infer D>
+  ? [D] extends [Discrete]
+    ? NoTangent
+    : Expr<Joined<SO, S>, FloatsOf<D>>
+  : In extends NoTangent
+    ? NoTangent
+    : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
+/** The axes of A, then those of B; an unknown rank where either is unknown. */
+export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']] ? Dim[] : [number] extends [B['length']] ? Dim[] : [...A, ...B]
+
+// ---- wrt
+
+type Names<T> = T extends readonly unknown[] ? keyof T & `${number}` : keyof T & string
+type Below<T, Prefix extends string> = T extends Typed | NoTangent
+  ? never
+  : T extends readonly (infer E)[]
+    ? [number] extends [T['length']]
+      ? `${Prefix}${number}` | Below<E, `${Prefix}${number}.`>
+      : { [K in Names<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Names<T>]
+    : { [K in Names<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Names<T>]
+type Indices<T> = T extends Typed ? 0 : T extends readonly unknown[] ? ([number] extends [T['length']] ? number : ToIndex<Names<T>>) : never
+type ToIndex<K> = K extends `${infer N extends number}` ? N : never
+type At<T, K> = K extends keyof T ? T[K] : T extends readonly (infer E)[] ? E : never
+/** The places in the tree T: 'params', 'params.w', '0.w', 0. */
+export type Path<T> = Below<T, ''> | Indices<T>
+/** What `wrt` may be: one path, or a list of them. */
+export type WrtPath<T> = Path<T> | readonly Path<T>[]
+
+/** The subtree of In at one path. */
+export type AtPath<In, P> = P extends number
+  ? In extends Typed
+    ? In
+    : At<In, `${P}`>
+  : P extends keyof In
+    ? In[P]
+    : P extends `${infer H}.${infer T}`
+      ? AtPath<At<In, H>, T>
+      : At<In, P>
+/** What `wrt` selects of In: a path that subtree, a list of paths a record of subtrees. */
+export type Wrt<In, W> = W extends readonly (infer P)[] ? { readonly [K in P & (string | number)]: AtPath<In, K> } : AtPath<In, W>
+
+/** W, or the reason why there is nothing to differentiate at one of its paths. */
+export type CheckWrt<In, W> = W extends readonly (infer P)[] ? CheckPaths<In, P> : CheckPaths<In, W>
+type CheckPaths<In, P> = [DiscretePaths<In, P>] extends [never]
+  ? P
+  : ShapeError<`wrt: '${DiscretePaths<In, P> & (string | number)}' is an integer or boolean leaf: it has no tangent (NoTangent)`>
+type DiscretePaths<In, P> = P extends unknown ? ([AtPath<In, P>] extends [Typed<Shape, Float>] ? never : [AtPath<In, P>] extends [Typed<Shape, Discrete>] ? P : never) : never
+
+// ---- functions' arguments and results
+
+/** What `primals` of a function is: its only argument, or the tuple of several. */
+export type Primals<A extends readonly unknown[]> = A extends readonly [infer X] ? X : A
+/** The subtree that a transform differentiates: at `wrt`, or the first argument. */
+export type Active<A extends readonly unknown[], W> = [W] extends [undefined] ? A[0] : Wrt<Primals<A>, W>
+
+/** The message of `grad` of something that is not a scalar. */
+export type NotScalar<Out, Op extends string> = Out extends Typed<infer S, DType>
+  ? ShapeError<`${Op} needs a scalar, f returned ${Show<S>}. Perhaps you meant jacrev(f), or sum the result.`>
+  : ShapeError<`${Op} needs a scalar, f returned a tree. Perhaps you meant jacrev(f), or a sum over one of its leaves.`>
+/** `unknown` for a scalar (or an unknown rank), else the message: intersected with the parameter f. */
+export type ScalarOnly<Out, Op extends string> = [unknown] extends [Out]
+  ? unknown
+  : [Out] extends [Typed<infer S, DType>]
+  ? [number] extends [S['length']]
+    ? unknown
+    : S extends readonly []
+      ? unknown
+      : NotScalar<Out, Op>
+  : NotScalar<Out, Op>
+/** What `valueAndGrad` with `aux` takes: [scalar, anything]. */
+export type ScalarAndAux<Out, Op extends string> = [unknown] extends [Out]
+  ? unknown
+  : [Out] extends [readonly [infer L, unknown]]
+  ? ScalarOnly<L, Op>
+  : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
+
+// ---- vmap, scan
+
+/** T with an axis of length N put before the axes of every leaf. */
+export type Batched<T, N extends Dim = number> = T extends Typed<infer S, infer D> ? Expr<Joined<[N], S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Batched<T[K], N> }
+/** T with the first axis of every leaf removed. */
+export type Element<T> = T extends Typed<infer S, infer D>
+  ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Dim[], D>
+  : T extends NoTangent
+    ? NoTangent
+    : { readonly [K in keyof T]: Element<T[K]> }
+/** The length of the first axis of the first leaf of T; `number` where it is unknown. */
+export type LengthOf<T> = T extends Typed<infer S, DType>
+  ? S extends readonly [infer N extends Dim, ...Shape]
+    ? N
+    : number
+  : T extends readonly [infer H, ...unknown[]]
+    ? LengthOf<H>
+    : number

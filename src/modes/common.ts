@@ -1,0 +1,64 @@
+/** What forward and reverse share: projection of a tangent onto an argument's space, and nodes under replacement. */
+import { aval, isFloat, sameAval, showAval } from '../core/aval.js'
+import { castNode } from '../core/cast.js'
+import { raise } from '../core/explain.js'
+import { asNode, constant, type Linear, Node, OUTPUT } from '../core/expr.js'
+import { broadcastNode } from '../core/ops/layout.js'
+import { sumToNode } from '../core/ops/reduce.js'
+import { sameShape } from '../core/shape.js'
+import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
+import type { Aval } from '../core/aval.js'
+
+/** Zeros of an aval: a broadcast literal, no buffer. */
+export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
+export const ones = (a: Aval): Node => broadcastNode(constant(1, a.dtype), a.shape)
+
+/** A node for a tangent that must be dense: zeros where it is a symbolic zero; NotImplemented raises. */
+export const instantiate = (t: Tangent, like: Aval): Node => {
+  const f = unthunk(t)
+  if (f._tag === 'Expr') return asNode(f)
+  if (f._tag === 'NotImplemented') return raise({ _tag: 'NotImplemented', rule: f.rule, reason: f.reason })
+  return zeros(like)
+}
+
+/**
+ * A cotangent projected onto its argument's space: broadcast axes summed, dtype restored.
+ * Integers and booleans have none. Done here once for every rule.
+ */
+export const project = (t: Node, x: Aval, rule: string): Forced => {
+  if (!isFloat(x.dtype)) return NoTangent
+  if (t.aval === x || sameAval(t.aval, x)) return t as unknown as Forced
+  const shaped = sameShape(t.shape, x.shape) ? t : t.shape.length >= x.shape.length && broadcastable(x.shape, t.shape) ? sumToNode(t, x.shape) : broadcastable(t.shape, x.shape) ? broadcastNode(t, x.shape) : undefined
+  if (shaped === undefined)
+    return raise({ _tag: 'InternalLaw', law: 'a cotangent has its argument\'s shape', detail: `rule ${rule} gave ${showAval(t.aval)} for ${showAval(x)}` })
+  return castNode(shaped, x.dtype) as unknown as Forced
+}
+const broadcastable = (small: readonly number[], big: readonly number[]): boolean => {
+  const off = big.length - small.length
+  return off >= 0 && small.every((d, i) => d === 1 || d === big[i + off])
+}
+
+/** A tangent projected onto its result's space: repeated along axes that broadcasting added. */
+export const projectTangent = (t: Tangent, y: Aval, rule: string): Forced => {
+  if (!isFloat(y.dtype)) return NoTangent
+  const f = unthunk(t)
+  if (f._tag !== 'Expr') return f._tag === 'NoTangent' ? ZeroTangent : f
+  const n = asNode(f)
+  if (sameAval(n.aval, y)) return f
+  if (!broadcastable(n.shape, y.shape)) return raise({ _tag: 'InternalLaw', law: 'a tangent has its result\'s shape', detail: `rule ${rule} gave ${showAval(n.aval)} for ${showAval(y)}` })
+  return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
+}
+
+/** Positions of the Outputs of each multi-result Apply, by position of the Apply. */
+export const outputsOf = (linear: Linear): Map<number, { readonly at: number; readonly result: number }[]> => {
+  const map = new Map<number, { at: number; result: number }[]>()
+  linear.nodes.forEach((n, at) => {
+    if (n.kind !== OUTPUT) return
+    const apply = linear.index.get(n.args[0]!)
+    const list = map.get(apply)
+    if (list === undefined) map.set(apply, [{ at, result: n.data as number }])
+    else list.push({ at, result: n.data as number })
+  })
+  return map
+}
+export const scalarOf = (a: Aval): Aval => aval([], a.dtype)

@@ -1,0 +1,168 @@
+/** Mixed mode: elementwise regions in which forward mode is cheaper become one `map` each; reverse mode goes around them. */
+import { aval, isFloat } from '../core/aval.js'
+import { applyAny, applyMulti, CONST, input, type Linear, linearize, Node, OUTPUT } from '../core/expr.js'
+import { expandMap, type MapParams, mapPrimitive, scalarProgram } from '../core/ops/map.js'
+import type { AnyPrimitive } from '../core/primitive.js'
+import { dependents, type Program } from '../core/program.js'
+import { findRegions, type Region, regionLimits } from '../core/regions.js'
+
+/** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression. */
+const flattened = (outputs: readonly Node[]): readonly Node[] => {
+  const { nodes, index } = linearize(outputs)
+  if (!nodes.some((n) => n.prim === mapPrimitive)) return outputs
+  const made: Node[] = []
+  const results = new Map<number, Node[]>()
+  nodes.forEach((n, i) => {
+    const args = n.args.map((a) => made[index.get(a)]!)
+    if (n.prim === mapPrimitive) {
+      results.set(i, expandMap((n.data as MapParams).program, args))
+      made.push(n)
+    } else if (n.kind === OUTPUT) made.push(results.get(index.get(n.args[0]!))?.[n.data as number] ?? (args[0] === n.args[0] ? n : new Node(OUTPUT, n.aval, null, args, n.data)))
+    else made.push(args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data))
+  })
+  return outputs.map((o) => made[index.get(o)]!)
+}
+
+/** Scalar programs that are equal share one object, so that each is differentiated once. */
+class Interned {
+  private readonly byHash = new Map<number, { readonly code: readonly number[]; readonly program: Program }[]>()
+  private readonly ids = new Map<unknown, number>()
+  id(x: unknown): number {
+    let i = this.ids.get(x)
+    if (i === undefined) {
+      i = this.ids.size
+      this.ids.set(x, i)
+    }
+    return i
+  }
+  get(code: readonly number[], make: () => Program): Program {
+    let h = 0x811c9dc5
+    for (let i = 0; i < code.length; i++) h = Math.imul(h ^ code[i]!, 0x01000193)
+    const list = this.byHash.get(h)
+    if (list !== undefined) {
+      for (const entry of list) if (entry.code.length === code.length && entry.code.every((c, i) => c === code[i])) return entry.program
+      const program = make()
+      list.push({ code, program })
+      return program
+    }
+    const program = make()
+    this.byHash.set(h, [{ code, program }])
+    return program
+  }
+}
+
+/** Work of forward mode (one tangent per active argument) against scalar reverse mode, in operations of the region. */
+const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, results: number): boolean => {
+  const { nodes, index } = linear
+  const args = region.args.filter((k) => active[k] === 1 && isFloat(nodes[k]!.dtype))
+  if (args.length === 0) return false
+  if (args.length === 1) return results === 1
+  const inside = new Map(region.nodes.map((k, i) => [k, i]))
+  const bit = new Map(args.map((k, i) => [k, i]))
+  const reach = region.nodes.map(() => 0)
+  let forward = 0
+  let reverse = 0
+  region.nodes.forEach((k, i) => {
+    let mask = 0
+    for (const a of nodes[k]!.args) {
+      const p = index.get(a)
+      const own = inside.get(p)
+      const from = own !== undefined ? reach[own]! : bit.has(p) ? 1 << bit.get(p)! : 0
+      if (from !== 0) reverse += 2
+      mask |= from
+    }
+    reach[i] = mask
+    for (let m = mask; m !== 0; m &= m - 1) forward += 2
+  })
+  return forward + args.length * results <= reverse
+}
+
+/** `outputs` in which every region that forward mode differentiates more cheaply is one map. */
+export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => {
+  const flat = flattened(outputs)
+  const linear = linearize(flat)
+  const { nodes, index } = linear
+  const regions = findRegions(linear)
+  if (!regions.some((r) => r.nodes.length > 1)) return flat
+  const active = dependents(linear, wrt)
+  const users = usersOutside(linear, regions, flat)
+  const chosen = new Map<number, { readonly region: Region; readonly results: readonly number[] }>()
+  regions.forEach((region, r) => {
+    if (region.nodes.length < 2) return
+    const results = users[r]!
+    if (results.length === 0 || results.length > regionLimits.results || region.nodes.some((k) => active[k] === 0 || !isFloat(nodes[k]!.dtype))) return
+    if (!region.args.every((k) => nodes[k]!.kind === CONST || isFloat(nodes[k]!.dtype))) return
+    if (!forwardIsCheaper(region, linear, active, results.length)) return
+    chosen.set(region.nodes[region.nodes.length - 1]!, { region, results })
+  })
+  if (chosen.size === 0) return flat
+  const member = new Uint8Array(nodes.length)
+  for (const { region } of chosen.values()) for (const k of region.nodes) member[k] = 1
+  const interned = new Interned()
+  const made: Node[] = new Array<Node>(nodes.length)
+  for (let i = 0; i < nodes.length; i++) {
+    const n = nodes[i]!
+    if (member[i] === 0) {
+      const same = n.args.every((a) => made[index.get(a)] === a)
+      made[i] = same ? n : new Node(n.kind, n.aval, n.prim, n.args.map((a) => made[index.get(a)]!), n.data)
+      continue
+    }
+    const here = chosen.get(i)
+    if (here === undefined) continue
+    const { region, results } = here
+    const program = regionProgram(region, results, linear, interned)
+    const ys = applyMulti(mapPrimitive, region.args.map((k) => made[k]!), { program })
+    results.forEach((k, r) => {
+      made[k] = ys[r]!
+    })
+  }
+  return flat.map((o) => made[index.get(o)]!)
+}
+
+/** For each region, its nodes that something outside reads (or that are outputs). */
+const usersOutside = (linear: Linear, regions: readonly Region[], outputs: readonly Node[]): number[][] => {
+  const { nodes, index } = linear
+  const regionOf = new Int32Array(nodes.length).fill(-1)
+  regions.forEach((r, i) => {
+    for (const k of r.nodes) regionOf[k] = i
+  })
+  const outside = new Uint8Array(nodes.length)
+  nodes.forEach((n, i) => {
+    for (const a of n.args) {
+      const k = index.get(a)
+      if (regionOf[k]! >= 0 && regionOf[k] !== regionOf[i]) outside[k] = 1
+    }
+  })
+  for (const o of outputs) outside[index.get(o)] = 1
+  return regions.map((r) => r.nodes.filter((k) => outside[k] === 1))
+}
+
+/** The region at shape []: literals are arguments too, so that equal structures with other numbers are one program. */
+const regionProgram = (region: Region, results: readonly number[], { nodes, index }: Linear, interned: Interned): Program => {
+  const position = new Map<number, number>()
+  region.args.forEach((k, i) => {
+    position.set(k, i)
+  })
+  const code: number[] = [region.args.length]
+  for (const k of region.args) code.push(interned.id(nodes[k]!.dtype))
+  region.nodes.forEach((k, i) => {
+    const n = nodes[k]!
+    code.push(interned.id(n.prim), paramsId(interned, n))
+    for (const a of n.args) code.push(position.get(index.get(a))!)
+    position.set(k, region.args.length + i)
+  })
+  for (const k of results) code.push(position.get(k)!)
+  return interned.get(code, () => {
+    const inputs = region.args.map((k) => input(aval([], nodes[k]!.dtype)))
+    const made: Node[] = [...inputs]
+    for (const k of region.nodes) {
+      const n = nodes[k]!
+      made.push(applyAny(n.prim as AnyPrimitive, n.args.map((a) => made[position.get(index.get(a))!]!), n.data)[0]!)
+    }
+    return scalarProgram(inputs, results.map((k) => made[position.get(k)!]!))
+  })
+}
+const paramsId = (interned: Interned, n: Node): number => {
+  const keys = Object.keys(n.data as object)
+  return keys.length === 0 ? -1 : interned.id(JSON.stringify(n.data))
+}

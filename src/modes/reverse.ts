@@ -1,0 +1,182 @@
+/** Reverse mode: CoDuals pulled back through an expression. Only what reaches `wrt` is built. */
+import { isFloat } from '../core/aval.js'
+import { raise } from '../core/explain.js'
+import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
+import { add } from '../core/ops/elementwise.js'
+import { concatNode } from '../core/ops/layout.js'
+import { dependents } from '../core/program.js'
+import { type Pullback, type Registry, ruleFor } from '../core/registry.js'
+import { type Block, type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
+import type { Aval } from '../core/aval.js'
+import { instantiate, outputsOf, project } from './common.js'
+import { pushforward } from './forward.js'
+
+/** A primal with the accumulator of its cotangent. */
+export class CoDual {
+  private readonly pending: Tangent[] = []
+  constructor(
+    readonly primal: Aval,
+    private readonly rule: string,
+  ) {}
+
+  /** One more contribution; zeros cost nothing. */
+  add(t: Tangent): void {
+    if (t._tag !== 'ZeroTangent' && t._tag !== 'NoTangent') this.pending.push(t)
+  }
+
+  get isZero(): boolean {
+    return this.pending.length === 0
+  }
+
+  /**
+   * The sum of the contributions. N of them cost one accumulator: the first creates it, the others are added into it
+   * (`addTo`, which the plan does in place). Blocks that tile the argument become one concat, without zeros.
+   */
+  total(): Forced {
+    const pending = this.pending
+    if (pending.length === 0) return ZeroTangent
+    const tiled = pending.length > 0 ? concatBlocks(pending, this.primal) : undefined
+    if (tiled !== undefined) return asExpr(tiled)
+    // Dense contributions first, so that a block or a scatter finds an accumulator to write into.
+    const dense = pending.filter((t) => !(t._tag === 'InplaceableThunk' && t.block !== undefined))
+    const blocks = pending.filter((t) => t._tag === 'InplaceableThunk' && t.block !== undefined)
+    let acc: Node | undefined
+    for (const t of [...dense, ...blocks]) {
+      if (acc !== undefined && t._tag === 'InplaceableThunk') {
+        acc = asNode(t.addTo(asExpr(acc)))
+        continue
+      }
+      const f = unthunk(t)
+      if (f._tag === 'NotImplemented') return f
+      if (f._tag !== 'Expr') continue
+      const p = project(asNode(f), this.primal, this.rule)
+      if (p._tag !== 'Expr') continue
+      acc = acc === undefined ? asNode(p) : asNode(add(asExpr(acc), p))
+    }
+    return acc === undefined ? ZeroTangent : asExpr(acc)
+  }
+}
+
+/** One concat, when every contribution is a block and together they tile the argument along one axis. */
+const concatBlocks = (pending: readonly Tangent[], primal: Aval): Node | undefined => {
+  const blocks: Block[] = []
+  for (const t of pending) {
+    if (t._tag !== 'InplaceableThunk' || t.block === undefined) return undefined
+    blocks.push(t.block)
+  }
+  const shape = primal.shape
+  if (blocks.length < 2) return undefined
+  const axis = shape.findIndex((d, i) => blocks[0]!.sizes[i] !== d)
+  if (axis < 0 || !blocks.every((b) => shape.every((d, i) => i === axis || (b.starts[i] === 0 && b.sizes[i] === d)))) return undefined
+  const sorted = [...blocks].sort((a, b) => a.starts[axis]! - b.starts[axis]!)
+  let at = 0
+  for (const b of sorted) {
+    if (b.starts[axis] !== at) return undefined
+    at += b.sizes[axis]!
+  }
+  return at === shape[axis] ? concatNode(sorted.map((b) => asNode(b.value())), axis) : undefined
+}
+
+export interface Reversed {
+  /** The outputs, with rules' own results in place (so residuals share work). */
+  readonly values: readonly Node[]
+  /** One per `wrt`. */
+  readonly cotangents: readonly Forced[]
+}
+
+/** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
+export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
+  const linear = linearize(outputs)
+  const { nodes, index } = linear
+  const n = nodes.length
+  const active = dependents(linear, wrt)
+  const results = outputsOf(linear)
+  const config = {
+    registry,
+    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) => pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
+    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) => pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
+  }
+  // Forward: rules may replace results by their own; everything downstream then reads those.
+  const primal: Node[] = new Array<Node>(n)
+  const pullbacks: (Pullback | undefined)[] = new Array<Pullback | undefined>(n)
+  const replacedResults = new Map<number, readonly Node[]>()
+  for (let i = 0; i < n; i++) {
+    const node = nodes[i]!
+    if (node.kind === OUTPUT) {
+      const from = index.get(node.args[0]!)
+      const own = replacedResults.get(from)
+      primal[i] = own !== undefined ? own[node.data as number]! : primal[from] === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [primal[from]!], node.data)
+      continue
+    }
+    if (node.kind !== APPLY) {
+      primal[i] = node
+      continue
+    }
+    let changed = false
+    const args = node.args
+    for (let k = 0; k < args.length; k++) if (primal[index.get(args[k]!)] !== args[k]) changed = true
+    const self = changed ? withArgs(node, args.map((a) => primal[index.get(a)]!)) : node
+    primal[i] = self
+    if (active[i] === 0 || !hasFloatResult(node)) continue
+    const rrule = ruleFor(registry, node.prim!, 'rrule', 'grad (reverse)')
+    const ys = node.prim!.multi ? resultAvals(self).map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
+    const made = rrule(self.args.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype)), config })
+    pullbacks[i] = made.pullback
+    const own = made.ys.map(asNode)
+    if (node.prim!.multi) replacedResults.set(i, own)
+    else primal[i] = own[0]!
+  }
+  // Backward, in reverse build order.
+  const coduals: (CoDual | undefined)[] = new Array<CoDual | undefined>(n)
+  const deposit = (at: number, t: Tangent, rule: string): void => {
+    if (active[at] === 0) return
+    const c = (coduals[at] ??= new CoDual(nodes[at]!.aval, rule))
+    c.add(t)
+  }
+  outputs.forEach((o, i) => {
+    const seed = seeds[i]!
+    deposit(index.get(o), seed, 'seed')
+  })
+  const wanted = new Set(wrt)
+  const out = new Map<Node, Forced>()
+  for (let i = n - 1; i >= 0; i--) {
+    const node = nodes[i]!
+    if (wanted.has(node)) {
+      out.set(node, coduals[i]?.total() ?? ZeroTangent)
+      coduals[i] = undefined
+      continue
+    }
+    if (active[i] === 0 || node.kind !== APPLY) continue
+    const pull = pullbacks[i]
+    if (pull === undefined) continue
+    pullbacks[i] = undefined
+    let yBars: Forced[]
+    if (node.prim!.multi) {
+      yBars = resultAvals(node).map(() => ZeroTangent)
+      for (const { at, result } of results.get(i) ?? []) {
+        yBars[result] = coduals[at]?.total() ?? ZeroTangent
+        coduals[at] = undefined
+      }
+    } else {
+      yBars = [coduals[i]?.total() ?? ZeroTangent]
+      coduals[i] = undefined
+    }
+    for (const y of yBars) if (y._tag === 'NotImplemented') raise({ _tag: 'NotImplemented', rule: y.rule, reason: y.reason })
+    if (yBars.every((y) => y._tag !== 'Expr')) continue
+    const mask = node.args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype))
+    const xBars = pull(yBars, mask)
+    if (xBars.length !== node.args.length)
+      raise({ _tag: 'InternalLaw', law: 'a pullback gives one cotangent per argument', detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}` })
+    for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name)
+  }
+  return {
+    values: outputs.map((o) => primal[index.get(o)]!),
+    cotangents: wrt.map((w) => (isFloat(w.aval.dtype) ? (out.get(w) ?? ZeroTangent) : NoTangent)),
+  }
+}
+type AnyNode = ReturnType<typeof asExpr>
+
+const hasFloatResult = (node: Node): boolean => (node.prim!.multi ? resultAvals(node).some((a) => isFloat(a.dtype)) : isFloat(node.aval.dtype))
+
+/** Cotangents of wrt as dense nodes. */
+export const denseCotangents = (r: Reversed, wrt: readonly Node[]): (Node | NoTangent)[] => r.cotangents.map((c, i) => (c._tag === 'NoTangent' ? NoTangent : instantiate(c, wrt[i]!.aval)))

@@ -1,0 +1,69 @@
+/** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
+import { asExpr, asNode } from '../core/expr.js'
+import * as op from '../core/ops/contract.js'
+import { reshape, swapLast } from '../core/ops/layout.js'
+import { sumToNode } from '../core/ops/reduce.js'
+import type { Rule } from '../core/registry.js'
+import { sameShape } from '../core/shape.js'
+import { inplaceableThunk, type Tangent, thunk } from '../core/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { batchAll, bilinearRule, reapply, rule } from './define.js'
+import { add } from '../core/ops/elementwise.js'
+import { NO_PARAMS } from '../core/primitive.js'
+
+const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
+const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
+const product = (a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op.matmulPrimitive, [a, b], NO_PARAMS)
+const productAdd = (acc: AnyExpr, a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op.matmulAddPrimitive, [acc, a, b], NO_PARAMS)
+
+/** left right as a cotangent of x: added in place where no leading axis was broadcast. */
+const productThunk = (left: () => AnyExpr, right: () => AnyExpr, x: AnyExpr): Exclude<Tangent, { _tag: 'NoTangent' }> => {
+  const l = left()
+  const r = right()
+  const plain = dims(l).length === dims(x).length && dims(r).length === dims(x).length && sameShape(dims(l).slice(0, -2), dims(x).slice(0, -2)) && sameShape(dims(r).slice(0, -2), dims(x).slice(0, -2))
+  return plain
+    ? inplaceableThunk(
+        () => product(l, r),
+        (acc) => productAdd(acc, l, r),
+      )
+    : thunk(() => asExpr(sumToNode(asNode(product(l, r)), dims(x))))
+}
+
+/** Ranks made equal under a batch axis: unbatched arguments stay as they are and broadcast. */
+const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] => {
+  const rank = Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0)))
+  return xs.map((x, i) => (batched[i] ? reshape(x, [size, ...new Array<number>(rank - dims(x).length + 1).fill(1), ...dims(x).slice(1)]) : x))
+}
+
+/** One rule per primitive of core/ops/contract.ts. */
+export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
+  matmul: bilinearRule(op.matmulPrimitive, {
+    transposeA: (yBar, a, b) => productThunk(() => yBar, () => t(b), a),
+    transposeB: (yBar, a, b) => productThunk(() => t(a), () => yBar, b),
+    batch: (xs, batched, _p, size) => {
+      const [a, b] = alignBatch(xs, batched, size)
+      return product(a!, b!)
+    },
+  }),
+  matmulAdd: rule(op.matmulAddPrimitive, {
+    frule: ([, a, b], [dacc, da, db], _p, { y }) => {
+      let dy: Tangent = dacc
+      const more = (l: AnyExpr, r: AnyExpr): void => {
+        dy = dy._tag === 'Expr' ? productAdd(dy, l, r) : product(l, r)
+      }
+      if (da._tag === 'Expr') more(da, b)
+      if (db._tag === 'Expr') more(a, db)
+      return [y, dy]
+    },
+    rrule: ([, a, b], _p, { y }) => {
+      const matmulAddPullback = (yBar: AnyExpr) => [yBar, productThunk(() => yBar, () => t(b), a), productThunk(() => t(a), () => yBar, b)] as const
+      return [y, matmulAddPullback]
+    },
+    batch: (xs, batched, _p, size) => {
+      const [acc] = batchAll([xs[0]], [batched[0]!], size)
+      const [a, b] = alignBatch([xs[1], xs[2]], [batched[1]!, batched[2]!], size)
+      if (batched[1] || batched[2]) return productAdd(acc!, a!, b!)
+      return add(acc!, product(xs[1], xs[2]))
+    },
+  }),
+}

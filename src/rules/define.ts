@@ -1,0 +1,203 @@
+/** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
+import { isFloat } from '../core/aval.js'
+import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { add, mul, neg } from '../core/ops/elementwise.js'
+import { broadcastTo, reshape } from '../core/ops/layout.js'
+import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
+import type { BatchRule, FRule, Pullback, Rule, RuleContext, RRule } from '../core/registry.js'
+import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
+
+/** Arguments of a primitive as expressions, in step with its arity. */
+export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
+/** Tangents of the arguments: NoTangent in exactly the `int` slots. */
+export type ArgTangents<A extends readonly ArgKind[]> = { readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : Exclude<Tangent, NoTangent> }
+/** Entries of dy/dx: an expression, a number, or NoTangent in the `int` slots. */
+export type Partials<A extends readonly ArgKind[]> = { readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent }
+
+/** A rule under the author's types: one result, and the cotangent of it. */
+export interface SingleRule<P, A extends readonly ArgKind[]> {
+  readonly frule: (xs: Args<A>, dxs: { readonly [K in keyof A]: Forced }, params: P, context: RuleContext) => readonly [y: AnyExpr, dy: Tangent]
+  readonly rrule: (xs: Args<A>, params: P, context: RuleContext) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => ArgTangents<A>]
+  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => AnyExpr
+}
+/** A rule of a primitive with several results. */
+export interface MultiRule<P, A extends readonly ArgKind[]> {
+  readonly frule: (xs: Args<A>, dxs: readonly Forced[], params: P, context: RuleContext) => readonly [ys: readonly AnyExpr[], dys: readonly Tangent[]]
+  readonly rrule: (xs: Args<A>, params: P, context: RuleContext) => readonly [ys: readonly AnyExpr[], pullback: (yBars: readonly Forced[], active: readonly boolean[]) => ArgTangents<A>]
+  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => readonly AnyExpr[]
+}
+
+/** A rule whose facets are written out. */
+export const rule = <N extends string, P, const A extends readonly ArgKind[]>(primitive: Primitive<N, P, A>, r: Partial<SingleRule<P, A>>): Rule => ({
+  primitive: primitive as unknown as AnyPrimitive,
+  ...(r.frule && {
+    frule: ((xs, dxs, params, context) => {
+      const [y, dy] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk) as never, params as P, context)
+      return { ys: [y], dys: [dy] }
+    }) as FRule,
+  }),
+  ...(r.rrule && {
+    rrule: ((xs, params, context) => {
+      const [y, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
+      const general: Pullback = (yBars, active) => {
+        const yBar = yBars[0]!
+        return yBar._tag === 'Expr' ? (pullback(yBar, active) as unknown as readonly Tangent[]) : xs.map(() => yBar)
+      }
+      return { ys: [y], pullback: general }
+    }) as RRule,
+  }),
+  ...(r.batch && { batch: ((xs, batched, params, size) => [r.batch!(xs as unknown as Args<A>, batched, params as P, size)]) as BatchRule }),
+})
+
+/** As `rule`, for a primitive with several results: one cotangent per result, ZeroTangent where none arrived. */
+export const multiRule = <N extends string, P, const A extends readonly ArgKind[]>(primitive: Primitive<N, P, A>, r: Partial<MultiRule<P, A>>): Rule => ({
+  primitive: primitive as unknown as AnyPrimitive,
+  ...(r.frule && {
+    frule: ((xs, dxs, params, context) => {
+      const [ys, dys] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk), params as P, context)
+      return { ys, dys }
+    }) as FRule,
+  }),
+  ...(r.rrule && {
+    rrule: ((xs, params, context) => {
+      const [ys, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
+      return { ys, pullback: pullback as unknown as Pullback }
+    }) as RRule,
+  }),
+  ...(r.batch && { batch: ((xs, batched, params, size) => r.batch!(xs as unknown as Args<A>, batched, params as P, size)) as BatchRule }),
+})
+
+/** Is x the literal 1 (the seed of a scalar)? */
+const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
+
+/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
+const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent): Forced => {
+  if (isOne(dx)) return typeof p !== 'number' ? (p._tag === 'Expr' ? p : ZeroTangent) : p === 0 ? ZeroTangent : p === 1 ? dx : asExpr(constant(p, dx.dtype))
+  if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : mul(dx, p)
+  return p._tag === 'Expr' ? mul(dx, p) : ZeroTangent
+}
+const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
+
+/** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
+export const elementwiseBatch =
+  (primitive: AnyPrimitive): BatchRule =>
+  (xs, batched, params) => {
+    const rank = Math.max(...xs.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
+    const aligned = xs.map((x, i) => {
+      const missing = rank - (x.shape.length - 1)
+      if (!batched[i] || missing === 0) return x
+      const s = x.shape as readonly number[]
+      return reshape(x, [s[0]!, ...new Array<number>(missing).fill(1), ...s.slice(1)])
+    })
+    return applyAny(primitive, aligned.map(asNode), params).map(asExpr)
+  }
+
+/**
+ * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
+ *
+ * @example scalarRule(tanh, ({ y }) => [sub(1, mul(y, y))])
+ */
+export const scalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  partials: (at: { readonly x: Args<A>; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
+): Rule => {
+  const primitive = 'primitive' in op ? op.primitive : op
+  return {
+    ...rule(primitive, {
+      frule: (x, dxs, params, { y }) => {
+        const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
+        const dy = (dxs as readonly Forced[]).reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!)) : sum), ZeroTangent)
+        return [y, dy]
+      },
+      rrule: (x, params, { y }) => {
+        const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
+          const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
+          return ps.map((p, i) => (typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p)) : ZeroTangent)) as unknown as ArgTangents<A>
+        }
+        return [y, scalarPullback]
+      },
+    }),
+    batch: elementwiseBatch(primitive as unknown as AnyPrimitive),
+  }
+}
+
+/** Applies a primitive of the rule's own kind to other arguments. */
+export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr => asExpr(apply(primitive, xs.map(asNode), params))
+
+/**
+ * A primitive that is linear in all its float arguments: dy is the primitive of the tangents; the transpose is given.
+ *
+ * @example linearRule(reverse, { transpose: (yBar) => [reverse(yBar)] })
+ */
+export const linearRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: {
+    readonly transpose: (yBar: AnyExpr, xs: Args<A>, params: P, active: readonly boolean[]) => ArgTangents<A>
+    readonly batch: SingleRule<P, A>['batch']
+  },
+): Rule =>
+  rule(primitive, {
+    frule: (xs, dxs, params, { y }) => {
+      const all = dxs as readonly Forced[]
+      if (all.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]
+      const tangents = (xs as readonly AnyExpr[]).map((x, i) => {
+        const d = all[i]!
+        return d._tag === 'Expr' ? d : primitive.args[primitive.variadic ? 0 : i] === 'int' ? x : zerosLike(x)
+      })
+      return [y, reapply(primitive as unknown as Primitive<string, P>, tangents, params)]
+    },
+    rrule: (xs, params, { y }) => {
+      const linearPullback = (yBar: AnyExpr, active: readonly boolean[]) => r.transpose(yBar, xs, params, active)
+      return [y, linearPullback]
+    },
+    batch: r.batch,
+  })
+
+/** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
+export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), x.shape as readonly number[])
+
+/**
+ * A primitive that is linear in each of its two arguments: dy = f(da, b) + f(a, db).
+ */
+export const bilinearRule = <N extends string, P, const A extends readonly ['float', 'float']>(
+  primitive: Primitive<N, P, A>,
+  r: {
+    readonly transposeA: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
+    readonly transposeB: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
+    readonly batch: SingleRule<P, A>['batch']
+  },
+): Rule =>
+  rule(primitive, {
+    frule: (xs, dxs, params, { y }) => {
+      const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
+      const [da, db] = dxs as unknown as readonly [Forced, Forced]
+      const f = (u: AnyExpr, v: AnyExpr): AnyExpr => reapply(primitive as unknown as Primitive<string, P>, [u, v], params)
+      return [y, plus(da._tag === 'Expr' ? f(da, b) : ZeroTangent, db._tag === 'Expr' ? f(a, db) : ZeroTangent)]
+    },
+    rrule: (xs, params, { y }) => {
+      const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
+      const bilinearPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
+        [active[0] ? r.transposeA(yBar, a, b, params) : ZeroTangent, active[1] ? r.transposeB(yBar, a, b, params) : ZeroTangent] as unknown as ArgTangents<A>
+      return [y, bilinearPullback]
+    },
+    batch: r.batch,
+  })
+
+/** A primitive whose results never depend smoothly on its arguments: ZeroTangent for float arguments and results, NoTangent otherwise. */
+export const nonDifferentiable = <N extends string, P, const A extends readonly ArgKind[]>(op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> }, batch?: SingleRule<P, A>['batch']): Rule => {
+  const primitive = 'primitive' in op ? op.primitive : op
+  const none = (y: AnyExpr): Tangent => (isFloat(y.dtype) ? ZeroTangent : NoTangent)
+  return {
+    ...rule(primitive, {
+      frule: (_xs, _dxs, _params, { y }) => [y, none(y)],
+      rrule: (xs, _params, { y }) => [y, () => (xs as readonly AnyExpr[]).map((x, i) => (primitive.args[primitive.variadic ? 0 : i] === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent)) as unknown as ArgTangents<A>],
+      ...(batch && { batch }),
+    }),
+    ...(batch === undefined && primitive.class === 'elementwise' ? { batch: elementwiseBatch(primitive as unknown as AnyPrimitive) } : {}),
+  }
+}
+
+/** Moves unbatched arguments under the batch axis: every argument then has it in front. */
+export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
+  xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...(x.shape as readonly number[])])))

@@ -1,0 +1,13 @@
+/** Every shipped rule, folded into one registry. */
+import { type Registry, registryOf } from '../core/registry.js'
+import { contractRules } from './contract.js'
+import { elementwiseRules } from './elementwise.js'
+import { layoutRules } from './layout.js'
+import { mapRules } from './map.js'
+import { reduceRules } from './reduce.js'
+
+/** The tables of rules, by family. */
+export const ruleFamilies = { elementwise: elementwiseRules, layout: layoutRules, reduce: reduceRules, contract: contractRules, map: mapRules } as const
+
+/** The registry of all shipped rules. */
+export const coreRegistry: Registry = /*#__PURE__*/ registryOf(Object.values(ruleFamilies).flatMap((family) => Object.values(family)))

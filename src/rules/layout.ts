@@ -1,0 +1,112 @@
+/** Calculus of layout operations: all linear; transposes put elements back. */
+import { asExpr, asNode } from '../core/expr.js'
+import * as op from '../core/ops/layout.js'
+import { sum, sumToNode } from '../core/ops/reduce.js'
+import type { Rule } from '../core/registry.js'
+import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
+import { range } from '../core/shape.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { sub } from '../core/ops/elementwise.js'
+import { batchAll, linearRule, multiRule, reapply } from './define.js'
+
+const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
+const inverse = (perm: readonly number[]): number[] => range(perm.length).map((i) => perm.indexOf(i))
+const shifted = (axis: number): number => axis + 1
+
+/** The block of an argument that a slice with unit steps reads; undefined otherwise. */
+const blockOf = (p: op.SliceParams, value: () => AnyExpr) => (p.strides.every((s) => s === 1) ? { starts: p.starts, sizes: p.sizes, value } : undefined)
+/** A part's cotangent, as a block of its whole. */
+const partThunk = (yBar: AnyExpr, whole: readonly number[], p: op.SliceParams): Tangent =>
+  inplaceableThunk(
+    () => asExpr(op.unsliceNode(asNode(yBar), whole, p)),
+    (acc) => asExpr(op.sliceAddNode(asNode(acc), asNode(yBar), p)),
+    blockOf(p, () => yBar),
+  )
+const partOf = (whole: readonly number[], axis: number, start: number, size: number): op.SliceParams => ({
+  starts: whole.map((_, i) => (i === axis ? start : 0)),
+  sizes: whole.map((d, i) => (i === axis ? size : d)),
+  strides: whole.map(() => 1),
+})
+const batchSlice = (p: op.SliceParams, size: number): op.SliceParams => ({ starts: [0, ...p.starts], sizes: [size, ...p.sizes], strides: [1, ...p.strides] })
+
+/** One rule per primitive of core/ops/layout.ts. */
+export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
+  broadcastTo: linearRule(op.broadcastToPrimitive, {
+    transpose: (yBar, [x]) => [thunk(() => asExpr(sumToNode(asNode(yBar), dims(x))))],
+    batch: ([x], _b, { shape }, size) => {
+      const s = dims(x)
+      const wide = op.reshape(x, [size, ...new Array<number>(shape.length - s.length + 1).fill(1), ...s.slice(1)])
+      return op.broadcastTo(wide, [size, ...shape])
+    },
+  }),
+  reshape: linearRule(op.reshapePrimitive, {
+    transpose: (yBar, [x]) => [op.reshape(yBar, dims(x))],
+    batch: ([x], _b, { shape }, size) => op.reshape(x, [size, ...shape]),
+  }),
+  transpose: linearRule(op.transposePrimitive, {
+    transpose: (yBar, _xs, { perm }) => [op.transpose(yBar, inverse(perm))],
+    batch: ([x], _b, { perm }) => op.transpose(x, [0, ...perm.map(shifted)]),
+  }),
+  slice: linearRule(op.slicePrimitive, {
+    transpose: (yBar, [x], p) => [partThunk(yBar, dims(x), p) as never],
+    batch: ([x], _b, p, size) => reapply(op.slicePrimitive, [x], batchSlice(p, size)),
+  }),
+  sliceAdd: linearRule(op.sliceAddPrimitive, {
+    transpose: (yBar, _xs, p) => [yBar, thunk(() => reapply(op.slicePrimitive, [yBar], p))],
+    batch: (xs, batched, p, size) => reapply(op.sliceAddPrimitive, batchAll(xs, batched, size), batchSlice(p, size)),
+  }),
+  pad: linearRule(op.padPrimitive, {
+    transpose: (yBar, [x], p) => {
+      const inside = () => reapply(op.slicePrimitive, [yBar], op.unpadParams(dims(x), p))
+      return [thunk(inside), thunk(() => sub(sum(yBar), sum(inside())))]
+    },
+    batch: ([x, fill], [bx, bf], p, size) => {
+      const all = { starts: [0, ...p.starts], shape: [size, ...p.shape], strides: [1, ...p.strides] }
+      const wide = bx ? x : op.broadcastTo(x, [size, ...dims(x)])
+      if (!bf) return reapply(op.padPrimitive, [wide, fill], all)
+      // A fill per example: fill everything, then write x over it.
+      const base = op.broadcastTo(op.reshape(fill, [size, ...p.shape.map(() => 1)]), [size, ...p.shape])
+      const region = { ...op.unpadParams(dims(wide), all) }
+      const old = reapply(op.slicePrimitive, [base], region)
+      return reapply(op.sliceAddPrimitive, [base, sub(wide, old)], region)
+    },
+  }),
+  concat: linearRule(op.concatPrimitive, {
+    transpose: (yBar, xs, { axis }) => {
+      let at = 0
+      return (xs as readonly AnyExpr[]).map((x) => {
+        const n = dims(x)[axis]!
+        const p = partOf(dims(yBar), axis, at, n)
+        at += n
+        return thunk(() => asExpr(op.sliceNode(asNode(yBar), p)))
+      }) as never
+    },
+    batch: (xs, batched, { axis }, size) => reapply(op.concatPrimitive, batchAll(xs as readonly AnyExpr[], batched, size), { axis: shifted(axis) }),
+  }),
+  split: multiRule(op.splitPrimitive, {
+    frule: (_xs, [dx], { axis, sizes }, { ys }) => [ys, dx!._tag === 'Expr' ? op.splitNode(asNode(dx), axis, sizes).map(asExpr) : ys.map(() => ZeroTangent)],
+    rrule: ([x], { axis, sizes }, { ys }) => {
+      const splitPullback = (yBars: readonly Tangent[]) => {
+        // All parts: one concat and no zeros. Some parts: blocks, each written into one accumulator.
+        if (yBars.every((y) => y._tag === 'Expr')) return [asExpr(op.concatNode((yBars as readonly AnyExpr[]).map(asNode), axis))] as const
+        const blocks: { readonly p: op.SliceParams; readonly y: AnyExpr }[] = []
+        let at = 0
+        sizes.forEach((n, i) => {
+          const y = yBars[i]!
+          if (y._tag === 'Expr') blocks.push({ p: partOf(dims(x), axis, at, n), y })
+          at += n
+        })
+        const addAll = (acc: AnyExpr, list: typeof blocks): AnyExpr => list.reduce((a, { p, y }) => asExpr(op.sliceAddNode(asNode(a), asNode(y), p)), acc)
+        const first = blocks[0]!
+        return [
+          inplaceableThunk(
+            () => addAll(asExpr(op.unsliceNode(asNode(first.y), dims(x), first.p)), blocks.slice(1)),
+            (acc) => addAll(acc, blocks),
+          ),
+        ] as const
+      }
+      return [ys, splitPullback as never]
+    },
+    batch: ([x], _b, { axis, sizes }) => op.splitNode(asNode(x), shifted(axis), sizes).map(asExpr),
+  }),
+}

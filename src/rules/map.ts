@@ -1,0 +1,89 @@
+/** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
+import { isFloat } from '../core/aval.js'
+import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
+import { add, mul } from '../core/ops/elementwise.js'
+import { reshape } from '../core/ops/layout.js'
+import { expandMap, mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
+import type { Program } from '../core/program.js'
+import type { Rule, RuleConfig } from '../core/registry.js'
+import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { multiRule } from './define.js'
+
+/** A program with its partials: results first, then d result_i / d input_j where it is not zero. */
+interface WithPartials {
+  readonly program: Program
+  /** Position of d result_i / d input_j among the outputs; a number of its own where it is the constant 1; -1 where it is zero. */
+  readonly at: ReadonlyMap<number, number>
+}
+const memo = new WeakMap<Program, Map<string, { readonly registry: unknown; readonly made: WithPartials }>>()
+
+const withPartials = (program: Program, active: readonly boolean[], config: RuleConfig): WithPartials => {
+  const key = active.map((a) => (a ? 1 : 0)).join('')
+  let byMask = memo.get(program)
+  if (byMask === undefined) {
+    byMask = new Map()
+    memo.set(program, byMask)
+  }
+  const known = byMask.get(key)
+  if (known !== undefined && known.registry === config.registry) return known.made
+  const outputs: Node[] = [...program.outputs]
+  const at = new Map<number, number>()
+  program.inputs.forEach((x, j) => {
+    if (!active[j]) return
+    const dys = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
+    dys.forEach((dy, i) => {
+      if (dy._tag !== 'Expr') return
+      at.set(i * program.inputs.length + j, outputs.length)
+      outputs.push(asNode(dy))
+    })
+  })
+  const made = { program: scalarProgram(program.inputs, outputs), at }
+  byMask.set(key, { registry: config.registry, made })
+  return made
+}
+
+/** One rule per primitive of core/ops/map.ts. */
+export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
+  map: multiRule(mapPrimitive, {
+    frule: (xs, dxs, { program }, { config }) => {
+      const args = xs as readonly AnyExpr[]
+      // Each argument in a place of its own, so that an argument used twice has both its tangents.
+      const ys = expandMap(program, args.map(asNode))
+      const seeds = new Map<AnyExpr, AnyExpr>()
+      dxs.forEach((d, i) => {
+        if (d._tag === 'Expr') seeds.set(args[i]!, d)
+      })
+      return [ys.map(asExpr), config.pushforward(ys.map(asExpr), seeds)]
+    },
+    rrule: (xs, { program }, { config, active }) => {
+      const args = xs as readonly AnyExpr[]
+      const n = program.inputs.length
+      const { program: both, at } = withPartials(program, active, config)
+      const all = applyMulti(mapPrimitive, args.map(asNode), { program: both }).map(asExpr)
+      const mapPullback = (yBars: readonly Forced[]) =>
+        args.map((x, j): Tangent => {
+          if (!isFloat(x.dtype)) return NoTangent
+          if (!active[j]) return ZeroTangent
+          return thunk(() =>
+            yBars.reduce<Forced>((sum, yBar, i) => {
+              const k = at.get(i * n + j)
+              if (yBar._tag !== 'Expr' || k === undefined) return sum
+              const term = mul(yBar, all[k]!)
+              return sum._tag === 'Expr' ? add(sum, term) : term
+            }, ZeroTangent),
+          )
+        })
+      return [all.slice(0, program.outputs.length), mapPullback as never]
+    },
+    batch: (xs, batched, params) => {
+      const args = xs as readonly AnyExpr[]
+      const rank = Math.max(...args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
+      const aligned = args.map((x, i) => {
+        const s = x.shape as readonly number[]
+        return batched[i] ? reshape(x, [s[0]!, ...new Array<number>(rank - s.length + 1).fill(1), ...s.slice(1)]) : x
+      })
+      return applyMulti(mapPrimitive, aligned.map(asNode), params).map(asExpr)
+    },
+  }),
+}

@@ -1,0 +1,75 @@
+// The layers hold: core <- rules, modes, backends <- check <- index, without cycles; and the checker itself sees what breaks them.
+import { describe, expect, it } from 'vitest'
+import { cycles, layerViolations } from './layers.js'
+import { type Source, sourcesUnder } from './sources.js'
+
+const files = (table: Record<string, string>): readonly Source[] => Object.entries(table).map(([path, text]) => ({ path, text }))
+
+describe('the layers of src', () => {
+  const sources = sourcesUnder('src')
+
+  it('is read from disk', () => {
+    expect(sources.map((source) => source.path)).toContain('src/core/expr.ts')
+  })
+
+  it('has only the imports that its layers allow', () => {
+    expect(layerViolations(sources)).toEqual([])
+  })
+
+  it('has no import cycle', () => {
+    expect(cycles(sources)).toEqual([])
+  })
+})
+
+describe('the layer checker', () => {
+  it('accepts imports downwards and within a layer', () => {
+    const sources = files({
+      'src/core/a.ts': `import * as O from 'fp-ts/lib/Option.js'`,
+      'src/core/b.ts': `export * from './a.js'`,
+      'src/rules/r.ts': `import type { A } from '../core/a.js'`,
+      'src/backends/plan/p.ts': `import '../../core/a.js'`,
+      'src/backends/cpu/c.ts': `import '../plan/p.js'; const k = () => import('koffi')`,
+      'src/index.ts': `import './rules/r.js'; import './backends/cpu/c.js'`,
+    })
+    expect(layerViolations(sources)).toEqual([])
+    expect(cycles(sources)).toEqual([])
+  })
+
+  it.each([
+    ['core importing rules', { 'src/core/a.ts': `import '../rules/r.js'`, 'src/rules/r.ts': '' }, 'src/core/a.ts imports src/rules/r.ts'],
+    [
+      'a type-only import',
+      { 'src/rules/r.ts': `import type { M } from '../modes/m.js'`, 'src/modes/m.ts': '' },
+      'src/rules/r.ts imports src/modes/m.ts',
+    ],
+    [
+      'an import type',
+      { 'src/modes/m.ts': `type R = import('../rules/r.js').R`, 'src/rules/r.ts': '' },
+      'src/modes/m.ts imports src/rules/r.ts',
+    ],
+    [
+      'plan importing the reference',
+      { 'src/backends/plan/p.ts': `export { x } from '../reference/r.js'`, 'src/backends/reference/r.ts': '' },
+      'src/backends/plan/p.ts imports src/backends/reference/r.ts',
+    ],
+    ['a layer importing the root', { 'src/modes/m.ts': `import '../index.js'`, 'src/index.ts': '' }, 'src/modes/m.ts imports src/index.ts'],
+    ['a package', { 'src/core/a.ts': `import fs from 'node:fs'` }, 'src/core/a.ts imports the package node:fs'],
+    ['a static optional peer', { 'src/backends/cpu/c.ts': `import koffi from 'koffi'` }, 'src/backends/cpu/c.ts imports the package koffi'],
+    ['a file outside the layers', { 'src/util.ts': '' }, 'src/util.ts is in no layer'],
+    ['a missing suffix', { 'src/core/a.ts': `import './b'`, 'src/core/b.ts': '' }, 'which is no file of src'],
+  ])('reports %s', (_name, table, message) => {
+    expect(layerViolations(files(table)).join('\n')).toContain(message)
+  })
+
+  it('finds cycles, but not those of types alone', () => {
+    const sources = files({
+      'src/core/a.ts': `import { type B } from './b.js'`, // verbatimModuleSyntax keeps this import, and with it the cycle
+      'src/core/b.ts': `import './c.js'`,
+      'src/core/c.ts': `export * from './a.js'`,
+      'src/core/d.ts': `import './a.js'; import type { E } from './e.js'`,
+      'src/core/e.ts': `import './d.js'`,
+      'src/core/f.ts': `import './f.js'`,
+    })
+    expect(cycles(sources)).toEqual([['src/core/a.ts', 'src/core/b.ts', 'src/core/c.ts'], ['src/core/f.ts']])
+  })
+})

@@ -1,0 +1,120 @@
+// The layers of src, as data, and what breaks them: an import (of types too) that a layer may not have, and an import cycle.
+import { importsOf, resolveImport, type Source } from './sources.js'
+
+/** What the files of one layer may import: other layers and packages (a dynamic `import()` may also name `optional` ones). */
+export interface Layer {
+  readonly layers: readonly string[]
+  readonly packages: readonly string[]
+  readonly optional?: readonly string[]
+}
+
+const fp = ['fp-ts', 'io-ts']
+
+/** The layers by folder; the longest matching folder decides. Each layer may import itself. */
+export const layers: Readonly<Record<string, Layer>> = {
+  'src/core': { layers: [], packages: fp },
+  'src/rules': { layers: ['src/core'], packages: fp },
+  'src/modes': { layers: ['src/core'], packages: fp },
+  'src/backends': { layers: ['src/core'], packages: fp },
+  'src/backends/plan': { layers: ['src/core', 'src/backends'], packages: fp },
+  'src/backends/reference': { layers: ['src/core', 'src/backends'], packages: fp },
+  'src/backends/cpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['koffi', 'node:'] },
+  'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
+  'src/check': {
+    layers: [
+      'src/core',
+      'src/modes',
+      'src/backends',
+      'src/backends/plan',
+      'src/backends/reference',
+      'src/backends/cpu',
+      'src/backends/webgpu',
+    ],
+    packages: [...fp, 'fast-check'],
+    optional: ['vitest'],
+  },
+}
+
+/** The one file that imports every layer. */
+export const compositionRoot = 'src/index.ts'
+
+/** The layer of a file: the longest folder of `layers` that holds it. */
+export const layerOf = (path: string): string | undefined =>
+  Object.keys(layers)
+    .filter((folder) => path.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0]
+
+const inPackage = (specifier: string, name: string): boolean =>
+  name.endsWith(':') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`)
+
+/** Every import that breaks the layers, as a sentence. */
+export const layerViolations = (sources: readonly Source[]): readonly string[] => {
+  const paths = new Set(sources.map((source) => source.path))
+  const broken: string[] = []
+  for (const source of sources) {
+    const isRoot = source.path === compositionRoot
+    const own = layerOf(source.path)
+    if (own === undefined && !isRoot) {
+      broken.push(`${source.path} is in no layer`)
+      continue
+    }
+    const layer: Layer = own === undefined ? { layers: Object.keys(layers), packages: fp } : (layers[own] as Layer)
+    for (const { specifier, dynamic } of importsOf(source)) {
+      const target = resolveImport(source.path, specifier)
+      if (target === undefined) {
+        const allowed = dynamic ? [...layer.packages, ...(layer.optional ?? [])] : layer.packages
+        if (!allowed.some((name) => inPackage(specifier, name))) broken.push(`${source.path} imports the package ${specifier}`)
+        continue
+      }
+      if (!paths.has(target)) {
+        broken.push(`${source.path} imports ${specifier}, which is no file of src (relative imports end in .js)`)
+        continue
+      }
+      const to = layerOf(target)
+      if (to === undefined || (to !== own && !layer.layers.includes(to))) broken.push(`${source.path} imports ${target}`)
+    }
+  }
+  return broken
+}
+
+/**
+ * The import cycles: the strongly connected groups of more than one file, or a file that imports itself (Tarjan 1972).
+ * `import type` is erased, so types that are defined in terms of each other may live in two files.
+ */
+export const cycles = (sources: readonly Source[]): readonly (readonly string[])[] => {
+  const paths = new Set(sources.map((source) => source.path))
+  const edges = new Map(
+    sources.map((source) => [
+      source.path,
+      importsOf(source).flatMap(({ specifier, erased }) => {
+        const target = erased ? undefined : resolveImport(source.path, specifier)
+        return target !== undefined && paths.has(target) ? [target] : []
+      }),
+    ]),
+  )
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const onStack = new Set<string>()
+  const found: string[][] = []
+  const visit = (path: string): void => {
+    const order = index.size
+    index.set(path, order)
+    let lowest = order
+    stack.push(path)
+    onStack.add(path)
+    for (const target of edges.get(path) ?? []) {
+      if (!index.has(target)) {
+        visit(target)
+        lowest = Math.min(lowest, low.get(target) as number)
+      } else if (onStack.has(target)) lowest = Math.min(lowest, index.get(target) as number)
+    }
+    low.set(path, lowest)
+    if (lowest !== order) return
+    const group = stack.splice(stack.indexOf(path))
+    for (const member of group) onStack.delete(member)
+    if (group.length > 1 || (edges.get(path) ?? []).includes(path)) found.push(group.sort())
+  }
+  for (const path of edges.keys()) if (!index.has(path)) visit(path)
+  return found
+}

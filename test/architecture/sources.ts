@@ -1,0 +1,75 @@
+// Reading of the source tree for the architecture tests: every file, its imports, and the syntax that src must not use.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+
+/** The repository's root folder. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** One import of a file: what it names, whether it is a dynamic `import()`, and whether it is only for types and so erased. */
+export interface Import {
+  readonly specifier: string
+  readonly dynamic: boolean
+  readonly erased: boolean
+}
+
+/** A source file by its path from the root (with `/`), and its text. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+}
+
+/** All .ts files under a folder of the repository. */
+export const sourcesUnder = (folder: string): readonly Source[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ path: relative(root, file).replaceAll('\\', '/'), text: readFileSync(file, 'utf8') }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+
+const parse = (source: Source): ts.SourceFile => ts.createSourceFile(source.path, source.text, ts.ScriptTarget.ES2022, true)
+
+const walk = (node: ts.Node, visit: (node: ts.Node) => void): void => {
+  visit(node)
+  ts.forEachChild(node, (child) => walk(child, visit))
+}
+
+/** The imports of a file: import and export declarations, import types, and `import()` of a literal. */
+export const importsOf = (source: Source): readonly Import[] => {
+  const found: Import[] = []
+  walk(parse(source), (node) => {
+    if (
+      (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
+      node.moduleSpecifier &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      const erased = ts.isExportDeclaration(node) ? node.isTypeOnly : node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      found.push({ specifier: node.moduleSpecifier.text, dynamic: false, erased })
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      found.push({ specifier: node.argument.literal.text, dynamic: false, erased: true })
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const target = node.arguments[0]
+      if (target && ts.isStringLiteralLike(target)) found.push({ specifier: target.text, dynamic: true, erased: false })
+    }
+  })
+  return found
+}
+
+/** The file that a relative specifier names, by its path from the root; undefined for a package. */
+export const resolveImport = (from: string, specifier: string): string | undefined =>
+  specifier.startsWith('.')
+    ? normalize(join(dirname(from), specifier))
+        .replaceAll('\\', '/')
+        .replace(/\.js$/, '.ts')
+    : undefined
+
+/** Places, as `path:line`, where a file's syntax tree has a node that `wanted` accepts. */
+export const places = (source: Source, wanted: (node: ts.Node) => boolean): readonly string[] => {
+  const file = parse(source)
+  const found: string[] = []
+  walk(file, (node) => {
+    if (wanted(node)) found.push(`${source.path}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`)
+  })
+  return found
+}

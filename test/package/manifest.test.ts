@@ -1,0 +1,85 @@
+// The manifest keeps its promises: entry points with types for both module systems, only peers at run time, commands that exist.
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+
+const root = new URL('../../', import.meta.url)
+const at = (path: string): string => fileURLToPath(new URL(path, root))
+
+describe('package.json', () => {
+  it('has the two entry points, each with its declarations first, for import and for require', () => {
+    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './package.json'])
+    for (const [entry, file] of [
+      ['.', './dist/index'],
+      ['./check', './dist/check/index'],
+    ] as const) {
+      expect(Object.entries(manifest.exports[entry].import)).toEqual([
+        ['types', `${file}.d.ts`],
+        ['default', `${file}.js`],
+      ])
+      expect(Object.entries(manifest.exports[entry].require)).toEqual([
+        ['types', `${file}.d.cts`],
+        ['default', `${file}.cjs`],
+      ])
+      expect(existsSync(at(`${file.replace('dist', 'src')}.ts`))).toBe(true)
+    }
+  })
+
+  it('needs fp-ts and io-ts at run time and nothing else', () => {
+    expect(manifest).not.toHaveProperty('dependencies')
+    expect(manifest).not.toHaveProperty('optionalDependencies')
+    const optional = Object.keys(manifest.peerDependenciesMeta)
+    expect(Object.keys(manifest.peerDependencies).filter((name) => !optional.includes(name))).toEqual(['fp-ts', 'io-ts'])
+  })
+
+  it('has commands whose files exist', () => {
+    const named = Object.values(manifest.scripts).flatMap((command) => /^tsx (\S+)$/.exec(command)?.[1] ?? [])
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter((path) => !existsSync(at(path)))).toEqual([])
+  })
+})
+
+describe('package-lock.json', () => {
+  const lock = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')) as {
+    version: string
+    packages: Record<
+      string,
+      {
+        resolved?: string
+        integrity?: string
+        devDependencies?: unknown
+        peerDependencies?: unknown
+        optionalDependencies?: Record<string, string>
+      }
+    >
+  }
+
+  it('records what is installed, by hash and not by address', () => {
+    const entries = Object.entries(lock.packages).filter(([path]) => path !== '')
+    expect(entries.length).toBeGreaterThan(0)
+    expect(entries.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([])
+    expect(entries.filter(([, entry]) => entry.integrity === undefined).map(([path]) => path)).toEqual([])
+  })
+
+  it('has every optional package (the builds for other platforms), without which npm ci refuses to install', () => {
+    const installed = new Set(
+      Object.keys(lock.packages).map((path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)),
+    )
+    const optional = Object.values(lock.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}))
+    expect(optional.length).toBeGreaterThan(0)
+    expect(optional.filter((name) => !installed.has(name))).toEqual([])
+  })
+
+  it('agrees with package.json', () => {
+    expect(lock.version).toBe(manifest.version)
+    expect(lock.packages['']?.devDependencies).toEqual(manifest.devDependencies)
+    expect(lock.packages['']?.peerDependencies).toEqual(manifest.peerDependencies)
+  })
+})
+
+describe('the test runner', () => {
+  it('exposes the garbage collector, for the leak tests', () => {
+    expect(typeof globalThis.gc).toBe('function')
+  })
+})

@@ -1,0 +1,15 @@
+// The package build: ESM, CommonJS and both kinds of declarations for the two entry points.
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: { index: 'src/index.ts', 'check/index': 'src/check/index.ts' },
+  format: ['esm', 'cjs'],
+  // tsup 8 hands TypeScript a `baseUrl`, which TypeScript 6 reports as deprecated.
+  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  clean: true,
+  splitting: true,
+  sourcemap: true,
+  target: 'es2022',
+  platform: 'neutral',
+  external: [/^node:/],
+})
