@@ -88,6 +88,8 @@ interface Declaration<N extends string> {
   /** Kinds of the arguments when not all `float`. */
   readonly args?: readonly ArgKind[]
   readonly family?: string
+  readonly identity?: Primitive['identity']
+  readonly alias?: boolean
 }
 
 const samplesOf = (arity: number, domain: readonly (readonly [number, number])[] | undefined): Primitive<string, NoParams>['samples'] => {
@@ -119,6 +121,8 @@ export const elementwise = <const N extends string, const A extends readonly Arg
     kinks: d.kinks ?? [],
     source: d.source,
     ...(d.tolerance ? { tolerance: d.tolerance } : {}),
+    ...(d.identity ? { identity: d.identity } : {}),
+    ...(d.alias ? { alias: d.alias } : {}),
   })
 
 /** A callable operation that knows its primitive. */

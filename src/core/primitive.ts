@@ -55,6 +55,12 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly scalar?: (...xs: number[]) => number
   /** Elementwise only: scalar function that needs parameters. */
   readonly scalarWith?: (params: P) => (...xs: number[]) => number
+  /** Elementwise only: result is the argument itself (an identity with a rule of its own). */
+  readonly alias?: boolean
+  /** Elementwise of two arguments only: the literal at argument k that makes the result the other argument, bit for bit. */
+  readonly identity?: readonly (number | null)[]
+  /** The argument that the result is an accumulation into: its buffer becomes the result's where this is its last reader. */
+  readonly accumulates?: number
   /** Relative cost of one element against an addition. */
   readonly cost: number
   readonly samples: readonly Sample<P>[]

@@ -6,26 +6,39 @@ import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
 import { dependents } from '../core/program.js'
 import { type Pullback, type Registry, ruleFor } from '../core/registry.js'
-import { type Block, type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
+import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { Aval } from '../core/aval.js'
 import { instantiate, outputsOf, project } from './common.js'
 import { pushforward } from './forward.js'
 
 /** A primal with the accumulator of its cotangent. */
 export class CoDual {
-  private readonly pending: Tangent[] = []
+  private acc: Node | undefined
+  private failed: Forced | undefined
+  /** Contributions to a part of the argument: kept until the end, because blocks that tile it need no accumulator. */
+  private blocks: InplaceableThunk[] = []
   constructor(
     readonly primal: Aval,
     private readonly rule: string,
   ) {}
 
-  /** One more contribution; zeros cost nothing. */
+  /** One more contribution: added into the accumulator at once, so that what it was made of can be freed. Zeros cost nothing. */
   add(t: Tangent): void {
-    if (t._tag !== 'ZeroTangent' && t._tag !== 'NoTangent') this.pending.push(t)
+    if (t._tag === 'ZeroTangent' || t._tag === 'NoTangent') return
+    if (t._tag === 'InplaceableThunk' && t.block !== undefined && this.acc === undefined) this.blocks.push(t)
+    else this.into(t)
   }
 
-  get isZero(): boolean {
-    return this.pending.length === 0
+  private into(t: Tangent): void {
+    if (this.acc !== undefined && t._tag === 'InplaceableThunk') {
+      this.acc = asNode(t.addTo(asExpr(this.acc)))
+      return
+    }
+    const f = unthunk(t)
+    if (f._tag === 'NotImplemented') this.failed = f
+    if (f._tag !== 'Expr') return
+    const p = project(asNode(f), this.primal, this.rule)
+    if (p._tag === 'Expr') this.acc = this.acc === undefined ? asNode(p) : asNode(add(asExpr(this.acc), p))
   }
 
   /**
@@ -33,35 +46,20 @@ export class CoDual {
    * (`addTo`, which the plan does in place). Blocks that tile the argument become one concat, without zeros.
    */
   total(): Forced {
-    const pending = this.pending
-    if (pending.length === 0) return ZeroTangent
-    const tiled = pending.length > 0 ? concatBlocks(pending, this.primal) : undefined
-    if (tiled !== undefined) return asExpr(tiled)
-    // Dense contributions first, so that a block or a scatter finds an accumulator to write into.
-    const dense = pending.filter((t) => !(t._tag === 'InplaceableThunk' && t.block !== undefined))
-    const blocks = pending.filter((t) => t._tag === 'InplaceableThunk' && t.block !== undefined)
-    let acc: Node | undefined
-    for (const t of [...dense, ...blocks]) {
-      if (acc !== undefined && t._tag === 'InplaceableThunk') {
-        acc = asNode(t.addTo(asExpr(acc)))
-        continue
-      }
-      const f = unthunk(t)
-      if (f._tag === 'NotImplemented') return f
-      if (f._tag !== 'Expr') continue
-      const p = project(asNode(f), this.primal, this.rule)
-      if (p._tag !== 'Expr') continue
-      acc = acc === undefined ? asNode(p) : asNode(add(asExpr(acc), p))
-    }
-    return acc === undefined ? ZeroTangent : asExpr(acc)
+    const blocks = this.blocks
+    this.blocks = []
+    const tiled = concatBlocks(blocks, this.primal)
+    if (tiled !== undefined) this.into(asExpr(tiled))
+    else for (const b of blocks) this.into(b)
+    return this.failed ?? (this.acc === undefined ? ZeroTangent : asExpr(this.acc))
   }
 }
 
 /** One concat, when every contribution is a block and together they tile the argument along one axis. */
-const concatBlocks = (pending: readonly Tangent[], primal: Aval): Node | undefined => {
+const concatBlocks = (pending: readonly InplaceableThunk[], primal: Aval): Node | undefined => {
   const blocks: Block[] = []
   for (const t of pending) {
-    if (t._tag !== 'InplaceableThunk' || t.block === undefined) return undefined
+    if (t.block === undefined) return undefined
     blocks.push(t.block)
   }
   const shape = primal.shape

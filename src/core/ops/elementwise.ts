@@ -23,9 +23,9 @@ export const add = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: tr
 /** a - b. */
 export const sub = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
 /** a b. */
-export const mul = binary({ name: 'mul', scalar: (a, b) => a! * b!, integers: true, source: 'IEEE 754' })
+export const mul = binary({ name: 'mul', scalar: (a, b) => a! * b!, integers: true, identity: [1, 1], source: 'IEEE 754' })
 /** a / b. */
-export const div = binary({ name: 'div', scalar: (a, b) => a! / b!, domain: [[-2, 2], [0.5, 2]], cost: 4, source: 'IEEE 754' })
+export const div = binary({ name: 'div', scalar: (a, b) => a! / b!, identity: [null, 1], domain: [[-2, 2], [0.5, 2]], cost: 4, source: 'IEEE 754' })
 
 /**
  * x in another dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0.

@@ -13,11 +13,7 @@ export type Discrete = 'i32' | 'bool'
  * A union (an unknown dtype) promotes member by member.
  * @example Promote<'i32', 'f32'>   // 'f32'
  */
-export type Promote<A extends DType, B extends DType> = [A] extends [B]
-  ? [B] extends [A]
-    ? A
-    : Greater<A, B>
-  : Greater<A, B>
+export type Promote<A extends DType, B extends DType> = [A] extends [B] ? ([B] extends [A] ? A : Greater<A, B>) : Greater<A, B>
 type Greater<A extends DType, B extends DType> = A extends 'f64'
   ? 'f64'
   : A extends 'f32'

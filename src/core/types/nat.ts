@@ -32,10 +32,12 @@ interface Times<T extends 0[]> {
 
 /** '27' -> ['7', '2'], '7' -> ['7', '0']: the digit that stays and the carry. */
 type Carried<N extends string> = N extends `${infer C extends Digit}${infer D extends Digit}` ? [D, C] : N extends Digit ? [N, '0'] : never
-type AddDigits<A extends Digit, B extends Digit, C extends Digit> = Carried<`${[...Tuples[A], ...Tuples[B], ...Tuples[C]]['length'] & number}`>
-type MulDigits<A extends Digit, B extends Digit, C extends Digit> = Carried<
-  `${[...Times<Tuples[A]>[B], ...Tuples[C]]['length'] & number}`
->
+type AddDigits<
+  A extends Digit,
+  B extends Digit,
+  C extends Digit,
+> = Carried<`${[...Tuples[A], ...Tuples[B], ...Tuples[C]]['length'] & number}`>
+type MulDigits<A extends Digit, B extends Digit, C extends Digit> = Carried<`${[...Times<Tuples[A]>[B], ...Tuples[C]]['length'] & number}`>
 type SubDigits<A extends Digit, B extends Digit, C extends Digit> = Tuples[A] extends [...Tuples[B], ...Tuples[C], ...infer R]
   ? [`${R['length'] & number}`, '0']
   : [...Tens, ...Tuples[A]] extends [...Tuples[B], ...Tuples[C], ...infer R]
@@ -47,7 +49,12 @@ type Reverse<S extends string, R extends string = ''> = S extends `${infer H}${i
 type Trim<S extends string> = S extends '0' | '' ? '0' : S extends `0${infer T}` ? Trim<T> : S
 type ToNumber<S extends string> = Trim<S> extends `${infer N extends number}` ? N : never
 
-type AddLow<A extends string, B extends string, C extends Digit = '0', R extends string = ''> = A extends `${infer a extends Digit}${infer AT}`
+type AddLow<
+  A extends string,
+  B extends string,
+  C extends Digit = '0',
+  R extends string = '',
+> = A extends `${infer a extends Digit}${infer AT}`
   ? B extends `${infer b extends Digit}${infer BT}`
     ? AddDigits<a, b, C> extends [infer D extends Digit, infer E extends Digit]
       ? AddLow<AT, BT, E, `${R}${D}`>
@@ -62,7 +69,12 @@ type AddLow<A extends string, B extends string, C extends Digit = '0', R extends
     : AddLow<B, '', C, R>
 
 /** `never` when B is greater than A. */
-type SubLow<A extends string, B extends string, C extends Digit = '0', R extends string = ''> = A extends `${infer a extends Digit}${infer AT}`
+type SubLow<
+  A extends string,
+  B extends string,
+  C extends Digit = '0',
+  R extends string = '',
+> = A extends `${infer a extends Digit}${infer AT}`
   ? B extends `${infer b extends Digit}${infer BT}`
     ? SubDigits<a, b, C> extends [infer D extends string, infer E extends Digit]
       ? SubLow<AT, BT, E, `${R}${D}`>
@@ -78,7 +90,12 @@ type SubLow<A extends string, B extends string, C extends Digit = '0', R extends
       ? SubLow<A, '', C, R>
       : never
 
-type MulDigitLow<A extends string, B extends Digit, C extends Digit = '0', R extends string = ''> = A extends `${infer a extends Digit}${infer AT}`
+type MulDigitLow<
+  A extends string,
+  B extends Digit,
+  C extends Digit = '0',
+  R extends string = '',
+> = A extends `${infer a extends Digit}${infer AT}`
   ? MulDigits<a, B, C> extends [infer D extends Digit, infer E extends Digit]
     ? MulDigitLow<AT, B, E, `${R}${D}`>
     : never
@@ -96,7 +113,12 @@ type QuotientDigit<A extends string, B extends string, Q extends Digit = '0'> = 
   ? [Q, A]
   : QuotientDigit<StripHigh<SubLow<A, B>>, B, Successor[Q]>
 type StripHigh<A extends string> = A extends `${infer H}0` ? (H extends '' ? '' : StripHigh<H>) : A extends '0' ? '' : A
-type DivHigh<A extends string, B extends string, Rest extends string = '', Q extends string = ''> = A extends `${infer a extends Digit}${infer AT}`
+type DivHigh<
+  A extends string,
+  B extends string,
+  Rest extends string = '',
+  Q extends string = '',
+> = A extends `${infer a extends Digit}${infer AT}`
   ? QuotientDigit<StripHigh<`${a}${Rest}`>, B> extends [infer q extends string, infer r extends string]
     ? DivHigh<AT, B, r, `${Q}${q}`>
     : never

@@ -1,12 +1,16 @@
 // Shape rules of the operations that contract: matmul, dot, einsum, linear algebra, convolution and pooling.
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { AddDim, MulDim } from './shape-layout.js'
 import type { Broadcast, Dim, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
 
-type InnerAxes<A extends Shape, B extends Shape, ka, kb> =
-  ShapeError<`matmul: inner axes differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<ka>} is not ${ShowDim<kb>})`>
+type InnerAxes<
+  A extends Shape,
+  B extends Shape,
+  ka,
+  kb,
+> = `matmul: inner axes differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<ka>} is not ${ShowDim<kb>})`
 /** The shape of the matrix product: [..., n, k] x [..., k, m]; a vector stands for a row (a) or a column (b). */
 export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['length']]
   ? Dim[]
@@ -15,11 +19,11 @@ export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['leng
     : A extends readonly [...infer AL extends Shape, infer ka extends Dim]
       ? B extends readonly [infer kb extends Dim]
         ? [Same<ka, kb>] extends [never]
-          ? InnerAxes<A, B, ka, kb>
+          ? ShapeError<InnerAxes<A, B, ka, kb>>
           : [...AL]
         : B extends readonly [...infer BL extends Shape, infer kb extends Dim, infer m extends Dim]
           ? [Same<ka, kb>] extends [never]
-            ? InnerAxes<A, B, ka, kb>
+            ? ShapeError<InnerAxes<A, B, ka, kb>>
             : AL extends readonly [...infer AB extends Shape, infer n extends Dim]
               ? Broadcast<AB, BL> extends infer R
                 ? R extends Shape
@@ -43,13 +47,13 @@ export type Dot<A extends Shape, B extends Shape> = [number] extends [A['length'
         : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
       : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 
-/** S, if its last two axes are equal; else a ShapeError that names Op. */
+/** [], if the last two axes of S are equal; else a ShapeError that names Op. Never S itself: that would be a place to infer S from. */
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]
-  ? S
+  ? []
   : S extends readonly [...Shape, infer a, infer b]
     ? [Same<a, b>] extends [never]
       ? ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
-      : S
+      : []
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
@@ -61,11 +65,11 @@ export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['le
     : S extends readonly [...infer H extends Shape, unknown, unknown]
       ? [...H]
       : Dim[]
-/** The shape of x in A x = B, for square A and B one vector or one matrix per system. */
+/** [], if A x = B has a solution for square A, one vector or one matrix per system; else a ShapeError. The shape of x is B's. */
 export type Solve<A extends Shape, B extends Shape, Op extends string = 'solve'> = [number] extends [A['length']]
-  ? B
+  ? []
   : [number] extends [B['length']]
-    ? B
+    ? []
     : Square<A, Op> extends ShapeError<string>
       ? Square<A, Op>
       : A extends readonly [...Shape, infer n, unknown]
@@ -77,11 +81,11 @@ export type Solve<A extends Shape, B extends Shape, Op extends string = 'solve'>
         : never
 type SolveRows<A extends Shape, B extends Shape, n, m, Op extends string> = [Same<n, m>] extends [never]
   ? ShapeError<`${Op}: rows differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<n>} is not ${ShowDim<m>})`>
-  : B
+  : []
 
 // ---- einsum
 
-type Letters<T extends string, S extends Shape, Seen = {}> = T extends `${infer H}${infer R}`
+type Letters<T extends string, S extends Shape, Seen = NoOptions> = T extends `${infer H}${infer R}`
   ? S extends readonly [infer d, ...infer ST extends Shape]
     ? H extends keyof Seen
       ? [Same<Seen[H], d>] extends [never]
@@ -92,7 +96,7 @@ type Letters<T extends string, S extends Shape, Seen = {}> = T extends `${infer 
   : S extends readonly []
     ? Seen
     : never
-type AllLetters<T extends string, Ss extends readonly unknown[], Seen = {}> = Ss extends readonly [infer S extends Shape, ...infer R]
+type AllLetters<T extends string, Ss extends readonly unknown[], Seen = NoOptions> = Ss extends readonly [infer S extends Shape, ...infer R]
   ? T extends `${infer H},${infer TT}`
     ? AllLetters<TT, R, Letters<H, S, Seen>>
     : R extends readonly []
@@ -154,29 +158,30 @@ type Extent<K, Dilation> = [Dilation] extends [1]
       : number
     : number
 /** One spatial axis after a window: floor((h + pad - extent) / stride) + 1; `never` when the window is larger. */
-export type WindowDim<H, K, Stride, P, Dilation = 1> = IsNat<Stride> extends true
-  ? P extends 'same'
-    ? Stride extends 1
-      ? H
-      : IsNat<H> extends true
-        ? Add<Div<Sub<H & number, 1>, Stride & number>, 1>
-        : number
-    : [IsNat<H>, IsNat<Extent<K, Dilation>>, IsNat<PadTotal<P>>] extends [true, true, true]
-      ? [Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>] extends [never]
-        ? never
-        : Add<Div<Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>, Stride & number>, 1>
-      : [Extent<K, Dilation>, PadTotal<P>, Stride] extends [1, 0, 1]
+export type WindowDim<H, K, Stride, P, Dilation = 1> =
+  IsNat<Stride> extends true
+    ? P extends 'same'
+      ? Stride extends 1
         ? H
-        : number
-  : number
+        : IsNat<H> extends true
+          ? Add<Div<Sub<H & number, 1>, Stride & number>, 1>
+          : number
+      : [IsNat<H>, IsNat<Extent<K, Dilation>>, IsNat<PadTotal<P>>] extends [true, true, true]
+        ? [Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>] extends [never]
+          ? never
+          : Add<Div<Sub<Add<H & number, PadTotal<P> & number>, Extent<K, Dilation> & number>, Stride & number>, 1>
+        : [Extent<K, Dilation>, PadTotal<P>, Stride] extends [1, 0, 1]
+          ? H
+          : number
+    : number
 type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R extends Dim[] = []> = Hs extends readonly [
   infer h,
   ...infer HT extends Shape,
 ]
   ? Ks extends readonly [infer k, ...infer KT extends Shape]
-    ? [
-        WindowDim<h, k, PerAxis<Stride, `${R['length']}`>, PerAxis<P, `${R['length']}`>, PerAxis<Dilation, `${R['length']}`>>,
-      ] extends [infer d extends Dim]
+    ? [WindowDim<h, k, PerAxis<Stride, `${R['length']}`>, PerAxis<P, `${R['length']}`>, PerAxis<Dilation, `${R['length']}`>>] extends [
+        infer d extends Dim,
+      ]
       ? [d] extends [never]
         ? never
         : WindowDims<HT, KT, Stride, P, Dilation, [...R, d]>
@@ -187,7 +192,7 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
     : never
 
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
-export type Conv<X extends Shape, K extends Shape, O = {}> = [number] extends [X['length']]
+export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
   ? Dim[]
   : [number] extends [K['length']]
     ? Dim[]
@@ -196,7 +201,9 @@ export type Conv<X extends Shape, K extends Shape, O = {}> = [number] extends [X
         ? X['length'] extends K['length']
           ? [Same<c, MulDim<i, Option<O, 'groups', 1>>>] extends [never]
             ? ShapeError<`conv: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<MulDim<i, Option<O, 'groups', 1>>>})`>
-            : [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [infer R extends Dim[]]
+            : [WindowDims<Hs, Ks, Option<O, 'stride', 1>, Option<O, 'padding', 0>, Option<O, 'dilation', 1>>] extends [
+                  infer R extends Dim[],
+                ]
               ? [R] extends [never]
                 ? ShapeError<`conv: the kernel does not fit: x is ${Show<X>}, k is ${Show<K>}`>
                 : [n, o, ...R]
@@ -210,7 +217,9 @@ type Filled<Hs extends Shape, W> = W extends readonly number[] ? W : { -readonly
 export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'pool'> = [number] extends [X['length']]
   ? Dim[]
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
-    ? [WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, 1>] extends [infer R extends Dim[]]
+    ? [WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, 1>] extends [
+        infer R extends Dim[],
+      ]
       ? [R] extends [never]
         ? ShapeError<`${Op}: the window ${ShowWindow<O['window']>} does not fit x, which is ${Show<X>}`>
         : [n, c, ...R]

@@ -1,6 +1,6 @@
-// Shape rules of the operations that move elements: concat, split, transpose, reshape, slice, pad, gather ...
+// Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
 import type { Add, Div, DivMod, IsNat, Mul, Sub } from './nat.js'
-import type { Axis, AxisOfNew, Dim, IsLiteral, NoAxis, Same, SetAxis, InsertAxis, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, NoAxis, Same, SetAxis, Shape, ShapeError, Show, ShowDim } from './shape.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
 
@@ -37,7 +37,7 @@ type ConcatAll<A extends Shape, T extends readonly unknown[], I extends number> 
       ? Dim[]
       : Axis<A, I> extends infer J
         ? J extends 'bad'
-          ? NoAxis<A, I, 'concat'>
+          ? ShapeError<NoAxis<A, I, 'concat'>>
           : number extends J
             ? { -readonly [K in keyof A]: Dim }
             : [ConcatTwo<A, B, J>] extends [never]
@@ -56,7 +56,7 @@ export type Concat<T extends readonly unknown[], I extends number = 0> = T exten
           ? Dim[]
           : Axis<A, I> extends infer J
             ? J extends 'bad'
-              ? NoAxis<A, I, 'concat'>
+              ? ShapeError<NoAxis<A, I, 'concat'>>
               : number extends J
                 ? { -readonly [K in keyof A]: Dim }
                 : SetAxis<A, J, [number]>
@@ -98,14 +98,21 @@ type StackAt<A extends Shape, I extends number, N extends number> = ExpandDims<A
 
 type TupleOf<N, T, R extends T[] = []> = R['length'] extends N ? R : TupleOf<N, T, [...R, T]>
 /** N copies of T, or an array of T where N is unknown or above 99. */
-export type Repeated<N, T> = IsNat<N> extends true ? (`${N & number}` extends `${infer _A}${infer _B}${infer C}` ? (C extends `${infer _D}${string}` ? T[] : TupleOf<N, T>) : TupleOf<N, T>) : T[]
+export type Repeated<N, T> =
+  IsNat<N> extends true
+    ? `${N & number}` extends `${infer _A}${infer _B}${infer C}`
+      ? C extends `${infer _D}${string}`
+        ? T[]
+        : TupleOf<N, T>
+      : TupleOf<N, T>
+    : T[]
 
 /** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
 export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]
   ? Dim[][]
   : Axis<S, I> extends infer J
     ? J extends 'bad'
-      ? NoAxis<S, I, 'split'>
+      ? ShapeError<NoAxis<S, I, 'split'>>
       : number extends J
         ? { -readonly [K in keyof S]: Dim }[]
         : `${J & number}` extends keyof S
@@ -114,16 +121,21 @@ export type Split<S extends Shape, P, I extends number = 0> = [number] extends [
             : SplitEqual<S, P, J, S[`${J & number}`]>
           : Dim[][]
     : never
-type SplitEqual<S extends Shape, P, J, D> = IsNat<P> extends true
-  ? IsNat<D> extends true
-    ? DivMod<D & number, P & number> extends [infer Q extends number, infer R]
-      ? R extends 0
-        ? Repeated<P, SetAxis<S, J, [Q]>>
-        : ShapeError<`split: axis ${J & number} of ${Show<S>} does not divide by ${P & number}`>
-      : ShapeError<'split: needs at least one part'>
-    : Repeated<P, SetAxis<S, J, [number]>>
-  : SetAxis<S, J, [number]>[]
-type Total<P extends readonly number[], R = 0> = P extends readonly [infer H, ...infer T extends readonly number[]] ? Total<T, AddDim<R, H>> : P extends readonly [] ? R : number
+type SplitEqual<S extends Shape, P, J, D> =
+  IsNat<P> extends true
+    ? IsNat<D> extends true
+      ? DivMod<D & number, P & number> extends [infer Q extends number, infer R]
+        ? R extends 0
+          ? Repeated<P, SetAxis<S, J, [Q]>>
+          : ShapeError<`split: axis ${J & number} of ${Show<S>} does not divide by ${P & number}`>
+        : ShapeError<'split: needs at least one part'>
+      : Repeated<P, SetAxis<S, J, [number]>>
+    : SetAxis<S, J, [number]>[]
+type Total<P extends readonly number[], R = 0> = P extends readonly [infer H, ...infer T extends readonly number[]]
+  ? Total<T, AddDim<R, H>>
+  : P extends readonly []
+    ? R
+    : number
 type SplitSizes<S extends Shape, P extends readonly number[], J, D> = [Same<Total<P>, D>] extends [never]
   ? ShapeError<`split: sizes ${Show<P>} do not add up to axis ${J & number} of ${Show<S>}`>
   : { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
@@ -132,7 +144,7 @@ export type Unstack<S extends Shape, I extends number = 0> = [number] extends [S
   ? Dim[][]
   : Axis<S, I> extends infer J
     ? J extends 'bad'
-      ? NoAxis<S, I, 'unstack'>
+      ? ShapeError<NoAxis<S, I, 'unstack'>>
       : `${J & number}` extends keyof S
         ? Repeated<S[`${J & number}`], SetAxis<S, J, []>>
         : Dim[][]
@@ -148,17 +160,17 @@ export type Transpose<S extends Shape, P = undefined> = [number] extends [S['len
       ? { -readonly [K in keyof S]: Dim }
       : S['length'] extends P['length']
         ? 'bad' extends Axis<S, P[number]>
-          ? BadPermutation<S, P>
+          ? ShapeError<BadPermutation<S, P>>
           : number extends Axis<S, P[number]>
             ? { -readonly [K in keyof S]: Dim }
             : [Exclude<keyof S & `${number}`, `${Axis<S, P[number]> & number}`>] extends [never]
               ? Permuted<S, P>
-              : BadPermutation<S, P>
-        : BadPermutation<S, P>
+              : ShapeError<BadPermutation<S, P>>
+        : ShapeError<BadPermutation<S, P>>
     : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
       ? [...H, b, a]
       : ShapeError<`transpose: needs two axes or a permutation, got shape ${Show<S>}`>
-type BadPermutation<S extends Shape, P extends readonly number[]> = ShapeError<`transpose: ${Show<P>} is not a permutation of the axes of ${Show<S>}`>
+type BadPermutation<S extends Shape, P extends readonly number[]> = `transpose: ${Show<P>} is not a permutation of the axes of ${Show<S>}`
 type Permuted<S extends Shape, P extends readonly number[]> = { -readonly [K in keyof P]: S[Axis<S, P[K]> & number] & Dim }
 
 /** The number of elements: [product of the literals, the names], or `number` when a dimension is unknown. */
@@ -187,29 +199,36 @@ type Difference<Names extends string[], Drop extends string[]> = Drop extends [i
     ? never
     : Difference<Without<Names, H>, T>
   : Names
-type Elements<C> = C extends [infer N extends number, infer Names extends string[]] ? `${ShowProduct<Names, `${N}`>} elements` : '? elements'
-type ShowProduct<Names extends string[], R extends string> = Names extends [infer H extends string, ...infer T extends string[]] ? ShowProduct<T, `${R} x ${H}`> : R
+type Elements<C> = C extends [infer N extends number, infer Names extends string[]]
+  ? `${ShowProduct<Names, `${N}`>} elements`
+  : '? elements'
+type ShowProduct<Names extends string[], R extends string> = Names extends [infer H extends string, ...infer T extends string[]]
+  ? ShowProduct<T, `${R} x ${H}`>
+  : R
 
 /** T, if it has as many elements as S, one -1 filled in; else a ShapeError. @example Reshape<['b', 28, 28], ['b', -1]>   // ['b', 784] */
-export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']]
-  ? Dim[]
-  : [number] extends [S['length']]
-    ? NoMinusOne<T, number>
-    : [Count<S>, Count<T>] extends [infer A, infer B]
-      ? A extends [infer P extends number, infer N extends string[]]
-        ? B extends [infer Q extends number, infer M extends string[]]
-          ? -1 extends T[number]
-            ? ReshapeRest<S, T, P, N, Q, M>
-            : [Difference<N, M>] extends [never]
-              ? DoesNotFit<S, T>
-              : [P, Difference<N, M>] extends [Q, []]
-                ? T
-                : DoesNotFit<S, T>
-          : NoMinusOne<T, number>
+export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']] ? Dim[] : ReshapeTo<S, T>
+/** `Reshape` to a shape of known rank. */
+export type ReshapeTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
+  ? NoMinusOne<T, number>
+  : [Count<S>, Count<T>] extends [infer A, infer B]
+    ? A extends [infer P extends number, infer N extends string[]]
+      ? B extends [infer Q extends number, infer M extends string[]]
+        ? -1 extends T[number]
+          ? ReshapeRest<S, T, P, N, Q, M>
+          : [Difference<N, M>] extends [never]
+            ? ShapeError<DoesNotFit<S, T>>
+            : [P, Difference<N, M>] extends [Q, []]
+              ? T
+              : ShapeError<DoesNotFit<S, T>>
         : NoMinusOne<T, number>
-      : never
+      : NoMinusOne<T, number>
+    : never
 type NoMinusOne<T extends Shape, D> = -1 extends T[number] ? { -readonly [K in keyof T]: T[K] extends -1 ? D & Dim : T[K] } : T
-type DoesNotFit<S extends Shape, T extends Shape> = ShapeError<`reshape: ${Show<S>} (${Elements<Count<S>>}) does not fit ${Show<T>} (${Elements<Count<T>>})`>
+type DoesNotFit<
+  S extends Shape,
+  T extends Shape,
+> = `reshape: ${Show<S>} (${Elements<Count<S>>}) does not fit ${Show<T>} (${Elements<Count<T>>})`
 type ReshapeRest<S extends Shape, T extends Shape, P extends number, N extends string[], Q extends number, M extends string[]> = [
   Difference<N, M>,
 ] extends [never]
@@ -220,7 +239,7 @@ type ReshapeRest<S extends Shape, T extends Shape, P extends number, N extends s
       ? Difference<N, M> extends []
         ? R extends 0
           ? NoMinusOne<T, D>
-          : DoesNotFit<S, T>
+          : ShapeError<DoesNotFit<S, T>>
         : [Difference<N, M>, D] extends [[infer H], 1]
           ? NoMinusOne<T, H>
           : NoMinusOne<T, number>
@@ -236,11 +255,11 @@ export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] exte
         : R
       : never
     : I extends readonly []
-      ? S
+      ? [...S]
       : I extends number
         ? AxisOfNew<S, I> extends infer J
           ? J extends 'bad'
-            ? NoAxis<S, I, 'expandDims'>
+            ? ShapeError<NoAxis<S, I, 'expandDims'>>
             : number extends J
               ? [Dim, ...{ -readonly [K in keyof S]: Dim }]
               : InsertAxis<S, J, D>
@@ -262,156 +281,18 @@ type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [in
       ? SqueezeOnes<T, [...R, H]>
       : Dim[]
   : R
-type SqueezeAxes<S extends Shape, A> = 'bad' extends Axis<S, A>
-  ? NoAxis<S, A, 'squeeze'>
-  : number extends Axis<S, A>
-    ? Dim[]
-    : [NotOne<S, Axis<S, A>>] extends [never]
-      ? DropMembers<S, Axis<S, A>>
-      : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
+type SqueezeAxes<S extends Shape, A> =
+  'bad' extends Axis<S, A>
+    ? ShapeError<NoAxis<S, A, 'squeeze'>>
+    : number extends Axis<S, A>
+      ? Dim[]
+      : [NotOne<S, Axis<S, A>>] extends [never]
+        ? DropMembers<S, Axis<S, A>>
+        : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>
 type NotOne<S extends Shape, A> = A extends number ? ([Same<S[A], 1>] extends [never] ? A : never) : never
-type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
+type DropMembers<S extends Shape, A, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
+  infer H extends Dim,
+  ...infer T extends Shape,
+]
   ? DropMembers<T, A, [...Seen, 0], Seen['length'] extends A ? R : [...R, H]>
   : R
-
-// ---- slice, pad, tile, repeat, diag
-
-type Bound<D, V> = V extends number
-  ? IsNat<V> extends true
-    ? V
-    : `${V}` extends `-${infer N extends number}`
-      ? IsNat<D> extends true
-        ? Sub<D & number, N>
-        : number
-      : number
-  : number
-type SliceDim<D, From, To, Step> = IsNat<From> extends true
-  ? IsNat<To> extends true
-    ? IsNat<D> extends true
-      ? [Sub<D & number, To & number>] extends [never]
-        ? never
-        : [Sub<To & number, From & number>] extends [never]
-          ? never
-          : CeilDiv<Sub<To & number, From & number>, Step>
-      : [Sub<To & number, From & number>] extends [never]
-        ? never
-        : CeilDiv<Sub<To & number, From & number>, Step>
-    : [From] extends [never]
-      ? never
-      : number
-  : [From] extends [never]
-    ? never
-    : number
-/** ceil(N / Step) for a literal N, `number` for an unknown step. */
-type CeilDiv<N extends number, Step> = Step extends 1 ? N : IsNat<Step> extends true ? (N extends 0 ? 0 : Add<Div<Sub<N, 1>, Step & number>, 1>) : number
-type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
-type SliceDims<S extends Shape, From extends readonly number[], To extends readonly number[], Step, R extends Dim[] = []> = From extends readonly [
-  infer f,
-  ...infer FT extends readonly number[],
-]
-  ? To extends readonly [infer t, ...infer TT extends readonly number[]]
-    ? S extends readonly [infer d, ...infer ST extends Shape]
-      ? [SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>] extends [never]
-        ? never
-        : SliceDims<ST, FT, TT, Step, [...R, SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>]>
-      : never
-    : never
-  : To extends readonly []
-    ? [...R, ...S]
-    : never
-
-/**
- * The shape of x[from:to:step] per leading axis; negative bounds count from the end, axes not named are kept.
- * @example Slice<['b', 10], [0, 2], [8, -1], [1, 2]>   // [8, 4]
- */
-export type Slice<S extends Shape, From extends readonly number[], To extends readonly number[], Step = undefined> = [number] extends [S['length']]
-  ? Dim[]
-  : [number] extends [From['length']]
-    ? { -readonly [K in keyof S]: number }
-    : [number] extends [To['length']]
-      ? { -readonly [K in keyof S]: number }
-      : [SliceDims<S, From, To, Step>] extends [never]
-        ? ShapeError<`slice: ${Show<From>} to ${Show<To>} is not inside shape ${Show<S>}`>
-        : SliceDims<S, From, To, Step>
-
-/** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
-export type PadWidths = number | readonly (number | readonly [number, number])[]
-type WidthOf<W> = W extends readonly [infer A, infer B] ? AddDim<A, B> : W extends number ? AddDim<W, W> : number
-/** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */
-export type Pad<S extends Shape, W> = [number] extends [S['length']]
-  ? Dim[]
-  : W extends number
-    ? { -readonly [K in keyof S]: W extends 0 ? S[K] : AddDim<S[K], WidthOf<W>> }
-    : W extends readonly unknown[]
-      ? [number] extends [W['length']]
-        ? { -readonly [K in keyof S]: number }
-        : [Exclude<keyof W & `${number}`, keyof S>] extends [never]
-          ? { -readonly [K in keyof S]: K extends keyof W ? (WidthOf<W[K]> extends 0 ? S[K] : AddDim<S[K], WidthOf<W[K]>>) : S[K] }
-          : ShapeError<`pad: more widths than axes in shape ${Show<S>}`>
-      : Dim[]
-
-/** The shape after tiling by the factors R, matched from the last axis. */
-export type Tile<S extends Shape, R> = [number] extends [S['length']]
-  ? Dim[]
-  : R extends number
-    ? Tile<S, [R]>
-    : R extends readonly number[]
-      ? [number] extends [R['length']]
-        ? Dim[]
-        : TileTail<S, R>
-      : Dim[]
-type TileTail<S extends Shape, R extends Shape, O extends Dim[] = []> = S extends readonly [...infer SH extends Shape, infer s extends Dim]
-  ? R extends readonly [...infer RH extends Shape, infer r]
-    ? TileTail<SH, RH, [MulDim<s, r> & Dim, ...O]>
-    : [...S, ...O]
-  : [...R, ...O]
-/** S with the axis I N times as long. */
-export type Repeat<S extends Shape, N extends number, I extends number> = [number] extends [S['length']]
-  ? Dim[]
-  : Axis<S, I> extends infer J
-    ? J extends 'bad'
-      ? NoAxis<S, I, 'repeat'>
-      : `${J & number}` extends keyof S
-        ? SetAxis<S, J, [MulDim<S[`${J & number}`], N> & Dim]>
-        : { -readonly [K in keyof S]: Dim }
-    : never
-/** A vector becomes a square matrix; of a matrix (or a stack of them) the diagonal. */
-export type Diag<S extends Shape> = [number] extends [S['length']]
-  ? Dim[]
-  : S extends readonly [infer a extends Dim]
-    ? [a, a]
-    : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
-      ? [...H, [a, b] extends [b, a] ? a : number]
-      : ShapeError<`diag: needs an axis, got shape ${Show<S>}`>
-
-// ---- gather, oneHot
-
-/** S with the axis I replaced by the shape of the indices. @example Gather<[50, 8], ['b', 4], 0>   // ['b', 4, 8] */
-export type Gather<S extends Shape, Index extends Shape, I extends number = 0> = [number] extends [S['length']]
-  ? Dim[]
-  : [number] extends [Index['length']]
-    ? Dim[]
-    : Axis<S, I> extends infer J
-      ? J extends 'bad'
-        ? NoAxis<S, I, 'gather'>
-        : number extends J
-          ? Dim[]
-          : SetAxis<S, J, Index>
-      : never
-/** The shape of class indices after one-hot coding into N classes. */
-export type OneHot<Index extends Shape, N extends number> = [number] extends [Index['length']] ? Dim[] : [...Index, N]
-
-/** Whether an array of shape S has the axis I: S, or a ShapeError that names Op. */
-export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S['length']]
-  ? S
-  : 'bad' extends Axis<S, I>
-    ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
-    : S
-/** S with its axis I (default the last) of length K. */
-export type WithAxis<S extends Shape, I, K extends number, Op extends string> = [number] extends [S['length']]
-  ? Dim[]
-  : 'bad' extends Axis<S, I>
-    ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
-    : number extends Axis<S, I>
-      ? { -readonly [P in keyof S]: Dim }
-      : SetAxis<S, Axis<S, I>, [K]>

@@ -57,18 +57,17 @@ type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A e
  */
 export type Broadcast<A extends Shape, B extends Shape, Op extends string = 'broadcast'> = [number] extends [A['length']]
   ? Dim[]
-  : [number] extends [B['length']]
-    ? Dim[]
-    : [BroadcastTail<A, B>] extends [never]
-      ? ShapeError<`${Op}: shapes ${Show<A>} and ${Show<B>} do not broadcast`>
-      : BroadcastTail<A, B>
+  : BroadcastOnto<A, B, Op>
+/** `Broadcast` of A, whose rank is known. */
+export type BroadcastOnto<A extends Shape, B extends Shape, Op extends string> = [number] extends [B['length']]
+  ? Dim[]
+  : [BroadcastTail<A, B>] extends [never]
+    ? ShapeError<`${Op}: shapes ${Show<A>} and ${Show<B>} do not broadcast`>
+    : BroadcastTail<A, B>
 
 /** `Broadcast` of three shapes. */
-export type Broadcast3<A extends Shape, B extends Shape, C extends Shape, Op extends string> = Broadcast<A, B, Op> extends infer R
-  ? R extends Shape
-    ? Broadcast<R, C, Op>
-    : R
-  : never
+export type Broadcast3<A extends Shape, B extends Shape, C extends Shape, Op extends string> =
+  Broadcast<A, B, Op> extends infer R ? (R extends Shape ? Broadcast<R, C, Op> : R) : never
 
 /** T, if S broadcasts to exactly T; else a ShapeError. @example BroadcastTo<[3], [2, 3]>   // [2, 3] */
 export type BroadcastTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
@@ -110,7 +109,10 @@ export type Axis<S extends Shape, A> = A extends number
 export type AxisOfNew<S extends Shape, A extends number> = Axis<[...S, 1], A>
 
 /** S with the axis I replaced by the axes V. */
-export type SetAxis<S extends Shape, I, V extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
+export type SetAxis<S extends Shape, I, V extends Shape, R extends Dim[] = []> = S extends readonly [
+  infer H extends Dim,
+  ...infer T extends Shape,
+]
   ? R['length'] extends I
     ? [...R, ...V, ...T]
     : SetAxis<T, I, V, [...R, H]>
@@ -122,8 +124,10 @@ export type InsertAxis<S extends Shape, I, D extends Dim, R extends Dim[] = []> 
     ? InsertAxis<T, I, D, [...R, H]>
     : never
 /** The message of an axis that S does not have. */
-export type NoAxis<S extends Shape, A, Op extends string> = ShapeError<`${Op}: axis ${ShowDim<A>} is out of range for shape ${Show<S>}`>
+export type NoAxis<S extends Shape, A, Op extends string> = `${Op}: axis ${ShowDim<A>} is out of range for shape ${Show<S>}`
 
+/** No options given. */
+export type NoOptions = Readonly<Record<never, never>>
 /** Options of a reduction. */
 export interface ReduceOptions {
   readonly axis?: number | readonly number[] | undefined
@@ -143,28 +147,31 @@ type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
  * The shape after reducing S along `axis` (all axes when it is absent), kept as 1 with `keepdims`.
  * @example Reduce<[2, 3, 4], { axis: [0, -1] }>   // [3]
  */
-export type Reduce<S extends Shape, O = {}, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined]
+export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined]
   ? boolean extends KeepOf<O>
     ? Dim[]
     : KeepOf<O> extends true
       ? Ones<S>
       : []
-  : [number] extends [S['length']]
+  : boolean extends KeepOf<O>
     ? Dim[]
-    : boolean extends KeepOf<O>
+    : undefined extends AxesOf<O>
       ? Dim[]
-      : undefined extends AxesOf<O>
-        ? Dim[]
-        : number extends AxesOf<O>
-          ? KeepOf<O> extends true
-            ? { -readonly [K in keyof S]: Dim }
-            : Dim[]
-          : 'bad' extends Axis<S, AxesOf<O>>
-            ? NoAxis<S, BadAxis<S, AxesOf<O>>, Op>
-            : DropAxes<S, Axis<S, AxesOf<O>>, KeepOf<O>>
+      : number extends AxesOf<O>
+        ? KeepOf<O> extends true
+          ? { -readonly [K in keyof S]: Dim }
+          : Dim[]
+        : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
+/** `Reduce` along the literal axes A. A type of its own, so that code generic in S has a short name for its result. */
+export type ReduceAt<S extends Shape, A, Keep, Op extends string = 'reduce'> = [number] extends [S['length']]
+  ? Dim[]
+  : 'bad' extends Axis<S, A>
+    ? ShapeError<NoAxis<S, BadAxis<S, A>, Op>>
+    : DropAxes<S, Axis<S, A>, Keep>
 type BadAxis<S extends Shape, A> = A extends number ? (Axis<S, A> extends 'bad' ? A : never) : never
 
 /** The length of the axis A of S (default the last). */
-export type DimAt<S extends Shape, A> = Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
+export type DimAt<S extends Shape, A> =
+  Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
 /** S with every name made `number`: what a caller with another size for that name sees. */
 export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: S[K] extends number ? S[K] : number }

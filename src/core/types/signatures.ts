@@ -1,5 +1,18 @@
 // Every signature of the public functions, and the table of names: `export const matmul: Signatures['matmul'] = ...`.
-import type { AsNumber } from './dtype.js'
+
+import type {
+  DotFn,
+  EighFn,
+  EinsumFn,
+  MatMulFn,
+  MatrixFn,
+  MatrixScalarFn,
+  OuterFn,
+  SlogdetFn,
+  SolveFn,
+  SvdFn,
+} from './signatures/contract.js'
+import type { BernoulliFn, CondFn, FoldInFn, KeyFn, SampleFn, ScanFn, SplitKeyFn, WhileLoopFn } from './signatures/control.js'
 import type {
   Binary,
   CastFn,
@@ -14,8 +27,6 @@ import type {
   Unary,
   WhereFn,
 } from './signatures/elementwise.js'
-import type { BernoulliFn, CondFn, FoldInFn, KeyFn, SampleFn, ScanFn, SplitKeyFn, WhileLoopFn } from './signatures/control.js'
-import type { DotFn, EighFn, EinsumFn, MatMulFn, MatrixFn, MatrixScalarFn, OuterFn, SlogdetFn, SolveFn, SvdFn } from './signatures/contract.js'
 import type { DynamicSliceFn, GatherFn, OneHotFn, ScatterAddFn, SearchSortedFn, SetAtFn, TakeAlongAxisFn } from './signatures/index-ops.js'
 import type {
   ArangeFn,
@@ -46,7 +57,7 @@ import type {
   UnstackFn,
 } from './signatures/layout.js'
 import type { BatchNormFn, ConvFn, LayerNormFn, PoolFn } from './signatures/nn.js'
-import type { AlongAxisFn, ArgReduceFn, ArgSortFn, FloatReduceFn, ReduceFn, SumFn, TopKFn } from './signatures/reduce.js'
+import type { AlongAxisFn, ArgReduceFn, ArgSortFn, FloatAlongAxisFn, FloatReduceFn, ReduceFn, SumFn, TopKFn } from './signatures/reduce.js'
 import type { CodecFn, CompileAsyncFn, CompileFn, DuplicatedFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './signatures/run.js'
 import type {
   CheckpointFn,
@@ -73,7 +84,6 @@ export type * from './signatures/nn.js'
 export type * from './signatures/reduce.js'
 export type * from './signatures/run.js'
 export type * from './signatures/transforms.js'
-export type { AsNumber }
 
 /** Options of `variance` and `std`: the divisor is n - ddof. */
 export interface Ddof {
@@ -215,12 +225,15 @@ export interface Signatures<Env = unknown> extends Elementwise {
   readonly inv: MatrixFn<'inv'>
   readonly cholesky: MatrixFn<'cholesky'>
   readonly solve: SolveFn<'solve'>
-  readonly triangularSolve: SolveFn<'triangularSolve', { readonly lower?: boolean | undefined; readonly transpose?: boolean | undefined; readonly unitDiagonal?: boolean | undefined }>
+  readonly triangularSolve: SolveFn<
+    'triangularSolve',
+    { readonly lower?: boolean | undefined; readonly transpose?: boolean | undefined; readonly unitDiagonal?: boolean | undefined }
+  >
   readonly eigh: EighFn
   readonly svd: SvdFn
   // neural networks
-  readonly softmax: AlongAxisFn<'softmax'>
-  readonly logSoftmax: AlongAxisFn<'logSoftmax'>
+  readonly softmax: FloatAlongAxisFn<'softmax'>
+  readonly logSoftmax: FloatAlongAxisFn<'logSoftmax'>
   readonly conv: ConvFn
   readonly maxPool: PoolFn<'maxPool'>
   readonly avgPool: PoolFn<'avgPool'>

@@ -18,51 +18,66 @@ export type ExprTree = Tree<AnyExpr | NoTangent>
 export type TensorTree = Tree<Tensor | NoTangent>
 
 /** The tree of expressions that a body sees for the declaration T. */
-export type Exprs<T> = T extends Typed<infer S, infer D> ? Expr<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Exprs<T[K]> }
+export type Exprs<T> =
+  T extends Typed<infer S, infer D> ? Expr<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Exprs<T[K]> }
 
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
-type LeafValue<S extends Shape, D extends DType> = Tensor<Concrete<S>, D> | DataOf<D> | Nested<S, D extends 'bool' ? boolean | number : number>
+type LeafValue<S extends Shape, D extends DType> =
+  | Tensor<Concrete<S>, D>
+  | DataOf<D>
+  | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
-export type Values<T> = T extends Typed<infer S, infer D>
-  ? LeafValue<S, D>
-  : T extends NoTangent
-    ? NoTangent | undefined
-    : { readonly [K in keyof T]: Values<T[K]> }
+export type Values<T> =
+  T extends Typed<infer S, infer D>
+    ? LeafValue<S, D>
+    : T extends NoTangent
+      ? NoTangent | undefined
+      : { readonly [K in keyof T]: Values<T[K]> }
 
 /** What comes back for the tree T: at each leaf a tensor the caller owns. */
-export type Tensors<T> = T extends Typed<infer S, infer D> ? Tensor<Concrete<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Tensors<T[K]> }
+export type Tensors<T> =
+  T extends Typed<infer S, infer D> ? Tensor<Concrete<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Tensors<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
-export type Loose<T> = T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
+export type Loose<T> =
+  T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
-export type LooseArgs<T> = T extends Typed<infer S, infer D>
-  ? Expr<Unnamed<S>, D> | LeafValue<S, D>
-  : T extends NoTangent
-    ? NoTangent | undefined
-    : { readonly [K in keyof T]: LooseArgs<T[K]> }
+export type LooseArgs<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<Unnamed<S>, D> | LeafValue<S, D>
+    : T extends NoTangent
+      ? NoTangent | undefined
+      : { readonly [K in keyof T]: LooseArgs<T[K]> }
 
 /** The gradient with respect to T: the same tree, integer and boolean leaves NoTangent. */
-export type Gradient<T> = T extends Typed<infer S, infer D> ? GradientLeaf<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Gradient<T[K]> }
+export type Gradient<T> =
+  T extends Typed<infer S, infer D> ? GradientLeaf<S, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Gradient<T[K]> }
 type GradientLeaf<S extends Shape, D extends DType> = [D] extends [Discrete] ? NoTangent : Expr<S, FloatsOf<D>>
 
 /** The Jacobian: the tree of Out, at each leaf the tree of In, leaves of shape [...out, ...in]. */
-export type Jacobian<Out, In> = Out extends Typed<infer S, infer D>
-  ? [D] extends [Discrete]
-    ? NoTangent
-    : JacobianIn<S, In>
-  : Out extends NoTangent
-    ? NoTangent
-    : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
-type JacobianIn<SO extends Shape, In> = In extends Typed<infer S, infer D>
-  ? [D] extends [Discrete]
-    ? NoTangent
-    : Expr<Joined<SO, S>, FloatsOf<D>>
-  : In extends NoTangent
-    ? NoTangent
-    : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
+export type Jacobian<Out, In> =
+  Out extends Typed<infer S, infer D>
+    ? [D] extends [Discrete]
+      ? NoTangent
+      : JacobianIn<S, In>
+    : Out extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
+type JacobianIn<SO extends Shape, In> =
+  In extends Typed<infer S, infer D>
+    ? [D] extends [Discrete]
+      ? NoTangent
+      : Expr<Joined<SO, S>, FloatsOf<D>>
+    : In extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
 /** The axes of A, then those of B; an unknown rank where either is unknown. */
-export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']] ? Dim[] : [number] extends [B['length']] ? Dim[] : [...A, ...B]
+export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']]
+  ? Dim[]
+  : [number] extends [B['length']]
+    ? Dim[]
+    : [...A, ...B]
 
 // ---- wrt
 
@@ -100,7 +115,13 @@ export type CheckWrt<In, W> = W extends readonly (infer P)[] ? CheckPaths<In, P>
 type CheckPaths<In, P> = [DiscretePaths<In, P>] extends [never]
   ? P
   : ShapeError<`wrt: '${DiscretePaths<In, P> & (string | number)}' is an integer or boolean leaf: it has no tangent (NoTangent)`>
-type DiscretePaths<In, P> = P extends unknown ? ([AtPath<In, P>] extends [Typed<Shape, Float>] ? never : [AtPath<In, P>] extends [Typed<Shape, Discrete>] ? P : never) : never
+type DiscretePaths<In, P> = P extends unknown
+  ? [AtPath<In, P>] extends [Typed<Shape, Float>]
+    ? never
+    : [AtPath<In, P>] extends [Typed<Shape, Discrete>]
+      ? P
+      : never
+  : never
 
 // ---- functions' arguments and results
 
@@ -110,41 +131,49 @@ export type Primals<A extends readonly unknown[]> = A extends readonly [infer X]
 export type Active<A extends readonly unknown[], W> = [W] extends [undefined] ? A[0] : Wrt<Primals<A>, W>
 
 /** The message of `grad` of something that is not a scalar. */
-export type NotScalar<Out, Op extends string> = Out extends Typed<infer S, DType>
-  ? ShapeError<`${Op} needs a scalar, f returned ${Show<S>}. Perhaps you meant jacrev(f), or sum the result.`>
-  : ShapeError<`${Op} needs a scalar, f returned a tree. Perhaps you meant jacrev(f), or a sum over one of its leaves.`>
+export type NotScalar<Out, Op extends string> =
+  Out extends Typed<infer S, DType>
+    ? ShapeError<`${Op} needs a scalar, f returned ${Show<S>}. Perhaps you meant jacrev(f), or sum the result.`>
+    : ShapeError<`${Op} needs a scalar, f returned a tree. Perhaps you meant jacrev(f), or a sum over one of its leaves.`>
 /** `unknown` for a scalar (or an unknown rank), else the message: intersected with the parameter f. */
 export type ScalarOnly<Out, Op extends string> = [unknown] extends [Out]
   ? unknown
   : [Out] extends [Typed<infer S, DType>]
-  ? [number] extends [S['length']]
-    ? unknown
-    : S extends readonly []
+    ? [number] extends [S['length']]
       ? unknown
-      : NotScalar<Out, Op>
-  : NotScalar<Out, Op>
+      : S extends readonly []
+        ? unknown
+        : NotScalar<Out, Op>
+    : NotScalar<Out, Op>
 /** What `valueAndGrad` with `aux` takes: [scalar, anything]. */
 export type ScalarAndAux<Out, Op extends string> = [unknown] extends [Out]
   ? unknown
   : [Out] extends [readonly [infer L, unknown]]
-  ? ScalarOnly<L, Op>
-  : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
+    ? ScalarOnly<L, Op>
+    : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
 
 // ---- vmap, scan
 
 /** T with an axis of length N put before the axes of every leaf. */
-export type Batched<T, N extends Dim = number> = T extends Typed<infer S, infer D> ? Expr<Joined<[N], S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Batched<T[K], N> }
+export type Batched<T, N extends Dim = number> =
+  T extends Typed<infer S, infer D>
+    ? Expr<Joined<[N], S>, D>
+    : T extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof T]: Batched<T[K], N> }
 /** T with the first axis of every leaf removed. */
-export type Element<T> = T extends Typed<infer S, infer D>
-  ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Dim[], D>
-  : T extends NoTangent
-    ? NoTangent
-    : { readonly [K in keyof T]: Element<T[K]> }
+export type Element<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Dim[], D>
+    : T extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof T]: Element<T[K]> }
 /** The length of the first axis of the first leaf of T; `number` where it is unknown. */
-export type LengthOf<T> = T extends Typed<infer S, DType>
-  ? S extends readonly [infer N extends Dim, ...Shape]
-    ? N
-    : number
-  : T extends readonly [infer H, ...unknown[]]
-    ? LengthOf<H>
-    : number
+export type LengthOf<T> =
+  T extends Typed<infer S, DType>
+    ? S extends readonly [infer N extends Dim, ...Shape]
+      ? N
+      : number
+    : T extends readonly [infer H, ...unknown[]]
+      ? LengthOf<H>
+      : number

@@ -1,7 +1,7 @@
 // Signatures of contractions and linear algebra.
-import type { DType, Float, Promote } from '../dtype.js'
+import type { AsFloat, DType, Float, Promote } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
-import type { Dim, Guard, Ok, Shape } from '../shape.js'
+import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { Dot, DropLast, Einsum, MatMul, Solve, Square } from '../shape-contract.js'
 import type { Joined } from '../tree.js'
 import type { PromoteArgs } from './elementwise.js'
@@ -9,11 +9,20 @@ import type { PromoteAll } from './layout.js'
 
 /** matmul(a, b): the matrix product, leading axes broadcast; a vector stands for a row (a) or a column (b). */
 export interface MatMulFn {
-  <N extends Dim, K extends Dim, M extends Dim, D extends DType>(a: Operand<[N, K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[N, M], D>
-  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends DType>(a: Operand<[...B, N, K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[...B, N, M], D>
+  <N extends Dim, K extends Dim, M extends Dim, D extends DType>(
+    a: Operand<[N, K], D>,
+    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends DType>(
+    a: Operand<[...B, N, K], D>,
+    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[...B, N, M], D>
   <N extends Dim, K extends Dim, D extends DType>(a: Operand<[N, K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[N], D>
   <K extends Dim, M extends Dim, D extends DType>(a: Operand<[K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[M], D>
-  <A extends Arg, B extends Arg>(a: A, b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, PromoteArgs<A, B>>
+  <A extends Arg, B extends Arg>(
+    a: A,
+    b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
+  ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, PromoteArgs<A, B>>
 }
 /** dot(a, b): the inner product over the last axis. */
 export interface DotFn {
@@ -26,40 +35,47 @@ export interface OuterFn {
   <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, PromoteArgs<A, B>>
 }
 /** einsum('ij,jk->ik', a, b): the shape is known for a literal with an arrow and without an ellipsis. */
-export interface EinsumFn {
-  <const E extends string, const X extends Arg[]>(spec: Guard<Einsum<E, ShapesOf<X>>, E>, ...xs: X): Expr<Ok<Einsum<E, ShapesOf<X>>>, PromoteAll<X>>
-}
+export type EinsumFn = <const E extends string, const X extends Arg[]>(
+  spec: Guard<Einsum<E, ShapesOf<X>>, E>,
+  ...xs: X
+) => Expr<Ok<Einsum<E, ShapesOf<X>>>, PromoteAll<X>>
 /** trace, det: one number per square matrix. */
 export interface MatrixScalarFn<Op extends string> {
   <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>
   <S extends Shape, D extends DType>(x: Guard<Square<S, Op>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
 }
 /** slogdet(x): the sign and the logarithm of the absolute value of the determinant. */
-export interface SlogdetFn {
-  <S extends Shape, D extends Float>(x: Guard<Square<S, 'slogdet'>, Operand<S, D>>): { readonly sign: Expr<DropLast<S, 2>, D>; readonly logabsdet: Expr<DropLast<S, 2>, D> }
-}
+export type SlogdetFn = <S extends Shape, D extends Float>(
+  x: Guard<Square<S, 'slogdet'>, Operand<S, D>>,
+) => { readonly sign: Expr<DropLast<S, 2>, D>; readonly logabsdet: Expr<DropLast<S, 2>, D> }
 /** inv, cholesky: a square matrix gives one of its own shape. */
 export interface MatrixFn<Op extends string> {
   <N extends Dim, D extends Float>(x: Operand<[N, NoInfer<N>], D>): Expr<[N, N], D>
   <S extends Shape, D extends DType>(x: Guard<Square<S, Op>, Operand<S, D>>): Expr<S, D>
 }
 /** solve(a, b): x with a x = b. Extra are options of its own (triangularSolve). */
-export interface SolveFn<Op extends string, Extra = {}> {
-  <N extends Dim, M extends Dim, D extends Float>(a: Operand<[N, NoInfer<N>], D>, b: Operand<[NoInfer<N>, M], NoInfer<D>>, options?: Extra): Expr<[N, M], D>
+export interface SolveFn<Op extends string, Extra = NoOptions> {
+  <N extends Dim, M extends Dim, D extends Float>(
+    a: Operand<[N, NoInfer<N>], D>,
+    b: Operand<[NoInfer<N>, M], NoInfer<D>>,
+    options?: Extra,
+  ): Expr<[N, M], D>
   <A extends Shape, DA extends DType, B extends Shape, DB extends DType>(
     a: Operand<A, DA>,
     b: Guard<Solve<A, B, Op>, Operand<B, DB>>,
     options?: Extra,
-  ): Expr<Ok<Solve<A, B, Op>>, Promote<DA, DB>>
+  ): Expr<B, AsFloat<Promote<DA, DB>>>
 }
 /** eigh(x): eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix. */
-export interface EighFn {
-  <S extends Shape, D extends DType>(x: Guard<Square<S, 'eigh'>, Operand<S, D>>): { readonly values: Expr<DropLast<S, 1>, D>; readonly vectors: Expr<S, D> }
-}
+export type EighFn = <S extends Shape, D extends DType>(
+  x: Guard<Square<S, 'eigh'>, Operand<S, D>>,
+) => { readonly values: Expr<DropLast<S, 1>, D>; readonly vectors: Expr<S, D> }
 type Least<N, M> = [N] extends [M] ? N : number
 /** svd(x): x = u diag(s) vt, reduced. */
 export interface SvdFn {
-  <N extends Dim, M extends Dim, D extends DType>(x: Operand<[N, M], D>): {
+  <N extends Dim, M extends Dim, D extends DType>(
+    x: Operand<[N, M], D>,
+  ): {
     readonly u: Expr<[N, Least<N, M> & Dim], D>
     readonly s: Expr<[Least<N, M> & Dim], D>
     readonly vt: Expr<[Least<N, M> & Dim, M], D>

@@ -18,20 +18,31 @@ export interface ScanFn {
     xs: X,
     options?: ScanOptions,
   ): readonly [C, Batched<Y, LengthOf<X>>]
-  <C extends ExprTree, Y extends ExprTree>(step: (carry: C) => readonly [NoInfer<C>, Y], init: C, xs: undefined, options: ScanOptions): readonly [C, Batched<Y>]
+  <C extends ExprTree, Y extends ExprTree>(
+    step: (carry: C) => readonly [NoInfer<C>, Y],
+    init: C,
+    xs: undefined,
+    options: ScanOptions,
+  ): readonly [C, Batched<Y>]
 }
 /** cond(predicate, then, otherwise, ...operands): one of two branches, chosen when it runs. */
-export interface CondFn {
-  <X extends readonly ExprTree[], R extends ExprTree>(predicate: Scalar<'bool'>, then: (...operands: X) => R, otherwise: (...operands: NoInfer<X>) => NoInfer<R>, ...operands: X): R
-}
+export type CondFn = <X extends readonly ExprTree[], R extends ExprTree>(
+  predicate: Scalar<'bool'>,
+  then: (...operands: X) => R,
+  otherwise: (...operands: NoInfer<X>) => NoInfer<R>,
+  ...operands: X
+) => R
 /** Options of `whileLoop`: a bound makes it differentiable in reverse. */
 export interface WhileOptions {
   readonly maxSteps?: number | undefined
 }
 /** whileLoop(predicate, step, init, { maxSteps }). */
-export interface WhileLoopFn {
-  <C extends ExprTree>(predicate: (carry: C) => Scalar<'bool'>, step: (carry: C) => NoInfer<C>, init: C, options?: WhileOptions): C
-}
+export type WhileLoopFn = <C extends ExprTree>(
+  predicate: (carry: C) => Scalar<'bool'>,
+  step: (carry: C) => NoInfer<C>,
+  init: C,
+  options?: WhileOptions,
+) => C
 
 /** The state of a random generator: explicit, never advanced in place. */
 export type Key = Operand<[2], 'i32'>
@@ -47,6 +58,4 @@ export interface SampleFn {
   <const S extends Dim[] | [], D extends Float>(key: Key, shape: S, dtype: D): Expr<S, D>
 }
 /** bernoulli(key, p, shape): booleans, not differentiated. */
-export interface BernoulliFn {
-  <const S extends Dim[] | []>(key: Key, p: number | Expr<Shape, DType>, shape: S): Expr<S, 'bool'>
-}
+export type BernoulliFn = <const S extends Dim[] | []>(key: Key, p: number | Expr<Shape, DType>, shape: S) => Expr<S, 'bool'>

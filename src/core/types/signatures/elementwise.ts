@@ -1,34 +1,31 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
-import type { AsFloat, AsNumber, Discrete, DType, Float, Promote } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, Scalar, ShapeOf } from '../expr.js'
+import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
-import type { ExprTree } from '../tree.js'
 
-/** Shape and dtype stay (bool becomes i32): neg, abs, sign, square ... The last overload is the one `pipe` infers from. */
-export interface Unary {
-  <X extends Plain>(x: X): Expr<ShapeOf<X>, 'f64'>
-  <S extends Shape>(x: Operand<S, 'bool'>): Expr<S, 'i32'>
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<S, D>
-}
+/**
+ * Shape and dtype stay (bool becomes i32): neg, abs, sign, square.
+ *
+ * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
+ */
+export type Unary = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
-export interface FloatUnary {
-  <X extends Plain>(x: X): Expr<ShapeOf<X>, 'f64'>
-  <S extends Shape>(x: Operand<S, Discrete>): Expr<S, 'f64'>
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<S, D>
-}
+export type FloatUnary = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
-export interface FloatUnaryWith<Options> {
-  <X extends Plain>(x: X, options?: Options): Expr<ShapeOf<X>, 'f64'>
-  <S extends Shape>(x: Operand<S, Discrete>, options?: Options): Expr<S, 'f64'>
-  <S extends Shape, D extends DType>(x: Operand<S, D>, options?: Options): Expr<S, D>
-}
+export type FloatUnaryWith<Options> = <S extends Shape = Dim[], D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S, AsFloat<D>>
 
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: number, b: Operand<S, D>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<[P, ...S], D>, b: Operand<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
+  <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(
+    a: Operand<[P, ...S], D>,
+    b: Operand<NoInfer<S>, NoInfer<D>>,
+  ): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<'f64'>
   <A extends Arg, B extends Arg>(
     a: A,
@@ -48,7 +45,13 @@ export interface FloatBinary<Op extends string> {
 }
 /** The dtype of two arguments: plain numbers and arrays never promote. */
 export type PromoteArgs<A, B> = [A] extends [Plain] ? DTypeOf<B> : [B] extends [Plain] ? DTypeOf<A> : Promote<DTypeOf<A>, DTypeOf<B>>
-type PromoteArgs3<A, B, C> = [A] extends [Plain] ? PromoteArgs<B, C> : [B] extends [Plain] ? PromoteArgs<A, C> : [C] extends [Plain] ? PromoteArgs<A, B> : Promote<PromoteArgs<A, B>, DTypeOf<C>>
+type PromoteArgs3<A, B, C> = [A] extends [Plain]
+  ? PromoteArgs<B, C>
+  : [B] extends [Plain]
+    ? PromoteArgs<A, C>
+    : [C] extends [Plain]
+      ? PromoteArgs<A, B>
+      : Promote<PromoteArgs<A, B>, DTypeOf<C>>
 
 /** A comparison: two operands that broadcast, bool out, never differentiated. */
 export interface Compare<Op extends string> {
@@ -56,17 +59,21 @@ export interface Compare<Op extends string> {
   <S extends Shape>(a: number, b: Operand<S>): Expr<S, 'bool'>
   <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], 'bool'>
   (a: number, b: number): Scalar<'bool'>
-  <A extends Arg, B extends Arg>(a: A, b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
+  <A extends Arg, B extends Arg>(
+    a: A,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** A test of each element: isnan, isfinite, not. */
-export interface Predicate {
-  <X extends Plain>(x: X): Expr<ShapeOf<X>, 'bool'>
-  <S extends Shape>(x: Operand<S>): Expr<S, 'bool'>
-}
+export type Predicate = <S extends Shape = Dim[]>(x: Operand<S> | Plain) => Expr<S, 'bool'>
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
 export interface WhereFn {
-  <S extends Shape, D extends DType>(condition: Operand<S, 'bool'>, a: Operand<NoInfer<S>, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends DType>(
+    condition: Operand<S, 'bool'>,
+    a: Operand<NoInfer<S>, D>,
+    b: Operand<NoInfer<S>, NoInfer<D>> | number,
+  ): Expr<S, D>
   <S extends Shape, D extends DType>(condition: Operand<S, 'bool'>, a: number, b: Operand<NoInfer<S>, D>): Expr<S, D>
   <S extends Shape>(condition: Operand<S, 'bool'>, a: number, b: number): Expr<S, 'f64'>
   <C extends Arg, A extends Arg, B extends Arg>(
@@ -77,7 +84,11 @@ export interface WhereFn {
 }
 /** Three operands that broadcast, shape and dtype of the first in the simple case: clamp, fma. */
 export interface Ternary<Op extends string> {
-  <S extends Shape, D extends DType>(x: Operand<S, D>, y: Operand<NoInfer<S>, NoInfer<D>> | number, z: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
+  <S extends Shape, D extends DType>(
+    x: Operand<S, D>,
+    y: Operand<NoInfer<S>, NoInfer<D>> | number,
+    z: Operand<NoInfer<S>, NoInfer<D>> | number,
+  ): Expr<S, D>
   (x: number, y: number, z: number): Scalar<'f64'>
   <A extends Arg, B extends Arg, C extends Arg>(
     x: A,
@@ -86,18 +97,16 @@ export interface Ternary<Op extends string> {
   ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, PromoteArgs3<A, B, C>>
 }
 /** cast(x, dtype). */
-export interface CastFn {
-  <S extends Shape, D extends DType>(x: Operand<S>, dtype: D): Expr<S, D>
-  <X extends Plain, D extends DType>(x: X, dtype: D): Expr<ShapeOf<X>, D>
-}
-/** A function that gives its argument back as an expression of the same shape and dtype: stopGradient, identity. */
-export interface IdentityFn {
-  <X extends Plain>(x: X): Expr<ShapeOf<X>, 'f64'>
-  <T extends ExprTree>(tree: T): T
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<S, D>
-}
+export type CastFn = <D extends DType, S extends Shape = Dim[]>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
+/** stopGradient(tree): the same expressions, without a derivative. */
+export type IdentityFn = <T>(tree: T) => Lifted<T>
+/** The expression of one leaf; trees of expressions stay. */
+export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T extends Plain ? Expr<ShapeOf<T>, 'f64'> : T
 
-type MapOut<S extends Shape, R> = R extends Expr<readonly [], infer D> ? Expr<S, D> : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, D> : never }
+type MapOut<S extends Shape, R> =
+  R extends Expr<readonly [], infer D>
+    ? Expr<S, D>
+    : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, D> : never }
 type MapResult = Scalar | readonly Scalar[] | { readonly [key: string]: Scalar }
 /** map(f, ...xs): a scalar function over arrays that broadcast, differentiated forward, one or several results. */
 export interface MapFn {

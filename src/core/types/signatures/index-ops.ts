@@ -1,8 +1,8 @@
 // Signatures of indexing.
-import type { DType, Promote } from '../dtype.js'
+import type { DType } from '../dtype.js'
 import type { Expr, NumberArray, Operand, ShapeOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, Ok, Shape } from '../shape.js'
-import type { Gather, HasAxis, OneHot } from '../shape-layout.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
 /** Indices: an i32 operand, or plain numbers. */
@@ -13,47 +13,38 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <S extends Shape, D extends DType, I extends Shape, const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    indices: Index<I>,
-    options?: Guard<Gather<S, I, AxisOf<O, 0>>, O>,
-  ): Expr<Ok<Gather<S, I, AxisOf<O, 0>>>, D>
-  <S extends Shape, D extends DType, I extends PlainIndex, const O extends AxisOptions = {}>(
+  <S extends Shape, D extends DType, I extends Index | PlainIndex, const O extends AxisOptions = NoOptions>(
     x: Operand<S, D>,
     indices: I,
     options?: Guard<Gather<S, ShapeOf<I>, AxisOf<O, 0>>, O>,
   ): Expr<Ok<Gather<S, ShapeOf<I>, AxisOf<O, 0>>>, D>
 }
 /** takeAlongAxis(x, indices, { axis }): one element per index; indices has the rank of x. */
-export interface TakeAlongAxisFn {
-  <S extends Shape, D extends DType, I extends Shape, const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    indices: Index<I>,
-    options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
-  ): Expr<I, D>
-}
+export type TakeAlongAxisFn = <S extends Shape, D extends DType, I extends Shape, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D>,
+  indices: Index<I>,
+  options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
+) => Expr<I, D>
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
-export interface ScatterAddFn {
-  <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    indices: Index<I> | PlainIndex,
-    updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, DType>> | number,
-    options?: O,
-  ): Expr<S, D>
-}
+export type ScatterAddFn = <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D>,
+  indices: Index<I> | PlainIndex,
+  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, DType>> | number,
+  options?: O,
+) => Expr<S, D>
 /** setAt(x, indices, values, { axis }): x with the values in place of the slices at the indices. */
-export interface SetAtFn {
-  <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    indices: Index<I> | PlainIndex,
-    values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, DType>> | number,
-    options?: O,
-  ): Expr<S, D>
-}
+export type SetAtFn = <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D>,
+  indices: Index<I> | PlainIndex,
+  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, DType>> | number,
+  options?: O,
+) => Expr<S, D>
 /** dynamicSlice(x, starts, sizes): a window whose place is computed; sizes are fixed. */
-export interface DynamicSliceFn {
-  <S extends Shape, D extends DType, const Z extends number[]>(x: Operand<S, D>, starts: Index | readonly (Index<[]> | number)[], sizes: Z): Expr<Z, D>
-}
+export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends number[]>(
+  x: Operand<S, D>,
+  starts: Index | readonly (Index<[]> | number)[],
+  sizes: Z,
+) => Expr<Z, D>
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere; f64 where no dtype is given. */
 export interface OneHotFn {
   <I extends Shape, const N extends number>(indices: Index<I>, n: N): Expr<OneHot<I, N>, 'f64'>
@@ -61,7 +52,4 @@ export interface OneHotFn {
   <I extends PlainIndex, const N extends number, D extends DType = 'f64'>(indices: I, n: N, dtype?: D): Expr<OneHot<ShapeOf<I>, N>, D>
 }
 /** searchsorted(sorted, values): where each value would be inserted. */
-export interface SearchSortedFn {
-  <S extends Shape>(sorted: Operand<[Dim]>, values: Operand<S>): Expr<S, 'i32'>
-}
-export type { Promote }
+export type SearchSortedFn = <S extends Shape>(sorted: Operand<[Dim]>, values: Operand<S>) => Expr<S, 'i32'>

@@ -1,8 +1,9 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, Operand, Plain, ShapeOf, ShapesOf, Spec, Tensor, NumberArray } from '../expr.js'
-import type { BroadcastTo, Dim, Guard, Ok, Shape, ShapeError } from '../shape.js'
-import type { Concat, Diag, ExpandDims, HasAxis, Pad, PadWidths, Repeat, Reshape, Slice, Split, Squeeze, Stack, Tile, Transpose, Unstack } from '../shape-layout.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
+import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
+import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
 /** f64, f32, i32, bool: the declaration of an input, f32('batch', 3). */
@@ -29,10 +30,7 @@ export interface FullFn {
   <const S extends Dim[] | [], D extends DType>(shape: S, value: number, dtype: D): Expr<S, D>
 }
 /** zerosLike, onesLike. */
-export interface LikeFn {
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<S, D>
-  <X extends Plain>(x: X): Expr<ShapeOf<X>, 'f64'>
-}
+export type LikeFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
 /** arange(n, dtype?): 0, 1, ... n - 1. */
 export interface ArangeFn {
   <const N extends number>(n: N): Expr<[N], 'f64'>
@@ -55,107 +53,133 @@ export interface AssertShapeFn {
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
-export interface ReshapeFn {
-  <S extends Shape, D extends DType, const T extends Dim[] | []>(x: Operand<S, D>, shape: Guard<Reshape<S, T>, T>): Expr<Ok<Reshape<S, T>>, D>
-  <X extends Plain, const T extends Dim[] | []>(x: X, shape: Guard<Reshape<ShapeOf<X>, T>, T>): Expr<Ok<Reshape<ShapeOf<X>, T>>, 'f64'>
-}
+export type ReshapeFn = <const T extends Dim[] | [], S extends Shape = Dim[], D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  shape: Guard<Reshape<S, T>, T>,
+) => Expr<Ok<Reshape<S, T>>, D>
 /** broadcastTo(x, shape). */
-export interface BroadcastToFn {
-  <S extends Shape, D extends DType, const T extends Dim[] | []>(x: Operand<S, D>, shape: Guard<BroadcastTo<S, T>, T>): Expr<Ok<BroadcastTo<S, T>>, D>
-  <X extends Plain, const T extends Dim[] | []>(x: X, shape: T): Expr<T, 'f64'>
-}
+export type BroadcastToFn = <const T extends Dim[] | [], S extends Shape = Dim[], D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  shape: Guard<BroadcastTo<S, T>, T>,
+) => Expr<Ok<BroadcastTo<S, T>>, D>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
-export interface TransposeFn {
-  <N extends Dim, M extends Dim, D extends DType>(x: Operand<[N, M], D>): Expr<[M, N], D>
-  <B extends Shape, N extends Dim, M extends Dim, D extends DType>(x: Operand<[...B, N, M], D>): Expr<[...B, M, N], D>
-  <X extends Plain>(x: X, axes?: readonly number[]): Expr<Ok<Transpose<ShapeOf<X>>>, 'f64'>
-  <S extends Shape, D extends DType, const P extends number[]>(x: Operand<S, D>, axes: Guard<Transpose<S, P>, P>): Expr<Ok<Transpose<S, P>>, D>
-  <S extends Shape, D extends DType>(x: Guard<Transpose<S>, Operand<S, D>>): Expr<Ok<Transpose<S>>, D>
-}
+export type TransposeFn = <S extends Shape = Dim[], D extends DType = 'f64', const P extends number[] | undefined = undefined>(
+  x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
+  axes?: P,
+) => Expr<Ok<Transpose<S, P>>, D>
 /** expandDims(x, axis): a new axis of length 1. */
-export interface ExpandDimsFn {
-  <S extends Shape, D extends DType, const I extends number | readonly number[]>(x: Operand<S, D>, axis: Guard<ExpandDims<S, I>, I>): Expr<Ok<ExpandDims<S, I>>, D>
-  <X extends Plain, const I extends number | readonly number[]>(x: X, axis: Guard<ExpandDims<ShapeOf<X>, I>, I>): Expr<Ok<ExpandDims<ShapeOf<X>, I>>, 'f64'>
-}
+export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Dim[], D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  axis: Guard<ExpandDims<S, I>, I>,
+) => Expr<Ok<ExpandDims<S, I>>, D>
 /** squeeze(x, axis?): without axes of length 1. */
-export interface SqueezeFn {
-  <X extends Plain>(x: X, axis?: number | readonly number[]): Expr<Dim[], 'f64'>
-  <S extends Shape, D extends DType, const I extends number | readonly number[]>(x: Operand<S, D>, axis: Guard<Squeeze<S, I>, I>): Expr<Ok<Squeeze<S, I>>, D>
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<Ok<Squeeze<S>>, D>
-}
+export type SqueezeFn = <
+  S extends Shape = Dim[],
+  D extends DType = 'f64',
+  const I extends number | readonly number[] | undefined = undefined,
+>(
+  x: Operand<S, D> | Plain,
+  axis?: Guard<Squeeze<S, I>, I>,
+) => Expr<Ok<Squeeze<S, I>>, D>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
 type Join2<X extends readonly Arg[]> = PromoteAll<X>
 /** The dtype of several operands together. */
 export type PromoteAll<X extends readonly unknown[]> = X extends readonly (infer E)[] ? Highest<DTypeOf<Exclude<E, Plain>>> : 'f64'
-type Highest<D> = [D] extends [never] ? 'f64' : [DType] extends [D] ? DType : 'f64' extends D ? 'f64' : 'f32' extends D ? 'f32' : 'i32' extends D ? 'i32' : 'bool'
+type Highest<D> = [D] extends [never]
+  ? 'f64'
+  : [DType] extends [D]
+    ? DType
+    : 'f64' extends D
+      ? 'f64'
+      : 'f32' extends D
+        ? 'f32'
+        : 'i32' extends D
+          ? 'i32'
+          : 'bool'
 /** concat(xs, { axis }): joined along an axis, the first by default. */
-export interface ConcatFn {
-  <const X extends readonly Arg[] | [], const O extends AxisOptions = {}>(xs: Guard<Concat<ShapesOf<X>, AxisOf<O>>, X>, options?: O): Expr<Ok<Concat<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
-}
+export type ConcatFn = <const X extends readonly Arg[] | [], const O extends AxisOptions = NoOptions>(
+  xs: Guard<Concat<ShapesOf<X>, AxisOf<O>>, X>,
+  options?: O,
+) => Expr<Ok<Concat<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
 /** stack(xs, { axis }): arrays of one shape along a new axis, the first by default. */
-export interface StackFn {
-  <const X extends readonly Arg[] | [], const O extends AxisOptions = {}>(xs: Guard<Stack<ShapesOf<X>, AxisOf<O>>, X>, options?: O): Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
-}
-type ExprsOfShapes<T, D extends DType> = T extends readonly Shape[] ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> } : readonly Expr<Shape, D>[]
+export type StackFn = <const X extends readonly Arg[] | [], const O extends AxisOptions = NoOptions>(
+  xs: Guard<Stack<ShapesOf<X>, AxisOf<O>>, X>,
+  options?: O,
+) => Expr<Ok<Stack<ShapesOf<X>, AxisOf<O>>>, Join2<X>>
+type ExprsOfShapes<T, D extends DType> = T extends readonly Shape[]
+  ? { readonly [K in keyof T]: Expr<Ok<T[K]>, D> }
+  : readonly Expr<Shape, D>[]
 /** split(x, n | sizes, { axis }): n equal parts, or parts of the sizes; along the first axis by default. */
-export interface SplitFn {
-  <S extends Shape, D extends DType, const P extends number | readonly number[], const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    parts: Guard<Split<S, P, AxisOf<O>>, P>,
-    options?: O,
-  ): ExprsOfShapes<Split<S, P, AxisOf<O>>, D>
-}
+export type SplitFn = <
+  S extends Shape,
+  D extends DType,
+  const P extends number | readonly number[],
+  const O extends AxisOptions = NoOptions,
+>(
+  x: Operand<S, D>,
+  parts: Guard<Split<S, P, AxisOf<O>>, P>,
+  options?: O,
+) => ExprsOfShapes<Split<S, P, AxisOf<O>>, D>
 /** unstack(x, { axis }): the slices along an axis, the first by default, without that axis. */
-export interface UnstackFn {
-  <S extends Shape, D extends DType>(x: Operand<S, D>): ExprsOfShapes<Unstack<S>, D>
-  <S extends Shape, D extends DType, const O extends AxisOptions>(x: Operand<S, D>, options: Guard<Unstack<S, AxisOf<O>>, O>): ExprsOfShapes<Unstack<S, AxisOf<O>>, D>
-}
+export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D>,
+  options?: Guard<Unstack<S, AxisOf<O>>, O>,
+) => ExprsOfShapes<Unstack<S, AxisOf<O>>, D>
 /** slice(x, starts, ends, strides?): per leading axis; negative bounds count from the end. */
-export interface SliceFn {
-  <S extends Shape, D extends DType, const F extends number[], const T extends number[], const Z extends number[] | undefined = undefined>(
-    x: Operand<S, D>,
-    starts: F,
-    ends: Guard<Slice<S, F, T, Z>, T>,
-    strides?: Z,
-  ): Expr<Ok<Slice<S, F, T, Z>>, D>
-}
+export type SliceFn = <
+  S extends Shape,
+  D extends DType,
+  const F extends number[],
+  const T extends number[],
+  const Z extends number[] | undefined = undefined,
+>(
+  x: Operand<S, D>,
+  starts: F,
+  ends: Guard<Slice<S, F, T, Z>, T>,
+  strides?: Z,
+) => Expr<Ok<Slice<S, F, T, Z>>, D>
 /** pad(x, widths, value?): zeros, or value, around x. */
-export interface PadFn {
-  <S extends Shape, D extends DType, const W extends PadWidths>(x: Operand<S, D>, widths: Guard<Pad<S, W>, W>, value?: number): Expr<Ok<Pad<S, W>>, D>
-}
+export type PadFn = <S extends Shape, D extends DType, const W extends PadWidths>(
+  x: Operand<S, D>,
+  widths: Guard<Pad<S, W>, W>,
+  value?: number,
+) => Expr<Ok<Pad<S, W>>, D>
 /** tile(x, reps): the whole array repeated. */
-export interface TileFn {
-  <S extends Shape, D extends DType, const R extends number | number[]>(x: Operand<S, D>, reps: R): Expr<Ok<Tile<S, R>>, D>
-}
+export type TileFn = <S extends Shape, D extends DType, const R extends number | number[]>(
+  x: Operand<S, D>,
+  reps: R,
+) => Expr<Ok<Tile<S, R>>, D>
 /** repeat(x, n, { axis }): each element n times along an axis, the first by default. */
-export interface RepeatFn {
-  <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = {}>(
-    x: Operand<S, D>,
-    n: Guard<Repeat<S, N, AxisOf<O>>, N>,
-    options?: O,
-  ): Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
-}
-type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? HasAxis<S, B, Op> : HasAxis<S, A, Op>) : S
+export type RepeatFn = <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D>,
+  n: Guard<Repeat<S, N, AxisOf<O>>, N>,
+  options?: O,
+) => Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
+type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axis: infer A }
+  ? A extends readonly (infer B)[]
+    ? HasAxis<S, B, Op>
+    : HasAxis<S, A, Op>
+  : []
 /** flip(x, { axis }): reversed along one, several or all axes. */
-export interface FlipFn {
-  <S extends Shape, D extends DType>(x: Operand<S, D>): Expr<S, D>
-  <S extends Shape, D extends DType, const O extends { readonly axis?: number | readonly number[] | undefined }>(x: Operand<S, D>, options: Guard<AxesError<S, O, 'flip'>, O>): Expr<S, D>
-}
+export type FlipFn = <
+  S extends Shape = Dim[],
+  D extends DType = 'f64',
+  const O extends { readonly axis?: number | readonly number[] | undefined } = NoOptions,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<AxesError<S, O, 'flip'>, O>,
+) => Expr<S, D>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
-export interface RollFn {
-  <S extends Shape, D extends DType, const O extends { readonly axis?: number | readonly number[] | undefined } = {}>(
-    x: Operand<S, D>,
-    shift: number | readonly number[],
-    options?: Guard<AxesError<S, O, 'roll'>, O>,
-  ): Expr<S, D>
-}
+export type RollFn = <
+  S extends Shape,
+  D extends DType,
+  const O extends { readonly axis?: number | readonly number[] | undefined } = NoOptions,
+>(
+  x: Operand<S, D>,
+  shift: number | readonly number[],
+  options?: Guard<AxesError<S, O, 'roll'>, O>,
+) => Expr<S, D>
 /** diag(x): a matrix from its diagonal, or the diagonal of a matrix. */
-export interface DiagFn {
-  <S extends Shape, D extends DType>(x: Guard<Diag<S>, Operand<S, D>>): Expr<Ok<Diag<S>>, D>
-}
+export type DiagFn = <S extends Shape, D extends DType>(x: Guard<Diag<S>, Operand<S, D>>) => Expr<Ok<Diag<S>>, D>
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export interface TriangleFn {
-  <S extends Shape, D extends DType>(x: Operand<S, D>, k?: number): Expr<S, D>
-}
-/** One shape error, for signatures of users' own functions. */
-export type { ShapeError }
+export type TriangleFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>

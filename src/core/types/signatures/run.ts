@@ -2,25 +2,12 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { ReaderTaskEither } from 'fp-ts/lib/ReaderTaskEither.js'
 import type { Type } from 'io-ts'
+import type { Backend, Explanation } from '../../backend.js'
 import type { AdError } from '../../error.js'
 import type { AnyExpr } from '../expr.js'
 import type { AnyExprs, Fn, PlainFn, ValuesOf } from '../fn.js'
 import type { Decl, ExprTree, NoTangent, Tensors, TensorTree } from '../tree.js'
 
-/** What the types need of a backend: whether its calls return at once. */
-export interface BackendOf<K extends 'sync' | 'async' = 'sync' | 'async'> {
-  readonly kind: K
-}
-/** What a program costs, known before it runs. */
-export interface Explanation {
-  readonly kernels: number
-  readonly flops: number
-  readonly bytes: number
-  readonly peakBytes: number
-  /** What was left out, and why. */
-  readonly dropped: readonly string[]
-  toString(): string
-}
 /** Options of `into`. */
 export interface IntoOptions {
   /** Add to the outputs instead of overwriting them. */
@@ -41,20 +28,20 @@ export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<
 export interface CompiledAsync<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<void>> {}
 /** compile(f, backend): a plain callable, one plan per signature; throws AdException, or rejects with it. */
 export interface CompileFn {
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
 }
 /** compileAsync(f, backend): as `compile`, but WebAssembly is compiled off the calling thread's stack. */
 export interface CompileAsyncFn {
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: BackendOf): CompiledAsync<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend): CompiledAsync<A, Out>
 }
 /** run(f)(...inputs): an effect that needs Env, may fail with an AdError and gives the result. */
 export interface RunFn<Env> {
@@ -69,7 +56,7 @@ export interface SyncRunner {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
 }
 /** runSync(backend)(f)(...inputs): the result or an AdError, now; the backend must be synchronous. */
-export type RunSyncFn = (backend: BackendOf<'sync'>) => SyncRunner
+export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 /** evaluate(tree): the values of expressions without inputs, on the default backend. */
 export type EvaluateFn = <T extends ExprTree>(tree: T) => Tensors<T>
 /** show(f | expression, sizes?): the program as numbered equations. */
@@ -85,6 +72,10 @@ export interface Duplicated<T, G> {
   readonly tangent: G
 }
 /** The gradient's buffers of a tree of tensors. */
-export type TangentTensors<T> = T extends { readonly dtype: 'i32' | 'bool' } ? NoTangent : T extends { readonly dtype: string } | NoTangent ? T : { readonly [K in keyof T]: TangentTensors<T[K]> }
+export type TangentTensors<T> = T extends { readonly dtype: 'i32' | 'bool' }
+  ? NoTangent
+  : T extends { readonly dtype: string } | NoTangent
+    ? T
+    : { readonly [K in keyof T]: TangentTensors<T[K]> }
 /** duplicated(params): { primal, tangent } with zeroed buffers. */
 export type DuplicatedFn = <T extends TensorTree>(params: T) => Duplicated<T, TangentTensors<T>>

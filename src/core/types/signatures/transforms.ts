@@ -1,4 +1,6 @@
 // Signatures of `fn` and of the transforms. Each takes a Fn, or a plain function, and gives a Fn: they nest to any order.
+// Plain functions come first, or a parameter without annotation would be typed by Fn's overloads. There are four overloads because
+// TypeScript reports four candidates by the last one alone, at the argument; three or fewer it lists in full, at the callee.
 import type { Tangent } from '../../tangent.js'
 import type { AnyExpr } from '../expr.js'
 import type { AnyExprs, Fn, PlainFn } from '../fn.js'
@@ -27,7 +29,11 @@ export interface FnOptions {
   readonly name?: string | undefined
 }
 /** fn(declaration, body): a typed function of one tree, traced once per signature. */
-export type FnFn = <const In extends Decl, Out extends ExprTree>(inputs: In, body: (x: Exprs<In>) => Out, options?: FnOptions) => Fn<[In], Out>
+export type FnFn = <const In extends Decl, Out extends ExprTree>(
+  inputs: In,
+  body: (x: Exprs<In>) => Out,
+  options?: FnOptions,
+) => Fn<[In], Out>
 
 /** The option every transform takes: a path, a list of paths; without it the float leaves of the first argument. */
 export interface WrtOptions<A extends readonly unknown[], W> {
@@ -45,9 +51,22 @@ type Varied<A extends readonly unknown[], W> = [W] extends [undefined] ? Primals
 
 /** grad(f, { wrt, mode, seed }): the gradient of a scalar function. */
 export interface GradFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'grad'>, options?: GradOptions<A, W>): Fn<A, Gradient<Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'grad'>, options?: GradOptions<A, W>): Fn<A, Gradient<Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out> & ScalarOnly<Out, 'grad'>, options?: GradOptions<A, W>): Fn<A, Gradient<Active<A, W>>>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'grad'>,
+    options?: GradOptions<A, W>,
+  ): Fn<A, Gradient<Active<A, W>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'grad'>,
+    options?: GradOptions<A, W>,
+  ): Fn<A, Gradient<Active<A, W>>>
+  <A extends readonly unknown[], Out>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'grad'>,
+    options?: GradOptions<A, undefined>,
+  ): Fn<A, Gradient<Active<A, undefined>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'grad'>,
+    options?: GradOptions<A, W>,
+  ): Fn<A, Gradient<Active<A, W>>>
 }
 
 /** What `valueAndGrad` gives. */
@@ -64,12 +83,38 @@ type AuxOptions<A extends readonly unknown[], W> = GradOptions<A, W> & { readonl
 type NoAuxOptions<A extends readonly unknown[], W> = GradOptions<A, W> & { readonly aux?: false | undefined }
 /** valueAndGrad(f, { wrt, aux, mode, seed }): { value, grad }; with aux, f returns [scalar, aux]. */
 export interface ValueAndGradFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>, options: AuxOptions<A, W>): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>, options: AuxOptions<A, W>): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>, options: AuxOptions<A, W>): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>, options?: NoAuxOptions<A, W>): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>, options?: NoAuxOptions<A, W>): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>, options?: NoAuxOptions<A, W>): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>,
+    options: AuxOptions<A, W>,
+  ): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>,
+    options: AuxOptions<A, W>,
+  ): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
+  <A extends readonly unknown[], Out>(
+    f: Fn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>,
+    options: AuxOptions<A, undefined>,
+  ): Fn<A, WithAux<Out, Gradient<Active<A, undefined>>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out> & ScalarAndAux<Out, 'valueAndGrad'>,
+    options: AuxOptions<A, W>,
+  ): Fn<A, WithAux<Out, Gradient<Active<A, W>>>>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>,
+    options?: NoAuxOptions<A, W>,
+  ): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>,
+    options?: NoAuxOptions<A, W>,
+  ): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
+  <A extends readonly unknown[], Out>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>,
+    options?: NoAuxOptions<A, undefined>,
+  ): Fn<A, ValueAndGrad<Out, Gradient<Active<A, undefined>>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'valueAndGrad'>,
+    options?: NoAuxOptions<A, W>,
+  ): Fn<A, ValueAndGrad<Out, Gradient<Active<A, W>>>>
 }
 
 /** The function jvp(f): (primals, tangents) -> [y, dy]. */
@@ -78,6 +123,7 @@ export type Jvp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient
 export interface JvpFn {
   <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
   <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: WrtOptions<A, undefined>): Jvp<A, Out, undefined>
   <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
 }
 /** The function vjp(f): (primals, yBar) -> [y, primalsBar]. */
@@ -86,6 +132,7 @@ export type Vjp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient
 export interface VjpFn {
   <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Vjp<A, Out, W>
   <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Vjp<A, Out, W>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: WrtOptions<A, undefined>): Vjp<A, Out, undefined>
   <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out>, options?: WrtOptions<A, W>): Vjp<A, Out, W>
 }
 /** The function linearize(f): primals -> [y, df], where df(tangents) -> dy. */
@@ -96,16 +143,33 @@ export interface Linearized<A extends readonly unknown[], Out, W> {
 /** linearize(f)(primals): the value, and the derivative there as a function of the tangents. */
 export interface LinearizeFn {
   <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Linearized<A, Out, W>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Linearized<A, Out, W>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out>, options?: WrtOptions<A, W>): Linearized<A, Out, W>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out>,
+    options?: WrtOptions<A, W>,
+  ): Linearized<A, Out, W>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: WrtOptions<A, undefined>): Linearized<A, Out, undefined>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out>,
+    options?: WrtOptions<A, W>,
+  ): Linearized<A, Out, W>
 }
 /** The function hvp(f): (primals, tangents) -> the Hessian times the tangents. */
 export type Hvp<A extends readonly unknown[], W> = Fn<[Primals<A>, Gradient<Varied<A, W>>], Gradient<Varied<A, W>>>
 /** hvp(f)(primals, tangents): forward over reverse. */
 export interface HvpFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'hvp'>, options?: WrtOptions<A, W>): Hvp<A, W>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'hvp'>, options?: WrtOptions<A, W>): Hvp<A, W>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out> & ScalarOnly<Out, 'hvp'>, options?: WrtOptions<A, W>): Hvp<A, W>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'hvp'>,
+    options?: WrtOptions<A, W>,
+  ): Hvp<A, W>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'hvp'>,
+    options?: WrtOptions<A, W>,
+  ): Hvp<A, W>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out> & ScalarOnly<Out, 'hvp'>, options?: WrtOptions<A, undefined>): Hvp<A, undefined>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'hvp'>,
+    options?: WrtOptions<A, W>,
+  ): Hvp<A, W>
 }
 
 /** Options of `jacfwd`, `jacrev` and `hessian`. */
@@ -115,17 +179,40 @@ export interface JacOptions<A extends readonly unknown[], W> extends WrtOptions<
 }
 /** jacfwd(f), jacrev(f): the Jacobian; the tree of f's result, at each leaf the tree of its argument. */
 export interface JacFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: JacOptions<A, W>): Fn<A, Jacobian<Out, Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: JacOptions<A, W>): Fn<A, Jacobian<Out, Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out>, options?: JacOptions<A, W>): Fn<A, Jacobian<Out, Active<A, W>>>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Jacobian<Out, Active<A, W>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Jacobian<Out, Active<A, W>>>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: JacOptions<A, undefined>): Fn<A, Jacobian<Out, Active<A, undefined>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Jacobian<Out, Active<A, W>>>
 }
 /** The tree of second derivatives with respect to T. */
 export type Hessian<T> = Jacobian<Gradient<T>, T>
 /** hessian(f): the matrix of second derivatives of a scalar function. */
 export interface HessianFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'hessian'>, options?: JacOptions<A, W>): Fn<A, Hessian<Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out> & ScalarOnly<Out, 'hessian'>, options?: JacOptions<A, W>): Fn<A, Hessian<Active<A, W>>>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out> & ScalarOnly<Out, 'hessian'>, options?: JacOptions<A, W>): Fn<A, Hessian<Active<A, W>>>
+  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'hessian'>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Hessian<Active<A, W>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: PlainFn<A, Out> & ScalarOnly<Out, 'hessian'>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Hessian<Active<A, W>>>
+  <A extends readonly unknown[], Out>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'hessian'>,
+    options?: JacOptions<A, undefined>,
+  ): Fn<A, Hessian<Active<A, undefined>>>
+  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(
+    f: Fn<A, Out> & ScalarOnly<Out, 'hessian'>,
+    options?: JacOptions<A, W>,
+  ): Fn<A, Hessian<Active<A, W>>>
 }
 
 /** Options of `vmap`: the mapped axis of each argument (null: not mapped) and of the results; 0 where absent. */
@@ -134,12 +221,29 @@ export interface VmapOptions<I> {
   readonly outAxes?: 0 | undefined
 }
 type InAxes = readonly (0 | null)[] | undefined
-type BatchedArgs<A extends readonly unknown[], I> = { [K in keyof A]: I extends readonly unknown[] ? (K extends keyof I ? (I[K] extends null ? A[K] : Batched<A[K]>) : Batched<A[K]>) : Batched<A[K]> }
+type BatchedArgs<A extends readonly unknown[], I> = {
+  [K in keyof A]: I extends readonly unknown[]
+    ? K extends keyof I
+      ? I[K] extends null
+        ? A[K]
+        : Batched<A[K]>
+      : Batched<A[K]>
+    : Batched<A[K]>
+}
 /** vmap(f, { inAxes }): f over a leading axis of its arguments. */
 export interface VmapFn {
-  <A extends AnyExprs, Out, const I extends InAxes = undefined>(f: PlainFn<A, Out>, options?: VmapOptions<I>): Fn<BatchedArgs<A, I>, Batched<Out>>
-  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(f: PlainFn<A, Out>, options?: VmapOptions<I>): Fn<BatchedArgs<A, I>, Batched<Out>>
-  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(f: Fn<A, Out>, options?: VmapOptions<I>): Fn<BatchedArgs<A, I>, Batched<Out>>
+  <A extends AnyExprs, Out, const I extends InAxes = undefined>(
+    f: PlainFn<A, Out>,
+    options?: VmapOptions<I>,
+  ): Fn<BatchedArgs<A, I>, Batched<Out>>
+  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(
+    f: PlainFn<A, Out>,
+    options?: VmapOptions<I>,
+  ): Fn<BatchedArgs<A, I>, Batched<Out>>
+  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(
+    f: Fn<A, Out>,
+    options?: VmapOptions<I>,
+  ): Fn<BatchedArgs<A, I>, Batched<Out>>
 }
 
 /** Options of `checkpoint`: what is kept for the reverse pass. */
@@ -160,6 +264,7 @@ export interface CustomRules<A extends readonly unknown[], Out> {
   readonly rrule?: (primals: A) => readonly [Out, (yBar: AnyExpr) => { readonly [K in keyof A]: Tangent }]
 }
 /** customRule(f, { frule, rrule }): f with derivatives of its own. */
-export interface CustomRuleFn {
-  <A extends AnyExprs, Out extends AnyExpr>(f: (...args: A) => Out, rules: CustomRules<A, Out>): (...args: A) => Out
-}
+export type CustomRuleFn = <A extends AnyExprs, Out extends AnyExpr>(
+  f: (...args: A) => Out,
+  rules: CustomRules<A, Out>,
+) => (...args: A) => Out

@@ -1,0 +1,58 @@
+/** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
+import { sizeOf } from '../../core/shape.js'
+import { viewOf } from '../../core/ndarray.js'
+import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
+import type { Plan } from '../plan/plan.js'
+import type { Arena } from './arena.js'
+import { runGemm, runLoop, type Views } from './plain.js'
+import { Module } from './wasm/encoder.js'
+import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
+
+/** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
+export interface Installed {
+  readonly index: number
+  readonly run?: (record: Int32Array, views: Views) => void
+  readonly scratch: (sizes: readonly number[]) => number
+}
+const noScratch = (): number => 0
+
+/** A primitive's meaning over views of the memory: addresses of the results, then of the arguments. */
+const byMeaning = (k: OpaqueKernel): NonNullable<Installed['run']> => (record, views) => {
+  let w = 0
+  const arrays = (list: OpaqueKernel['args']) => list.map((a) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) }))
+  const outs = arrays(k.results)
+  k.prim.meaning(arrays(k.args), k.params, outs)
+}
+
+export class Kernels {
+  private readonly byKey = new Map<string, Installed>()
+  constructor(
+    private readonly arena: Arena,
+    private readonly vector: boolean,
+  ) {}
+  get size(): number {
+    return this.byKey.size
+  }
+
+  /** Every kernel of a plan, new ones compiled together in one module. */
+  install(plan: Plan): readonly Installed[] {
+    plan.kernels.forEach((k, i) => {
+      const key = plan.kernelKeys[i]!
+      if (!this.byKey.has(key)) this.byKey.set(key, this.make(k))
+    })
+    return plan.kernelKeys.map((key) => this.byKey.get(key)!)
+  }
+
+  private make(k: Kernel): Installed {
+    if (k.kind === 'opaque') return { index: 0, run: byMeaning(k), scratch: noScratch }
+    if (k.kind === 'gemm') {
+      if (!this.vector) return { index: 0, run: (w, v) => runGemm(k, w, v), scratch: noScratch }
+      const m = new Module()
+      m.importMemory({ min: 1 })
+      emitGemm(m, { type: k.dtype, madd: false, accumulate: k.accumulate }, 'gemm')
+      const [index] = this.arena.install(m, ['gemm'])
+      return { index: index!, scratch: (s) => gemmScratchBytes(k.dtype, s[1]!, s[2]!, s[3]!) }
+    }
+    return { index: 0, run: (w, v) => runLoop(k, w, v), scratch: noScratch }
+  }
+}

@@ -1,0 +1,106 @@
+/** Kernels in plain JavaScript over views of the memory: for engines without SIMD, and to compare the others with. */
+import { itemBytes } from '../../core/aval.js'
+import { viewOf, type TypedArray } from '../../core/ndarray.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
+
+/** Typed arrays of each dtype over a whole memory. */
+export class Views {
+  private readonly made = new Map<DType, TypedArray>()
+  constructor(readonly buffer: ArrayBuffer) {}
+  get(dtype: DType): TypedArray {
+    let v = this.made.get(dtype)
+    if (v === undefined) {
+      v = viewOf(dtype, this.buffer, 0, Math.floor(this.buffer.byteLength / itemBytes[dtype]))
+      this.made.set(dtype, v)
+    }
+    return v
+  }
+}
+
+const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
+const identityOf = (op: Fold, dtype: DType): number => (dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op])
+const fold = (op: Fold, a: number, b: number): number => (op === 'sum' ? a + b : op === 'prod' ? a * b : op === 'max' ? (a > b || a !== a ? a : b) : a < b || a !== a ? a : b)
+const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
+
+/** One point of a body: reads values 0..inputs-1, writes the others. */
+export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
+  const n = body.inputs.length
+  const steps = body.ops.map((o, i) => ({ f: o.prim.scalar ?? o.prim.scalarWith!(o.params), args: o.args, to: n + i, dtype: o.dtype }))
+  return (values) => {
+    for (const s of steps) {
+      const a = s.args
+      const y = a.length === 1 ? s.f(values[a[0]!]!) : a.length === 2 ? s.f(values[a[0]!]!, values[a[1]!]!) : s.f(...a.map((k) => values[k]!))
+      values[s.to] = rounded(y, s.dtype)
+    }
+  }
+}
+
+/** Runs a loop kernel on its record (`words` as kernel.ts lays them out). Folds are kept in f64 until the end. */
+export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): void => {
+  const { rank, body, outputs } = kernel
+  const sizes = words.subarray(0, rank)
+  const ni = body.inputs.length
+  const total = sizes.reduce((a, b) => a * b, 1)
+  const dtypes: DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
+  const data = dtypes.map((d) => views.get(d))
+  const start = dtypes.map((d, k) => words[rank + k * (rank + 1)]! / itemBytes[d])
+  const strides = dtypes.map((d, k) => Array.from({ length: rank }, (_, a) => words[rank + k * (rank + 1) + 1 + a]! / itemBytes[d]))
+  const folds = outputs.map((o) => (o.fold === undefined ? undefined : new Map<number, number>()))
+  outputs.forEach((o, k) => {
+    if (o.fold === undefined) return
+    // Every kept index once: its starting value.
+    const table = folds[k]!
+    const kept = Array.from({ length: rank }, (_, a) => (o.fold!.axes[a] ? 1 : sizes[a]!))
+    const count = kept.reduce((a, b) => a * b, 1)
+    for (let i = 0; i < count; i++) {
+      let rest = i
+      let at = start[ni + k]!
+      for (let a = rank - 1; a >= 0; a--) {
+        at += (rest % kept[a]!) * strides[ni + k]![a]!
+        rest = Math.floor(rest / kept[a]!)
+      }
+      table.set(at, o.fold.accumulate ? data[ni + k]![at]! : identityOf(o.fold.op, o.dtype))
+    }
+  })
+  const values = new Float64Array(ni + body.ops.length)
+  const point = bodyFunction(body)
+  const index = new Int32Array(rank)
+  const at = Int32Array.from(start)
+  for (let i = 0; i < total; i++) {
+    for (let k = 0; k < ni; k++) values[k] = data[k]![at[k]!]!
+    point(values)
+    outputs.forEach((o, k) => {
+      const y = values[body.results[k]!]!
+      const p = at[ni + k]!
+      const table = folds[k]
+      if (table === undefined) data[ni + k]![p] = y
+      else table.set(p, fold(o.fold!.op, table.get(p)!, y))
+    })
+    for (let a = rank - 1; a >= 0; a--) {
+      index[a]!++
+      for (let k = 0; k < at.length; k++) at[k]! += strides[k]![a]!
+      if (index[a]! < sizes[a]!) break
+      for (let k = 0; k < at.length; k++) at[k]! -= strides[k]![a]! * sizes[a]!
+      index[a] = 0
+    }
+  }
+  folds.forEach((table, k) => {
+    if (table !== undefined) for (const [p, y] of table) data[ni + k]![p] = y
+  })
+}
+
+/** Runs a matrix product on its record (gemmRecord of wasm/gemm.ts). Sums in f64. */
+export const runGemm = (kernel: GemmKernel, w: Int32Array, views: Views): void => {
+  const item = itemBytes[kernel.dtype]
+  const d = views.get(kernel.dtype)
+  const [c, a, b, m, n, k, crow, arow, acol, brow, bcol, , batch, cb, ab, bb] = Array.from(w) as [number, number, number, number, number, number, number, number, number, number, number, number, number, number, number, number]
+  for (let t = 0; t < batch; t++)
+    for (let i = 0; i < m; i++)
+      for (let j = 0; j < n; j++) {
+        const to = (c + t * cb + i * crow) / item + j
+        let s = kernel.accumulate ? d[to]! : 0
+        for (let l = 0; l < k; l++) s += d[(a + t * ab + i * arow + l * acol) / item]! * d[(b + t * bb + l * brow + j * bcol) / item]!
+        d[to] = s
+      }
+}

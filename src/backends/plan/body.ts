@@ -1,0 +1,145 @@
+/** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
+import { itemBytes } from '../../core/aval.js'
+import { APPLY, CONST, linearize } from '../../core/expr.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
+import type { Program } from '../../core/program.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { Value, View } from './ir.js'
+import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
+
+/** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
+export interface Operand {
+  /** Storage number; constants are -1 - slot. */
+  readonly storage: number
+  readonly offset: number
+  readonly strides: readonly number[]
+}
+
+/** One operand of a loop while it is built: element strides along the iteration axes. */
+export interface Draft {
+  readonly storage: number
+  readonly offset: number
+  readonly strides: readonly number[]
+  readonly dtype: DType
+}
+export interface DraftOutput extends Draft {
+  readonly fold?: { readonly op: Fold; readonly axes: readonly boolean[]; readonly accumulate: boolean }
+}
+
+/** Strides of a view of `shape` along the axes of a larger shape. */
+export const spreadStrides = (view: View, shape: readonly number[], to: readonly number[]): number[] =>
+  to.map((_, i) => {
+    const j = i - (to.length - shape.length)
+    return j < 0 || shape[j] === 1 ? 0 : view.strides[j]!
+  })
+
+/** A map program as a body: its inputs first, then its literals, as ir.ts passes them. */
+const bodies = new WeakMap<Program, Body>()
+export const bodyOfProgram = (p: Program): Body => {
+  const known = bodies.get(p)
+  if (known !== undefined) return known
+  const { nodes, index } = linearize(p.outputs)
+  const position = new Map<number, number>()
+  p.inputs.forEach((x, i) => {
+    const k = index.get(x)
+    if (k >= 0) position.set(k, i)
+  })
+  const inputs: DType[] = p.inputs.map((x) => x.dtype)
+  nodes.forEach((n, i) => {
+    if (n.kind !== CONST) return
+    position.set(i, inputs.length)
+    inputs.push(n.dtype)
+  })
+  const ops: BodyOp[] = []
+  nodes.forEach((n, i) => {
+    if (n.kind !== APPLY) return
+    const args = n.args.map((a) => position.get(index.get(a))!)
+    if (n.prim!.alias === true) {
+      position.set(i, args[0]!)
+      return
+    }
+    position.set(i, inputs.length + ops.length)
+    ops.push({ prim: n.prim!, params: n.data, args, dtype: n.dtype })
+  })
+  const body = { inputs, ops, results: p.outputs.map((o) => position.get(index.get(o))!) }
+  bodies.set(p, body)
+  return body
+}
+
+/** Merges neighbouring axes that every operand walks as one, and drops axes of length 1. */
+export const collapse = (shape: readonly number[], operands: readonly (readonly number[])[], flags: readonly (readonly boolean[])[]): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
+  const axes = shape.flatMap((d, i) => (d === 1 ? [] : [i]))
+  const out: { d: number; s: number[]; f: boolean[] }[] = []
+  for (const a of axes) {
+    const s = operands.map((o) => o[a]!)
+    const f = flags.map((g) => g[a]!)
+    const last = out[out.length - 1]
+    const d = shape[a]!
+    if (last !== undefined && last.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
+      last.d *= d
+      last.s = s
+    } else out.push({ d, s, f })
+  }
+  if (out.length === 0) out.push({ d: 1, s: operands.map(() => 0), f: flags.map(() => false) })
+  return { shape: out.map((o) => o.d), strides: operands.map((_, k) => out.map((o) => o.s[k]!)), flags: flags.map((_, k) => out.map((o) => o.f[k]!)) }
+}
+
+/** A loop over `shape`: its kernel, axis lengths and operands (inputs, then outputs). */
+export const makeLoop = (shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
+  const drafts: readonly Draft[] = [...inputs, ...outputs]
+  const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
+  const c = collapse(shape, drafts.map((d) => d.strides), folded)
+  const inner = c.shape.length - 1
+  const single = c.shape.length === 1 && c.shape[0] === 1
+  const access = (k: number): Access => {
+    if (single) return k < inputs.length ? 'zero' : 'unit'
+    const s = c.strides[k]![inner]!
+    return s === 1 ? 'unit' : s === 0 ? 'zero' : 'any'
+  }
+  const outs: LoopOutput[] = outputs.map((o, i) => ({
+    dtype: o.dtype,
+    access: access(inputs.length + i),
+    ...(o.fold && { fold: { op: o.fold.op, axes: c.flags[i]!, accumulate: o.fold.accumulate } }),
+  }))
+  return {
+    kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
+    sizes: c.shape,
+    operands: drafts.map((d, k) => ({ storage: d.storage, offset: d.offset, strides: c.strides[k]!.map((s) => s * itemBytes[d.dtype]) })),
+  }
+}
+
+/** Canonical text of a kernel: equal text, equal kernel. Primitives of one name that differ by identity have different numbers. */
+export class KernelNames {
+  private readonly prims = new Map<AnyPrimitive, number>()
+  private readonly bodies = new WeakMap<Body, string>()
+  private prim(p: AnyPrimitive): string {
+    let i = this.prims.get(p)
+    if (i === undefined) {
+      i = this.prims.size
+      this.prims.set(p, i)
+    }
+    return `${p.name}#${i}`
+  }
+  private body(b: Body): string {
+    const known = this.bodies.get(b)
+    if (known !== undefined) return known
+    const text = `${b.inputs.join()};${b.ops.map((o) => `${this.prim(o.prim)}${paramsText(o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
+    this.bodies.set(b, text)
+    return text
+  }
+  loop(k: LoopKernel): string {
+    return `loop${k.rank}|${this.body(k.body)}|${k.inputs.map((a) => a[0]).join('')}|${k.outputs.map((o) => `${o.dtype}${o.access[0]}${o.fold ? `${o.fold.op}${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}${o.fold.accumulate ? '+' : ''}` : ''}`).join()}`
+  }
+  opaque(prim: AnyPrimitive, params: unknown, rest: string): string {
+    return `${this.prim(prim)}${paramsText(params)}|${rest}`
+  }
+}
+const paramsText = (p: unknown): string => {
+  const s = JSON.stringify(p, (_k, x) => (typeof x === 'function' ? String(x) : x))
+  return s === '{}' ? '' : s
+}
+
+export interface ResolvedArg {
+  readonly value: Value
+  readonly view: View
+}

@@ -1,0 +1,224 @@
+/** Fusion: which values are computed in one loop, and which accumulators are added into in place. */
+import { elementwise } from '../../core/ops/elementwise.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
+import { sameShape } from '../../core/shape.js'
+import type { Ir, Value } from './ir.js'
+
+export interface Limits {
+  /** Scalar operations in one loop. */
+  readonly nodes: number
+  /** Buffers that one loop reads and writes (literals not counted). */
+  readonly buffers: number
+  readonly dtypes: readonly string[]
+  readonly memoryBytes: number
+}
+
+/** Values that one loop computes, in order; or one value that has a kernel of its own. */
+export interface Unit {
+  readonly kind: 'loop' | 'gemm' | 'concat' | 'pad' | 'sliceAdd' | 'opaque'
+  readonly values: number[]
+  /** Iteration shape of a loop. */
+  readonly shape: readonly number[]
+}
+
+/** Values with accumulations rewritten, uses counted, and units. */
+export interface Fused {
+  readonly values: readonly Value[]
+  readonly live: Uint8Array
+  /** Values that read a value directly (views resolved to their base), with repetition. */
+  readonly uses: readonly (readonly number[])[]
+  readonly units: readonly Unit[]
+  readonly unitOf: Int32Array
+}
+
+/** Values that v reads, with views resolved to the values that own the storage. */
+export const reads = (values: readonly Value[], v: Value): number[] => v.args.map((a) => values[a]!.view?.base ?? a)
+
+const add = elementwise.add as unknown as AnyPrimitive
+const isLoopValue = (v: Value): boolean => v.kind === 'scalar' || v.kind === 'copy' || v.kind === 'fold' || v.kind === 'map'
+/** Iteration shape of a value that a loop computes. */
+const iteration = (values: readonly Value[], v: Value): readonly number[] => (v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape)
+
+const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
+  const live = new Uint8Array(values.length)
+  for (const o of ir.outputs) live[o] = 1
+  for (let i = values.length - 1; i >= 0; i--) {
+    if (live[i] === 0) continue
+    const v = values[i]!
+    for (const a of v.args) live[a] = 1
+    if (v.view !== undefined) live[v.view.base] = 1
+  }
+  return live
+}
+
+const countUses = (values: readonly Value[], live: Uint8Array): number[][] => {
+  const uses: number[][] = values.map(() => [])
+  for (const v of values) {
+    if (live[v.id] === 0 || v.view !== undefined) continue
+    for (const a of reads(values, v)) uses[a]!.push(v.id)
+  }
+  return uses
+}
+
+/** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. */
+const accumulate = (ir: Ir, values: Value[], uses: readonly (readonly number[])[], live: Uint8Array): void => {
+  const outputs = new Set(ir.outputs.map((o) => values[o]!.view?.base ?? o))
+  const single = (id: number): boolean => uses[id]!.length === 1 && !outputs.has(id) && values[id]!.view === undefined
+  for (const v of values) {
+    if (live[v.id] === 0 || v.prim !== add || v.args.length !== 2) continue
+    for (const [p, q] of [
+      [1, 0],
+      [0, 1],
+    ] as const) {
+      const term = values[v.args[p]!]!
+      const acc = values[v.args[q]!]!
+      const adds = (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && term.prim!.name === 'sum')
+      if (!adds || v.args[0] === v.args[1] || !single(term.id) || !single(acc.id) || !sameShape(term.shape, v.shape) || !sameShape(acc.shape, v.shape)) continue
+      if (acc.constant || acc.kind === 'input' || acc.kind === 'const' || acc.id > v.id) continue
+      values[v.id] = { ...term, id: v.id, args: [...term.args, acc.id] }
+      live[term.id] = 0
+      break
+    }
+  }
+}
+
+/** Epoch of each value: how many kernels of another kind lie before it. Loop values of one epoch and shape may share a loop. */
+const epochs = (values: readonly Value[], live: Uint8Array): Int32Array => {
+  const epoch = new Int32Array(values.length)
+  for (const v of values) {
+    if (live[v.id] === 0) continue
+    let e = 0
+    const loop = isLoopValue(v)
+    v.args.forEach((a, k) => {
+      const arg = values[a]!
+      const direct = loop && arg.view === undefined && (arg.kind === 'scalar' || arg.kind === 'copy') && !(v.kind === 'fold' && k > 0) && v.kind !== 'map' && sameOrSmaller(arg, v, values)
+      const base = arg.view?.base ?? a
+      const made = values[base]!.kind !== 'input' && values[base]!.kind !== 'const' && !values[base]!.constant
+      const at = epoch[base]! + (made && !direct ? 1 : 0)
+      if (at > e) e = at
+    })
+    if (v.view !== undefined) e = epoch[v.view.base]!
+    epoch[v.id] = e
+  }
+  return epoch
+}
+const sameOrSmaller = (arg: Value, v: Value, values: readonly Value[]): boolean => sameShape(arg.shape, iteration(values, v))
+
+/**
+ * Moves scalar values to the epoch of their earliest user when what they read is stored until then anyway: a partial made
+ * next to the forward loop, but read only by the backward loop, is then recomputed from its output instead of stored.
+ */
+const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[])[], live: Uint8Array, epoch: Int32Array): void => {
+  const isOutput = new Uint8Array(values.length)
+  for (const o of ir.outputs) isOutput[values[o]!.view?.base ?? o] = 1
+  const END = 1 << 30
+  const lastUse = (id: number, except: number): number => {
+    if (isOutput[id] === 1 || values[id]!.kind === 'input') return END
+    let e = -1
+    for (const u of uses[id]!) if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
+    return e
+  }
+  const can = (id: number, to: number, depth: number): boolean => {
+    const v = values[id]!
+    if (v.kind !== 'scalar' || v.constant || isOutput[id] === 1 || depth > 8) return false
+    for (const a of v.args) {
+      const base = values[a]!.view?.base ?? a
+      const b = values[base]!
+      if (b.kind === 'const' || b.constant) continue
+      if (lastUse(base, id) >= to) continue
+      if (base === a && uses[base]!.length === 1 && epoch[base]! <= to && can(base, to, depth + 1)) continue
+      return false
+    }
+    return true
+  }
+  for (let i = values.length - 1; i >= 0; i--) {
+    const v = values[i]!
+    if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
+    let to = END
+    for (const u of uses[i]!) {
+      // A reader in another kind of kernel needs the value one epoch before its own.
+      const user = values[u]!
+      const at = isLoopValue(user) && user.kind !== 'map' && sameShape(iteration(values, user), v.shape) ? epoch[u]! : epoch[u]! - 1
+      if (at < to) to = at
+    }
+    if (to === END || to <= epoch[i]! || !can(i, to, 0)) continue
+    const move = (id: number): void => {
+      epoch[id] = to
+      for (const a of values[id]!.args) {
+        const base = values[a]!.view?.base ?? a
+        if (base === a && values[base]!.kind === 'scalar' && !values[base]!.constant && uses[base]!.length === 1 && epoch[base]! < to && lastUse(base, id) < to) move(base)
+      }
+    }
+    move(i)
+  }
+}
+
+/** Partitions live values into units. */
+export const fuse = (ir: Ir, limits: Limits): Fused => {
+  const values = [...ir.values]
+  let live = markLive(ir, values)
+  accumulate(ir, values, countUses(values, live), live)
+  live = markLive(ir, values)
+  const uses = countUses(values, live)
+  const epoch = epochs(values, live)
+  sink(ir, values, uses, live, epoch)
+  // Constant values are made inside the loops that read them; only other readers need them stored.
+  const needsStorage = (v: Value): boolean => !v.constant || uses[v.id]!.some((u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
+  const order = [...values.keys()].filter((i) => live[i] === 1 && values[i]!.view === undefined && values[i]!.kind !== 'input' && values[i]!.kind !== 'const' && values[i]!.kind !== 'result' && needsStorage(values[i]!))
+  order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
+  const units: Unit[] = []
+  const unitOf = new Int32Array(values.length).fill(-1)
+  const open: { epoch: number; inputs: Set<number>; ops: number; results: number }[] = []
+  /** Latest loop that reads a value from outside. */
+  const lastReader = new Int32Array(values.length).fill(-1)
+  for (const id of order) {
+    const v = values[id]!
+    if (!isLoopValue(v) || v.kind === 'map') {
+      unitOf[id] = units.length
+      units.push({ kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), values: [id], shape: v.shape })
+      open.push({ epoch: epoch[id]!, inputs: new Set(), ops: limits.nodes, results: limits.buffers })
+      continue
+    }
+    const shape = iteration(values, v)
+    const joinable = (u: number): boolean => u >= 0 && units[u]!.kind === 'loop' && open[u]!.epoch === epoch[id] && open[u]!.ops < limits.nodes && sameShape(units[u]!.shape, shape)
+    let own = -1
+    let shared = -1
+    const external: number[] = []
+    v.args.forEach((a) => {
+      const arg = values[a]!
+      const base = arg.view?.base ?? a
+      if (values[base]!.constant) return
+      const u = unitOf[base]!
+      if (arg.view === undefined && u >= 0 && open[u]!.epoch === epoch[id] && units[u]!.kind === 'loop' && sameShape(units[u]!.shape, shape)) {
+        if (u > own) own = u
+      } else {
+        external.push(base)
+        const r = lastReader[base]!
+        if (joinable(r) && r > shared) shared = r
+      }
+    })
+    let unit = Math.max(own, shared)
+    const fits = (u: number): boolean => joinable(u) && open[u]!.inputs.size + open[u]!.results + external.filter((x) => !open[u]!.inputs.has(x)).length < limits.buffers
+    if (unit >= 0 && !fits(unit)) unit = -1
+    if (unit < 0) {
+      unit = units.length
+      units.push({ kind: 'loop', values: [], shape })
+      open.push({ epoch: epoch[id]!, inputs: new Set(), ops: 0, results: 0 })
+    }
+    units[unit]!.values.push(id)
+    unitOf[id] = unit
+    const o = open[unit]!
+    o.ops++
+    for (const x of external) {
+      o.inputs.add(x)
+      if (lastReader[x]! < unit) lastReader[x] = unit
+    }
+    // Arguments made by an earlier loop of this epoch are read from outside.
+    for (const a of v.args) {
+      const u = unitOf[values[a]!.view?.base ?? a]!
+      if (u >= 0 && u !== unit) o.inputs.add(a)
+    }
+    if (v.kind !== 'scalar' || uses[id]!.some((x) => epoch[x] !== epoch[id]) || uses[id]!.length === 0) o.results++
+  }
+  return { values, live, uses, units, unitOf }
+}

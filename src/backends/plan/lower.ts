@@ -1,0 +1,124 @@
+/** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
+import type { Aval } from '../../core/aval.js'
+import { contract } from '../../core/ops/contract.js'
+import { layout, type PadParams, type PermParams, type ShapeParams, type SliceParams, type SplitParams, unpadParams } from '../../core/ops/layout.js'
+import { reduce, type ReduceParams } from '../../core/ops/reduce.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
+import { stridesOf } from '../../core/shape.js'
+import type { Builder } from './ir.js'
+import type { Fold } from './kernel.js'
+
+interface Lowering {
+  readonly prim: AnyPrimitive
+  readonly lower: (b: Builder, args: readonly number[], params: never, avals: readonly Aval[]) => readonly number[]
+}
+const row = <P>(prim: { readonly name: string }, lower: (b: Builder, args: readonly number[], params: P, avals: readonly Aval[]) => readonly number[]): Lowering => ({
+  prim: prim as AnyPrimitive,
+  lower: lower as Lowering['lower'],
+})
+
+/** Strides of the same elements under another shape, or undefined when that needs a copy. */
+export const reshapeStrides = (shape: readonly number[], strides: readonly number[], to: readonly number[]): number[] | undefined => {
+  const from = shape.flatMap((d, i) => (d === 1 ? [] : [{ d, s: strides[i]! }]))
+  const out: number[] = []
+  let k = 0
+  let rest = from[0]?.d ?? 1
+  const stack: number[] = []
+  for (let i = 0; i < to.length; i++) {
+    const d = to[i]!
+    if (d === 1) {
+      stack.push(0)
+      continue
+    }
+    // Source axes that this target axis covers must be one run.
+    while (rest < d) {
+      const next = from[k + 1]
+      if (next === undefined || from[k]!.s !== next.s * next.d) return undefined
+      k++
+      rest *= next.d
+    }
+    if (rest % d !== 0) return undefined
+    rest /= d
+    stack.push(rest * runStride(from, k, rest))
+    if (rest === 1 && k + 1 < from.length) {
+      k++
+      rest = from[k]!.d
+    }
+  }
+  for (const s of stack) out.push(s)
+  return out
+}
+/** Stride of one step inside the run that ends at axis k. */
+const runStride = (from: readonly { readonly s: number }[], k: number, _rest: number): number => from[k]!.s
+
+const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval): number => {
+  const v = b.viewOf(x)
+  const offset = p.sizes.includes(0) ? 0 : p.starts.reduce((o, s, i) => o + s * v.strides[i]!, v.offset)
+  return b.makeView({ base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
+}
+
+/** Each fold of the reduce family. */
+export const folds: Readonly<Record<string, Fold>> = { sum: 'sum', prod: 'prod', max: 'max', min: 'min' }
+const folded = (name: keyof typeof reduce): Lowering =>
+  row<ReduceParams>(reduce[name], (b, [x], { axes }, [a]) => [axes.length === 0 ? x! : b.make('fold', reduce[name] as unknown as AnyPrimitive, { axes }, [x!], a!.shape, a!.dtype)])
+
+/** A matrix operand: strides of its last two axes are free, its leading axes must be one run (or broadcast as a whole). */
+const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
+  const v = b.value(x)
+  const view = b.viewOf(x)
+  const lead = v.shape.slice(0, -2)
+  const strides = batch.map((_, i) => {
+    const j = i - (batch.length - lead.length)
+    return j < 0 || lead[j] === 1 ? 0 : view.strides[j]!
+  })
+  const wide = [...batch, ...v.shape.slice(-2)]
+  const spread = b.makeView({ base: view.base, offset: view.offset, strides: [...strides, ...view.strides.slice(-2)] }, wide, v.dtype)
+  if (reshapeStrides(batch, strides, [batch.reduce((n, d) => n * d, 1)]) !== undefined || batch.length <= 1) return spread
+  return b.copy(spread)
+}
+
+export const lowerings: Readonly<Record<string, Lowering>> = {
+  broadcastTo: row<ShapeParams>(layout.broadcastTo, (b, [x], { shape }, [a]) => {
+    const v = b.viewOf(x!)
+    const from = b.value(x!).shape
+    const strides = shape.map((_, i) => {
+      const j = i - (shape.length - from.length)
+      return j < 0 || from[j] === 1 ? 0 : v.strides[j]!
+    })
+    return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+  }),
+  reshape: row<ShapeParams>(layout.reshape, (b, [x], { shape }, [a]) => {
+    const from = b.value(x!)
+    const v = b.viewOf(x!)
+    const strides = from.size === 0 ? stridesOf(shape) : reshapeStrides(from.shape, v.strides, shape)
+    if (strides !== undefined) return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+    return [b.makeView({ base: b.copy(x!), offset: 0, strides: stridesOf(shape) }, shape, a!.dtype)]
+  }),
+  transpose: row<PermParams>(layout.transpose, (b, [x], { perm }, [a]) => {
+    const v = b.viewOf(x!)
+    return [b.makeView({ base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
+  }),
+  slice: row<SliceParams>(layout.slice, (b, [x], p, [a]) => [slicing(b, x!, p, a!)]),
+  split: row<SplitParams>(layout.split, (b, [x], { axis, sizes }, avals) => {
+    let at = 0
+    return sizes.map((n, k) => {
+      const shape = b.value(x!).shape
+      const part = slicing(b, x!, { starts: shape.map((_, i) => (i === axis ? at : 0)), sizes: shape.map((d, i) => (i === axis ? n : d)), strides: shape.map(() => 1) }, avals[k]!)
+      at += n
+      return part
+    })
+  }),
+  pad: row<PadParams>(layout.pad, (b, args, p, [a]) => [b.make('pad', layout.pad as unknown as AnyPrimitive, { at: unpadParams(b.value(args[0]!).shape, p), ...p }, args, a!.shape, a!.dtype)]),
+  concat: row<{ readonly axis: number }>(layout.concat, (b, args, p, [a]) => [b.make('concat', layout.concat as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype)]),
+  sliceAdd: row<SliceParams>(layout.sliceAdd, (b, args, p, [a]) => [b.make('sliceAdd', layout.sliceAdd as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype)]),
+  ...Object.fromEntries(Object.keys(reduce).filter((k) => k in folds).map((k) => [k, folded(k as keyof typeof reduce)])),
+  matmul: row(contract.matmul, (b, [x, y], _p, [a]) => {
+    if (a!.dtype !== 'f32' && a!.dtype !== 'f64') return [b.make('opaque', contract.matmul as unknown as AnyPrimitive, _p, [x!, y!], a!.shape, a!.dtype)]
+    const batch = a!.shape.slice(0, -2)
+    return [b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype)]
+  }),
+  matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
+    const batch = a!.shape.slice(0, -2)
+    return [b.make('gemm', contract.matmulAdd as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch), acc!], a!.shape, a!.dtype)]
+  }),
+}

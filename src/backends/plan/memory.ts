@@ -1,0 +1,158 @@
+/** Memory: each storage lives from its first writer to its last reader; dying inputs are reused in place; a best-fit free list gives offsets. */
+import type { Kernel } from './kernel.js'
+import type { Step } from './plan.js'
+
+/** One buffer of a plan. Alive from step `first` to step `last` (-1: before the first; the number of steps: after the last). */
+export interface Storage {
+  readonly bytes: number
+  readonly first: number
+  readonly last: number
+  /** Byte offset in the arena. */
+  readonly offset: number
+}
+
+export interface Memory {
+  readonly storages: readonly Storage[]
+  readonly arenaBytes: number
+  /** Largest sum of live bytes, and largest number of live buffers, at any step. */
+  readonly peakBytes: number
+  readonly peakBuffers: number
+}
+
+const ALIGN = 64
+const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN
+
+/** Free blocks by offset; best fit, neighbours merged. */
+class FreeList {
+  private readonly blocks: { offset: number; bytes: number }[] = []
+  end = 0
+  take(bytes: number): number {
+    let best = -1
+    for (let i = 0; i < this.blocks.length; i++) {
+      const b = this.blocks[i]!
+      if (b.bytes >= bytes && (best < 0 || b.bytes < this.blocks[best]!.bytes)) best = i
+    }
+    if (best >= 0) {
+      const b = this.blocks[best]!
+      const offset = b.offset
+      if (b.bytes === bytes) this.blocks.splice(best, 1)
+      else {
+        b.offset += bytes
+        b.bytes -= bytes
+      }
+      return offset
+    }
+    const tail = this.blocks[this.blocks.length - 1]
+    if (tail !== undefined && tail.offset + tail.bytes === this.end) {
+      this.blocks.pop()
+      const offset = tail.offset
+      this.end = offset + bytes
+      return offset
+    }
+    const offset = this.end
+    this.end += bytes
+    return offset
+  }
+  give(offset: number, bytes: number): void {
+    if (bytes === 0) return
+    let lo = 0
+    let hi = this.blocks.length
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1
+      if (this.blocks[mid]!.offset < offset) lo = mid + 1
+      else hi = mid
+    }
+    this.blocks.splice(lo, 0, { offset, bytes })
+    const here = this.blocks[lo]!
+    const next = this.blocks[lo + 1]
+    if (next !== undefined && here.offset + here.bytes === next.offset) {
+      here.bytes += next.bytes
+      this.blocks.splice(lo + 1, 1)
+    }
+    const before = this.blocks[lo - 1]
+    if (before !== undefined && before.offset + before.bytes === here.offset) {
+      before.bytes += here.bytes
+      this.blocks.splice(lo, 1)
+    }
+  }
+}
+
+/** Operands that a step writes, and those that it reads. */
+export const written = (step: Step, kernel: Kernel): Step['operands'] => (kernel.kind === 'loop' ? step.operands.slice(step.operands.length - step.writes) : step.operands.slice(0, step.writes))
+export const read = (step: Step, kernel: Kernel): Step['operands'] => (kernel.kind === 'loop' ? step.operands.slice(0, step.operands.length - step.writes) : step.operands.slice(step.writes))
+
+export const assignMemory = (steps: readonly Step[], kernels: readonly Kernel[], bytes: readonly number[], inputs: readonly number[], outputs: readonly number[]): Memory => {
+  const n = bytes.length
+  const first = new Int32Array(n).fill(-2)
+  const last = new Int32Array(n).fill(-2)
+  for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
+  steps.forEach((s, k) => {
+    for (const o of s.operands) {
+      if (o.storage < 0) continue
+      if (first[o.storage] === -2) first[o.storage] = k
+      last[o.storage] = k
+    }
+  })
+  for (const o of outputs) if (o >= 0) last[o] = steps.length
+  const offset = new Array<number>(n).fill(0)
+  const free = new FreeList()
+  const starts: number[][] = steps.map(() => [])
+  const ends: number[][] = steps.map(() => [])
+  for (let i = 0; i < n; i++) {
+    if (first[i] === -1) offset[i] = free.take(aligned(bytes[i]!))
+    else if (first[i]! >= 0) starts[first[i]!]!.push(i)
+    if (last[i]! >= 0 && last[i]! < steps.length) ends[last[i]!]!.push(i)
+  }
+  let liveBytes = 0
+  let liveBuffers = 0
+  let peakBytes = 0
+  let peakBuffers = 0
+  const enter = (i: number): void => {
+    liveBytes += bytes[i]!
+    liveBuffers++
+    if (liveBytes > peakBytes) peakBytes = liveBytes
+    if (liveBuffers > peakBuffers) peakBuffers = liveBuffers
+  }
+  for (let i = 0; i < n; i++) if (first[i] === -1) enter(i)
+  steps.forEach((s, k) => {
+    const reused = new Set<number>()
+    for (const i of starts[k]!) {
+      const from = reusable(s, kernels[s.kernel]!, i, ends[k]!, bytes, reused)
+      if (from >= 0) {
+        reused.add(from)
+        offset[i] = offset[from]!
+        liveBytes += bytes[i]! - bytes[from]!
+        continue
+      }
+      offset[i] = free.take(aligned(bytes[i]!))
+      enter(i)
+    }
+    for (const i of ends[k]!) {
+      if (reused.has(i)) continue
+      free.give(offset[i]!, aligned(bytes[i]!))
+      liveBytes -= bytes[i]!
+      liveBuffers--
+    }
+  })
+  return {
+    storages: bytes.map((b, i) => ({ bytes: b, first: first[i]!, last: last[i]!, offset: offset[i]! })),
+    arenaBytes: free.end,
+    peakBytes,
+    peakBuffers,
+  }
+}
+
+/** An input that dies in this loop and is read exactly as the new storage is written: the loop then works in place. */
+const reusable = (s: Step, kernel: Kernel, storage: number, ending: readonly number[], bytes: readonly number[], reused: ReadonlySet<number>): number => {
+  if (kernel.kind !== 'loop' || ending.length === 0) return -1
+  const outs = written(s, kernel)
+  const mine = outs.filter((o) => o.storage === storage)
+  if (mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined) return -1
+  const out = mine[0]!
+  for (const from of ending) {
+    if (reused.has(from) || bytes[from] !== bytes[storage] || outs.some((o) => o.storage === from)) continue
+    const uses = read(s, kernel).filter((o) => o.storage === from)
+    if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
+  }
+  return -1
+}

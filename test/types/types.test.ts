@@ -1,0 +1,116 @@
+// The type level: fixtures that compile, errors that name both shapes at the argument that clashes, budgets in instantiations and bytes.
+import { describe, expect, it } from 'vitest'
+import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
+
+describe('correct code', () => {
+  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors'])
+    it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
+      expect(listed(compile(name).errors)).toEqual([])
+    })
+
+  it('a wrong expectation in a fixture is seen', () => {
+    const wrong = textOf('ops').replace('is(a.dot(v, v))<F<[]>>()', 'is(a.dot(v, v))<F<[1]>>()')
+    expect(compile('ops', wrong).errors).toHaveLength(1)
+    const stale = textOf('errors').replace('a.add(m23, m45)', 'a.add(m23, m23)')
+    expect(compile('errors', stale).errors.map((d) => d.code)).toEqual([2578])
+  })
+})
+
+describe('errors', () => {
+  const text = textOf('errors')
+  const { errors } = compile('errors', text.replaceAll('@ts-expect-error', 'expected'))
+  const expected = text.split('\n').flatMap((line, i) => {
+    const m = /^\/\/ @ts-expect-error at `(.*)`: (.*)$/.exec(line)
+    return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
+  })
+
+  it('are as many as expected', () => {
+    expect(expected.length).toBe(text.split('@ts-expect-error').length - 1)
+    expect([...new Set(errors.map(lineOf))]).toEqual(expected.map((e) => e.line))
+  })
+  for (const e of expected)
+    it(`line ${e.line + 1}: ${e.says}`, () => {
+      const [error] = errors.filter((d) => lineOf(d) === e.line)
+      expect(error === undefined ? '' : message(error)).toContain(e.says)
+      expect(error === undefined ? '' : spanOf(error)).toBe(e.at)
+    })
+})
+
+// ---- budgets: instantiations that checking the file takes, measured with TypeScript 6.0.3; the bound is 25 % above
+
+const programs: Readonly<Record<string, () => string>> = {
+  lenet: () => textOf('lenet'),
+  lstm: () => textOf('lstm'),
+  'broken lenet': () => brokenLeNet(),
+  '200 operations of one shape': () => chain(200),
+  '200 operations of different shapes': () => layers(100),
+}
+const measured: Readonly<Record<string, number>> = {
+  lenet: 26088,
+  lstm: 14214,
+  'broken lenet': 27778,
+  '200 operations of one shape': 3126,
+  '200 operations of different shapes': 17283,
+}
+/** LeNet with mistakes of the kind users make while they edit. */
+const brokenLeNet = (): string =>
+  textOf('lenet')
+    .replace('f32(16, 6, 5, 5)', 'f32(16, 3, 5, 5)')
+    .replace('f32(120, 256)', 'f32(120, 255)')
+    .replace('f32(84, 120)', 'f32(84, 121)')
+    .replace("['batch', 256]", "['batch', 257]")
+    .replace("wrt: 'params' }", "wrt: 'param' }")
+const chain = (n: number): string => `
+import { add, exp, f32, fn, mul, sum, tanh } from './api.js'
+export const f = fn({ x: f32('batch', 64), b: f32(64) }, ({ x: x0, b }) => {
+${Array.from({ length: n }, (_, i) => `  const x${i + 1} = ${[`add(x${i}, b)`, `tanh(x${i})`, `mul(x${i}, x${i})`, `exp(x${i})`][i % 4]}`).join('\n')}
+  return sum(x${n})
+})`
+const layers = (n: number): string => `
+import { f32, fn, matmul, sum, tanh } from './api.js'
+export const f = fn({ x: f32('batch', 100), ${Array.from({ length: n }, (_, i) => `w${i}: f32(${100 + i}, ${101 + i})`).join(', ')} }, (p) => {
+  const x0 = p.x
+${Array.from({ length: n }, (_, i) => `  const x${i + 1} = tanh(matmul(x${i}, p.w${i}))`).join('\n')}
+  return sum(x${n})
+})`
+
+describe('budgets', () => {
+  for (const [name, text] of Object.entries(programs))
+    it(`${name}: at most 25 % above ${measured[name]} instantiations`, () => {
+      const c = compile('budget', text())
+      expect(c.errors.length > 0).toBe(name === 'broken lenet')
+      expect(c.instantiations).toBeGreaterThan(0)
+      expect(c.instantiations).toBeLessThan(1.25 * (measured[name] ?? 0))
+    })
+
+  it('broken LeNet: the first error is at the kernel and names both shapes', () => {
+    const [first] = compile('budget', brokenLeNet()).errors
+    expect(first === undefined ? '' : spanOf(first)).toBe('p.c2.k')
+    expect(first === undefined ? '' : message(first)).toContain('x is [batch, 6, 12, 12], k is [16, 3, 5, 5] (6 is not 3)')
+  })
+})
+
+describe('a library under declaration: true', () => {
+  const library = compile('library')
+  const emitted = declarationsOf(library)
+
+  it('is written without TS7056, TS2742, TS4023 or any other error', () => {
+    expect(emitted.errors).toEqual([])
+  })
+  it('stays short', () => {
+    expect(emitted.text).toContain('export declare const loss: import("../../../src/core/types/fn.js").Fn<')
+    expect(emitted.text.length).toBeLessThan(1.25 * 6706)
+  })
+  it('generic functions without annotations are written too', () => {
+    expect(declarationsOf(compile('generic')).errors).toEqual([])
+  })
+  it('shows short types in an editor', () => {
+    expect(hoverOf(library, 'plain')).toBe('Fn<[x: AnyExpr], Expr<Shape, "f64" | "f32">>')
+    expect(hoverOf(compile('generic'), 'dense')).toBe(
+      '<B extends Dim, K extends Dim, N extends Dim>(x: Expr<[B, K], "f32">, w: Expr<[K, N], "f32">, b: Expr<[N], "f32">) => Expr<[B, N], "f32">',
+    )
+    expect(hoverOf(compile('generic'), 'rows')).toBe(
+      '<S extends Shape>(x: Expr<S, "f32">) => Expr<Ok<ReduceAt<S, -1, false, "sum">>, "f32">',
+    )
+  })
+})
