@@ -56,7 +56,6 @@ const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, re
   const { nodes, index } = linear
   const args = region.args.filter((k) => active[k] === 1 && isFloat(nodes[k]!.dtype))
   if (args.length === 0) return false
-  if (args.length === 1) return results === 1
   const inside = new Map(region.nodes.map((k, i) => [k, i]))
   const bit = new Map(args.map((k, i) => [k, i]))
   const reach = region.nodes.map(() => 0)
@@ -74,7 +73,8 @@ const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, re
     reach[i] = mask
     for (let m = mask; m !== 0; m &= m - 1) forward += 2
   })
-  return forward + args.length * results <= reverse
+  // With one or two tangents, forward also saves what reverse would store and read back for every operation.
+  return forward + 2 * args.length * results <= (args.length <= 2 ? 2 * reverse : reverse)
 }
 
 /** `outputs` in which every region that forward mode differentiates more cheaply is one map. */

@@ -1,6 +1,6 @@
 // Shape rules of the operations that contract: matmul, dot, einsum, linear algebra, convolution and pooling.
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Broadcast, Dim, NoOptions, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -85,7 +85,7 @@ type SolveRows<A extends Shape, B extends Shape, n, m, Op extends string> = [Sam
 
 // ---- einsum
 
-type Letters<T extends string, S extends Shape, Seen = NoOptions> = T extends `${infer H}${infer R}`
+type Letters<T extends string, S extends Shape, Seen = Readonly<Record<never, never>>> = T extends `${infer H}${infer R}`
   ? S extends readonly [infer d, ...infer ST extends Shape]
     ? H extends keyof Seen
       ? [Same<Seen[H], d>] extends [never]
@@ -96,7 +96,10 @@ type Letters<T extends string, S extends Shape, Seen = NoOptions> = T extends `$
   : S extends readonly []
     ? Seen
     : never
-type AllLetters<T extends string, Ss extends readonly unknown[], Seen = NoOptions> = Ss extends readonly [infer S extends Shape, ...infer R]
+type AllLetters<T extends string, Ss extends readonly unknown[], Seen = Readonly<Record<never, never>>> = Ss extends readonly [
+  infer S extends Shape,
+  ...infer R,
+]
   ? T extends `${infer H},${infer TT}`
     ? AllLetters<TT, R, Letters<H, S, Seen>>
     : R extends readonly []

@@ -1,6 +1,6 @@
 // Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
-import type { Add, Div, DivMod, IsNat, Mul, Sub } from './nat.js'
-import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, NoAxis, Same, SetAxis, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Add, DivMod, IsNat, Mul } from './nat.js'
+import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
 

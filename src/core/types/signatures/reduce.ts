@@ -27,9 +27,9 @@ export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
 export interface AxisOptions {
   readonly axis?: number | undefined
 }
-type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : {}
+type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : NoOptions
 type ArgOptions = AxisOptions & { readonly keepdims?: boolean | undefined }
-type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : {}
+type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
 export type ArgReduceFn<Op extends string> = <S extends Shape = Dim[], const O extends ArgOptions = NoOptions>(
   x: Operand<S> | Plain,

@@ -26,16 +26,16 @@ export interface CompiledFn<A extends readonly unknown[], Out, R, Done> {
 export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, void> {}
 /** A function compiled for an asynchronous backend. */
 export interface CompiledAsync<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<void>> {}
-/** compile(f, backend): a plain callable, one plan per signature; throws AdException, or rejects with it. */
+/** compile(f, backend): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
 export interface CompileFn {
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
   <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
   <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'sync'>): Compiled<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
 }
 /** compileAsync(f, backend): as `compile`, but WebAssembly is compiled off the calling thread's stack. */
 export interface CompileAsyncFn {
