@@ -1,37 +1,113 @@
-/** The composition root: binds registry and default backend once, and re-exports every public function. The one file that imports every layer. */
-import { reference } from './backends/reference/index.js'
+/** The composition root: binds registry and default backend once and gives every public function its type. The one file that imports every layer. */
+import { cpu } from './backends/cpu/index.js'
 import type { SyncBackend } from './core/backend.js'
-import { callable, declare, type Runtime, traceDeclared } from './core/callable.js'
-import { metaOf } from './core/callable.js'
+import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
+import * as contract from './core/ops/contract.js'
+import * as elementwise from './core/ops/elementwise.js'
+import * as layout from './core/ops/layout.js'
+import { map as mapOp } from './core/ops/map.js'
+import * as reduce from './core/ops/reduce.js'
 import type { Registry } from './core/registry.js'
-import { compileAsync, compileSync, evaluateWith, makeRuntime, runCore, runSyncCore } from './core/run.js'
+import { compileAsync as compileAsyncCore, compileSync, type Env, evaluateWith, makeRuntime, runCore, runSyncCore } from './core/run.js'
 import { showProgram } from './core/show.js'
+import { makeTensor } from './core/tensor.js'
+import type { Signatures } from './core/types/signatures.js'
 import { makeOperators } from './modes/operators.js'
 import { coreRegistry } from './rules/index.js'
 
+type Public = Signatures<Env>
+type Names = 'grad' | 'valueAndGrad' | 'jvp' | 'vjp' | 'hvp' | 'linearize' | 'vmap' | 'jacfwd' | 'jacrev' | 'hessian' | 'fn' | 'evaluate' | 'compile' | 'show' | 'run' | 'runSync' | 'compileAsync'
+
 /** codual bound to a registry and a default backend: everything that runs or differentiates. */
-export const makeCodual = (registry: Registry, backend: SyncBackend) => {
+export type Codual = Pick<Public, Names>
+
+/** The public type of a function. The one cast between the untyped constructors and the types that users see. */
+const typed = <F>(f: unknown): F => f as F
+
+/**
+ * codual bound to a registry of rules and a default backend; no module state.
+ *
+ * @example makeCodual(coreRegistry.with(myRule), cpu()).grad(f)
+ */
+export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => {
   const runtime: Runtime = makeRuntime(backend)
-  return {
+  return typed<Codual>({
     ...makeOperators(registry, runtime),
-    fn: (declaration: unknown, body: (x: never) => unknown) => declare(runtime, declaration, body as (x: unknown) => unknown),
+    fn: (declaration: unknown, body: (x: unknown) => unknown) => declare(runtime, declaration, body),
     evaluate: evaluateWith(backend),
     compile: (f: unknown, b: SyncBackend = backend) => compileSync(f, b),
-    compileAsync,
+    compileAsync: compileAsyncCore,
     show: (f: unknown, sizes: Readonly<Record<string, number>> = {}) => showProgram(traceDeclared(metaOf(f), sizes)),
     run: runCore,
     runSync: runSyncCore,
-    callable: (f: unknown) => callable(runtime, metaOf(f)),
-  }
+  })
 }
 
-const bound = /*#__PURE__*/ makeCodual(coreRegistry, reference())
-export const { grad, valueAndGrad, jvp, vjp, hvp, linearize, vmap, jacfwd, jacrev, hessian, fn, evaluate, compile, show, run, runSync } = bound
+const bound: Codual = /*#__PURE__*/ makeCodual(coreRegistry, cpu())
+export const fn: Public['fn'] = bound.fn
+export const grad: Public['grad'] = bound.grad
+export const valueAndGrad: Public['valueAndGrad'] = bound.valueAndGrad
+export const jvp: Public['jvp'] = bound.jvp
+export const vjp: Public['vjp'] = bound.vjp
+export const hvp: Public['hvp'] = bound.hvp
+export const linearize: Public['linearize'] = bound.linearize
+export const vmap: Public['vmap'] = bound.vmap
+export const jacfwd: Public['jacfwd'] = bound.jacfwd
+export const jacrev: Public['jacrev'] = bound.jacrev
+export const hessian: Public['hessian'] = bound.hessian
+export const evaluate: Public['evaluate'] = bound.evaluate
+export const compile: Public['compile'] = bound.compile
+export const compileAsync: Public['compileAsync'] = bound.compileAsync
+export const show: Public['show'] = bound.show
+export const run: Public['run'] = bound.run
+export const runSync: Public['runSync'] = bound.runSync
+
+export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
-export * from './core/ops/contract.js'
-export * from './core/ops/elementwise.js'
-export * from './core/ops/layout.js'
-export * from './core/ops/map.js'
-export * from './core/ops/reduce.js'
+export type { Backend, Executable, Explanation, SyncBackend } from './core/backend.js'
+export type { AdError, AdException } from './core/error.js'
+export { isAdException } from './core/error.js'
+export { explain } from './core/explain.js'
+export { emptyRegistry, type Registry, registryMonoid, registryOf, type Rule } from './core/registry.js'
+export type { Env } from './core/run.js'
 export { bool, f32, f64, i32 } from './core/spec.js'
-export { makeTensor as tensor } from './core/tensor.js'
+export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/tangent.js'
+export type { DType, Float } from './core/types/dtype.js'
+export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
+export type { Fn } from './core/types/fn.js'
+export type { Dim, Shape } from './core/types/shape.js'
+export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
+export { bilinearRule, linearRule, multiRule, nonDifferentiable, rule, scalarRule } from './rules/define.js'
+export { coreRegistry } from './rules/index.js'
+
+export const tensor: Public['tensor'] = typed(makeTensor)
+export const map: Public['map'] = typed(mapOp)
+export const matmul: Public['matmul'] = typed(contract.matmul)
+export const neg: Public['neg'] = typed(elementwise.neg)
+export const exp: Public['exp'] = typed(elementwise.exp)
+export const log: Public['log'] = typed(elementwise.log)
+export const sin: Public['sin'] = typed(elementwise.sin)
+export const cos: Public['cos'] = typed(elementwise.cos)
+export const tanh: Public['tanh'] = typed(elementwise.tanh)
+export const add: Public['add'] = typed(elementwise.add)
+export const sub: Public['sub'] = typed(elementwise.sub)
+export const mul: Public['mul'] = typed(elementwise.mul)
+export const div: Public['div'] = typed(elementwise.div)
+export const cast: Public['cast'] = typed(elementwise.cast)
+export const broadcastTo: Public['broadcastTo'] = typed(layout.broadcastTo)
+export const reshape: Public['reshape'] = typed(layout.reshape)
+export const transpose: Public['transpose'] = typed(layout.transpose)
+export const slice: Public['slice'] = typed(layout.slice)
+export const pad: Public['pad'] = typed(layout.pad)
+export const concat: Public['concat'] = typed(layout.concat)
+export const split: Public['split'] = typed(layout.split)
+export const expandDims: Public['expandDims'] = typed(layout.expandDims)
+export const squeeze: Public['squeeze'] = typed(layout.squeeze)
+export const stack: Public['stack'] = typed(layout.stack)
+export const unstack: Public['unstack'] = typed(layout.unstack)
+export const flip: Public['flip'] = typed(layout.flip)
+export const roll: Public['roll'] = typed(layout.roll)
+export const tile: Public['tile'] = typed(layout.tile)
+export const repeat: Public['repeat'] = typed(layout.repeat)
+export const sum: Public['sum'] = typed(reduce.sum)
+export const mean: Public['mean'] = typed(reduce.mean)

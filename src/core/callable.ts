@@ -43,6 +43,7 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
     return meta.body((unflatten(def, nodes.map(asExpr)) as unknown[]), false)
   }
   Object.defineProperty(f, META, { value: meta })
+  Object.defineProperty(f, '_tag', { value: 'Fn' })
   Object.defineProperty(f, 'name', { value: meta.name })
   return f
 }

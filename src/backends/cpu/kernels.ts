@@ -1,12 +1,13 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
 import { sizeOf } from '../../core/shape.js'
 import { viewOf } from '../../core/ndarray.js'
-import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
+import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import { runGemm, runLoop, type Views } from './plain.js'
 import { Module } from './wasm/encoder.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
+import { emitLoops } from './wasm/loop.js'
 
 /** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
 export interface Installed {
@@ -36,10 +37,21 @@ export class Kernels {
 
   /** Every kernel of a plan, new ones compiled together in one module. */
   install(plan: Plan): readonly Installed[] {
-    plan.kernels.forEach((k, i) => {
+    const loops: { readonly key: string; readonly kernel: LoopKernel }[] = []
+    plan.kernels.forEach((kernel, i) => {
       const key = plan.kernelKeys[i]!
-      if (!this.byKey.has(key)) this.byKey.set(key, this.make(k))
+      if (this.byKey.has(key)) return
+      if (kernel.kind === 'loop' && this.vector) loops.push({ key, kernel })
+      else this.byKey.set(key, this.make(kernel))
     })
+    // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
+    for (let i = 0; i < loops.length; i += 64) {
+      const group = loops.slice(i, i + 64)
+      const made = emitLoops(group.map((g) => g.kernel))
+      this.arena.install(made.module, made.names, made.imports).forEach((index, j) => {
+        this.byKey.set(group[j]!.key, { index, scratch: noScratch })
+      })
+    }
     return plan.kernelKeys.map((key) => this.byKey.get(key)!)
   }
 

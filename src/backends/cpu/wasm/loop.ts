@@ -1,0 +1,546 @@
+/** The fused loop generator: a LoopKernel as a WebAssembly function of the kernels' type, (i32 record) -> (). */
+import type { AnyPrimitive } from '../../../core/primitive.js'
+import type { DType } from '../../../core/types/dtype.js'
+import type { BodyOp, Fold, LoopKernel, LoopOutput } from '../../plan/kernel.js'
+import { type ScalarKernel, scalarKernels, viaMeaning } from '../elementwise.js'
+import { type FuncRef, type FunctionBuilder, type Local, Module, OP, type Op, type Operand } from './encoder.js'
+import { bytesOf, Lanes, Registers } from './lanes.js'
+import { Vec } from './math.js'
+
+/** A module of loops and the JavaScript functions that it imports (module `js`). */
+export interface LoopModule {
+  readonly module: Module
+  readonly names: readonly string[]
+  readonly imports: Record<string, (...xs: number[]) => number>
+}
+
+const kernelOf = (prim: AnyPrimitive): ScalarKernel => scalarKernels[prim.name] ?? viaMeaning
+const functionOf = (o: BodyOp): ((...xs: number[]) => number) => o.prim.scalar ?? o.prim.scalarWith!(o.params)
+
+/** One module with a function for each kernel. */
+export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
+  const module = new Module()
+  module.importMemory({ min: 1 })
+  const imports: LoopModule['imports'] = {}
+  const meanings = new Map<string, FuncRef>()
+  const keyOf = (o: BodyOp): string => `${o.prim.name}|${JSON.stringify(o.params)}`
+  const byPrim = new Map<AnyPrimitive, Map<string, FuncRef>>()
+  // Meanings that a body may call: imported first, because imports precede functions.
+  for (const k of kernels)
+    for (const o of k.body.ops) {
+      let own = byPrim.get(o.prim)
+      if (own === undefined) {
+        own = new Map()
+        byPrim.set(o.prim, own)
+      }
+      const key = keyOf(o)
+      if (own.has(key)) continue
+      const name = `m${meanings.size}`
+      const f = module.importFunction('js', name, o.args.map(() => 'f64' as const), ['f64'])
+      own.set(key, f)
+      meanings.set(name, f)
+      imports[name] = functionOf(o)
+    }
+  const names = kernels.map((k, i) => {
+    const name = `k${i}`
+    new LoopEmitter(module.kernel(name), k, (o) => byPrim.get(o.prim)!.get(keyOf(o))!).emit()
+    return name
+  })
+  return { module, names, imports }
+}
+
+interface FoldState {
+  /** Vector accumulators (innermost axis folded), one per unrolled copy. */
+  readonly vectors: readonly Local[]
+  /** Scalar total: f64 for float sums, else the dtype. */
+  readonly total: Local
+  /** All axes folded: the total lives through the whole nest. */
+  readonly whole: boolean
+  /** Innermost axis folded. */
+  readonly inner: boolean
+  /** An axis outside the innermost is folded (and not all of them): memory holds partial results. */
+  readonly partial: boolean
+}
+
+class LoopEmitter {
+  private readonly lanes: Lanes
+  private readonly regs: Registers
+  private readonly f32: Vec
+  private readonly f64: Vec
+  private readonly L: 2 | 4
+  private readonly record: Local
+  private readonly pointers: Local[]
+  private readonly dtypes: readonly DType[]
+  private readonly inputs: number
+  private readonly hoisted = new Map<number, Local>()
+  private readonly folds: (FoldState | undefined)[]
+  private readonly unroll: number
+  /** Addresses inside the innermost loop. */
+  private readonly cursors: Local[]
+  /** Body values that depend on no axis of the innermost loop. */
+  private readonly fixed: Uint8Array
+
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly k: LoopKernel,
+    private readonly meaning: (o: BodyOp) => FuncRef,
+  ) {
+    this.dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
+    this.inputs = k.body.inputs.length
+    this.L = [...this.dtypes, ...k.body.ops.map((o) => o.dtype)].includes('f64') ? 2 : 4
+    this.lanes = new Lanes(f, this.L)
+    this.regs = new Registers(f)
+    this.f32 = new Vec(f, this.regs, 'f32')
+    this.f64 = new Vec(f, this.regs, 'f64')
+    this.record = f.param(0)
+    this.pointers = this.dtypes.map(() => f.local('i32'))
+    this.cursors = this.dtypes.map(() => f.local('i32'))
+    const last = k.rank - 1
+    const foldsInner = k.outputs.some((o) => o.fold?.axes[last])
+    this.unroll = foldsInner && k.body.ops.length <= 4 ? 4 : 1
+    this.folds = k.outputs.map((o): FoldState | undefined => {
+      if (o.fold === undefined) return undefined
+      const inner = o.fold.axes[last]!
+      const whole = o.fold.axes.every((x) => x)
+      return {
+        vectors: inner ? f.locals('v128', this.unroll) : [],
+        total: f.local(scalarType(o)),
+        whole,
+        inner,
+        partial: !whole && o.fold.axes.slice(0, last).some((x) => x),
+      }
+    })
+    this.fixed = new Uint8Array(this.inputs + k.body.ops.length)
+    k.inputs.forEach((a, i) => {
+      if (a === 'zero') this.fixed[i] = 1
+    })
+    k.body.ops.forEach((o, i) => {
+      if (o.args.every((a) => this.fixed[a] === 1)) this.fixed[this.inputs + i] = 1
+    })
+  }
+
+  private word(index: number): Operand {
+    return () => this.f.get(this.record).i32Load(4 * index)
+  }
+  private size(axis: number): Operand {
+    return this.word(axis)
+  }
+  private stride(operand: number, axis: number): Operand {
+    return this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
+  }
+
+  emit(): void {
+    const { f, k } = this
+    this.pointers.forEach((p, i) => {
+      f.set(p, this.word(k.rank + i * (k.rank + 1)))
+    })
+    k.outputs.forEach((o, i) => {
+      const s = this.folds[i]
+      if (s === undefined) return
+      if (s.whole) this.startTotal(o, s, this.pointers[this.inputs + i]!)
+      else if (s.partial || !s.inner) if (!o.fold!.accumulate) this.fill(i)
+    })
+    // Inputs that never move are read once.
+    this.nest(0)
+    k.outputs.forEach((o, i) => {
+      const s = this.folds[i]
+      if (s?.whole) this.storeTotal(o, s, this.pointers[this.inputs + i]!)
+    })
+  }
+
+  // ---- loops over the outer axes ----------------------------------------------------------------------------------------
+
+  private nest(axis: number): void {
+    const { f, k } = this
+    if (axis === k.rank - 1) return this.inner()
+    const count = f.local('i32')
+    f.localTee(count, this.size(axis))
+    f.if(() => {
+      f.countDown(count, () => {
+        this.nest(axis + 1)
+        this.pointers.forEach((p, i) => {
+          if (!this.still(i)) f.op(OP.i32_add, p, this.stride(i, axis)).set(p)
+        })
+      })
+      this.pointers.forEach((p, i) => {
+        if (!this.still(i)) f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.size(axis), this.stride(i, axis))).set(p)
+      })
+    })
+  }
+  /** An operand that no outer axis moves: only known for totals. */
+  private still(operand: number): boolean {
+    const s = operand >= this.inputs ? this.folds[operand - this.inputs] : undefined
+    return s?.whole === true
+  }
+
+  /** Writes the fold's identity over the kept axes. */
+  private fill(output: number): void {
+    const { f, k } = this
+    const o = k.outputs[output]!
+    const p = this.pointers[this.inputs + output]!
+    const go = (axis: number): void => {
+      if (axis === k.rank) {
+        f.get(p)
+        this.pushIdentity(o)
+        this.storeScalar(o.dtype)
+        return
+      }
+      if (o.fold!.axes[axis]) return go(axis + 1)
+      const count = f.local('i32')
+      f.localTee(count, this.size(axis))
+      f.if(() => {
+        f.countDown(count, () => {
+          go(axis + 1)
+          f.op(OP.i32_add, p, this.stride(this.inputs + output, axis)).set(p)
+        })
+        f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.size(axis), this.stride(this.inputs + output, axis))).set(p)
+      })
+    }
+    go(0)
+  }
+
+  // ---- the innermost loop -----------------------------------------------------------------------------------------------
+
+  private inner(): void {
+    const { f, k, L } = this
+    const last = k.rank - 1
+    const n = f.local('i32')
+    f.set(n, this.size(last))
+    this.cursors.forEach((c, i) => {
+      f.set(c, this.pointers[i]!)
+    })
+    k.inputs.forEach((a, i) => {
+      if (a !== 'zero') return
+      const r = this.hoisted.get(i) ?? f.local('v128')
+      this.hoisted.set(i, r)
+      this.lanes.splat(k.body.inputs[i]!, this.pointers[i]!)
+      f.set(r)
+    })
+    k.body.ops.forEach((o, i) => {
+      const id = this.inputs + i
+      if (this.fixed[id] === 0) return
+      const r = this.hoisted.get(id) ?? f.local('v128')
+      this.hoisted.set(id, r)
+      this.op(o, o.args.map((a) => this.hoisted.get(a)!), this.L)
+      f.set(r)
+    })
+    k.outputs.forEach((o, i) => {
+      const s = this.folds[i]
+      if (!s?.inner) return
+      if (!s.whole) {
+        if (s.partial || o.fold!.accumulate) this.loadTotal(o, s, this.pointers[this.inputs + i]!)
+        else {
+          this.pushTotalIdentity(o)
+          f.set(s.total)
+        }
+      }
+      for (const v of s.vectors) {
+        this.pushVectorIdentity(o)
+        f.set(v)
+      }
+    })
+    const left = f.local('i32')
+    const block = f.local('i32')
+    const blocked = k.outputs.some((o, i) => this.folds[i]?.inner && o.dtype === 'f32' && o.fold!.op === 'sum')
+    const vectors = (u: number): void => {
+      const width = L * u
+      // left = floor(n / width); n -= left * width
+      f.op(OP.i32_div_u, n, width).set(left)
+      f.op(OP.i32_sub, n, () => f.op(OP.i32_mul, left, width)).set(n)
+      const run = (count: Local): void => {
+        f.countDown(count, () => {
+          for (let c = 0; c < u; c++) this.point(L, c, c * L)
+          this.advance(width)
+        })
+      }
+      if (!blocked) {
+        f.get(left)
+        f.if(() => run(left))
+        return
+      }
+      // Blocks of 1024 elements, each added to an f64 total.
+      const per = Math.max(1, 1024 / width)
+      f.block((done) =>
+        f.loop((again) => {
+          f.op(OP.i32_eqz, left).brIf(done)
+          f.push(per).get(left)
+          f.op(OP.i32_lt_u, per, left).op(OP.select).set(block)
+          f.op(OP.i32_sub, left, block).set(left)
+          run(block)
+          this.flush()
+          f.br(again)
+        }),
+      )
+    }
+    if (this.unroll > 1) vectors(this.unroll)
+    vectors(1)
+    f.get(n)
+    f.if(() => {
+      f.countDown(n, () => {
+        this.point(1, 0, 0)
+        this.advance(1)
+      })
+    })
+    this.flush()
+    k.outputs.forEach((o, i) => {
+      const s = this.folds[i]
+      if (s?.inner && !s.whole) this.storeTotal(o, s, this.pointers[this.inputs + i]!)
+    })
+  }
+
+  private advance(elements: number): void {
+    const { f, k } = this
+    const last = k.rank - 1
+    const accesses = [...k.inputs, ...k.outputs.map((o) => o.access)]
+    accesses.forEach((a, i) => {
+      const c = this.cursors[i]!
+      if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
+      else if (a === 'any') f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
+    })
+  }
+
+  /** Address of element `ahead` from the cursor. */
+  private at(operand: number, ahead: number): Operand {
+    const access = operand < this.inputs ? this.k.inputs[operand]! : this.k.outputs[operand - this.inputs]!.access
+    const c = this.cursors[operand]!
+    if (ahead === 0 || access === 'zero') return c
+    if (access === 'unit') return () => this.f.op(OP.i32_add, c, ahead * bytesOf[this.dtypes[operand]!])
+    return () => this.f.op(OP.i32_add, c, () => this.f.op(OP.i32_mul, this.stride(operand, this.k.rank - 1), ahead))
+  }
+
+  /** One vector (count = L) or one element (count = 1, in lane 0) of the body, `ahead` elements from the cursors. */
+  private point(count: number, copy: number, ahead: number): void {
+    const { f, k, regs } = this
+    const last = k.rank - 1
+    const values: (Local | undefined)[] = new Array<Local | undefined>(this.fixed.length)
+    const uses = new Int32Array(this.fixed.length)
+    for (const o of k.body.ops) for (const a of o.args) uses[a]!++
+    for (const r of k.body.results) uses[r]!++
+    const value = (id: number): Local => {
+      const h = this.hoisted.get(id)
+      if (h !== undefined) return h
+      let v = values[id]
+      if (v === undefined) {
+        v = regs.take()
+        const d = k.body.inputs[id]!
+        if (k.inputs[id] === 'any') {
+          if (count === 1) this.lanes.splat(d, this.at(id, ahead))
+          else this.lanes.gather(d, this.at(id, ahead), this.stride(id, last))
+        } else if (count === 1) this.lanes.splat(d, this.at(id, ahead))
+        else this.lanes.load(d, this.at(id, ahead))
+        f.set(v)
+        values[id] = v
+      }
+      return v
+    }
+    const release = (id: number): void => {
+      if (--uses[id]! > 0 || this.hoisted.has(id)) return
+      const v = values[id]
+      if (v !== undefined) regs.give(v)
+      values[id] = undefined
+    }
+    k.body.ops.forEach((o, i) => {
+      const id = this.inputs + i
+      if (this.fixed[id] === 1 || uses[id] === 0) return
+      const xs = o.args.map(value)
+      this.op(o, xs, count)
+      for (const a of o.args) release(a)
+      const v = regs.take()
+      f.set(v)
+      values[id] = v
+    })
+    // Every value is read before anything is stored, so that outputs may lie over inputs.
+    const results = k.body.results.map(value)
+    k.outputs.forEach((o, i) => {
+      const operand = this.inputs + i
+      const v = results[i]!
+      const s = this.folds[i]
+      if (s === undefined) {
+        if (count === 1) this.lanes.storeLane(o.dtype, this.at(operand, ahead), v, 0)
+        else if (o.access === 'any') this.lanes.scatter(o.dtype, this.at(operand, ahead), this.stride(operand, last), v)
+        else this.lanes.store(o.dtype, this.at(operand, ahead), v)
+      } else if (s.inner) {
+        if (count === 1) this.addLane(o, s, v, 0)
+        else {
+          const acc = s.vectors[copy]!
+          f.op(vectorFold(o.fold!.op, o.dtype), acc, v).set(acc)
+        }
+      } else this.foldInto(o, operand, ahead, count, v)
+    })
+    k.body.results.forEach(release)
+  }
+
+  /** Adds a vector (or lane 0) to what memory holds: the innermost axis is kept. */
+  private foldInto(o: LoopOutput, operand: number, ahead: number, count: number, v: Local): void {
+    const { f, regs } = this
+    const old = regs.take()
+    const at = this.at(operand, ahead)
+    const stride = this.stride(operand, this.k.rank - 1)
+    if (count === 1) this.lanes.splat(o.dtype, at)
+    else if (o.access === 'any') this.lanes.gather(o.dtype, at, stride)
+    else this.lanes.load(o.dtype, at)
+    f.set(old)
+    f.op(vectorFold(o.fold!.op, o.dtype), old, v).set(old)
+    if (count === 1) this.lanes.storeLane(o.dtype, at, old, 0)
+    else if (o.access === 'any') this.lanes.scatter(o.dtype, at, stride, old)
+    else this.lanes.store(o.dtype, at, old)
+    regs.give(old)
+  }
+
+  // ---- operations -------------------------------------------------------------------------------------------------------
+
+  private op(o: BodyOp, x: readonly Local[], count: number): void {
+    const from = o.args.map((a) => this.dtypeOf(a))
+    const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
+    kernelOf(o.prim)({ v: working, lanes: this.lanes, x, from, to: o.dtype, params: o.params, viaMeaning: () => this.callMeaning(o, x, from, count) })
+  }
+  private dtypeOf(value: number): DType {
+    return value < this.inputs ? this.k.body.inputs[value]! : this.k.body.ops[value - this.inputs]!.dtype
+  }
+
+  /** The meaning, lane by lane, in f64. */
+  private callMeaning(o: BodyOp, x: readonly Local[], from: readonly DType[], count: number): void {
+    const { f, regs, L } = this
+    const out = regs.take()
+    f.i32x4Const(0).set(out)
+    const f_ = this.meaning(o)
+    for (let l = 0; l < count; l++) {
+      f.get(out)
+      x.forEach((r, i) => {
+        f.get(r)
+        const d = from[i]!
+        if (d === 'f64') f.f64x2ExtractLane(l)
+        else if (d === 'f32') f.f32x4ExtractLane(l).op(OP.f64_promote_f32)
+        else if (d === 'i32') f.i32x4ExtractLane(l).op(OP.f64_convert_i32_s)
+        else f.i32x4ExtractLane(L === 4 ? l : 2 * l).i32Const(1).op(OP.i32_and).op(OP.f64_convert_i32_s)
+      })
+      f.call(f_)
+      if (o.dtype === 'f64') f.f64x2ReplaceLane(l)
+      else if (o.dtype === 'f32') f.op(OP.f32_demote_f64).f32x4ReplaceLane(l)
+      else if (o.dtype === 'i32') f.op(OP.i32_trunc_sat_f64_s).i32x4ReplaceLane(l)
+      else {
+        const m = f.local('i32')
+        f.op(OP.i32_trunc_sat_f64_s).set(m)
+        f.op(OP.i32_sub, 0, m).set(m)
+        if (L === 4) f.get(m).i32x4ReplaceLane(l)
+        else f.get(m).i32x4ReplaceLane(2 * l).get(m).i32x4ReplaceLane(2 * l + 1)
+      }
+      f.set(out)
+    }
+    f.get(out)
+    regs.give(out)
+  }
+
+  // ---- folds ------------------------------------------------------------------------------------------------------------
+
+  private pushIdentity(o: LoopOutput): void {
+    const x = identity(o.fold!.op, o.dtype)
+    if (o.dtype === 'f64') this.f.f64Const(x)
+    else if (o.dtype === 'f32') this.f.f32Const(x)
+    else this.f.i32Const(x)
+  }
+  private pushVectorIdentity(o: LoopOutput): void {
+    const x = identity(o.fold!.op, o.dtype)
+    if (o.dtype === 'f64') this.f.f64x2Const(x)
+    else if (o.dtype === 'f32') this.f.f32x4Const(x)
+    else this.f.i32x4Const(x)
+  }
+  private pushTotalIdentity(o: LoopOutput): void {
+    if (isFloatSum(o)) this.f.f64Const(0)
+    else this.pushIdentity(o)
+  }
+  private storeScalar(dtype: DType): void {
+    if (dtype === 'f64') this.f.f64Store()
+    else if (dtype === 'f32') this.f.f32Store()
+    else this.f.i32Store()
+  }
+  private startTotal(o: LoopOutput, s: FoldState, p: Local): void {
+    if (o.fold!.accumulate) this.loadTotal(o, s, p)
+    else {
+      this.pushTotalIdentity(o)
+      this.f.set(s.total)
+    }
+  }
+  private loadTotal(o: LoopOutput, s: FoldState, p: Local): void {
+    const { f } = this
+    f.get(p)
+    if (o.dtype === 'f64') f.f64Load()
+    else if (o.dtype === 'f32') {
+      f.f32Load()
+      if (isFloatSum(o)) f.op(OP.f64_promote_f32)
+    } else f.i32Load()
+    f.set(s.total)
+  }
+  private storeTotal(o: LoopOutput, s: FoldState, p: Local): void {
+    const { f } = this
+    f.get(p).get(s.total)
+    if (isFloatSum(o) && o.dtype === 'f32') f.op(OP.f32_demote_f64)
+    this.storeScalar(o.dtype)
+  }
+  /** Folds lane l of v into the total. */
+  private addLane(o: LoopOutput, s: FoldState, v: Local, l: number): void {
+    const { f } = this
+    const push = (): void => {
+      f.get(v)
+      if (o.dtype === 'f64') f.f64x2ExtractLane(l)
+      else if (o.dtype === 'f32') {
+        f.f32x4ExtractLane(l)
+        if (isFloatSum(o)) f.op(OP.f64_promote_f32)
+      } else f.i32x4ExtractLane(l)
+    }
+    const op = o.fold!.op
+    if (isFloatSum(o)) f.get(s.total)
+    const code = scalarFold(op, isFloatSum(o) ? 'f64' : o.dtype)
+    if (code !== undefined) {
+      if (!isFloatSum(o)) f.get(s.total)
+      push()
+      f.op(code).set(s.total)
+      return
+    }
+    // Integer maximum and minimum: select.
+    const x = f.local('i32')
+    push()
+    f.set(x)
+    f.get(s.total).get(x)
+    f.op(op === 'max' ? OP.i32_gt_s : OP.i32_lt_s, s.total, x).op(OP.select).set(s.total)
+  }
+  /** Folds the vector accumulators into the totals and starts them again. */
+  private flush(): void {
+    this.k.outputs.forEach((o, i) => {
+      const s = this.folds[i]
+      if (!s?.inner) return
+      const [first, ...rest] = s.vectors
+      for (const v of rest) {
+        this.f.op(vectorFold(o.fold!.op, o.dtype), first!, v).set(first!)
+        this.pushVectorIdentity(o)
+        this.f.set(v)
+      }
+      const lanes = o.dtype === 'f64' ? 2 : this.L
+      for (let l = 0; l < lanes; l++) this.addLane(o, s, first!, l)
+      this.pushVectorIdentity(o)
+      this.f.set(first!)
+    })
+  }
+}
+
+const isFloatSum = (o: LoopOutput): boolean => o.fold!.op === 'sum' && (o.dtype === 'f32' || o.dtype === 'f64')
+const scalarType = (o: LoopOutput): 'f64' | 'f32' | 'i32' => (o.dtype === 'f64' || isFloatSum(o) ? 'f64' : o.dtype === 'f32' ? 'f32' : 'i32')
+
+const identity = (op: Fold, dtype: DType): number => {
+  if (op === 'sum') return 0
+  if (op === 'prod') return 1
+  if (dtype === 'i32') return op === 'max' ? -2147483648 : 2147483647
+  return op === 'max' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+}
+const vectorFold = (op: Fold, dtype: DType): Op => {
+  if (dtype === 'i32' || dtype === 'bool') return { sum: OP.i32x4_add, prod: OP.i32x4_mul, max: OP.i32x4_max_s, min: OP.i32x4_min_s }[op]
+  return dtype === 'f64'
+    ? { sum: OP.f64x2_add, prod: OP.f64x2_mul, max: OP.f64x2_max, min: OP.f64x2_min }[op]
+    : { sum: OP.f32x4_add, prod: OP.f32x4_mul, max: OP.f32x4_max, min: OP.f32x4_min }[op]
+}
+const scalarFold = (op: Fold, dtype: DType): Op | undefined => {
+  if (dtype === 'i32' || dtype === 'bool') return op === 'sum' ? OP.i32_add : op === 'prod' ? OP.i32_mul : undefined
+  return dtype === 'f64'
+    ? { sum: OP.f64_add, prod: OP.f64_mul, max: OP.f64_max, min: OP.f64_min }[op]
+    : { sum: OP.f32_add, prod: OP.f32_mul, max: OP.f32_max, min: OP.f32_min }[op]
+}
