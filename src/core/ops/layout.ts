@@ -1,12 +1,15 @@
 /** Layout: operations whose result elements are copies of argument elements (or a fill). */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
+import { aval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import { padPrimitive, sliceAddPrimitive, sliceAxis, sliceNode, slicePrimitive } from './layout-slice.js'
+
+export * from './layout-slice.js'
 
 const ints = t.readonlyArray(t.number)
 const family = 'layout'
@@ -15,6 +18,13 @@ const family = 'layout'
 export const axisOf = (axis: number, rank: number, op: string): number =>
   normalizeAxis(axis, rank) ??
   raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for rank ${rank}.`, fix: `axes go from ${-rank} to ${rank - 1}.` })
+
+/** As `axisOf` for a list; raises BadInput for an axis named twice. */
+const distinctAxes = (axes: readonly number[], rank: number, op: string): readonly number[] => {
+  const out = axes.map((a) => axisOf(a, rank, op))
+  if (new Set(out).size !== out.length) raise({ _tag: 'BadInput', where: op, reason: `axes [${axes.join(', ')}] name an axis twice.` })
+  return out
+}
 
 // ---- broadcastTo -----------------------------------------------------------------------------------------------------
 
@@ -165,206 +175,6 @@ export const swapLast = (x: Node): Node => {
   return apply(transposePrimitive, [x], { perm: [...range(r - 2), r - 1, r - 2] })
 }
 
-// ---- slice -----------------------------------------------------------------------------------------------------------
-
-export interface SliceParams {
-  readonly starts: readonly number[]
-  readonly sizes: readonly number[]
-  /** Steps may be negative; `starts` then names the first element read. */
-  readonly strides: readonly number[]
-}
-const sliceCodec: t.Type<SliceParams> = t.type({ starts: ints, sizes: ints, strides: ints })
-const inBounds = (shape: readonly number[], p: SliceParams): boolean =>
-  p.starts.length === shape.length &&
-  p.sizes.length === shape.length &&
-  p.strides.length === shape.length &&
-  shape.every((d, i) => {
-    const n = p.sizes[i]!
-    const last = p.starts[i]! + (n - 1) * p.strides[i]!
-    return Number.isInteger(n) && n >= 0 && p.strides[i] !== 0 && (n === 0 || (p.starts[i]! >= 0 && p.starts[i]! < d && last >= 0 && last < d))
-  })
-const sliceShape = (op: string, x: Aval, p: SliceParams): Aval => {
-  if (!inBounds(x.shape, p))
-    raise({ _tag: 'BadInput', where: op, reason: `starts [${p.starts.join(', ')}], sizes [${p.sizes.join(', ')}], strides [${p.strides.join(', ')}] leave ${showShape(x.shape)}.` })
-  return aval(p.sizes, x.dtype)
-}
-const showSlice = (p: SliceParams): string => `${showShape(p.starts)} ${showShape(p.sizes)}${p.strides.every((s) => s === 1) ? '' : ` step ${showShape(p.strides)}`}`
-const sliceOffset = (shape: readonly number[], p: SliceParams): { offset: number; strides: number[] } => {
-  const s = stridesOf(shape)
-  return { offset: p.sizes.includes(0) ? 0 : p.starts.reduce((o, b, i) => o + b * s[i]!, 0), strides: s.map((v, i) => v * p.strides[i]!) }
-}
-
-export const slicePrimitive: Primitive<'slice', SliceParams, readonly ['float']> = primitive({
-  name: 'slice',
-  family,
-  args: ['float'],
-  class: 'layout',
-  codec: sliceCodec,
-  shapeRule: ([x], p) => sliceShape('slice', x!, p),
-  meaning: ([x], p, [out]) => {
-    const { offset, strides } = sliceOffset(x!.shape, p)
-    forEachIndex(p.sizes, [strides], (o, flat) => {
-      out!.data[flat] = x!.data[offset + o[0]!]!
-    })
-  },
-  samples: [
-    { args: [{ shape: [5] }], params: { starts: [1], sizes: [3], strides: [1] } },
-    { args: [{ shape: [4, 5] }], params: { starts: [0, 4], sizes: [2, 3], strides: [2, -2] } },
-    { args: [{ shape: [3, 2] }], params: { starts: [1, 0], sizes: [0, 2], strides: [1, 1] } },
-    { args: [{ shape: [] }], params: { starts: [], sizes: [], strides: [] } },
-  ],
-  showParams: showSlice,
-  source: 'NumPy basic slicing',
-})
-
-/**
- * x[starts:ends:strides] along each leading axis, Python's way: negative positions count from the end, positions are clipped.
- *
- * Shapes  axes beyond starts are kept whole.   Dtype  x's.
- * Rule    xBar = yBar written into zeros at those positions.
- * Errors  BadInput for a stride of 0 or more positions than axes.
- * @example slice([1, 2, 3, 4], [1], [3])   // [2, 3]
- */
-export const slice = (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
-  const n = lift(x, 'slice')
-  const shape = n.shape
-  if (starts.length > shape.length || ends.length !== starts.length || (strides !== undefined && strides.length !== starts.length) || strides?.includes(0))
-    raise({ _tag: 'BadInput', where: 'slice', reason: `starts [${starts.join(', ')}], ends [${ends.join(', ')}], strides [${strides?.join(', ') ?? ''}] do not fit ${showShape(shape)}.`, fix: `give as many ends (and non-zero strides) as starts, at most one per axis.` })
-  const begin: number[] = []
-  const sizes: number[] = []
-  const steps: number[] = []
-  shape.forEach((d, i) => {
-    const step = strides?.[i] ?? 1
-    const clip = (p: number, low: number, high: number): number => Math.min(Math.max(p < 0 ? p + d : p, low), high)
-    const b = i < starts.length ? (step > 0 ? clip(starts[i]!, 0, d) : clip(starts[i]!, -1, d - 1)) : 0
-    const e = i < ends.length ? (step > 0 ? clip(ends[i]!, 0, d) : ends[i]! < -d ? -1 : clip(ends[i]!, -1, d - 1)) : d
-    const size = Math.max(0, Math.ceil((e - b) / step))
-    begin.push(size === 0 ? 0 : b)
-    sizes.push(size)
-    steps.push(step)
-  })
-  return asExpr(sliceNode(n, { starts: begin, sizes, strides: steps }))
-}
-export const sliceNode = (x: Node, p: SliceParams): Node =>
-  sameShape(x.shape, p.sizes) && p.strides.every((s) => s === 1) ? x : apply(slicePrimitive, [x], p)
-
-/** A contiguous part of one axis. */
-export const sliceAxis = (x: Node, axis: number, start: number, size: number): Node =>
-  sliceNode(x, { starts: x.shape.map((_, i) => (i === axis ? start : 0)), sizes: x.shape.map((d, i) => (i === axis ? size : d)), strides: x.shape.map(() => 1) })
-
-// ---- sliceAdd: the adjoint of slice, into an accumulator ---------------------------------------------------------------
-
-export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['float', 'float']> = primitive({
-  name: 'sliceAdd',
-  family,
-  args: ['float', 'float'],
-  codec: sliceCodec,
-  shapeRule: ([acc, u], p) => {
-    const part = sliceShape('sliceAdd', acc!, p)
-    if (!sameAval(part, u!)) raise({ _tag: 'ShapeMismatch', op: 'sliceAdd', shapes: [acc!.shape, u!.shape], reason: `the update is ${showShape(u!.shape)}, the block ${showShape(part.shape)}.` })
-    return acc!
-  },
-  meaning: ([acc, u], p, [out]) => {
-    out!.data.set(acc!.data as never)
-    const { offset, strides } = sliceOffset(acc!.shape, p)
-    forEachIndex(p.sizes, [strides], (o, flat) => {
-      out!.data[offset + o[0]!]! += u!.data[flat]!
-    })
-  },
-  samples: [
-    { args: [{ shape: [5] }, { shape: [3] }], params: { starts: [1], sizes: [3], strides: [1] } },
-    { args: [{ shape: [4, 5] }, { shape: [2, 3] }], params: { starts: [0, 4], sizes: [2, 3], strides: [2, -2] } },
-    { args: [{ shape: [2] }, { shape: [0] }], params: { starts: [0], sizes: [0], strides: [1] } },
-  ],
-  showParams: showSlice,
-  source: 'adjoint of slice',
-})
-/** acc with u added at the positions that the slice reads. */
-export const sliceAddNode = (acc: Node, u: Node, p: SliceParams): Node => apply(sliceAddPrimitive, [acc, u], p)
-
-/** u written into zeros: the adjoint of slice. Contiguous blocks become one pad. */
-export const unsliceNode = (u: Node, shape: readonly number[], p: SliceParams): Node =>
-  padNode(
-    u,
-    p.starts.map((b, i) => (p.sizes[i] === 0 ? 0 : p.strides[i]! > 0 ? b : b + (p.sizes[i]! - 1) * p.strides[i]!)),
-    shape,
-    p.strides,
-  )
-
-// ---- pad -------------------------------------------------------------------------------------------------------------
-
-export interface PadParams {
-  /** Position of x's first written element, after reversal of axes with a negative stride. */
-  readonly starts: readonly number[]
-  /** Shape of the result. */
-  readonly shape: readonly number[]
-  /** Distance between neighbours of x in the result; negative reverses the axis. */
-  readonly strides: readonly number[]
-}
-const padCodec: t.Type<PadParams> = t.type({ starts: ints, shape: ints, strides: ints })
-/** The slice of the padded array that gives x back. */
-export const unpadParams = (x: readonly number[], p: PadParams): SliceParams => ({
-  starts: p.starts.map((b, i) => (x[i] === 0 ? 0 : p.strides[i]! > 0 ? b : b - (x[i]! - 1) * p.strides[i]!)),
-  sizes: x,
-  strides: p.strides,
-})
-
-export const padPrimitive: Primitive<'pad', PadParams, readonly ['float', 'float']> = primitive({
-  name: 'pad',
-  family,
-  args: ['float', 'float'],
-  class: 'layout',
-  codec: padCodec,
-  shapeRule: ([x, fill], p) => {
-    if (fill!.shape.length !== 0 || fill!.dtype !== x!.dtype) raise({ _tag: 'ShapeMismatch', op: 'pad', shapes: [x!.shape, fill!.shape], reason: `the fill must be a ${x!.dtype} scalar, got ${fill!.dtype} ${showShape(fill!.shape)}.` })
-    const padded = aval(p.shape, x!.dtype)
-    if (!inBounds(p.shape, unpadParams(x!.shape, p))) raise({ _tag: 'BadInput', where: 'pad', reason: `${showShape(x!.shape)} at [${p.starts.join(', ')}] leaves ${showShape(p.shape)}.` })
-    return padded
-  },
-  meaning: ([x, fill], p, [out]) => {
-    out!.data.fill(fill!.data[0]!)
-    const { offset, strides } = sliceOffset(p.shape, unpadParams(x!.shape, p))
-    forEachIndex(x!.shape, [strides], (o, flat) => {
-      out!.data[offset + o[0]!] = x!.data[flat]!
-    })
-  },
-  samples: [
-    { args: [{ shape: [3] }, { shape: [] }], params: { starts: [1], shape: [6], strides: [1] } },
-    { args: [{ shape: [2, 2] }, { shape: [] }], params: { starts: [0, 1], shape: [3, 5], strides: [2, 3] } },
-    { args: [{ shape: [3] }, { shape: [] }], params: { starts: [0], shape: [5], strides: [-2] } },
-    { args: [{ shape: [0] }, { shape: [] }], params: { starts: [0], shape: [2], strides: [1] } },
-    { args: [{ shape: [] }, { shape: [] }], params: { starts: [], shape: [], strides: [] } },
-  ],
-  showParams: (p) => `${showShape(p.starts)} in ${showShape(p.shape)}`,
-  source: 'NumPy pad (constant), XLA Pad with interior padding',
-})
-const padNode = (x: Node, starts: readonly number[], shape: readonly number[], strides: readonly number[], fill: Node = lift(0, 'pad', x.dtype)): Node =>
-  apply(padPrimitive, [x, fill], { starts, shape, strides })
-
-/**
- * x with `widths[i] = [before, after]` entries of `value` added along axis i.
- *
- * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding.
- * Errors  BadInput for negative widths or more widths than axes.
- * @example pad([1, 2], [[1, 0]])   // [0, 1, 2]
- */
-export const pad = (x: unknown, widths: readonly (readonly [number, number])[], value: unknown = 0): AnyExpr => {
-  const n = lift(x, 'pad')
-  if (widths.length > n.shape.length || widths.some(([a, b]) => !(Number.isInteger(a) && Number.isInteger(b) && a >= 0 && b >= 0)))
-    raise({ _tag: 'BadInput', where: 'pad', reason: `widths ${JSON.stringify(widths)} do not fit ${showShape(n.shape)}.`, fix: `one [before, after] of non-negative integers per axis.` })
-  const at = (i: number) => widths[i] ?? ([0, 0] as const)
-  if (widths.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
-  return asExpr(
-    padNode(
-      n,
-      n.shape.map((_, i) => at(i)[0]),
-      n.shape.map((d, i) => at(i)[0] + d + at(i)[1]),
-      n.shape.map(() => 1),
-      lift(value, 'pad', n.dtype),
-    ),
-  )
-}
-
 // ---- concat and split --------------------------------------------------------------------------------------------------
 
 export interface AxisParams {
@@ -382,6 +192,7 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
   shapeRule: (xs, { axis }) => {
     const [first] = xs
     if (first === undefined) return raise({ _tag: 'BadInput', where: 'concat', reason: 'nothing to concatenate.', fix: 'pass at least one array.' })
+    if (!(Number.isInteger(axis) && axis >= 0 && axis < first.shape.length)) raise({ _tag: 'BadInput', where: 'concat', reason: `axis ${axis} is out of range for rank ${first.shape.length}.`, fix: `arrays of rank 0 are joined by stack.` })
     for (const x of xs)
       if (x.shape.length !== first.shape.length || x.dtype !== first.dtype || x.shape.some((d, i) => i !== axis && d !== first.shape[i]))
         raise({ _tag: 'ShapeMismatch', op: 'concat', shapes: xs.map((y) => y.shape), reason: `${showShape(first.shape)} and ${showShape(x.shape)} differ away from axis ${axis}.`, fix: `all other axes must be equal.` })
@@ -479,29 +290,40 @@ export const splitNode = (x: Node, axis: number, sizes: readonly number[]): read
 // ---- compositions ------------------------------------------------------------------------------------------------------
 
 /**
- * A new axis of length 1 at `axis` of the result.
+ * New axes of length 1 at the positions `axis` of the result.
+ *
+ * Rule    xBar = yBar in x's shape.
+ * Errors  BadInput for an axis out of range or named twice.
  * @example expandDims([1, 2], 0)   // [[1, 2]]
  */
-export const expandDims = (x: unknown, axis: number): AnyExpr => {
+export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'expandDims')
-  const at = axisOf(axis, n.shape.length + 1, 'expandDims')
-  return asExpr(reshapeNode(n, [...n.shape.slice(0, at), 1, ...n.shape.slice(at)]))
+  const list = typeof axis === 'number' ? [axis] : axis
+  const rank = n.shape.length + list.length
+  const at = distinctAxes(list, rank, 'expandDims')
+  const rest = [...n.shape]
+  return asExpr(reshapeNode(n, range(rank).map((i) => (at.includes(i) ? 1 : rest.shift()!))))
 }
 
 /**
  * x without its axes of length 1, or without those named.
+ *
+ * Rule    xBar = yBar in x's shape.
  * Errors  BadInput when a named axis is not 1.
  * @example squeeze([[1, 2]])   // [1, 2]
  */
 export const squeeze = (x: unknown, axis?: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'squeeze')
-  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : (typeof axis === 'number' ? [axis] : axis).map((a) => axisOf(a, n.shape.length, 'squeeze'))
+  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'squeeze')
   for (const a of axes) if (n.shape[a] !== 1) raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })
   return asExpr(reshapeNode(n, n.shape.filter((_, i) => !axes.includes(i))))
 }
 
 /**
  * Arrays of one shape joined along a new axis (the first by default).
+ *
+ * Rule    xBar_i = the i-th slice of yBar.
+ * Errors  ShapeMismatch when shapes differ; BadInput for no arrays.
  * @example stack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
  */
 export const stack = (xs: readonly unknown[], options: { readonly axis?: number } = {}): AnyExpr => {
@@ -515,6 +337,9 @@ export const stack = (xs: readonly unknown[], options: { readonly axis?: number 
 
 /**
  * The slices of x along an axis (the first by default), without that axis.
+ *
+ * Rule    xBar = the slices' cotangents, stacked.
+ * Errors  BadInput for an axis out of range.
  * @example unstack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
  */
 export const unstack = (x: unknown, options: { readonly axis?: number } = {}): AnyExpr[] => {
@@ -526,42 +351,67 @@ export const unstack = (x: unknown, options: { readonly axis?: number } = {}): A
 
 /**
  * x reversed along the axes (all by default).
+ *
+ * Rule    xBar = yBar reversed.
+ * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip = (x: unknown, axis?: number | readonly number[]): AnyExpr => {
+export const flip = (x: unknown, options: { readonly axis?: number | readonly number[] } = {}): AnyExpr => {
   const n = lift(x, 'flip')
-  const axes = axis === undefined ? range(n.shape.length) : (typeof axis === 'number' ? [axis] : axis).map((a) => axisOf(a, n.shape.length, 'flip'))
-  return asExpr(sliceNode(n, { starts: n.shape.map((d, i) => (axes.includes(i) ? Math.max(0, d - 1) : 0)), sizes: n.shape, strides: n.shape.map((_, i) => (axes.includes(i) ? -1 : 1)) }))
+  const { axis } = options
+  const axes = axis === undefined ? range(n.shape.length) : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'flip')
+  const turned = (i: number, d: number): boolean => axes.includes(i) && d > 1
+  return asExpr(sliceNode(n, { starts: n.shape.map((d, i) => (turned(i, d) ? d - 1 : 0)), sizes: n.shape, strides: n.shape.map((d, i) => (turned(i, d) ? -1 : 1)) }))
 }
 
 /**
- * x rotated by `shift` places along an axis (the first by default): element i goes to i + shift.
+ * x rotated by `shift` places along an axis, or along each of several; without an axis the flattened array is rotated.
+ * Element i goes to i + shift, modulo the length.
+ *
+ * Rule    xBar = yBar rotated by -shift.
+ * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll([1, 2, 3], 1)   // [3, 1, 2]
  */
-export const roll = (x: unknown, shift: number, options: { readonly axis?: number } = {}): AnyExpr => {
+export const roll = (x: unknown, shift: number | readonly number[], options: { readonly axis?: number | readonly number[] } = {}): AnyExpr => {
   const n = lift(x, 'roll')
-  const axis = axisOf(options.axis ?? 0, n.shape.length, 'roll')
-  const d = n.shape[axis]!
-  const k = d === 0 ? 0 : ((shift % d) + d) % d
-  return k === 0 ? asExpr(n) : asExpr(concatNode([sliceAxis(n, axis, d - k, k), sliceAxis(n, axis, 0, d - k)], axis))
+  const { axis } = options
+  const given = typeof shift === 'number' ? [shift] : shift
+  const axes = axis === undefined ? [0] : (typeof axis === 'number' ? [axis] : axis).map((a) => axisOf(a, n.shape.length, 'roll'))
+  const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
+  if (shifts.length !== axes.length || !shifts.every(Number.isInteger))
+    raise({ _tag: 'BadInput', where: 'roll', reason: `shifts [${given.join(', ')}] do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`, fix: `give one whole number, or one per axis.` })
+  const start = axis === undefined ? reshapeNode(n, [n.aval.size]) : n
+  const rolled = axes.reduce((y, a, i) => {
+    const d = y.shape[a]!
+    const k = d === 0 ? 0 : ((shifts[i]! % d) + d) % d
+    return k === 0 ? y : concatNode([sliceAxis(y, a, d - k, k), sliceAxis(y, a, 0, d - k)], a)
+  }, start)
+  return asExpr(reshapeNode(rolled, n.shape))
 }
 
 /**
- * x repeated as a whole `reps[i]` times along each axis.
+ * x repeated as a whole `reps[i]` times along each axis; a number is for the last axis.
+ *
+ * Rule    xBar = the sum of yBar's copies.
+ * Errors  BadInput unless reps are non-negative integers.
  * @example tile([1, 2], [2])   // [1, 2, 1, 2]
  */
-export const tile = (x: unknown, reps: readonly number[]): AnyExpr => {
+export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'tile')
-  const rank = Math.max(n.shape.length, reps.length)
+  const list = typeof reps === 'number' ? [reps] : reps
+  const rank = Math.max(n.shape.length, list.length)
   const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
-  const r = [...new Array<number>(rank - reps.length).fill(1), ...reps]
-  if (r.some((k) => !Number.isInteger(k) || k < 0)) raise({ _tag: 'BadInput', where: 'tile', reason: `reps [${reps.join(', ')}] must be non-negative integers.` })
+  const r = [...new Array<number>(rank - list.length).fill(1), ...list]
+  if (r.some((k) => !Number.isInteger(k) || k < 0)) raise({ _tag: 'BadInput', where: 'tile', reason: `reps [${list.join(', ')}] must be non-negative integers.` })
   const wide = reshapeNode(n, shape.flatMap((d) => [1, d]))
   return asExpr(reshapeNode(broadcastNode(wide, shape.flatMap((d, i) => [r[i]!, d])), shape.map((d, i) => d * r[i]!)))
 }
 
 /**
  * Each element of x repeated `times` times along an axis (the first by default).
+ *
+ * Rule    xBar = the sum of yBar over each element's copies.
+ * Errors  BadInput unless times is a non-negative integer.
  * @example repeat([1, 2], 2)   // [1, 1, 2, 2]
  */
 export const repeat = (x: unknown, times: number, options: { readonly axis?: number } = {}): AnyExpr => {

@@ -194,7 +194,7 @@ export const tanh = (v: Vec, x0: E): E =>
             v.set(z, v.add(x, v.mul(v.mul(x, z), v.div(p, q))))
           } else v.set(z, v.add(v.mul(v.mul(v.horner(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1]), z), x), x))
           const big = v.sub(v.c(1), v.div(v.c(2), v.add(exp(v, v.pmin(v.add(a, a), v.c(v.wide ? 88 : 40)), false), v.c(1))))
-          v.push(v.select(v.compare('lt', a, v.c(0.625)), z, v.or(big, v.sign(x))))
+          v.push(v.or(v.select(v.compare('lt', a, v.c(0.625)), z, big), v.sign(x)))
         }),
       ),
     )
