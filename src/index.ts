@@ -79,6 +79,7 @@ export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
 export type { Fn } from './core/types/fn.js'
 export type { Dim, Shape } from './core/types/shape.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
+export { matmulAdd } from './core/ops/contract.js'
 export { bilinearRule, linearRule, multiRule, nonDifferentiable, rule, scalarRule } from './rules/define.js'
 export { coreRegistry } from './rules/index.js'
 

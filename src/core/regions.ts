@@ -1,6 +1,5 @@
 /** Maximal elementwise regions of a program: what mixed mode differentiates forward and what loops fuse. */
 import { APPLY, CONST, type Linear, type Node, OUTPUT } from './expr.js'
-import { isFloat } from './aval.js'
 import { sameShape } from './shape.js'
 
 export interface RegionLimits {
@@ -20,16 +19,36 @@ export interface Region {
 
 const isScalarOp = (n: Node): boolean => n.kind === APPLY && n.prim!.class === 'elementwise' && !n.prim!.multi
 
+/** A region while it grows. */
+interface Growing {
+  nodes: number[]
+  /** What it reads from outside: positions, literals not counted. */
+  outside: Set<number>
+  /** Reads another region of its own epoch and shape: it may then not be merged, lest a path leave it and come back. */
+  chained: boolean
+}
+
 /**
  * Regions of same-shaped elementwise nodes, connected through arguments. Any path that leaves a region and meets a node
- * that is not elementwise arrives at a later epoch, and a node joins the latest region among its arguments, so no region depends on itself.
+ * that is not elementwise arrives at a later epoch, and a node joins the latest region among its arguments (merging those
+ * that read no other region of their kind), so no region depends on itself.
  */
 export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits): Region[] => {
   const { nodes, index } = linear
   const n = nodes.length
   const epoch = new Int32Array(n)
   const regionOf = new Int32Array(n).fill(-1)
-  const regions: { nodes: number[]; args: number[]; count: number; known: Set<number> }[] = []
+  const regions: (Growing | undefined)[] = []
+  const parent: number[] = []
+  const find = (r: number): number => {
+    let x = r
+    while (parent[x] !== x) {
+      parent[x] = parent[parent[x]!]!
+      x = parent[x]!
+    }
+    return x
+  }
+  const at = (k: number): number => (regionOf[k]! < 0 ? -1 : find(regionOf[k]!))
   for (let i = 0; i < n; i++) {
     const node = nodes[i]!
     const scalar = isScalarOp(node)
@@ -41,36 +60,53 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     }
     epoch[i] = e
     if (!scalar) continue
-    let best = -1
+    const own = new Set<number>()
+    const outside: number[] = []
     for (const a of node.args) {
       const k = index.get(a)
-      const r = regionOf[k]!
-      if (r > best && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) best = r
+      const r = at(k)
+      if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) own.add(r)
+      else if (a.kind !== CONST) outside.push(k)
     }
-    let region = best >= 0 ? regions[best]! : undefined
-    if (region !== undefined) {
-      let added = 0
-      for (const a of node.args) {
-        const k = index.get(a)
-        if (regionOf[k] !== best && a.kind !== CONST && !region.known.has(k)) added++
-      }
-      if (region.nodes.length + 1 > limits.nodes || region.count + added > limits.args) region = undefined
-    }
-    if (region === undefined) {
+    const order = [...own].sort((x, y) => y - x)
+    let best = order[0] ?? -1
+    const fits = (r: Growing, more: number, reads: readonly number[]): boolean => r.nodes.length + more <= limits.nodes && r.outside.size + reads.filter((k) => !r.outside.has(k)).length <= limits.args
+    if (best >= 0 && !fits(regions[best]!, 1, outside)) best = -1
+    if (best < 0) {
       best = regions.length
-      region = { nodes: [], args: [], count: 0, known: new Set() }
-      regions.push(region)
+      regions.push({ nodes: [], outside: new Set(), chained: false })
+      parent.push(best)
+    }
+    const region = regions[best]!
+    for (const r of order) {
+      if (r === best) continue
+      const other = regions[r]!
+      if (!region.chained && !other.chained && fits(region, other.nodes.length + 1, [...other.outside, ...outside])) {
+        region.nodes = other.nodes.length > region.nodes.length ? other.nodes.concat(region.nodes) : region.nodes.concat(other.nodes)
+        for (const k of other.outside) region.outside.add(k)
+        regions[r] = undefined
+        parent[r] = best
+      } else region.chained = true
     }
     for (const a of node.args) {
       const k = index.get(a)
-      if (regionOf[k] === best || region.known.has(k)) continue
-      region.known.add(k)
-      region.args.push(k)
-      if (a.kind !== CONST) region.count++
+      if (a.kind !== CONST && at(k) !== best) region.outside.add(k)
     }
     region.nodes.push(i)
     regionOf[i] = best
   }
-  return regions.map((r) => ({ nodes: r.nodes, args: r.args }))
+  const out: Region[] = []
+  for (const r of regions) {
+    if (r === undefined) continue
+    r.nodes.sort((a, b) => a - b)
+    const inside = new Set(r.nodes)
+    const args = new Set<number>()
+    for (const k of r.nodes)
+      for (const a of nodes[k]!.args) {
+        const p = index.get(a)
+        if (!inside.has(p)) args.add(p)
+      }
+    out.push({ nodes: r.nodes, args: [...args] })
+  }
+  return out
 }
-export const isFloatNode = (n: Node): boolean => isFloat(n.aval.dtype)

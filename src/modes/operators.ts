@@ -211,8 +211,18 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       arity: 2,
       body: (args, fresh) =>
         onFresh(args, fresh, ([primals, tangents]) => {
-          const r = push({ ...g, arity: m.arity }, primals, tangents)
-          return gradientTree(r.def, r.dys)
+          const list = spread(m, primals)
+          const p = liftTree(list, 'primals')
+          const s = select(p.def, options.wrt, 'hvp')
+          const chosen = { nodes: s.at.map((i) => p.nodes[i]!), def: s.def }
+          const seeds = new Map<Node, Node>()
+          tangentLeaves(chosen, tangents, m.name).forEach((d, i) => {
+            if (d !== undefined) seeds.set(chosen.nodes[i]!, d)
+          })
+          // The gradient's tree has wrt's structure; its tangent is the product.
+          const out = liftTree(g.body(list, true), `the gradient of ${m.name}`)
+          const r = pushforward(registry, out.nodes, seeds)
+          return gradientTree(out.def, r.tangents.map((t, i) => instantiate(t, out.nodes[i]!.aval)))
         }),
     })
   }

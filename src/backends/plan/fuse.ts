@@ -21,6 +21,20 @@ export interface Unit {
   readonly shape: readonly number[]
 }
 
+/** A unit while it grows. */
+interface Growing {
+  readonly kind: Unit['kind']
+  values: number[]
+  readonly shape: readonly number[]
+  readonly epoch: number
+  readonly closed: boolean
+  /** Values read from outside. */
+  readonly inputs: Set<number>
+  results: number
+  /** Reads another loop of its own epoch and shape: merging it with an earlier one could make a cycle. */
+  chained: boolean
+}
+
 /** Values with accumulations rewritten, uses counted, and units. */
 export interface Fused {
   readonly values: readonly Value[]
@@ -166,59 +180,89 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   const needsStorage = (v: Value): boolean => !v.constant || uses[v.id]!.some((u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
   const order = [...values.keys()].filter((i) => live[i] === 1 && values[i]!.view === undefined && values[i]!.kind !== 'input' && values[i]!.kind !== 'const' && values[i]!.kind !== 'result' && needsStorage(values[i]!))
   order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
-  const units: Unit[] = []
+  const units: Growing[] = []
   const unitOf = new Int32Array(values.length).fill(-1)
-  const open: { epoch: number; inputs: Set<number>; ops: number; results: number }[] = []
+  const parent: number[] = []
+  const find = (u: number): number => {
+    let x = u
+    while (parent[x] !== x) {
+      parent[x] = parent[parent[x]!]!
+      x = parent[x]!
+    }
+    return x
+  }
+  const at = (id: number): number => (unitOf[id]! < 0 ? -1 : find(unitOf[id]!))
+  const open = (u: Omit<Growing, 'inputs' | 'results' | 'chained'>): number => {
+    parent.push(units.length)
+    return units.push({ ...u, inputs: new Set(), results: 0, chained: false }) - 1
+  }
   /** Latest loop that reads a value from outside. */
   const lastReader = new Int32Array(values.length).fill(-1)
   for (const id of order) {
     const v = values[id]!
     if (!isLoopValue(v) || v.kind === 'map') {
-      unitOf[id] = units.length
-      units.push({ kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), values: [id], shape: v.shape })
-      open.push({ epoch: epoch[id]!, inputs: new Set(), ops: limits.nodes, results: limits.buffers })
+      unitOf[id] = open({ kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), values: [id], shape: v.shape, epoch: epoch[id]!, closed: true })
       continue
     }
     const shape = iteration(values, v)
-    const joinable = (u: number): boolean => u >= 0 && units[u]!.kind === 'loop' && open[u]!.epoch === epoch[id] && open[u]!.ops < limits.nodes && sameShape(units[u]!.shape, shape)
-    let own = -1
-    let shared = -1
+    const kin = (u: number): boolean => u >= 0 && units[u]!.kind === 'loop' && !units[u]!.closed && units[u]!.epoch === epoch[id] && sameShape(units[u]!.shape, shape)
+    const own = new Set<number>()
     const external: number[] = []
-    v.args.forEach((a) => {
+    let shared = -1
+    v.args.forEach((a, k) => {
       const arg = values[a]!
       const base = arg.view?.base ?? a
       if (values[base]!.constant) return
-      const u = unitOf[base]!
-      if (arg.view === undefined && u >= 0 && open[u]!.epoch === epoch[id] && units[u]!.kind === 'loop' && sameShape(units[u]!.shape, shape)) {
-        if (u > own) own = u
-      } else {
+      const u = at(base)
+      if (arg.view === undefined && kin(u) && !(v.kind === 'fold' && k > 0)) own.add(u)
+      else {
         external.push(base)
-        const r = lastReader[base]!
-        if (joinable(r) && r > shared) shared = r
+        const r = lastReader[base]! < 0 ? -1 : find(lastReader[base]!)
+        if (kin(r) && r > shared) shared = r
       }
     })
-    let unit = Math.max(own, shared)
-    const fits = (u: number): boolean => joinable(u) && open[u]!.inputs.size + open[u]!.results + external.filter((x) => !open[u]!.inputs.has(x)).length < limits.buffers
-    if (unit >= 0 && !fits(unit)) unit = -1
-    if (unit < 0) {
-      unit = units.length
-      units.push({ kind: 'loop', values: [], shape })
-      open.push({ epoch: epoch[id]!, inputs: new Set(), ops: 0, results: 0 })
+    const fits = (u: Growing, more: number, reads: Iterable<number>): boolean => {
+      let inputs = u.inputs.size
+      for (const x of reads) if (!u.inputs.has(x)) inputs++
+      return u.values.length + more <= limits.nodes && inputs + u.results < limits.buffers
     }
-    units[unit]!.values.push(id)
+    const candidates = [...own].sort((x, y) => y - x)
+    let unit = Math.max(candidates[0] ?? -1, shared)
+    if (unit >= 0 && !fits(units[unit]!, 1, external)) unit = -1
+    if (unit < 0) unit = open({ kind: 'loop', values: [], shape, epoch: epoch[id]!, closed: false })
+    const u = units[unit]!
+    for (const c of candidates) {
+      if (c === unit) continue
+      const other = units[c]!
+      if (!u.chained && !other.chained && u.results + other.results < limits.buffers && fits(u, other.values.length + 1, [...other.inputs, ...external])) {
+        u.values = u.values.concat(other.values)
+        for (const x of other.inputs) u.inputs.add(x)
+        u.results += other.results
+        other.values = []
+        parent[c] = unit
+      } else u.chained = true
+    }
+    u.values.push(id)
     unitOf[id] = unit
-    const o = open[unit]!
-    o.ops++
     for (const x of external) {
-      o.inputs.add(x)
-      if (lastReader[x]! < unit) lastReader[x] = unit
+      u.inputs.add(x)
+      if (lastReader[x]! < 0 || find(lastReader[x]!) < unit) lastReader[x] = unit
     }
-    // Arguments made by an earlier loop of this epoch are read from outside.
+    // Arguments made by another loop of this epoch are read from outside.
     for (const a of v.args) {
-      const u = unitOf[values[a]!.view?.base ?? a]!
-      if (u >= 0 && u !== unit) o.inputs.add(a)
+      const p = at(values[a]!.view?.base ?? a)
+      if (p >= 0 && p !== unit) u.inputs.add(a)
     }
-    if (v.kind !== 'scalar' || uses[id]!.some((x) => epoch[x] !== epoch[id]) || uses[id]!.length === 0) o.results++
+    if (v.kind !== 'scalar' || uses[id]!.some((x) => epoch[x] !== epoch[id]) || uses[id]!.length === 0) u.results++
   }
-  return { values, live, uses, units, unitOf }
+  // Merged units leave gaps: number those that are left.
+  const final = new Int32Array(units.length).fill(-1)
+  const kept: Unit[] = []
+  units.forEach((u, i) => {
+    if (parent[i] !== i) return
+    final[i] = kept.length
+    kept.push({ kind: u.kind, values: u.values.length > 1 ? u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b) : u.values, shape: u.shape })
+  })
+  for (let i = 0; i < unitOf.length; i++) if (unitOf[i]! >= 0) unitOf[i] = final[find(unitOf[i]!)]!
+  return { values, live, uses, units: kept, unitOf }
 }

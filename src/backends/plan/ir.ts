@@ -207,15 +207,49 @@ export class Builder {
     return this.numbers.get(c)
   }
   private numbers: Map<number, number> | undefined
-  key(): Int32Array {
-    const out: number[] = []
-    this.codes.forEach((c, i) => {
-      const v = this.values[i]!
-      if (v.kind === 'const') out.push(-2, this.id(v.dtype))
-      else if (c === undefined) out.push(-4, this.id(v.dtype), ...v.shape)
-      else for (const w of c) out.push(w)
-    })
-    return Int32Array.from(out)
+  /**
+   * Structure of what `roots` need, numbered from the roots, so that it does not depend on the order of building: equal
+   * expressions have equal keys. Numbers in constant slots are not part of it. `order` lists the values so numbered.
+   */
+  key(roots: readonly number[]): { readonly words: number[]; readonly number: Int32Array } {
+    const number = new Int32Array(this.values.length).fill(-1)
+    const words: number[] = []
+    let count = 0
+    const stack: number[] = []
+    const next: number[] = []
+    const push = (id: number): void => {
+      stack.push(id)
+      next.push(0)
+      number[id] = -2
+    }
+    for (const root of roots) {
+      if (number[root] === -1) push(root)
+      while (stack.length > 0) {
+        const top = stack.length - 1
+        const v = this.values[stack[top]!]!
+        const k = next[top]!
+        if (k < v.args.length) {
+          next[top] = k + 1
+          if (number[v.args[k]!] === -1) push(v.args[k]!)
+          continue
+        }
+        stack.pop()
+        next.pop()
+        number[v.id] = count++
+        const code = this.codes[v.id]
+        if (v.kind === 'const') words.push(-2, this.id(v.dtype))
+        else if (code === undefined) words.push(-4, this.id(v.dtype), ...v.shape)
+        else if (v.view !== undefined) {
+          words.push(-3, number[v.view.base]!)
+          for (let i = 2; i < code.length; i++) words.push(code[i]!)
+        } else
+          for (let i = 0; i < code.length; i++) {
+            const a = i - 4
+            words.push(a >= 0 && a < v.args.length ? number[v.args[a]!]! : code[i]!)
+          }
+      }
+    }
+    return { words, number }
   }
 }
 
@@ -310,7 +344,11 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
     }
   }
   const outputs = program.outputs.map((o) => owned(b, at[index.get(o)]!))
-  return { values: b.values, outputs, inputs, captured, consts: b.consts, key: Int32Array.from([...b.key(), -5, ...outputs, -6, ...inputs, -7, ...captured.map((c) => c.value)]) }
+  const { words, number } = b.key(outputs)
+  // Slots of literals and captured tensors in the key's order: equal keys, equal slots.
+  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] => list.filter((x) => number[x.value]! >= 0).sort((x, y) => number[x.value]! - number[y.value]!)
+  const key = Int32Array.from(words.concat([-5], outputs.map((o) => number[o]!), [-6], inputs.map((i) => (i < 0 ? -1 : number[i]!))))
+  return { values: b.values, outputs, inputs: inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)), captured: used(captured), consts: used(b.consts), key }
 }
 
 const broadcastOf = (b: Builder, id: number, shape: readonly number[]): number[] => {

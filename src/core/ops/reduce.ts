@@ -7,10 +7,10 @@ import { lift, liftFloat } from '../lift.js'
 import { castNode } from '../cast.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { forEachIndex, normalizeAxis, otherAxes, range, showShape, stridesOf } from '../shape.js'
+import { forEachIndex, normalizeAxis, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { div } from './elementwise.js'
-import { reshapeNode } from './layout.js'
+import { type AxisParams, axisCodec, axisOf, reshapeNode } from './layout.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {
@@ -24,8 +24,27 @@ export interface ReduceOptions {
 }
 
 /** Shape rule of a reduction. */
-export const reduceShape = ([x]: readonly Aval[], { axes }: ReduceParams): Aval =>
-  axes.length === 0 ? x! : aval(otherAxes(x!.shape.length, axes).map((i) => x!.shape[i]!), x!.dtype)
+export const reduceShape = ([x]: readonly Aval[], { axes }: ReduceParams): Aval => {
+  if (axes.length === 0) return x!
+  const rank = x!.shape.length
+  if (axes.some((a, i) => !(Number.isInteger(a) && a > (axes[i - 1] ?? -1) && a < rank)))
+    raise({ _tag: 'BadInput', where: 'reduction', reason: `axes ${showShape(axes)} are not axes of ${showShape(x!.shape)} in order.` })
+  return aval(
+    otherAxes(rank, axes).map((i) => x!.shape[i]!),
+    x!.dtype,
+  )
+}
+
+/** Shape rule of a fold without an identity: some element must be there for every result. */
+const nonEmptyShape =
+  (op: string) =>
+  (args: readonly Aval[], params: ReduceParams): Aval => {
+    const y = reduceShape(args, params)
+    if (args[0]!.size === 0 && y.size > 0) noElement(op, args[0]!.shape)
+    return y
+  }
+const noElement = (op: string, shape: readonly number[]): never =>
+  raise({ _tag: 'BadInput', where: op, reason: `${op} of no elements: an axis of ${showShape(shape)} that is folded is empty.`, fix: `concat a starting value first.` })
 
 /** Calls f(result index, argument index) for every element of the argument, results in row-major order. */
 export const eachReduced = (x: NDArray, axes: readonly number[], f: (out: number, at: number) => void): void => {
@@ -69,6 +88,105 @@ export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = 
   source: 'NumPy sum',
 })
 
+export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> = primitive({
+  name: 'prod',
+  family: 'reduce',
+  args: ['float'],
+  class: 'reduce',
+  codec: reduceCodec,
+  shapeRule: reduceShape,
+  meaning: ([x], { axes }, [out]) => {
+    const total = x!.dtype === 'i32' ? new Int32Array(out!.data.length).fill(1) : new Float64Array(out!.data.length).fill(1)
+    eachReduced(x!, axes, (o, i) => {
+      total[o] = x!.dtype === 'i32' ? Math.imul(total[o]!, x!.data[i]!) : total[o]! * x!.data[i]!
+    })
+    out!.data.set(total as never)
+  },
+  samples: [
+    ...reduceSamples(),
+    { args: [{ shape: [4], values: [2, 0, 3, -1] }], params: { axes: [0] }, note: 'one zero' },
+    { args: [{ shape: [2, 3], values: [0, 0, 3, 1, 2, 0] }], params: { axes: [1] }, note: 'two zeros' },
+    { args: [{ shape: [5], dtype: 'i32', domain: [-4, 5] }], params: { axes: [0] } },
+  ],
+  showParams: showAxes,
+  source: 'NumPy prod',
+})
+
+/** The fold that keeps the better of two; a NaN is better than anything. */
+const extremum = <const N extends 'max' | 'min'>(name: N, better: (a: number, b: number) => boolean): Primitive<N, ReduceParams, readonly ['float']> =>
+  primitive({
+    name,
+    family: 'reduce',
+    args: ['float'],
+    class: 'reduce',
+    codec: reduceCodec,
+    shapeRule: nonEmptyShape(name),
+    meaning: ([x], { axes }, [out]) => {
+      const seen = new Uint8Array(out!.data.length)
+      eachReduced(x!, axes, (o, i) => {
+        const v = x!.data[i]!
+        if (seen[o] === 0 || better(v, out!.data[o]!) || v !== v) out!.data[o] = v
+        seen[o] = 1
+      })
+    },
+    samples: [
+      ...reduceSamples([-2, 2], false),
+      { args: [{ shape: [2, 0] }], params: { axes: [0] } },
+      { args: [{ shape: [2, 3], dtype: 'i32', domain: [-9, 9] }], params: { axes: [1] } },
+    ],
+    showParams: showAxes,
+    source: `NumPy ${name}`,
+  })
+export const maxPrimitive = extremum('max', (a, b) => a > b)
+export const minPrimitive = extremum('min', (a, b) => a < b)
+
+/** Where along one axis the best element is: the first of equals, the first NaN before all. */
+const position = <const N extends 'argmax' | 'argmin'>(name: N, better: (a: number, b: number) => boolean): Primitive<N, AxisParams, readonly ['float']> =>
+  primitive({
+    name,
+    family: 'reduce',
+    args: ['float'],
+    codec: axisCodec,
+    shapeRule: ([x], { axis }) => {
+      const y = reduceShape([x!], { axes: [axis] })
+      if (x!.size === 0 && y.size > 0) noElement(name, x!.shape)
+      return aval(y.shape, 'i32')
+    },
+    meaning: ([x], { axis }, [out]) => {
+      const { before, size, after } = aroundAxis(x!.shape, axis)
+      for (let b = 0; b < before; b++)
+        for (let c = 0; c < after; c++) {
+          const start = b * size * after + c
+          let at = 0
+          for (let i = 0; i < size; i++) {
+            const best = x!.data[start + at * after]!
+            const v = x!.data[start + i * after]!
+            if (best === best && (better(v, best) || v !== v)) at = i
+          }
+          out!.data[b * after + c] = at
+        }
+    },
+    samples: [
+      { args: [{ shape: [5] }], params: { axis: 0 } },
+      { args: [{ shape: [2, 3] }], params: { axis: 1 } },
+      { args: [{ shape: [3, 4, 2] }], params: { axis: 1 } },
+      { args: [{ shape: [0, 2] }], params: { axis: 1 } },
+      { args: [{ shape: [4], values: [1, 3, 3, 0] }], params: { axis: 0 }, note: 'ties' },
+      { args: [{ shape: [4], dtype: 'i32', domain: [-9, 9] }], params: { axis: 0 } },
+    ],
+    showParams: ({ axis }) => `axis ${axis}`,
+    source: `NumPy ${name}`,
+  })
+export const argmaxPrimitive = position('argmax', (a, b) => a > b)
+export const argminPrimitive = position('argmin', (a, b) => a < b)
+
+/** Lengths before, along and after an axis: element i of line (b, c) is at (b size + i) after + c. */
+export const aroundAxis = (shape: readonly number[], axis: number): { readonly before: number; readonly size: number; readonly after: number } => ({
+  before: sizeOf(shape.slice(0, axis)),
+  size: shape[axis]!,
+  after: sizeOf(shape.slice(axis + 1)),
+})
+
 /** Axes of the options, sorted and from the front; raises BadInput for a missing or repeated one. */
 export const axesOf = (rank: number, options: ReduceOptions | undefined, op: string): readonly number[] => {
   const axis = options?.axis
@@ -101,6 +219,88 @@ export const sum = (x: unknown, options?: ReduceOptions): AnyExpr => {
   return asExpr(reduceNode(sumPrimitive, n, axesOf(n.shape.length, options, 'sum'), options?.keepdims))
 }
 
+/**
+ * Product over axes (all by default); 1 for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
+ * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example prod([2, 3, 4])   // 24
+ */
+export const prod = (x: unknown, options?: ReduceOptions): AnyExpr => {
+  const n0 = lift(x, 'prod')
+  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+  return asExpr(reduceNode(prodPrimitive, n, axesOf(n.shape.length, options, 'prod'), options?.keepdims))
+}
+
+const extreme =
+  (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
+  (x: unknown, options?: ReduceOptions): AnyExpr => {
+    const n = lift(x, prim.name)
+    const axes = axesOf(n.shape.length, options, prim.name)
+    const y = reduceNode(prim, n.dtype === 'bool' ? castNode(n, 'i32') : n, axes, options?.keepdims)
+    return asExpr(castNode(y, n.dtype))
+  }
+
+/**
+ * Largest element over axes (all by default). A NaN among them is the result.
+ *
+ * Shapes  as `sum`.   Dtype  x's.
+ * Rule    yBar is shared equally by the elements that are the largest: the shares sum to yBar.
+ * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
+ * @example max([[1, 5], [4, 2]], { axis: 1 })   // [5, 4]
+ */
+export const max: (x: unknown, options?: ReduceOptions) => AnyExpr = extreme(maxPrimitive as never)
+
+/**
+ * Smallest element over axes (all by default). A NaN among them is the result.
+ *
+ * Shapes  as `sum`.   Dtype  x's.
+ * Rule    yBar is shared equally by the elements that are the smallest: the shares sum to yBar.
+ * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
+ * @example min([[1, 5], [4, 2]], { axis: 1 })   // [1, 2]
+ */
+export const min: (x: unknown, options?: ReduceOptions) => AnyExpr = extreme(minPrimitive as never)
+
+/** One axis, or the flattened array without one; and whether the axis stays with length 1. */
+export interface ArgReduceOptions {
+  readonly axis?: number
+  readonly keepdims?: boolean
+}
+const argReduce =
+  (prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>) =>
+  (x: unknown, options: ArgReduceOptions = {}): AnyExpr => {
+    const n = lift(x, prim.name)
+    const flat = options.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
+    const axis = options.axis === undefined ? 0 : axisOf(options.axis, n.shape.length, prim.name)
+    const y = apply(prim, [flat], { axis })
+    if (options.keepdims !== true) return asExpr(y)
+    return asExpr(
+      reshapeNode(
+        y,
+        n.shape.map((d, i) => (options.axis === undefined || i === axis ? 1 : d)),
+      ),
+    )
+  }
+
+/**
+ * Index of the largest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
+ *
+ * Dtype  i32.   Rule  none: indices have no tangent.
+ * Errors  BadInput for an axis out of range, or when nothing is there to compare.
+ * @example argmax([1, 3, 2])   // 1
+ */
+export const argmax: (x: unknown, options?: ArgReduceOptions) => AnyExpr = argReduce(argmaxPrimitive as never)
+
+/**
+ * Index of the smallest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
+ *
+ * Dtype  i32.   Rule  none: indices have no tangent.
+ * Errors  BadInput for an axis out of range, or when nothing is there to compare.
+ * @example argmin([2, 1, 3])   // 1
+ */
+export const argmin: (x: unknown, options?: ArgReduceOptions) => AnyExpr = argReduce(argminPrimitive as never)
+
 /** Sum down to a shape that broadcasts to x's: the inverse of broadcasting. */
 export const sumToNode = (x: Node, shape: readonly number[]): Node => {
   const off = x.shape.length - shape.length
@@ -122,4 +322,11 @@ export const mean = (x: unknown, options?: ReduceOptions): AnyExpr => {
 }
 
 /** Primitives of this family, by name. */
-export const reduce = { sum: sumPrimitive } as const
+export const reduce = {
+  sum: sumPrimitive,
+  prod: prodPrimitive,
+  max: maxPrimitive,
+  min: minPrimitive,
+  argmax: argmaxPrimitive,
+  argmin: argminPrimitive,
+} as const

@@ -1,0 +1,169 @@
+/** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
+import * as t from 'io-ts'
+import { type Aval, aval, isFloat, sameAval } from '../aval.js'
+import { castNode } from '../cast.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, type Node } from '../expr.js'
+import { lift } from '../lift.js'
+import type { NDArray } from '../ndarray.js'
+import { type Primitive, primitive } from '../primitive.js'
+import { forEachIndex, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { family, liftIndices } from './indexing-gather.js'
+import { concatNode, reshapeNode } from './layout.js'
+import { sliceNode } from './layout-slice.js'
+
+/** Sizes of the window along the axes after the batch axes; one start per such axis. */
+export interface WindowParams {
+  readonly sizes: readonly number[]
+  readonly batchDims: number
+}
+const windowCodec: t.Type<WindowParams> = t.type({ sizes: t.readonlyArray(t.number), batchDims: t.number })
+
+/** First position of a window along an axis: negative starts count from the end, then it is moved inside. */
+const startOf = (start: number, length: number, size: number): number => Math.min(Math.max(start < 0 ? start + length : start, 0), length - size)
+
+const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: WindowParams): readonly number[] => {
+  const lead = x.shape.slice(0, batchDims)
+  const rest = x.shape.slice(batchDims)
+  if (starts.dtype !== 'i32') raise({ _tag: 'DTypeMismatch', op, dtypes: [starts.dtype], reason: `${op}: starts are i32, got ${starts.dtype}`, fix: `cast them to i32.` })
+  if (!sameShape(starts.shape, [...lead, rest.length]))
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, starts.shape], reason: `the starts are ${showShape(starts.shape)}, not ${showShape([...lead, rest.length])}.`, fix: `give one start per axis.` })
+  if (sizes.length !== rest.length || sizes.some((n, i) => !(Number.isInteger(n) && n >= 0 && n <= rest[i]!)))
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, sizes], reason: `a window of ${showShape(sizes)} does not fit into ${showShape(rest)}.`, fix: `give one size per axis, at most the axis' length.` })
+  return [...lead, ...sizes]
+}
+/** Calls f(element of x, element of the window) for every element of the windows, in order. */
+const eachInWindow = (x: readonly number[], starts: NDArray, { sizes, batchDims }: WindowParams, f: (at: number, inWindow: number) => void): void => {
+  const rest = x.slice(batchDims)
+  const strides = stridesOf(rest)
+  const whole = sizeOf(rest)
+  const part = sizeOf(sizes)
+  const batches = sizeOf(x.slice(0, batchDims))
+  for (let b = 0; b < batches; b++) {
+    const offset = rest.reduce((o, d, i) => o + startOf(starts.data[b * rest.length + i]!, d, sizes[i]!) * strides[i]!, b * whole)
+    forEachIndex(sizes, [strides], (o, flat) => f(offset + o[0]!, b * part + flat))
+  }
+}
+const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
+const cases: readonly { readonly x: readonly number[]; readonly starts: ReturnType<typeof at>; readonly params: WindowParams; readonly window: readonly number[] }[] = [
+  { x: [5], starts: at([1], [1]), params: { sizes: [3], batchDims: 0 }, window: [3] },
+  { x: [5], starts: at([1], [9]), params: { sizes: [2], batchDims: 0 }, window: [2] },
+  { x: [3, 4], starts: at([2], [-1, 1]), params: { sizes: [1, 2], batchDims: 0 }, window: [1, 2] },
+  { x: [2, 4], starts: at([2, 1], [0, 2]), params: { sizes: [2], batchDims: 1 }, window: [2, 2] },
+  { x: [3], starts: at([1], [2]), params: { sizes: [0], batchDims: 0 }, window: [0] },
+  { x: [], starts: at([0], []), params: { sizes: [], batchDims: 0 }, window: [] },
+]
+const showWindow = ({ sizes }: WindowParams): string => showShape(sizes)
+
+export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, readonly ['float', 'int']> = primitive({
+  name: 'dynamicSlice',
+  family,
+  args: ['float', 'int'],
+  codec: windowCodec,
+  shapeRule: ([x, starts], p) => aval(windowShape('dynamicSlice', x!, starts!, p), x!.dtype),
+  meaning: ([x, starts], p, [out]) => {
+    eachInWindow(x!.shape, starts!, p, (from, to) => {
+      out!.data[to] = x!.data[from]!
+    })
+  },
+  samples: cases.map((c) => ({ args: [{ shape: c.x }, c.starts], params: c.params })),
+  showParams: showWindow,
+  source: 'XLA DynamicSlice',
+})
+
+const windowUpdate =
+  (op: string) =>
+  ([x, starts, u]: readonly Aval[], p: WindowParams): Aval => {
+    const window = aval(windowShape(op, x!, starts!, p), x!.dtype)
+    if (!sameAval(window, u!)) raise({ _tag: 'ShapeMismatch', op, shapes: [window.shape, u!.shape], reason: `the window is ${x!.dtype} ${showShape(window.shape)}, the update ${u!.dtype} ${showShape(u!.shape)}.` })
+    return x!
+  }
+const updateSamples = cases.map((c) => ({ args: [{ shape: c.x }, c.starts, { shape: c.window }], params: c.params }))
+
+export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams, readonly ['float', 'int', 'float']> = primitive({
+  name: 'dynamicSliceAdd',
+  family,
+  args: ['float', 'int', 'float'],
+  accumulates: 0,
+  codec: windowCodec,
+  shapeRule: windowUpdate('dynamicSliceAdd'),
+  meaning: ([acc, starts, u], p, [out]) => {
+    out!.data.set(acc!.data as never)
+    eachInWindow(acc!.shape, starts!, p, (to, from) => {
+      out!.data[to]! += u!.data[from]!
+    })
+  },
+  samples: updateSamples,
+  showParams: showWindow,
+  source: 'adjoint of dynamicSlice',
+})
+
+export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', WindowParams, readonly ['float', 'int', 'float']> = primitive({
+  name: 'dynamicUpdateSlice',
+  family,
+  args: ['float', 'int', 'float'],
+  accumulates: 0,
+  codec: windowCodec,
+  shapeRule: windowUpdate('dynamicUpdateSlice'),
+  meaning: ([x, starts, u], p, [out]) => {
+    out!.data.set(x!.data as never)
+    eachInWindow(x!.shape, starts!, p, (to, from) => {
+      out!.data[to] = u!.data[from]!
+    })
+  },
+  samples: updateSamples,
+  showParams: showWindow,
+  source: 'XLA DynamicUpdateSlice',
+})
+export const dynamicSliceNode = (x: Node, starts: Node, p: WindowParams): Node => apply(dynamicSlicePrimitive, [x, starts], p)
+export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowParams): Node => apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
+export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node => apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
+
+/** The starts as one i32 vector: given so, or as a list of scalars. */
+const liftStarts = (starts: unknown, op: string): Node => {
+  if (!Array.isArray(starts)) return liftIndices(starts, op)
+  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
+  return concatNode(
+    starts.map((s) => {
+      const n = liftIndices(s, op)
+      return n.shape.length === 0 ? reshapeNode(n, [1]) : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+    }),
+    0,
+  )
+}
+
+/**
+ * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;
+ * a window that would stick out is moved inside, because a kernel cannot raise.
+ *
+ * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
+ * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
+ * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32.
+ * @example dynamicSlice([1, 2, 3, 4], [1], [2])   // [2, 3]
+ */
+export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number[]): AnyExpr => {
+  const n = lift(x, 'dynamicSlice')
+  const p = { sizes: [...sizes], batchDims: 0 }
+  // Known places are a slice, which plans see through.
+  if (Array.isArray(starts) && starts.every((s) => Number.isInteger(s))) {
+    windowShape('dynamicSlice', n.aval, aval([starts.length], 'i32'), p)
+    return asExpr(sliceNode(n, { starts: n.shape.map((d, i) => startOf(starts[i] as number, d, sizes[i]!)), sizes: p.sizes, strides: n.shape.map(() => 1) }))
+  }
+  return asExpr(dynamicSliceNode(n, liftStarts(starts, 'dynamicSlice'), p))
+}
+
+/**
+ * x with the update in place of the window that begins at computed starts; starts as for `dynamicSlice`.
+ *
+ * Shapes  x: rank r, update: rank r, not larger, starts: [r] or a list of r scalars -> x's.   Dtype  x's; starts i32.
+ * Rule    dy = dynamicUpdateSlice(dx, dupdate); xBar = yBar with zeros in the window, updateBar = the window of yBar.
+ * Errors  ShapeMismatch when the update is larger than x; DTypeMismatch for starts that are not i32 or float updates of integers.
+ * @example dynamicUpdateSlice([1, 2, 3, 4], [8, 9], [1])   // [1, 8, 9, 4]
+ */
+export const dynamicUpdateSlice = (x: unknown, update: unknown, starts: unknown): AnyExpr => {
+  const n = lift(x, 'dynamicUpdateSlice')
+  const u = lift(update, 'dynamicUpdateSlice', n.dtype)
+  if (isFloat(u.dtype) && !isFloat(n.dtype)) raise({ _tag: 'DTypeMismatch', op: 'dynamicUpdateSlice', dtypes: [n.dtype, u.dtype], reason: `dynamicUpdateSlice: a ${u.dtype} update of an array of ${n.dtype}`, fix: `cast one of them.` })
+  return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))
+}

@@ -1,0 +1,250 @@
+/** Indexing by computed positions: iota, gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
+import * as t from 'io-ts'
+import { type Aval, aval, isFloat, sameAval } from '../aval.js'
+import { castNode, dtypeCodec } from '../cast.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, asNode, type Node } from '../expr.js'
+import { lift } from '../lift.js'
+import { type Primitive, primitive } from '../primitive.js'
+import { sameShape, showShape, sizeOf } from '../shape.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import { eq } from './compare.js'
+import { axisOf, broadcastNode, reshapeNode } from './layout.js'
+import { aroundAxis } from './reduce.js'
+
+/** Name of the family. */
+export const family = 'indexing'
+
+/** Position that an index means on an axis of length n. */
+export const resolve = (index: number, n: number): number => Math.min(Math.max(index < 0 ? index + n : index, 0), n - 1)
+
+// ---- iota --------------------------------------------------------------------------------------------------------------
+
+export interface IotaParams {
+  readonly shape: readonly number[]
+  readonly axis: number
+  readonly dtype: DType
+}
+
+export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primitive({
+  name: 'iota',
+  family,
+  args: [],
+  codec: t.type({ shape: t.readonlyArray(t.number), axis: t.number, dtype: dtypeCodec }),
+  shapeRule: (_args, { shape, axis, dtype }) => {
+    if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length) || dtype === 'bool')
+      raise({ _tag: 'BadInput', where: 'iota', reason: `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.` })
+    return aval(shape, dtype)
+  },
+  meaning: (_args, { shape, axis }, [out]) => {
+    const { before, size, after } = aroundAxis(shape, axis)
+    for (let b = 0, at = 0; b < before; b++) for (let i = 0; i < size; i++) for (let c = 0; c < after; c++) out!.data[at++] = i
+  },
+  samples: [
+    { args: [], params: { shape: [4], axis: 0, dtype: 'i32' } },
+    { args: [], params: { shape: [2, 3], axis: 1, dtype: 'f64' } },
+    { args: [], params: { shape: [2, 3, 2], axis: 0, dtype: 'f32' } },
+    { args: [], params: { shape: [0, 2], axis: 1, dtype: 'i32' } },
+  ],
+  showParams: ({ shape, axis }) => `${showShape(shape)} axis ${axis}`,
+  source: 'XLA Iota',
+})
+/** Each element's position along an axis. */
+export const iotaNode = (shape: readonly number[], axis: number, dtype: DType): Node => apply(iotaPrimitive, [], { shape, axis, dtype })
+
+// ---- gather, scatterAdd, setAt: slices along one axis ------------------------------------------------------------------
+
+/** The axis that is indexed; the first `batchDims` axes of array and indices go together. */
+export interface GatherParams {
+  readonly axis: number
+  readonly batchDims: number
+}
+const gatherCodec: t.Type<GatherParams> = t.type({ axis: t.number, batchDims: t.number })
+
+/** Shape of the slices of x at the indices; raises where they do not fit. */
+const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
+  if (indices.dtype !== 'i32') raise({ _tag: 'DTypeMismatch', op, dtypes: [indices.dtype], reason: `${op}: indices are i32, got ${indices.dtype}`, fix: `cast them to i32.` })
+  if (!(Number.isInteger(axis) && axis >= batchDims && axis < x.shape.length && batchDims >= 0 && Number.isInteger(batchDims)))
+    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(x.shape)}${batchDims > 0 ? ` with ${batchDims} batch axes` : ''}.` })
+  if (!sameShape(x.shape.slice(0, batchDims), indices.shape.slice(0, batchDims)))
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, indices.shape], reason: `the first ${batchDims} axes of ${showShape(x.shape)} and ${showShape(indices.shape)} differ.` })
+  if (x.shape[axis] === 0 && indices.size > 0)
+    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
+  return [...x.shape.slice(0, axis), ...indices.shape.slice(batchDims), ...x.shape.slice(axis + 1)]
+}
+/** Calls f(element of x, element of the slices, index) for every element of the slices, in order. */
+const eachGathered = (x: readonly number[], indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> }, p: GatherParams, f: (at: number, slice: number, index: number) => void): void => {
+  const batches = sizeOf(x.slice(0, p.batchDims))
+  const outer = sizeOf(x.slice(p.batchDims, p.axis))
+  const n = x[p.axis]!
+  const inner = sizeOf(x.slice(p.axis + 1))
+  const count = sizeOf(indices.shape.slice(p.batchDims))
+  let slice = 0
+  for (let b = 0; b < batches; b++)
+    for (let a = 0; a < outer; a++)
+      for (let i = 0; i < count; i++) {
+        const row = ((b * outer + a) * n + resolve(indices.data[b * count + i]!, n)) * inner
+        for (let c = 0; c < inner; c++) f(row + c, slice++, b * count + i)
+      }
+}
+const showGather = ({ axis, batchDims }: GatherParams): string => `axis ${axis}${batchDims > 0 ? ` batch ${batchDims}` : ''}`
+const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
+/** Arrays, indices and parameters that all three are tried with. */
+const gatherCases: readonly { readonly x: readonly number[]; readonly indices: ReturnType<typeof at>; readonly params: GatherParams; readonly note?: string }[] = [
+  { x: [4], indices: at([3], [2, 0, 2]), params: { axis: 0, batchDims: 0 }, note: 'twice the same' },
+  { x: [4], indices: at([], [3]), params: { axis: 0, batchDims: 0 }, note: 'scalar index' },
+  { x: [3, 2], indices: at([2, 2], [1, 0, 2, 1]), params: { axis: 0, batchDims: 0 } },
+  { x: [2, 3, 2], indices: at([2], [-1, 1]), params: { axis: 1, batchDims: 0 }, note: 'from the end' },
+  { x: [2, 3], indices: at([3], [-9, 9, 0]), params: { axis: 1, batchDims: 0 }, note: 'clamped' },
+  { x: [2, 4], indices: at([2, 3], [0, 3, 3, 1, 2, 1]), params: { axis: 1, batchDims: 1 }, note: 'batched' },
+  { x: [2, 2, 3, 2], indices: at([2, 2], [0, 2, 1, 1]), params: { axis: 2, batchDims: 1 }, note: 'batched' },
+  { x: [3, 2], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'no indices' },
+  { x: [0], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'nothing at all' },
+]
+const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] => gatheredShape('sample', aval(c.x, 'f64'), aval(c.indices.shape, 'i32'), c.params)
+
+export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float', 'int']> = primitive({
+  name: 'gather',
+  family,
+  args: ['float', 'int'],
+  codec: gatherCodec,
+  shapeRule: ([x, indices], p) => aval(gatheredShape('gather', x!, indices!, p), x!.dtype),
+  meaning: ([x, indices], p, [out]) => {
+    eachGathered(x!.shape, indices!, p, (from, to) => {
+      out!.data[to] = x!.data[from]!
+    })
+  },
+  samples: gatherCases.map((c) => ({ args: [{ shape: c.x }, c.indices], params: c.params, ...(c.note && { note: c.note }) })),
+  showParams: showGather,
+  source: 'NumPy take, mode clip; TensorFlow batch_dims',
+})
+
+const updateShape =
+  (op: string) =>
+  ([x, indices, u]: readonly Aval[], p: GatherParams): Aval => {
+    const slices = aval(gatheredShape(op, x!, indices!, p), x!.dtype)
+    if (!sameAval(slices, u!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [x!.shape, indices!.shape, u!.shape],
+        reason: `the slices of ${showShape(x!.shape)} at the indices are ${x!.dtype} ${showShape(slices.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
+      })
+    return x!
+  }
+const updateSamples = gatherCases.map((c) => ({ args: [{ shape: c.x }, c.indices, { shape: slicesOf(c) }], params: c.params, ...(c.note && { note: c.note }) }))
+
+export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly ['float', 'int', 'float']> = primitive({
+  name: 'scatterAdd',
+  family,
+  args: ['float', 'int', 'float'],
+  accumulates: 0,
+  codec: gatherCodec,
+  shapeRule: updateShape('scatterAdd'),
+  meaning: ([acc, indices, u], p, [out]) => {
+    out!.data.set(acc!.data as never)
+    eachGathered(acc!.shape, indices!, p, (to, from) => {
+      out!.data[to]! += u!.data[from]!
+    })
+  },
+  samples: updateSamples,
+  showParams: showGather,
+  source: 'adjoint of gather',
+})
+
+export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float', 'int', 'float']> = primitive({
+  name: 'setAt',
+  family,
+  args: ['float', 'int', 'float'],
+  accumulates: 0,
+  codec: gatherCodec,
+  shapeRule: updateShape('setAt'),
+  meaning: ([x, indices, u], p, [out]) => {
+    out!.data.set(x!.data as never)
+    eachGathered(x!.shape, indices!, p, (to, from) => {
+      out!.data[to] = u!.data[from]!
+    })
+  },
+  samples: updateSamples,
+  showParams: showGather,
+  source: 'NumPy assignment through integer indices',
+})
+
+export const gatherNode = (x: Node, indices: Node, p: GatherParams): Node => apply(gatherPrimitive, [x, indices], p)
+export const scatterAddNode = (acc: Node, indices: Node, u: Node, p: GatherParams): Node => apply(scatterAddPrimitive, [acc, indices, u], p)
+export const setAtNode = (x: Node, indices: Node, u: Node, p: GatherParams): Node => apply(setAtPrimitive, [x, indices, u], p)
+
+/** Indices: an i32 expression or plain whole numbers. */
+export const liftIndices = (x: unknown, op: string): Node => {
+  if (Array.isArray(x) && !(x.flat(32) as unknown[]).every((i) => Number.isInteger(i)))
+    raise({ _tag: 'DTypeMismatch', op, dtypes: ['i32'], reason: `${op}: an index is not a whole number`, fix: `give whole numbers.` })
+  const n = lift(x, op, 'i32')
+  return n.dtype === 'i32' ? n : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `${op}: indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
+}
+
+/** Which axis is indexed. */
+export interface IndexOptions {
+  readonly axis?: number
+}
+
+/**
+ * The slices of x at the indices, along an axis (the first by default): x[indices].
+ * A negative index counts from the end; one out of range is clamped, because a kernel cannot raise.
+ *
+ * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
+ * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
+ * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis.
+ * @example gather([10, 20, 30], [2, 0])   // [30, 10]
+ */
+export const gather = (x: unknown, indices: unknown, options: IndexOptions = {}): AnyExpr => {
+  const n = lift(x, 'gather')
+  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(options.axis ?? 0, n.shape.length, 'gather'), batchDims: 0 }))
+}
+/** NumPy's name of `gather`. @example take([10, 20, 30], [2, 0])   // [30, 10] */
+export const take = gather
+
+const update =
+  (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
+  (x: unknown, indices: unknown, updates: unknown, options: IndexOptions = {}): AnyExpr => {
+    const op = prim.name
+    const n = lift(x, op)
+    const i = liftIndices(indices, op)
+    const p = { axis: axisOf(options.axis ?? 0, n.shape.length, op), batchDims: 0 }
+    const u = lift(updates, op, n.dtype)
+    if (isFloat(u.dtype) && !isFloat(n.dtype)) raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype, u.dtype], reason: `${op}: ${u.dtype} updates of an array of ${n.dtype}`, fix: `cast one of them.` })
+    return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
+  }
+
+/**
+ * x with the updates added at the indices, along an axis (the first by default); an index that comes twice adds twice.
+ *
+ * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
+ * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for float updates of integers.
+ * @example scatterAdd([1, 2, 3], [0, 0], [10, 20])   // [31, 2, 3]
+ */
+export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(scatterAddPrimitive as never)
+
+/**
+ * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
+ *
+ * Shapes  values broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for values that lost.
+ * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
+ * @example setAt([1, 2, 3], [1], [9])   // [1, 9, 3]
+ */
+export const setAt: (x: unknown, indices: unknown, values: unknown, options?: IndexOptions) => AnyExpr = update(setAtPrimitive as never)
+
+/**
+ * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
+ *
+ * Shapes  indices: any -> [..., n].   Rule  none.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer.
+ * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
+ */
+export const oneHot = (indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
+  const i = liftIndices(indices, 'oneHot')
+  if (!(Number.isInteger(n) && n >= 0)) raise({ _tag: 'BadInput', where: 'oneHot', reason: `${n} is not a number of classes.`, fix: `give a non-negative integer.` })
+  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtype))
+}

@@ -1,0 +1,177 @@
+/** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
+import { aval } from '../aval.js'
+import { castNode } from '../cast.js'
+import { raise } from '../explain.js'
+import { asExpr, constant, type Node } from '../expr.js'
+import { lift, liftAll } from '../lift.js'
+import { showShape } from '../shape.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import { eq, ge, le } from './compare.js'
+import { add, div, mul, sub, where } from './elementwise.js'
+import { iotaNode } from './indexing.js'
+import { broadcastNode, reshapeNode } from './layout.js'
+import { padNode, sliceNode } from './layout-slice.js'
+
+const lengthOf = (n: number, op: string): number =>
+  Number.isInteger(n) && n >= 0 ? n : raise({ _tag: 'BadInput', where: op, reason: `${n} is not a length.`, fix: `give a non-negative integer.` })
+
+/**
+ * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
+ *
+ * Rule    valueBar = the sum of yBar.
+ * Errors  BadInput for a shape that is not one; ShapeMismatch when the value does not broadcast.
+ * @example full([2], 7)   // [7, 7]
+ */
+export const full = (shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => {
+  aval(shape, 'f64')
+  const n = lift(value, 'full', dtype)
+  return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
+}
+
+/**
+ * Zeros: a broadcast literal, no buffer. f64 where no dtype is given.
+ * @example zeros([2])   // [0, 0]
+ */
+export const zeros = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => full(shape, 0, dtype)
+
+/**
+ * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
+ * @example ones([2])   // [1, 1]
+ */
+export const ones = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => full(shape, 1, dtype)
+
+const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
+  const n = lift(x, op)
+  return asExpr(broadcastNode(constant(value, n.dtype), n.shape))
+}
+
+/**
+ * Zeros of x's shape and dtype.
+ * @example zerosLike([1, 2])   // [0, 0]
+ */
+export const zerosLike = (x: unknown): AnyExpr => filledLike(x, 0, 'zerosLike')
+
+/**
+ * Ones of x's shape and dtype.
+ * @example onesLike([1, 2])   // [1, 1]
+ */
+export const onesLike = (x: unknown): AnyExpr => filledLike(x, 1, 'onesLike')
+
+/**
+ * 0, 1, ..., n - 1; f64 where no dtype is given.
+ *
+ * Errors  BadInput unless n is a non-negative integer.
+ * @example arange(3)   // [0, 1, 2]
+ */
+export const arange = (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtype))
+const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
+
+/**
+ * n numbers at equal distances from `from` to `to`, both included; f64 where no dtype is given. The ends may be scalar expressions.
+ *
+ * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto.
+ * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
+ * @example linspace(0, 1, 3)   // [0, 0.5, 1]
+ */
+export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
+  const [a0, b0] = liftAll([from, to], 'linspace')
+  const d = dtype ?? (a0!.dtype === 'f32' ? 'f32' : 'f64')
+  if (d !== 'f64' && d !== 'f32') raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `linspace: ${d} is not a float`, fix: `cast the result.` })
+  const a = asExpr(castNode(a0!, d))
+  const b = asExpr(castNode(b0!, d))
+  const last = lengthOf(n, 'linspace') - 1
+  const i = asExpr(iotaNode([n], 0, d))
+  if (last < 1) return add(mul(i, 0), a)
+  // The last number is `to` itself, not what rounding makes of it.
+  return where(eq(i, last), b, add(a, mul(i, div(sub(b, a), last))))
+}
+
+/**
+ * The n by n identity matrix; f64 where no dtype is given.
+ *
+ * Errors  BadInput unless n is a non-negative integer.
+ * @example eye(2)   // [[1, 0], [0, 1]]
+ */
+export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(ones([lengthOf(n, 'eye')], dtype))
+
+/**
+ * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
+ * k = 0 is the main diagonal, above it k is positive.
+ *
+ * Shapes  [n] -> [n + |k|, n + |k|]; [..., n, m] -> [..., length of the diagonal].   Dtype  x's.
+ * Rule    linear: the diagonal of the cotangent, or the cotangent on the diagonal of zeros.
+ * Errors  ShapeMismatch for rank 0; BadInput unless k is an integer.
+ * @example diag([1, 2])   // [[1, 0], [0, 2]]
+ */
+export const diag = (x: unknown, k = 0): AnyExpr => {
+  const n = lift(x, 'diag')
+  const rank = n.shape.length
+  if (rank === 0) raise({ _tag: 'ShapeMismatch', op: 'diag', shapes: [n.shape], reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`, fix: `reshape it to [1].` })
+  if (!Number.isInteger(k)) raise({ _tag: 'BadInput', where: 'diag', reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
+  const start = (width: number): number => (k >= 0 ? k : -k * width)
+  if (rank === 1) {
+    const length = n.shape[0]!
+    const width = length + Math.abs(k)
+    return asExpr(reshapeNode(padNode(n, [length === 0 ? 0 : start(width)], [width * width], [width + 1]), [width, width]))
+  }
+  const lead = n.shape.slice(0, -2)
+  const [rows, width] = n.shape.slice(-2) as [number, number]
+  const length = Math.max(0, Math.min(rows + Math.min(k, 0), width - Math.max(k, 0)))
+  const flat = reshapeNode(n, [...lead, rows * width])
+  const part = { starts: [...lead.map(() => 0), length === 0 ? 0 : start(width)], sizes: [...lead, length], strides: [...lead.map(() => 1), width + 1] }
+  return asExpr(sliceNode(flat, part))
+}
+
+/** Is the column at most (or at least) k to the right of the row? */
+const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
+  const n = lift(x, op)
+  const shape = n.shape.slice(-2)
+  if (shape.length < 2) raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
+  if (!Number.isInteger(k)) raise({ _tag: 'BadInput', where: op, reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
+  const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
+  const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
+  const kept = op === 'tril' ? le(columns, add(rows, k)) : ge(columns, add(rows, k))
+  return where(kept, asExpr(n), asExpr(constant(0, n.dtype)))
+}
+
+/**
+ * A matrix (or a stack of them) with zeros above its k-th diagonal.
+ *
+ * Rule    linear: xBar = tril(yBar, k).
+ * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
+ * @example tril([[1, 2], [3, 4]])   // [[1, 0], [3, 4]]
+ */
+export const tril = (x: unknown, k = 0): AnyExpr => triangle('tril', x, k)
+
+/**
+ * A matrix (or a stack of them) with zeros below its k-th diagonal.
+ *
+ * Rule    linear: xBar = triu(yBar, k).
+ * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
+ * @example triu([[1, 2], [3, 4]])   // [[1, 2], [0, 4]]
+ */
+export const triu = (x: unknown, k = 0): AnyExpr => triangle('triu', x, k)
+
+/**
+ * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
+ *
+ * Rule    xBar = yBar.
+ * Errors  ShapeMismatch when the shape is another.
+ * @example assertShape([1, 2], [2])   // [1, 2]
+ */
+export const assertShape = (x: unknown, shape: readonly (number | string)[]): AnyExpr => {
+  const n = lift(x, 'assertShape')
+  const names = new Map<string, number>()
+  const fits =
+    shape.length === n.shape.length &&
+    shape.every((want, i) => {
+      const d = n.shape[i]!
+      if (typeof want === 'number') return want === d
+      const before = names.get(want)
+      names.set(want, before ?? d)
+      return before === undefined || before === d
+    })
+  if (!fits) raise({ _tag: 'ShapeMismatch', op: 'assertShape', shapes: [n.shape], reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`, fix: `reshape it, or assert the shape it has.` })
+  return asExpr(n)
+}

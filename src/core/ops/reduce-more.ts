@@ -1,0 +1,124 @@
+/** Reductions made of others: variance, std, norm, logsumexp, any, all, count. */
+import { castNode } from '../cast.js'
+import { raise } from '../explain.js'
+import { asExpr, asNode, constant, type Node } from '../expr.js'
+import { lift, liftFloat } from '../lift.js'
+import type { AnyExpr } from '../types/expr.js'
+import { eq, isfinite } from './compare.js'
+import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
+import { broadcastNode, reshapeNode } from './layout.js'
+import { axesOf, max, maxPrimitive, mean, minPrimitive, type ReduceOptions, reduceNode, reduceShape, sumPrimitive } from './reduce.js'
+
+/** The shape that a reduction of n has. */
+const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean | undefined): readonly number[] =>
+  keepdims === true ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
+
+/** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
+const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
+  const isZero = eq(s, 0)
+  return where(isZero, 0, f(where(isZero, 1, s)))
+}
+
+/**
+ * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = 2 (x - mean) yBar / (n - ddof).   Source  two passes, as NumPy.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example variance([1, 2, 3, 4])   // 1.25
+ */
+export const variance = (x: unknown, options: ReduceOptions & { readonly ddof?: number } = {}): AnyExpr => {
+  const n = liftFloat(x, 'variance')
+  const axes = axesOf(n.shape.length, options, 'variance')
+  const centred = sub(asExpr(n), mean(n, { axis: axes, keepdims: true }))
+  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
+  return div(asExpr(reduceNode(sumPrimitive, asNode(square(centred)), axes, options.keepdims)), Math.max(0, count - (options.ddof ?? 0)))
+}
+
+/**
+ * Standard deviation over axes (all by default): the root of `variance`.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = (x - mean) yBar / ((n - ddof) y); 0 where the deviation is 0, as for `norm`.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example std([1, 1, 3, 3])   // 1
+ */
+export const std = (x: unknown, options: ReduceOptions & { readonly ddof?: number } = {}): AnyExpr => zeroAtZero(variance(x, options), sqrt)
+
+/**
+ * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = x yBar / y for order 2; 0 where the norm is 0. Order 'inf': ties share equally.
+ * Errors  BadInput for an order below 1, an axis out of range or named twice.
+ * @example norm([3, 4])   // 5
+ */
+export const norm = (x: unknown, options: ReduceOptions & { readonly ord?: number | 'inf' } = {}): AnyExpr => {
+  const n = liftFloat(x, 'norm')
+  const axes = axesOf(n.shape.length, options, 'norm')
+  const ord = options.ord ?? 2
+  const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, options.keepdims))
+  if (ord === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
+  if (ord === 1) return total(abs(asExpr(n)))
+  if (ord === 'inf' || ord === Number.POSITIVE_INFINITY) {
+    if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, options.keepdims)))
+    return max(abs(asExpr(n)), { axis: axes, keepdims: options.keepdims ?? false })
+  }
+  if (!(ord > 1)) raise({ _tag: 'BadInput', where: 'norm', reason: `order ${ord} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
+  return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
+}
+
+/**
+ * log of the sum of exp x over axes (all by default), stable: the largest x is taken out first.
+ *
+ * Shapes  as `sum`; -Infinity for an empty axis.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = softmax(x) yBar; 0 where the result is infinite (all x are -Infinity, or one is Infinity).
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example logsumexp([1000, 1000])   // 1000.6931471805599
+ */
+export const logsumexp = (x: unknown, options: ReduceOptions = {}): AnyExpr => {
+  const n = liftFloat(x, 'logsumexp')
+  const axes = axesOf(n.shape.length, options, 'logsumexp')
+  const shape = reducedShape(n, axes, options.keepdims)
+  if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(Number.NEGATIVE_INFINITY, n.dtype), shape))
+  const top = stopGradient(asExpr(reduceNode(maxPrimitive, n, axes, true)))
+  const finite = isfinite(top)
+  // An infinite maximum is the result itself; x - top would be NaN there, so exp then gets 0.
+  const total = asExpr(reduceNode(sumPrimitive, asNode(exp(where(finite, sub(asExpr(n), top), 0))), axes, true))
+  return asExpr(reshapeNode(asNode(where(finite, add(log(total), top), top)), shape))
+}
+
+const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
+const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions): AnyExpr => {
+  const n = truths(x, op)
+  const axes = axesOf(n.shape.length, options, op)
+  if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, options.keepdims)))
+  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, options.keepdims), 'bool'))
+}
+
+/**
+ * Is any element over the axes (all by default) true, that is, not 0? false for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example any([false, true])   // true
+ */
+export const any = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('any', x, options)
+
+/**
+ * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example all([false, true])   // false
+ */
+export const all = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('all', x, options)
+
+/**
+ * How many elements over the axes (all by default) are true, that is, not 0.
+ *
+ * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example count([1, 0, 2])   // 2
+ */
+export const count = (x: unknown, options: ReduceOptions = {}): AnyExpr => {
+  const n = truths(x, 'count')
+  return asExpr(reduceNode(sumPrimitive, n, axesOf(n.shape.length, options, 'count'), options.keepdims))
+}

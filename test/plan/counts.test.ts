@@ -1,0 +1,158 @@
+/** What a plan runs and holds, counted: nothing nobody asked for, one accumulator for a fan-out, no kernel too many. */
+import { describe, expect, it } from 'vitest'
+import { makeCpu } from '../../src/backends/cpu/index.js'
+import * as cd from '../../src/index.js'
+import { programs } from '../golden/programs.js'
+
+type Any = cd.AnyExpr
+const explain = (f: unknown, ...args: readonly unknown[]): cd.Explanation => {
+  const backend = makeCpu({ verify: true })
+  return (cd.compile as (f: unknown, b: cd.SyncBackend) => { explain: (...xs: readonly unknown[]) => cd.Explanation })(f, backend).explain(...args)
+}
+const gemms = (e: cd.Explanation): number => e.counts.gemm ?? 0
+
+describe('nothing is computed that nobody asked for (dense layer, sum exp(W x + b))', () => {
+  const decl = { W: cd.f32(8, 6), b: cd.f32(8, 1), x: cd.f32(6, 16) }
+  const loss = cd.fn(decl, ({ W, b, x }) => cd.sum(cd.exp(cd.add(cd.matmul(W, x), b))))
+  const one = explain(cd.valueAndGrad(loss, { wrt: ['W', 'b'] }))
+  it('W and b: one product forward, one back, one loop', () => {
+    expect(one.counts).toEqual({ gemm: 2, loop: 1 })
+  })
+  it('asking for x adds exactly one product and no other kernel', () => {
+    const three = explain(cd.valueAndGrad(loss, { wrt: ['W', 'b', 'x'] }))
+    expect(three.counts).toEqual({ gemm: 3, loop: 1 })
+  })
+  it('no buffer of the size of x beside x itself', () => {
+    const xBytes = 4 * 6 * 16
+    const sized = one.steps.flatMap((s) => s.writes).filter((w) => w.endsWith(`(${xBytes} B)`))
+    expect(sized).toEqual([])
+  })
+  it('the same when x lies in one record with W, or is captured', () => {
+    const nested = cd.fn({ p: { W: cd.f32(8, 6), x: cd.f32(6, 16) }, b: cd.f32(8, 1) }, ({ p, b }) => cd.sum(cd.exp(cd.add(cd.matmul(p.W, p.x), b))))
+    expect(explain(cd.valueAndGrad(nested, { wrt: ['p.W', 'b'] })).counts).toEqual(one.counts)
+    const x = cd.tensor(Float32Array.from({ length: 96 }, (_, i) => Math.sin(i)), [6, 16])
+    const captured = cd.fn({ W: cd.f32(8, 6), b: cd.f32(8, 1) }, ({ W, b }) => cd.sum(cd.exp(cd.add(cd.matmul(W, x), b))))
+    expect(explain(cd.valueAndGrad(captured, { wrt: ['W', 'b'] })).counts).toEqual(one.counts)
+  })
+})
+
+describe('one side of a network only', () => {
+  const { primal } = programs.W3('f32')
+  it('weights: no product for x; x: no product for the weights', () => {
+    const weights = explain(cd.valueAndGrad(primal as never, { wrt: ['W1', 'b1', 'W2', 'b2'] } as never))
+    const x = explain(cd.valueAndGrad(primal as never, { wrt: 'x' } as never))
+    const all = explain(cd.valueAndGrad(primal as never, { wrt: ['W1', 'b1', 'W2', 'b2', 'x'] } as never))
+    // forward 2; back: hidden 1, W2 1, W1 1, x 1
+    expect([gemms(weights), gemms(x), gemms(all)]).toEqual([5, 4, 6])
+  })
+})
+
+describe('accumulators', () => {
+  it('100 chained products: the tape and five buffers, every product of the backward pass in place', () => {
+    const e = explain(programs.W6('f64').whole)
+    expect(e.peakBuffers).toBeLessThanOrEqual(99 + 5 + 1) // and the scalar value
+    expect(e.peakBytes).toBeLessThanOrEqual((99 + 5) * 8 * 256 * 256)
+    expect(e.counts.gemm).toBe(100 + 99 + 100)
+    expect(e.copiedAccumulators).toBe(0)
+    expect(e.counts.loop).toBeLessThanOrEqual(1)
+  })
+  for (const n of [2, 3, 100])
+    it(`a fan-out of ${n}: one accumulator, ${n - 1} in-place products`, () => {
+      const f = cd.fn({ x: cd.f64(4, 4), y: cd.f64(4, 4) }, ({ x, y }) => {
+        let s: Any = cd.sum(cd.matmul(x, cd.mul(y, 1)))
+        for (let i = 1; i < n; i++) s = cd.add(s, cd.sum(cd.matmul(x, cd.sin(cd.mul(y, i + 1)))))
+        return s as cd.Expr<[], 'f64'>
+      })
+      const e = explain(cd.grad(f, { wrt: 'x' }))
+      expect(e.copiedAccumulators).toBe(0)
+      expect(e.steps.filter((s) => s.kernel === 'gemm f64 +=').length).toBe(n - 1)
+      expect(e.steps.filter((s) => s.kernel === 'gemm f64').length).toBe(1)
+    })
+  it('f(x, x): both tangents, one accumulator', () => {
+    const f = (x: Any) => cd.sum(cd.matmul(x, x))
+    const x = [
+      [1, 2],
+      [3, 4],
+    ]
+    expect((cd.grad(f)(x as never) as unknown as cd.Tensor).toArray()).toEqual([
+      [7, 11],
+      [9, 13],
+    ])
+    expect(explain(cd.grad(f), x).steps.filter((s) => s.kernel === 'gemm f64 +=').length).toBe(1)
+  })
+  it('an accumulator that something else reads is copied once, and both are right', () => {
+    const f = cd.fn({ a: cd.f64(2, 2), b: cd.f64(2, 2) }, ({ a, b }) => {
+      const acc = cd.matmul(a, b)
+      return { acc, more: (cd as unknown as { matmulAdd: (...xs: readonly unknown[]) => Any }).matmulAdd(acc, a, a) }
+    })
+    const a = [
+      [1, 2],
+      [3, 4],
+    ]
+    const b = [
+      [1, 0],
+      [0, 1],
+    ]
+    const c = cd.compile(f, makeCpu({ verify: true }))
+    const r = c({ a, b }) as unknown as { acc: cd.Tensor; more: cd.Tensor }
+    expect(r.acc.toArray()).toEqual(a)
+    expect(r.more.toArray()).toEqual([
+      [8, 12],
+      [18, 26],
+    ])
+    expect(c.explain().copiedAccumulators).toBe(1)
+  })
+})
+
+describe('fusion', () => {
+  it('sum(map(f, x)) and sum(f(x)): one plan, one kernel, at most one array of partials', () => {
+    const decl = { x: cd.f32(100) }
+    const backend = makeCpu({ verify: true })
+    const plain = cd.compile(cd.valueAndGrad(cd.fn(decl, ({ x }) => cd.sum(cd.atan2(x, 2)))), backend)
+    const mapped = cd.compile(cd.valueAndGrad(cd.fn(decl, ({ x }) => cd.sum(cd.map((u) => cd.atan2(u, 2), x) as never))), backend)
+    const [a, b] = [plain.explain(), mapped.explain()]
+    expect(a.steps).toEqual(b.steps)
+    expect(b.cached).toBe(true)
+    expect(a.steps.length).toBe(1)
+    expect(a.buffers).toBe(3) // x, the value, the gradient
+  })
+  it('W10 is one kernel: it stores only the gradients and the value', () => {
+    const e = explain(programs.W10('f32').whole)
+    expect(e.steps.length).toBe(1)
+    expect(e.buffers).toBe(5)
+  })
+})
+
+describe('one plan for equal expressions', () => {
+  it('ten closures in ten orders: one plan, every answer right (Zygote #1206)', () => {
+    const backend = makeCpu()
+    const x = [
+      [1, 2, 3],
+      [4, 5, 6],
+    ]
+    const weights = Array.from({ length: 10 }, (_, k) => [[0.1 * (k + 1)], [0.2], [0.3]])
+    const make = (k: number) => {
+      const rate = k + 1.5 // not 1, which a rewrite reads, nor another literal of the program
+      const w = cd.tensor(weights[k]!)
+      const layer = (v: Any) => cd.matmul(v, w as never) as Any
+      const nested = (g: (v: Any) => Any) => (v: Any) => g(v)
+      return k % 2 === 0 ? (v: Any) => cd.mean(cd.square(cd.mul(layer(v), rate))) : (v: Any) => cd.mean(cd.square(cd.mul(nested(layer)(...([v] as const)), rate)))
+    }
+    const value = (k: number): number => x.map((row) => (k + 1.5) * row.reduce((s, v, j) => s + v * weights[k]![j]![0]!, 0)).reduce((s, y) => s + y * y, 0) / 2
+    for (let order = 0; order < 10; order++)
+      for (let i = 0; i < 10; i++) {
+        const k = (7 * i + order) % 10
+        const c = cd.compile(cd.valueAndGrad(make(k) as never), backend) as unknown as (v: unknown) => { value: cd.Tensor }
+        expect(c(x).value.item()).toBeCloseTo(value(k), 10)
+      }
+    expect(backend.cache().plans).toBe(1)
+    expect(backend.cache().misses).toBe(1)
+  })
+  it('closures that differ in an axis or in wrt have their own plans', () => {
+    const backend = makeCpu()
+    for (const axis of [0, 1]) cd.compile((v: Any) => cd.sum(v, { axis }), backend)([[1, 2], [3, 4]] as never)
+    const f = cd.fn({ a: cd.f64(2), b: cd.f64(2) }, ({ a, b }) => cd.sum(cd.mul(a, cd.sin(b))))
+    for (const wrt of ['a', 'b'] as const) cd.compile(cd.grad(f, { wrt }), backend)({ a: [1, 2], b: [3, 4] })
+    expect(backend.cache().plans).toBe(4)
+  })
+})
