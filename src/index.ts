@@ -5,9 +5,15 @@ import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js
 import * as compare from './core/ops/compare.js'
 import * as contract from './core/ops/contract.js'
 import * as elementwise from './core/ops/elementwise.js'
+import * as indexingAlong from './core/ops/indexing-along.js'
+import * as indexingDynamic from './core/ops/indexing-dynamic.js'
+import * as indexingGather from './core/ops/indexing-gather.js'
+import * as layoutMore from './core/ops/layout-more.js'
 import * as layoutSlice from './core/ops/layout-slice.js'
 import * as layout from './core/ops/layout.js'
+import * as reduceMore from './core/ops/reduce-more.js'
 import * as reduce from './core/ops/reduce.js'
+import * as scans from './core/ops/scans.js'
 import { map as mapOp } from './core/ops/map.js'
 import type { Registry } from './core/registry.js'
 import { compileAsync as compileAsyncCore, compileSync, type Env, evaluateWith, makeRuntime, runCore, runSyncCore } from './core/run.js'
@@ -156,6 +162,26 @@ export const leakyRelu: Public['leakyRelu'] = typed(elementwise.leakyRelu)
 export const elu: Public['elu'] = typed(elementwise.elu)
 export const silu: Public['silu'] = typed(elementwise.silu)
 export const gelu: Public['gelu'] = typed(elementwise.gelu)
+export const takeAlongAxis: Public['takeAlongAxis'] = typed(indexingAlong.takeAlongAxis)
+export const searchsorted: Public['searchsorted'] = typed(indexingAlong.searchsorted)
+export const dynamicSlice: Public['dynamicSlice'] = typed(indexingDynamic.dynamicSlice)
+export const gather: Public['gather'] = typed(indexingGather.gather)
+export const take: Public['take'] = typed(indexingGather.take)
+export const scatterAdd: Public['scatterAdd'] = typed(indexingGather.scatterAdd)
+export const setAt: Public['setAt'] = typed(indexingGather.setAt)
+export const oneHot: Public['oneHot'] = typed(indexingGather.oneHot)
+export const full: Public['full'] = typed(layoutMore.full)
+export const zeros: Public['zeros'] = typed(layoutMore.zeros)
+export const ones: Public['ones'] = typed(layoutMore.ones)
+export const zerosLike: Public['zerosLike'] = typed(layoutMore.zerosLike)
+export const onesLike: Public['onesLike'] = typed(layoutMore.onesLike)
+export const arange: Public['arange'] = typed(layoutMore.arange)
+export const linspace: Public['linspace'] = typed(layoutMore.linspace)
+export const eye: Public['eye'] = typed(layoutMore.eye)
+export const diag: Public['diag'] = typed(layoutMore.diag)
+export const tril: Public['tril'] = typed(layoutMore.tril)
+export const triu: Public['triu'] = typed(layoutMore.triu)
+export const assertShape: Public['assertShape'] = typed(layoutMore.assertShape)
 export const slice: Public['slice'] = typed(layoutSlice.slice)
 export const pad: Public['pad'] = typed(layoutSlice.pad)
 export const broadcastTo: Public['broadcastTo'] = typed(layout.broadcastTo)
@@ -171,5 +197,19 @@ export const flip: Public['flip'] = typed(layout.flip)
 export const roll: Public['roll'] = typed(layout.roll)
 export const tile: Public['tile'] = typed(layout.tile)
 export const repeat: Public['repeat'] = typed(layout.repeat)
+export const variance: Public['variance'] = typed(reduceMore.variance)
+export const std: Public['std'] = typed(reduceMore.std)
+export const norm: Public['norm'] = typed(reduceMore.norm)
+export const logsumexp: Public['logsumexp'] = typed(reduceMore.logsumexp)
 export const sum: Public['sum'] = typed(reduce.sum)
+export const prod: Public['prod'] = typed(reduce.prod)
+export const max: Public['max'] = typed(reduce.max)
+export const min: Public['min'] = typed(reduce.min)
+export const argmax: Public['argmax'] = typed(reduce.argmax)
+export const argmin: Public['argmin'] = typed(reduce.argmin)
 export const mean: Public['mean'] = typed(reduce.mean)
+export const cumsum: Public['cumsum'] = typed(scans.cumsum)
+export const cumprod: Public['cumprod'] = typed(scans.cumprod)
+export const sort: Public['sort'] = typed(scans.sort)
+export const argsort: Public['argsort'] = typed(scans.argsort)
+export const topk: Public['topk'] = typed(scans.topk)

@@ -1,19 +1,19 @@
-/** Predicates have no tangent. */
-import { compare } from '../core/ops/compare.js'
+/** Calculus of comparisons and logic: there is none. */
+import * as op from '../core/ops/compare.js'
 import type { Rule } from '../core/registry.js'
 import { nonDifferentiable } from './define.js'
 
 /** One rule per primitive of core/ops/compare.ts. */
-export const compareRules: { readonly [K in keyof typeof compare]: Rule } = {
-  eq: nonDifferentiable(compare.eq),
-  ne: nonDifferentiable(compare.ne),
-  lt: nonDifferentiable(compare.lt),
-  le: nonDifferentiable(compare.le),
-  gt: nonDifferentiable(compare.gt),
-  ge: nonDifferentiable(compare.ge),
-  isnan: nonDifferentiable(compare.isnan),
-  isfinite: nonDifferentiable(compare.isfinite),
-  logicalAnd: nonDifferentiable(compare.logicalAnd),
-  logicalOr: nonDifferentiable(compare.logicalOr),
-  logicalNot: nonDifferentiable(compare.logicalNot),
+export const compareRules: { readonly [K in keyof typeof op.compare]: Rule } = {
+  eq: nonDifferentiable(op.eq),
+  ne: nonDifferentiable(op.ne),
+  lt: nonDifferentiable(op.lt),
+  le: nonDifferentiable(op.le),
+  gt: nonDifferentiable(op.gt),
+  ge: nonDifferentiable(op.ge),
+  isnan: nonDifferentiable(op.isnan),
+  isfinite: nonDifferentiable(op.isfinite),
+  logicalAnd: nonDifferentiable(op.logicalAnd),
+  logicalOr: nonDifferentiable(op.logicalOr),
+  logicalNot: nonDifferentiable(op.logicalNot),
 }

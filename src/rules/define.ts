@@ -68,14 +68,17 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
   ...(r.batch && { batch: ((xs, batched, params, size) => r.batch!(xs as unknown as Args<A>, batched, params as P, size)) as BatchRule }),
 })
 
+/** How a rule multiplies a (co)tangent, first, with a partial. */
+export type Product = (dx: AnyExpr, partial: AnyExpr) => AnyExpr
+
 /** Is x the literal 1 (the seed of a scalar)? */
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
 
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent): Forced => {
+const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: Product): Forced => {
   if (isOne(dx)) return typeof p !== 'number' ? (p._tag === 'Expr' ? p : ZeroTangent) : p === 0 ? ZeroTangent : p === 1 ? dx : asExpr(constant(p, dx.dtype))
   if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : mul(dx, p)
-  return p._tag === 'Expr' ? mul(dx, p) : ZeroTangent
+  return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
 }
 const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
 
@@ -95,25 +98,27 @@ export const elementwiseBatch =
 
 /**
  * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
+ * `product` is strongMul for partials that may be infinite: a cotangent of 0 then stays 0.
  *
  * @example scalarRule(tanh, ({ y }) => [sub(1, mul(y, y))])
  */
 export const scalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
   op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
   partials: (at: { readonly x: Args<A>; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
+  product: Product = mul,
 ): Rule => {
   const primitive = 'primitive' in op ? op.primitive : op
   return {
     ...rule(primitive, {
       frule: (x, dxs, params, { y }) => {
         const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-        const dy = (dxs as readonly Forced[]).reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!)) : sum), ZeroTangent)
+        const dy = (dxs as readonly Forced[]).reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product)) : sum), ZeroTangent)
         return [y, dy]
       },
       rrule: (x, params, { y }) => {
         const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
           const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-          return ps.map((p, i) => (typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p)) : ZeroTangent)) as unknown as ArgTangents<A>
+          return ps.map((p, i) => (typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product)) : ZeroTangent)) as unknown as ArgTangents<A>
         }
         return [y, scalarPullback]
       },

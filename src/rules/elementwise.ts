@@ -1,114 +1,158 @@
 /** Calculus of the elementwise functions: one line of partials each. */
 import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
-import { eq, gt } from '../core/ops/compare.js'
+import { asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { eq, gt, isnan, le, logicalAnd, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
-import { polygammaOf } from '../core/ops/polygamma.js'
-import type { AnyPrimitive } from '../core/primitive.js'
+import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
-import { NoTangent, thunk, ZeroTangent } from '../core/tangent.js'
+import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { elementwiseBatch, nonDifferentiable, type Partials, reapply, rule, scalarRule } from './define.js'
 
-const { add, cast, cos, cosh, div, exp, log, mul, neg, pow, reciprocal, rsqrt, sigmoid, sign, sin, sinh, square, sub, where } = op
+const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
-/** num / den where num is not zero, else zero: 0/0 is 0, so that masked cotangents stay zero at a pole. */
-const strongDiv = (num: AnyExpr, den: AnyExpr): AnyExpr => where(eq(num, 0), 0, div(num, where(eq(num, 0), 1, den)))
-/** a^(n-1) for a literal exponent. */
-const lowered = (a: AnyExpr, n: number): AnyExpr | number => (n === 2 ? a : pow(a, n - 1))
-/** 1 where a wins, 1/2 at a tie, 0 where b wins. */
-const share = (a: AnyExpr, b: AnyExpr, wins: (x: AnyExpr, y: AnyExpr) => AnyExpr): AnyExpr =>
-  add(cast(wins(a, b), a.dtype), mul(0.5, cast(eq(a, b), a.dtype)))
-const ternaryBatch = elementwiseBatch(op.wherePrimitive as unknown as AnyPrimitive)
+/** Partials that may be infinite or NaN: a cotangent of 0 stays 0 whatever they are (docs/decisions/strong-zero.md). */
+const singular = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  partials: (at: { readonly x: { readonly [K in keyof A]: AnyExpr } & readonly AnyExpr[]; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
+): Rule => scalarRule(primitive, partials as Parameters<typeof scalarRule<N, P, A>>[1], strongMul)
+
+const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
+const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).data as number) : undefined)
+const isExpr = (t: Tangent): t is AnyExpr => t._tag === 'Expr'
+
+/** Selects by masks instead of multiplying with them: a masked cotangent is exactly 0, infinite or not. */
+const choose = (c: AnyExpr, a: Forced, b: Forced): Forced =>
+  isExpr(a) ? (isExpr(b) ? where(c, a, b) : where(c, a, zeroLike(a))) : isExpr(b) ? where(c, zeroLike(b), b) : ZeroTangent
+const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
+const sumOf = (a: Forced, b: Forced): Forced => (isExpr(a) ? (isExpr(b) ? add(a, b) : a) : b)
+
+/** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
+const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule => ({
+  ...rule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
+    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(sumOf(da, db)), db))],
+    rrule: ([a, b], _params, { y }) => {
+      const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) => thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
+      const extremumPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
+        [active[0] ? share(yBar, a, b) : ZeroTangent, active[1] ? share(yBar, b, a) : ZeroTangent] as const
+      return [y, extremumPullback]
+    },
+  }),
+  batch: elementwiseBatch(o.primitive as AnyPrimitive),
+})
+
+/** a - b, but 0 where both are the same infinity. */
+const difference = (a: AnyExpr, b: AnyExpr): AnyExpr => {
+  const d = sub(a, b)
+  return where(logicalAnd(isnan(d), eq(a, b)), 0, d)
+}
+const TWO_OVER_ROOT_PI = 1.1283791670955126
+/** 1 - x^2 without cancellation near 1. */
+const oneMinusSquare = (x: AnyExpr): AnyExpr => mul(sub(1, x), add(1, x))
 
 /** One rule per primitive of core/ops/elementwise.ts. */
 export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Rule } = {
   neg: scalarRule(op.neg, () => [-1]),
   abs: scalarRule(op.abs, ({ x: [x] }) => [sign(x)]),
-  square: scalarRule(op.square, ({ x: [x] }) => [mul(2, x)]),
+  square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)]),
   sign: nonDifferentiable(op.sign),
-  reciprocal: scalarRule(op.reciprocal, ({ y }) => [neg(square(y))]),
-  sqrt: {
-    ...rule(op.sqrt.primitive, {
-      frule: (_xs, [dx], _p, { y }) => [y, dx._tag === 'Expr' ? strongDiv(dx, mul(2, y)) : ZeroTangent],
-      rrule: (_xs, _p, { y }) => [y, (yBar) => [thunk(() => strongDiv(yBar, mul(2, y)))]],
-    }),
-    batch: elementwiseBatch(op.sqrt.primitive as unknown as AnyPrimitive),
-  },
-  rsqrt: scalarRule(op.rsqrt, ({ x: [x], y }) => [mul(-0.5, div(y, x))]),
-  cbrt: scalarRule(op.cbrt, ({ y }) => [reciprocal(mul(3, square(y)))]),
-  exp: scalarRule(op.exp, ({ y }) => [y]),
-  exp2: scalarRule(op.exp2, ({ y }) => [mul(Math.LN2, y)]),
-  expm1: scalarRule(op.expm1, ({ y }) => [add(y, 1)]),
-  log: scalarRule(op.log, ({ x: [x] }) => [reciprocal(x)]),
-  log2: scalarRule(op.log2, ({ x: [x] }) => [reciprocal(mul(Math.LN2, x))]),
-  log10: scalarRule(op.log10, ({ x: [x] }) => [reciprocal(mul(Math.LN10, x))]),
-  log1p: scalarRule(op.log1p, ({ x: [x] }) => [reciprocal(add(1, x))]),
-  sin: scalarRule(op.sin, ({ x: [x] }) => [cos(x)]),
-  cos: scalarRule(op.cos, ({ x: [x] }) => [neg(sin(x))]),
-  tan: scalarRule(op.tan, ({ y }) => [add(1, square(y))]),
-  asin: scalarRule(op.asin, ({ x: [x] }) => [rsqrt(sub(1, square(x)))]),
-  acos: scalarRule(op.acos, ({ x: [x] }) => [neg(rsqrt(sub(1, square(x))))]),
-  atan: scalarRule(op.atan, ({ x: [x] }) => [reciprocal(add(1, square(x)))]),
-  sinh: scalarRule(op.sinh, ({ x: [x] }) => [cosh(x)]),
-  cosh: scalarRule(op.cosh, ({ x: [x] }) => [sinh(x)]),
-  tanh: scalarRule(op.tanh, ({ y }) => [sub(1, square(y))]),
-  asinh: scalarRule(op.asinh, ({ x: [x] }) => [rsqrt(add(1, square(x)))]),
-  acosh: scalarRule(op.acosh, ({ x: [x] }) => [rsqrt(sub(square(x), 1))]),
-  atanh: scalarRule(op.atanh, ({ x: [x] }) => [reciprocal(sub(1, square(x)))]),
-  erf: scalarRule(op.erf, ({ x: [x] }) => [mul(2 / Math.sqrt(Math.PI), exp(neg(square(x))))]),
-  erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-2 / Math.sqrt(Math.PI), exp(neg(square(x))))]),
   floor: nonDifferentiable(op.floor),
   ceil: nonDifferentiable(op.ceil),
   round: nonDifferentiable(op.round),
-  lgamma: scalarRule(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
-  polygamma: scalarRule(polygammaOf, ({ x: [x], params: { n } }) => [op.polygamma(n + 1, x)]),
+  reciprocal: singular(op.reciprocal, ({ y }) => [neg(square(y))]),
+  sqrt: singular(op.sqrt, ({ y }) => [div(0.5, y)]),
+  rsqrt: singular(op.rsqrt, ({ y }) => [mul(-0.5, mul(y, square(y)))]),
+  cbrt: singular(op.cbrt, ({ y }) => [div(1 / 3, square(y))]),
+  exp: singular(op.exp, ({ y }) => [y]),
+  exp2: singular(op.exp2, ({ y }) => [mul(y, Math.LN2)]),
+  expm1: singular(op.expm1, ({ y }) => [add(y, 1)]),
+  log: singular(op.log, ({ x: [x] }) => [div(1, x)]),
+  log2: singular(op.log2, ({ x: [x] }) => [div(Math.LOG2E, x)]),
+  log10: singular(op.log10, ({ x: [x] }) => [div(Math.LOG10E, x)]),
+  log1p: singular(op.log1p, ({ x: [x] }) => [div(1, add(1, x))]),
+  sin: scalarRule(op.sin, ({ x: [x] }) => [cos(x)]),
+  cos: scalarRule(op.cos, ({ x: [x] }) => [neg(sin(x))]),
+  tan: scalarRule(op.tan, ({ y }) => [add(1, square(y))]),
+  asin: singular(op.asin, ({ x: [x] }) => [op.rsqrt(oneMinusSquare(x))]),
+  acos: singular(op.acos, ({ x: [x] }) => [neg(op.rsqrt(oneMinusSquare(x)))]),
+  atan: scalarRule(op.atan, ({ x: [x] }) => [op.reciprocal(add(1, square(x)))]),
+  sinh: singular(op.sinh, ({ x: [x] }) => [cosh(x)]),
+  cosh: singular(op.cosh, ({ x: [x] }) => [sinh(x)]),
+  tanh: scalarRule(op.tanh, ({ y }) => [sub(1, mul(y, y))]),
+  asinh: scalarRule(op.asinh, ({ x: [x] }) => [op.rsqrt(add(1, square(x)))]),
+  acosh: singular(op.acosh, ({ x: [x] }) => [op.rsqrt(mul(sub(x, 1), add(x, 1)))]),
+  atanh: singular(op.atanh, ({ x: [x] }) => [op.reciprocal(oneMinusSquare(x))]),
+  erf: scalarRule(op.erf, ({ x: [x] }) => [mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
+  erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
+  lgamma: singular(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
+  polygamma: singular(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygamma(params.n + 1, x)]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
   relu: {
     ...rule(op.relu.primitive, {
-      frule: ([x], [dx], _p, { y }) => [y, dx._tag === 'Expr' ? where(gt(x, 0), dx, 0) : ZeroTangent],
-      // From the output: relu(x) > 0 exactly where x > 0.
-      rrule: (_xs, _p, { y }) => [y, (yBar) => [thunk(() => where(gt(y, 0), yBar, 0))]],
+      frule: (_x, [dx], _params, { y }) => [y, choose(gt(y, 0), dx, ZeroTangent)],
+      rrule: (_x, _params, { y }) => {
+        const reluPullback = (yBar: AnyExpr) => [thunk(() => choose(gt(y, 0), yBar, ZeroTangent))] as const
+        return [y, reluPullback]
+      },
     }),
-    batch: elementwiseBatch(op.relu.primitive as unknown as AnyPrimitive),
+    batch: elementwiseBatch(op.relu.primitive as AnyPrimitive),
   },
-  stopGradient: nonDifferentiable(op.stopGradient),
   add: scalarRule(op.add, () => [1, 1]),
   sub: scalarRule(op.sub, () => [1, -1]),
   mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a]),
-  div: scalarRule(op.div, ({ x: [, b], y }) => [reciprocal(b), neg(div(y, b))]),
-  pow: scalarRule(op.pow, ({ x: [a, b], y }) => {
-    const n = op.literalExponent(b)
-    if (n !== undefined) return [n === 0 ? 0 : mul(n, lowered(a, n)), mul(y, log(a))]
-    // b a^(b-1) is 0 where b is 0; a^b log a is 0 where a is 0 and b is positive.
-    return [where(eq(b, 0), 0, mul(b, pow(a, sub(b, 1)))), where(eq(a, 0), 0, mul(y, log(where(eq(a, 0), 1, a))))]
+  strongMul: {
+    ...rule(op.strongMul.primitive, {
+      frule: ([a, b], [da, db], _params, { y }) => [y, sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongMul(a, db) : ZeroTangent)],
+      rrule: ([a, b], _params, { y }) => {
+        const strongMulPullback = (yBar: AnyExpr) => [thunk(() => strongMul(yBar, b)), thunk(() => strongMul(a, yBar))] as const
+        return [y, strongMulPullback]
+      },
+    }),
+    batch: elementwiseBatch(op.strongMul.primitive as AnyPrimitive),
+  },
+  div: singular(op.div, ({ x: [, b], y }) => {
+    const c = literal(b)
+    return c !== undefined && c !== 0 ? [1 / c, ZeroTangent] : [div(1, b), neg(div(y, b))]
   }),
+  // (a - y) / b is floor(a / b) up to rounding.
+  mod: singular(op.mod, ({ x: [a, b], y }) => [1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]),
+  // strongMul(b, ...): the derivative of x^0 is 0, at 0 too.
+  pow: singular(op.powPrimitive, ({ x: [a, b], y }) => {
+    const n = literal(b)
+    if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : strongMul(y, op.log(a))]
+    return [n === 0 ? 0 : n === 1 ? 1 : mul(n, pow(a, n - 1)), ZeroTangent]
+  }),
+  hypot: scalarRule(op.hypot, ({ x: [a, b], y }) => [where(eq(y, 0), 0, div(a, y)), where(eq(y, 0), 0, div(b, y))]),
   atan2: scalarRule(op.atan2, ({ x: [y, x] }) => {
-    const r2 = add(square(x), square(y))
-    return [div(x, r2), neg(div(y, r2))]
+    const r = add(square(x), square(y))
+    return [where(eq(r, 0), 0, div(x, r)), where(eq(r, 0), 0, neg(div(y, r)))]
   }),
-  hypot: scalarRule(op.hypot, ({ x: [a, b], y }) => [strongDiv(a, y), strongDiv(b, y)]),
-  maximum: scalarRule(op.maximum, ({ x: [a, b] }) => [share(a, b, gt), share(b, a, gt)]),
-  minimum: scalarRule(op.minimum, ({ x: [a, b] }) => [share(b, a, gt), share(a, b, gt)]),
-  mod: scalarRule(op.mod, ({ x: [a, b] }) => [1, neg(op.floor(div(a, b)))]),
-  logaddexp: scalarRule(op.logaddexp, ({ x: [a, b] }) => [sigmoid(sub(a, b)), sigmoid(sub(b, a))]),
-  copysign: scalarRule(op.copysign, ({ x: [a, b] }) => [mul(op.copysign(1, b), sign(a)), 0]),
-  xlogy: scalarRule(op.xlogy, ({ x: [a, b] }) => [log(b), where(eq(a, 0), 0, div(a, b))]),
+  logaddexp: scalarRule(op.logaddexp, ({ x: [a, b] }) => [sigmoid(difference(a, b)), sigmoid(difference(b, a))]),
+  xlogy: singular(op.xlogy, ({ x: [x, y] }) => [where(logicalAnd(eq(x, 0), le(y, 0)), 0, op.log(y)), strongMul(x, div(1, y))]),
+  maximum: extremum(op.maximum, gt),
+  minimum: extremum(op.minimum, lt),
+  copysign: scalarRule(op.copysign, ({ x: [a, b] }) => [mul(sign(a), copysign(1, b)), ZeroTangent]),
   where: {
     ...rule(op.wherePrimitive, {
-      frule: ([c], [, da, db], _p, { y }) =>
-        da._tag !== 'Expr' && db._tag !== 'Expr' ? [y, ZeroTangent] : [y, where(c, da._tag === 'Expr' ? da : 0, db._tag === 'Expr' ? db : zero(y))],
-      rrule: ([c], _p, { y }) => [y, (yBar) => [NoTangent, thunk(() => where(c, yBar, 0)), thunk(() => where(c, 0, yBar))]],
+      frule: ([c], [, da, db], _params, { y }) => [y, choose(c, da, db)],
+      rrule: ([c], _params, { y }) => {
+        const wherePullback = (yBar: AnyExpr) => [NoTangent, thunk(() => choose(c, yBar, ZeroTangent)), thunk(() => choose(c, ZeroTangent, yBar))] as const
+        return [y, wherePullback]
+      },
     }),
-    batch: ternaryBatch,
+    batch: elementwiseBatch(op.wherePrimitive as AnyPrimitive),
   },
+  stopGradient: nonDifferentiable(op.stopGradientPrimitive),
   cast: {
     ...rule(castPrimitive, {
-      frule: (_xs, [dx], params, { y }) => [y, dx._tag === 'Expr' && isFloat(params.dtype) ? reapply(castPrimitive, [dx], params) : isFloat(params.dtype) ? ZeroTangent : NoTangent],
+      frule: (_xs, [dx], params, { y }) => [
+        y,
+        dx._tag === 'Expr' && isFloat(params.dtype) ? reapply(castPrimitive, [dx], params) : isFloat(params.dtype) ? ZeroTangent : NoTangent,
+      ],
       rrule: ([x], _params, { y }) => [y, (yBar) => [isFloat(x.dtype) ? op.cast(yBar, x.dtype) : ZeroTangent]],
     }),
     batch: elementwiseBatch(castPrimitive as unknown as AnyPrimitive),
   },
 }
-const zero = (y: AnyExpr): AnyExpr => op.cast(0, y.dtype)

@@ -1,6 +1,7 @@
 /** Every shipped rule, folded into one registry. */
 import { type Registry, registryOf } from '../core/registry.js'
 import { compareRules } from './compare.js'
+import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
 import { elementwiseRules } from './elementwise.js'
 import { layoutRules } from './layout.js'
@@ -8,7 +9,7 @@ import { mapRules } from './map.js'
 import { reduceRules } from './reduce.js'
 
 /** The tables of rules, by family. */
-export const ruleFamilies = { elementwise: elementwiseRules, compare: compareRules, layout: layoutRules, reduce: reduceRules, contract: contractRules, map: mapRules } as const
+export const ruleFamilies = { elementwise: elementwiseRules, compare: compareRules, compare: compareRules, layout: layoutRules, reduce: reduceRules, contract: contractRules, map: mapRules } as const
 
 /** The registry of all shipped rules. */
 export const coreRegistry: Registry = /*#__PURE__*/ registryOf(Object.values(ruleFamilies).flatMap((family) => Object.values(family)))

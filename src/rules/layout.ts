@@ -1,12 +1,13 @@
 /** Calculus of layout operations: all linear; transposes put elements back. */
-import { asExpr, asNode } from '../core/expr.js'
+import { asExpr, asNode, constant } from '../core/expr.js'
+import { where } from '../core/ops/elementwise.js'
 import * as op from '../core/ops/layout.js'
+import { zeros } from '../core/ops/layout-more.js'
 import { sum, sumToNode } from '../core/ops/reduce.js'
 import type { Rule } from '../core/registry.js'
 import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import { range } from '../core/shape.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { sub } from '../core/ops/elementwise.js'
 import { batchAll, linearRule, multiRule, reapply } from './define.js'
 
 const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
@@ -28,6 +29,9 @@ const partOf = (whole: readonly number[], axis: number, start: number, size: num
   strides: whole.map(() => 1),
 })
 const batchSlice = (p: op.SliceParams, size: number): op.SliceParams => ({ starts: [0, ...p.starts], sizes: [size, ...p.sizes], strides: [1, ...p.strides] })
+
+/** True where a padded array holds its fill. */
+const isPadding = (x: readonly number[], p: op.PadParams): AnyExpr => asExpr(op.padNode(asNode(zeros(x, 'bool')), p.starts, p.shape, p.strides, constant(1, 'bool')))
 
 /** One rule per primitive of core/ops/layout.ts. */
 export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
@@ -56,19 +60,17 @@ export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
     batch: (xs, batched, p, size) => reapply(op.sliceAddPrimitive, batchAll(xs, batched, size), batchSlice(p, size)),
   }),
   pad: linearRule(op.padPrimitive, {
-    transpose: (yBar, [x], p) => {
-      const inside = () => reapply(op.slicePrimitive, [yBar], op.unpadParams(dims(x), p))
-      return [thunk(inside), thunk(() => sub(sum(yBar), sum(inside())))]
-    },
+    transpose: (yBar, [x], p) => [
+      thunk(() => reapply(op.slicePrimitive, [yBar], op.unpadParams(dims(x), p))),
+      thunk(() => sum(where(isPadding(dims(x), p), yBar, 0))),
+    ],
     batch: ([x, fill], [bx, bf], p, size) => {
       const all = { starts: [0, ...p.starts], shape: [size, ...p.shape], strides: [1, ...p.strides] }
       const wide = bx ? x : op.broadcastTo(x, [size, ...dims(x)])
       if (!bf) return reapply(op.padPrimitive, [wide, fill], all)
-      // A fill per example: fill everything, then write x over it.
-      const base = op.broadcastTo(op.reshape(fill, [size, ...p.shape.map(() => 1)]), [size, ...p.shape])
-      const region = { ...op.unpadParams(dims(wide), all) }
-      const old = reapply(op.slicePrimitive, [base], region)
-      return reapply(op.sliceAddPrimitive, [base, sub(wide, old)], region)
+      // A fill per example: chosen where there is padding, so that both stay bit for bit what they are.
+      const fills = op.reshape(fill, [size, ...p.shape.map(() => 1)])
+      return where(isPadding(dims(wide), all), fills, asExpr(op.padNode(asNode(wide), all.starts, all.shape, all.strides)))
     },
   }),
   concat: linearRule(op.concatPrimitive, {

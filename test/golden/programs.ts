@@ -99,8 +99,8 @@ const lstm = (dtype: Float, cut: Cut) =>
   cd.fn(declare('W8', dtype), ({ xs, Wi, Wh, b }) => {
     let h: Gate = cd.zeros([256, 64], dtype)
     let c: Gate = cd.zeros([256, 64], dtype)
-    for (const z of cd.unstack(cd.matmul(xs, Wi))) {
-      const [i, f, g, o] = cut(cd.add(cd.add(z, cd.matmul(h, Wh)), b))
+    for (const z of cd.unstack(cd.add(cd.matmul(xs, Wi), b))) {
+      const [i, f, g, o] = cut(cd.add(z, cd.matmul(h, Wh)))
       c = cd.add(cd.mul(cd.sigmoid(f), c), cd.mul(cd.sigmoid(i), cd.tanh(g)))
       h = cd.mul(cd.sigmoid(o), cd.tanh(c))
     }
@@ -111,8 +111,8 @@ const lstm = (dtype: Float, cut: Cut) =>
 const gru = (dtype: Float) =>
   cd.fn(declare('W9', dtype), ({ xs, Wi, Wh, b }) => {
     let h: Gate = cd.zeros([256, 64], dtype)
-    for (const fromInput of cd.unstack(cd.matmul(xs, Wi))) {
-      const [rx, zx, nx] = cd.split(cd.add(fromInput, b), 3, { axis: -1 })
+    for (const fromInput of cd.unstack(cd.add(cd.matmul(xs, Wi), b))) {
+      const [rx, zx, nx] = cd.split(fromInput, 3, { axis: -1 })
       const [rh, zh, nh] = cd.split(cd.matmul(h, Wh), 3, { axis: -1 })
       const r = cd.sigmoid(cd.add(rx, rh))
       const z = cd.sigmoid(cd.add(zx, zh))

@@ -4,7 +4,7 @@ import { contract } from '../../core/ops/contract.js'
 import { layout, type PadParams, type PermParams, type ShapeParams, type SliceParams, type SplitParams, unpadParams } from '../../core/ops/layout.js'
 import { reduce, type ReduceParams } from '../../core/ops/reduce.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
-import { stridesOf } from '../../core/shape.js'
+import { sizeOf, stridesOf } from '../../core/shape.js'
 import type { Builder } from './ir.js'
 import type { Fold } from './kernel.js'
 
@@ -51,7 +51,23 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
 /** Stride of one step inside the run that ends at axis k. */
 const runStride = (from: readonly { readonly s: number }[], k: number, _rest: number): number => from[k]!.s
 
-const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval): number => {
+/**
+ * A part of a value. A part of a cheap elementwise value is the same operation on parts of its arguments, so that a loop
+ * that reads only parts (the gates of a cell) needs no array of the whole.
+ */
+const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): number => {
+  const whole = b.value(x)
+  if (whole.kind === 'scalar' && !whole.constant && whole.prim!.cost <= 1 && depth < 4 && !p.sizes.includes(0)) {
+    const args = whole.args.map((a) => {
+      const arg = b.value(a)
+      const off = whole.shape.length - arg.shape.length
+      const own = (list: readonly number[], one: number): number[] => arg.shape.map((d, i) => (d === 1 ? one : list[i + off]!))
+      const part = { starts: own(p.starts, 0), sizes: own(p.sizes, 1), strides: own(p.strides, 1) }
+      if (arg.shape.every((d, i) => part.sizes[i] === d && part.strides[i] === 1)) return a
+      return slicing(b, a, part, { shape: part.sizes, dtype: arg.dtype, size: sizeOf(part.sizes) }, depth + 1)
+    })
+    return b.make('scalar', whole.prim, whole.params, args, aval.shape, aval.dtype)
+  }
   const v = b.viewOf(x)
   const offset = p.sizes.includes(0) ? 0 : p.starts.reduce((o, s, i) => o + s * v.strides[i]!, v.offset)
   return b.makeView({ base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)

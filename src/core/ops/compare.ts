@@ -1,49 +1,149 @@
-/** Predicates: booleans, never differentiated. */
+/** Comparisons, tests and logic: bool results, never differentiated. */
 import { castNode } from '../cast.js'
-import { elementwise } from '../elementwise.js'
+import { elementwise, elementwiseShape } from '../elementwise.js'
 import { apply, asExpr } from '../expr.js'
 import { lift, liftPair } from '../lift.js'
-import { NO_PARAMS } from '../primitive.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../primitive.js'
+import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 
-const comparison = <const N extends string>(name: N, f: (a: number, b: number) => boolean) => {
-  const primitive = elementwise(['int', 'int'] as const, { name, family: 'compare', scalar: (a, b) => (f(a!, b!) ? 1 : 0), result: 'bool', source: 'IEEE 754' })
-  const op = (a: unknown, b: unknown): AnyExpr => asExpr(apply(primitive, liftPair(a, b, name), NO_PARAMS))
-  return Object.assign(op, { primitive })
+const family = 'compare'
+/** Small integers, so that equal pairs occur; and values that are not finite. */
+const samples = (arity: number, dtypes: readonly DType[]): readonly Sample<NoParams>[] => {
+  const of = (shapes: readonly (readonly number[])[], dtype: DType): Sample<NoParams> => ({
+    args: Array.from({ length: arity }, (_, i) => {
+      const shape = shapes[i % shapes.length]!
+      const size = shape.reduce((a, b) => a * b, 1)
+      return { shape, dtype, values: Array.from({ length: size }, (_, k) => (dtype === 'bool' ? ((k >> i) & 1) : ((k * (i + 2) + i) % 5) - 2)) }
+    }),
+    params: NO_PARAMS,
+  })
+  return dtypes.flatMap((d) => [of([[]], d), of([[6]], d), of([[0]], d), of([[2, 3], [3]], d), of([[2, 1], [1, 4]], d)])
 }
-const predicate = <const N extends string>(name: N, f: (x: number) => boolean) => {
-  const primitive = elementwise(['int'] as const, { name, family: 'compare', scalar: (x) => (f(x!) ? 1 : 0), result: 'bool', source: 'IEEE 754' })
-  return Object.assign((x: unknown): AnyExpr => asExpr(apply(primitive, [lift(x, name)], NO_PARAMS)), { primitive })
+const numbers: readonly DType[] = ['f64', 'f32', 'i32', 'bool']
+
+const comparison = <const N extends string>(name: N, holds: (a: number, b: number) => boolean) => {
+  const prim: Primitive<N, NoParams, readonly ['float', 'float']> = primitive({
+    ...elementwise(['float', 'float'] as const, {
+      name,
+      scalar: (a, b) => (holds(a!, b!) ? 1 : 0),
+      result: 'bool',
+      family,
+      extremes: [0, -0, Number.NaN, Number.POSITIVE_INFINITY],
+      source: 'IEEE 754, 5.11',
+    }),
+    samples: samples(2, numbers),
+  })
+  const f = (a: unknown, b: unknown): AnyExpr => {
+    const [x, y] = liftPair(a, b, name)
+    return asExpr(apply(prim, [x, y], NO_PARAMS))
+  }
+  return Object.assign(f, { primitive: prim })
 }
-const connective = <const N extends string>(name: N, f: (a: boolean, b: boolean) => boolean) => {
-  const primitive = elementwise(['int', 'int'] as const, { name, family: 'compare', scalar: (a, b) => (f(a !== 0, b !== 0) ? 1 : 0), result: 'bool', source: 'NumPy' })
-  const op = (a: unknown, b: unknown): AnyExpr => asExpr(apply(primitive, [castNode(lift(a, name), 'bool'), castNode(lift(b, name), 'bool')], NO_PARAMS))
-  return Object.assign(op, { primitive })
+const test = <const N extends string>(name: N, holds: (x: number) => boolean) => {
+  const prim: Primitive<N, NoParams, readonly ['float']> = primitive({
+    ...elementwise(['float'] as const, {
+      name,
+      scalar: (x) => (holds(x!) ? 1 : 0),
+      result: 'bool',
+      family,
+      extremes: [0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+      source: 'IEEE 754, 5.7.2',
+    }),
+    samples: [...samples(1, numbers), { args: [{ shape: [4], values: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1] }], params: NO_PARAMS }],
+  })
+  return Object.assign((x: unknown): AnyExpr => asExpr(apply(prim, [lift(x, name)], NO_PARAMS)), { primitive: prim })
 }
 
-/** a = b. @example eq([1, 2], 2)   // [false, true] */
+/**
+ * a = b; NaN equals nothing.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example eq([1, 2], 2)   // [false, true]
+ */
 export const eq = comparison('eq', (a, b) => a === b)
-/** a differs from b; NaN differs from everything. @example ne([1, 2], 2)   // [true, false] */
+/**
+ * a != b; NaN differs from everything.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example ne([1, 2], 2)   // [true, false]
+ */
 export const ne = comparison('ne', (a, b) => a !== b)
-/** a < b. @example lt([1, 2], 2)   // [true, false] */
+/**
+ * a < b.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example lt([1, 2], 2)   // [true, false]
+ */
 export const lt = comparison('lt', (a, b) => a < b)
-/** a <= b. @example le([1, 3], 2)   // [true, false] */
+/**
+ * a <= b.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example le([1, 3], 2)   // [true, false]
+ */
 export const le = comparison('le', (a, b) => a <= b)
-/** a > b. @example gt([1, 3], 2)   // [false, true] */
+/**
+ * a > b.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example gt([1, 3], 2)   // [false, true]
+ */
 export const gt = comparison('gt', (a, b) => a > b)
-/** a >= b. @example ge([1, 2], 2)   // [false, true] */
+/**
+ * a >= b.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example ge([1, 2], 2)   // [false, true]
+ */
 export const ge = comparison('ge', (a, b) => a >= b)
-/** Is x NaN? @example isnan([1, 0])   // [false, false] */
-export const isnan = predicate('isnan', (x) => Number.isNaN(x))
-/** Is x neither infinite nor NaN? @example isfinite([1, 0])   // [true, true] */
-export const isfinite = predicate('isfinite', (x) => Number.isFinite(x))
-/** Both. @example and([true, true], [true, false])   // [true, false] */
-export const and = connective('logicalAnd', (a, b) => a && b)
-/** Either. @example or([true, false], [false, false])   // [true, false] */
-export const or = connective('logicalOr', (a, b) => a || b)
-const notPrimitive = elementwise(['int'] as const, { name: 'logicalNot', family: 'compare', scalar: (x) => (x === 0 ? 1 : 0), result: 'bool', source: 'NumPy' })
-/** Not x. @example not([true, false])   // [false, true] */
-export const not = (x: unknown): AnyExpr => asExpr(apply(notPrimitive, [castNode(lift(x, 'not'), 'bool')], NO_PARAMS))
+/**
+ * Is x not a number?
+ *
+ * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example isnan([1, NaN])   // [false, true]
+ */
+export const isnan = test('isnan', Number.isNaN)
+/**
+ * Is x a finite number?
+ *
+ * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
+ * @example isfinite([1, Infinity, NaN])   // [true, false, false]
+ */
+export const isfinite = test('isfinite', Number.isFinite)
+
+const logic = <const N extends string, const A extends readonly 'int'[]>(name: N, args: A, scalar: (...xs: number[]) => number): Primitive<N, NoParams, A> =>
+  primitive({
+    ...elementwise(args, { name, scalar, result: 'bool', family, args, source: 'NumPy' }),
+    shapeRule: elementwiseShape(name, 'bool', ['bool']),
+    samples: samples(args.length, ['bool']),
+  })
+const truth = (x: unknown, name: string) => castNode(lift(x, name), 'bool')
+
+const and = logic('logicalAnd', ['int', 'int'] as const, (a, b) => (a !== 0 && b !== 0 ? 1 : 0))
+const or = logic('logicalOr', ['int', 'int'] as const, (a, b) => (a !== 0 || b !== 0 ? 1 : 0))
+const not = logic('logicalNot', ['int'] as const, (x) => (x === 0 ? 1 : 0))
+/**
+ * a and b. Numbers count as true unless they are 0.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
+ * @example logicalAnd([1, 0], [1, 1])   // [true, false]
+ */
+export const logicalAnd = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(and, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)), { primitive: and })
+/**
+ * a or b. Numbers count as true unless they are 0.
+ *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
+ * @example logicalOr([1, 0], [0, 0])   // [true, false]
+ */
+export const logicalOr = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(or, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)), { primitive: or })
+/**
+ * not x. Numbers count as true unless they are 0.
+ *
+ * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
+ * @example logicalNot([1, 0])   // [false, true]
+ */
+export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(not, [truth(x, 'logicalNot')], NO_PARAMS)), { primitive: not })
 
 /** Primitives of this family, by name. */
 export const compare = {
@@ -55,7 +155,7 @@ export const compare = {
   ge: ge.primitive,
   isnan: isnan.primitive,
   isfinite: isfinite.primitive,
-  logicalAnd: and.primitive,
-  logicalOr: or.primitive,
-  logicalNot: notPrimitive,
+  logicalAnd: and,
+  logicalOr: or,
+  logicalNot: not,
 } as const

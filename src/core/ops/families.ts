@@ -1,5 +1,6 @@
 /** Every shipped primitive, by family: what tests, rules and kernels are held against. */
 import { compare } from './compare.js'
+import { compare } from './compare.js'
 import { contract } from './contract.js'
 import { elementwise } from './elementwise.js'
 import { layout } from './layout.js'

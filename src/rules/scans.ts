@@ -1,0 +1,96 @@
+/** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
+import { asExpr, asNode, constant } from '../core/expr.js'
+import { add, mul } from '../core/ops/elementwise.js'
+import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing.js'
+import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
+import * as op from '../core/ops/scans.js'
+import type { Rule } from '../core/registry.js'
+import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { batchAll, linearRule, multiRule, reapply, rule, zerosLike } from './define.js'
+
+/** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
+const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
+  const n = asNode(x)
+  const size = n.shape[axis]!
+  if (size === 0) return x
+  const part = sliceAxis(n, axis, back ? 1 : 0, size - 1)
+  return asExpr(
+    padNode(
+      part,
+      n.shape.map((_, i) => (i === axis && !back && size > 1 ? 1 : 0)),
+      n.shape,
+      n.shape.map(() => 1),
+      constant(0, n.dtype),
+    ),
+  )
+}
+const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolean): AnyExpr => asExpr(op.recurrenceNode(asNode(a), asNode(b), { axis, reverse }))
+/** Transpose of b -> recurrence(a, b): each term hands a_{k+1} of its cotangent on to the one before. */
+const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr => recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
+
+const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
+const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefined => (a === undefined ? b : b === undefined ? a : add(a, b))
+const tangentOf = (d: Forced): AnyExpr | undefined => (d._tag === 'Expr' ? d : undefined)
+
+/** One rule per primitive of core/ops/scans.ts. */
+export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
+  cumsum: linearRule(op.cumsumPrimitive, {
+    transpose: (yBar, _xs, p) => [thunk(() => reapply(op.cumsumPrimitive, [yBar], { ...p, reverse: !p.reverse }))],
+    batch: ([x], _b, p) => reapply(op.cumsumPrimitive, [x], { ...p, axis: p.axis + 1 }),
+  }),
+  // Inclusive: y_k = x_k y_{k-1}, so dy = recurrence(x, dx e) with e the product of those before. Exclusive: y_k = x_{k-1} y_{k-1}.
+  cumprod: rule(op.cumprodPrimitive, {
+    frule: ([x], [dx], p, { y }) => {
+      if (dx._tag !== 'Expr') return [y, ZeroTangent]
+      const { axis, reverse } = p
+      if (!p.exclusive) return [y, recurrence(x, mul(dx, cumprodOf(x, { ...p, exclusive: true })), axis, reverse)]
+      return [y, recurrence(shift(x, axis, reverse), shift(mul(dx, y), axis, reverse), axis, reverse)]
+    },
+    rrule: ([x], p, { y }) => {
+      const { axis, reverse } = p
+      const cumprodPullback = (yBar: AnyExpr) =>
+        [
+          thunk(() =>
+            p.exclusive
+              ? mul(y, shift(recurrenceTransposed(shift(x, axis, reverse), yBar, axis, reverse), axis, !reverse))
+              : mul(cumprodOf(x, { ...p, exclusive: true }), recurrenceTransposed(x, yBar, axis, reverse)),
+          ),
+        ] as const
+      return [y, cumprodPullback]
+    },
+    batch: ([x], _b, p) => cumprodOf(x, { ...p, axis: p.axis + 1 }),
+  }),
+  linearRecurrence: rule(op.linearRecurrencePrimitive, {
+    frule: ([a], [da, db], { axis, reverse }, { y }) => {
+      const source = plus(da._tag === 'Expr' ? mul(da, shift(y, axis, reverse)) : undefined, tangentOf(db))
+      return [y, source === undefined ? ZeroTangent : recurrence(a, source, axis, reverse)]
+    },
+    rrule: ([a], { axis, reverse }, { y }) => {
+      const recurrencePullback = (yBar: AnyExpr) => {
+        const bBar = thunk(() => recurrenceTransposed(a, yBar, axis, reverse))
+        return [thunk(() => mul(bBar.force(), shift(y, axis, reverse))), bBar] as const
+      }
+      return [y, recurrencePullback]
+    },
+    batch: (xs, batched, { axis, reverse }, size) => reapply(op.linearRecurrencePrimitive, batchAll(xs, batched, size), { axis: axis + 1, reverse }),
+  }),
+  sort: multiRule(op.sortPrimitive, {
+    frule: (_xs, [dx], { axis }, { ys }) => [ys, [dx!._tag === 'Expr' ? asExpr(takeAlongNode(asNode(dx), asNode(ys[1]), axis)) : ZeroTangent, NoTangent]],
+    rrule: ([x], { axis }, { ys }) => {
+      const put = (acc: AnyExpr, yBar: AnyExpr): AnyExpr => asExpr(scatterAddAlongNode(asNode(acc), asNode(ys[1]), asNode(yBar), axis))
+      const sortPullback = ([yBar]: readonly Forced[]): readonly [Exclude<Tangent, NoTangent>] => {
+        if (yBar!._tag !== 'Expr') return [ZeroTangent]
+        const given = yBar!
+        return [
+          inplaceableThunk(
+            () => put(zerosLike(x), given),
+            (acc) => put(acc, given),
+          ),
+        ]
+      }
+      return [ys, sortPullback]
+    },
+    batch: ([x], _b, p) => op.sortNodes(asNode(x), { ...p, axis: p.axis + 1 }).map(asExpr),
+  }),
+}
