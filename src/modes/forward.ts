@@ -42,7 +42,7 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
       const from = index.get(node.args[0]!)
       const own = results.get(from)
       const apply = duals[from]!.primal
-      duals[i] = own?.[node.data as number] ?? { primal: apply === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [apply], node.data), tangent: ZeroTangent }
+      duals[i] = own?.[node.data as number] ?? { primal: apply === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [apply], node.data), tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
       continue
     }
     if (node.kind !== APPLY) {

@@ -119,7 +119,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   // (a - y) / b is floor(a / b) up to rounding.
   mod: singular(op.mod, ({ x: [a, b], y }) => [1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]),
   // strongMul(b, ...): the derivative of x^0 is 0, at 0 too.
-  pow: singular(op.powPrimitive, ({ x: [a, b], y }) => {
+  pow: singular(op.pow, ({ x: [a, b], y }) => {
     const n = literal(b)
     if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : strongMul(y, op.log(a))]
     return [n === 0 ? 0 : n === 1 ? 1 : mul(n, pow(a, n - 1)), ZeroTangent]
@@ -144,7 +144,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     }),
     batch: elementwiseBatch(op.wherePrimitive as AnyPrimitive),
   },
-  stopGradient: nonDifferentiable(op.stopGradientPrimitive),
+  stopGradient: nonDifferentiable(op.stopGradient),
   cast: {
     ...rule(castPrimitive, {
       frule: (_xs, [dx], params, { y }) => [

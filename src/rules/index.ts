@@ -1,15 +1,25 @@
 /** Every shipped rule, folded into one registry. */
 import { type Registry, registryOf } from '../core/registry.js'
 import { compareRules } from './compare.js'
-import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
 import { elementwiseRules } from './elementwise.js'
+import { indexingRules } from './indexing.js'
 import { layoutRules } from './layout.js'
 import { mapRules } from './map.js'
 import { reduceRules } from './reduce.js'
+import { scanRules } from './scans.js'
 
 /** The tables of rules, by family. */
-export const ruleFamilies = { elementwise: elementwiseRules, compare: compareRules, compare: compareRules, layout: layoutRules, reduce: reduceRules, contract: contractRules, map: mapRules } as const
+export const ruleFamilies = {
+  elementwise: elementwiseRules,
+  compare: compareRules,
+  layout: layoutRules,
+  reduce: reduceRules,
+  scans: scanRules,
+  indexing: indexingRules,
+  contract: contractRules,
+  map: mapRules,
+} as const
 
 /** The registry of all shipped rules. */
 export const coreRegistry: Registry = /*#__PURE__*/ registryOf(Object.values(ruleFamilies).flatMap((family) => Object.values(family)))

@@ -58,6 +58,8 @@ export const scalarKernels: Readonly<Record<string, ScalarKernel>> = {
   add: either((v, a, b) => v.add(a, b), OP.i32x4_add),
   sub: either((v, a, b) => v.sub(a, b), OP.i32x4_sub),
   mul: either((v, a, b) => v.mul(a, b), OP.i32x4_mul),
+  // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
+  strongMul: float((v, a, b) => v.select(v.compare('eq', a!, v.c(0)), a!, v.mul(a!, b!))),
   div: float((v, a, b) => v.div(a!, b!)),
   maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
   minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),

@@ -120,30 +120,49 @@ const logic = <const N extends string, const A extends readonly 'int'[]>(name: N
   })
 const truth = (x: unknown, name: string) => castNode(lift(x, name), 'bool')
 
-const and = logic('logicalAnd', ['int', 'int'] as const, (a, b) => (a !== 0 && b !== 0 ? 1 : 0))
-const or = logic('logicalOr', ['int', 'int'] as const, (a, b) => (a !== 0 || b !== 0 ? 1 : 0))
-const not = logic('logicalNot', ['int'] as const, (x) => (x === 0 ? 1 : 0))
+const andPrimitive = logic('logicalAnd', ['int', 'int'] as const, (a, b) => (a !== 0 && b !== 0 ? 1 : 0))
+const orPrimitive = logic('logicalOr', ['int', 'int'] as const, (a, b) => (a !== 0 || b !== 0 ? 1 : 0))
+const notPrimitive = logic('logicalNot', ['int'] as const, (x) => (x === 0 ? 1 : 0))
 /**
  * a and b. Numbers count as true unless they are 0.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
  * @example logicalAnd([1, 0], [1, 1])   // [true, false]
  */
-export const logicalAnd = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(and, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)), { primitive: and })
+export const logicalAnd = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(andPrimitive, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)), { primitive: andPrimitive })
 /**
  * a or b. Numbers count as true unless they are 0.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
  * @example logicalOr([1, 0], [0, 0])   // [true, false]
  */
-export const logicalOr = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(or, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)), { primitive: or })
+export const logicalOr = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(orPrimitive, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)), { primitive: orPrimitive })
 /**
  * not x. Numbers count as true unless they are 0.
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
  * @example logicalNot([1, 0])   // [false, true]
  */
-export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(not, [truth(x, 'logicalNot')], NO_PARAMS)), { primitive: not })
+export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [truth(x, 'logicalNot')], NO_PARAMS)), { primitive: notPrimitive })
+
+/**
+ * Another name of `logicalAnd`.
+ *
+ * @example and([1, 0], [1, 1])   // [true, false]
+ */
+export const and = logicalAnd
+/**
+ * Another name of `logicalOr`.
+ *
+ * @example or([1, 0], [0, 0])   // [true, false]
+ */
+export const or = logicalOr
+/**
+ * Another name of `logicalNot`.
+ *
+ * @example not([1, 0])   // [false, true]
+ */
+export const not = logicalNot
 
 /** Primitives of this family, by name. */
 export const compare = {
@@ -155,7 +174,7 @@ export const compare = {
   ge: ge.primitive,
   isnan: isnan.primitive,
   isfinite: isfinite.primitive,
-  logicalAnd: and,
-  logicalOr: or,
-  logicalNot: not,
+  logicalAnd: andPrimitive,
+  logicalOr: orPrimitive,
+  logicalNot: notPrimitive,
 } as const

@@ -1,0 +1,301 @@
+/** Elementwise operations of two and three arguments, and identities: what each one is. Their calculus is in rules/elementwise.ts. */
+import { aval, isFloat } from '../aval.js'
+import { castNode } from '../cast.js'
+import { binary, broadcastAvals, elementwise as declare, unary } from '../elementwise.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, asNode, CONST, type Node } from '../expr.js'
+import { lift, liftPair } from '../lift.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
+import { sameShape } from '../shape.js'
+import * as special from '../special.js'
+import { flatten, unflatten } from '../tree.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import * as f from './functions.js'
+
+// ---- arithmetic ------------------------------------------------------------------------------------------------------
+
+/**
+ * a + b.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
+ * @example add([1, 2], 3)   // [4, 5]
+ */
+export const add = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+/**
+ * a - b.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
+ * @example sub([1, 2], 3)   // [-2, -1]
+ */
+export const sub = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+/**
+ * a b.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = b da + a db.   Source  IEEE 754.
+ * @example mul([1, 2], 3)   // [3, 6]
+ */
+export const mul = binary({ name: 'mul', scalar: (a, b) => a! * b!, integers: true, identity: [1, 1], source: 'IEEE 754' })
+/**
+ * a b, but a where a is 0, whatever b is: a strong zero.
+ *
+ * Shapes  a and b broadcast.   Rule  dy = strongMul(da, b) + strongMul(a, db).   Source  Enzyme's strong zero; TensorFlow multiply_no_nan.
+ * Rules multiply a cotangent with it where a partial derivative may be infinite or NaN: a masked cotangent stays 0.
+ * @example strongMul([0, 2], [Infinity, 3])   // [0, 6]
+ */
+export const strongMul = binary({
+  name: 'strongMul',
+  scalar: (a, b) => (a === 0 ? a : a! * b!),
+  identity: [1, 1],
+  extremes: [0, 1e300, Number.POSITIVE_INFINITY, Number.NaN],
+  kinks: [{ at: [0, Number.POSITIVE_INFINITY], partials: [Number.POSITIVE_INFINITY, 0], why: 'linear in each argument; zero absorbs' }],
+  source: 'Enzyme strong zero',
+})
+/**
+ * a / b.
+ *
+ * Domain  b != 0; x / 0 is infinite, 0 / 0 NaN.   Dtype  promoted; i32 and bool become f64.
+ * Rule    dy = (da - y db) / b.   Source  IEEE 754.
+ * @example div([1, 2], 4)   // [0.25, 0.5]
+ */
+export const div = binary({ name: 'div', scalar: (a, b) => a! / b!, identity: [null, 1], domain: [[-2, 2], [0.5, 2]], extremes: [0, -2], cost: 4, source: 'IEEE 754' })
+/**
+ * a modulo b, with the sign of b: a - b floor(a / b).
+ *
+ * Domain  b != 0; NaN for floats, 0 for i32 there.   Dtype  promoted; i32 stays.   Rule  dy = da - floor(a / b) db.   Source  NumPy mod.
+ * @example mod([5, -5], 3)   // [2, 1]
+ */
+export const mod = binary({ name: 'mod', scalar: (a, b) => special.modulo(a!, b!), integers: true, domain: [[0.6, 0.9], [0.4, 0.55]], extremes: [0, -3, 7.5], cost: 8, source: 'NumPy mod' })
+
+// ---- powers ----------------------------------------------------------------------------------------------------------
+
+const power = binary({
+  name: 'pow',
+  scalar: (a, b) => special.power(a!, b!),
+  domain: [[0.3, 2], [-2, 3]],
+  extremes: [0, 1, -2, 3],
+  kinks: [
+    { at: [0, 2], partials: [0, 0], why: 'x^2 is smooth at 0' },
+    { at: [0, 1], partials: [1, 0], why: 'x^1 is x' },
+    { at: [0, 3], partials: [0, 0], why: 'x^3 is smooth at 0' },
+    { at: [0, 0], partials: [0, Number.NEGATIVE_INFINITY], why: 'x^0 is 1, at 0 too; 0^b falls from 1 to 0' },
+  ],
+  cost: 30,
+  source: 'IEEE 754 pow',
+})
+/**
+ * a^b; 1 for b = 0, at a = 0 too.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.   Domain  a > 0, or integer b.   Source  IEEE 754 pow.
+ * Rule    dy = b a^(b - 1) da + y log(a) db. A literal b has no derivative: x^2, x^3 ... are right at 0 and below.
+ * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy.
+ * @example pow([-1, 0, 3], 2)   // [1, 0, 9]
+ */
+export const pow = Object.assign(
+  (a: unknown, b: unknown): AnyExpr => {
+    const y = asNode(power(a, b))
+    const [base, exponent] = y.args as readonly [Node, Node]
+    if (exponent.kind !== CONST) return asExpr(y)
+    const n = exponent.data
+    if (n === 1) return asExpr(base)
+    if (n === 2) return f.square(base)
+    if (n === -1) return f.reciprocal(base)
+    return n === 0.5 ? f.sqrt(base) : asExpr(y)
+  },
+  { primitive: power.primitive },
+)
+/**
+ * sqrt(a^2 + b^2), without overflow.
+ *
+ * Shapes  a and b broadcast.   Rule  dy = (a da + b db) / y, 0 at the kink (0, 0).   Source  IEEE 754 hypot.
+ * @example hypot([3, 5], [4, 12])   // [5, 13]
+ */
+export const hypot = binary({
+  name: 'hypot',
+  scalar: (a, b) => Math.hypot(a!, b!),
+  extremes: [0, 1e300, -1e-300],
+  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
+  cost: 12,
+  source: 'IEEE 754 hypot',
+})
+/**
+ * The angle of the point (x, y), y first: in [-pi, pi].
+ *
+ * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
+ * @example atan2([0], [1])   // [0]
+ */
+export const atan2 = binary({
+  name: 'atan2',
+  scalar: (y, x) => Math.atan2(y!, x!),
+  domain: [[0.2, 2], [-2, 2]],
+  extremes: [0, -0, -1, 1e20],
+  kinks: [{ at: [0, 0], partials: [0, 0], why: 'no derivative at the origin; 0 is symmetric' }],
+  cost: 20,
+  source: 'DLMF 4.23.24',
+})
+/**
+ * log(e^a + e^b), without overflow.
+ *
+ * Shapes  a and b broadcast.   Rule  dy = sigmoid(a - b) da + sigmoid(b - a) db; equal infinities share.   Source  NumPy logaddexp.
+ * @example logaddexp([1000], [-1000])   // [1000]
+ */
+export const logaddexp = binary({
+  name: 'logaddexp',
+  scalar: (a, b) => special.logAddExp(a!, b!),
+  domain: [[-3, 3]],
+  extremes: [-1000, 0, 1000, Number.NEGATIVE_INFINITY],
+  kinks: [{ at: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY], partials: [0.5, 0.5], why: 'ties share' }],
+  cost: 24,
+  source: 'NumPy logaddexp',
+})
+/**
+ * x log y, and 0 where x is 0 (unless y is NaN).
+ *
+ * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, 0) both are 0.   Source  SciPy xlogy.
+ * @example xlogy([0, 2], [0, 1])   // [0, 0]
+ */
+export const xlogy = binary({
+  name: 'xlogy',
+  scalar: (x, y) => (x === 0 && !Number.isNaN(y) ? 0 : x! * Math.log(y!)),
+  domain: [[-2, 2], [0.3, 3]],
+  extremes: [0, 1e20],
+  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' }],
+  cost: 12,
+  source: 'SciPy xlogy',
+})
+
+// ---- choices ---------------------------------------------------------------------------------------------------------
+
+/**
+ * The larger of a and b; NaN where one is NaN.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the larger; ties share, half each.   Source  NumPy maximum.
+ * @example maximum([1, 5], 3)   // [3, 5]
+ */
+export const maximum = binary({
+  name: 'maximum',
+  scalar: (a, b) => Math.max(a!, b!),
+  integers: true,
+  extremes: [0, -0, Number.NaN],
+  kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
+  source: 'NumPy maximum',
+})
+/**
+ * The smaller of a and b; NaN where one is NaN.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the smaller; ties share, half each.   Source  NumPy minimum.
+ * @example minimum([1, 5], 3)   // [1, 3]
+ */
+export const minimum = binary({
+  name: 'minimum',
+  scalar: (a, b) => Math.min(a!, b!),
+  integers: true,
+  extremes: [0, -0, Number.NaN],
+  kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
+  source: 'NumPy minimum',
+})
+/**
+ * |a| with the sign of b (the sign bit: -0 is negative).
+ *
+ * Shapes  a and b broadcast.   Rule  dy = sign(a) sign(b) da, 0 at a = 0; none for b.   Source  IEEE 754 copySign.
+ * @example copysign([1, -2], -1)   // [-1, -2]
+ */
+export const copysign = binary({
+  name: 'copysign',
+  scalar: (a, b) => special.copySign(a!, b!),
+  domain: [[0.2, 2], [-2, 2]],
+  extremes: [0, -0, -3],
+  kinks: [{ at: [0, 1], partials: [0, 0], why: 'as abs at 0' }],
+  source: 'IEEE 754 copySign',
+})
+
+const branch = (shape: readonly number[], dtype: DType = 'f64') => ({ shape, dtype, domain: dtype === 'bool' ? ([0, 2] as const) : ([-2, 2] as const) })
+const whereSample = (c: readonly number[], a: readonly number[], b: readonly number[], dtype?: DType) => ({
+  args: [branch(c, 'bool'), branch(a, dtype), branch(b, dtype)],
+  params: NO_PARAMS,
+})
+/** Selection: a where the condition holds, else b. */
+export const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'float', 'float']> = primitive({
+  ...declare(['int', 'float', 'float'] as const, {
+    name: 'where',
+    scalar: (c, a, b) => (c !== 0 ? a! : b!),
+    source: 'NumPy where',
+  }),
+  shapeRule: (args) => {
+    const [c, a, b] = args
+    if (c!.dtype !== 'bool' || a!.dtype !== b!.dtype)
+      raise({ _tag: 'DTypeMismatch', op: 'where', dtypes: args.map((x) => x.dtype), reason: 'where takes a bool condition and two branches of one dtype', fix: 'cast the branches to one dtype.' })
+    if (a === b && sameShape(c!.shape, a!.shape)) return a!
+    const shape = broadcastAvals(args, 'where')
+    return sameShape(a!.shape, shape) ? a! : sameShape(b!.shape, shape) ? b! : aval(shape, a!.dtype)
+  },
+  samples: [
+    whereSample([], [], []),
+    whereSample([5], [5], [5]),
+    whereSample([2, 3], [2, 3], [2, 3]),
+    whereSample([0], [0], [0]),
+    whereSample([2, 3], [3], []),
+    whereSample([3], [2, 3], [2, 1]),
+    whereSample([2, 1], [], [1, 4]),
+    whereSample([4], [4], [4], 'i32'),
+    whereSample([4], [4], [4], 'bool'),
+  ],
+})
+/**
+ * a where the condition holds, b elsewhere. A condition that is not bool is compared with 0.
+ *
+ * Shapes  all three broadcast.   Dtype  of a and b, promoted.   Source  NumPy where.
+ * Rule    dy = where(c, da, db); aBar = where(c, yBar, 0), bBar = where(c, 0, yBar): the cotangent is masked, not multiplied.
+ * Errors  ShapeMismatch when the shapes do not broadcast.
+ * @example where([1, 0], [1, 2], 9)   // [1, 9]
+ */
+export const where = Object.assign(
+  (condition: unknown, a: unknown, b: unknown): AnyExpr => {
+    const c = castNode(lift(condition, 'where'), 'bool')
+    const [x, y] = liftPair(a, b, 'where')
+    return asExpr(apply(wherePrimitive, [c, x, y], NO_PARAMS))
+  },
+  { primitive: wherePrimitive },
+)
+/**
+ * Another name of `where`.
+ *
+ * @example select([1, 0], [1, 2], 9)   // [1, 9]
+ */
+export const select = where
+
+// ---- identities ------------------------------------------------------------------------------------------------------
+
+const stopped = unary({
+  name: 'stopGradient',
+  scalar: (x) => x!,
+  alias: true,
+  cost: 0,
+  kinks: [{ at: [1], partials: [0], why: 'a constant for every derivative' }],
+  source: 'JAX stop_gradient',
+})
+/**
+ * The same values, taken as constants by every derivative. Of a tree: every leaf; integers and booleans stay as they are.
+ *
+ * Rule  dy = 0.   Source  JAX stop_gradient. Plans copy nothing for it.
+ * @example stopGradient([1, 2])   // [1, 2]
+ */
+export const stopGradient = Object.assign(
+  (tree: unknown): unknown => {
+    const { leaves, def } = flatten(tree, 'stopGradient')
+    const stop = (leaf: unknown): AnyExpr => {
+      const x = lift(leaf, 'stopGradient')
+      return isFloat(x.dtype) ? stopped(x) : asExpr(x)
+    }
+    return unflatten(def, leaves.map(stop))
+  },
+  { primitive: stopped.primitive },
+)
+
+/**
+ * x in another dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0.
+ *
+ * Rule  dy = dx in the dtype of y; none through i32 and bool.   Source  IEEE 754; WebAssembly trunc_sat.
+ * @example cast([1.7, -1.7], 'i32')   // [1, -1]
+ */
+export const cast = (x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtype))
