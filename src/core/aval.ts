@@ -1,7 +1,8 @@
 /** Abstract values: shape and dtype without data. Shared between nodes wherever possible. */
-import type { DType } from './types/dtype.js'
+
 import { raise } from './explain.js'
 import { MAX_SIZE, sameShape, showShape, sizeOf } from './shape.js'
+import type { DType } from './types/dtype.js'
 
 /** Type without data. */
 export interface Aval {

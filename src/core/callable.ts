@@ -23,7 +23,8 @@ const META = Symbol('codual.meta')
 
 /** The meta of a function: its own, or that of a plain function. */
 export const metaOf = (f: unknown): Meta => {
-  if (typeof f !== 'function') return raise({ _tag: 'BadInput', where: 'a transform', reason: `${typeof f} is not a function.`, fix: 'pass a function or an fn.' })
+  if (typeof f !== 'function')
+    return raise({ _tag: 'BadInput', where: 'a transform', reason: `${typeof f} is not a function.`, fix: 'pass a function or an fn.' })
   const own = (f as { [META]?: Meta })[META]
   if (own !== undefined) return own
   return { name: f.name === '' ? 'f' : f.name, arity: f.length, body: (args) => (f as (...xs: readonly unknown[]) => unknown)(...args) }
@@ -40,7 +41,7 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
     if (!args.some(hasExpr)) return runtime.call(meta, args)
     const { leaves, def } = readArgs(meta, args)
     const nodes = leaves.map(toNode)
-    return meta.body((unflatten(def, nodes.map(asExpr)) as unknown[]), false)
+    return meta.body(unflatten(def, nodes.map(asExpr)) as unknown[], false)
   }
   Object.defineProperty(f, META, { value: meta })
   Object.defineProperty(f, '_tag', { value: 'Fn' })
@@ -48,17 +49,32 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
   return f
 }
 
-const toNode = (x: Node | NDArray): Node => (isExpr(x) ? (x as Node) : isTensor(x) ? x.node : x.shape.length === 0 ? constant(x.data[0]!, x.dtype) : new Tensor(x.shape, x.dtype, x.data).node)
+const toNode = (x: Node | NDArray): Node =>
+  isExpr(x)
+    ? (x as Node)
+    : isTensor(x)
+      ? x.node
+      : x.shape.length === 0
+        ? constant(x.data[0]!, x.dtype)
+        : new Tensor(x.shape, x.dtype, x.data).node
 
 /** Arguments taken apart and held against the declaration. */
 export const readArgs = (meta: Meta, args: readonly unknown[]): { readonly leaves: (Node | NDArray)[]; readonly def: TreeDef } => {
   const want = meta.declared
   if (want !== undefined) {
-    if (args.length !== meta.arity) raise({ _tag: 'BadInput', where: meta.name, reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.` })
+    if (args.length !== meta.arity)
+      raise({
+        _tag: 'BadInput',
+        where: meta.name,
+        reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.`,
+      })
     const leaves = leavesAlong(want.def, args, meta.name)
     const names: Names = new Map()
     const paths = leafPaths(want.def)
-    return { leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, `${meta.name}: ${paths[i]!.replace(/^\[0\]\.?/, '') || 'argument'}`)), def: want.def }
+    return {
+      leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, `${meta.name}: ${paths[i]!.replace(/^\[0\]\.?/, '') || 'argument'}`)),
+      def: want.def,
+    }
   }
   const list = [...args]
   const { leaves, def } = flatten(list, meta.name, (x) => x !== list && isLeaf(x))
@@ -88,7 +104,12 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
   go(def, tree)
   if (odd || out.some((x) => x === undefined || x === null)) {
     const got = flatten(tree, name).def
-    raise({ _tag: 'BadInput', where: name, reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`, fix: 'pass exactly the declared inputs.' })
+    raise({
+      _tag: 'BadInput',
+      where: name,
+      reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
+      fix: 'pass exactly the declared inputs.',
+    })
   }
   return out
 }
@@ -97,30 +118,70 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
 export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Program => {
   const inputs = freshInputs(def, avals)
   const out = meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true)
-  if (typeof (out as { then?: unknown } | null)?.then === 'function') raise({ _tag: 'BadInput', where: meta.name, reason: 'the function returned a Promise; a traced function must be synchronous.', fix: 'await outside, and capture the value.' })
+  if (typeof (out as { then?: unknown } | null)?.then === 'function')
+    raise({
+      _tag: 'BadInput',
+      where: meta.name,
+      reason: 'the function returned a Promise; a traced function must be synchronous.',
+      fix: 'await outside, and capture the value.',
+    })
   const { nodes, def: outputTree } = liftTree(out, `the result of ${meta.name}`)
   return makeProgram({ name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree })
 }
 
 /** Traces a declared function, with sizes for its named dimensions. */
 export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>> = {}): Program => {
-  const want = meta.declared ?? raise({ _tag: 'BadInput', where: meta.name, reason: 'the shapes of its arguments are not declared.', fix: 'make it with fn, or give example arguments.' })
+  const want =
+    meta.declared ??
+    raise({
+      _tag: 'BadInput',
+      where: meta.name,
+      reason: 'the shapes of its arguments are not declared.',
+      fix: 'make it with fn, or give example arguments.',
+    })
   const names: Names = new Map(Object.entries(sizes).map(([k, size]) => [k, { size, path: 'the given sizes' }]))
-  return traceMeta(meta, want.def, want.specs.map((s) => resolveSpec(s, names, meta.name)))
+  return traceMeta(
+    meta,
+    want.def,
+    want.specs.map((s) => resolveSpec(s, names, meta.name)),
+  )
 }
 
 /** Declares a function: specs of its inputs, and a body from expressions to expressions. */
-export const declare = (runtime: Runtime, declaration: unknown, body: (x: unknown) => unknown): ((...args: readonly unknown[]) => unknown) => {
+export const declare = (
+  runtime: Runtime,
+  declaration: unknown,
+  body: (x: unknown) => unknown,
+): ((...args: readonly unknown[]) => unknown) => {
   const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x))
-  for (const l of leaves) if (!isSpec(l)) raise({ _tag: 'BadInput', where: 'fn', reason: 'a leaf of the declaration is not a dtype with a shape.', fix: "use f64(2, 3), f32('batch', 3), ..." })
-  return callable(runtime, { name: body.name === '' ? 'fn' : body.name, declared: { def, specs: leaves as Spec[] }, arity: 1, body: ([x]) => body(x) })
+  for (const l of leaves)
+    if (!isSpec(l))
+      raise({
+        _tag: 'BadInput',
+        where: 'fn',
+        reason: 'a leaf of the declaration is not a dtype with a shape.',
+        fix: "use f64(2, 3), f32('batch', 3), ...",
+      })
+  return callable(runtime, {
+    name: body.name === '' ? 'fn' : body.name,
+    declared: { def, specs: leaves as Spec[] },
+    arity: 1,
+    body: ([x]) => body(x),
+  })
 }
 
 /** A derived program: computed on fresh inputs, its arguments put in afterwards (never differentiates by an argument's own node). */
-export const onFresh = (args: readonly unknown[], fresh: boolean, derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown): unknown => {
+export const onFresh = (
+  args: readonly unknown[],
+  fresh: boolean,
+  derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown,
+): unknown => {
   const { nodes, def } = liftTree(args, 'arguments')
   if (fresh) return derive(args, nodes, def)
-  const inputs = freshInputs(def, nodes.map((n) => n.aval))
+  const inputs = freshInputs(
+    def,
+    nodes.map((n) => n.aval),
+  )
   const out = liftTree(derive(unflatten(def, inputs.map(asExpr)) as unknown[], inputs, def), 'result')
   const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
   return unflatten(out.def, placed.map(asExpr))

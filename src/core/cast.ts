@@ -9,11 +9,17 @@ export interface CastParams {
   readonly dtype: DType
 }
 export const dtypeCodec: t.Type<DType> = t.union([t.literal('f64'), t.literal('f32'), t.literal('i32'), t.literal('bool')])
-const paramsOf: Readonly<Record<DType, CastParams>> = { f64: { dtype: 'f64' }, f32: { dtype: 'f32' }, i32: { dtype: 'i32' }, bool: { dtype: 'bool' } }
+const paramsOf: Readonly<Record<DType, CastParams>> = {
+  f64: { dtype: 'f64' },
+  f32: { dtype: 'f32' },
+  i32: { dtype: 'i32' },
+  bool: { dtype: 'bool' },
+}
 
 const toI32 = (x: number): number => (Number.isNaN(x) ? 0 : Math.min(2147483647, Math.max(-2147483648, Math.trunc(x))))
 /** x in the dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0. */
-export const castScalar = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? toI32(x) : dtype === 'bool' ? (x !== 0 ? 1 : 0) : x)
+export const castScalar = (x: number, dtype: DType): number =>
+  dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? toI32(x) : dtype === 'bool' ? (x !== 0 ? 1 : 0) : x
 
 /** y = x in another dtype. Source: IEEE 754; integer conversion saturates as WebAssembly's trunc_sat. */
 export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = primitive({

@@ -37,7 +37,13 @@ export const elementwiseShape =
     if (dtypes !== undefined)
       for (const a of args)
         if (!dtypes.includes(a.dtype))
-          raise({ _tag: 'DTypeMismatch', op, dtypes: args.map((x) => x.dtype), reason: `${op} takes ${dtypes.join(' or ')}`, fix: `cast the argument.` })
+          raise({
+            _tag: 'DTypeMismatch',
+            op,
+            dtypes: args.map((x) => x.dtype),
+            reason: `${op} takes ${dtypes.join(' or ')}`,
+            fix: `cast the argument.`,
+          })
     const d = result ?? last.dtype
     let same = true
     for (const a of args) if (!sameAval(a, last)) same = false
@@ -106,7 +112,10 @@ const samplesOf = (arity: number, domain: readonly (readonly [number, number])[]
 }
 
 /** Declares an elementwise primitive of any arity. */
-export const elementwise = <const N extends string, const A extends readonly ArgKind[]>(arity: A, d: Declaration<N>): Primitive<N, NoParams, A> =>
+export const elementwise = <const N extends string, const A extends readonly ArgKind[]>(
+  arity: A,
+  d: Declaration<N>,
+): Primitive<N, NoParams, A> =>
   primitive<N, NoParams, A>({
     name: d.name,
     family: d.family ?? 'elementwise',
@@ -150,6 +159,7 @@ export const binary = <const N extends string>(d: Declaration<N>) => {
 }
 
 const castTo = (x: Node, dtype: DType): Node => liftCast(x, dtype)
+
 import { castNode as liftCast } from './cast.js'
 
 const liftNumber = (x: unknown, op: string): Node => {

@@ -9,14 +9,42 @@ export interface Site {
 
 /** A failure, as data. `_tag` says what kind; never test with `instanceof` (ESM and CJS copies differ). */
 export type AdError =
-  | { readonly _tag: 'ShapeMismatch'; readonly op: string; readonly shapes: readonly (readonly number[])[]; readonly reason: string; readonly fix?: string; readonly site?: Site }
-  | { readonly _tag: 'DTypeMismatch'; readonly op: string; readonly dtypes: readonly DType[]; readonly reason: string; readonly fix?: string; readonly site?: Site }
+  | {
+      readonly _tag: 'ShapeMismatch'
+      readonly op: string
+      readonly shapes: readonly (readonly number[])[]
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
+  | {
+      readonly _tag: 'DTypeMismatch'
+      readonly op: string
+      readonly dtypes: readonly DType[]
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
   | { readonly _tag: 'BadInput'; readonly where: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
   | { readonly _tag: 'NotScalar'; readonly op: string; readonly shape: readonly number[]; readonly dtype: DType; readonly site?: Site }
   | { readonly _tag: 'NotDifferentiable'; readonly op: string; readonly reason: string; readonly site?: Site }
-  | { readonly _tag: 'MissingRule'; readonly primitive: string; readonly rule: 'frule' | 'rrule' | 'batch'; readonly arity: number; readonly neededBy: string; readonly site?: Site }
+  | {
+      readonly _tag: 'MissingRule'
+      readonly primitive: string
+      readonly rule: 'frule' | 'rrule' | 'batch'
+      readonly arity: number
+      readonly neededBy: string
+      readonly site?: Site
+    }
   | { readonly _tag: 'NotImplemented'; readonly rule: string; readonly reason: string; readonly site?: Site }
-  | { readonly _tag: 'MissingKernel'; readonly primitive: string; readonly backend: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
+  | {
+      readonly _tag: 'MissingKernel'
+      readonly primitive: string
+      readonly backend: string
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
   | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string }
   | { readonly _tag: 'OutOfMemory'; readonly backend: string; readonly neededBytes: number; readonly limitBytes: number }
   | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string }

@@ -34,13 +34,18 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
     case 'DuplicatePrimitive':
       return [`DuplicatePrimitive: \`${e.name}\` is declared twice (${e.facet}).`, `rename one of them, or drop one plugin.`]
     case 'OutOfMemory':
-      return [`OutOfMemory: ${e.backend} needs ${bytes(e.neededBytes)}, its limit is ${bytes(e.limitBytes)}.`, `smaller batches, or checkpoint.`]
+      return [
+        `OutOfMemory: ${e.backend} needs ${bytes(e.neededBytes)}, its limit is ${bytes(e.limitBytes)}.`,
+        `smaller batches, or checkpoint.`,
+      ]
     case 'Unsupported':
       return [`Unsupported: ${e.backend}: ${e.what}`, e.fix]
     case 'Device':
       return [`Device: ${e.backend}: ${e.reason}`, `make the backend again.`]
     case 'Decode':
-      return [`Decode: ${e.errors.length} error${e.errors.length === 1 ? '' : 's'}\n${e.errors.map((x) => `  ${x.path}: ${x.reason}`).join('\n')}`]
+      return [
+        `Decode: ${e.errors.length} error${e.errors.length === 1 ? '' : 's'}\n${e.errors.map((x) => `  ${x.path}: ${x.reason}`).join('\n')}`,
+      ]
     case 'InternalLaw':
       return [`InternalLaw: ${e.law}: ${e.detail}`, `this is a fault of codual: please report it with the program.`]
   }
@@ -54,7 +59,9 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
 export const explain = (e: AdError): string => {
   const [what, fix] = headline(e)
   const site: Site | undefined = 'site' in e ? e.site : undefined
-  const where = site ? [site.equation ? `in ${site.equation}` : '', site.source ? `at ${site.source}` : ''].filter((s) => s !== '').join('   ') : ''
+  const where = site
+    ? [site.equation ? `in ${site.equation}` : '', site.source ? `at ${site.source}` : ''].filter((s) => s !== '').join('   ')
+    : ''
   return [what, where === '' ? '' : `  ${where}`, fix ? `  fix: ${fix}` : ''].filter((s) => s !== '').join('\n')
 }
 

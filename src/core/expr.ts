@@ -66,9 +66,7 @@ const literal = (value: number, dtype: DType): number =>
   dtype === 'f32' ? Math.fround(value) : dtype === 'i32' ? value | 0 : dtype === 'bool' ? (value !== 0 ? 1 : 0) : value
 
 /** Nodes made so far in this trace, for capture of source lines. See sites.ts. */
-export interface ApplyObserver {
-  (node: Node): void
-}
+export type ApplyObserver = (node: Node) => void
 let observer: ApplyObserver | undefined
 /** Runs f while every new Apply is shown to `o` (source capture); nested calls restore the outer one. */
 export const observing = <A>(o: ApplyObserver, f: () => A): A => {
@@ -115,7 +113,12 @@ export const resultAvals = (node: Node): readonly Aval[] => {
 
 /** The same Apply over other arguments. */
 export const withArgs = (node: Node, args: readonly Node[]): Node => {
-  const a = node.prim!.multi ? (resultAvals(new Node(APPLY, node.aval, node.prim, args, node.data))[0] ?? node.aval) : node.prim!.shapeRule(args.map((x) => x.aval), node.data)
+  const a = node.prim!.multi
+    ? (resultAvals(new Node(APPLY, node.aval, node.prim, args, node.data))[0] ?? node.aval)
+    : node.prim!.shapeRule(
+        args.map((x) => x.aval),
+        node.data,
+      )
   return new Node(APPLY, a as Aval, node.prim, args, node.data)
 }
 

@@ -3,7 +3,7 @@ import { aval, isFloat, promote } from './aval.js'
 import { castNode } from './cast.js'
 import { raise } from './explain.js'
 import { asNode, constant, isExpr, type Node } from './expr.js'
-import { describe, isTensor, makeTensor, dtypeOfTypedArray } from './tensor.js'
+import { describe, dtypeOfTypedArray, isTensor, makeTensor } from './tensor.js'
 import type { DType } from './types/dtype.js'
 
 /** What every operation accepts as an argument. */
@@ -14,13 +14,24 @@ export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
   if (isExpr(x)) return asNode(x)
   if (typeof x === 'number') {
     if (dtype === 'i32' && !Number.isInteger(x))
-      raise({ _tag: 'DTypeMismatch', op, dtypes: ['i32'], reason: `${op}: the fraction ${x} beside an i32`, fix: `cast the i32 to f32 or f64 first.` })
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: ['i32'],
+        reason: `${op}: the fraction ${x} beside an i32`,
+        fix: `cast the i32 to f32 or f64 first.`,
+      })
     return constant(x, dtype ?? 'f64')
   }
   if (typeof x === 'boolean') return constant(x ? 1 : 0, 'bool')
   if (isTensor(x)) return x.node
   if (Array.isArray(x) || dtypeOfTypedArray(x) !== undefined) return makeTensor(x, undefined, dtypeOfTypedArray(x) ?? dtype, op).node
-  return raise({ _tag: 'BadInput', where: op, reason: `${describe(x)} is not an expression, a tensor, a number or an array.`, fix: `pass an expression, a tensor, a number or a nested array of numbers.` })
+  return raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${describe(x)} is not an expression, a tensor, a number or an array.`,
+    fix: `pass an expression, a tensor, a number or a nested array of numbers.`,
+  })
 }
 
 const isBare = (x: unknown): boolean => typeof x === 'number' || Array.isArray(x)

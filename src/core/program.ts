@@ -1,8 +1,8 @@
 /** Programs: closed computations with an input tree and an output tree; and tracing, which makes them from functions. */
 import { type Aval, aval, isFloat, sameAval, showAval } from './aval.js'
-import { isAdException, AdException, type Site } from './error.js'
+import { AdException, isAdException, type Site } from './error.js'
 import { explain, raise } from './explain.js'
-import { APPLY, asExpr, INPUT, input, type InputInfo, isExpr, linearize, Node, substitute } from './expr.js'
+import { APPLY, asExpr, INPUT, type InputInfo, input, isExpr, linearize, type Node, substitute } from './expr.js'
 import { lift } from './lift.js'
 import type { Tensor } from './tensor.js'
 import { flatten, leafPaths, type TreeDef, unflatten } from './tree.js'
@@ -55,7 +55,12 @@ export const traceBody = (name: string, body: (tree: unknown) => unknown, inputT
   const inputs = freshInputs(inputTree, avals)
   const out = body(unflatten(inputTree, inputs.map(asExpr)))
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
-    raise({ _tag: 'BadInput', where: name, reason: `the function returned a Promise; a traced function must be synchronous.`, fix: `await outside, and capture the value.` })
+    raise({
+      _tag: 'BadInput',
+      where: name,
+      reason: `the function returned a Promise; a traced function must be synchronous.`,
+      fix: `await outside, and capture the value.`,
+    })
   const { nodes, def } = liftTree(out, `the result of ${name}`)
   return makeProgram({ name, inputs, inputTree, outputs: nodes, outputTree: def })
 }
@@ -64,7 +69,12 @@ export const traceBody = (name: string, body: (tree: unknown) => unknown, inputT
 export const inline = (p: Program, args: readonly Node[]): Node[] => {
   args.forEach((a, i) => {
     if (!sameAval(a.aval, p.inputs[i]!.aval))
-      raise({ _tag: 'ShapeMismatch', op: p.name, shapes: [a.shape, p.inputs[i]!.shape], reason: `argument ${i} is ${showAval(a.aval)}, declared ${showAval(p.inputs[i]!.aval)}` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: p.name,
+        shapes: [a.shape, p.inputs[i]!.shape],
+        reason: `argument ${i} is ${showAval(a.aval)}, declared ${showAval(p.inputs[i]!.aval)}`,
+      })
   })
   return substitute(p.outputs, new Map(p.inputs.map((x, i) => [x, args[i]!])))
 }

@@ -70,7 +70,8 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     }
     const order = [...own].sort((x, y) => y - x)
     let best = order[0] ?? -1
-    const fits = (r: Growing, more: number, reads: readonly number[]): boolean => r.nodes.length + more <= limits.nodes && r.outside.size + reads.filter((k) => !r.outside.has(k)).length <= limits.args
+    const fits = (r: Growing, more: number, reads: readonly number[]): boolean =>
+      r.nodes.length + more <= limits.nodes && r.outside.size + reads.filter((k) => !r.outside.has(k)).length <= limits.args
     if (best >= 0 && !fits(regions[best]!, 1, outside)) best = -1
     if (best < 0) {
       best = regions.length

@@ -3,9 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import type { AdError } from './error.js'
 import { raise } from './explain.js'
-import type { AnyExpr } from './types/expr.js'
 import type { AnyPrimitive } from './primitive.js'
 import type { Forced, Tangent } from './tangent.js'
+import type { AnyExpr } from './types/expr.js'
 
 /** How a rule calls back into the mode that runs it (for primitives that hold programs, such as map). */
 export interface RuleConfig {
@@ -28,8 +28,17 @@ export interface RuleContext {
 /** One cotangent per result (ZeroTangent where none arrived) to one per argument. `active[i]` tells whether anyone wants argument i's. */
 export type Pullback = (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
 
-export type FRule = (xs: readonly AnyExpr[], dxs: readonly Tangent[], params: never, context: RuleContext) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Tangent[] }
-export type RRule = (xs: readonly AnyExpr[], params: never, context: RuleContext) => { readonly ys: readonly AnyExpr[]; readonly pullback: Pullback }
+export type FRule = (
+  xs: readonly AnyExpr[],
+  dxs: readonly Tangent[],
+  params: never,
+  context: RuleContext,
+) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Tangent[] }
+export type RRule = (
+  xs: readonly AnyExpr[],
+  params: never,
+  context: RuleContext,
+) => { readonly ys: readonly AnyExpr[]; readonly pullback: Pullback }
 /** Results with a leading batch axis of length `size`, for arguments of which `batched` have one. */
 export type BatchRule = (xs: readonly AnyExpr[], batched: readonly boolean[], params: never, size: number) => readonly AnyExpr[]
 
@@ -94,7 +103,12 @@ export const withoutDuplicates = (r: Registry): E.Either<AdError, Registry> =>
   r.duplicates.length === 0 ? E.right(r) : E.left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
 
 /** A facet of a primitive's rule; raises MissingRule. */
-export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(registry: Registry, primitive: AnyPrimitive, facet: K, neededBy: string): NonNullable<Rule[K]> => {
+export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
+  registry: Registry,
+  primitive: AnyPrimitive,
+  facet: K,
+  neededBy: string,
+): NonNullable<Rule[K]> => {
   const found = registry.rules.get(primitive.name)
   const f = found !== undefined && found.primitive === primitive ? found[facet] : undefined
   return f !== undefined

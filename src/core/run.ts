@@ -14,17 +14,32 @@ import { isTensor, Tensor } from './tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef, unflatten } from './tree.js'
 
 /** Results as a tree of tensors over typed arrays that nothing else holds. */
-const toTensors = (p: Program, data: readonly TypedArray[]): unknown => unflatten(p.outputTree, data.map((d, i) => new Tensor(p.outputs[i]!.shape, p.outputs[i]!.dtype, d)))
+const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
+  unflatten(
+    p.outputTree,
+    data.map((d, i) => new Tensor(p.outputs[i]!.shape, p.outputs[i]!.dtype, d)),
+  )
 
 const concrete = (x: Node | NDArray, where: string): NDArray =>
-  isExpr(x) ? raise({ _tag: 'BadInput', where, reason: 'an expression where a concrete array is wanted.', fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.' }) : (x as NDArray)
+  isExpr(x)
+    ? raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'an expression where a concrete array is wanted.',
+        fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
+      })
+    : (x as NDArray)
 
 /** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. */
 export const makeRuntime = (backend: SyncBackend): Runtime => ({
   call: (meta, args) => {
     const { leaves, def } = readArgs(meta, args)
     const arrays = leaves.map((l) => concrete(l, meta.name))
-    const program = traceMeta(meta, def, arrays.map((a) => aval(a.shape, a.dtype)))
+    const program = traceMeta(
+      meta,
+      def,
+      arrays.map((a) => aval(a.shape, a.dtype)),
+    )
     const executable = backend.prepare(program)
     try {
       return toTensors(program, executable.run(arrays.map((a) => a.data)))
@@ -35,16 +50,18 @@ export const makeRuntime = (backend: SyncBackend): Runtime => ({
 })
 
 /** The value of an expression (or a tree of them) that depends on no input. */
-export const evaluateWith = (backend: SyncBackend) => (tree: unknown): unknown => {
-  const { nodes, def } = liftTree(tree, 'evaluate')
-  const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
-  const executable = backend.prepare(program)
-  try {
-    return toTensors(program, executable.run([]))
-  } finally {
-    executable.dispose()
+export const evaluateWith =
+  (backend: SyncBackend) =>
+  (tree: unknown): unknown => {
+    const { nodes, def } = liftTree(tree, 'evaluate')
+    const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
+    const executable = backend.prepare(program)
+    try {
+      return toTensors(program, executable.run([]))
+    } finally {
+      executable.dispose()
+    }
   }
-}
 
 interface Prepared {
   readonly def: TreeDef
@@ -68,7 +85,11 @@ export interface CompiledCore {
   [Symbol.dispose]: () => void
 }
 
-const isSizes = (x: unknown): x is Readonly<Record<string, number>> => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && Object.values(x).every((v) => typeof v === 'number')
+const isSizes = (x: unknown): x is Readonly<Record<string, number>> =>
+  typeof x === 'object' &&
+  x !== null &&
+  Object.getPrototypeOf(x) === Object.prototype &&
+  Object.values(x).every((v) => typeof v === 'number')
 
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
 export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
@@ -106,21 +127,35 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
   compiled.into = (outputs, options = {}) => {
     const { leaves, def } = flatten(outputs, 'outputs')
     const targets = leaves.map((l, i) => {
-      if (!isTensor(l)) return raise({ _tag: 'BadInput', where: `into: ${leafPaths(def)[i]}`, reason: 'is not a tensor.', fix: 'outputs are tensors; make them with tensor or zeros.' })
+      if (!isTensor(l))
+        return raise({
+          _tag: 'BadInput',
+          where: `into: ${leafPaths(def)[i]}`,
+          reason: 'is not a tensor.',
+          fix: 'outputs are tensors; make them with tensor or zeros.',
+        })
       return l
     })
     const buffers = new Set(targets.map((t) => t.data))
-    if (buffers.size !== targets.length) raise({ _tag: 'BadInput', where: 'into', reason: 'two outputs are the same array.', fix: 'give each output an array of its own.' })
+    if (buffers.size !== targets.length)
+      raise({ _tag: 'BadInput', where: 'into', reason: 'two outputs are the same array.', fix: 'give each output an array of its own.' })
     const data = targets.map((t) => t.data)
     let checked: Prepared | undefined
     return (...args) => {
       const { p, inputs } = find(args)
       if (checked !== p) {
-        if (!sameDef(def, p.program.outputTree)) raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
+        if (!sameDef(def, p.program.outputTree))
+          raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
         targets.forEach((t, i) => {
           const o = p.program.outputs[i]!
           if (!sameShape(t.shape, o.shape) || t.dtype !== o.dtype)
-            raise({ _tag: 'ShapeMismatch', op: `into: ${leafPaths(def)[i] || 'the result'}`, shapes: [t.shape, o.shape], reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`, fix: 'give a tensor of the result\'s shape and dtype.' })
+            raise({
+              _tag: 'ShapeMismatch',
+              op: `into: ${leafPaths(def)[i] || 'the result'}`,
+              shapes: [t.shape, o.shape],
+              reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
+              fix: "give a tensor of the result's shape and dtype.",
+            })
         })
         checked = p
       }
@@ -132,7 +167,13 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
     if (args.length === 0 && last !== undefined) return last.executable.explain()
     if (meta.declared !== undefined && args.length <= 1 && (args[0] === undefined || isSizes(args[0]))) {
       const program = traceDeclared(meta, args[0] as Record<string, number> | undefined)
-      return (prepared.find((q) => q.avals.every((a, i) => sameAval(a, program.inputs[i]!.aval))) ?? prepare(program.inputTree, program.inputs.map((x) => x.aval))).executable.explain()
+      return (
+        prepared.find((q) => q.avals.every((a, i) => sameAval(a, program.inputs[i]!.aval))) ??
+        prepare(
+          program.inputTree,
+          program.inputs.map((x) => x.aval),
+        )
+      ).executable.explain()
     }
     return find(args).p.executable.explain()
   }
@@ -165,7 +206,8 @@ const fastInputs = (p: Prepared, args: readonly unknown[]): readonly TypedArray[
       let n = 0
       for (const _ in x) n++
       if (n !== d.keys.length) return false
-      for (let i = 0; i < d.keys.length; i++) if (!Object.hasOwn(x, d.keys[i]!) || !go(d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!])) return false
+      for (let i = 0; i < d.keys.length; i++)
+        if (!Object.hasOwn(x, d.keys[i]!) || !go(d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!])) return false
       return true
     }
     if (d._tag === 'Tuple') {
@@ -182,7 +224,12 @@ const fastInputs = (p: Prepared, args: readonly unknown[]): readonly TypedArray[
 /** Compiles for an asynchronous backend: calls queue, inputs are copied at the call. */
 export const compileAsync = (f: unknown, backend: Backend<'async'>): ((...args: readonly unknown[]) => Promise<unknown>) => {
   const meta = metaOf(f)
-  const prepared: { readonly def: TreeDef; readonly avals: readonly Aval[]; readonly program: Program; readonly executable: Promise<Executable> }[] = []
+  const prepared: {
+    readonly def: TreeDef
+    readonly avals: readonly Aval[]
+    readonly program: Program
+    readonly executable: Promise<Executable>
+  }[] = []
   let queue: Promise<unknown> = Promise.resolve()
   return (...args) => {
     const { leaves, def } = readArgs(meta, args)
@@ -244,4 +291,3 @@ export const runSyncCore =
       return E.left(toError(e))
     }
   }
-

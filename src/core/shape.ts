@@ -64,7 +64,11 @@ export const otherAxes = (rank: number, axes: readonly number[]): number[] =>
 export const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i)
 
 /** Calls f for each multi-index of `shape` in row-major order with the offsets that each list of strides gives. */
-export const forEachIndex = (shape: readonly number[], strides: readonly (readonly number[])[], f: (offsets: Int32Array, flat: number) => void): void => {
+export const forEachIndex = (
+  shape: readonly number[],
+  strides: readonly (readonly number[])[],
+  f: (offsets: Int32Array, flat: number) => void,
+): void => {
   const n = sizeOf(shape)
   const rank = shape.length
   const k = strides.length

@@ -1,6 +1,6 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
-import { CONST, INPUT, linearize, type InputInfo, type Node, OUTPUT, resultAvals } from './expr.js'
+import { CONST, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
 import type { Program } from './program.js'
 import { leafPaths } from './tree.js'
 
@@ -23,13 +23,19 @@ export const showProgram = (p: Program): string => {
       outs.set(i, results)
       names[i] = results[0] ?? 'none'
       const params = n.prim!.showParams?.(n.data)
-      lines.push(`  ${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${resultAvals(n).map(showAval).join(', ')}`)
+      lines.push(
+        `  ${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${resultAvals(n).map(showAval).join(', ')}`,
+      )
     }
   })
   const show = (n: Node): string => names[index.get(n)]!
   const head = `${p.name}(${p.inputs.map((x) => `${inputName.get(x)}: ${showAval(x.aval)}`).join(', ')})`
   const outPaths = leafPaths(p.outputTree)
-  return [head, ...lines, `  return ${p.outputs.map((o, i) => (outPaths[i] === '' ? show(o) : `${outPaths[i]}: ${show(o)}`)).join(', ')}`].join('\n')
+  return [
+    head,
+    ...lines,
+    `  return ${p.outputs.map((o, i) => (outPaths[i] === '' ? show(o) : `${outPaths[i]}: ${show(o)}`)).join(', ')}`,
+  ].join('\n')
 }
 
 /** One equation of a node, for errors. */

@@ -52,7 +52,13 @@ export const resolveSpec = (s: Spec, names: Names | undefined, where: string): A
 /** Holds a shape against a declaration, binding names; raises ShapeMismatch naming both. */
 export const matchShape = (shape: readonly number[], s: Spec, names: Names, path: string): void => {
   const clash = (reason: string): never =>
-    raise({ _tag: 'ShapeMismatch', op: path, shapes: [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))], reason, fix: `pass ${s.dtype} [${s.shape.join(', ')}].` })
+    raise({
+      _tag: 'ShapeMismatch',
+      op: path,
+      shapes: [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))],
+      reason,
+      fix: `pass ${s.dtype} [${s.shape.join(', ')}].`,
+    })
   if (shape.length !== s.shape.length) clash(`got ${showShape(shape)}, declared ${showShape(s.shape)}.`)
   s.shape.forEach((d, i) => {
     if (typeof d === 'number') {
@@ -69,7 +75,14 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
 export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   if (isExpr(x) || isTensor(x)) {
     if (s !== undefined) {
-      if (x.dtype !== s.dtype) raise({ _tag: 'DTypeMismatch', op: path, dtypes: [x.dtype, s.dtype], reason: `got ${x.dtype}, declared ${s.dtype}`, fix: `cast it, or declare ${x.dtype}.` })
+      if (x.dtype !== s.dtype)
+        raise({
+          _tag: 'DTypeMismatch',
+          op: path,
+          dtypes: [x.dtype, s.dtype],
+          reason: `got ${x.dtype}, declared ${s.dtype}`,
+          fix: `cast it, or declare ${x.dtype}.`,
+        })
       matchShape(x.shape, s, names, path)
     }
     return x
@@ -78,19 +91,45 @@ export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: st
   if (typed !== undefined) {
     const data = x as NDArray['data']
     if (s === undefined) return { shape: [data.length], dtype: typed, data }
-    if (typed !== s.dtype) raise({ _tag: 'DTypeMismatch', op: path, dtypes: [typed, s.dtype], reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`, fix: `pass a ${s.dtype} array, or declare ${typed}.` })
+    if (typed !== s.dtype)
+      raise({
+        _tag: 'DTypeMismatch',
+        op: path,
+        dtypes: [typed, s.dtype],
+        reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
+        fix: `pass a ${s.dtype} array, or declare ${typed}.`,
+      })
     const fixed = s.shape.every((d) => typeof d === 'number' || names.has(d))
     const shape = fixed ? resolveSpec(s, names, path).shape : [data.length]
     if (fixed && sizeOf(shape) === data.length) return { shape, dtype: typed, data }
     matchShape([data.length], s, names, path)
     return { shape: [data.length], dtype: typed, data }
   }
-  if (ArrayBuffer.isView(x)) return raise({ _tag: 'BadInput', where: path, reason: `a ${(x as object).constructor.name} has no dtype here.`, fix: `use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.` })
-  if (typeof x !== 'number' && typeof x !== 'boolean' && !Array.isArray(x)) return raise({ _tag: 'BadInput', where: path, reason: `${describe(x)} is not a number, an array or a tensor.`, fix: 'pass numbers, nested arrays or tensors.' })
+  if (ArrayBuffer.isView(x))
+    return raise({
+      _tag: 'BadInput',
+      where: path,
+      reason: `a ${(x as object).constructor.name} has no dtype here.`,
+      fix: `use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.`,
+    })
+  if (typeof x !== 'number' && typeof x !== 'boolean' && !Array.isArray(x))
+    return raise({
+      _tag: 'BadInput',
+      where: path,
+      reason: `${describe(x)} is not a number, an array or a tensor.`,
+      fix: 'pass numbers, nested arrays or tensors.',
+    })
   const shape = shapeOfNested(x)
   if (s !== undefined) {
     if (s.shape.length === shape.length) matchShape(shape, s, names, path)
-    else if (!(shape.length === 1 && s.shape.every((d) => typeof d === 'number' || names.has(d)) && sizeOf(resolveSpec(s, names, path).shape) === shape[0])) matchShape(shape, s, names, path)
+    else if (
+      !(
+        shape.length === 1 &&
+        s.shape.every((d) => typeof d === 'number' || names.has(d)) &&
+        sizeOf(resolveSpec(s, names, path).shape) === shape[0]
+      )
+    )
+      matchShape(shape, s, names, path)
     const to = resolveSpec(s, names, path)
     return makeTensor(x, sameShape(shape, to.shape) ? undefined : to.shape, s.dtype, path)
   }

@@ -26,10 +26,10 @@ const erfSmall: readonly number[] = [
 /** exp(x^2) erfc(x) (x + 2.5) for x >= 0.5, in t = (x - 3.5) / (x + 2.5). */
 const erfcLarge: readonly number[] = [
   1.0669580421392333, -0.6202500452595417, 0.1369762148917103, -0.021291659899086168, 0.0017371853691808517, 9.96868298912262e-5,
-  -4.2004835132075046e-5, 1.3645527119992318e-6, 8.926157059063146e-7, -7.307856068468331e-8, -2.282365808778525e-8,
-  2.4052659166615254e-9, 7.330462324136272e-10, -6.751873639359263e-11, -2.7923236225431868e-11, 1.3106837475529107e-12,
-  1.1484130261460301e-12, 2.129959389647899e-14, -4.6291785062024004e-14, -4.815967267078593e-15, 1.6137705464382306e-15,
-  3.86211252945877e-16, -3.358645805789803e-17, -2.2751749899174208e-17, -1.2040480637754204e-18,
+  -4.2004835132075046e-5, 1.3645527119992318e-6, 8.926157059063146e-7, -7.307856068468331e-8, -2.282365808778525e-8, 2.4052659166615254e-9,
+  7.330462324136272e-10, -6.751873639359263e-11, -2.7923236225431868e-11, 1.3106837475529107e-12, 1.1484130261460301e-12,
+  2.129959389647899e-14, -4.6291785062024004e-14, -4.815967267078593e-15, 1.6137705464382306e-15, 3.86211252945877e-16,
+  -3.358645805789803e-17, -2.2751749899174208e-17, -1.2040480637754204e-18,
 ]
 
 /** exp(-x^2) without the rounding of x^2: x = h + l with h^2 exact. */
@@ -66,7 +66,18 @@ const lgammaMiddle: readonly number[] = [
 ]
 /** Bernoulli numbers B2, B4, ... B24. */
 const bernoulli: readonly number[] = [
-  1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730,
+  1 / 6,
+  -1 / 30,
+  1 / 42,
+  -1 / 30,
+  5 / 66,
+  -691 / 2730,
+  7 / 6,
+  -3617 / 510,
+  43867 / 798,
+  -174611 / 330,
+  854513 / 138,
+  -236364091 / 2730,
 ]
 /** Half of log(2 pi). */
 const HALF_LOG_TWO_PI = 0.9189385332046728
@@ -226,7 +237,8 @@ export const sigmoid = (x: number): number => {
   return e / (1 + e)
 }
 /** log(exp a + exp b) without overflow. */
-export const logAddExp = (a: number, b: number): number => (a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b))))
+export const logAddExp = (a: number, b: number): number =>
+  a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)))
 /** a^b as IEEE 754 has it: 1^b and a^0 are 1 for every b and a, (-1)^(+-Infinity) is 1. JavaScript gives NaN for 1^NaN and 1^Infinity. */
 export const power = (a: number, b: number): number =>
   a === 1 || (a === -1 && (b === Number.POSITIVE_INFINITY || b === Number.NEGATIVE_INFINITY)) ? 1 : a ** b

@@ -65,7 +65,9 @@ export const thunk = (force: () => Tangent): Thunk => ({ _tag: 'Thunk', force: o
  * A thunk with a way to add itself into an accumulator, e.g. `inplaceableThunk(() => matmul(a, b), (acc) => matmulAdd(acc, a, b))`.
  */
 export const inplaceableThunk = (force: () => Tangent, addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>
-  block === undefined ? { _tag: 'InplaceableThunk', force: once(force), addTo } : { _tag: 'InplaceableThunk', force: once(force), addTo, block }
+  block === undefined
+    ? { _tag: 'InplaceableThunk', force: once(force), addTo }
+    : { _tag: 'InplaceableThunk', force: once(force), addTo, block }
 
 /** Forces thunks, nested ones too. */
 export const unthunk = (x: Tangent): Forced => {

@@ -23,7 +23,12 @@ export class Tensor implements NDArray {
   /** The only element. */
   item(): number {
     if (this.data.length !== 1)
-      raise({ _tag: 'BadInput', where: 'item', reason: `the tensor has ${this.data.length} elements, not one.`, fix: `use toArray() or data.` })
+      raise({
+        _tag: 'BadInput',
+        where: 'item',
+        reason: `the tensor has ${this.data.length} elements, not one.`,
+        fix: `use toArray() or data.`,
+      })
     return this.data[0]!
   }
   /** The hidden input that reads this tensor at every call: one per tensor, shared by identity. */
@@ -67,7 +72,15 @@ const showData = (a: NDArray): string => {
 }
 
 export const dtypeOfTypedArray = (x: unknown): DType | undefined =>
-  x instanceof Float64Array ? 'f64' : x instanceof Float32Array ? 'f32' : x instanceof Int32Array ? 'i32' : x instanceof Uint8Array ? 'bool' : undefined
+  x instanceof Float64Array
+    ? 'f64'
+    : x instanceof Float32Array
+      ? 'f32'
+      : x instanceof Int32Array
+        ? 'i32'
+        : x instanceof Uint8Array
+          ? 'bool'
+          : undefined
 
 /** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data. */
 export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, where: string): void => {
@@ -75,7 +88,12 @@ export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray
   const go = (y: unknown, depth: number): void => {
     if (depth === shape.length) {
       if (typeof y !== 'number' && typeof y !== 'boolean')
-        raise({ _tag: 'BadInput', where, reason: `expected a number at depth ${depth}, found ${describe(y)}.`, fix: `arrays must be rectangular and hold numbers.` })
+        raise({
+          _tag: 'BadInput',
+          where,
+          reason: `expected a number at depth ${depth}, found ${describe(y)}.`,
+          fix: `arrays must be rectangular and hold numbers.`,
+        })
       out[at++] = Number(y)
       return
     }
@@ -87,14 +105,24 @@ export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray
         fix: `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
       })
     for (let i = 0; i < y.length; i++) {
-      if (!(i in y)) raise({ _tag: 'BadInput', where, reason: `sparse array: entry ${i} at depth ${depth} is a hole.`, fix: `fill every entry.` })
+      if (!(i in y))
+        raise({ _tag: 'BadInput', where, reason: `sparse array: entry ${i} at depth ${depth} is a hole.`, fix: `fill every entry.` })
       go(y[i], depth + 1)
     }
   }
   go(x, 0)
 }
 
-export const describe = (x: unknown): string => (x === null ? 'null' : Array.isArray(x) ? `an array of ${x.length}` : typeof x === 'object' ? 'an object' : typeof x === 'string' ? `'${x.slice(0, 20)}'` : String(x))
+export const describe = (x: unknown): string =>
+  x === null
+    ? 'null'
+    : Array.isArray(x)
+      ? `an array of ${x.length}`
+      : typeof x === 'object'
+        ? 'an object'
+        : typeof x === 'string'
+          ? `'${x.slice(0, 20)}'`
+          : String(x)
 
 /** Shape of nested arrays, by their first entries. */
 export const shapeOfNested = (x: unknown): number[] => {
@@ -102,7 +130,8 @@ export const shapeOfNested = (x: unknown): number[] => {
   let y = x
   while (Array.isArray(y)) {
     shape.push(y.length)
-    if (shape.length > 32) raise({ _tag: 'BadInput', where: 'tensor', reason: 'arrays are nested deeper than 32 levels (or contain themselves).' })
+    if (shape.length > 32)
+      raise({ _tag: 'BadInput', where: 'tensor', reason: 'arrays are nested deeper than 32 levels (or contain themselves).' })
     y = y[0]
   }
   return shape
@@ -117,7 +146,13 @@ export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DTy
     const s = shape ?? [source.length]
     aval(s, typed)
     if (sizeOf(s) !== source.length)
-      raise({ _tag: 'ShapeMismatch', op: where, shapes: [[source.length], s], reason: `${source.length} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`, fix: `pass data of that size, or another shape.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: where,
+        shapes: [[source.length], s],
+        reason: `${source.length} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
+        fix: `pass data of that size, or another shape.`,
+      })
     const to = dtype ?? typed
     const out = allocate(to, source.length)
     if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = source[i] !== 0 ? 1 : 0
@@ -125,7 +160,12 @@ export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DTy
     return new Tensor(Object.freeze([...s]), to, out)
   }
   if (typeof data !== 'number' && typeof data !== 'boolean' && !Array.isArray(data))
-    raise({ _tag: 'BadInput', where, reason: `${describe(data)} is not a number, an array or a typed array.`, fix: `pass numbers, nested arrays or a typed array.` })
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `${describe(data)} is not a number, an array or a typed array.`,
+      fix: `pass numbers, nested arrays or a typed array.`,
+    })
   const nested = shapeOfNested(data)
   const flat = shape !== undefined && nested.length === 1 && shape.length !== 1
   const s = shape ?? nested
@@ -135,11 +175,23 @@ export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DTy
   if (shape !== undefined && typeof data === 'number') out.fill(data)
   else if (flat) {
     if (nested[0] !== sizeOf(s))
-      raise({ _tag: 'ShapeMismatch', op: where, shapes: [nested, s], reason: `${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`, fix: `pass data of that size, or another shape.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: where,
+        shapes: [nested, s],
+        reason: `${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
+        fix: `pass data of that size, or another shape.`,
+      })
     fillNested(data, nested, out, where)
   } else {
     if (nested.length !== s.length || nested.some((d, i) => d !== s[i]))
-      raise({ _tag: 'ShapeMismatch', op: where, shapes: [nested, s], reason: `got ${showShape(nested)}, wanted ${showShape(s)}.`, fix: `pass ${showShape(s)}.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: where,
+        shapes: [nested, s],
+        reason: `got ${showShape(nested)}, wanted ${showShape(s)}.`,
+        fix: `pass ${showShape(s)}.`,
+      })
     fillNested(data, s, out, where)
   }
   if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = out[i] !== 0 ? 1 : 0
@@ -153,5 +205,6 @@ const isBooleans = (x: unknown): boolean => {
 }
 
 /** Zero-filled tensor. */
-export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor => new Tensor(shape, dtype, new (arrayConstructor(dtype))(sizeOf(shape)))
+export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor =>
+  new Tensor(shape, dtype, new (arrayConstructor(dtype))(sizeOf(shape)))
 export const asPublicTensor = (t: Tensor): PublicTensor => t as unknown as PublicTensor

@@ -28,7 +28,8 @@ const isNumeric = (x: readonly unknown[], depth = 0): boolean => {
   if (depth > 32) return false
   for (let i = 0; i < x.length; i++) {
     const y = x[i]
-    if (Array.isArray(y) ? !isNumeric(y, depth + 1) : !(typeof y === 'number' || typeof y === 'boolean' || (y === undefined && !(i in x)))) return false
+    if (Array.isArray(y) ? !isNumeric(y, depth + 1) : !(typeof y === 'number' || typeof y === 'boolean' || (y === undefined && !(i in x))))
+      return false
   }
   return true
 }
@@ -36,17 +37,32 @@ const isNumeric = (x: readonly unknown[], depth = 0): boolean => {
 const plainKeys = (x: object, where: string): string[] => {
   const proto = Object.getPrototypeOf(x)
   if (proto !== Object.prototype && proto !== null)
-    raise({ _tag: 'BadInput', where, reason: `${describe(x)} of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`, fix: `pass plain objects, arrays, numbers or tensors.` })
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `${describe(x)} of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
+      fix: `pass plain objects, arrays, numbers or tensors.`,
+    })
   return Object.keys(x).sort()
 }
 
 /** Leaves in order (record keys sorted) and the structure; `path` names each leaf: `params.w`, `[0].b`. */
-export const flatten = (tree: unknown, where = 'argument', leaf: (x: unknown) => boolean = isLeaf): { readonly leaves: unknown[]; readonly def: TreeDef } => {
+export const flatten = (
+  tree: unknown,
+  where = 'argument',
+  leaf: (x: unknown) => boolean = isLeaf,
+): { readonly leaves: unknown[]; readonly def: TreeDef } => {
   const leaves: unknown[] = []
   const go = (x: unknown, path: string, depth: number): TreeDef => {
-    if (depth > MAX_DEPTH) raise({ _tag: 'BadInput', where: path || where, reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).` })
+    if (depth > MAX_DEPTH)
+      raise({ _tag: 'BadInput', where: path || where, reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).` })
     if (x === undefined || x === null || typeof x === 'function' || typeof x === 'string' || typeof x === 'symbol' || typeof x === 'bigint')
-      raise({ _tag: 'BadInput', where: path === '' ? where : path, reason: `${x === undefined ? 'undefined' : typeof x === 'string' ? describe(x) : typeof x} is not a number, an array, a tensor or a record of them.`, fix: `give every leaf a number, an array or a tensor.` })
+      raise({
+        _tag: 'BadInput',
+        where: path === '' ? where : path,
+        reason: `${x === undefined ? 'undefined' : typeof x === 'string' ? describe(x) : typeof x} is not a number, an array, a tensor or a record of them.`,
+        fix: `give every leaf a number, an array or a tensor.`,
+      })
     if ((x as { _tag?: unknown })._tag === 'NoTangent') return ABSENT
     if (leaf(x)) {
       leaves.push(x)
@@ -54,7 +70,11 @@ export const flatten = (tree: unknown, where = 'argument', leaf: (x: unknown) =>
     }
     if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, `${path}[${i}]`, depth + 1)) }
     const keys = plainKeys(x as object, path || where)
-    return { _tag: 'Record', keys, items: keys.map((k) => go((x as Record<string, unknown>)[k], path === '' ? k : `${path}.${k}`, depth + 1)) }
+    return {
+      _tag: 'Record',
+      keys,
+      items: keys.map((k) => go((x as Record<string, unknown>)[k], path === '' ? k : `${path}.${k}`, depth + 1)),
+    }
   }
   const def = go(tree, '', 0)
   return { leaves, def }
@@ -83,7 +103,8 @@ export const unflatten = (def: TreeDef, leaves: readonly unknown[]): unknown => 
   return tree
 }
 
-export const leafCount = (def: TreeDef): number => (def._tag === 'Leaf' ? 1 : def._tag === 'NoTangent' ? 0 : def.items.reduce((n, d) => n + leafCount(d), 0))
+export const leafCount = (def: TreeDef): number =>
+  def._tag === 'Leaf' ? 1 : def._tag === 'NoTangent' ? 0 : def.items.reduce((n, d) => n + leafCount(d), 0)
 
 export const sameDef = (a: TreeDef, b: TreeDef): boolean => {
   if (a === b) return true
@@ -108,12 +129,19 @@ export const leafPaths = (def: TreeDef): string[] => {
 }
 
 export const showDef = (def: TreeDef): string =>
-  def._tag === 'Leaf' ? '*' : def._tag === 'NoTangent' ? 'NoTangent' : def._tag === 'Tuple' ? `[${def.items.map(showDef).join(', ')}]` : `{ ${def.keys.map((k, i) => `${k}: ${showDef(def.items[i]!)}`).join(', ')} }`
+  def._tag === 'Leaf'
+    ? '*'
+    : def._tag === 'NoTangent'
+      ? 'NoTangent'
+      : def._tag === 'Tuple'
+        ? `[${def.items.map(showDef).join(', ')}]`
+        : `{ ${def.keys.map((k, i) => `${k}: ${showDef(def.items[i]!)}`).join(', ')} }`
 
 /** Says how `got` differs from `want`: the first missing or extra entry; undefined when they are the same. */
 export const explainDef = (want: TreeDef, got: TreeDef, path = ''): string | undefined => {
   const at = path === '' ? 'the argument' : path
-  if (want._tag === 'Leaf') return got._tag === 'Leaf' ? undefined : `${at} must be an array, found ${got._tag === 'Tuple' ? 'a tuple' : 'a record'}`
+  if (want._tag === 'Leaf')
+    return got._tag === 'Leaf' ? undefined : `${at} must be an array, found ${got._tag === 'Tuple' ? 'a tuple' : 'a record'}`
   if (got._tag !== want._tag) return `${at} must be ${showDef(want)}, found ${showDef(got)}`
   if (want._tag === 'NoTangent') return undefined
   if (want._tag === 'Record' && got._tag === 'Record') {

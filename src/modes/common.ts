@@ -1,13 +1,14 @@
 /** What forward and reverse share: projection of a tangent onto an argument's space, and nodes under replacement. */
+
+import type { Aval } from '../core/aval.js'
 import { aval, isFloat, sameAval, showAval } from '../core/aval.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
-import { asNode, constant, type Linear, Node, OUTPUT } from '../core/expr.js'
+import { asNode, constant, type Linear, type Node, OUTPUT } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sameShape } from '../core/shape.js'
 import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
-import type { Aval } from '../core/aval.js'
 
 /** Zeros of an aval: a broadcast literal, no buffer. */
 export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
@@ -28,9 +29,19 @@ export const instantiate = (t: Tangent, like: Aval): Node => {
 export const project = (t: Node, x: Aval, rule: string): Forced => {
   if (!isFloat(x.dtype)) return NoTangent
   if (t.aval === x || sameAval(t.aval, x)) return t as unknown as Forced
-  const shaped = sameShape(t.shape, x.shape) ? t : t.shape.length >= x.shape.length && broadcastable(x.shape, t.shape) ? sumToNode(t, x.shape) : broadcastable(t.shape, x.shape) ? broadcastNode(t, x.shape) : undefined
+  const shaped = sameShape(t.shape, x.shape)
+    ? t
+    : t.shape.length >= x.shape.length && broadcastable(x.shape, t.shape)
+      ? sumToNode(t, x.shape)
+      : broadcastable(t.shape, x.shape)
+        ? broadcastNode(t, x.shape)
+        : undefined
   if (shaped === undefined)
-    return raise({ _tag: 'InternalLaw', law: 'a cotangent has its argument\'s shape', detail: `rule ${rule} gave ${showAval(t.aval)} for ${showAval(x)}` })
+    return raise({
+      _tag: 'InternalLaw',
+      law: "a cotangent has its argument's shape",
+      detail: `rule ${rule} gave ${showAval(t.aval)} for ${showAval(x)}`,
+    })
   return castNode(shaped, x.dtype) as unknown as Forced
 }
 const broadcastable = (small: readonly number[], big: readonly number[]): boolean => {
@@ -45,7 +56,12 @@ export const projectTangent = (t: Tangent, y: Aval, rule: string): Forced => {
   if (f._tag !== 'Expr') return f._tag === 'NoTangent' ? ZeroTangent : f
   const n = asNode(f)
   if (sameAval(n.aval, y)) return f
-  if (!broadcastable(n.shape, y.shape)) return raise({ _tag: 'InternalLaw', law: 'a tangent has its result\'s shape', detail: `rule ${rule} gave ${showAval(n.aval)} for ${showAval(y)}` })
+  if (!broadcastable(n.shape, y.shape))
+    return raise({
+      _tag: 'InternalLaw',
+      law: "a tangent has its result's shape",
+      detail: `rule ${rule} gave ${showAval(n.aval)} for ${showAval(y)}`,
+    })
   return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
 }
 

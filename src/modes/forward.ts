@@ -26,8 +26,10 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
   const active = dependents(linear, [...seeds.keys()])
   const config = {
     registry,
-    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) => pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
-    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) => pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
+    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) =>
+      pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
+    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) =>
+      pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
   }
   const duals: Dual[] = new Array<Dual>(nodes.length)
   const results = new Map<number, readonly Dual[]>()
@@ -42,7 +44,10 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
       const from = index.get(node.args[0]!)
       const own = results.get(from)
       const apply = duals[from]!.primal
-      duals[i] = own?.[node.data as number] ?? { primal: apply === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [apply], node.data), tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
+      duals[i] = own?.[node.data as number] ?? {
+        primal: apply === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [apply], node.data),
+        tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent,
+      }
       continue
     }
     if (node.kind !== APPLY) {
@@ -50,12 +55,18 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
       continue
     }
     const args = node.args.map((a) => duals[index.get(a)]!)
-    const self = args.some((a, k) => a.primal !== node.args[k]) ? withArgs(node, args.map((a) => a.primal)) : node
+    const self = args.some((a, k) => a.primal !== node.args[k])
+      ? withArgs(
+          node,
+          args.map((a) => a.primal),
+        )
+      : node
     if (active[i] === 0 || args.every((a) => a.tangent._tag === 'ZeroTangent' || a.tangent._tag === 'NoTangent')) {
       duals[i] = { primal: self, tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
       continue
     }
-    for (const a of args) if (a.tangent._tag === 'NotImplemented') raise({ _tag: 'NotImplemented', rule: a.tangent.rule, reason: a.tangent.reason })
+    for (const a of args)
+      if (a.tangent._tag === 'NotImplemented') raise({ _tag: 'NotImplemented', rule: a.tangent.rule, reason: a.tangent.reason })
     const avals = resultAvals(self)
     if (avals.every((a) => !isFloat(a.dtype))) {
       duals[i] = { primal: self, tangent: NoTangent }

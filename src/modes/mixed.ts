@@ -17,7 +17,11 @@ const flattened = (outputs: readonly Node[]): readonly Node[] => {
     if (n.prim === mapPrimitive) {
       results.set(i, expandMap((n.data as MapParams).program, args))
       made.push(n)
-    } else if (n.kind === OUTPUT) made.push(results.get(index.get(n.args[0]!))?.[n.data as number] ?? (args[0] === n.args[0] ? n : new Node(OUTPUT, n.aval, null, args, n.data)))
+    } else if (n.kind === OUTPUT)
+      made.push(
+        results.get(index.get(n.args[0]!))?.[n.data as number] ??
+          (args[0] === n.args[0] ? n : new Node(OUTPUT, n.aval, null, args, n.data)),
+      )
     else made.push(args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data))
   })
   return outputs.map((o) => made[index.get(o)]!)
@@ -90,7 +94,12 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
   regions.forEach((region, r) => {
     if (region.nodes.length < 2) return
     const results = users[r]!
-    if (results.length === 0 || results.length > regionLimits.results || region.nodes.some((k) => active[k] === 0 || !isFloat(nodes[k]!.dtype))) return
+    if (
+      results.length === 0 ||
+      results.length > regionLimits.results ||
+      region.nodes.some((k) => active[k] === 0 || !isFloat(nodes[k]!.dtype))
+    )
+      return
     if (!region.args.every((k) => nodes[k]!.kind === CONST || isFloat(nodes[k]!.dtype))) return
     if (!forwardIsCheaper(region, linear, active, results.length)) return
     chosen.set(region.nodes[region.nodes.length - 1]!, { region, results })
@@ -104,14 +113,26 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
     const n = nodes[i]!
     if (member[i] === 0) {
       const same = n.args.every((a) => made[index.get(a)] === a)
-      made[i] = same ? n : new Node(n.kind, n.aval, n.prim, n.args.map((a) => made[index.get(a)]!), n.data)
+      made[i] = same
+        ? n
+        : new Node(
+            n.kind,
+            n.aval,
+            n.prim,
+            n.args.map((a) => made[index.get(a)]!),
+            n.data,
+          )
       continue
     }
     const here = chosen.get(i)
     if (here === undefined) continue
     const { region, results } = here
     const program = regionProgram(region, results, linear, interned)
-    const ys = applyMulti(mapPrimitive, region.args.map((k) => made[k]!), { program })
+    const ys = applyMulti(
+      mapPrimitive,
+      region.args.map((k) => made[k]!),
+      { program },
+    )
     results.forEach((k, r) => {
       made[k] = ys[r]!
     })
@@ -157,9 +178,18 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
     const made: Node[] = [...inputs]
     for (const k of region.nodes) {
       const n = nodes[k]!
-      made.push(applyAny(n.prim as AnyPrimitive, n.args.map((a) => made[position.get(index.get(a))!]!), n.data)[0]!)
+      made.push(
+        applyAny(
+          n.prim as AnyPrimitive,
+          n.args.map((a) => made[position.get(index.get(a))!]!),
+          n.data,
+        )[0]!,
+      )
     }
-    return scalarProgram(inputs, results.map((k) => made[position.get(k)!]!))
+    return scalarProgram(
+      inputs,
+      results.map((k) => made[position.get(k)!]!),
+    )
   })
 }
 const paramsId = (interned: Interned, n: Node): number => {

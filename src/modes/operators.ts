@@ -8,10 +8,10 @@ import { broadcastNode, reshapeNode } from '../core/ops/layout.js'
 import { hasExpr, liftTree } from '../core/program.js'
 import type { Registry } from '../core/registry.js'
 import { sizeOf } from '../core/shape.js'
-import { zeroTensor } from '../core/tensor.js'
-import type { DType } from '../core/types/dtype.js'
 import { NoTangent, type Tangent } from '../core/tangent.js'
+import { zeroTensor } from '../core/tensor.js'
 import { flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef, unflatten } from '../core/tree.js'
+import type { DType } from '../core/types/dtype.js'
 import { instantiate, ones } from './common.js'
 import { pushforward } from './forward.js'
 import { regionized } from './mixed.js'
@@ -50,9 +50,15 @@ const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
     const direct = selectPath(base.def, path)
     if (direct !== undefined) return direct
     if (items.length === 1 && Number(path) === 0) return base
-    return raise({ _tag: 'BadInput', where: op, reason: `wrt '${path}' names nothing in ${showDef(base.def)}.`, fix: `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.` })
+    return raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `wrt '${path}' names nothing in ${showDef(base.def)}.`,
+      fix: `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
+    })
   }
-  const span = (s: { readonly start: number; readonly def: TreeDef }): number[] => Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)
+  const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>
+    Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)
   if (wrt === undefined) {
     const first = items.length === 0 ? raise({ _tag: 'BadInput', where: op, reason: 'the function has no arguments.' }) : items[0]!
     return { at: span({ start: 0, def: first }), def: first }
@@ -68,17 +74,34 @@ const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
 }
 
 /** A tree of gradients: NoTangent at leaves without a tangent space. */
-const gradientTree = (def: TreeDef, leaves: readonly (Node | NoTangent)[]): unknown => unflatten(def, leaves.map((l) => (l._tag === 'NoTangent' ? NoTangent : asExpr(l))))
+const gradientTree = (def: TreeDef, leaves: readonly (Node | NoTangent)[]): unknown =>
+  unflatten(
+    def,
+    leaves.map((l) => (l._tag === 'NoTangent' ? NoTangent : asExpr(l))),
+  )
 
 const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, explicit: boolean): Node[] => {
   const chosen = s.at.map((i) => leaves[i]!)
   if (!chosen.some((n) => isFloat(n.dtype)))
-    raise({ _tag: 'NotDifferentiable', op, reason: chosen.length === 0 ? 'wrt selects no leaf' : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves` })
+    raise({
+      _tag: 'NotDifferentiable',
+      op,
+      reason:
+        chosen.length === 0
+          ? 'wrt selects no leaf'
+          : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves`,
+    })
   return chosen
 }
 
 /** Reverse or mixed cotangents of wrt; forward computes them by one vmapped jvp per leaf. */
-const cotangents = (registry: Registry, mode: Mode, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): { readonly values: readonly Node[]; readonly grads: readonly (Node | NoTangent)[] } => {
+const cotangents = (
+  registry: Registry,
+  mode: Mode,
+  outputs: readonly Node[],
+  seeds: readonly Tangent[],
+  wrt: readonly Node[],
+): { readonly values: readonly Node[]; readonly grads: readonly (Node | NoTangent)[] } => {
   if (mode === 'forward') {
     const grads = wrt.map((w) => {
       if (!isFloat(w.dtype)) return NoTangent
@@ -102,25 +125,36 @@ const cotangents = (registry: Registry, mode: Mode, outputs: readonly Node[], se
 
 import { add, mul } from '../core/ops/elementwise.js'
 import { sum } from '../core/ops/reduce.js'
+
 const dotAll = (a: Node, b: Node): Node => asNode(a.shape.length === 0 ? mul(asExpr(a), asExpr(b)) : sum(mul(asExpr(a), asExpr(b))))
 const addNodes = (a: Node, b: Node): Node => asNode(add(asExpr(a), asExpr(b)))
 
-const derived = (f: Meta, name: string, body: Meta['body']): Meta => ({ name: `${name}(${f.name})`, arity: f.arity, body, ...(f.declared && { declared: f.declared }) })
+const derived = (f: Meta, name: string, body: Meta['body']): Meta => ({
+  name: `${name}(${f.name})`,
+  arity: f.arity,
+  body,
+  ...(f.declared && { declared: f.declared }),
+})
 
-const valueGrad = (registry: Registry, f: Meta, options: GradOptions, op: string) => (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => {
-  const out = f.body(args, true)
-  const [lossTree, aux] = options.aux === true ? (out as readonly [unknown, unknown]) : [out, undefined]
-  const { nodes, def: outDef } = liftTree(lossTree, `the result of ${f.name}`)
-  const loss = nodes[0]
-  if (outDef._tag !== 'Leaf' || loss === undefined || loss.shape.length !== 0 || !isFloat(loss.dtype))
-    return raise({ _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
-  const s = select(def, options.wrt, op)
-  const wrt = activeLeaves(leaves, s, op, options.wrt !== undefined)
-  const seed = options.seed === undefined ? asExpr(ones(loss.aval)) : asExpr(broadcastNode(lift(options.seed, op, loss.dtype), []))
-  const auxNodes = options.aux === true ? liftTree(aux, 'aux') : undefined
-  const r = cotangents(registry, options.mode ?? 'mixed', [loss], [seed], wrt)
-  return { value: asExpr(r.values[0]!), aux: auxNodes && unflatten(auxNodes.def, auxNodes.nodes.map(asExpr)), grad: gradientTree(s.def, r.grads) }
-}
+const valueGrad =
+  (registry: Registry, f: Meta, options: GradOptions, op: string) => (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => {
+    const out = f.body(args, true)
+    const [lossTree, aux] = options.aux === true ? (out as readonly [unknown, unknown]) : [out, undefined]
+    const { nodes, def: outDef } = liftTree(lossTree, `the result of ${f.name}`)
+    const loss = nodes[0]
+    if (outDef._tag !== 'Leaf' || loss === undefined || loss.shape.length !== 0 || !isFloat(loss.dtype))
+      return raise({ _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
+    const s = select(def, options.wrt, op)
+    const wrt = activeLeaves(leaves, s, op, options.wrt !== undefined)
+    const seed = options.seed === undefined ? asExpr(ones(loss.aval)) : asExpr(broadcastNode(lift(options.seed, op, loss.dtype), []))
+    const auxNodes = options.aux === true ? liftTree(aux, 'aux') : undefined
+    const r = cotangents(registry, options.mode ?? 'mixed', [loss], [seed], wrt)
+    return {
+      value: asExpr(r.values[0]!),
+      aux: auxNodes && unflatten(auxNodes.def, auxNodes.nodes.map(asExpr)),
+      grad: gradientTree(s.def, r.grads),
+    }
+  }
 
 export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const make = (meta: Meta): Callable => callable(runtime, meta)
@@ -152,12 +186,17 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   /** Primals of a function: its argument, or the tuple of its arguments. */
   const spread = (m: Meta, primals: unknown): readonly unknown[] => {
     if (m.declared !== undefined || m.arity <= 1) return [primals]
-    if (!Array.isArray(primals) || primals.length !== m.arity) return raise({ _tag: 'BadInput', where: m.name, reason: `takes ${m.arity} arguments; primals must be their tuple.` })
+    if (!Array.isArray(primals) || primals.length !== m.arity)
+      return raise({ _tag: 'BadInput', where: m.name, reason: `takes ${m.arity} arguments; primals must be their tuple.` })
     return primals
   }
 
   /** Values and tangents of f's outputs along tangents of its float leaves (NoTangent or absent elsewhere). */
-  const push = (m: Meta, primals: unknown, tangents: unknown): { def: TreeDef; values: readonly Node[]; dys: readonly (Node | NoTangent)[] } => {
+  const push = (
+    m: Meta,
+    primals: unknown,
+    tangents: unknown,
+  ): { def: TreeDef; values: readonly Node[]; dys: readonly (Node | NoTangent)[] } => {
     const p = liftTree(primals, 'primals')
     const out = liftTree(m.body(spread(m, primals), true), `the result of ${m.name}`)
     const seeds = new Map<Node, Node>()
@@ -167,7 +206,11 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       if (d !== undefined) seeds.set(x, d)
     })
     const r = pushforward(registry, out.nodes, seeds)
-    return { def: out.def, values: r.values, dys: r.tangents.map((t, i) => (isFloat(out.nodes[i]!.dtype) ? instantiate(t, out.nodes[i]!.aval) : NoTangent)) }
+    return {
+      def: out.def,
+      values: r.values,
+      dys: r.tangents.map((t, i) => (isFloat(out.nodes[i]!.dtype) ? instantiate(t, out.nodes[i]!.aval) : NoTangent)),
+    }
   }
 
   const jvp = (f: unknown): Callable => {
@@ -222,7 +265,10 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
           // The gradient's tree has wrt's structure; its tangent is the product.
           const out = liftTree(g.body(list, true), `the gradient of ${m.name}`)
           const r = pushforward(registry, out.nodes, seeds)
-          return gradientTree(out.def, r.tangents.map((t, i) => instantiate(t, out.nodes[i]!.aval)))
+          return gradientTree(
+            out.def,
+            r.tangents.map((t, i) => instantiate(t, out.nodes[i]!.aval)),
+          )
         }),
     })
   }
@@ -233,7 +279,14 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     return (primals: unknown): { readonly value: unknown; readonly apply: Callable } => {
       const j = jvp(f)
       const value = m.arity > 1 && m.declared === undefined ? make(m)(...(primals as readonly unknown[])) : make(m)(primals)
-      return { value, apply: make({ name: `linearize(${m.name})`, arity: 1, body: ([t], _fresh) => (metaOf(j).body([primalLeaves(primals), t], false) as readonly unknown[])[1] }) }
+      return {
+        value,
+        apply: make({
+          name: `linearize(${m.name})`,
+          arity: 1,
+          body: ([t], _fresh) => (metaOf(j).body([primalLeaves(primals), t], false) as readonly unknown[])[1],
+        }),
+      }
     }
   }
   const primalLeaves = (tree: unknown): unknown => {
@@ -251,7 +304,13 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
         const sizes = new Set(nodes.map((n) => n.shape[0]))
         const size = [...sizes][0]
         if (nodes.length === 0 || sizes.size !== 1 || size === undefined)
-          return raise({ _tag: 'ShapeMismatch', op: 'vmap', shapes: nodes.map((n) => n.shape), reason: 'the leading axes of the arguments differ or are missing.', fix: 'every leaf needs the batch axis in front; capture what is shared.' })
+          return raise({
+            _tag: 'ShapeMismatch',
+            op: 'vmap',
+            shapes: nodes.map((n) => n.shape),
+            reason: 'the leading axes of the arguments differ or are missing.',
+            fix: 'every leaf needs the batch axis in front; capture what is shared.',
+          })
         const inputs = nodes.map((n) => input(unbatched(n.aval)))
         const out = liftTree(m.body(unflatten(def, inputs.map(asExpr)) as unknown[], true), `the result of ${m.name}`)
         const ys = batch(registry, out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])), size)
@@ -261,20 +320,25 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   }
 
   /** Rows of basis vectors pushed or pulled at once; blocks [...out, ...in] for each pair of leaves. */
-  const jacobian = (kind: 'fwd' | 'rev') => (f: unknown, options: { readonly wrt?: GradOptions['wrt'] } = {}): Callable => {
-    const m = metaOf(f)
-    return make(
-      derived(m, `jac${kind}`, (args, fresh) =>
-        onFresh(args, fresh, (a, leaves, def) => {
-          const s = select(def, options.wrt, `jac${kind}`)
-          const wrt = activeLeaves(leaves, s, `jac${kind}`, options.wrt !== undefined)
-          const out = liftTree(m.body(a, true), `the result of ${m.name}`)
-          const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt) : reverseBlocks(out.nodes, wrt)
-          return unflatten(out.def, out.nodes.map((_, i) => gradientTree(s.def, blocks[i]!)))
-        }),
-      ),
-    )
-  }
+  const jacobian =
+    (kind: 'fwd' | 'rev') =>
+    (f: unknown, options: { readonly wrt?: GradOptions['wrt'] } = {}): Callable => {
+      const m = metaOf(f)
+      return make(
+        derived(m, `jac${kind}`, (args, fresh) =>
+          onFresh(args, fresh, (a, leaves, def) => {
+            const s = select(def, options.wrt, `jac${kind}`)
+            const wrt = activeLeaves(leaves, s, `jac${kind}`, options.wrt !== undefined)
+            const out = liftTree(m.body(a, true), `the result of ${m.name}`)
+            const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt) : reverseBlocks(out.nodes, wrt)
+            return unflatten(
+              out.def,
+              out.nodes.map((_, i) => gradientTree(s.def, blocks[i]!)),
+            )
+          }),
+        ),
+      )
+    }
   const forwardBlocks = (outs: readonly Node[], wrt: readonly Node[]): (Node | NoTangent)[][] => {
     const columns = wrt.map((w) => {
       if (!isFloat(w.dtype)) return outs.map(() => NoTangent)
@@ -320,21 +384,38 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
 }
 
 import { transposeNode } from '../core/ops/layout.js'
+
 const moveFirstLast = (x: Node): Node => transposeNode(x, [1, 0])
 
 /** Tangents of the primals' leaves: same tree; NoTangent (or nothing) where there is no tangent space. */
-const tangentLeaves = (p: { readonly nodes: readonly Node[]; readonly def: TreeDef }, tangents: unknown, name: string): (Node | undefined)[] => {
+const tangentLeaves = (
+  p: { readonly nodes: readonly Node[]; readonly def: TreeDef },
+  tangents: unknown,
+  name: string,
+): (Node | undefined)[] => {
   const got = flatten(tangents, 'tangents')
   const floats = p.nodes.filter((n) => isFloat(n.dtype)).length
   const full = sameDef(got.def, p.def)
-  if (!full && leafCount(got.def) !== floats) raise({ _tag: 'BadInput', where: `jvp(${name})`, reason: `tangents are ${showDef(got.def)}, primals ${showDef(p.def)}.`, fix: 'give a tangent of the same tree (NoTangent at integers).' })
+  if (!full && leafCount(got.def) !== floats)
+    raise({
+      _tag: 'BadInput',
+      where: `jvp(${name})`,
+      reason: `tangents are ${showDef(got.def)}, primals ${showDef(p.def)}.`,
+      fix: 'give a tangent of the same tree (NoTangent at integers).',
+    })
   let k = 0
   return p.nodes.map((x, i) => {
     if (!isFloat(x.dtype)) return undefined
     const leaf = full ? got.leaves[i] : got.leaves[k++]
     const d = lift(leaf, `jvp(${name})`, x.dtype)
     if (sizeOf(d.shape) !== x.aval.size || d.shape.join() !== x.shape.join() || d.dtype !== x.dtype)
-      raise({ _tag: 'ShapeMismatch', op: `jvp(${name})`, shapes: [d.shape, x.shape], reason: `a tangent is ${d.dtype} [${d.shape}], its primal ${x.dtype} [${x.shape}].`, fix: 'tangents have the shape and dtype of their primals.' })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: `jvp(${name})`,
+        shapes: [d.shape, x.shape],
+        reason: `a tangent is ${d.dtype} [${d.shape}], its primal ${x.dtype} [${x.shape}].`,
+        fix: 'tangents have the shape and dtype of their primals.',
+      })
     return d
   })
 }

@@ -1,4 +1,6 @@
 /** Reverse mode: CoDuals pulled back through an expression. Only what reaches `wrt` is built. */
+
+import type { Aval } from '../core/aval.js'
 import { isFloat } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
@@ -7,7 +9,6 @@ import { concatNode } from '../core/ops/layout.js'
 import { dependents } from '../core/program.js'
 import { type Pullback, type Registry, ruleFor } from '../core/registry.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
-import type { Aval } from '../core/aval.js'
 import { instantiate, outputsOf, project } from './common.js'
 import { pushforward } from './forward.js'
 
@@ -72,7 +73,12 @@ const concatBlocks = (pending: readonly InplaceableThunk[], primal: Aval): Node 
     if (b.starts[axis] !== at) return undefined
     at += b.sizes[axis]!
   }
-  return at === shape[axis] ? concatNode(sorted.map((b) => asNode(b.value())), axis) : undefined
+  return at === shape[axis]
+    ? concatNode(
+        sorted.map((b) => asNode(b.value())),
+        axis,
+      )
+    : undefined
 }
 
 export interface Reversed {
@@ -91,8 +97,10 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
   const results = outputsOf(linear)
   const config = {
     registry,
-    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) => pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
-    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) => pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
+    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) =>
+      pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
+    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) =>
+      pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
   }
   // Forward: rules may replace results by their own; everything downstream then reads those.
   const primal: Node[] = new Array<Node>(n)
@@ -103,7 +111,12 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
     if (node.kind === OUTPUT) {
       const from = index.get(node.args[0]!)
       const own = replacedResults.get(from)
-      primal[i] = own !== undefined ? own[node.data as number]! : primal[from] === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [primal[from]!], node.data)
+      primal[i] =
+        own !== undefined
+          ? own[node.data as number]!
+          : primal[from] === node.args[0]
+            ? node
+            : new Node(OUTPUT, node.aval, null, [primal[from]!], node.data)
       continue
     }
     if (node.kind !== APPLY) {
@@ -113,12 +126,22 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
     let changed = false
     const args = node.args
     for (let k = 0; k < args.length; k++) if (primal[index.get(args[k]!)] !== args[k]) changed = true
-    const self = changed ? withArgs(node, args.map((a) => primal[index.get(a)]!)) : node
+    const self = changed
+      ? withArgs(
+          node,
+          args.map((a) => primal[index.get(a)]!),
+        )
+      : node
     primal[i] = self
     if (active[i] === 0 || !hasFloatResult(node)) continue
     const rrule = ruleFor(registry, node.prim!, 'rrule', 'grad (reverse)')
     const ys = node.prim!.multi ? resultAvals(self).map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
-    const made = rrule(self.args.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype)), config })
+    const made = rrule(self.args.map(asExpr), node.data as never, {
+      y: asExpr(ys[0]!),
+      ys: ys.map(asExpr),
+      active: args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype)),
+      config,
+    })
     pullbacks[i] = made.pullback
     const own = made.ys.map(asNode)
     if (node.prim!.multi) replacedResults.set(i, own)
@@ -164,7 +187,11 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
     const mask = node.args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype))
     const xBars = pull(yBars, mask)
     if (xBars.length !== node.args.length)
-      raise({ _tag: 'InternalLaw', law: 'a pullback gives one cotangent per argument', detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}` })
+      raise({
+        _tag: 'InternalLaw',
+        law: 'a pullback gives one cotangent per argument',
+        detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
+      })
     for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name)
   }
   return {
@@ -174,7 +201,9 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
 }
 type AnyNode = ReturnType<typeof asExpr>
 
-const hasFloatResult = (node: Node): boolean => (node.prim!.multi ? resultAvals(node).some((a) => isFloat(a.dtype)) : isFloat(node.aval.dtype))
+const hasFloatResult = (node: Node): boolean =>
+  node.prim!.multi ? resultAvals(node).some((a) => isFloat(a.dtype)) : isFloat(node.aval.dtype)
 
 /** Cotangents of wrt as dense nodes. */
-export const denseCotangents = (r: Reversed, wrt: readonly Node[]): (Node | NoTangent)[] => r.cotangents.map((c, i) => (c._tag === 'NoTangent' ? NoTangent : instantiate(c, wrt[i]!.aval)))
+export const denseCotangents = (r: Reversed, wrt: readonly Node[]): (Node | NoTangent)[] =>
+  r.cotangents.map((c, i) => (c._tag === 'NoTangent' ? NoTangent : instantiate(c, wrt[i]!.aval)))

@@ -1,6 +1,7 @@
 /** vmap: a program over single examples to one over a leading batch axis, by the registry's batch rules. */
+
+import { type Aval, aval } from '../core/aval.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, withArgs } from '../core/expr.js'
-import { aval, type Aval } from '../core/aval.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { type Registry, ruleFor } from '../core/registry.js'
 
@@ -21,7 +22,9 @@ export const batch = (registry: Registry, outputs: readonly Node[], replaced: Re
     if (node.kind === OUTPUT) {
       const from = index.get(node.args[0]!)
       batched[i] = batched[from]!
-      made[i] = results.get(from)?.[node.data as number] ?? (made[from] === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [made[from]!], node.data))
+      made[i] =
+        results.get(from)?.[node.data as number] ??
+        (made[from] === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [made[from]!], node.data))
       continue
     }
     if (node.kind !== APPLY) {

@@ -1,15 +1,15 @@
 /** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
 import { asExpr, asNode } from '../core/expr.js'
 import * as op from '../core/ops/contract.js'
+import { add } from '../core/ops/elementwise.js'
 import { reshape, swapLast } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
+import { NO_PARAMS } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
 import { sameShape } from '../core/shape.js'
 import { inplaceableThunk, type Tangent, thunk } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, bilinearRule, reapply, rule } from './define.js'
-import { add } from '../core/ops/elementwise.js'
-import { NO_PARAMS } from '../core/primitive.js'
 
 const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -20,7 +20,11 @@ const productAdd = (acc: AnyExpr, a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op
 const productThunk = (left: () => AnyExpr, right: () => AnyExpr, x: AnyExpr): Exclude<Tangent, { _tag: 'NoTangent' }> => {
   const l = left()
   const r = right()
-  const plain = dims(l).length === dims(x).length && dims(r).length === dims(x).length && sameShape(dims(l).slice(0, -2), dims(x).slice(0, -2)) && sameShape(dims(r).slice(0, -2), dims(x).slice(0, -2))
+  const plain =
+    dims(l).length === dims(x).length &&
+    dims(r).length === dims(x).length &&
+    sameShape(dims(l).slice(0, -2), dims(x).slice(0, -2)) &&
+    sameShape(dims(r).slice(0, -2), dims(x).slice(0, -2))
   return plain
     ? inplaceableThunk(
         () => product(l, r),
@@ -32,14 +36,26 @@ const productThunk = (left: () => AnyExpr, right: () => AnyExpr, x: AnyExpr): Ex
 /** Ranks made equal under a batch axis: unbatched arguments stay as they are and broadcast. */
 const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] => {
   const rank = Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0)))
-  return xs.map((x, i) => (batched[i] ? reshape(x, [size, ...new Array<number>(rank - dims(x).length + 1).fill(1), ...dims(x).slice(1)]) : x))
+  return xs.map((x, i) =>
+    batched[i] ? reshape(x, [size, ...new Array<number>(rank - dims(x).length + 1).fill(1), ...dims(x).slice(1)]) : x,
+  )
 }
 
 /** One rule per primitive of core/ops/contract.ts. */
 export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
-    transposeA: (yBar, a, b) => productThunk(() => yBar, () => t(b), a),
-    transposeB: (yBar, a, b) => productThunk(() => t(a), () => yBar, b),
+    transposeA: (yBar, a, b) =>
+      productThunk(
+        () => yBar,
+        () => t(b),
+        a,
+      ),
+    transposeB: (yBar, a, b) =>
+      productThunk(
+        () => t(a),
+        () => yBar,
+        b,
+      ),
     batch: (xs, batched, _p, size) => {
       const [a, b] = alignBatch(xs, batched, size)
       return product(a!, b!)
@@ -56,7 +72,20 @@ export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } =
       return [y, dy]
     },
     rrule: ([, a, b], _p, { y }) => {
-      const matmulAddPullback = (yBar: AnyExpr) => [yBar, productThunk(() => yBar, () => t(b), a), productThunk(() => t(a), () => yBar, b)] as const
+      const matmulAddPullback = (yBar: AnyExpr) =>
+        [
+          yBar,
+          productThunk(
+            () => yBar,
+            () => t(b),
+            a,
+          ),
+          productThunk(
+            () => t(a),
+            () => yBar,
+            b,
+          ),
+        ] as const
       return [y, matmulAddPullback]
     },
     batch: (xs, batched, _p, size) => {

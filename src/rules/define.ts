@@ -4,32 +4,57 @@ import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.j
 import { add, mul, neg } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
-import type { BatchRule, FRule, Pullback, Rule, RuleContext, RRule } from '../core/registry.js'
+import type { BatchRule, FRule, Pullback, RRule, Rule, RuleContext } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
 /** Tangents of the arguments: NoTangent in exactly the `int` slots. */
-export type ArgTangents<A extends readonly ArgKind[]> = { readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : Exclude<Tangent, NoTangent> }
+export type ArgTangents<A extends readonly ArgKind[]> = {
+  readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : Exclude<Tangent, NoTangent>
+}
 /** Entries of dy/dx: an expression, a number, or NoTangent in the `int` slots. */
-export type Partials<A extends readonly ArgKind[]> = { readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent }
+export type Partials<A extends readonly ArgKind[]> = {
+  readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent
+}
 
 /** A rule under the author's types: one result, and the cotangent of it. */
 export interface SingleRule<P, A extends readonly ArgKind[]> {
-  readonly frule: (xs: Args<A>, dxs: { readonly [K in keyof A]: Forced }, params: P, context: RuleContext) => readonly [y: AnyExpr, dy: Tangent]
-  readonly rrule: (xs: Args<A>, params: P, context: RuleContext) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => ArgTangents<A>]
+  readonly frule: (
+    xs: Args<A>,
+    dxs: { readonly [K in keyof A]: Forced },
+    params: P,
+    context: RuleContext,
+  ) => readonly [y: AnyExpr, dy: Tangent]
+  readonly rrule: (
+    xs: Args<A>,
+    params: P,
+    context: RuleContext,
+  ) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => ArgTangents<A>]
   readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => AnyExpr
 }
 /** A rule of a primitive with several results. */
 export interface MultiRule<P, A extends readonly ArgKind[]> {
-  readonly frule: (xs: Args<A>, dxs: readonly Forced[], params: P, context: RuleContext) => readonly [ys: readonly AnyExpr[], dys: readonly Tangent[]]
-  readonly rrule: (xs: Args<A>, params: P, context: RuleContext) => readonly [ys: readonly AnyExpr[], pullback: (yBars: readonly Forced[], active: readonly boolean[]) => ArgTangents<A>]
+  readonly frule: (
+    xs: Args<A>,
+    dxs: readonly Forced[],
+    params: P,
+    context: RuleContext,
+  ) => readonly [ys: readonly AnyExpr[], dys: readonly Tangent[]]
+  readonly rrule: (
+    xs: Args<A>,
+    params: P,
+    context: RuleContext,
+  ) => readonly [ys: readonly AnyExpr[], pullback: (yBars: readonly Forced[], active: readonly boolean[]) => ArgTangents<A>]
   readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => readonly AnyExpr[]
 }
 
 /** A rule whose facets are written out. */
-export const rule = <N extends string, P, const A extends readonly ArgKind[]>(primitive: Primitive<N, P, A>, r: Partial<SingleRule<P, A>>): Rule => ({
+export const rule = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: Partial<SingleRule<P, A>>,
+): Rule => ({
   primitive: primitive as unknown as AnyPrimitive,
   ...(r.frule && {
     frule: ((xs, dxs, params, context) => {
@@ -51,7 +76,10 @@ export const rule = <N extends string, P, const A extends readonly ArgKind[]>(pr
 })
 
 /** As `rule`, for a primitive with several results: one cotangent per result, ZeroTangent where none arrived. */
-export const multiRule = <N extends string, P, const A extends readonly ArgKind[]>(primitive: Primitive<N, P, A>, r: Partial<MultiRule<P, A>>): Rule => ({
+export const multiRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: Partial<MultiRule<P, A>>,
+): Rule => ({
   primitive: primitive as unknown as AnyPrimitive,
   ...(r.frule && {
     frule: ((xs, dxs, params, context) => {
@@ -76,7 +104,16 @@ const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).dat
 
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
 const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: Product): Forced => {
-  if (isOne(dx)) return typeof p !== 'number' ? (p._tag === 'Expr' ? p : ZeroTangent) : p === 0 ? ZeroTangent : p === 1 ? dx : asExpr(constant(p, dx.dtype))
+  if (isOne(dx))
+    return typeof p !== 'number'
+      ? p._tag === 'Expr'
+        ? p
+        : ZeroTangent
+      : p === 0
+        ? ZeroTangent
+        : p === 1
+          ? dx
+          : asExpr(constant(p, dx.dtype))
   if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : mul(dx, p)
   return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
 }
@@ -112,13 +149,18 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
     ...rule(primitive, {
       frule: (x, dxs, params, { y }) => {
         const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-        const dy = (dxs as readonly Forced[]).reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product)) : sum), ZeroTangent)
+        const dy = (dxs as readonly Forced[]).reduce<Forced>(
+          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product)) : sum),
+          ZeroTangent,
+        )
         return [y, dy]
       },
       rrule: (x, params, { y }) => {
         const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
           const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-          return ps.map((p, i) => (typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product)) : ZeroTangent)) as unknown as ArgTangents<A>
+          return ps.map((p, i) =>
+            typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product)) : ZeroTangent,
+          ) as unknown as ArgTangents<A>
         }
         return [y, scalarPullback]
       },
@@ -128,7 +170,8 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
 }
 
 /** Applies a primitive of the rule's own kind to other arguments. */
-export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr => asExpr(apply(primitive, xs.map(asNode), params))
+export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr =>
+  asExpr(apply(primitive, xs.map(asNode), params))
 
 /**
  * A primitive that is linear in all its float arguments: dy is the primitive of the tangents; the transpose is given.
@@ -183,20 +226,32 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     rrule: (xs, params, { y }) => {
       const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
       const bilinearPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
-        [active[0] ? r.transposeA(yBar, a, b, params) : ZeroTangent, active[1] ? r.transposeB(yBar, a, b, params) : ZeroTangent] as unknown as ArgTangents<A>
+        [
+          active[0] ? r.transposeA(yBar, a, b, params) : ZeroTangent,
+          active[1] ? r.transposeB(yBar, a, b, params) : ZeroTangent,
+        ] as unknown as ArgTangents<A>
       return [y, bilinearPullback]
     },
     batch: r.batch,
   })
 
 /** A primitive whose results never depend smoothly on its arguments: ZeroTangent for float arguments and results, NoTangent otherwise. */
-export const nonDifferentiable = <N extends string, P, const A extends readonly ArgKind[]>(op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> }, batch?: SingleRule<P, A>['batch']): Rule => {
+export const nonDifferentiable = <N extends string, P, const A extends readonly ArgKind[]>(
+  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  batch?: SingleRule<P, A>['batch'],
+): Rule => {
   const primitive = 'primitive' in op ? op.primitive : op
   const none = (y: AnyExpr): Tangent => (isFloat(y.dtype) ? ZeroTangent : NoTangent)
   return {
     ...rule(primitive, {
       frule: (_xs, _dxs, _params, { y }) => [y, none(y)],
-      rrule: (xs, _params, { y }) => [y, () => (xs as readonly AnyExpr[]).map((x, i) => (primitive.args[primitive.variadic ? 0 : i] === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent)) as unknown as ArgTangents<A>],
+      rrule: (xs, _params, { y }) => [
+        y,
+        () =>
+          (xs as readonly AnyExpr[]).map((x, i) =>
+            primitive.args[primitive.variadic ? 0 : i] === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent,
+          ) as unknown as ArgTangents<A>,
+      ],
       ...(batch && { batch }),
     }),
     ...(batch === undefined && primitive.class === 'elementwise' ? { batch: elementwiseBatch(primitive as unknown as AnyPrimitive) } : {}),

@@ -15,7 +15,11 @@ const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, 
 /** Partials that may be infinite or NaN: a cotangent of 0 stays 0 whatever they are (docs/decisions/strong-zero.md). */
 const singular = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
-  partials: (at: { readonly x: { readonly [K in keyof A]: AnyExpr } & readonly AnyExpr[]; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
+  partials: (at: {
+    readonly x: { readonly [K in keyof A]: AnyExpr } & readonly AnyExpr[]
+    readonly y: AnyExpr
+    readonly params: P
+  }) => Partials<A>,
 ): Rule => scalarRule(primitive, partials as Parameters<typeof scalarRule<N, P, A>>[1], strongMul)
 
 const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
@@ -33,7 +37,8 @@ const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b
   ...rule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
     frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(sumOf(da, db)), db))],
     rrule: ([a, b], _params, { y }) => {
-      const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) => thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
+      const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) =>
+        thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
       const extremumPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
         [active[0] ? share(yBar, a, b) : ZeroTangent, active[1] ? share(yBar, b, a) : ZeroTangent] as const
       return [y, extremumPullback]
@@ -104,7 +109,10 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a]),
   strongMul: {
     ...rule(op.strongMul.primitive, {
-      frule: ([a, b], [da, db], _params, { y }) => [y, sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongMul(a, db) : ZeroTangent)],
+      frule: ([a, b], [da, db], _params, { y }) => [
+        y,
+        sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongMul(a, db) : ZeroTangent),
+      ],
       rrule: ([a, b], _params, { y }) => {
         const strongMulPullback = (yBar: AnyExpr) => [thunk(() => strongMul(yBar, b)), thunk(() => strongMul(a, yBar))] as const
         return [y, strongMulPullback]
@@ -138,7 +146,8 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     ...rule(op.wherePrimitive, {
       frule: ([c], [, da, db], _params, { y }) => [y, choose(c, da, db)],
       rrule: ([c], _params, { y }) => {
-        const wherePullback = (yBar: AnyExpr) => [NoTangent, thunk(() => choose(c, yBar, ZeroTangent)), thunk(() => choose(c, ZeroTangent, yBar))] as const
+        const wherePullback = (yBar: AnyExpr) =>
+          [NoTangent, thunk(() => choose(c, yBar, ZeroTangent)), thunk(() => choose(c, ZeroTangent, yBar))] as const
         return [y, wherePullback]
       },
     }),
@@ -149,7 +158,11 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     ...rule(castPrimitive, {
       frule: (_xs, [dx], params, { y }) => [
         y,
-        dx._tag === 'Expr' && isFloat(params.dtype) ? reapply(castPrimitive, [dx], params) : isFloat(params.dtype) ? ZeroTangent : NoTangent,
+        dx._tag === 'Expr' && isFloat(params.dtype)
+          ? reapply(castPrimitive, [dx], params)
+          : isFloat(params.dtype)
+            ? ZeroTangent
+            : NoTangent,
       ],
       rrule: ([x], _params, { y }) => [y, (yBar) => [isFloat(x.dtype) ? op.cast(yBar, x.dtype) : ZeroTangent]],
     }),

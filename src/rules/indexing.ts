@@ -13,14 +13,20 @@ import { batchAll, linearRule, nonDifferentiable, reapply, zerosLike } from './d
 
 const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const gather = (x: AnyExpr, indices: AnyExpr, p: op.GatherParams): AnyExpr => reapply(op.gatherPrimitive, [x, indices], p)
-const scatterAdd = (acc: AnyExpr, indices: AnyExpr, u: AnyExpr, p: op.GatherParams): AnyExpr => reapply(op.scatterAddPrimitive, [acc, indices, u], p)
+const scatterAdd = (acc: AnyExpr, indices: AnyExpr, u: AnyExpr, p: op.GatherParams): AnyExpr =>
+  reapply(op.scatterAddPrimitive, [acc, indices, u], p)
 const setAt = (x: AnyExpr, indices: AnyExpr, u: AnyExpr, p: op.GatherParams): AnyExpr => reapply(op.setAtPrimitive, [x, indices, u], p)
 
 /** Added into the accumulator where there is one, else into zeros of x's shape. */
 const addedInto = (x: AnyExpr, add: (acc: AnyExpr) => AnyExpr) => inplaceableThunk(() => add(zerosLike(x)), add)
 
 /** The arguments under a shared batch axis, and the parameters that say so; indices without a batch of their own stay shared. */
-const batchGather = (xs: readonly AnyExpr[], batched: readonly boolean[], p: op.GatherParams, size: number): readonly [AnyExpr[], op.GatherParams] => {
+const batchGather = (
+  xs: readonly AnyExpr[],
+  batched: readonly boolean[],
+  p: op.GatherParams,
+  size: number,
+): readonly [AnyExpr[], op.GatherParams] => {
   const shared = batched[1] !== true && p.batchDims === 0
   const all = xs.map((x, i) => (batched[i] || (i === 1 && shared) ? x : broadcastTo(x, [size, ...dims(x)])))
   return [all, { axis: p.axis + 1, batchDims: shared ? 0 : p.batchDims + 1 }]
@@ -43,7 +49,9 @@ const windowBatch = ({ sizes, batchDims }: op.WindowParams): op.WindowParams => 
 
 /** One rule per primitive of core/ops/indexing.ts. */
 export const indexingRules: { readonly [K in keyof typeof op.indexing]: Rule } = {
-  iota: nonDifferentiable(op.iotaPrimitive, (_xs, _b, p, size) => broadcastTo(asExpr(op.iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape])),
+  iota: nonDifferentiable(op.iotaPrimitive, (_xs, _b, p, size) =>
+    broadcastTo(asExpr(op.iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape]),
+  ),
   gather: linearRule(op.gatherPrimitive, {
     transpose: (yBar, [x, indices], p) => [addedInto(x, (acc) => scatterAdd(acc, indices, yBar, p)), NoTangent],
     batch: ([x, indices], batched, p, size) => {
@@ -89,7 +97,10 @@ export const indexingRules: { readonly [K in keyof typeof op.indexing]: Rule } =
   searchsorted: nonDifferentiable(op.searchsortedPrimitive, ([sorted, values], [bs, bv], p, size) => {
     // One sorted vector serves any shape of values.
     if (!bs && p.batchDims === 0) return reapply(op.searchsortedPrimitive, [sorted, values], p)
-    return reapply(op.searchsortedPrimitive, batchAll([sorted, values], [bs === true, bv === true], size), { ...p, batchDims: p.batchDims + 1 })
+    return reapply(op.searchsortedPrimitive, batchAll([sorted, values], [bs === true, bv === true], size), {
+      ...p,
+      batchDims: p.batchDims + 1,
+    })
   }),
   dynamicSlice: linearRule(op.dynamicSlicePrimitive, {
     transpose: (yBar, [x, starts], p) => [addedInto(x, (acc) => reapply(op.dynamicSliceAddPrimitive, [acc, starts, yBar], p)), NoTangent],

@@ -5,8 +5,8 @@ import * as op from '../core/ops/layout.js'
 import { zeros } from '../core/ops/layout-more.js'
 import { sum, sumToNode } from '../core/ops/reduce.js'
 import type { Rule } from '../core/registry.js'
-import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import { range } from '../core/shape.js'
+import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, linearRule, multiRule, reapply } from './define.js'
 
@@ -15,7 +15,8 @@ const inverse = (perm: readonly number[]): number[] => range(perm.length).map((i
 const shifted = (axis: number): number => axis + 1
 
 /** The block of an argument that a slice with unit steps reads; undefined otherwise. */
-const blockOf = (p: op.SliceParams, value: () => AnyExpr) => (p.strides.every((s) => s === 1) ? { starts: p.starts, sizes: p.sizes, value } : undefined)
+const blockOf = (p: op.SliceParams, value: () => AnyExpr) =>
+  p.strides.every((s) => s === 1) ? { starts: p.starts, sizes: p.sizes, value } : undefined
 /** A part's cotangent, as a block of its whole. */
 const partThunk = (yBar: AnyExpr, whole: readonly number[], p: op.SliceParams): Tangent =>
   inplaceableThunk(
@@ -28,10 +29,15 @@ const partOf = (whole: readonly number[], axis: number, start: number, size: num
   sizes: whole.map((d, i) => (i === axis ? size : d)),
   strides: whole.map(() => 1),
 })
-const batchSlice = (p: op.SliceParams, size: number): op.SliceParams => ({ starts: [0, ...p.starts], sizes: [size, ...p.sizes], strides: [1, ...p.strides] })
+const batchSlice = (p: op.SliceParams, size: number): op.SliceParams => ({
+  starts: [0, ...p.starts],
+  sizes: [size, ...p.sizes],
+  strides: [1, ...p.strides],
+})
 
 /** True where a padded array holds its fill. */
-const isPadding = (x: readonly number[], p: op.PadParams): AnyExpr => asExpr(op.padNode(asNode(zeros(x, 'bool')), p.starts, p.shape, p.strides, constant(1, 'bool')))
+const isPadding = (x: readonly number[], p: op.PadParams): AnyExpr =>
+  asExpr(op.padNode(asNode(zeros(x, 'bool')), p.starts, p.shape, p.strides, constant(1, 'bool')))
 
 /** One rule per primitive of core/ops/layout.ts. */
 export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
@@ -83,10 +89,14 @@ export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
         return thunk(() => asExpr(op.sliceNode(asNode(yBar), p)))
       }) as never
     },
-    batch: (xs, batched, { axis }, size) => reapply(op.concatPrimitive, batchAll(xs as readonly AnyExpr[], batched, size), { axis: shifted(axis) }),
+    batch: (xs, batched, { axis }, size) =>
+      reapply(op.concatPrimitive, batchAll(xs as readonly AnyExpr[], batched, size), { axis: shifted(axis) }),
   }),
   split: multiRule(op.splitPrimitive, {
-    frule: (_xs, [dx], { axis, sizes }, { ys }) => [ys, dx!._tag === 'Expr' ? op.splitNode(asNode(dx), axis, sizes).map(asExpr) : ys.map(() => ZeroTangent)],
+    frule: (_xs, [dx], { axis, sizes }, { ys }) => [
+      ys,
+      dx!._tag === 'Expr' ? op.splitNode(asNode(dx), axis, sizes).map(asExpr) : ys.map(() => ZeroTangent),
+    ],
     rrule: ([x], { axis, sizes }, { ys }) => {
       const splitPullback = (yBars: readonly Tangent[]) => {
         // All parts: one concat and no zeros. Some parts: blocks, each written into one accumulator.
@@ -98,7 +108,8 @@ export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
           if (y._tag === 'Expr') blocks.push({ p: partOf(dims(x), axis, at, n), y })
           at += n
         })
-        const addAll = (acc: AnyExpr, list: typeof blocks): AnyExpr => list.reduce((a, { p, y }) => asExpr(op.sliceAddNode(asNode(a), asNode(y), p)), acc)
+        const addAll = (acc: AnyExpr, list: typeof blocks): AnyExpr =>
+          list.reduce((a, { p, y }) => asExpr(op.sliceAddNode(asNode(a), asNode(y), p)), acc)
         const first = blocks[0]!
         return [
           inplaceableThunk(

@@ -3,8 +3,8 @@ import { asExpr, asNode } from '../core/expr.js'
 import { lt } from '../core/ops/compare.js'
 import { div, mul, where } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
-import * as op from '../core/ops/reduce.js'
 import { onesLike } from '../core/ops/layout-more.js'
+import * as op from '../core/ops/reduce.js'
 import { cumprod } from '../core/ops/scans.js'
 import type { Primitive } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
@@ -17,7 +17,13 @@ const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 
 /** A reduction's result (or its cotangent) repeated along the folded axes: x's shape. */
 export const expandReduced = (y: AnyExpr, x: AnyExpr, axes: readonly number[]): AnyExpr =>
-  broadcastTo(reshape(y, dims(x).map((d, i) => (axes.includes(i) ? 1 : d))), dims(x))
+  broadcastTo(
+    reshape(
+      y,
+      dims(x).map((d, i) => (axes.includes(i) ? 1 : d)),
+    ),
+    dims(x),
+  )
 export const shiftAxes = (axes: readonly number[]): readonly number[] => axes.map((a) => a + 1)
 
 const fold = (primitive: Primitive<string, op.ReduceParams, readonly ['float']>, x: AnyExpr, axes: readonly number[]): AnyExpr =>
@@ -34,11 +40,17 @@ const productOfOthers = (x: AnyExpr, axes: readonly number[]): AnyExpr => {
   const last = transpose(x, perm)
   const lines = reshape(last, [...kept.map((i) => dims(x)[i]!), sizeOf(axes.map((i) => dims(x)[i]!))])
   const others = reshape(along(lines, kept.length), dims(last))
-  return transpose(others, range(perm.length).map((i) => perm.indexOf(i)))
+  return transpose(
+    others,
+    range(perm.length).map((i) => perm.indexOf(i)),
+  )
 }
 
 /** The elements that attain the extremum share the derivative equally; where it is NaN, all elements do. */
-const extremeRule = (primitive: Primitive<string, op.ReduceParams, readonly ['float']>, worse: (x: AnyExpr, y: AnyExpr) => AnyExpr): Rule => {
+const extremeRule = (
+  primitive: Primitive<string, op.ReduceParams, readonly ['float']>,
+  worse: (x: AnyExpr, y: AnyExpr) => AnyExpr,
+): Rule => {
   const shares = (x: AnyExpr, y: AnyExpr, axes: readonly number[]) => {
     const loses = worse(x, expandReduced(y, x, axes))
     const keep = (t: AnyExpr): AnyExpr => where(loses, 0, t)

@@ -25,12 +25,15 @@ const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
     ),
   )
 }
-const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolean): AnyExpr => asExpr(op.recurrenceNode(asNode(a), asNode(b), { axis, reverse }))
+const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
+  asExpr(op.recurrenceNode(asNode(a), asNode(b), { axis, reverse }))
 /** Transpose of b -> recurrence(a, b): each term hands a_{k+1} of its cotangent on to the one before. */
-const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr => recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
+const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
+  recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
 
 const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
-const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefined => (a === undefined ? b : b === undefined ? a : add(a, b))
+const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefined =>
+  a === undefined ? b : b === undefined ? a : add(a, b)
 const tangentOf = (d: Forced): AnyExpr | undefined => (d._tag === 'Expr' ? d : undefined)
 
 /** One rule per primitive of core/ops/scans.ts. */
@@ -73,10 +76,14 @@ export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
       }
       return [y, recurrencePullback]
     },
-    batch: (xs, batched, { axis, reverse }, size) => reapply(op.linearRecurrencePrimitive, batchAll(xs, batched, size), { axis: axis + 1, reverse }),
+    batch: (xs, batched, { axis, reverse }, size) =>
+      reapply(op.linearRecurrencePrimitive, batchAll(xs, batched, size), { axis: axis + 1, reverse }),
   }),
   sort: multiRule(op.sortPrimitive, {
-    frule: (_xs, [dx], { axis }, { ys }) => [ys, [dx!._tag === 'Expr' ? asExpr(takeAlongNode(asNode(dx), asNode(ys[1]), axis)) : ZeroTangent, NoTangent]],
+    frule: (_xs, [dx], { axis }, { ys }) => [
+      ys,
+      [dx!._tag === 'Expr' ? asExpr(takeAlongNode(asNode(dx), asNode(ys[1]), axis)) : ZeroTangent, NoTangent],
+    ],
     rrule: ([x], { axis }, { ys }) => {
       const put = (acc: AnyExpr, yBar: AnyExpr): AnyExpr => asExpr(scatterAddAlongNode(asNode(acc), asNode(ys[1]), asNode(yBar), axis))
       const sortPullback = ([yBar]: readonly Forced[]): readonly [Exclude<Tangent, NoTangent>] => {

@@ -1,8 +1,8 @@
 /** Nesting: perturbations never mix, every order exists, sharing stays linear, depth has no limit. */
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
-import { metaOf, traceMeta } from '../../src/core/callable.js'
 import { aval } from '../../src/core/aval.js'
+import { metaOf, traceMeta } from '../../src/core/callable.js'
 import { linearize } from '../../src/core/expr.js'
 import * as cd from '../../src/index.js'
 

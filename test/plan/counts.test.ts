@@ -7,7 +7,9 @@ import { programs } from '../golden/programs.js'
 type Any = cd.AnyExpr
 const explain = (f: unknown, ...args: readonly unknown[]): cd.Explanation => {
   const backend = makeCpu({ verify: true })
-  return (cd.compile as (f: unknown, b: cd.SyncBackend) => { explain: (...xs: readonly unknown[]) => cd.Explanation })(f, backend).explain(...args)
+  return (cd.compile as (f: unknown, b: cd.SyncBackend) => { explain: (...xs: readonly unknown[]) => cd.Explanation })(f, backend).explain(
+    ...args,
+  )
 }
 const gemms = (e: cd.Explanation): number => e.counts.gemm ?? 0
 
@@ -28,9 +30,14 @@ describe('nothing is computed that nobody asked for (dense layer, sum exp(W x + 
     expect(sized).toEqual([])
   })
   it('the same when x lies in one record with W, or is captured', () => {
-    const nested = cd.fn({ p: { W: cd.f32(8, 6), x: cd.f32(6, 16) }, b: cd.f32(8, 1) }, ({ p, b }) => cd.sum(cd.exp(cd.add(cd.matmul(p.W, p.x), b))))
+    const nested = cd.fn({ p: { W: cd.f32(8, 6), x: cd.f32(6, 16) }, b: cd.f32(8, 1) }, ({ p, b }) =>
+      cd.sum(cd.exp(cd.add(cd.matmul(p.W, p.x), b))),
+    )
     expect(explain(cd.valueAndGrad(nested, { wrt: ['p.W', 'b'] })).counts).toEqual(one.counts)
-    const x = cd.tensor(Float32Array.from({ length: 96 }, (_, i) => Math.sin(i)), [6, 16])
+    const x = cd.tensor(
+      Float32Array.from({ length: 96 }, (_, i) => Math.sin(i)),
+      [6, 16],
+    )
     const captured = cd.fn({ W: cd.f32(8, 6), b: cd.f32(8, 1) }, ({ W, b }) => cd.sum(cd.exp(cd.add(cd.matmul(W, x), b))))
     expect(explain(cd.valueAndGrad(captured, { wrt: ['W', 'b'] })).counts).toEqual(one.counts)
   })
@@ -136,9 +143,12 @@ describe('one plan for equal expressions', () => {
       const w = cd.tensor(weights[k]!)
       const layer = (v: Any) => cd.matmul(v, w as never) as Any
       const nested = (g: (v: Any) => Any) => (v: Any) => g(v)
-      return k % 2 === 0 ? (v: Any) => cd.mean(cd.square(cd.mul(layer(v), rate))) : (v: Any) => cd.mean(cd.square(cd.mul(nested(layer)(...([v] as const)), rate)))
+      return k % 2 === 0
+        ? (v: Any) => cd.mean(cd.square(cd.mul(layer(v), rate)))
+        : (v: Any) => cd.mean(cd.square(cd.mul(nested(layer)(...([v] as const)), rate)))
     }
-    const value = (k: number): number => x.map((row) => (k + 1.5) * row.reduce((s, v, j) => s + v * weights[k]![j]![0]!, 0)).reduce((s, y) => s + y * y, 0) / 2
+    const value = (k: number): number =>
+      x.map((row) => (k + 1.5) * row.reduce((s, v, j) => s + v * weights[k]![j]![0]!, 0)).reduce((s, y) => s + y * y, 0) / 2
     for (let order = 0; order < 10; order++)
       for (let i = 0; i < 10; i++) {
         const k = (7 * i + order) % 10
@@ -150,7 +160,14 @@ describe('one plan for equal expressions', () => {
   })
   it('closures that differ in an axis or in wrt have their own plans', () => {
     const backend = makeCpu()
-    for (const axis of [0, 1]) cd.compile((v: Any) => cd.sum(v, { axis }), backend)([[1, 2], [3, 4]] as never)
+    for (const axis of [0, 1])
+      cd.compile(
+        (v: Any) => cd.sum(v, { axis }),
+        backend,
+      )([
+        [1, 2],
+        [3, 4],
+      ] as never)
     const f = cd.fn({ a: cd.f64(2), b: cd.f64(2) }, ({ a, b }) => cd.sum(cd.mul(a, cd.sin(b))))
     for (const wrt of ['a', 'b'] as const) cd.compile(cd.grad(f, { wrt }), backend)({ a: [1, 2], b: [3, 4] })
     expect(backend.cache().plans).toBe(4)

@@ -8,7 +8,7 @@ import { add, mul } from '../../src/core/ops/elementwise.js'
 import { zeros } from '../../src/core/ops/layout-more.js'
 import { sum } from '../../src/core/ops/reduce.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
-import { registryOf, type Rule } from '../../src/core/registry.js'
+import { type Rule, registryOf } from '../../src/core/registry.js'
 import { sizeOf } from '../../src/core/shape.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { instantiate } from '../../src/modes/common.js'
@@ -92,13 +92,15 @@ export const checkTable = (table: Readonly<Record<string, AnyPrimitive>>, rules:
     describe(primitive.name, () => {
       primitive.samples.forEach((sample, k) => {
         const shapes = sample.args.map((a) => `[${a.shape.join(', ')}]`).join(' ')
-        describe(`${shapes} ${JSON.stringify(sample.params)}${sample.note ? ` (${sample.note})` : ''}`, () => checkSample(primitive, sample, 17 * k + 1))
+        describe(`${shapes} ${JSON.stringify(sample.params)}${sample.note ? ` (${sample.note})` : ''}`, () =>
+          checkSample(primitive, sample, 17 * k + 1))
       })
     })
 }
 
 const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): void => {
-  const floats = (c: Case): number[] => c.args.flatMap((a, i) => (isFloat(a.dtype) && primitive.args[primitive.variadic ? 0 : i] === 'float' ? [i] : []))
+  const floats = (c: Case): number[] =>
+    c.args.flatMap((a, i) => (isFloat(a.dtype) && primitive.args[primitive.variadic ? 0 : i] === 'float' ? [i] : []))
 
   it('has parameters that its codec accepts', () => {
     expect(primitive.codec.is(sample.params)).toBe(true)
@@ -143,7 +145,8 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     const size = 3
     const n = sample.args.length
     // Given values are the same in every draw: turned by one place for each example, so that examples differ.
-    const turned = (a: NDArray, i: number, b: number): NDArray => (sample.args[i]!.values === undefined ? a : array(a.shape, a.dtype, (k) => a.data[(k + b) % a.data.length]!))
+    const turned = (a: NDArray, i: number, b: number): NDArray =>
+      sample.args[i]!.values === undefined ? a : array(a.shape, a.dtype, (k) => a.data[(k + b) % a.data.length]!)
     for (let mask = 1; mask < 2 ** Math.min(n, 3); mask++) {
       const next = random(seed)
       const cases = Array.from({ length: size }, () => caseOf(primitive, sample, next))
@@ -191,10 +194,23 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     const dInputs = active.map((i) => input(c.inputs[i]!.aval))
     const { tangents } = pushforward(registry, outs, new Map(active.map((i, j) => [c.inputs[i]!, dInputs[j]!])))
     const dense = tangents.map((d, i) => instantiate(d, outs[i]!.aval))
-    const values = new Map([...bind(c.inputs, c.args), ...bind(dInputs, active.map((i) => dxs[i]!))])
+    const values = new Map([
+      ...bind(c.inputs, c.args),
+      ...bind(
+        dInputs,
+        active.map((i) => dxs[i]!),
+      ),
+    ])
     const dys = evaluateNodes(dense, values)
     const h = 1e-4
-    const moved = (t: number) => evaluateNodes(outs, bind(c.inputs, c.args.map((a, i) => (active.includes(i) ? along(a, dxs[i]!, t) : a))))
+    const moved = (t: number) =>
+      evaluateNodes(
+        outs,
+        bind(
+          c.inputs,
+          c.args.map((a, i) => (active.includes(i) ? along(a, dxs[i]!, t) : a)),
+        ),
+      )
     const [m2, m1, p1, p2] = [-2 * h, -h, h, 2 * h].map(moved)
     outs.forEach((_, r) => {
       const fd = Array.from(m2![r]!.data, (x, i) => (x - 8 * m1![r]!.data[i]! + 8 * p1![r]!.data[i]! - p2![r]!.data[i]!) / (12 * h))
@@ -212,7 +228,13 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     const next = random(seed)
     const c = caseOf(primitive, sample, next)
     const { yBars, wrt, xBars } = gradient(c)
-    const values = new Map([...bind(c.inputs, c.args), ...bind(yBars, yBars.map((y) => array(y.shape, y.dtype, () => next())))])
+    const values = new Map([
+      ...bind(c.inputs, c.args),
+      ...bind(
+        yBars,
+        yBars.map((y) => array(y.shape, y.dtype, () => next())),
+      ),
+    ])
     const whole = evaluateNodes(xBars, values)
     wrt.forEach((x, j) => {
       const alone = denseCotangents(pullback(registry, results(c), yBars.map(asExpr), [x]), [x]) as Node[]
@@ -228,15 +250,34 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
       return { outs, yBars: outs.map((o) => input(o.aval)) }
     })
     const wrt = active.map((i) => c.inputs[i]!)
-    const values = new Map([...bind(c.inputs, c.args), ...uses.flatMap((u) => u.yBars.map((y) => [y, array(y.shape, y.dtype, () => 2 * next() - 1)] as const))])
+    const values = new Map([
+      ...bind(c.inputs, c.args),
+      ...uses.flatMap((u) => u.yBars.map((y) => [y, array(y.shape, y.dtype, () => 2 * next() - 1)] as const)),
+    ])
     const pull = (list: typeof uses) => {
       const outs = list.flatMap((u) => u.outs)
-      return evaluateNodes(denseCotangents(pullback(registry, outs, list.flatMap((u) => u.yBars.map(asExpr)), wrt), wrt) as Node[], values)
+      return evaluateNodes(
+        denseCotangents(
+          pullback(
+            registry,
+            outs,
+            list.flatMap((u) => u.yBars.map(asExpr)),
+            wrt,
+          ),
+          wrt,
+        ) as Node[],
+        values,
+      )
     }
     const together = pull(uses)
     const apart = uses.map((u) => pull([u]))
     together.forEach((x, j) => {
-      close(x.data, Array.from(x.data, (_, i) => apart.reduce((t, one) => t + one[j]!.data[i]!, 0)), 1e-13, 'sum of three')
+      close(
+        x.data,
+        Array.from(x.data, (_, i) => apart.reduce((t, one) => t + one[j]!.data[i]!, 0)),
+        1e-13,
+        'sum of three',
+      )
     })
   })
 
@@ -244,7 +285,10 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     const next = random(seed)
     const c = caseOf(primitive, sample, next)
     const { yBars, wrt, xBars } = gradient(c)
-    const yValues = bind(yBars, yBars.map((y) => array(y.shape, y.dtype, () => 2 * next() - 1)))
+    const yValues = bind(
+      yBars,
+      yBars.map((y) => array(y.shape, y.dtype, () => 2 * next() - 1)),
+    )
     const vs = active.map((i) => direction(c.args[i]!, next))
     const ws = active.map((i) => direction(c.args[i]!, next))
     const dInputs = wrt.map((x) => input(x.aval))
@@ -254,7 +298,17 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     const times = (d: readonly NDArray[]) => evaluateNodes(hv, new Map([...values, ...bind(dInputs, d)]))
     const hvs = times(vs)
     const h = 1e-4
-    const gradientAt = (t: number) => evaluateNodes(xBars, new Map([...values, ...bind(wrt, active.map((i, j) => along(c.args[i]!, vs[j]!, t)))]))
+    const gradientAt = (t: number) =>
+      evaluateNodes(
+        xBars,
+        new Map([
+          ...values,
+          ...bind(
+            wrt,
+            active.map((i, j) => along(c.args[i]!, vs[j]!, t)),
+          ),
+        ]),
+      )
     const [m2, m1, p1, p2] = [-2 * h, -h, h, 2 * h].map(gradientAt)
     hvs.forEach((x, j) => {
       const fd = Array.from(m2![j]!.data, (y, i) => (y - 8 * m1![j]!.data[i]! + 8 * p1![j]!.data[i]! - p2![j]!.data[i]!) / (12 * h))
@@ -277,7 +331,10 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     if (yBars.length === 0) return
     const wide = yBars.map((y) => input(aval([size, ...y.shape], y.dtype)))
     const all = wide.map((y) => array(y.shape, y.dtype, () => 2 * next() - 1))
-    const got = evaluateNodes(batch(registry, xBars, new Map(yBars.map((y, i) => [y, wide[i]!])), size), new Map([...bind(c.inputs, c.args), ...bind(wide, all)]))
+    const got = evaluateNodes(
+      batch(registry, xBars, new Map(yBars.map((y, i) => [y, wide[i]!])), size),
+      new Map([...bind(c.inputs, c.args), ...bind(wide, all)]),
+    )
     xBars.forEach((x, j) => {
       const want = Array.from({ length: size }, (_, b) => {
         const part = all.map((a, i) => array(yBars[i]!.shape, a.dtype, (k) => a.data[b * yBars[i]!.aval.size + k]!))

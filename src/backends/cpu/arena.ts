@@ -41,7 +41,10 @@ export class Arena {
 
   /** Puts kernels into the table: their indices. */
   install(module: Module, names: readonly string[], imports: WebAssembly.ModuleImports = {}): number[] {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory: this.memory, table: this.table }, js: imports })
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), {
+      env: { memory: this.memory, table: this.table },
+      js: imports,
+    })
     return names.map((name) => {
       if (this.kernels >= this.table.length) this.table.grow(this.table.length)
       this.table.set(this.kernels, exports[name] as () => void)

@@ -2,8 +2,8 @@
 import type { DType } from '../../core/types/dtype.js'
 import { type Local, OP, type Operand } from './wasm/encoder.js'
 import type { Lanes } from './wasm/lanes.js'
-import * as m from './wasm/math.js'
 import type { Vec } from './wasm/math.js'
+import * as m from './wasm/math.js'
 
 /** What an emitter works with: `x` are the arguments' registers, `from` their dtypes. */
 export interface ScalarContext {
@@ -28,28 +28,40 @@ const float =
   (c) =>
     isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, ...c.x))
 /** A float form and the integer instruction. */
-const either = (f: (v: Vec, a: Local, b: Local) => Operand, integer: number): ScalarKernel => (c) =>
-  isInt(c) ? void c.v.f.op(integer as never, ...c.x) : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
-const comparison = (name: 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge', integer: number): ScalarKernel => (c) => {
-  const d = c.from[0]!
-  if (d === 'bool') return c.viaMeaning()
-  if (d === 'i32') c.v.f.op(integer as never, ...c.x)
-  else c.v.push(c.v.compare(name, c.x[0]!, c.x[1]!))
-  if (d !== 'f64' && c.lanes.lanes === 2) c.lanes.widen()
-}
-const trig = (kind: 'sin' | 'cos'): ScalarKernel => (c) => {
-  const { v } = c
-  const x = c.x[0]!
-  // Large, infinite and NaN arguments take the meaning, for all lanes of the vector.
-  v.f.op(OP.v128_any_true, v.xor(v.compare('le', v.abs(x), v.c(m.trigLimit(v))), () => v.f.i32x4Const(-1)))
-  v.f.if(
-    () => c.viaMeaning(),
-    () => v.push(m.sinOrCos(v, kind, x)),
-    'v128',
-  )
-}
+const either =
+  (f: (v: Vec, a: Local, b: Local) => Operand, integer: number): ScalarKernel =>
+  (c) =>
+    isInt(c) ? void c.v.f.op(integer as never, ...c.x) : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
+const comparison =
+  (name: 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge', integer: number): ScalarKernel =>
+  (c) => {
+    const d = c.from[0]!
+    if (d === 'bool') return c.viaMeaning()
+    if (d === 'i32') c.v.f.op(integer as never, ...c.x)
+    else c.v.push(c.v.compare(name, c.x[0]!, c.x[1]!))
+    if (d !== 'f64' && c.lanes.lanes === 2) c.lanes.widen()
+  }
+const trig =
+  (kind: 'sin' | 'cos'): ScalarKernel =>
+  (c) => {
+    const { v } = c
+    const x = c.x[0]!
+    // Large, infinite and NaN arguments take the meaning, for all lanes of the vector.
+    v.f.op(
+      OP.v128_any_true,
+      v.xor(v.compare('le', v.abs(x), v.c(m.trigLimit(v))), () => v.f.i32x4Const(-1)),
+    )
+    v.f.if(
+      () => c.viaMeaning(),
+      () => v.push(m.sinOrCos(v, kind, x)),
+      'v128',
+    )
+  }
 /** Logical operations on masks. */
-const logical = (code: number): ScalarKernel => (c) => void c.v.f.op(code as never, ...c.x)
+const logical =
+  (code: number): ScalarKernel =>
+  (c) =>
+    void c.v.f.op(code as never, ...c.x)
 
 export const scalarKernels: Readonly<Record<string, ScalarKernel>> = {
   neg: (c) => (isInt(c) ? void c.v.f.op(OP.i32x4_neg, c.x[0]!) : c.v.push(c.v.neg(c.x[0]!))),

@@ -108,7 +108,16 @@ const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Layout => 
     words[word] = scratchAt
     relocations.push(word)
   }
-  return { words: Int32Array.from(words), relocations: Int32Array.from(relocations), recordOf, stepTable, constants, arena, scratch: scratchAt, bytes: aligned(scratchAt + scratch) }
+  return {
+    words: Int32Array.from(words),
+    relocations: Int32Array.from(relocations),
+    recordOf,
+    stepTable,
+    constants,
+    arena,
+    scratch: scratchAt,
+    bytes: aligned(scratchAt + scratch),
+  }
 }
 
 class CpuExecutable implements Executable {
@@ -228,7 +237,11 @@ class CpuExecutable implements Executable {
     const { plan, program } = this
     const name = (k: number): string => {
       const kernel = plan.kernels[k]!
-      return kernel.kind === 'opaque' ? kernel.prim.name : kernel.kind === 'gemm' ? `gemm ${kernel.dtype}${kernel.accumulate ? ' +=' : ''}` : `loop ${kernel.body.ops.map((o) => o.prim.name).join(' ') || 'copy'}${kernel.outputs.some((o) => o.fold) ? ' fold' : ''}`
+      return kernel.kind === 'opaque'
+        ? kernel.prim.name
+        : kernel.kind === 'gemm'
+          ? `gemm ${kernel.dtype}${kernel.accumulate ? ' +=' : ''}`
+          : `loop ${kernel.body.ops.map((o) => o.prim.name).join(' ') || 'copy'}${kernel.outputs.some((o) => o.fold) ? ' fold' : ''}`
     }
     const counts: Record<string, number> = {}
     let bytes = 0
@@ -247,7 +260,11 @@ class CpuExecutable implements Executable {
     }
     return {
       backend: this.backend,
-      steps: plan.steps.map((s) => ({ kernel: name(s.kernel), reads: read(s, plan.kernels[s.kernel]!).map((o) => label(o.storage)), writes: written(s, plan.kernels[s.kernel]!).map((o) => label(o.storage)) })),
+      steps: plan.steps.map((s) => ({
+        kernel: name(s.kernel),
+        reads: read(s, plan.kernels[s.kernel]!).map((o) => label(o.storage)),
+        writes: written(s, plan.kernels[s.kernel]!).map((o) => label(o.storage)),
+      })),
       counts,
       kernels: plan.kernels.length,
       flops,
@@ -276,7 +293,8 @@ const now = (): number => performance.now()
 export const makeCpu = (options: CpuOptions = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
   const vector = options.simd ?? simd()
-  if (vector && !simd()) raise({ _tag: 'Unsupported', backend: 'cpu', what: 'this engine has no WebAssembly SIMD', fix: 'cpu({ simd: false })' })
+  if (vector && !simd())
+    raise({ _tag: 'Unsupported', backend: 'cpu', what: 'this engine has no WebAssembly SIMD', fix: 'cpu({ simd: false })' })
   const name = 'cpu'
   const arena = new Arena(maxBytes)
   const kernels = new Kernels(arena, vector)

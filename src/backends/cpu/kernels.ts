@@ -1,6 +1,7 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
-import { sizeOf } from '../../core/shape.js'
+
 import { viewOf } from '../../core/ndarray.js'
+import { sizeOf } from '../../core/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
@@ -18,12 +19,15 @@ export interface Installed {
 const noScratch = (): number => 0
 
 /** A primitive's meaning over views of the memory: addresses of the results, then of the arguments. */
-const byMeaning = (k: OpaqueKernel): NonNullable<Installed['run']> => (record, views) => {
-  let w = 0
-  const arrays = (list: OpaqueKernel['args']) => list.map((a) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) }))
-  const outs = arrays(k.results)
-  k.prim.meaning(arrays(k.args), k.params, outs)
-}
+const byMeaning =
+  (k: OpaqueKernel): NonNullable<Installed['run']> =>
+  (record, views) => {
+    let w = 0
+    const arrays = (list: OpaqueKernel['args']) =>
+      list.map((a) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) }))
+    const outs = arrays(k.results)
+    k.prim.meaning(arrays(k.args), k.params, outs)
+  }
 
 export class Kernels {
   private readonly byKey = new Map<string, Installed>()

@@ -1,6 +1,6 @@
 /** Kernels in plain JavaScript over views of the memory: for engines without SIMD, and to compare the others with. */
 import { itemBytes } from '../../core/aval.js'
-import { viewOf, type TypedArray } from '../../core/ndarray.js'
+import { type TypedArray, viewOf } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
 
@@ -19,8 +19,10 @@ export class Views {
 }
 
 const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
-const identityOf = (op: Fold, dtype: DType): number => (dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op])
-const fold = (op: Fold, a: number, b: number): number => (op === 'sum' ? a + b : op === 'prod' ? a * b : op === 'max' ? (a > b || a !== a ? a : b) : a < b || a !== a ? a : b)
+const identityOf = (op: Fold, dtype: DType): number =>
+  dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op]
+const fold = (op: Fold, a: number, b: number): number =>
+  op === 'sum' ? a + b : op === 'prod' ? a * b : op === 'max' ? (a > b || a !== a ? a : b) : a < b || a !== a ? a : b
 const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 /** One point of a body: reads values 0..inputs-1, writes the others. */
@@ -30,7 +32,8 @@ export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   return (values) => {
     for (const s of steps) {
       const a = s.args
-      const y = a.length === 1 ? s.f(values[a[0]!]!) : a.length === 2 ? s.f(values[a[0]!]!, values[a[1]!]!) : s.f(...a.map((k) => values[k]!))
+      const y =
+        a.length === 1 ? s.f(values[a[0]!]!) : a.length === 2 ? s.f(values[a[0]!]!, values[a[1]!]!) : s.f(...a.map((k) => values[k]!))
       values[s.to] = rounded(y, s.dtype)
     }
   }
@@ -94,7 +97,24 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
 export const runGemm = (kernel: GemmKernel, w: Int32Array, views: Views): void => {
   const item = itemBytes[kernel.dtype]
   const d = views.get(kernel.dtype)
-  const [c, a, b, m, n, k, crow, arow, acol, brow, bcol, , batch, cb, ab, bb] = Array.from(w) as [number, number, number, number, number, number, number, number, number, number, number, number, number, number, number, number]
+  const [c, a, b, m, n, k, crow, arow, acol, brow, bcol, , batch, cb, ab, bb] = Array.from(w) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   for (let t = 0; t < batch; t++)
     for (let i = 0; i < m; i++)
       for (let j = 0; j < n; j++) {

@@ -67,7 +67,11 @@ export const bodyOfProgram = (p: Program): Body => {
 }
 
 /** Merges neighbouring axes that every operand walks as one, and drops axes of length 1. */
-export const collapse = (shape: readonly number[], operands: readonly (readonly number[])[], flags: readonly (readonly boolean[])[]): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
+export const collapse = (
+  shape: readonly number[],
+  operands: readonly (readonly number[])[],
+  flags: readonly (readonly boolean[])[],
+): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
   const axes = shape.flatMap((d, i) => (d === 1 ? [] : [i]))
   const out: { d: number; s: number[]; f: boolean[] }[] = []
   for (const a of axes) {
@@ -81,14 +85,27 @@ export const collapse = (shape: readonly number[], operands: readonly (readonly 
     } else out.push({ d, s, f })
   }
   if (out.length === 0) out.push({ d: 1, s: operands.map(() => 0), f: flags.map(() => false) })
-  return { shape: out.map((o) => o.d), strides: operands.map((_, k) => out.map((o) => o.s[k]!)), flags: flags.map((_, k) => out.map((o) => o.f[k]!)) }
+  return {
+    shape: out.map((o) => o.d),
+    strides: operands.map((_, k) => out.map((o) => o.s[k]!)),
+    flags: flags.map((_, k) => out.map((o) => o.f[k]!)),
+  }
 }
 
 /** A loop over `shape`: its kernel, axis lengths and operands (inputs, then outputs). */
-export const makeLoop = (shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
+export const makeLoop = (
+  shape: readonly number[],
+  body: Body,
+  inputs: readonly Draft[],
+  outputs: readonly DraftOutput[],
+): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
   const drafts: readonly Draft[] = [...inputs, ...outputs]
   const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
-  const c = collapse(shape, drafts.map((d) => d.strides), folded)
+  const c = collapse(
+    shape,
+    drafts.map((d) => d.strides),
+    folded,
+  )
   const inner = c.shape.length - 1
   const single = c.shape.length === 1 && c.shape[0] === 1
   const access = (k: number): Access => {

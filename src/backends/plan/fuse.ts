@@ -86,8 +86,17 @@ const accumulate = (ir: Ir, values: Value[], uses: readonly (readonly number[])[
     ] as const) {
       const term = values[v.args[p]!]!
       const acc = values[v.args[q]!]!
-      const adds = (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && term.prim!.name === 'sum')
-      if (!adds || v.args[0] === v.args[1] || !single(term.id) || !single(acc.id) || !sameShape(term.shape, v.shape) || !sameShape(acc.shape, v.shape)) continue
+      const adds =
+        (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && term.prim!.name === 'sum')
+      if (
+        !adds ||
+        v.args[0] === v.args[1] ||
+        !single(term.id) ||
+        !single(acc.id) ||
+        !sameShape(term.shape, v.shape) ||
+        !sameShape(acc.shape, v.shape)
+      )
+        continue
       if (acc.constant || acc.kind === 'input' || acc.kind === 'const' || acc.id > v.id) continue
       values[v.id] = { ...term, id: v.id, args: [...term.args, acc.id] }
       live[term.id] = 0
@@ -105,7 +114,13 @@ const epochs = (values: readonly Value[], live: Uint8Array): Int32Array => {
     const loop = isLoopValue(v)
     v.args.forEach((a, k) => {
       const arg = values[a]!
-      const direct = loop && arg.view === undefined && (arg.kind === 'scalar' || arg.kind === 'copy') && !(v.kind === 'fold' && k > 0) && v.kind !== 'map' && sameOrSmaller(arg, v, values)
+      const direct =
+        loop &&
+        arg.view === undefined &&
+        (arg.kind === 'scalar' || arg.kind === 'copy') &&
+        !(v.kind === 'fold' && k > 0) &&
+        v.kind !== 'map' &&
+        sameOrSmaller(arg, v, values)
       const base = arg.view?.base ?? a
       const made = values[base]!.kind !== 'input' && values[base]!.kind !== 'const' && !values[base]!.constant
       const at = epoch[base]! + (made && !direct ? 1 : 0)
@@ -160,7 +175,15 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
       epoch[id] = to
       for (const a of values[id]!.args) {
         const base = values[a]!.view?.base ?? a
-        if (base === a && values[base]!.kind === 'scalar' && !values[base]!.constant && uses[base]!.length === 1 && epoch[base]! < to && lastUse(base, id) < to) move(base)
+        if (
+          base === a &&
+          values[base]!.kind === 'scalar' &&
+          !values[base]!.constant &&
+          uses[base]!.length === 1 &&
+          epoch[base]! < to &&
+          lastUse(base, id) < to
+        )
+          move(base)
       }
     }
     move(i)
@@ -178,7 +201,15 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   sink(ir, values, uses, live, epoch)
   // Constant values are made inside the loops that read them; only other readers need them stored.
   const needsStorage = (v: Value): boolean => !v.constant || uses[v.id]!.some((u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
-  const order = [...values.keys()].filter((i) => live[i] === 1 && values[i]!.view === undefined && values[i]!.kind !== 'input' && values[i]!.kind !== 'const' && values[i]!.kind !== 'result' && needsStorage(values[i]!))
+  const order = [...values.keys()].filter(
+    (i) =>
+      live[i] === 1 &&
+      values[i]!.view === undefined &&
+      values[i]!.kind !== 'input' &&
+      values[i]!.kind !== 'const' &&
+      values[i]!.kind !== 'result' &&
+      needsStorage(values[i]!),
+  )
   order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
   const units: Growing[] = []
   const unitOf = new Int32Array(values.length).fill(-1)
@@ -201,11 +232,18 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   for (const id of order) {
     const v = values[id]!
     if (!isLoopValue(v) || v.kind === 'map') {
-      unitOf[id] = open({ kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), values: [id], shape: v.shape, epoch: epoch[id]!, closed: true })
+      unitOf[id] = open({
+        kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']),
+        values: [id],
+        shape: v.shape,
+        epoch: epoch[id]!,
+        closed: true,
+      })
       continue
     }
     const shape = iteration(values, v)
-    const kin = (u: number): boolean => u >= 0 && units[u]!.kind === 'loop' && !units[u]!.closed && units[u]!.epoch === epoch[id] && sameShape(units[u]!.shape, shape)
+    const kin = (u: number): boolean =>
+      u >= 0 && units[u]!.kind === 'loop' && !units[u]!.closed && units[u]!.epoch === epoch[id] && sameShape(units[u]!.shape, shape)
     const own = new Set<number>()
     const external: number[] = []
     let shared = -1
@@ -234,7 +272,12 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
     for (const c of candidates) {
       if (c === unit) continue
       const other = units[c]!
-      if (!u.chained && !other.chained && u.results + other.results < limits.buffers && fits(u, other.values.length + 1, [...other.inputs, ...external])) {
+      if (
+        !u.chained &&
+        !other.chained &&
+        u.results + other.results < limits.buffers &&
+        fits(u, other.values.length + 1, [...other.inputs, ...external])
+      ) {
         u.values = u.values.concat(other.values)
         for (const x of other.inputs) u.inputs.add(x)
         u.results += other.results
@@ -261,7 +304,11 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   units.forEach((u, i) => {
     if (parent[i] !== i) return
     final[i] = kept.length
-    kept.push({ kind: u.kind, values: u.values.length > 1 ? u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b) : u.values, shape: u.shape })
+    kept.push({
+      kind: u.kind,
+      values: u.values.length > 1 ? u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b) : u.values,
+      shape: u.shape,
+    })
   })
   for (let i = 0; i < unitOf.length; i++) if (unitOf[i]! >= 0) unitOf[i] = final[find(unitOf[i]!)]!
   return { values, live, uses, units: kept, unitOf }

@@ -18,7 +18,20 @@ export interface View {
   readonly strides: readonly number[]
 }
 
-export type ValueKind = 'input' | 'const' | 'scalar' | 'map' | 'fold' | 'gemm' | 'concat' | 'pad' | 'sliceAdd' | 'opaque' | 'result' | 'copy' | 'view'
+export type ValueKind =
+  | 'input'
+  | 'const'
+  | 'scalar'
+  | 'map'
+  | 'fold'
+  | 'gemm'
+  | 'concat'
+  | 'pad'
+  | 'sliceAdd'
+  | 'opaque'
+  | 'result'
+  | 'copy'
+  | 'view'
 
 /** One value. `args` are value numbers. */
 export interface Value {
@@ -154,8 +167,21 @@ export class Builder {
     return i
   }
   /** A value of this kind; an equal one is shared. */
-  make(kind: ValueKind, prim: AnyPrimitive | null, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType, position = 0): number {
-    const code = [this.id(kind), prim === null ? -1 : this.id(prim), prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params), position]
+  make(
+    kind: ValueKind,
+    prim: AnyPrimitive | null,
+    params: unknown,
+    args: readonly number[],
+    shape: readonly number[],
+    dtype: DType,
+    position = 0,
+  ): number {
+    const code = [
+      this.id(kind),
+      prim === null ? -1 : this.id(prim),
+      prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params),
+      position,
+    ]
     for (const a of args) code.push(a)
     if (prim === null || kind === 'pad' || kind === 'copy') for (const d of shape) code.push(d)
     const known = this.table.find(code)
@@ -171,11 +197,15 @@ export class Builder {
   /** Another arrangement of the elements of `view.base`. */
   makeView(view: View, shape: readonly number[], dtype: DType): number {
     const base = this.values[view.base]!
-    if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1)) return view.base
+    if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1))
+      return view.base
     const code = [-3, view.base, view.offset, ...view.strides, -1, ...shape]
     const known = this.table.find(code)
     if (known >= 0) return known
-    return this.push({ kind: 'view', shape, size: aval(shape, dtype).size, dtype, prim: null, params: null, args: [view.base], view, constant: false }, code)
+    return this.push(
+      { kind: 'view', shape, size: aval(shape, dtype).size, dtype, prim: null, params: null, args: [view.base], view, constant: false },
+      code,
+    )
   }
   /** The same elements in a contiguous storage of their own. */
   copy(id: number): number {
@@ -203,7 +233,8 @@ export class Builder {
     const c = this.splat(id)
     if (c === undefined) return undefined
     this.numbers ??= new Map()
-    if (this.numbers.size !== this.consts.length) for (let i = this.numbers.size; i < this.consts.length; i++) this.numbers.set(this.consts[i]!.value, this.consts[i]!.number)
+    if (this.numbers.size !== this.consts.length)
+      for (let i = this.numbers.size; i < this.consts.length; i++) this.numbers.set(this.consts[i]!.value, this.consts[i]!.number)
     return this.numbers.get(c)
   }
   private numbers: Map<number, number> | undefined
@@ -310,7 +341,9 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
     return p.outputs.map((o) => {
       const id = made[inner.index.get(o)]!
       const v = b.value(id)
-      return sameShape(v.shape, shape) ? id : b.makeView({ base: b.viewOf(id).base, offset: b.viewOf(id).offset, strides: broadcastOf(b, id, shape) }, shape, v.dtype)
+      return sameShape(v.shape, shape)
+        ? id
+        : b.makeView({ base: b.viewOf(id).base, offset: b.viewOf(id).offset, strides: broadcastOf(b, id, shape) }, shape, v.dtype)
     })
   }
   for (let i = 0; i < nodes.length; i++) {
@@ -337,7 +370,8 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
       } else if (prim.class === 'elementwise') out = [scalar(prim, n.data, args, n.aval.shape, n.aval.dtype)]
       else {
         const lower = lowerings[prim.name as keyof typeof lowerings]
-        out = lower !== undefined && lower.prim === prim ? lower.lower(b, args, n.data as never, avals) : opaque(b, prim, n.data, args, avals)
+        out =
+          lower !== undefined && lower.prim === prim ? lower.lower(b, args, n.data as never, avals) : opaque(b, prim, n.data, args, avals)
       }
       if (prim.multi) results.set(i, out)
       at[i] = out[0]!
@@ -346,9 +380,24 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
   const outputs = program.outputs.map((o) => owned(b, at[index.get(o)]!))
   const { words, number } = b.key(outputs)
   // Slots of literals and captured tensors in the key's order: equal keys, equal slots.
-  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] => list.filter((x) => number[x.value]! >= 0).sort((x, y) => number[x.value]! - number[y.value]!)
-  const key = Int32Array.from(words.concat([-5], outputs.map((o) => number[o]!), [-6], inputs.map((i) => (i < 0 ? -1 : number[i]!))))
-  return { values: b.values, outputs, inputs: inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)), captured: used(captured), consts: used(b.consts), key }
+  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] =>
+    list.filter((x) => number[x.value]! >= 0).sort((x, y) => number[x.value]! - number[y.value]!)
+  const key = Int32Array.from(
+    words.concat(
+      [-5],
+      outputs.map((o) => number[o]!),
+      [-6],
+      inputs.map((i) => (i < 0 ? -1 : number[i]!)),
+    ),
+  )
+  return {
+    values: b.values,
+    outputs,
+    inputs: inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
+    captured: used(captured),
+    consts: used(b.consts),
+    key,
+  }
 }
 
 const broadcastOf = (b: Builder, id: number, shape: readonly number[]): number[] => {
@@ -363,8 +412,21 @@ const broadcastOf = (b: Builder, id: number, shape: readonly number[]): number[]
 /** The value contiguous in a storage: itself, or a copy of a strided view or of a literal. */
 const owned = (b: Builder, id: number): number => (b.isContiguous(id) && !b.value(b.viewOf(id).base).constant ? id : b.copy(id))
 
-const opaque = (b: Builder, prim: AnyPrimitive, params: unknown, args: readonly number[], avals: readonly { readonly shape: readonly number[]; readonly dtype: DType }[]): readonly number[] => {
-  const whole = b.make('opaque', prim, params, args.map((a) => owned(b, a)), avals[0]!.shape, avals[0]!.dtype)
+const opaque = (
+  b: Builder,
+  prim: AnyPrimitive,
+  params: unknown,
+  args: readonly number[],
+  avals: readonly { readonly shape: readonly number[]; readonly dtype: DType }[],
+): readonly number[] => {
+  const whole = b.make(
+    'opaque',
+    prim,
+    params,
+    args.map((a) => owned(b, a)),
+    avals[0]!.shape,
+    avals[0]!.dtype,
+  )
   return prim.multi ? avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k)) : [whole]
 }
 export const bytesOf = (v: Value): number => v.size * itemBytes[v.dtype]

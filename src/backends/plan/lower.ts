@@ -1,8 +1,16 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
 import type { Aval } from '../../core/aval.js'
 import { contract } from '../../core/ops/contract.js'
-import { layout, type PadParams, type PermParams, type ShapeParams, type SliceParams, type SplitParams, unpadParams } from '../../core/ops/layout.js'
-import { reduce, type ReduceParams } from '../../core/ops/reduce.js'
+import {
+  layout,
+  type PadParams,
+  type PermParams,
+  type ShapeParams,
+  type SliceParams,
+  type SplitParams,
+  unpadParams,
+} from '../../core/ops/layout.js'
+import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
 import type { Builder } from './ir.js'
@@ -12,7 +20,10 @@ interface Lowering {
   readonly prim: AnyPrimitive
   readonly lower: (b: Builder, args: readonly number[], params: never, avals: readonly Aval[]) => readonly number[]
 }
-const row = <P>(prim: { readonly name: string }, lower: (b: Builder, args: readonly number[], params: P, avals: readonly Aval[]) => readonly number[]): Lowering => ({
+const row = <P>(
+  prim: { readonly name: string },
+  lower: (b: Builder, args: readonly number[], params: P, avals: readonly Aval[]) => readonly number[],
+): Lowering => ({
   prim: prim as AnyPrimitive,
   lower: lower as Lowering['lower'],
 })
@@ -76,7 +87,9 @@ const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): 
 /** Each fold of the reduce family. */
 export const folds: Readonly<Record<string, Fold>> = { sum: 'sum', prod: 'prod', max: 'max', min: 'min' }
 const folded = (name: keyof typeof reduce): Lowering =>
-  row<ReduceParams>(reduce[name], (b, [x], { axes }, [a]) => [axes.length === 0 ? x! : b.make('fold', reduce[name] as unknown as AnyPrimitive, { axes }, [x!], a!.shape, a!.dtype)])
+  row<ReduceParams>(reduce[name], (b, [x], { axes }, [a]) => [
+    axes.length === 0 ? x! : b.make('fold', reduce[name] as unknown as AnyPrimitive, { axes }, [x!], a!.shape, a!.dtype),
+  ])
 
 /** A matrix operand: strides of its last two axes are free, its leading axes must be one run (or broadcast as a whole). */
 const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
@@ -119,22 +132,53 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
     let at = 0
     return sizes.map((n, k) => {
       const shape = b.value(x!).shape
-      const part = slicing(b, x!, { starts: shape.map((_, i) => (i === axis ? at : 0)), sizes: shape.map((d, i) => (i === axis ? n : d)), strides: shape.map(() => 1) }, avals[k]!)
+      const part = slicing(
+        b,
+        x!,
+        {
+          starts: shape.map((_, i) => (i === axis ? at : 0)),
+          sizes: shape.map((d, i) => (i === axis ? n : d)),
+          strides: shape.map(() => 1),
+        },
+        avals[k]!,
+      )
       at += n
       return part
     })
   }),
-  pad: row<PadParams>(layout.pad, (b, args, p, [a]) => [b.make('pad', layout.pad as unknown as AnyPrimitive, { at: unpadParams(b.value(args[0]!).shape, p), ...p }, args, a!.shape, a!.dtype)]),
-  concat: row<{ readonly axis: number }>(layout.concat, (b, args, p, [a]) => [b.make('concat', layout.concat as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype)]),
-  sliceAdd: row<SliceParams>(layout.sliceAdd, (b, args, p, [a]) => [b.make('sliceAdd', layout.sliceAdd as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype)]),
-  ...Object.fromEntries(Object.keys(reduce).filter((k) => k in folds).map((k) => [k, folded(k as keyof typeof reduce)])),
+  pad: row<PadParams>(layout.pad, (b, args, p, [a]) => [
+    b.make('pad', layout.pad as unknown as AnyPrimitive, { at: unpadParams(b.value(args[0]!).shape, p), ...p }, args, a!.shape, a!.dtype),
+  ]),
+  concat: row<{ readonly axis: number }>(layout.concat, (b, args, p, [a]) => [
+    b.make('concat', layout.concat as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype),
+  ]),
+  sliceAdd: row<SliceParams>(layout.sliceAdd, (b, args, p, [a]) => [
+    b.make('sliceAdd', layout.sliceAdd as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype),
+  ]),
+  ...Object.fromEntries(
+    Object.keys(reduce)
+      .filter((k) => k in folds)
+      .map((k) => [k, folded(k as keyof typeof reduce)]),
+  ),
   matmul: row(contract.matmul, (b, [x, y], _p, [a]) => {
-    if (a!.dtype !== 'f32' && a!.dtype !== 'f64') return [b.make('opaque', contract.matmul as unknown as AnyPrimitive, _p, [x!, y!], a!.shape, a!.dtype)]
+    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
+      return [b.make('opaque', contract.matmul as unknown as AnyPrimitive, _p, [x!, y!], a!.shape, a!.dtype)]
     const batch = a!.shape.slice(0, -2)
-    return [b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype)]
+    return [
+      b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
+    ]
   }),
   matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
     const batch = a!.shape.slice(0, -2)
-    return [b.make('gemm', contract.matmulAdd as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch), acc!], a!.shape, a!.dtype)]
+    return [
+      b.make(
+        'gemm',
+        contract.matmulAdd as unknown as AnyPrimitive,
+        _p,
+        [matrix(b, x!, batch), matrix(b, y!, batch), acc!],
+        a!.shape,
+        a!.dtype,
+      ),
+    ]
   }),
 }

@@ -78,10 +78,18 @@ class FreeList {
 }
 
 /** Operands that a step writes, and those that it reads. */
-export const written = (step: Step, kernel: Kernel): Step['operands'] => (kernel.kind === 'loop' ? step.operands.slice(step.operands.length - step.writes) : step.operands.slice(0, step.writes))
-export const read = (step: Step, kernel: Kernel): Step['operands'] => (kernel.kind === 'loop' ? step.operands.slice(0, step.operands.length - step.writes) : step.operands.slice(step.writes))
+export const written = (step: Step, kernel: Kernel): Step['operands'] =>
+  kernel.kind === 'loop' ? step.operands.slice(step.operands.length - step.writes) : step.operands.slice(0, step.writes)
+export const read = (step: Step, kernel: Kernel): Step['operands'] =>
+  kernel.kind === 'loop' ? step.operands.slice(0, step.operands.length - step.writes) : step.operands.slice(step.writes)
 
-export const assignMemory = (steps: readonly Step[], kernels: readonly Kernel[], bytes: readonly number[], inputs: readonly number[], outputs: readonly number[]): Memory => {
+export const assignMemory = (
+  steps: readonly Step[],
+  kernels: readonly Kernel[],
+  bytes: readonly number[],
+  inputs: readonly number[],
+  outputs: readonly number[],
+): Memory => {
   const n = bytes.length
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
@@ -143,7 +151,14 @@ export const assignMemory = (steps: readonly Step[], kernels: readonly Kernel[],
 }
 
 /** An input that dies in this loop and is read exactly as the new storage is written: the loop then works in place. */
-const reusable = (s: Step, kernel: Kernel, storage: number, ending: readonly number[], bytes: readonly number[], reused: ReadonlySet<number>): number => {
+const reusable = (
+  s: Step,
+  kernel: Kernel,
+  storage: number,
+  ending: readonly number[],
+  bytes: readonly number[],
+  reused: ReadonlySet<number>,
+): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
   const outs = written(s, kernel)
   const mine = outs.filter((o) => o.storage === storage)

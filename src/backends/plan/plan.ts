@@ -1,10 +1,10 @@
 /** A Plan: kernels, steps and memory of one program, as a value that tests and users can read. */
 import { aval, itemBytes } from '../../core/aval.js'
 import { raise } from '../../core/explain.js'
-import type { MapParams } from '../../core/ops/map.js'
-import type { SliceParams } from '../../core/ops/layout.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
 import { elementwise } from '../../core/ops/elementwise.js'
+import type { SliceParams } from '../../core/ops/layout.js'
+import type { MapParams } from '../../core/ops/map.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
 import { bodyOfProgram, type Draft, type DraftOutput, KernelNames, makeLoop, type Operand, spreadStrides } from './body.js'
 import { type Fused, fuse, type Limits, reads, type Unit } from './fuse.js'
@@ -116,7 +116,8 @@ class Scheduler {
       out.push(u)
       for (const v of users[u]!) if (--waits[v]! === 0) heap.push(v)
     }
-    if (out.length !== units.length) raise({ _tag: 'InternalLaw', law: 'units have no cycle', detail: `${out.length} of ${units.length} ordered` })
+    if (out.length !== units.length)
+      raise({ _tag: 'InternalLaw', law: 'units have no cycle', detail: `${out.length} of ${units.length} ordered` })
     return out
   }
   /** Values that a unit's value reads, literals' functions included. */
@@ -222,7 +223,12 @@ class Scheduler {
       const group = left.filter((l) => sameShape(this.values[l.id]!.shape, shape)).slice(0, 8)
       for (const g of group) left.splice(left.indexOf(g), 1)
       const inputs = group.map(({ id }) => this.draft(id, shape))
-      const outputs = group.map(({ offset }) => ({ storage: whole.storage, offset: offset * itemBytes[c.dtype], strides: whole.strides, dtype: c.dtype }))
+      const outputs = group.map(({ offset }) => ({
+        storage: whole.storage,
+        offset: offset * itemBytes[c.dtype],
+        strides: whole.strides,
+        dtype: c.dtype,
+      }))
       this.loop(shape, { inputs: group.map(() => c.dtype), ops: [], results: group.map((_, i) => i) }, inputs, outputs)
     }
   }
@@ -242,12 +248,23 @@ class Scheduler {
   private draft(id: number, shape: readonly number[]): Draft {
     const v = this.values[id]!
     const p = this.placeOf(id)
-    return { storage: p.storage, offset: p.offset * itemBytes[v.dtype], strides: spreadStrides({ base: id, offset: 0, strides: p.strides }, v.shape, shape), dtype: v.dtype }
+    return {
+      storage: p.storage,
+      offset: p.offset * itemBytes[v.dtype],
+      strides: spreadStrides({ base: id, offset: 0, strides: p.strides }, v.shape, shape),
+      dtype: v.dtype,
+    }
   }
   private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {
     const made = makeLoop(shape, body, inputs, outputs)
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
-    this.steps.push({ kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel), sizes: made.sizes, operands: made.operands, writes: outputs.length, flops: cost * sizeOf(shape) })
+    this.steps.push({
+      kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
+      sizes: made.sizes,
+      operands: made.operands,
+      writes: outputs.length,
+      flops: cost * sizeOf(shape),
+    })
   }
 
   private emit(unit: number, u: Unit): void {
@@ -317,7 +334,13 @@ class Scheduler {
         let k = 0
         const strides = kept.map((keep) => (keep ? p.strides[k++]! : 0))
         results.push(load(v.args[0]!))
-        outputs.push({ storage: p.storage, offset: p.offset * itemBytes[v.dtype], strides, dtype: v.dtype, fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate } })
+        outputs.push({
+          storage: p.storage,
+          offset: p.offset * itemBytes[v.dtype],
+          strides,
+          dtype: v.dtype,
+          fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate },
+        })
         continue
       }
       const at = v.kind === 'copy' ? load(v.args[0]!) : emit(v)
@@ -374,13 +397,25 @@ class Scheduler {
     const place = a.kind === 'const' || base.kind === 'const' || base.constant ? undefined : this.placeOf(acc)
     const last = this.fused.uses[base.id]!.every((x) => x === v.id || this.rank[this.fused.unitOf[x]!]! < this.rank[unit]!)
     // A value whose storage holds other values too (a part of a concat, an accumulator's earlier state) is fine as long as those are dead.
-    if (place !== undefined && last && !isOutput && this.places[v.id] === undefined && contiguous(v.shape, place.strides) && this.storageFree(place.storage, base.id)) {
+    if (
+      place !== undefined &&
+      last &&
+      !isOutput &&
+      this.places[v.id] === undefined &&
+      contiguous(v.shape, place.strides) &&
+      this.storageFree(place.storage, base.id)
+    ) {
       this.places[v.id] = { storage: place.storage, offset: place.offset, strides: stridesOf(v.shape) }
       return
     }
     this.copied++
     const p = this.own(v)
-    this.loop(v.shape, { inputs: [v.dtype], ops: [], results: [0] }, [this.draft(acc, v.shape)], [{ storage: p.storage, offset: p.offset * itemBytes[v.dtype], strides: p.strides, dtype: v.dtype }])
+    this.loop(
+      v.shape,
+      { inputs: [v.dtype], ops: [], results: [0] },
+      [this.draft(acc, v.shape)],
+      [{ storage: p.storage, offset: p.offset * itemBytes[v.dtype], strides: p.strides, dtype: v.dtype }],
+    )
   }
   /** No program output lies in this storage except through the value itself. */
   private storageFree(storage: number, base: number): boolean {
@@ -412,7 +447,13 @@ class Scheduler {
     const k = a.shape[a.shape.length - 1]!
     const c: Operand = { storage: p.storage, offset: p.offset * item, strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
     const kernel: GemmKernel = { kind: 'gemm', dtype: v.dtype as 'f32' | 'f64', accumulate }
-    this.steps.push({ kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel), sizes: [count, m, n, k], operands: [c, a.o, b.o], writes: 1, flops: 2 * count * m * n * k })
+    this.steps.push({
+      kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
+      sizes: [count, m, n, k],
+      operands: [c, a.o, b.o],
+      writes: 1,
+      flops: 2 * count * m * n * k,
+    })
   }
 
   private emitPad(v: Value): void {
@@ -438,7 +479,12 @@ class Scheduler {
     const u = this.values[v.args[1]!]!
     if (u.size === 0) return
     const part = this.region(this.own(v), p, v.dtype)
-    this.loop(u.shape, { inputs: [v.dtype, v.dtype], ops: [{ prim: addOp, params: {}, args: [0, 1], dtype: v.dtype }], results: [2] }, [part, this.draft(u.id, u.shape)], [part])
+    this.loop(
+      u.shape,
+      { inputs: [v.dtype, v.dtype], ops: [{ prim: addOp, params: {}, args: [0, 1], dtype: v.dtype }], results: [2] },
+      [part, this.draft(u.id, u.shape)],
+      [part],
+    )
   }
 
   private emitOpaque(unit: number, v: Value): void {
@@ -448,7 +494,10 @@ class Scheduler {
     if (inPlace !== undefined) this.accumulateInto(unit, v, v.args[inPlace]!)
     const avals = v.args.map((a) => aval(this.values[a]!.shape, this.values[a]!.dtype))
     const shaped = prim.shapeRule(avals, v.params)
-    const outs = (Array.isArray(shaped) ? shaped : [shaped]) as readonly { readonly shape: readonly number[]; readonly dtype: Value['dtype'] }[]
+    const outs = (Array.isArray(shaped) ? shaped : [shaped]) as readonly {
+      readonly shape: readonly number[]
+      readonly dtype: Value['dtype']
+    }[]
     const operand = (id: number): Operand => {
       const q = this.placeOf(id)
       return { storage: q.storage, offset: q.offset * itemBytes[this.values[id]!.dtype], strides: [] }
@@ -457,15 +506,24 @@ class Scheduler {
     const targets = outs.map((o, i): Operand => {
       const value = byPosition.get(i)
       // A result that nobody reads still needs room.
-      return value === undefined ? { storage: this.newStorage(sizeOf(o.shape) * itemBytes[o.dtype]), offset: 0, strides: [] } : operand(value.id)
+      return value === undefined
+        ? { storage: this.newStorage(sizeOf(o.shape) * itemBytes[o.dtype]), offset: 0, strides: [] }
+        : operand(value.id)
     })
     const kernel: OpaqueKernel = { kind: 'opaque', prim, params: v.params, args: avals, results: outs, inPlace }
     const key = this.names.opaque(prim, v.params, [...avals, ...outs].map((a) => `${a.dtype}${a.shape.join('x')}`).join())
-    this.steps.push({ kernel: this.kernel(key, () => kernel), sizes: [], operands: [...targets, ...v.args.map(operand)], writes: targets.length, flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0) })
+    this.steps.push({
+      kernel: this.kernel(key, () => kernel),
+      sizes: [],
+      operands: [...targets, ...v.args.map(operand)],
+      writes: targets.length,
+      flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
+    })
   }
 }
 
-const contiguous = (shape: readonly number[], strides: readonly number[]): boolean => stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
+const contiguous = (shape: readonly number[], strides: readonly number[]): boolean =>
+  stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
 
 class MinHeap {
   private readonly items: number[] = []
@@ -506,7 +564,13 @@ class MinHeap {
 /** Plans a program: fuse, order, choose kernels, place values, assign memory. */
 export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
   const { bytes, ...made } = new Scheduler(ir, limits, names).run()
-  const memory = assignMemory(made.steps, made.kernels, bytes, [...made.inputs, ...made.captured], made.outputs.map((o) => o.storage))
+  const memory = assignMemory(
+    made.steps,
+    made.kernels,
+    bytes,
+    [...made.inputs, ...made.captured],
+    made.outputs.map((o) => o.storage),
+  )
   return { ...made, ...memory }
 }
 export type { LoopKernel, View }

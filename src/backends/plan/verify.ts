@@ -16,7 +16,8 @@ export const verifyPlan = (plan: Plan): void => {
       if (o.storage < 0) continue
       const st = storages[o.storage]!
       if (defined[o.storage] === 0) fail('every read is of written memory', `step ${k} reads storage ${o.storage} before any write`)
-      if (!(st.first <= k && k <= st.last)) fail('every read is of a live interval', `step ${k}, storage ${o.storage} lives ${st.first}..${st.last}`)
+      if (!(st.first <= k && k <= st.last))
+        fail('every read is of a live interval', `step ${k}, storage ${o.storage} lives ${st.first}..${st.last}`)
     }
     for (const o of written(s, kernel)) {
       if (o.storage < 0) fail('no literal is written', `step ${k}`)
@@ -43,7 +44,8 @@ export const verifyPlan = (plan: Plan): void => {
       const kernel = kernels[step.kernel]!
       const out = written(step, kernel).find((o) => o.storage === i)!
       for (const o of read(step, kernel))
-        if (o.storage === j && (o.offset !== out.offset || o.strides.some((x, d) => x !== out.strides[d]))) fail('in-place writes follow their reads', `step ${s.first}`)
+        if (o.storage === j && (o.offset !== out.offset || o.strides.some((x, d) => x !== out.strides[d])))
+          fail('in-place writes follow their reads', `step ${s.first}`)
     }
     alive.push(i)
   }

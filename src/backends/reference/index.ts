@@ -18,7 +18,15 @@ export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node
   nodes.forEach((n, i) => {
     if (n.kind === INPUT) {
       const v = values.get(n) ?? capturedTensor(n)
-      done[i] = [v ?? raise({ _tag: 'BadInput', where: 'evaluate', reason: 'the expression depends on an input that has no value.', fix: 'make a function of it and call that.' })]
+      done[i] = [
+        v ??
+          raise({
+            _tag: 'BadInput',
+            where: 'evaluate',
+            reason: 'the expression depends on an input that has no value.',
+            fix: 'make a function of it and call that.',
+          }),
+      ]
     } else if (n.kind === CONST) {
       const data = allocate(n.dtype, 1)
       data[0] = n.data as number

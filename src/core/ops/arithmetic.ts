@@ -58,21 +58,46 @@ export const strongMul = binary({
  * Rule    dy = (da - y db) / b.   Source  IEEE 754.
  * @example div([1, 2], 4)   // [0.25, 0.5]
  */
-export const div = binary({ name: 'div', scalar: (a, b) => a! / b!, identity: [null, 1], domain: [[-2, 2], [0.5, 2]], extremes: [0, -2], cost: 4, source: 'IEEE 754' })
+export const div = binary({
+  name: 'div',
+  scalar: (a, b) => a! / b!,
+  identity: [null, 1],
+  domain: [
+    [-2, 2],
+    [0.5, 2],
+  ],
+  extremes: [0, -2],
+  cost: 4,
+  source: 'IEEE 754',
+})
 /**
  * a modulo b, with the sign of b: a - b floor(a / b).
  *
  * Domain  b != 0; NaN for floats, 0 for i32 there.   Dtype  promoted; i32 stays.   Rule  dy = da - floor(a / b) db.   Source  NumPy mod.
  * @example mod([5, -5], 3)   // [2, 1]
  */
-export const mod = binary({ name: 'mod', scalar: (a, b) => special.modulo(a!, b!), integers: true, domain: [[0.6, 0.9], [0.4, 0.55]], extremes: [0, -3, 7.5], cost: 8, source: 'NumPy mod' })
+export const mod = binary({
+  name: 'mod',
+  scalar: (a, b) => special.modulo(a!, b!),
+  integers: true,
+  domain: [
+    [0.6, 0.9],
+    [0.4, 0.55],
+  ],
+  extremes: [0, -3, 7.5],
+  cost: 8,
+  source: 'NumPy mod',
+})
 
 // ---- powers ----------------------------------------------------------------------------------------------------------
 
 const power = binary({
   name: 'pow',
   scalar: (a, b) => special.power(a!, b!),
-  domain: [[0.3, 2], [-2, 3]],
+  domain: [
+    [0.3, 2],
+    [-2, 3],
+  ],
   extremes: [0, 1, -2, 3],
   kinks: [
     { at: [0, 2], partials: [0, 0], why: 'x^2 is smooth at 0' },
@@ -127,7 +152,10 @@ export const hypot = binary({
 export const atan2 = binary({
   name: 'atan2',
   scalar: (y, x) => Math.atan2(y!, x!),
-  domain: [[0.2, 2], [-2, 2]],
+  domain: [
+    [0.2, 2],
+    [-2, 2],
+  ],
   extremes: [0, -0, -1, 1e20],
   kinks: [{ at: [0, 0], partials: [0, 0], why: 'no derivative at the origin; 0 is symmetric' }],
   cost: 20,
@@ -157,7 +185,10 @@ export const logaddexp = binary({
 export const xlogy = binary({
   name: 'xlogy',
   scalar: (x, y) => (x === 0 && !Number.isNaN(y) ? 0 : x! * Math.log(y!)),
-  domain: [[-2, 2], [0.3, 3]],
+  domain: [
+    [-2, 2],
+    [0.3, 3],
+  ],
   extremes: [0, 1e20],
   kinks: [{ at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' }],
   cost: 12,
@@ -203,13 +234,20 @@ export const minimum = binary({
 export const copysign = binary({
   name: 'copysign',
   scalar: (a, b) => special.copySign(a!, b!),
-  domain: [[0.2, 2], [-2, 2]],
+  domain: [
+    [0.2, 2],
+    [-2, 2],
+  ],
   extremes: [0, -0, -3],
   kinks: [{ at: [0, 1], partials: [0, 0], why: 'as abs at 0' }],
   source: 'IEEE 754 copySign',
 })
 
-const branch = (shape: readonly number[], dtype: DType = 'f64') => ({ shape, dtype, domain: dtype === 'bool' ? ([0, 2] as const) : ([-2, 2] as const) })
+const branch = (shape: readonly number[], dtype: DType = 'f64') => ({
+  shape,
+  dtype,
+  domain: dtype === 'bool' ? ([0, 2] as const) : ([-2, 2] as const),
+})
 const whereSample = (c: readonly number[], a: readonly number[], b: readonly number[], dtype?: DType) => ({
   args: [branch(c, 'bool'), branch(a, dtype), branch(b, dtype)],
   params: NO_PARAMS,
@@ -224,7 +262,13 @@ export const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'floa
   shapeRule: (args) => {
     const [c, a, b] = args
     if (c!.dtype !== 'bool' || a!.dtype !== b!.dtype)
-      raise({ _tag: 'DTypeMismatch', op: 'where', dtypes: args.map((x) => x.dtype), reason: 'where takes a bool condition and two branches of one dtype', fix: 'cast the branches to one dtype.' })
+      raise({
+        _tag: 'DTypeMismatch',
+        op: 'where',
+        dtypes: args.map((x) => x.dtype),
+        reason: 'where takes a bool condition and two branches of one dtype',
+        fix: 'cast the branches to one dtype.',
+      })
     if (a === b && sameShape(c!.shape, a!.shape)) return a!
     const shape = broadcastAvals(args, 'where')
     return sameShape(a!.shape, shape) ? a! : sameShape(b!.shape, shape) ? b! : aval(shape, a!.dtype)

@@ -14,11 +14,27 @@ const samples = (arity: number, dtypes: readonly DType[]): readonly Sample<NoPar
     args: Array.from({ length: arity }, (_, i) => {
       const shape = shapes[i % shapes.length]!
       const size = shape.reduce((a, b) => a * b, 1)
-      return { shape, dtype, values: Array.from({ length: size }, (_, k) => (dtype === 'bool' ? ((k >> i) & 1) : ((k * (i + 2) + i) % 5) - 2)) }
+      return {
+        shape,
+        dtype,
+        values: Array.from({ length: size }, (_, k) => (dtype === 'bool' ? (k >> i) & 1 : ((k * (i + 2) + i) % 5) - 2)),
+      }
     }),
     params: NO_PARAMS,
   })
-  return dtypes.flatMap((d) => [of([[]], d), of([[6]], d), of([[0]], d), of([[2, 3], [3]], d), of([[2, 1], [1, 4]], d)])
+  return dtypes.flatMap((d) => [
+    of([[]], d),
+    of([[6]], d),
+    of([[0]], d),
+    of([[2, 3], [3]], d),
+    of(
+      [
+        [2, 1],
+        [1, 4],
+      ],
+      d,
+    ),
+  ])
 }
 const numbers: readonly DType[] = ['f64', 'f32', 'i32', 'bool']
 
@@ -50,7 +66,10 @@ const test = <const N extends string>(name: N, holds: (x: number) => boolean) =>
       extremes: [0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
       source: 'IEEE 754, 5.7.2',
     }),
-    samples: [...samples(1, numbers), { args: [{ shape: [4], values: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1] }], params: NO_PARAMS }],
+    samples: [
+      ...samples(1, numbers),
+      { args: [{ shape: [4], values: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1] }], params: NO_PARAMS },
+    ],
   })
   return Object.assign((x: unknown): AnyExpr => asExpr(apply(prim, [lift(x, name)], NO_PARAMS)), { primitive: prim })
 }
@@ -112,7 +131,11 @@ export const isnan = test('isnan', Number.isNaN)
  */
 export const isfinite = test('isfinite', Number.isFinite)
 
-const logic = <const N extends string, const A extends readonly 'int'[]>(name: N, args: A, scalar: (...xs: number[]) => number): Primitive<N, NoParams, A> =>
+const logic = <const N extends string, const A extends readonly 'int'[]>(
+  name: N,
+  args: A,
+  scalar: (...xs: number[]) => number,
+): Primitive<N, NoParams, A> =>
   primitive({
     ...elementwise(args, { name, scalar, result: 'bool', family, args, source: 'NumPy' }),
     shapeRule: elementwiseShape(name, 'bool', ['bool']),
@@ -129,21 +152,29 @@ const notPrimitive = logic('logicalNot', ['int'] as const, (x) => (x === 0 ? 1 :
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
  * @example logicalAnd([1, 0], [1, 1])   // [true, false]
  */
-export const logicalAnd = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(andPrimitive, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)), { primitive: andPrimitive })
+export const logicalAnd = Object.assign(
+  (a: unknown, b: unknown): AnyExpr => asExpr(apply(andPrimitive, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)),
+  { primitive: andPrimitive },
+)
 /**
  * a or b. Numbers count as true unless they are 0.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
  * @example logicalOr([1, 0], [0, 0])   // [true, false]
  */
-export const logicalOr = Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(orPrimitive, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)), { primitive: orPrimitive })
+export const logicalOr = Object.assign(
+  (a: unknown, b: unknown): AnyExpr => asExpr(apply(orPrimitive, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)),
+  { primitive: orPrimitive },
+)
 /**
  * not x. Numbers count as true unless they are 0.
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
  * @example logicalNot([1, 0])   // [false, true]
  */
-export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [truth(x, 'logicalNot')], NO_PARAMS)), { primitive: notPrimitive })
+export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [truth(x, 'logicalNot')], NO_PARAMS)), {
+  primitive: notPrimitive,
+})
 
 /**
  * Another name of `logicalAnd`.

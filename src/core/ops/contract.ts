@@ -11,18 +11,43 @@ import { reshapeNode } from './layout.js'
 
 const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
   const [s, u] = [a.shape, b.shape]
-  if (s.length < 2 || u.length < 2) raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `needs matrices, got ${showShape(s)} and ${showShape(u)}.`, fix: `use dot for vectors, or expandDims.` })
+  if (s.length < 2 || u.length < 2)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [s, u],
+      reason: `needs matrices, got ${showShape(s)} and ${showShape(u)}.`,
+      fix: `use dot for vectors, or expandDims.`,
+    })
   const k = s[s.length - 1]!
   const l = u[u.length - 2]!
-  if (k !== l) raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`, fix: fixInner(s, u) })
-  if (a.dtype !== b.dtype) raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, b.dtype], reason: `${op} takes one dtype`, fix: 'cast one of them.' })
+  if (k !== l)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [s, u],
+      reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
+      fix: fixInner(s, u),
+    })
+  if (a.dtype !== b.dtype)
+    raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, b.dtype], reason: `${op} takes one dtype`, fix: 'cast one of them.' })
   const batch = broadcastShapes(s.slice(0, -2), u.slice(0, -2))
-  if (batch === undefined) return raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason: `leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.` })
+  if (batch === undefined)
+    return raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [s, u],
+      reason: `leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`,
+    })
   return aval([...batch, s[s.length - 2]!, u[u.length - 1]!], a.dtype)
 }
 const fixInner = (s: readonly number[], u: readonly number[]): string => {
   const k = s[s.length - 1]
-  return u[u.length - 1] === k ? `transpose b.` : s[s.length - 2] === u[u.length - 2] ? `transpose a.` : `the last axis of a must equal the second last of b.`
+  return u[u.length - 1] === k
+    ? `transpose b.`
+    : s[s.length - 2] === u[u.length - 2]
+      ? `transpose a.`
+      : `the last axis of a must equal the second last of b.`
 }
 
 /** out += a b, in f64, rounded once per element. */
@@ -65,7 +90,13 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
   args: ['float', 'float', 'float'],
   shapeRule: ([acc, a, b]) => {
     const y = matmulShape('matmulAdd', a!, b!)
-    if (!sameAval(y, acc!)) raise({ _tag: 'ShapeMismatch', op: 'matmulAdd', shapes: [acc!.shape, y.shape], reason: `the accumulator is ${showShape(acc!.shape)}, the product ${showShape(y.shape)}.` })
+    if (!sameAval(y, acc!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'matmulAdd',
+        shapes: [acc!.shape, y.shape],
+        reason: `the accumulator is ${showShape(acc!.shape)}, the product ${showShape(y.shape)}.`,
+      })
     return acc!
   },
   meaning: ([acc, a, b], _p, [out]) => multiply(a!, b!, acc!, out!),
@@ -104,7 +135,8 @@ export const matmul = (a: unknown, b: unknown): AnyExpr => {
  * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
  * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
  */
-export const matmulAdd = (acc: unknown, a: unknown, b: unknown): AnyExpr => asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'f32'), NO_PARAMS))
+export const matmulAdd = (acc: unknown, a: unknown, b: unknown): AnyExpr =>
+  asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'f32'), NO_PARAMS))
 
 /** Primitives of this family, by name. */
 export const contract = { matmul: matmulPrimitive, matmulAdd: matmulAddPrimitive } as const

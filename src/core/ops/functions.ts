@@ -39,35 +39,69 @@ export const abs = unary({
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = 2 x dx, 0 at 0.   Source  IEEE 754.
  * @example square([3, -2])   // [9, 4]
  */
-export const square = unary({ name: 'square', scalar: (x) => x! * x!, integers: true, kinks: [{ at: [0], partials: [0], why: 'smooth; no 0 / 0' }], source: IEEE })
+export const square = unary({
+  name: 'square',
+  scalar: (x) => x! * x!,
+  integers: true,
+  kinks: [{ at: [0], partials: [0], why: 'smooth; no 0 / 0' }],
+  source: IEEE,
+})
 /**
  * -1, 0 or 1 as x is negative, zero or positive; NaN stays.
  *
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = 0 everywhere, at the jump too.   Source  NumPy sign.
  * @example sign([-5, 0, 7])   // [-1, 0, 1]
  */
-export const sign = unary({ name: 'sign', scalar: (x) => Math.sign(x!), integers: true, extremes: [0, 1e-300], kinks: [{ at: [0], partials: [0], why: 'a step: zero on both sides' }], source: 'NumPy' })
+export const sign = unary({
+  name: 'sign',
+  scalar: (x) => Math.sign(x!),
+  integers: true,
+  extremes: [0, 1e-300],
+  kinks: [{ at: [0], partials: [0], why: 'a step: zero on both sides' }],
+  source: 'NumPy',
+})
 /**
  * The largest integer that is not above x, as a float.
  *
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardNegative.
  * @example floor([1.7, -1.2])   // [1, -2]
  */
-export const floor = unary({ name: 'floor', scalar: (x) => Math.floor(x!), domain: [[0.1, 0.9]], extremes: [-1.5, -1, 0, 2.5, 1e20], kinks: [{ at: [1], partials: [0], why: 'a step: zero on both sides' }], source: IEEE })
+export const floor = unary({
+  name: 'floor',
+  scalar: (x) => Math.floor(x!),
+  domain: [[0.1, 0.9]],
+  extremes: [-1.5, -1, 0, 2.5, 1e20],
+  kinks: [{ at: [1], partials: [0], why: 'a step: zero on both sides' }],
+  source: IEEE,
+})
 /**
  * The smallest integer that is not below x, as a float.
  *
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardPositive.
  * @example ceil([1.2, -1.7])   // [2, -1]
  */
-export const ceil = unary({ name: 'ceil', scalar: (x) => Math.ceil(x!), domain: [[0.1, 0.9]], extremes: [-1.5, -1, 0, 2.5, 1e20], kinks: [{ at: [1], partials: [0], why: 'a step: zero on both sides' }], source: IEEE })
+export const ceil = unary({
+  name: 'ceil',
+  scalar: (x) => Math.ceil(x!),
+  domain: [[0.1, 0.9]],
+  extremes: [-1.5, -1, 0, 2.5, 1e20],
+  kinks: [{ at: [1], partials: [0], why: 'a step: zero on both sides' }],
+  source: IEEE,
+})
 /**
  * The nearest integer, halves to even, as a float.
  *
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTiesToEven; NumPy round.
  * @example round([0.5, 1.5, 2.4])   // [0, 2, 2]
  */
-export const round = unary({ name: 'round', scalar: (x) => special.roundHalfEven(x!), domain: [[0.6, 1.4]], extremes: [-2.5, -0.5, 0.5, 1.5, 1e20], kinks: [{ at: [0.5], partials: [0], why: 'a step: zero on both sides' }], source: IEEE })
+export const round = unary({
+  name: 'round',
+  scalar: (x) => special.roundHalfEven(x!),
+  domain: [[0.6, 1.4]],
+  extremes: [-2.5, -0.5, 0.5, 1.5, 1e20],
+  kinks: [{ at: [0.5], partials: [0], why: 'a step: zero on both sides' }],
+  source: IEEE,
+})
 
 // ---- powers and roots ------------------------------------------------------------------------------------------------
 
@@ -77,7 +111,14 @@ export const round = unary({ name: 'round', scalar: (x) => special.roundHalfEven
  * Domain  x != 0; 1 / 0 is Infinity.   Rule  dy = -y^2 dx.   Source  IEEE 754.
  * @example reciprocal([2, -4])   // [0.5, -0.25]
  */
-export const reciprocal = unary({ name: 'reciprocal', scalar: (x) => 1 / x!, domain: [[0.3, 3]], extremes: [0, -0.5, 1e20], cost: 4, source: IEEE })
+export const reciprocal = unary({
+  name: 'reciprocal',
+  scalar: (x) => 1 / x!,
+  domain: [[0.3, 3]],
+  extremes: [0, -0.5, 1e20],
+  cost: 4,
+  source: IEEE,
+})
 /**
  * The square root of x.
  *
@@ -99,7 +140,14 @@ export const sqrt = unary({
  * Domain  x > 0; Infinity at 0, NaN below.   Rule  dy = -y^3 dx / 2.   Source  IEEE 754.
  * @example rsqrt([1, 4])   // [1, 0.5]
  */
-export const rsqrt = unary({ name: 'rsqrt', scalar: (x) => 1 / Math.sqrt(x!), domain: [[0.3, 4]], extremes: [0, 1e20, -1], cost: 8, source: IEEE })
+export const rsqrt = unary({
+  name: 'rsqrt',
+  scalar: (x) => 1 / Math.sqrt(x!),
+  domain: [[0.3, 4]],
+  extremes: [0, 1e20, -1],
+  cost: 8,
+  source: IEEE,
+})
 /**
  * The real cube root of x, of negative x too.
  *
@@ -138,35 +186,69 @@ export const exp2 = unary({ name: 'exp2', scalar: (x) => 2 ** x!, extremes: [-11
  * Rule  dy = (y + 1) dx.   Source  DLMF 4.2.19; IEEE 754, expm1.
  * @example expm1([0])   // [0]
  */
-export const expm1 = unary({ name: 'expm1', scalar: (x) => Math.expm1(x!), extremes: [-100, -1e-10, 0, 1e-10, 100], cost: 12, source: 'DLMF 4.2.19' })
+export const expm1 = unary({
+  name: 'expm1',
+  scalar: (x) => Math.expm1(x!),
+  extremes: [-100, -1e-10, 0, 1e-10, 100],
+  cost: 12,
+  source: 'DLMF 4.2.19',
+})
 /**
  * The natural logarithm of x.
  *
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / x.   Source  DLMF 4.2.2.
  * @example log([1])   // [0]
  */
-export const log = unary({ name: 'log', scalar: (x) => Math.log(x!), domain: [[0.2, 4]], extremes: [0, 1e-30, 1e30, -1], cost: 10, source: 'DLMF 4.2.2' })
+export const log = unary({
+  name: 'log',
+  scalar: (x) => Math.log(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e-30, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.2',
+})
 /**
  * The logarithm of x to base 2.
  *
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 2).   Source  DLMF 4.2.10.
  * @example log2([1, 8])   // [0, 3]
  */
-export const log2 = unary({ name: 'log2', scalar: (x) => Math.log2(x!), domain: [[0.2, 4]], extremes: [0, 1e30, -1], cost: 10, source: 'DLMF 4.2.10' })
+export const log2 = unary({
+  name: 'log2',
+  scalar: (x) => Math.log2(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.10',
+})
 /**
  * The logarithm of x to base 10.
  *
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 10).   Source  DLMF 4.2.10.
  * @example log10([1, 1000])   // [0, 3]
  */
-export const log10 = unary({ name: 'log10', scalar: (x) => Math.log10(x!), domain: [[0.2, 4]], extremes: [0, 1e30, -1], cost: 10, source: 'DLMF 4.2.10' })
+export const log10 = unary({
+  name: 'log10',
+  scalar: (x) => Math.log10(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.10',
+})
 /**
  * log(1 + x), accurate near 0.
  *
  * Domain  x > -1; -Infinity at -1, NaN below.   Rule  dy = dx / (1 + x).   Source  IEEE 754, logp1.
  * @example log1p([0])   // [0]
  */
-export const log1p = unary({ name: 'log1p', scalar: (x) => Math.log1p(x!), domain: [[-0.6, 3]], extremes: [-1, -1e-10, 0, 1e-10, 1e30, -2], cost: 12, source: IEEE })
+export const log1p = unary({
+  name: 'log1p',
+  scalar: (x) => Math.log1p(x!),
+  domain: [[-0.6, 3]],
+  extremes: [-1, -1e-10, 0, 1e-10, 1e30, -2],
+  cost: 12,
+  source: IEEE,
+})
 
 // ---- circular and hyperbolic functions -------------------------------------------------------------------------------
 
@@ -190,21 +272,42 @@ export const cos = unary({ name: 'cos', scalar: (x) => Math.cos(x!), extremes: [
  * Domain  away from the odd multiples of pi / 2.   Rule  dy = (1 + y^2) dx.   Source  DLMF 4.14.4.
  * @example tan([0])   // [0]
  */
-export const tan = unary({ name: 'tan', scalar: (x) => Math.tan(x!), domain: [[-1, 1]], extremes: [0, 30], cost: 16, source: 'DLMF 4.14.4' })
+export const tan = unary({
+  name: 'tan',
+  scalar: (x) => Math.tan(x!),
+  domain: [[-1, 1]],
+  extremes: [0, 30],
+  cost: 16,
+  source: 'DLMF 4.14.4',
+})
 /**
  * The angle in [-pi/2, pi/2] whose sine is x.
  *
  * Domain  [-1, 1], NaN outside.   Rule  dy = dx / sqrt(1 - x^2): Infinity at the ends.   Source  DLMF 4.23.1.
  * @example asin([0])   // [0]
  */
-export const asin = unary({ name: 'asin', scalar: (x) => Math.asin(x!), domain: [[-0.8, 0.8]], extremes: [-1, 1, 2], cost: 14, source: 'DLMF 4.23.1' })
+export const asin = unary({
+  name: 'asin',
+  scalar: (x) => Math.asin(x!),
+  domain: [[-0.8, 0.8]],
+  extremes: [-1, 1, 2],
+  cost: 14,
+  source: 'DLMF 4.23.1',
+})
 /**
  * The angle in [0, pi] whose cosine is x.
  *
  * Domain  [-1, 1], NaN outside.   Rule  dy = -dx / sqrt(1 - x^2): -Infinity at the ends.   Source  DLMF 4.23.2.
  * @example acos([1])   // [0]
  */
-export const acos = unary({ name: 'acos', scalar: (x) => Math.acos(x!), domain: [[-0.8, 0.8]], extremes: [-1, 1, 2], cost: 14, source: 'DLMF 4.23.2' })
+export const acos = unary({
+  name: 'acos',
+  scalar: (x) => Math.acos(x!),
+  domain: [[-0.8, 0.8]],
+  extremes: [-1, 1, 2],
+  cost: 14,
+  source: 'DLMF 4.23.2',
+})
 /**
  * The angle in (-pi/2, pi/2) whose tangent is x.
  *
@@ -232,28 +335,55 @@ export const cosh = unary({ name: 'cosh', scalar: (x) => Math.cosh(x!), extremes
  * Extremes  -1 and 1.   Rule  dy = (1 - y^2) dx.   Source  DLMF 4.28.4.
  * @example tanh([0])   // [0]
  */
-export const tanh = unary({ name: 'tanh', scalar: (x) => Math.tanh(x!), domain: [[-3, 3]], extremes: [-100, 0, 100], cost: 12, source: 'DLMF 4.28.4' })
+export const tanh = unary({
+  name: 'tanh',
+  scalar: (x) => Math.tanh(x!),
+  domain: [[-3, 3]],
+  extremes: [-100, 0, 100],
+  cost: 12,
+  source: 'DLMF 4.28.4',
+})
 /**
  * The number whose hyperbolic sine is x.
  *
  * Rule  dy = dx / sqrt(1 + x^2).   Source  DLMF 4.37.1.
  * @example asinh([0])   // [0]
  */
-export const asinh = unary({ name: 'asinh', scalar: (x) => Math.asinh(x!), extremes: [-1e10, -1e-10, 0, 1e10], cost: 16, source: 'DLMF 4.37.1' })
+export const asinh = unary({
+  name: 'asinh',
+  scalar: (x) => Math.asinh(x!),
+  extremes: [-1e10, -1e-10, 0, 1e10],
+  cost: 16,
+  source: 'DLMF 4.37.1',
+})
 /**
  * The number that is not negative and whose hyperbolic cosine is x.
  *
  * Domain  x >= 1, NaN below.   Rule  dy = dx / sqrt(x^2 - 1): Infinity at 1.   Source  DLMF 4.37.2.
  * @example acosh([1])   // [0]
  */
-export const acosh = unary({ name: 'acosh', scalar: (x) => Math.acosh(x!), domain: [[1.3, 4]], extremes: [1, 1e10, 0], cost: 16, source: 'DLMF 4.37.2' })
+export const acosh = unary({
+  name: 'acosh',
+  scalar: (x) => Math.acosh(x!),
+  domain: [[1.3, 4]],
+  extremes: [1, 1e10, 0],
+  cost: 16,
+  source: 'DLMF 4.37.2',
+})
 /**
  * The number whose hyperbolic tangent is x.
  *
  * Domain  (-1, 1); infinite at the ends, NaN outside.   Rule  dy = dx / (1 - x^2).   Source  DLMF 4.37.3.
  * @example atanh([0])   // [0]
  */
-export const atanh = unary({ name: 'atanh', scalar: (x) => Math.atanh(x!), domain: [[-0.7, 0.7]], extremes: [-1, -1e-10, 0, 1, 2], cost: 16, source: 'DLMF 4.37.3' })
+export const atanh = unary({
+  name: 'atanh',
+  scalar: (x) => Math.atanh(x!),
+  domain: [[-0.7, 0.7]],
+  extremes: [-1, -1e-10, 0, 1, 2],
+  cost: 16,
+  source: 'DLMF 4.37.3',
+})
 
 // ---- special functions -----------------------------------------------------------------------------------------------
 
@@ -277,7 +407,14 @@ export const erfc = unary({ name: 'erfc', scalar: (x) => special.erfc(x!), extre
  * Domain  everywhere but 0, -1, -2, ... (Infinity there).   Rule  dy = digamma(x) dx.   Source  DLMF 5.2.1, 5.5.3.
  * @example lgamma([1, 2])   // [0, 0]
  */
-export const lgamma = unary({ name: 'lgamma', scalar: (x) => special.lgamma(x!), domain: [[0.3, 5]], extremes: [0, -1, -2.5, 1e10], cost: 60, source: 'DLMF 5.2.1' })
+export const lgamma = unary({
+  name: 'lgamma',
+  scalar: (x) => special.lgamma(x!),
+  domain: [[0.3, 5]],
+  extremes: [0, -1, -2.5, 1e10],
+  cost: 60,
+  source: 'DLMF 5.2.1',
+})
 
 /** Which derivative of digamma. */
 export interface PolygammaParams {
@@ -345,14 +482,28 @@ export const trigamma = (x: unknown): AnyExpr => polygamma(1, x)
  * Extremes  0 and 1.   Rule  dy = y (1 - y) dx.   Source  NNlib sigma.
  * @example sigmoid([0])   // [0.5]
  */
-export const sigmoid = unary({ name: 'sigmoid', scalar: (x) => special.sigmoid(x!), domain: [[-3, 3]], extremes: [-80, 0, 100], cost: 12, source: 'NNlib sigmoid' })
+export const sigmoid = unary({
+  name: 'sigmoid',
+  scalar: (x) => special.sigmoid(x!),
+  domain: [[-3, 3]],
+  extremes: [-80, 0, 100],
+  cost: 12,
+  source: 'NNlib sigmoid',
+})
 /**
  * log(1 + exp x), without overflow.
  *
  * Extremes  0 and x.   Rule  dy = sigmoid(x) dx.   Source  NNlib softplus.
  * @example softplus([1000])   // [1000]
  */
-export const softplus = unary({ name: 'softplus', scalar: (x) => special.softplus(x!), domain: [[-3, 3]], extremes: [-80, 0, 1000], cost: 20, source: 'NNlib softplus' })
+export const softplus = unary({
+  name: 'softplus',
+  scalar: (x) => special.softplus(x!),
+  domain: [[-3, 3]],
+  extremes: [-80, 0, 1000],
+  cost: 20,
+  source: 'NNlib softplus',
+})
 /**
  * max(x, 0).
  *

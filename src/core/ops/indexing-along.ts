@@ -14,8 +14,16 @@ import { aroundAxis } from './reduce.js'
 
 /** Shape of what is taken: the indices', which differ from x's along the axis only. */
 const takenShape = (op: string, x: Aval, indices: Aval, axis: number): readonly number[] => {
-  if (indices.dtype !== 'i32') raise({ _tag: 'DTypeMismatch', op, dtypes: [indices.dtype], reason: `${op}: indices are i32, got ${indices.dtype}`, fix: `cast them to i32.` })
-  if (!(Number.isInteger(axis) && axis >= 0 && axis < x.shape.length)) raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(x.shape)}.` })
+  if (indices.dtype !== 'i32')
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [indices.dtype],
+      reason: `${op}: indices are i32, got ${indices.dtype}`,
+      fix: `cast them to i32.`,
+    })
+  if (!(Number.isInteger(axis) && axis >= 0 && axis < x.shape.length))
+    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(x.shape)}.` })
   if (indices.shape.length !== x.shape.length || indices.shape.some((d, i) => i !== axis && d !== x.shape[i]))
     raise({
       _tag: 'ShapeMismatch',
@@ -24,7 +32,8 @@ const takenShape = (op: string, x: Aval, indices: Aval, axis: number): readonly 
       reason: `x is ${showShape(x.shape)}, the indices ${showShape(indices.shape)}: they may differ along axis ${axis} only.`,
       fix: `broadcastTo one of them, or use gather for whole slices.`,
     })
-  if (x.shape[axis] === 0 && indices.size > 0) raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
+  if (x.shape[axis] === 0 && indices.size > 0)
+    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
   return indices.shape
 }
 /** Calls f(element of x, element of what is taken) for every index. */
@@ -33,7 +42,8 @@ const eachTaken = (x: NDArray, indices: NDArray, axis: number, f: (at: number, t
   const count = indices.shape[axis]!
   let taken = 0
   for (let b = 0; b < before; b++)
-    for (let i = 0; i < count; i++) for (let c = 0; c < after; c++, taken++) f((b * size + resolve(indices.data[taken]!, size)) * after + c, taken)
+    for (let i = 0; i < count; i++)
+      for (let c = 0; c < after; c++, taken++) f((b * size + resolve(indices.data[taken]!, size)) * after + c, taken)
 }
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
 const cases: readonly { readonly x: readonly number[]; readonly indices: ReturnType<typeof at>; readonly axis: number }[] = [
@@ -69,7 +79,13 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
   codec: axisCodec,
   shapeRule: ([acc, indices, u], { axis }) => {
     const taken = aval(takenShape('scatterAddAlong', acc!, indices!, axis), acc!.dtype)
-    if (!sameAval(taken, u!)) raise({ _tag: 'ShapeMismatch', op: 'scatterAddAlong', shapes: [taken.shape, u!.shape], reason: `the indices are ${showShape(taken.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.` })
+    if (!sameAval(taken, u!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'scatterAddAlong',
+        shapes: [taken.shape, u!.shape],
+        reason: `the indices are ${showShape(taken.shape)}, the updates ${u!.dtype} ${showShape(u!.shape)}.`,
+      })
     return acc!
   },
   meaning: ([acc, indices, u], { axis }, [out]) => {
@@ -83,7 +99,8 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
   source: 'adjoint of take_along_axis',
 })
 export const takeAlongNode = (x: Node, indices: Node, axis: number): Node => apply(takeAlongAxisPrimitive, [x, indices], { axis })
-export const scatterAddAlongNode = (acc: Node, indices: Node, u: Node, axis: number): Node => apply(scatterAddAlongPrimitive, [acc, indices, u], { axis })
+export const scatterAddAlongNode = (acc: Node, indices: Node, u: Node, axis: number): Node =>
+  apply(scatterAddAlongPrimitive, [acc, indices, u], { axis })
 
 /**
  * One element of x for each index, along an axis (the last by default): what argsort's or argmax's indices pick.
@@ -116,7 +133,13 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: t.number }),
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))
-      raise({ _tag: 'ShapeMismatch', op: 'searchsorted', shapes: [sorted!.shape, values!.shape], reason: `the sorted numbers must be a vector, got ${showShape(sorted!.shape)}.`, fix: `reshape them, or vmap over their rows.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'searchsorted',
+        shapes: [sorted!.shape, values!.shape],
+        reason: `the sorted numbers must be a vector, got ${showShape(sorted!.shape)}.`,
+        fix: `reshape them, or vmap over their rows.`,
+      })
     return aval(values!.shape, 'i32')
   },
   meaning: ([sorted, values], { side, batchDims }, [out]) => {
@@ -137,7 +160,13 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
     }
   },
   samples: [
-    { args: [{ shape: [4], values: [-1, 0, 0, 1] }, { shape: [5], values: [-2, 0, 0.5, 1, 3] }], params: { side: 'left', batchDims: 0 } },
+    {
+      args: [
+        { shape: [4], values: [-1, 0, 0, 1] },
+        { shape: [5], values: [-2, 0, 0.5, 1, 3] },
+      ],
+      params: { side: 'left', batchDims: 0 },
+    },
     { args: [{ shape: [4], values: [-1, 0, 0, 1] }, { shape: [2, 3] }], params: { side: 'right', batchDims: 0 } },
     { args: [{ shape: [2, 2], values: [-1, 1, 0, 0.5] }, { shape: [2, 3] }], params: { side: 'left', batchDims: 1 } },
     { args: [{ shape: [0] }, { shape: [] }], params: { side: 'left', batchDims: 0 } },

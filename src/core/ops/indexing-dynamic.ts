@@ -21,20 +21,45 @@ export interface WindowParams {
 const windowCodec: t.Type<WindowParams> = t.type({ sizes: t.readonlyArray(t.number), batchDims: t.number })
 
 /** First position of a window along an axis: negative starts count from the end, then it is moved inside. */
-const startOf = (start: number, length: number, size: number): number => Math.min(Math.max(start < 0 ? start + length : start, 0), length - size)
+const startOf = (start: number, length: number, size: number): number =>
+  Math.min(Math.max(start < 0 ? start + length : start, 0), length - size)
 
 const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: WindowParams): readonly number[] => {
   const lead = x.shape.slice(0, batchDims)
   const rest = x.shape.slice(batchDims)
-  if (starts.dtype !== 'i32') raise({ _tag: 'DTypeMismatch', op, dtypes: [starts.dtype], reason: `${op}: starts are i32, got ${starts.dtype}`, fix: `cast them to i32.` })
+  if (starts.dtype !== 'i32')
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [starts.dtype],
+      reason: `${op}: starts are i32, got ${starts.dtype}`,
+      fix: `cast them to i32.`,
+    })
   if (!sameShape(starts.shape, [...lead, rest.length]))
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, starts.shape], reason: `the starts are ${showShape(starts.shape)}, not ${showShape([...lead, rest.length])}.`, fix: `give one start per axis.` })
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, starts.shape],
+      reason: `the starts are ${showShape(starts.shape)}, not ${showShape([...lead, rest.length])}.`,
+      fix: `give one start per axis.`,
+    })
   if (sizes.length !== rest.length || sizes.some((n, i) => !(Number.isInteger(n) && n >= 0 && n <= rest[i]!)))
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, sizes], reason: `a window of ${showShape(sizes)} does not fit into ${showShape(rest)}.`, fix: `give one size per axis, at most the axis' length.` })
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, sizes],
+      reason: `a window of ${showShape(sizes)} does not fit into ${showShape(rest)}.`,
+      fix: `give one size per axis, at most the axis' length.`,
+    })
   return [...lead, ...sizes]
 }
 /** Calls f(element of x, element of the window) for every element of the windows, in order. */
-const eachInWindow = (x: readonly number[], starts: NDArray, { sizes, batchDims }: WindowParams, f: (at: number, inWindow: number) => void): void => {
+const eachInWindow = (
+  x: readonly number[],
+  starts: NDArray,
+  { sizes, batchDims }: WindowParams,
+  f: (at: number, inWindow: number) => void,
+): void => {
   const rest = x.slice(batchDims)
   const strides = stridesOf(rest)
   const whole = sizeOf(rest)
@@ -46,7 +71,12 @@ const eachInWindow = (x: readonly number[], starts: NDArray, { sizes, batchDims 
   }
 }
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
-const cases: readonly { readonly x: readonly number[]; readonly starts: ReturnType<typeof at>; readonly params: WindowParams; readonly window: readonly number[] }[] = [
+const cases: readonly {
+  readonly x: readonly number[]
+  readonly starts: ReturnType<typeof at>
+  readonly params: WindowParams
+  readonly window: readonly number[]
+}[] = [
   { x: [5], starts: at([1], [1]), params: { sizes: [3], batchDims: 0 }, window: [3] },
   { x: [5], starts: at([1], [9]), params: { sizes: [2], batchDims: 0 }, window: [2] },
   { x: [3, 4], starts: at([2], [-1, 1]), params: { sizes: [1, 2], batchDims: 0 }, window: [1, 2] },
@@ -76,7 +106,13 @@ const windowUpdate =
   (op: string) =>
   ([x, starts, u]: readonly Aval[], p: WindowParams): Aval => {
     const window = aval(windowShape(op, x!, starts!, p), x!.dtype)
-    if (!sameAval(window, u!)) raise({ _tag: 'ShapeMismatch', op, shapes: [window.shape, u!.shape], reason: `the window is ${x!.dtype} ${showShape(window.shape)}, the update ${u!.dtype} ${showShape(u!.shape)}.` })
+    if (!sameAval(window, u!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [window.shape, u!.shape],
+        reason: `the window is ${x!.dtype} ${showShape(window.shape)}, the update ${u!.dtype} ${showShape(u!.shape)}.`,
+      })
     return x!
   }
 const updateSamples = cases.map((c) => ({ args: [{ shape: c.x }, c.starts, { shape: c.window }], params: c.params }))
@@ -117,8 +153,10 @@ export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', Window
   source: 'XLA DynamicUpdateSlice',
 })
 export const dynamicSliceNode = (x: Node, starts: Node, p: WindowParams): Node => apply(dynamicSlicePrimitive, [x, starts], p)
-export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowParams): Node => apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
-export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node => apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
+export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowParams): Node =>
+  apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
+export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node =>
+  apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
 
 /** The starts as one i32 vector: given so, or as a list of scalars. */
 const liftStarts = (starts: unknown, op: string): Node => {
@@ -127,7 +165,9 @@ const liftStarts = (starts: unknown, op: string): Node => {
   return concatNode(
     starts.map((s) => {
       const n = liftIndices(s, op)
-      return n.shape.length === 0 ? reshapeNode(n, [1]) : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+      return n.shape.length === 0
+        ? reshapeNode(n, [1])
+        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
     }),
     0,
   )
@@ -148,7 +188,13 @@ export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number
   // Known places are a slice, which plans see through.
   if (Array.isArray(starts) && starts.every((s) => Number.isInteger(s))) {
     windowShape('dynamicSlice', n.aval, aval([starts.length], 'i32'), p)
-    return asExpr(sliceNode(n, { starts: n.shape.map((d, i) => startOf(starts[i] as number, d, sizes[i]!)), sizes: p.sizes, strides: n.shape.map(() => 1) }))
+    return asExpr(
+      sliceNode(n, {
+        starts: n.shape.map((d, i) => startOf(starts[i] as number, d, sizes[i]!)),
+        sizes: p.sizes,
+        strides: n.shape.map(() => 1),
+      }),
+    )
   }
   return asExpr(dynamicSliceNode(n, liftStarts(starts, 'dynamicSlice'), p))
 }
@@ -164,6 +210,13 @@ export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number
 export const dynamicUpdateSlice = (x: unknown, update: unknown, starts: unknown): AnyExpr => {
   const n = lift(x, 'dynamicUpdateSlice')
   const u = lift(update, 'dynamicUpdateSlice', n.dtype)
-  if (isFloat(u.dtype) && !isFloat(n.dtype)) raise({ _tag: 'DTypeMismatch', op: 'dynamicUpdateSlice', dtypes: [n.dtype, u.dtype], reason: `dynamicUpdateSlice: a ${u.dtype} update of an array of ${n.dtype}`, fix: `cast one of them.` })
+  if (isFloat(u.dtype) && !isFloat(n.dtype))
+    raise({
+      _tag: 'DTypeMismatch',
+      op: 'dynamicUpdateSlice',
+      dtypes: [n.dtype, u.dtype],
+      reason: `dynamicUpdateSlice: a ${u.dtype} update of an array of ${n.dtype}`,
+      fix: `cast one of them.`,
+    })
   return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))
 }

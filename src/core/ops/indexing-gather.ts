@@ -64,17 +64,38 @@ const gatherCodec: t.Type<GatherParams> = t.type({ axis: t.number, batchDims: t.
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
 const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
-  if (indices.dtype !== 'i32') raise({ _tag: 'DTypeMismatch', op, dtypes: [indices.dtype], reason: `${op}: indices are i32, got ${indices.dtype}`, fix: `cast them to i32.` })
+  if (indices.dtype !== 'i32')
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [indices.dtype],
+      reason: `${op}: indices are i32, got ${indices.dtype}`,
+      fix: `cast them to i32.`,
+    })
   if (!(Number.isInteger(axis) && axis >= batchDims && axis < x.shape.length && batchDims >= 0 && Number.isInteger(batchDims)))
-    raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for ${showShape(x.shape)}${batchDims > 0 ? ` with ${batchDims} batch axes` : ''}.` })
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `axis ${axis} is out of range for ${showShape(x.shape)}${batchDims > 0 ? ` with ${batchDims} batch axes` : ''}.`,
+    })
   if (!sameShape(x.shape.slice(0, batchDims), indices.shape.slice(0, batchDims)))
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, indices.shape], reason: `the first ${batchDims} axes of ${showShape(x.shape)} and ${showShape(indices.shape)} differ.` })
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, indices.shape],
+      reason: `the first ${batchDims} axes of ${showShape(x.shape)} and ${showShape(indices.shape)} differ.`,
+    })
   if (x.shape[axis] === 0 && indices.size > 0)
     raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
   return [...x.shape.slice(0, axis), ...indices.shape.slice(batchDims), ...x.shape.slice(axis + 1)]
 }
 /** Calls f(element of x, element of the slices, index) for every element of the slices, in order. */
-const eachGathered = (x: readonly number[], indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> }, p: GatherParams, f: (at: number, slice: number, index: number) => void): void => {
+const eachGathered = (
+  x: readonly number[],
+  indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> },
+  p: GatherParams,
+  f: (at: number, slice: number, index: number) => void,
+): void => {
   const batches = sizeOf(x.slice(0, p.batchDims))
   const outer = sizeOf(x.slice(p.batchDims, p.axis))
   const n = x[p.axis]!
@@ -91,7 +112,12 @@ const eachGathered = (x: readonly number[], indices: { readonly shape: readonly 
 const showGather = ({ axis, batchDims }: GatherParams): string => `axis ${axis}${batchDims > 0 ? ` batch ${batchDims}` : ''}`
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
 /** Arrays, indices and parameters that all three are tried with. */
-const gatherCases: readonly { readonly x: readonly number[]; readonly indices: ReturnType<typeof at>; readonly params: GatherParams; readonly note?: string }[] = [
+const gatherCases: readonly {
+  readonly x: readonly number[]
+  readonly indices: ReturnType<typeof at>
+  readonly params: GatherParams
+  readonly note?: string
+}[] = [
   { x: [4], indices: at([3], [2, 0, 2]), params: { axis: 0, batchDims: 0 }, note: 'twice the same' },
   { x: [4], indices: at([], [3]), params: { axis: 0, batchDims: 0 }, note: 'scalar index' },
   { x: [3, 2], indices: at([2, 2], [1, 0, 2, 1]), params: { axis: 0, batchDims: 0 } },
@@ -102,7 +128,8 @@ const gatherCases: readonly { readonly x: readonly number[]; readonly indices: R
   { x: [3, 2], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'no indices' },
   { x: [0], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'nothing at all' },
 ]
-const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] => gatheredShape('sample', aval(c.x, 'f64'), aval(c.indices.shape, 'i32'), c.params)
+const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] =>
+  gatheredShape('sample', aval(c.x, 'f64'), aval(c.indices.shape, 'i32'), c.params)
 
 export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float', 'int']> = primitive({
   name: 'gather',
@@ -133,7 +160,11 @@ const updateShape =
       })
     return x!
   }
-const updateSamples = gatherCases.map((c) => ({ args: [{ shape: c.x }, c.indices, { shape: slicesOf(c) }], params: c.params, ...(c.note && { note: c.note }) }))
+const updateSamples = gatherCases.map((c) => ({
+  args: [{ shape: c.x }, c.indices, { shape: slicesOf(c) }],
+  params: c.params,
+  ...(c.note && { note: c.note }),
+}))
 
 export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterAdd',
@@ -180,7 +211,9 @@ export const liftIndices = (x: unknown, op: string): Node => {
   if (Array.isArray(x) && !(x.flat(32) as unknown[]).every((i) => Number.isInteger(i)))
     raise({ _tag: 'DTypeMismatch', op, dtypes: ['i32'], reason: `${op}: an index is not a whole number`, fix: `give whole numbers.` })
   const n = lift(x, op, 'i32')
-  return n.dtype === 'i32' ? n : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `${op}: indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
+  return n.dtype === 'i32'
+    ? n
+    : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `${op}: indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
 }
 
 /** Which axis is indexed. */
@@ -212,7 +245,14 @@ const update =
     const i = liftIndices(indices, op)
     const p = { axis: axisOf(options.axis ?? 0, n.shape.length, op), batchDims: 0 }
     const u = lift(updates, op, n.dtype)
-    if (isFloat(u.dtype) && !isFloat(n.dtype)) raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype, u.dtype], reason: `${op}: ${u.dtype} updates of an array of ${n.dtype}`, fix: `cast one of them.` })
+    if (isFloat(u.dtype) && !isFloat(n.dtype))
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: `${op}: ${u.dtype} updates of an array of ${n.dtype}`,
+        fix: `cast one of them.`,
+      })
     return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
   }
 
@@ -224,7 +264,9 @@ const update =
  * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for float updates of integers.
  * @example scatterAdd([1, 2, 3], [0, 0], [10, 20])   // [31, 2, 3]
  */
-export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(scatterAddPrimitive as never)
+export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(
+  scatterAddPrimitive as never,
+)
 
 /**
  * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
@@ -245,6 +287,7 @@ export const setAt: (x: unknown, indices: unknown, values: unknown, options?: In
  */
 export const oneHot = (indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
   const i = liftIndices(indices, 'oneHot')
-  if (!(Number.isInteger(n) && n >= 0)) raise({ _tag: 'BadInput', where: 'oneHot', reason: `${n} is not a number of classes.`, fix: `give a non-negative integer.` })
+  if (!(Number.isInteger(n) && n >= 0))
+    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${n} is not a number of classes.`, fix: `give a non-negative integer.` })
   return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtype))
 }

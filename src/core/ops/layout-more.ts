@@ -14,7 +14,9 @@ import { broadcastNode, reshapeNode } from './layout.js'
 import { padNode, sliceNode } from './layout-slice.js'
 
 const lengthOf = (n: number, op: string): number =>
-  Number.isInteger(n) && n >= 0 ? n : raise({ _tag: 'BadInput', where: op, reason: `${n} is not a length.`, fix: `give a non-negative integer.` })
+  Number.isInteger(n) && n >= 0
+    ? n
+    : raise({ _tag: 'BadInput', where: op, reason: `${n} is not a length.`, fix: `give a non-negative integer.` })
 
 /**
  * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
@@ -77,7 +79,8 @@ const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(
 export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace')
   const d = dtype ?? (a0!.dtype === 'f32' ? 'f32' : 'f64')
-  if (d !== 'f64' && d !== 'f32') raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `linspace: ${d} is not a float`, fix: `cast the result.` })
+  if (d !== 'f64' && d !== 'f32')
+    raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `linspace: ${d} is not a float`, fix: `cast the result.` })
   const a = asExpr(castNode(a0!, d))
   const b = asExpr(castNode(b0!, d))
   const last = lengthOf(n, 'linspace') - 1
@@ -107,8 +110,16 @@ export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(ones([leng
 export const diag = (x: unknown, k = 0): AnyExpr => {
   const n = lift(x, 'diag')
   const rank = n.shape.length
-  if (rank === 0) raise({ _tag: 'ShapeMismatch', op: 'diag', shapes: [n.shape], reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`, fix: `reshape it to [1].` })
-  if (!Number.isInteger(k)) raise({ _tag: 'BadInput', where: 'diag', reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
+  if (rank === 0)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'diag',
+      shapes: [n.shape],
+      reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`,
+      fix: `reshape it to [1].`,
+    })
+  if (!Number.isInteger(k))
+    raise({ _tag: 'BadInput', where: 'diag', reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
   const start = (width: number): number => (k >= 0 ? k : -k * width)
   if (rank === 1) {
     const length = n.shape[0]!
@@ -119,7 +130,11 @@ export const diag = (x: unknown, k = 0): AnyExpr => {
   const [rows, width] = n.shape.slice(-2) as [number, number]
   const length = Math.max(0, Math.min(rows + Math.min(k, 0), width - Math.max(k, 0)))
   const flat = reshapeNode(n, [...lead, rows * width])
-  const part = { starts: [...lead.map(() => 0), length === 0 ? 0 : start(width)], sizes: [...lead, length], strides: [...lead.map(() => 1), width + 1] }
+  const part = {
+    starts: [...lead.map(() => 0), length === 0 ? 0 : start(width)],
+    sizes: [...lead, length],
+    strides: [...lead.map(() => 1), width + 1],
+  }
   return asExpr(sliceNode(flat, part))
 }
 
@@ -127,7 +142,8 @@ export const diag = (x: unknown, k = 0): AnyExpr => {
 const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
   const n = lift(x, op)
   const shape = n.shape.slice(-2)
-  if (shape.length < 2) raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
+  if (shape.length < 2)
+    raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
   if (!Number.isInteger(k)) raise({ _tag: 'BadInput', where: op, reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
   const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
   const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
@@ -172,6 +188,13 @@ export const assertShape = (x: unknown, shape: readonly (number | string)[]): An
       names.set(want, before ?? d)
       return before === undefined || before === d
     })
-  if (!fits) raise({ _tag: 'ShapeMismatch', op: 'assertShape', shapes: [n.shape], reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`, fix: `reshape it, or assert the shape it has.` })
+  if (!fits)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'assertShape',
+      shapes: [n.shape],
+      reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`,
+      fix: `reshape it, or assert the shape it has.`,
+    })
   return asExpr(n)
 }

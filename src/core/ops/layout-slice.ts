@@ -28,14 +28,26 @@ const inBounds = (shape: readonly number[], p: SliceParams): boolean =>
   shape.every((d, i) => {
     const n = p.sizes[i]!
     const last = p.starts[i]! + (n - 1) * p.strides[i]!
-    return Number.isInteger(n) && n >= 0 && Number.isInteger(p.starts[i]) && Number.isInteger(p.strides[i]) && p.strides[i] !== 0 && (n === 0 || (p.starts[i]! >= 0 && p.starts[i]! < d && last >= 0 && last < d))
+    return (
+      Number.isInteger(n) &&
+      n >= 0 &&
+      Number.isInteger(p.starts[i]) &&
+      Number.isInteger(p.strides[i]) &&
+      p.strides[i] !== 0 &&
+      (n === 0 || (p.starts[i]! >= 0 && p.starts[i]! < d && last >= 0 && last < d))
+    )
   })
 const sliceShape = (op: string, x: Aval, p: SliceParams): Aval => {
   if (!inBounds(x.shape, p))
-    raise({ _tag: 'BadInput', where: op, reason: `starts [${p.starts.join(', ')}], sizes [${p.sizes.join(', ')}], strides [${p.strides.join(', ')}] leave ${showShape(x.shape)}.` })
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `starts [${p.starts.join(', ')}], sizes [${p.sizes.join(', ')}], strides [${p.strides.join(', ')}] leave ${showShape(x.shape)}.`,
+    })
   return aval(p.sizes, x.dtype)
 }
-const showSlice = (p: SliceParams): string => `${showShape(p.starts)} ${showShape(p.sizes)}${p.strides.every((s) => s === 1) ? '' : ` step ${showShape(p.strides)}`}`
+const showSlice = (p: SliceParams): string =>
+  `${showShape(p.starts)} ${showShape(p.sizes)}${p.strides.every((s) => s === 1) ? '' : ` step ${showShape(p.strides)}`}`
 const sliceOffset = (shape: readonly number[], p: SliceParams): { offset: number; strides: number[] } => {
   const s = stridesOf(shape)
   return { offset: p.sizes.includes(0) ? 0 : p.starts.reduce((o, b, i) => o + b * s[i]!, 0), strides: s.map((v, i) => v * p.strides[i]!) }
@@ -78,8 +90,20 @@ export const slice = (x: unknown, starts: readonly number[], ends: readonly numb
   const shape = n.shape
   const isPosition = (p: number): boolean => Number.isInteger(p) || p === Infinity || p === -Infinity
   const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
-  if (starts.length > shape.length || ends.length !== starts.length || (strides !== undefined && strides.length !== starts.length) || !starts.every(isPosition) || !ends.every(isPosition) || !(strides ?? []).every(isStep))
-    raise({ _tag: 'BadInput', where: 'slice', reason: `starts [${starts.join(', ')}], ends [${ends.join(', ')}], strides [${strides?.join(', ') ?? ''}] do not fit ${showShape(shape)}.`, fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.` })
+  if (
+    starts.length > shape.length ||
+    ends.length !== starts.length ||
+    (strides !== undefined && strides.length !== starts.length) ||
+    !starts.every(isPosition) ||
+    !ends.every(isPosition) ||
+    !(strides ?? []).every(isStep)
+  )
+    raise({
+      _tag: 'BadInput',
+      where: 'slice',
+      reason: `starts [${starts.join(', ')}], ends [${ends.join(', ')}], strides [${strides?.join(', ') ?? ''}] do not fit ${showShape(shape)}.`,
+      fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.`,
+    })
   const begin: number[] = []
   const sizes: number[] = []
   const steps: number[] = []
@@ -98,12 +122,18 @@ export const slice = (x: unknown, starts: readonly number[], ends: readonly numb
 /** A slice; the whole is x itself. Axes of which one element is read (or none) have stride 1. */
 export const sliceNode = (x: Node, p: SliceParams): Node => {
   const strides = p.strides.map((s, i) => (p.sizes[i]! <= 1 ? 1 : s))
-  return sameShape(x.shape, p.sizes) && strides.every((s) => s === 1) ? x : apply(slicePrimitive, [x], { starts: p.starts, sizes: p.sizes, strides })
+  return sameShape(x.shape, p.sizes) && strides.every((s) => s === 1)
+    ? x
+    : apply(slicePrimitive, [x], { starts: p.starts, sizes: p.sizes, strides })
 }
 
 /** A contiguous part of one axis. */
 export const sliceAxis = (x: Node, axis: number, start: number, size: number): Node =>
-  sliceNode(x, { starts: x.shape.map((_, i) => (i === axis ? start : 0)), sizes: x.shape.map((d, i) => (i === axis ? size : d)), strides: x.shape.map(() => 1) })
+  sliceNode(x, {
+    starts: x.shape.map((_, i) => (i === axis ? start : 0)),
+    sizes: x.shape.map((d, i) => (i === axis ? size : d)),
+    strides: x.shape.map(() => 1),
+  })
 
 // ---- sliceAdd: the adjoint of slice, into an accumulator ---------------------------------------------------------------
 
@@ -114,7 +144,13 @@ export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['fl
   codec: sliceCodec,
   shapeRule: ([acc, u], p) => {
     const part = sliceShape('sliceAdd', acc!, p)
-    if (!sameAval(part, u!)) raise({ _tag: 'ShapeMismatch', op: 'sliceAdd', shapes: [acc!.shape, u!.shape], reason: `the update is ${showShape(u!.shape)}, the block ${showShape(part.shape)}.` })
+    if (!sameAval(part, u!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'sliceAdd',
+        shapes: [acc!.shape, u!.shape],
+        reason: `the update is ${showShape(u!.shape)}, the block ${showShape(part.shape)}.`,
+      })
     return acc!
   },
   meaning: ([acc, u], p, [out]) => {
@@ -169,9 +205,16 @@ export const padPrimitive: Primitive<'pad', PadParams, readonly ['float', 'float
   class: 'layout',
   codec: padCodec,
   shapeRule: ([x, fill], p) => {
-    if (fill!.shape.length !== 0 || fill!.dtype !== x!.dtype) raise({ _tag: 'ShapeMismatch', op: 'pad', shapes: [x!.shape, fill!.shape], reason: `the fill must be a ${x!.dtype} scalar, got ${fill!.dtype} ${showShape(fill!.shape)}.` })
+    if (fill!.shape.length !== 0 || fill!.dtype !== x!.dtype)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'pad',
+        shapes: [x!.shape, fill!.shape],
+        reason: `the fill must be a ${x!.dtype} scalar, got ${fill!.dtype} ${showShape(fill!.shape)}.`,
+      })
     const padded = aval(p.shape, x!.dtype)
-    if (!inBounds(p.shape, unpadParams(x!.shape, p))) raise({ _tag: 'BadInput', where: 'pad', reason: `${showShape(x!.shape)} at [${p.starts.join(', ')}] leaves ${showShape(p.shape)}.` })
+    if (!inBounds(p.shape, unpadParams(x!.shape, p)))
+      raise({ _tag: 'BadInput', where: 'pad', reason: `${showShape(x!.shape)} at [${p.starts.join(', ')}] leaves ${showShape(p.shape)}.` })
     return padded
   },
   meaning: ([x, fill], p, [out]) => {
@@ -191,8 +234,13 @@ export const padPrimitive: Primitive<'pad', PadParams, readonly ['float', 'float
   showParams: (p) => `${showShape(p.starts)} in ${showShape(p.shape)}`,
   source: 'NumPy pad (constant), XLA Pad with interior padding',
 })
-export const padNode = (x: Node, starts: readonly number[], shape: readonly number[], strides: readonly number[], fill: Node = constant(0, x.dtype)): Node =>
-  apply(padPrimitive, [x, fill], { starts, shape, strides })
+export const padNode = (
+  x: Node,
+  starts: readonly number[],
+  shape: readonly number[],
+  strides: readonly number[],
+  fill: Node = constant(0, x.dtype),
+): Node => apply(padPrimitive, [x, fill], { starts, shape, strides })
 
 /** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]

@@ -17,7 +17,12 @@ const family = 'layout'
 /** Raises BadInput unless the axis exists; counts from the front. */
 export const axisOf = (axis: number, rank: number, op: string): number =>
   normalizeAxis(axis, rank) ??
-  raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} is out of range for rank ${rank}.`, fix: `axes go from ${-rank} to ${rank - 1}.` })
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `axis ${axis} is out of range for rank ${rank}.`,
+    fix: `axes go from ${-rank} to ${rank - 1}.`,
+  })
 
 /** As `axisOf` for a list; raises BadInput for an axis named twice. */
 const distinctAxes = (axes: readonly number[], rank: number, op: string): readonly number[] => {
@@ -43,7 +48,13 @@ export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonl
     const from = x!.shape
     const off = shape.length - from.length
     if (off < 0 || from.some((d, i) => d !== 1 && d !== shape[i + off]))
-      raise({ _tag: 'ShapeMismatch', op: 'broadcastTo', shapes: [from, shape], reason: `${showShape(from)} does not broadcast to ${showShape(shape)}.`, fix: `axes must be 1 or equal, counted from the last.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'broadcastTo',
+        shapes: [from, shape],
+        reason: `${showShape(from)} does not broadcast to ${showShape(shape)}.`,
+        fix: `axes must be 1 or equal, counted from the last.`,
+      })
     return aval(shape, x!.dtype)
   },
   meaning: ([x], { shape }, [out]) => {
@@ -71,7 +82,8 @@ export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonl
  * @example broadcastTo([1, 2], [2, 2])   // [[1, 2], [1, 2]]
  */
 export const broadcastTo = (x: unknown, shape: readonly number[]): AnyExpr => asExpr(broadcastNode(lift(x, 'broadcastTo'), shape))
-export const broadcastNode = (x: Node, shape: readonly number[]): Node => (sameShape(x.aval.shape, shape) ? x : apply(broadcastToPrimitive, [x], { shape }))
+export const broadcastNode = (x: Node, shape: readonly number[]): Node =>
+  sameShape(x.aval.shape, shape) ? x : apply(broadcastToPrimitive, [x], { shape })
 
 // ---- reshape ---------------------------------------------------------------------------------------------------------
 
@@ -83,7 +95,13 @@ export const reshapePrimitive: Primitive<'reshape', ShapeParams, readonly ['floa
   codec: shapeCodec,
   shapeRule: ([x], { shape }) => {
     if (sizeOf(shape) !== x!.size)
-      raise({ _tag: 'ShapeMismatch', op: 'reshape', shapes: [x!.shape, shape], reason: `${showShape(x!.shape)} has ${x!.size} elements, ${showShape(shape)} has ${sizeOf(shape)}.`, fix: `one axis may be -1.` })
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'reshape',
+        shapes: [x!.shape, shape],
+        reason: `${showShape(x!.shape)} has ${x!.size} elements, ${showShape(shape)} has ${sizeOf(shape)}.`,
+        fix: `one axis may be -1.`,
+      })
     return aval(shape, x!.dtype)
   },
   meaning: ([x], _params, [out]) => {
@@ -113,10 +131,22 @@ export const reshape = (x: unknown, shape: readonly number[]): AnyExpr => {
   const rest = shape.reduce((a, d, i) => (i === unknown ? a : a * d), 1)
   const d = rest === 0 ? 0 : n.aval.size / rest
   if (!Number.isInteger(d) || shape.indexOf(-1, unknown + 1) >= 0 || (rest === 0 && n.aval.size !== 0))
-    raise({ _tag: 'ShapeMismatch', op: 'reshape', shapes: [n.shape, shape], reason: `${showShape(n.shape)} does not divide into ${showShape(shape)}.`, fix: `at most one axis may be -1, and the others must divide ${n.aval.size}.` })
-  return asExpr(reshapeNode(n, shape.map((s, i) => (i === unknown ? d : s))))
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'reshape',
+      shapes: [n.shape, shape],
+      reason: `${showShape(n.shape)} does not divide into ${showShape(shape)}.`,
+      fix: `at most one axis may be -1, and the others must divide ${n.aval.size}.`,
+    })
+  return asExpr(
+    reshapeNode(
+      n,
+      shape.map((s, i) => (i === unknown ? d : s)),
+    ),
+  )
 }
-export const reshapeNode = (x: Node, shape: readonly number[]): Node => (sameShape(x.aval.shape, shape) ? x : apply(reshapePrimitive, [x], { shape: [...shape] }))
+export const reshapeNode = (x: Node, shape: readonly number[]): Node =>
+  sameShape(x.aval.shape, shape) ? x : apply(reshapePrimitive, [x], { shape: [...shape] })
 
 // ---- transpose -------------------------------------------------------------------------------------------------------
 
@@ -134,7 +164,10 @@ export const transposePrimitive: Primitive<'transpose', PermParams, readonly ['f
     const s = x!.shape
     if (perm.length !== s.length || [...perm].sort((a, b) => a - b).some((p, i) => p !== i))
       raise({ _tag: 'BadInput', where: 'transpose', reason: `[${perm.join(', ')}] is not a permutation of the axes of ${showShape(s)}.` })
-    return aval(perm.map((p) => s[p]!), x!.dtype)
+    return aval(
+      perm.map((p) => s[p]!),
+      x!.dtype,
+    )
   },
   meaning: ([x], { perm }, [out]) => {
     const strides = stridesOf(x!.shape)
@@ -163,12 +196,25 @@ export const transpose = (x: unknown, axes?: readonly number[]): AnyExpr => {
   const n = lift(x, 'transpose')
   const rank = n.shape.length
   if (axes === undefined) {
-    if (rank < 2) raise({ _tag: 'ShapeMismatch', op: 'transpose', shapes: [n.shape], reason: `needs rank 2 or more, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
+    if (rank < 2)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'transpose',
+        shapes: [n.shape],
+        reason: `needs rank 2 or more, got ${showShape(n.shape)}.`,
+        fix: `expandDims first.`,
+      })
     return asExpr(swapLast(n))
   }
-  return asExpr(transposeNode(n, axes.map((a) => axisOf(a, rank, 'transpose'))))
+  return asExpr(
+    transposeNode(
+      n,
+      axes.map((a) => axisOf(a, rank, 'transpose')),
+    ),
+  )
 }
-export const transposeNode = (x: Node, perm: readonly number[]): Node => (perm.every((p, i) => p === i) && perm.length === x.shape.length ? x : apply(transposePrimitive, [x], { perm }))
+export const transposeNode = (x: Node, perm: readonly number[]): Node =>
+  perm.every((p, i) => p === i) && perm.length === x.shape.length ? x : apply(transposePrimitive, [x], { perm })
 /** Matrix transpose of the last two axes. */
 export const swapLast = (x: Node): Node => {
   const r = x.shape.length
@@ -191,12 +237,28 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
   codec: axisCodec,
   shapeRule: (xs, { axis }) => {
     const [first] = xs
-    if (first === undefined) return raise({ _tag: 'BadInput', where: 'concat', reason: 'nothing to concatenate.', fix: 'pass at least one array.' })
-    if (!(Number.isInteger(axis) && axis >= 0 && axis < first.shape.length)) raise({ _tag: 'BadInput', where: 'concat', reason: `axis ${axis} is out of range for rank ${first.shape.length}.`, fix: `arrays of rank 0 are joined by stack.` })
+    if (first === undefined)
+      return raise({ _tag: 'BadInput', where: 'concat', reason: 'nothing to concatenate.', fix: 'pass at least one array.' })
+    if (!(Number.isInteger(axis) && axis >= 0 && axis < first.shape.length))
+      raise({
+        _tag: 'BadInput',
+        where: 'concat',
+        reason: `axis ${axis} is out of range for rank ${first.shape.length}.`,
+        fix: `arrays of rank 0 are joined by stack.`,
+      })
     for (const x of xs)
       if (x.shape.length !== first.shape.length || x.dtype !== first.dtype || x.shape.some((d, i) => i !== axis && d !== first.shape[i]))
-        raise({ _tag: 'ShapeMismatch', op: 'concat', shapes: xs.map((y) => y.shape), reason: `${showShape(first.shape)} and ${showShape(x.shape)} differ away from axis ${axis}.`, fix: `all other axes must be equal.` })
-    return aval(first.shape.map((d, i) => (i === axis ? xs.reduce((n, x) => n + x.shape[axis]!, 0) : d)), first.dtype)
+        raise({
+          _tag: 'ShapeMismatch',
+          op: 'concat',
+          shapes: xs.map((y) => y.shape),
+          reason: `${showShape(first.shape)} and ${showShape(x.shape)} differ away from axis ${axis}.`,
+          fix: `all other axes must be equal.`,
+        })
+    return aval(
+      first.shape.map((d, i) => (i === axis ? xs.reduce((n, x) => n + x.shape[axis]!, 0) : d)),
+      first.dtype,
+    )
   },
   meaning: (xs, { axis }, [out]) => {
     const strides = stridesOf(out!.shape)
@@ -246,8 +308,18 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
   codec: t.type({ axis: t.number, sizes: ints }),
   shapeRule: ([x], { axis, sizes }) => {
     if (sizes.reduce((a, b) => a + b, 0) !== x!.shape[axis])
-      raise({ _tag: 'ShapeMismatch', op: 'split', shapes: [x!.shape, sizes], reason: `sizes ${showShape(sizes)} do not add up to ${x!.shape[axis]} (axis ${axis} of ${showShape(x!.shape)}).` })
-    return sizes.map((n) => aval(x!.shape.map((d, i) => (i === axis ? n : d)), x!.dtype))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'split',
+        shapes: [x!.shape, sizes],
+        reason: `sizes ${showShape(sizes)} do not add up to ${x!.shape[axis]} (axis ${axis} of ${showShape(x!.shape)}).`,
+      })
+    return sizes.map((n) =>
+      aval(
+        x!.shape.map((d, i) => (i === axis ? n : d)),
+        x!.dtype,
+      ),
+    )
   },
   meaning: ([x], { axis, sizes }, outs) => {
     const strides = stridesOf(x!.shape)
@@ -281,11 +353,18 @@ export const split = (x: unknown, parts: number | readonly number[], options: { 
   const axis = axisOf(options.axis ?? 0, n.shape.length, 'split')
   const d = n.shape[axis]!
   if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && d % parts === 0))
-    raise({ _tag: 'ShapeMismatch', op: 'split', shapes: [n.shape], reason: `${parts} equal parts do not divide axis ${axis} of ${showShape(n.shape)}.`, fix: `give the sizes.` })
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'split',
+      shapes: [n.shape],
+      reason: `${parts} equal parts do not divide axis ${axis} of ${showShape(n.shape)}.`,
+      fix: `give the sizes.`,
+    })
   const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : parts
   return splitNode(n, axis, sizes).map(asExpr)
 }
-export const splitNode = (x: Node, axis: number, sizes: readonly number[]): readonly Node[] => applyMulti(splitPrimitive, [x], { axis, sizes })
+export const splitNode = (x: Node, axis: number, sizes: readonly number[]): readonly Node[] =>
+  applyMulti(splitPrimitive, [x], { axis, sizes })
 
 // ---- compositions ------------------------------------------------------------------------------------------------------
 
@@ -302,7 +381,12 @@ export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExp
   const rank = n.shape.length + list.length
   const at = distinctAxes(list, rank, 'expandDims')
   const rest = [...n.shape]
-  return asExpr(reshapeNode(n, range(rank).map((i) => (at.includes(i) ? 1 : rest.shift()!))))
+  return asExpr(
+    reshapeNode(
+      n,
+      range(rank).map((i) => (at.includes(i) ? 1 : rest.shift()!)),
+    ),
+  )
 }
 
 /**
@@ -314,9 +398,19 @@ export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExp
  */
 export const squeeze = (x: unknown, axis?: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'squeeze')
-  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'squeeze')
-  for (const a of axes) if (n.shape[a] !== 1) raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })
-  return asExpr(reshapeNode(n, n.shape.filter((_, i) => !axes.includes(i))))
+  const axes =
+    axis === undefined
+      ? n.shape.flatMap((d, i) => (d === 1 ? [i] : []))
+      : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'squeeze')
+  for (const a of axes)
+    if (n.shape[a] !== 1)
+      raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })
+  return asExpr(
+    reshapeNode(
+      n,
+      n.shape.filter((_, i) => !axes.includes(i)),
+    ),
+  )
 }
 
 /**
@@ -330,9 +424,22 @@ export const stack = (xs: readonly unknown[], options: { readonly axis?: number 
   const ns = liftAll(xs, 'stack')
   if (ns.length === 0) raise({ _tag: 'BadInput', where: 'stack', reason: 'nothing to stack.', fix: 'pass at least one array.' })
   const shape = ns[0]!.shape
-  for (const n of ns) if (!sameShape(n.shape, shape)) raise({ _tag: 'ShapeMismatch', op: 'stack', shapes: ns.map((m) => m.shape), reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`, fix: `stack joins arrays of one shape; use concat otherwise.` })
+  for (const n of ns)
+    if (!sameShape(n.shape, shape))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'stack',
+        shapes: ns.map((m) => m.shape),
+        reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`,
+        fix: `stack joins arrays of one shape; use concat otherwise.`,
+      })
   const axis = axisOf(options.axis ?? 0, shape.length + 1, 'stack')
-  return asExpr(concatNode(ns.map((n) => reshapeNode(n, [...shape.slice(0, axis), 1, ...shape.slice(axis)])), axis))
+  return asExpr(
+    concatNode(
+      ns.map((n) => reshapeNode(n, [...shape.slice(0, axis), 1, ...shape.slice(axis)])),
+      axis,
+    ),
+  )
 }
 
 /**
@@ -361,7 +468,13 @@ export const flip = (x: unknown, options: { readonly axis?: number | readonly nu
   const { axis } = options
   const axes = axis === undefined ? range(n.shape.length) : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'flip')
   const turned = (i: number, d: number): boolean => axes.includes(i) && d > 1
-  return asExpr(sliceNode(n, { starts: n.shape.map((d, i) => (turned(i, d) ? d - 1 : 0)), sizes: n.shape, strides: n.shape.map((d, i) => (turned(i, d) ? -1 : 1)) }))
+  return asExpr(
+    sliceNode(n, {
+      starts: n.shape.map((d, i) => (turned(i, d) ? d - 1 : 0)),
+      sizes: n.shape,
+      strides: n.shape.map((d, i) => (turned(i, d) ? -1 : 1)),
+    }),
+  )
 }
 
 /**
@@ -372,14 +485,23 @@ export const flip = (x: unknown, options: { readonly axis?: number | readonly nu
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll([1, 2, 3], 1)   // [3, 1, 2]
  */
-export const roll = (x: unknown, shift: number | readonly number[], options: { readonly axis?: number | readonly number[] } = {}): AnyExpr => {
+export const roll = (
+  x: unknown,
+  shift: number | readonly number[],
+  options: { readonly axis?: number | readonly number[] } = {},
+): AnyExpr => {
   const n = lift(x, 'roll')
   const { axis } = options
   const given = typeof shift === 'number' ? [shift] : shift
   const axes = axis === undefined ? [0] : (typeof axis === 'number' ? [axis] : axis).map((a) => axisOf(a, n.shape.length, 'roll'))
   const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
   if (shifts.length !== axes.length || !shifts.every(Number.isInteger))
-    raise({ _tag: 'BadInput', where: 'roll', reason: `shifts [${given.join(', ')}] do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`, fix: `give one whole number, or one per axis.` })
+    raise({
+      _tag: 'BadInput',
+      where: 'roll',
+      reason: `shifts [${given.join(', ')}] do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
+      fix: `give one whole number, or one per axis.`,
+    })
   const start = axis === undefined ? reshapeNode(n, [n.aval.size]) : n
   const rolled = axes.reduce((y, a, i) => {
     const d = y.shape[a]!
@@ -402,9 +524,21 @@ export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
   const rank = Math.max(n.shape.length, list.length)
   const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
   const r = [...new Array<number>(rank - list.length).fill(1), ...list]
-  if (r.some((k) => !Number.isInteger(k) || k < 0)) raise({ _tag: 'BadInput', where: 'tile', reason: `reps [${list.join(', ')}] must be non-negative integers.` })
-  const wide = reshapeNode(n, shape.flatMap((d) => [1, d]))
-  return asExpr(reshapeNode(broadcastNode(wide, shape.flatMap((d, i) => [r[i]!, d])), shape.map((d, i) => d * r[i]!)))
+  if (r.some((k) => !Number.isInteger(k) || k < 0))
+    raise({ _tag: 'BadInput', where: 'tile', reason: `reps [${list.join(', ')}] must be non-negative integers.` })
+  const wide = reshapeNode(
+    n,
+    shape.flatMap((d) => [1, d]),
+  )
+  return asExpr(
+    reshapeNode(
+      broadcastNode(
+        wide,
+        shape.flatMap((d, i) => [r[i]!, d]),
+      ),
+      shape.map((d, i) => d * r[i]!),
+    ),
+  )
 }
 
 /**
@@ -417,9 +551,15 @@ export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
 export const repeat = (x: unknown, times: number, options: { readonly axis?: number } = {}): AnyExpr => {
   const n = lift(x, 'repeat')
   const axis = axisOf(options.axis ?? 0, n.shape.length, 'repeat')
-  if (!Number.isInteger(times) || times < 0) raise({ _tag: 'BadInput', where: 'repeat', reason: `${times} is not a number of repetitions.` })
+  if (!Number.isInteger(times) || times < 0)
+    raise({ _tag: 'BadInput', where: 'repeat', reason: `${times} is not a number of repetitions.` })
   const at = (k: number): number[] => [...n.shape.slice(0, axis + 1), k, ...n.shape.slice(axis + 1)]
-  return asExpr(reshapeNode(broadcastNode(reshapeNode(n, at(1)), at(times)), n.shape.map((d, i) => (i === axis ? d * times : d))))
+  return asExpr(
+    reshapeNode(
+      broadcastNode(reshapeNode(n, at(1)), at(times)),
+      n.shape.map((d, i) => (i === axis ? d * times : d)),
+    ),
+  )
 }
 
 /** Primitives of this family, by name. */

@@ -25,7 +25,14 @@ export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
   for (const n of nodes) {
     const given = at.get(n)
     if (given !== undefined) made.push(given)
-    else if (n.kind === APPLY) made.push(applyAny(n.prim!, n.args.map((a) => made[index.get(a)]!), n.data)[0]!)
+    else if (n.kind === APPLY)
+      made.push(
+        applyAny(
+          n.prim!,
+          n.args.map((a) => made[index.get(a)]!),
+          n.data,
+        )[0]!,
+      )
     else made.push(n)
   }
   return program.outputs.map((o) => made[index.get(o)]!)
@@ -37,29 +44,37 @@ const round = (x: number, dtype: Node['dtype']): number => (dtype === 'f32' ? Ma
 const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: readonly NDArray[]): void => {
   const { nodes, index } = linearize(program.outputs)
   const values = new Float64Array(nodes.length)
-  const steps = nodes.flatMap((n, i) => (n.kind === APPLY ? [{ i, f: scalarFunction(n), args: n.args.map((a) => index.get(a)), dtype: n.dtype }] : []))
+  const steps = nodes.flatMap((n, i) =>
+    n.kind === APPLY ? [{ i, f: scalarFunction(n), args: n.args.map((a) => index.get(a)), dtype: n.dtype }] : [],
+  )
   nodes.forEach((n, i) => {
     if (n.kind === CONST) values[i] = n.data as number
   })
   const reads = program.inputs.map((x) => index.get(x))
   const writes = program.outputs.map((x) => index.get(x))
   const shape = outs[0]!.shape
-  forEachIndex(shape, args.map((a) => broadcastStrides(a.shape, shape)), (offsets, flat) => {
-    reads.forEach((r, k) => {
-      if (r >= 0) values[r] = args[k]!.data[offsets[k]!]!
-    })
-    for (const s of steps) values[s.i] = round(s.f(...s.args.map((a) => values[a]!)), s.dtype)
-    writes.forEach((w, k) => {
-      outs[k]!.data[flat] = values[w]!
-    })
-  })
+  forEachIndex(
+    shape,
+    args.map((a) => broadcastStrides(a.shape, shape)),
+    (offsets, flat) => {
+      reads.forEach((r, k) => {
+        if (r >= 0) values[r] = args[k]!.data[offsets[k]!]!
+      })
+      for (const s of steps) values[s.i] = round(s.f(...s.args.map((a) => values[a]!)), s.dtype)
+      writes.forEach((w, k) => {
+        outs[k]!.data[flat] = values[w]!
+      })
+    },
+  )
 }
 
 const sampleProgram = (): Program => {
   const [x, y] = [input(aval([], 'f64'), 'x'), input(aval([], 'f64'), 'y')]
   return scalarProgram([x, y], [asNodeOf(mul(sin(asExpr(x)), asExpr(y))), asNodeOf(add(asExpr(x), asExpr(y)))])
 }
+
 import { add, mul, sin } from './elementwise.js'
+
 const asNodeOf = (x: AnyExpr): Node => x as unknown as Node
 
 /** A closed scalar program of these inputs and outputs. */
@@ -79,16 +94,36 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   variadic: true,
   multi: true,
   class: 'elementwise',
-  codec: new t.Type<MapParams>('MapParams', (u): u is MapParams => typeof u === 'object' && u !== null && 'program' in u, (u, c) => (typeof u === 'object' && u !== null && 'program' in u ? t.success(u as MapParams) : t.failure(u, c)), t.identity),
+  codec: new t.Type<MapParams>(
+    'MapParams',
+    (u): u is MapParams => typeof u === 'object' && u !== null && 'program' in u,
+    (u, c) => (typeof u === 'object' && u !== null && 'program' in u ? t.success(u as MapParams) : t.failure(u, c)),
+    t.identity,
+  ),
   shapeRule: (args, { program }): readonly Aval[] => {
     const shape = args.length === 0 ? [] : broadcastAvals(args, 'map')
     return program.outputs.map((o) => aval(shape, o.dtype))
   },
   meaning: mapMeaning,
   samples: [
-    { args: [{ shape: [3] }, { shape: [3] }], get params() { return { program: sampleProgram() } } },
-    { args: [{ shape: [2, 3] }, { shape: [] }], get params() { return { program: sampleProgram() } } },
-    { args: [{ shape: [0] }, { shape: [1] }], get params() { return { program: sampleProgram() } } },
+    {
+      args: [{ shape: [3] }, { shape: [3] }],
+      get params() {
+        return { program: sampleProgram() }
+      },
+    },
+    {
+      args: [{ shape: [2, 3] }, { shape: [] }],
+      get params() {
+        return { program: sampleProgram() }
+      },
+    },
+    {
+      args: [{ shape: [0] }, { shape: [1] }],
+      get params() {
+        return { program: sampleProgram() }
+      },
+    },
   ],
   showParams: ({ program }) => `${program.inputs.length} -> ${program.outputs.length}`,
   source: 'functor map of the array, with broadcasting',
@@ -112,16 +147,28 @@ export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R
   linear.nodes.forEach((n, i) => {
     if (own[i] === 1 && n.kind === APPLY) {
       if (n.prim!.class !== 'elementwise' || n.prim!.multi)
-        raise({ _tag: 'BadInput', where: 'map', reason: `${n.prim!.name} is not elementwise.`, fix: 'inside map use scalar operations only; apply the others outside.' })
+        raise({
+          _tag: 'BadInput',
+          where: 'map',
+          reason: `${n.prim!.name} is not elementwise.`,
+          fix: 'inside map use scalar operations only; apply the others outside.',
+        })
       for (const a of n.args) {
         if (own[linear.index.get(a)] === 1 || a.kind === CONST) continue
-        if (a.shape.length !== 0) raise({ _tag: 'BadInput', where: 'map', reason: `f captures an array of shape ${showShape(a.shape)}.`, fix: 'pass it to map as another argument.' })
+        if (a.shape.length !== 0)
+          raise({
+            _tag: 'BadInput',
+            where: 'map',
+            reason: `f captures an array of shape ${showShape(a.shape)}.`,
+            fix: 'pass it to map as another argument.',
+          })
         if (!captured.has(a)) captured.set(a, input(a.aval, 'captured'))
       }
     }
   })
   for (const o of out.nodes) {
-    if (o.shape.length !== 0) raise({ _tag: 'BadInput', where: 'map', reason: `f returned shape ${showShape(o.shape)}.`, fix: 'f maps scalars to scalars.' })
+    if (o.shape.length !== 0)
+      raise({ _tag: 'BadInput', where: 'map', reason: `f returned shape ${showShape(o.shape)}.`, fix: 'f maps scalars to scalars.' })
     if (own[linear.index.get(o)] === 0 && o.kind !== CONST && !captured.has(o)) captured.set(o, input(o.aval, 'captured'))
   }
   const program = scalarProgram([...inputs, ...captured.values()], substitute(out.nodes, captured))

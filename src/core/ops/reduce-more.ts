@@ -64,7 +64,8 @@ export const norm = (x: unknown, options: ReduceOptions & { readonly ord?: numbe
     if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, options.keepdims)))
     return max(abs(asExpr(n)), { axis: axes, keepdims: options.keepdims ?? false })
   }
-  if (!(ord > 1)) raise({ _tag: 'BadInput', where: 'norm', reason: `order ${ord} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
+  if (!(ord > 1))
+    raise({ _tag: 'BadInput', where: 'norm', reason: `order ${ord} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
   return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
 }
 
@@ -92,7 +93,8 @@ const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 
 const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions): AnyExpr => {
   const n = truths(x, op)
   const axes = axesOf(n.shape.length, options, op)
-  if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, options.keepdims)))
+  if (axes.some((a) => n.shape[a] === 0))
+    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, options.keepdims)))
   return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, options.keepdims), 'bool'))
 }
 

@@ -1,10 +1,10 @@
 /** Reductions over axes: what each one is. */
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
+import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
 import { lift, liftFloat } from '../lift.js'
-import { castNode } from '../cast.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { forEachIndex, normalizeAxis, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
@@ -44,7 +44,12 @@ const nonEmptyShape =
     return y
   }
 const noElement = (op: string, shape: readonly number[]): never =>
-  raise({ _tag: 'BadInput', where: op, reason: `${op} of no elements: an axis of ${showShape(shape)} that is folded is empty.`, fix: `concat a starting value first.` })
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${op} of no elements: an axis of ${showShape(shape)} that is folded is empty.`,
+    fix: `concat a starting value first.`,
+  })
 
 /** Calls f(result index, argument index) for every element of the argument, results in row-major order. */
 export const eachReduced = (x: NDArray, axes: readonly number[], f: (out: number, at: number) => void): void => {
@@ -65,7 +70,12 @@ export const reduceSamples = (domain: readonly [number, number] = [-2, 2], empty
   { args: [{ shape: [2, 3, 4], domain }], params: { axes: [0, 2] } },
   { args: [{ shape: [2, 1, 3], domain }], params: { axes: [0, 1, 2] } },
   { args: [{ shape: [], domain }], params: { axes: [] } },
-  ...(empty ? [{ args: [{ shape: [0, 3], domain }], params: { axes: [0] } }, { args: [{ shape: [2, 0], domain }], params: { axes: [0] } }] : []),
+  ...(empty
+    ? [
+        { args: [{ shape: [0, 3], domain }], params: { axes: [0] } },
+        { args: [{ shape: [2, 0], domain }], params: { axes: [0] } },
+      ]
+    : []),
 ]
 const showAxes = ({ axes }: ReduceParams): string => `axes ${showShape(axes)}`
 
@@ -113,7 +123,10 @@ export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> 
 })
 
 /** The fold that keeps the better of two; a NaN is better than anything. */
-const extremum = <const N extends 'max' | 'min'>(name: N, better: (a: number, b: number) => boolean): Primitive<N, ReduceParams, readonly ['float']> =>
+const extremum = <const N extends 'max' | 'min'>(
+  name: N,
+  better: (a: number, b: number) => boolean,
+): Primitive<N, ReduceParams, readonly ['float']> =>
   primitive({
     name,
     family: 'reduce',
@@ -141,7 +154,10 @@ export const maxPrimitive = extremum('max', (a, b) => a > b)
 export const minPrimitive = extremum('min', (a, b) => a < b)
 
 /** Where along one axis the best element is: the first of equals, the first NaN before all. */
-const position = <const N extends 'argmax' | 'argmin'>(name: N, better: (a: number, b: number) => boolean): Primitive<N, AxisParams, readonly ['float']> =>
+const position = <const N extends 'argmax' | 'argmin'>(
+  name: N,
+  better: (a: number, b: number) => boolean,
+): Primitive<N, AxisParams, readonly ['float']> =>
   primitive({
     name,
     family: 'reduce',
@@ -181,7 +197,10 @@ export const argmaxPrimitive = position('argmax', (a, b) => a > b)
 export const argminPrimitive = position('argmin', (a, b) => a < b)
 
 /** Lengths before, along and after an axis: element i of line (b, c) is at (b size + i) after + c. */
-export const aroundAxis = (shape: readonly number[], axis: number): { readonly before: number; readonly size: number; readonly after: number } => ({
+export const aroundAxis = (
+  shape: readonly number[],
+  axis: number,
+): { readonly before: number; readonly size: number; readonly after: number } => ({
   before: sizeOf(shape.slice(0, axis)),
   size: shape[axis]!,
   after: sizeOf(shape.slice(axis + 1)),
@@ -192,17 +211,30 @@ export const axesOf = (rank: number, options: ReduceOptions | undefined, op: str
   const axis = options?.axis
   if (axis === undefined) return range(rank)
   const axes = (typeof axis === 'number' ? [axis] : axis).map(
-    (a) => normalizeAxis(a, rank) ?? raise({ _tag: 'BadInput', where: op, reason: `axis ${a} is out of range for rank ${rank}.`, fix: `axes go from ${-rank} to ${rank - 1}.` }),
+    (a) =>
+      normalizeAxis(a, rank) ??
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `axis ${a} is out of range for rank ${rank}.`,
+        fix: `axes go from ${-rank} to ${rank - 1}.`,
+      }),
   )
   const sorted = [...axes].sort((a, b) => a - b)
-  if (sorted.some((a, i) => a === sorted[i + 1])) raise({ _tag: 'BadInput', where: op, reason: `axes [${axes.join(', ')}] name an axis twice.` })
+  if (sorted.some((a, i) => a === sorted[i + 1]))
+    raise({ _tag: 'BadInput', where: op, reason: `axes [${axes.join(', ')}] name an axis twice.` })
   return sorted
 }
 
 /** Applies a reduction; keepdims is a reshape after it. */
 export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes: readonly number[], keepdims = false): Node => {
   const y = axes.length === 0 ? x : apply(prim, [x], { axes })
-  return keepdims ? reshapeNode(y, x.shape.map((d, i) => (axes.includes(i) ? 1 : d))) : y
+  return keepdims
+    ? reshapeNode(
+        y,
+        x.shape.map((d, i) => (axes.includes(i) ? 1 : d)),
+      )
+    : y
 }
 
 /**

@@ -96,7 +96,9 @@ const scanned =
   (prim: Primitive<'cumsum' | 'cumprod', ScanParams, readonly ['float']>) =>
   (x: unknown, { axis = -1, reverse = false, exclusive = false }: ScanOptions = {}): AnyExpr => {
     const n = lift(x, prim.name)
-    return asExpr(apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], { axis: axisOf(axis, n.shape.length, prim.name), reverse, exclusive }))
+    return asExpr(
+      apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], { axis: axisOf(axis, n.shape.length, prim.name), reverse, exclusive }),
+    )
   }
 
 /**
@@ -173,7 +175,11 @@ export const recurrenceNode = (a: Node, b: Node, params: RecurrenceParams): Node
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
  */
-export const linearRecurrence = (a: unknown, b: unknown, { axis = -1, reverse = false }: { readonly axis?: number; readonly reverse?: boolean } = {}): AnyExpr => {
+export const linearRecurrence = (
+  a: unknown,
+  b: unknown,
+  { axis = -1, reverse = false }: { readonly axis?: number; readonly reverse?: boolean } = {},
+): AnyExpr => {
   const lifted = liftAll([a, b], 'linearRecurrence')
   const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
   const shape = broadcastAvals(
@@ -227,7 +233,8 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   source: 'NumPy sort, stable',
 })
 /** Values and indices, in order. */
-export const sortNodes = (x: Node, params: SortParams): readonly [Node, Node] => applyMulti(sortPrimitive, [x], params) as unknown as readonly [Node, Node]
+export const sortNodes = (x: Node, params: SortParams): readonly [Node, Node] =>
+  applyMulti(sortPrimitive, [x], params) as unknown as readonly [Node, Node]
 
 /** Options of sort, argsort. */
 export interface SortOptions {
@@ -267,11 +274,20 @@ export const argsort = (x: unknown, options: SortOptions = {}): AnyExpr => asExp
  * Errors  BadInput unless k is a whole number from 0 to the axis' length.
  * @example topk([1, 4, 3], 2).values   // [4, 3]
  */
-export const topk = (x: unknown, k: number, options: { readonly axis?: number } = {}): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
+export const topk = (
+  x: unknown,
+  k: number,
+  options: { readonly axis?: number } = {},
+): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
   const [values, indices] = sorted(x, { ...options, descending: true }, 'topk')
   const axis = axisOf(options.axis ?? -1, values.shape.length, 'topk')
   if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))
-    raise({ _tag: 'BadInput', where: 'topk', reason: `k = ${k} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`, fix: `k is from 0 to ${values.shape[axis]}.` })
+    raise({
+      _tag: 'BadInput',
+      where: 'topk',
+      reason: `k = ${k} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`,
+      fix: `k is from 0 to ${values.shape[axis]}.`,
+    })
   return { values: asExpr(sliceAxis(values, axis, 0, k)), indices: asExpr(sliceAxis(indices, axis, 0, k)) }
 }
 

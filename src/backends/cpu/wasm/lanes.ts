@@ -92,7 +92,11 @@ export class Lanes {
         f.op(OP.i32_sub, 0, () => f.push(scratch).i32Load8U()).set(m)
         f.get(v)
         if (lanes === 4) f.get(m).i32x4ReplaceLane(l)
-        else f.get(m).i32x4ReplaceLane(2 * l).get(m).i32x4ReplaceLane(2 * l + 1)
+        else
+          f.get(m)
+            .i32x4ReplaceLane(2 * l)
+            .get(m)
+            .i32x4ReplaceLane(2 * l + 1)
       }
       f.op(OP.i32_add, scratch, stride).set(scratch)
     }
@@ -109,7 +113,14 @@ export class Lanes {
       f.push(at)
       f.get(v).i32x4Const(1).op(OP.v128_and).get(v).i32x4Const(1).op(OP.v128_and).op(OP.i16x8_narrow_i32x4_u)
       f.i32x4Const(0).op(OP.i8x16_narrow_i16x8_u).i32x4ExtractLane(0).i32Store()
-    } else for (let l = 0; l < 2; l++) f.push(at).get(v).i32x4ExtractLane(2 * l).i32Const(1).op(OP.i32_and).i32Store8(l)
+    } else
+      for (let l = 0; l < 2; l++)
+        f.push(at)
+          .get(v)
+          .i32x4ExtractLane(2 * l)
+          .i32Const(1)
+          .op(OP.i32_and)
+          .i32Store8(l)
   }
 
   /** Stores lane `l` of `v` at `at`. */
@@ -118,7 +129,11 @@ export class Lanes {
     f.push(at).get(v)
     if (dtype === 'f64') f.v128Store64Lane(l)
     else if (dtype !== 'bool') f.v128Store32Lane(l)
-    else f.i32x4ExtractLane(lanes === 4 ? l : 2 * l).i32Const(1).op(OP.i32_and).i32Store8()
+    else
+      f.i32x4ExtractLane(lanes === 4 ? l : 2 * l)
+        .i32Const(1)
+        .op(OP.i32_and)
+        .i32Store8()
   }
 
   /** Stores L lanes `stride` bytes apart. */

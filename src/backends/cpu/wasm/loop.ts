@@ -36,7 +36,12 @@ export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
       const key = keyOf(o)
       if (own.has(key)) continue
       const name = `m${meanings.size}`
-      const f = module.importFunction('js', name, o.args.map(() => 'f64' as const), ['f64'])
+      const f = module.importFunction(
+        'js',
+        name,
+        o.args.map(() => 'f64' as const),
+        ['f64'],
+      )
       own.set(key, f)
       meanings.set(name, f)
       imports[name] = functionOf(o)
@@ -221,7 +226,11 @@ class LoopEmitter {
       if (this.fixed[id] === 0) return
       const r = this.hoisted.get(id) ?? f.local('v128')
       this.hoisted.set(id, r)
-      this.op(o, o.args.map((a) => this.hoisted.get(a)!), this.L)
+      this.op(
+        o,
+        o.args.map((a) => this.hoisted.get(a)!),
+        this.L,
+      )
       f.set(r)
     })
     k.outputs.forEach((o, i) => {
@@ -295,7 +304,8 @@ class LoopEmitter {
     accesses.forEach((a, i) => {
       const c = this.cursors[i]!
       if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
-      else if (a === 'any') f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
+      else if (a === 'any')
+        f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
     })
   }
 
@@ -392,7 +402,15 @@ class LoopEmitter {
   private op(o: BodyOp, x: readonly Local[], count: number): void {
     const from = o.args.map((a) => this.dtypeOf(a))
     const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
-    kernelOf(o.prim)({ v: working, lanes: this.lanes, x, from, to: o.dtype, params: o.params, viaMeaning: () => this.callMeaning(o, x, from, count) })
+    kernelOf(o.prim)({
+      v: working,
+      lanes: this.lanes,
+      x,
+      from,
+      to: o.dtype,
+      params: o.params,
+      viaMeaning: () => this.callMeaning(o, x, from, count),
+    })
   }
   private dtypeOf(value: number): DType {
     return value < this.inputs ? this.k.body.inputs[value]! : this.k.body.ops[value - this.inputs]!.dtype
@@ -412,7 +430,11 @@ class LoopEmitter {
         if (d === 'f64') f.f64x2ExtractLane(l)
         else if (d === 'f32') f.f32x4ExtractLane(l).op(OP.f64_promote_f32)
         else if (d === 'i32') f.i32x4ExtractLane(l).op(OP.f64_convert_i32_s)
-        else f.i32x4ExtractLane(L === 4 ? l : 2 * l).i32Const(1).op(OP.i32_and).op(OP.f64_convert_i32_s)
+        else
+          f.i32x4ExtractLane(L === 4 ? l : 2 * l)
+            .i32Const(1)
+            .op(OP.i32_and)
+            .op(OP.f64_convert_i32_s)
       })
       f.call(f_)
       if (o.dtype === 'f64') f.f64x2ReplaceLane(l)
@@ -423,7 +445,11 @@ class LoopEmitter {
         f.op(OP.i32_trunc_sat_f64_s).set(m)
         f.op(OP.i32_sub, 0, m).set(m)
         if (L === 4) f.get(m).i32x4ReplaceLane(l)
-        else f.get(m).i32x4ReplaceLane(2 * l).get(m).i32x4ReplaceLane(2 * l + 1)
+        else
+          f.get(m)
+            .i32x4ReplaceLane(2 * l)
+            .get(m)
+            .i32x4ReplaceLane(2 * l + 1)
       }
       f.set(out)
     }
@@ -502,7 +528,9 @@ class LoopEmitter {
     push()
     f.set(x)
     f.get(s.total).get(x)
-    f.op(op === 'max' ? OP.i32_gt_s : OP.i32_lt_s, s.total, x).op(OP.select).set(s.total)
+    f.op(op === 'max' ? OP.i32_gt_s : OP.i32_lt_s, s.total, x)
+      .op(OP.select)
+      .set(s.total)
   }
   /** Folds the vector accumulators into the totals and starts them again. */
   private flush(): void {
@@ -524,7 +552,8 @@ class LoopEmitter {
 }
 
 const isFloatSum = (o: LoopOutput): boolean => o.fold!.op === 'sum' && (o.dtype === 'f32' || o.dtype === 'f64')
-const scalarType = (o: LoopOutput): 'f64' | 'f32' | 'i32' => (o.dtype === 'f64' || isFloatSum(o) ? 'f64' : o.dtype === 'f32' ? 'f32' : 'i32')
+const scalarType = (o: LoopOutput): 'f64' | 'f32' | 'i32' =>
+  o.dtype === 'f64' || isFloatSum(o) ? 'f64' : o.dtype === 'f32' ? 'f32' : 'i32'
 
 const identity = (op: Fold, dtype: DType): number => {
   if (op === 'sum') return 0

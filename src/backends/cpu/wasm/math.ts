@@ -5,7 +5,28 @@
 import { type FunctionBuilder, type Local, OP, type Op, type Operand } from './encoder.js'
 import type { Registers } from './lanes.js'
 
-type Name = 'add' | 'sub' | 'mul' | 'div' | 'min' | 'max' | 'pmin' | 'pmax' | 'abs' | 'neg' | 'sqrt' | 'eq' | 'ne' | 'lt' | 'gt' | 'le' | 'ge' | 'nearest' | 'floor' | 'ceil' | 'trunc'
+type Name =
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'min'
+  | 'max'
+  | 'pmin'
+  | 'pmax'
+  | 'abs'
+  | 'neg'
+  | 'sqrt'
+  | 'eq'
+  | 'ne'
+  | 'lt'
+  | 'gt'
+  | 'le'
+  | 'ge'
+  | 'nearest'
+  | 'floor'
+  | 'ceil'
+  | 'trunc'
 const op = (type: 'f32x4' | 'f64x2', name: Name): Op => OP[`${type}_${name}`]
 
 /** An expression: pushes its value when emitted. */
@@ -151,11 +172,11 @@ export const exp = (v: Vec, x0: E, full = true): E =>
       v.let(v.add(v.mul(x, v.c(LOG2E)), v.c(magic)), (t) =>
         v.let(v.sub(t, v.c(magic)), (n) => {
           const hi = v.wide ? 6.93145751953125e-1 : 0.693359375
-          const lo = v.wide ? 1.42860682030941723212e-6 : -2.12194440e-4
+          const lo = v.wide ? 1.42860682030941723212e-6 : -2.1219444e-4
           v.set(x, v.sub(v.sub(x, v.mul(n, v.c(hi))), v.mul(n, v.c(lo))))
           v.let(v.mul(x, x), (z) => {
             if (v.wide) {
-              v.set(x, v.mul(x, v.horner(z, [1.26177193074810590878e-4, 3.02994407707441961300e-2, 9.99999999999999999910e-1])))
+              v.set(x, v.mul(x, v.horner(z, [1.26177193074810590878e-4, 3.029944077074419613e-2, 9.9999999999999999991e-1])))
               v.set(z, v.sub(v.horner(z, [3.00198505138664455042e-6, 2.52448340349684104192e-3, 2.27265548208155028766e-1, 2]), x))
               v.set(x, v.div(x, z))
               v.set(x, v.add(v.c(1), v.add(x, x)))
@@ -192,7 +213,17 @@ export const tanh = (v: Vec, x0: E): E =>
             const p = v.horner(z, [-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3])
             const q = v.horner(z, [1, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3])
             v.set(z, v.add(x, v.mul(v.mul(x, z), v.div(p, q))))
-          } else v.set(z, v.add(v.mul(v.mul(v.horner(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1]), z), x), x))
+          } else
+            v.set(
+              z,
+              v.add(
+                v.mul(
+                  v.mul(v.horner(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1]), z),
+                  x,
+                ),
+                x,
+              ),
+            )
           const big = v.sub(v.c(1), v.div(v.c(2), v.add(exp(v, v.pmin(v.add(a, a), v.c(v.wide ? 88 : 40)), false), v.c(1))))
           v.push(v.or(v.select(v.compare('lt', a, v.c(0.625)), z, big), v.sign(x)))
         }),
@@ -230,17 +261,35 @@ export const log = (v: Vec, x0: E): E =>
           })
           v.let(v.mul(m, m), (z) => {
             if (v.wide) {
-              const p = v.horner(m, [1.01875663804580931796e-4, 4.97494994976747001425e-1, 4.70579119878881725854, 1.44989225341610930846e1, 1.79368678507819816313e1, 7.70838733755885391666])
-              const q = v.horner(m, [1, 1.12873587189167450590e1, 4.52279145837532221105e1, 8.29875266912776603211e1, 7.11544750618563894466e1, 2.31251620126765340583e1])
+              const p = v.horner(
+                m,
+                [
+                  1.01875663804580931796e-4, 4.97494994976747001425e-1, 4.70579119878881725854, 1.44989225341610930846e1,
+                  1.79368678507819816313e1, 7.70838733755885391666,
+                ],
+              )
+              const q = v.horner(
+                m,
+                [
+                  1, 1.1287358718916745059e1, 4.52279145837532221105e1, 8.29875266912776603211e1, 7.11544750618563894466e1,
+                  2.31251620126765340583e1,
+                ],
+              )
               v.let(v.mul(m, v.div(v.mul(z, p), q)), (y) => {
                 v.set(y, v.sub(y, v.mul(e, v.c(2.121944400546905827679e-4))))
                 v.set(y, v.sub(y, v.mul(v.c(0.5), z)))
                 v.set(m, v.add(v.add(m, y), v.mul(e, v.c(0.693359375))))
               })
             } else {
-              const p = v.horner(m, [7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1])
+              const p = v.horner(
+                m,
+                [
+                  7.0376836292e-2, -1.151461031e-1, 1.167699874e-1, -1.2420140846e-1, 1.4249322787e-1, -1.6668057665e-1, 2.0000714765e-1,
+                  -2.4999993993e-1, 3.3333331174e-1,
+                ],
+              )
               v.let(v.mul(v.mul(m, z), p), (y) => {
-                v.set(y, v.sub(y, v.mul(e, v.c(2.12194440e-4))))
+                v.set(y, v.sub(y, v.mul(e, v.c(2.1219444e-4))))
                 v.set(y, v.sub(y, v.mul(v.c(0.5), z)))
                 v.set(m, v.add(v.add(m, y), v.mul(e, v.c(0.693359375))))
               })
@@ -263,7 +312,9 @@ export const log1p = (v: Vec, x0: E): E =>
         v.let(log(v, u), (l) => {
           const corrected = v.sub(l, v.div(v.sub(v.sub(u, v.c(1)), x), u))
           // Where u is 0 or Infinity the correction has no meaning.
-          v.let(v.and(v.compare('gt', u, v.c(0)), v.compare('lt', u, v.c(Number.POSITIVE_INFINITY))), (ok) => v.set(l, v.select(ok, corrected, l)))
+          v.let(v.and(v.compare('gt', u, v.c(0)), v.compare('lt', u, v.c(Number.POSITIVE_INFINITY))), (ok) =>
+            v.set(l, v.select(ok, corrected, l)),
+          )
           // 1 + x == 1: x itself (keeps -0).
           v.push(v.select(v.compare('eq', u, v.c(1)), x, l))
         }),
@@ -276,7 +327,9 @@ export const expm1 = (v: Vec, x0: E): E =>
   v.block(() => {
     v.let(x0, (x) =>
       v.let(exp(v, x), (y) =>
-        v.let(v.mul(tanh(v, v.mul(x, v.c(0.5))), v.add(y, v.c(1))), (near) => v.push(v.select(v.compare('lt', v.abs(x), v.c(1)), near, v.sub(y, v.c(1))))),
+        v.let(v.mul(tanh(v, v.mul(x, v.c(0.5))), v.add(y, v.c(1))), (near) =>
+          v.push(v.select(v.compare('lt', v.abs(x), v.c(1)), near, v.sub(y, v.c(1)))),
+        ),
       ),
     )
   })
@@ -293,14 +346,22 @@ export const sinOrCos = (v: Vec, kind: 'sin' | 'cos', x0: E): E =>
         // Quadrant: nearest integer to |x| * 2 / pi.
         v.let(v.add(v.mul(a, v.c(2 / Math.PI)), v.c(magic)), (t) =>
           v.let(v.sub(t, v.c(magic)), (n) => {
-            const parts = v.wide ? [1.57079632673412561417, 6.0771005063039659766e-11, 2.02226624879595063154e-21] : [1.5703125, 4.837512969970703e-4, 7.549789954891882e-8]
+            const parts = v.wide
+              ? [1.57079632673412561417, 6.0771005063039659766e-11, 2.02226624879595063154e-21]
+              : [1.5703125, 4.837512969970703e-4, 7.549789954891882e-8]
             for (const p of parts) v.set(a, v.sub(a, v.mul(n, v.c(p))))
             v.let(v.mul(a, a), (z) => {
               const sinCoefficients = v.wide
-                ? [1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4, 8.33333333332211858878e-3, -1.66666666666666307295e-1]
+                ? [
+                    1.5896230157654656806e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
+                    8.33333333332211858878e-3, -1.66666666666666307295e-1,
+                  ]
                 : [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]
               const cosCoefficients = v.wide
-                ? [-1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5, -1.38888888888730564116e-3, 4.16666666666665929218e-2]
+                ? [
+                    -1.135853652138768173e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
+                    -1.38888888888730564116e-3, 4.16666666666665929218e-2,
+                  ]
                 : [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2]
               v.let(v.add(v.mul(v.mul(v.horner(z, sinCoefficients), z), a), a), (s) =>
                 v.let(v.add(v.sub(v.mul(v.mul(v.horner(z, cosCoefficients), z), z), v.mul(v.c(0.5), z)), v.c(1)), (c) => {
@@ -325,13 +386,25 @@ export const sinOrCos = (v: Vec, kind: 'sin' | 'cos', x0: E): E =>
 
 /** atan t for 0 <= t <= 1. */
 const atanUnit = (v: Vec, t: Local): void => {
-  const tan = v.wide ? 0.66 : 0.4142135623730950
+  const tan = v.wide ? 0.66 : 0.414213562373095
   v.let(v.compare('gt', t, v.c(tan)), (big) => {
     v.set(t, v.select(big, v.div(v.sub(t, v.c(1)), v.add(t, v.c(1))), t))
     v.let(v.mul(t, t), (z) => {
       if (v.wide) {
-        const p = v.horner(z, [-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1, -1.228866684490136173410e2, -6.485021904942025371773e1])
-        const q = v.horner(z, [1, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2, 1.945506571482613964425e2])
+        const p = v.horner(
+          z,
+          [
+            -8.750608600031904122785e-1, -1.615753718733365076637e1, -7.50085579231470466734e1, -1.22886668449013617341e2,
+            -6.485021904942025371773e1,
+          ],
+        )
+        const q = v.horner(
+          z,
+          [
+            1, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2,
+            1.945506571482613964425e2,
+          ],
+        )
         v.set(t, v.add(v.mul(t, v.div(v.mul(z, p), q)), t))
       } else v.set(t, v.add(v.mul(v.mul(v.horner(z, [8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1]), z), t), t))
     })
@@ -349,7 +422,14 @@ export const atan2 = (v: Vec, y0: E, x0: E): E =>
             v.let(v.div(v.pmin(ay, ax), v.pmax(ay, ax)), (t) => {
               // 0/0 is 0 here, Infinity/Infinity is 1; NaN arguments come back at the end.
               v.set(t, v.select(v.compare('eq', v.add(ax, ay), v.c(0)), v.c(0), t))
-              v.set(t, v.select(v.and(v.compare('eq', ax, v.c(Number.POSITIVE_INFINITY)), v.compare('eq', ay, v.c(Number.POSITIVE_INFINITY))), v.c(1), t))
+              v.set(
+                t,
+                v.select(
+                  v.and(v.compare('eq', ax, v.c(Number.POSITIVE_INFINITY)), v.compare('eq', ay, v.c(Number.POSITIVE_INFINITY))),
+                  v.c(1),
+                  t,
+                ),
+              )
               atanUnit(v, t)
               v.set(t, v.select(v.compare('gt', ay, ax), v.sub(v.c(Math.PI / 2), t), t))
               // Negative x, -0 included: the sign bit spread over the lane.
