@@ -1,5 +1,5 @@
 /** Calculus of indexing: everything is linear in the arrays; what a gather reads, its pullback adds into the accumulator. */
-import { asExpr, asNode } from '../core/expr.js'
+import { asExpr } from '../core/expr.js'
 import { eq } from '../core/ops/compare.js'
 import { where } from '../core/ops/elementwise.js'
 import * as op from '../core/ops/indexing.js'

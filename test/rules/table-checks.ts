@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateNodes } from '../../src/backends/reference/index.js'
 import { aval, isFloat } from '../../src/core/aval.js'
+import { isAdException } from '../../src/core/error.js'
 import { applyAny, asExpr, asNode, constant, input, type Node } from '../../src/core/expr.js'
-import { allocate, type NDArray } from '../../src/core/ndarray.js'
+import { allocate, type NDArray, toNested } from '../../src/core/ndarray.js'
 import { add, mul } from '../../src/core/ops/elementwise.js'
 import { zeros } from '../../src/core/ops/layout-more.js'
 import { sum } from '../../src/core/ops/reduce.js'
@@ -11,6 +12,7 @@ import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import { type Rule, registryOf } from '../../src/core/registry.js'
 import { sizeOf } from '../../src/core/shape.js'
 import type { DType } from '../../src/core/types/dtype.js'
+import type { AnyExpr } from '../../src/core/types/expr.js'
 import { instantiate } from '../../src/modes/common.js'
 import { pushforward } from '../../src/modes/forward.js'
 import { denseCotangents, pullback } from '../../src/modes/reverse.js'
@@ -43,8 +45,8 @@ export const array = (shape: readonly number[], dtype: DType, f: (i: number) => 
   return { shape, dtype, data }
 }
 /** The value of an expression that has no inputs but tensors. */
-export const valueOf = (x: unknown): NDArray => evaluateNodes([asNode(x)])[0]!
-export const numbersOf = (x: unknown): number[] => Array.from(valueOf(x).data)
+export const evaluated = (x: unknown): NDArray => evaluateNodes([asNode(x)])[0]!
+export const numbersOf = (x: unknown): number[] => Array.from(evaluated(x).data)
 
 const direction = (like: NDArray, next: () => number): NDArray => array(like.shape, like.dtype, () => 2 * next() - 1)
 const dot = (a: NDArray, b: NDArray): number => Array.from(a.data).reduce((s, x, i) => s + x * b.data[i]!, 0)
@@ -343,4 +345,37 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
       close(got[j]!.data, want, 1e-13, 'vmap of the pullback')
     })
   })
+}
+
+/** An expression's value as nested arrays. */
+export const nested = (x: unknown): unknown => toNested(evaluated(x))
+/** The gradient of the sum of f at x, by reverse mode; forward mode must agree. */
+export const gradientOf = (f: (x: AnyExpr) => AnyExpr, shape: readonly number[], x: readonly number[]): number[] => {
+  const at = input(aval(shape, 'f64'))
+  const y = asNode(sum(f(asExpr(at))))
+  const values = new Map([[at, array(shape, 'f64', (i) => x[i]!)]])
+  const pulled = denseCotangents(pullback(registry, [y], [asExpr(constant(1, 'f64'))], [at]), [at]) as Node[]
+  const dx = input(at.aval)
+  const [tangent] = pushforward(registry, [y], new Map([[at, dx]])).tangents
+  const dy = instantiate(tangent!, y.aval)
+  const reverse = Array.from(evaluateNodes(pulled, values)[0]!.data)
+  reverse.forEach((want, i) => {
+    close(
+      evaluateNodes([dy], new Map([...values, [dx, array(shape, 'f64', (k) => (k === i ? 1 : 0))]]))[0]!.data,
+      [want],
+      1e-12,
+      `forward mode, entry ${i}`,
+    )
+  })
+  return reverse
+}
+/** The tag of the error that f raises. */
+export const errorOf = (f: () => unknown): string => {
+  try {
+    f()
+  } catch (e) {
+    if (isAdException(e)) return e.error._tag
+    throw e
+  }
+  return 'none'
 }

