@@ -4,19 +4,26 @@ import type { SyncBackend } from './core/backend.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
 import * as activations from './core/ops/activations.js'
 import * as arithmetic from './core/ops/arithmetic.js'
+import * as circular from './core/ops/circular.js'
 import * as compare from './core/ops/compare.js'
 import * as contract from './core/ops/contract.js'
+import * as convolution from './core/ops/conv.js'
 import * as functions from './core/ops/functions.js'
+import * as gamma from './core/ops/gamma.js'
 import * as indexingAlong from './core/ops/indexing-along.js'
 import * as indexingDynamic from './core/ops/indexing-dynamic.js'
 import * as indexingGather from './core/ops/indexing-gather.js'
-import * as layout from './core/ops/layout.js'
+import * as layoutJoin from './core/ops/layout-join.js'
 import * as layoutMore from './core/ops/layout-more.js'
+import * as layoutMove from './core/ops/layout-move.js'
 import * as layoutSlice from './core/ops/layout-slice.js'
-import { map as mapOp } from './core/ops/map.js'
-import * as reduce from './core/ops/reduce.js'
+import * as layout from './core/ops/layout.js'
+import * as nn from './core/ops/nn.js'
+import * as pool from './core/ops/pool.js'
 import * as reduceMore from './core/ops/reduce-more.js'
+import * as reduce from './core/ops/reduce.js'
 import * as scans from './core/ops/scans.js'
+import { map as mapOp } from './core/ops/map.js'
 import type { Registry } from './core/registry.js'
 import { compileAsync as compileAsyncCore, compileSync, type Env, evaluateWith, makeRuntime, runCore, runSyncCore } from './core/run.js'
 import { showProgram } from './core/show.js'
@@ -96,6 +103,7 @@ export type { Backend, Executable, Explanation, SyncBackend } from './core/backe
 export type { AdError, AdException } from './core/error.js'
 export { isAdException } from './core/error.js'
 export { explain } from './core/explain.js'
+export { crossEntropy, linear } from './core/ops/nn.js'
 export { matmulAdd } from './core/ops/contract.js'
 export { emptyRegistry, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
 export type { Env } from './core/run.js'
@@ -134,6 +142,18 @@ export const where: Public['where'] = typed(arithmetic.where)
 export const select: Public['select'] = typed(arithmetic.select)
 export const stopGradient: Public['stopGradient'] = typed(arithmetic.stopGradient)
 export const cast: Public['cast'] = typed(arithmetic.cast)
+export const sin: Public['sin'] = typed(circular.sin)
+export const cos: Public['cos'] = typed(circular.cos)
+export const tan: Public['tan'] = typed(circular.tan)
+export const asin: Public['asin'] = typed(circular.asin)
+export const acos: Public['acos'] = typed(circular.acos)
+export const atan: Public['atan'] = typed(circular.atan)
+export const sinh: Public['sinh'] = typed(circular.sinh)
+export const cosh: Public['cosh'] = typed(circular.cosh)
+export const tanh: Public['tanh'] = typed(circular.tanh)
+export const asinh: Public['asinh'] = typed(circular.asinh)
+export const acosh: Public['acosh'] = typed(circular.acosh)
+export const atanh: Public['atanh'] = typed(circular.atanh)
 export const eq: Public['eq'] = typed(compare.eq)
 export const ne: Public['ne'] = typed(compare.ne)
 export const lt: Public['lt'] = typed(compare.lt)
@@ -146,6 +166,7 @@ export const and: Public['and'] = typed(compare.and)
 export const or: Public['or'] = typed(compare.or)
 export const not: Public['not'] = typed(compare.not)
 export const matmul: Public['matmul'] = typed(contract.matmul)
+export const conv: Public['conv'] = typed(convolution.conv)
 export const neg: Public['neg'] = typed(functions.neg)
 export const abs: Public['abs'] = typed(functions.abs)
 export const square: Public['square'] = typed(functions.square)
@@ -164,24 +185,12 @@ export const log: Public['log'] = typed(functions.log)
 export const log2: Public['log2'] = typed(functions.log2)
 export const log10: Public['log10'] = typed(functions.log10)
 export const log1p: Public['log1p'] = typed(functions.log1p)
-export const sin: Public['sin'] = typed(functions.sin)
-export const cos: Public['cos'] = typed(functions.cos)
-export const tan: Public['tan'] = typed(functions.tan)
-export const asin: Public['asin'] = typed(functions.asin)
-export const acos: Public['acos'] = typed(functions.acos)
-export const atan: Public['atan'] = typed(functions.atan)
-export const sinh: Public['sinh'] = typed(functions.sinh)
-export const cosh: Public['cosh'] = typed(functions.cosh)
-export const tanh: Public['tanh'] = typed(functions.tanh)
-export const asinh: Public['asinh'] = typed(functions.asinh)
-export const acosh: Public['acosh'] = typed(functions.acosh)
-export const atanh: Public['atanh'] = typed(functions.atanh)
-export const erf: Public['erf'] = typed(functions.erf)
-export const lgamma: Public['lgamma'] = typed(functions.lgamma)
-export const digamma: Public['digamma'] = typed(functions.digamma)
 export const sigmoid: Public['sigmoid'] = typed(functions.sigmoid)
 export const softplus: Public['softplus'] = typed(functions.softplus)
 export const relu: Public['relu'] = typed(functions.relu)
+export const erf: Public['erf'] = typed(gamma.erf)
+export const lgamma: Public['lgamma'] = typed(gamma.lgamma)
+export const digamma: Public['digamma'] = typed(gamma.digamma)
 export const takeAlongAxis: Public['takeAlongAxis'] = typed(indexingAlong.takeAlongAxis)
 export const searchsorted: Public['searchsorted'] = typed(indexingAlong.searchsorted)
 export const dynamicSlice: Public['dynamicSlice'] = typed(indexingDynamic.dynamicSlice)
@@ -190,6 +199,10 @@ export const take: Public['take'] = typed(indexingGather.take)
 export const scatterAdd: Public['scatterAdd'] = typed(indexingGather.scatterAdd)
 export const setAt: Public['setAt'] = typed(indexingGather.setAt)
 export const oneHot: Public['oneHot'] = typed(indexingGather.oneHot)
+export const concat: Public['concat'] = typed(layoutJoin.concat)
+export const split: Public['split'] = typed(layoutJoin.split)
+export const stack: Public['stack'] = typed(layoutJoin.stack)
+export const unstack: Public['unstack'] = typed(layoutJoin.unstack)
 export const full: Public['full'] = typed(layoutMore.full)
 export const zeros: Public['zeros'] = typed(layoutMore.zeros)
 export const ones: Public['ones'] = typed(layoutMore.ones)
@@ -202,21 +215,22 @@ export const diag: Public['diag'] = typed(layoutMore.diag)
 export const tril: Public['tril'] = typed(layoutMore.tril)
 export const triu: Public['triu'] = typed(layoutMore.triu)
 export const assertShape: Public['assertShape'] = typed(layoutMore.assertShape)
+export const broadcastTo: Public['broadcastTo'] = typed(layoutMove.broadcastTo)
+export const reshape: Public['reshape'] = typed(layoutMove.reshape)
+export const transpose: Public['transpose'] = typed(layoutMove.transpose)
+export const expandDims: Public['expandDims'] = typed(layoutMove.expandDims)
+export const squeeze: Public['squeeze'] = typed(layoutMove.squeeze)
 export const slice: Public['slice'] = typed(layoutSlice.slice)
 export const pad: Public['pad'] = typed(layoutSlice.pad)
-export const broadcastTo: Public['broadcastTo'] = typed(layout.broadcastTo)
-export const reshape: Public['reshape'] = typed(layout.reshape)
-export const transpose: Public['transpose'] = typed(layout.transpose)
-export const concat: Public['concat'] = typed(layout.concat)
-export const split: Public['split'] = typed(layout.split)
-export const expandDims: Public['expandDims'] = typed(layout.expandDims)
-export const squeeze: Public['squeeze'] = typed(layout.squeeze)
-export const stack: Public['stack'] = typed(layout.stack)
-export const unstack: Public['unstack'] = typed(layout.unstack)
 export const flip: Public['flip'] = typed(layout.flip)
 export const roll: Public['roll'] = typed(layout.roll)
 export const tile: Public['tile'] = typed(layout.tile)
 export const repeat: Public['repeat'] = typed(layout.repeat)
+export const softmax: Public['softmax'] = typed(nn.softmax)
+export const logSoftmax: Public['logSoftmax'] = typed(nn.logSoftmax)
+export const layerNorm: Public['layerNorm'] = typed(nn.layerNorm)
+export const maxPool: Public['maxPool'] = typed(pool.maxPool)
+export const avgPool: Public['avgPool'] = typed(pool.avgPool)
 export const variance: Public['variance'] = typed(reduceMore.variance)
 export const std: Public['std'] = typed(reduceMore.std)
 export const norm: Public['norm'] = typed(reduceMore.norm)
@@ -233,5 +247,3 @@ export const cumprod: Public['cumprod'] = typed(scans.cumprod)
 export const sort: Public['sort'] = typed(scans.sort)
 export const argsort: Public['argsort'] = typed(scans.argsort)
 export const topk: Public['topk'] = typed(scans.topk)
-export const erfc: Public['erf'] = typed(functions.erfc)
-export const polygamma: (n: number, x: Arg) => AnyExpr = typed(functions.polygamma)

@@ -96,14 +96,14 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
   ...(r.batch && { batch: ((xs, batched, params, size) => r.batch!(xs as unknown as Args<A>, batched, params as P, size)) as BatchRule }),
 })
 
-/** How a rule multiplies a (co)tangent, first, with a partial. */
-export type Product = (dx: AnyExpr, partial: AnyExpr) => AnyExpr
+/** How a rule multiplies a (co)tangent with a partial, for the result y. */
+export type Product = (dx: AnyExpr, partial: AnyExpr, y: AnyExpr) => AnyExpr
 
 /** Is x the literal 1 (the seed of a scalar)? */
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
 
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: Product): Forced => {
+const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: Product, y: AnyExpr): Forced => {
   if (isOne(dx))
     return typeof p !== 'number'
       ? p._tag === 'Expr'
@@ -115,7 +115,7 @@ const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, produ
           ? dx
           : asExpr(constant(p, dx.dtype))
   if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : mul(dx, p)
-  return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
+  return p._tag === 'Expr' ? product(dx, p, y) : ZeroTangent
 }
 const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
 
@@ -150,7 +150,7 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
       frule: (x, dxs, params, { y }) => {
         const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
         const dy = (dxs as readonly Forced[]).reduce<Forced>(
-          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product)) : sum),
+          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product, y)) : sum),
           ZeroTangent,
         )
         return [y, dy]
@@ -159,7 +159,7 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
         const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
           const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
           return ps.map((p, i) =>
-            typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product)) : ZeroTangent,
+            typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product, y)) : ZeroTangent,
           ) as unknown as ArgTangents<A>
         }
         return [y, scalarPullback]

@@ -1,7 +1,7 @@
 /** Calculus of the elementwise functions: one line of partials each. */
 import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
-import { asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { asExpr, asNode, CONST, constant, type Node } from '../core/expr.js'
 import { eq, gt, isnan, le, logicalAnd, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
 import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
@@ -21,6 +21,22 @@ const singular = <N extends string, P, const A extends readonly ArgKind[]>(
     readonly params: P
   }) => Partials<A>,
 ): Rule => scalarRule(primitive, partials as Parameters<typeof scalarRule<N, P, A>>[1], strongMul)
+
+/** Functions that are infinite or NaN somewhere: a product with what they made may have such a partial. */
+const unbounded: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
+  [
+    ...[op.reciprocal, op.sqrt, op.rsqrt, op.exp, op.exp2, op.expm1, op.log, op.log2, op.log10, op.log1p, op.asin, op.acos],
+    ...[op.sinh, op.cosh, op.acosh, op.atanh, op.lgamma, op.div, op.mod, op.pow, op.xlogy],
+  ].map((f): AnyPrimitive => f.primitive as unknown as AnyPrimitive),
+).add(op.polygammaPrimitive as unknown as AnyPrimitive)
+/** Was x made by one of them, at most `depth` operations ago? */
+const mayBeInfinite = (x: Node, depth: number): boolean =>
+  x.prim !== null &&
+  (unbounded.has(x.prim) ||
+    (depth > 0 && (x.prim.class === 'elementwise' || x.prim.class === 'layout') && x.args.some((a) => mayBeInfinite(a, depth - 1))))
+/** For products: with a strong zero where a factor of y may be infinite, as in x log x. */
+const productOf = (dx: AnyExpr, partial: AnyExpr, y: AnyExpr): AnyExpr =>
+  mayBeInfinite(asNode(y), 4) ? strongMul(dx, partial) : mul(dx, partial)
 
 const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
 const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).data as number) : undefined)
@@ -60,7 +76,7 @@ const oneMinusSquare = (x: AnyExpr): AnyExpr => mul(sub(1, x), add(1, x))
 export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Rule } = {
   neg: scalarRule(op.neg, () => [-1]),
   abs: scalarRule(op.abs, ({ x: [x] }) => [sign(x)]),
-  square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)]),
+  square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)], productOf),
   sign: nonDifferentiable(op.sign),
   floor: nonDifferentiable(op.floor),
   ceil: nonDifferentiable(op.ceil),
@@ -106,7 +122,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   },
   add: scalarRule(op.add, () => [1, 1]),
   sub: scalarRule(op.sub, () => [1, -1]),
-  mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a]),
+  mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a], productOf),
   strongMul: {
     ...rule(op.strongMul.primitive, {
       frule: ([a, b], [da, db], _params, { y }) => [

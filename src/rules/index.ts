@@ -6,6 +6,7 @@ import { elementwiseRules } from './elementwise.js'
 import { indexingRules } from './indexing.js'
 import { layoutRules } from './layout.js'
 import { mapRules } from './map.js'
+import { nnRules } from './nn.js'
 import { reduceRules } from './reduce.js'
 import { scanRules } from './scans.js'
 
@@ -18,6 +19,7 @@ export const ruleFamilies = {
   scans: scanRules,
   indexing: indexingRules,
   contract: contractRules,
+  nn: nnRules,
   map: mapRules,
 } as const
 

@@ -1,7 +1,7 @@
 /** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
 import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
-import { add, mul } from '../core/ops/elementwise.js'
+import { add, strongMul } from '../core/ops/elementwise.js'
 import { reshape } from '../core/ops/layout.js'
 import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
@@ -69,7 +69,8 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
             yBars.reduce<Forced>((sum, yBar, i) => {
               const k = at.get(i * n + j)
               if (yBar._tag !== 'Expr' || k === undefined) return sum
-              const term = mul(yBar, all[k]!)
+              // A partial may be infinite where the cotangent is masked.
+              const term = strongMul(yBar, all[k]!)
               return sum._tag === 'Expr' ? add(sum, term) : term
             }, ZeroTangent),
           )

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cast, mul } from '../../src/core/ops/elementwise.js'
+import { aval } from '../../src/core/aval.js'
+import { asExpr, asNode, constant, input, linearize } from '../../src/core/expr.js'
+import { add, cast, mul, square } from '../../src/core/ops/elementwise.js'
 import {
   dynamicSlice,
   dynamicUpdateSlice,
@@ -13,6 +15,8 @@ import {
 } from '../../src/core/ops/indexing.js'
 import { argmax, sum } from '../../src/core/ops/reduce.js'
 import { argsort } from '../../src/core/ops/scans.js'
+import { pullback } from '../../src/modes/reverse.js'
+import { coreRegistry } from '../../src/rules/index.js'
 import { indexingRules } from '../../src/rules/indexing.js'
 import { checkTable, errorOf, evaluated, gradientOf, nested } from './table-checks.js'
 
@@ -126,6 +130,27 @@ describe('derivatives where there is a choice', () => {
     expect(gradientOf((a) => mul(setAt(a, [0, -1], [7, 8]), [1, 10, 100]), [3], [1, 2, 3])).toEqual([0, 10, 0])
     expect(gradientOf((v) => mul(setAt([1, 2, 3], [2, 0, -1], v), [1, 10, 100]), [3], [4, 5, 6])).toEqual([0, 1, 100])
     expect(gradientOf((v) => setAt(y, [1, 1], v, { axis: 1 }), [2], [4, 5])).toEqual([0, 3])
+  })
+})
+
+describe('accumulation', () => {
+  it('gathers of one table add their rows into one accumulator: one fill, no sum of whole tables', () => {
+    const table = input(aval([50, 4], 'f64'))
+    const loss = asNode(
+      sum(
+        [
+          [1, 2],
+          [3, 1],
+          [0, 49],
+        ]
+          .map((rows) => square(gather(asExpr(table), rows)))
+          .reduce((a, b) => add(a, b)),
+      ),
+    )
+    const [xBar] = pullback(coreRegistry, [loss], [asExpr(constant(1, 'f64'))], [table]).cotangents
+    const nodes = linearize([asNode(xBar)]).nodes.filter((n) => n.shape.length === 2 && n.shape[0] === 50)
+    const count = (name: string) => nodes.filter((n) => n.prim?.name === name).length
+    expect([count('scatterAdd'), count('broadcastTo'), count('add')]).toEqual([3, 1, 0])
   })
 })
 

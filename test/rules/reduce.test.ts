@@ -126,6 +126,7 @@ describe('derivatives where there is a choice', () => {
     expect(gradientOf((a) => max(a), [3], [1, 1, 0])).toEqual([0.5, 0.5, 0])
     expect(gradientOf((a) => min(a, { axis: 1 }), [2, 2], [1, 1, 0, 3])).toEqual([0.5, 0.5, 1, 0])
     expect(gradientOf((a) => max(a), [2], [inf, 0])).toEqual([1, 0])
+    expect(gradientOf((a) => max(a), [2], [nan, 0])).toEqual([0.5, 0.5])
   })
   it('prod is exact with zeros', () => {
     expect(gradientOf((a) => prod(a), [3], [2, 0, 3])).toEqual([0, 6, 0])

@@ -9,7 +9,7 @@ import { add, mul } from '../../src/core/ops/elementwise.js'
 import { zeros } from '../../src/core/ops/layout-more.js'
 import { sum } from '../../src/core/ops/reduce.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
-import { type Rule, registryOf } from '../../src/core/registry.js'
+import type { Rule } from '../../src/core/registry.js'
 import { sizeOf } from '../../src/core/shape.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
@@ -17,17 +17,7 @@ import { instantiate } from '../../src/modes/common.js'
 import { pushforward } from '../../src/modes/forward.js'
 import { denseCotangents, pullback } from '../../src/modes/reverse.js'
 import { batch } from '../../src/modes/vmap.js'
-import { compareRules } from '../../src/rules/compare.js'
-import { contractRules } from '../../src/rules/contract.js'
-import { elementwiseRules } from '../../src/rules/elementwise.js'
-import { indexingRules } from '../../src/rules/indexing.js'
-import { layoutRules } from '../../src/rules/layout.js'
-import { reduceRules } from '../../src/rules/reduce.js'
-import { scanRules } from '../../src/rules/scans.js'
-
-export const registry = registryOf(
-  [elementwiseRules, compareRules, layoutRules, reduceRules, contractRules, scanRules, indexingRules].flatMap((t) => Object.values(t)),
-)
+import { coreRegistry as registry } from '../../src/rules/index.js'
 
 /** Numbers in [0, 1), the same for the same seed. */
 export const random = (seed: number): (() => number) => {

@@ -85,7 +85,9 @@ const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Layout => 
       words.push(0)
       words.push(batch, c.strides[0]!, a.strides[0]!, b.strides[0]!)
     } else {
-      for (const o of s.operands) place(o.storage, o.offset)
+      const { order } = installed[s.kernel]!
+      const args = s.operands.slice(s.writes)
+      for (const o of [...s.operands.slice(0, s.writes), ...(order === undefined ? args : order.map((k) => args[k]!))]) place(o.storage, o.offset)
       scratchWords.push(words.length)
       words.push(0)
     }

@@ -5,6 +5,8 @@ import { sizeOf } from '../../core/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
+import { nn } from '../../core/ops/nn.js'
+import { nnKernels, type WholeKernelOf } from './nn.js'
 import { runGemm, runLoop, type Views } from './plain.js'
 import { Module } from './wasm/encoder.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
@@ -15,6 +17,8 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
+  /** Order of the arguments in the record, when it is not the primitive's. */
+  readonly order?: readonly number[]
 }
 const noScratch = (): number => 0
 
@@ -23,11 +27,16 @@ const byMeaning =
   (k: OpaqueKernel): NonNullable<Installed['run']> =>
   (record, views) => {
     let w = 0
-    const arrays = (list: OpaqueKernel['args']) =>
-      list.map((a) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) }))
-    const outs = arrays(k.results)
-    k.prim.meaning(arrays(k.args), k.params, outs)
+    const array = (a: OpaqueKernel['args'][0]) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) })
+    const outs = k.results.map(array)
+    // An accumulator is the first result already: the same memory.
+    const args = k.args.map((a, i) => (i === k.inPlace ? outs[0]! : array(a)))
+    k.prim.meaning(args, k.params, outs)
   }
+
+/** Tables of primitives with a WebAssembly kernel of their own. */
+const wholeKernels: Readonly<Record<string, WholeKernelOf>> = nnKernels
+const wholePrimitives: Readonly<Record<string, unknown>> = nn
 
 export class Kernels {
   private readonly byKey = new Map<string, Installed>()
@@ -60,7 +69,15 @@ export class Kernels {
   }
 
   private make(k: Kernel): Installed {
-    if (k.kind === 'opaque') return { index: 0, run: byMeaning(k), scratch: noScratch }
+    if (k.kind === 'opaque') {
+      const own = this.vector && wholePrimitives[k.prim.name] === k.prim ? wholeKernels[k.prim.name]!(k) : undefined
+      if (own === undefined) return { index: 0, run: byMeaning(k), scratch: noScratch }
+      const m = new Module()
+      m.importMemory({ min: 1 })
+      own.emit(m, 'whole')
+      const [index] = this.arena.install(m, ['whole'])
+      return { index: index!, scratch: () => own.scratchBytes, ...(own.order && { order: own.order }) }
+    }
     if (k.kind === 'gemm') {
       if (!this.vector) return { index: 0, run: (w, v) => runGemm(k, w, v), scratch: noScratch }
       const m = new Module()

@@ -515,7 +515,7 @@ class Scheduler {
     this.steps.push({
       kernel: this.kernel(key, () => kernel),
       sizes: [],
-      operands: [...targets, ...v.args.map(operand)],
+      operands: [...targets, ...v.args.filter((_, i) => i !== inPlace).map(operand)],
       writes: targets.length,
       flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
     })

@@ -5,7 +5,8 @@ import { elementwise } from './elementwise.js'
 import { indexing } from './indexing.js'
 import { layout } from './layout.js'
 import { mapFamily } from './map.js'
+import { nn } from './nn.js'
 import { reduce } from './reduce.js'
 import { scans } from './scans.js'
 
-export const families = { elementwise, compare, layout, reduce, scans, indexing, contract, map: mapFamily } as const
+export const families = { elementwise, compare, layout, reduce, scans, indexing, contract, nn, map: mapFamily } as const

@@ -198,7 +198,8 @@ export interface SortParams {
 }
 
 /** Order of numbers in which NaN comes after everything. */
-const ascending = (a: number, b: number): number => (a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(a)) - Number(Number.isNaN(b)))
+const ascending = (a: number, b: number): number =>
+  a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(a)) - Number(Number.isNaN(b))
 
 export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = primitive({
   name: 'sort',

@@ -1,0 +1,60 @@
+// Two models of a handwritten digit: a linear one (logistic regression) and LeNet-5 (LeCun et al. 1998, with relu and max-pooling).
+// Everything is a pure function of its arguments: scores of parameters and images, a loss, and the step of an optimiser.
+import { add, argmax, type Dim, type Expr, f32, fn, i32, logsumexp, sub, matmul, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
+import type { Signatures } from '../../src/core/types/signatures.js'
+declare const conv: Signatures['conv']
+declare const maxPool: Signatures['maxPool']
+const logSoftmax: Signatures['logSoftmax'] = ((s: any) => sub(s, logsumexp(s, { axis: -1, keepdims: true }))) as any
+import { adam } from './adam.js'
+
+const x = f32('batch', 1, 28, 28)
+const y = i32('batch')
+
+/** Cross entropy: minus the mean log-probability of the true digit. */
+const crossEntropy = (scores: Expr<readonly [Dim, 10], 'f32'>, labels: Expr<readonly [Dim], 'i32'>) =>
+  neg(mean(sum(mul(logSoftmax(scores), oneHot(labels, 10, 'f32')), { axis: -1 })))
+
+// ---- logistic regression
+
+const linear = { w: f32(784, 10), b: f32(10) }
+const logisticScores = fn({ params: linear, x }, ({ params: p, x }) => add(matmul(reshape(x, [x.shape[0], 784]), p.w), p.b))
+
+export const logistic = {
+  name: 'logistic regression',
+  params: linear,
+  loss: fn({ params: linear, x, y }, ({ params, x, y }) => crossEntropy(logisticScores({ params, x }), y)),
+  predict: fn({ params: linear, x }, (input) => argmax(logisticScores(input), { axis: -1 })),
+}
+export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32(), x, y }, ({ rate, x, y, ...state }) => {
+  const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params: state.params, x, y })
+  return { loss: value, ...adam(state, grad, rate) }
+})
+
+// ---- LeNet: two convolutions, each with relu and pooling, then three dense layers
+
+const layers = {
+  c1: { k: f32(6, 1, 5, 5), b: f32(6, 1, 1) },
+  c2: { k: f32(16, 6, 5, 5), b: f32(16, 1, 1) },
+  d1: { w: f32(256, 120), b: f32(120) },
+  d2: { w: f32(120, 84), b: f32(84) },
+  d3: { w: f32(84, 10), b: f32(10) },
+}
+const lenetScores = fn({ params: layers, x }, ({ params: p, x }) => {
+  const y1 = maxPool(relu(add(conv(x, p.c1.k), p.c1.b)), { window: 2 }) // [batch, 6, 12, 12]
+  const y2 = maxPool(relu(add(conv(y1, p.c2.k), p.c2.b)), { window: 2 }) // [batch, 16, 4, 4]
+  const h0 = reshape(y2, [-1, 256])
+  const h1 = relu(add(matmul(h0, p.d1.w), p.d1.b))
+  const h2 = relu(add(matmul(h1, p.d2.w), p.d2.b))
+  return add(matmul(h2, p.d3.w), p.d3.b)
+})
+
+export const lenet = {
+  name: 'LeNet',
+  params: layers,
+  loss: fn({ params: layers, x, y }, ({ params, x, y }) => crossEntropy(lenetScores({ params, x }), y)),
+  predict: fn({ params: layers, x }, (input) => argmax(lenetScores(input), { axis: -1 })),
+}
+export const lenetStep = fn({ params: layers, m: layers, v: layers, rate: f32(), x, y }, ({ rate, x, y, ...state }) => {
+  const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params: state.params, x, y })
+  return { loss: value, ...adam(state, grad, rate) }
+})

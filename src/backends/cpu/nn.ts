@@ -1,0 +1,90 @@
+/** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
+import type { nn } from '../../core/ops/nn.js'
+import type { ConvParams } from '../../core/ops/conv.js'
+import type { PoolParams } from '../../core/ops/pool.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import { emitConv, emitConvInputGradient, convInputGradientScratchBytes, convScratchBytes } from './wasm/conv.js'
+import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
+import type { ConvShape } from './wasm/conv-shape.js'
+import type { Module } from './wasm/encoder.js'
+import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
+
+/** How a primitive that is run as a whole becomes a WebAssembly kernel. */
+export interface WholeKernel {
+  /** Adds the kernel; its record is the addresses of the results, then of the arguments in `order`, then of the scratch. */
+  readonly emit: (module: Module, name: string) => unknown
+  readonly scratchBytes: number
+  /** Arguments in the kernel's order (accumulators are results). */
+  readonly order?: readonly number[]
+}
+/** The kernel of a primitive at these shapes; undefined where its meaning runs instead. */
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | undefined
+
+const float = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
+const pairs = (p: readonly number[]): readonly [readonly [number, number], readonly [number, number]] => [
+  [p[0]!, p[1]!],
+  [p[2]!, p[3]!],
+]
+const two = (x: readonly number[]): readonly [number, number] => [x[0]!, x[1]!]
+
+/** The convolution that a kernel belongs to, from the shapes of x and k. */
+const convOf = (x: readonly number[], kernel: readonly number[], p: ConvParams): ConvShape => ({
+  batch: x[0]!,
+  channels: x[1]!,
+  height: x[2]!,
+  width: x[3]!,
+  outChannels: kernel[0]!,
+  kernel: two(kernel.slice(2)),
+  stride: two(p.stride),
+  padding: pairs(p.padding),
+  dilation: two(p.dilation),
+  groups: p.groups,
+})
+const poolOf = (x: readonly number[], p: PoolParams): PoolShape => ({
+  planes: x[0]! * x[1]!,
+  height: x[2]!,
+  width: x[3]!,
+  window: two(p.window),
+  stride: two(p.stride),
+  padding: pairs(p.padding),
+})
+
+const input =
+  (accumulate: boolean): WholeKernelOf =>
+  (k) => {
+    const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
+    const type = float(k)
+    return { emit: (m, name) => emitConvInputGradient(m, { type, madd: false, accumulate, shape }, name), scratchBytes: convInputGradientScratchBytes(type, shape) }
+  }
+const kernel =
+  (accumulate: boolean): WholeKernelOf =>
+  (k) => {
+    const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
+    const type = float(k)
+    return { emit: (m, name) => emitConvKernelGradient(m, { type, madd: false, accumulate, shape }, name), scratchBytes: convKernelGradientScratchBytes(type, shape) }
+  }
+
+/** One row per primitive of core/ops/nn.ts. */
+export const nnKernels: { readonly [K in keyof typeof nn]: WholeKernelOf } = {
+  conv: (k) => {
+    const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
+    const type = float(k)
+    return { emit: (m, name) => emitConv(m, { type, madd: false, accumulate: false, shape }, name), scratchBytes: convScratchBytes(type, shape) }
+  },
+  convInput: input(false),
+  convKernel: kernel(false),
+  convInputAdd: input(true),
+  convKernelAdd: kernel(true),
+  maxPool: (k) => ({ emit: (m, name) => emitMaxPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, k.params as PoolParams) }, name), scratchBytes: 0 }),
+  unpool: (k) => ({ emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name), scratchBytes: 0, order: [1, 0] }),
+  // A gather by index is bound by memory; its meaning is the loop.
+  poolGather: () => undefined,
+  avgPool: (k) => {
+    const p = k.params as PoolParams
+    return { emit: (m, name) => emitAvgPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name), scratchBytes: 0 }
+  },
+  avgPoolInput: (k) => {
+    const p = k.params as PoolParams
+    return { emit: (m, name) => emitAvgPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name), scratchBytes: 0 }
+  },
+}

@@ -1,0 +1,253 @@
+/** Convolution and its two adjoints: three bilinear primitives that are each other's derivatives, and forms that add into an accumulator. */
+import * as t from 'io-ts'
+import { type Aval, aval, sameAval } from '../aval.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, type Node } from '../expr.js'
+import { liftAll } from '../lift.js'
+import type { NDArray } from '../ndarray.js'
+import { type Primitive, primitive, type SampleArg } from '../primitive.js'
+import { showShape } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { reshapeNode } from './layout.js'
+
+export interface ConvParams {
+  readonly stride: readonly number[]
+  /** top, bottom, left, right */
+  readonly padding: readonly number[]
+  readonly dilation: readonly number[]
+  readonly groups: number
+  /** Height and width of the argument that is not there: x for convInput, k for convKernel. */
+  readonly size?: readonly number[]
+}
+const ints = t.readonlyArray(t.number)
+const codec = t.intersection([t.type({ stride: ints, padding: ints, dilation: ints, groups: t.number }), t.partial({ size: ints })]) as unknown as t.Type<ConvParams>
+
+type Four = readonly [number, number, number, number]
+const four = (a: Aval, op: string): Four => (a.shape.length === 4 ? (a.shape as unknown as Four) : raise({ _tag: 'ShapeMismatch', op, shapes: [a.shape], reason: `needs rank 4, got ${showShape(a.shape)}.`, fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].' }))
+
+/** Length of the result along one axis. */
+export const windowed = (n: number, k: number, stride: number, before: number, after: number, dilation: number): number => Math.floor((n + before + after - (dilation * (k - 1) + 1)) / stride) + 1
+
+const outSize = (h: number, w: number, kh: number, kw: number, p: ConvParams): readonly [number, number] => [
+  windowed(h, kh, p.stride[0]!, p.padding[0]!, p.padding[1]!, p.dilation[0]!),
+  windowed(w, kw, p.stride[1]!, p.padding[2]!, p.padding[3]!, p.dilation[1]!),
+]
+
+const convShape = (x: Aval, k: Aval, p: ConvParams, op = 'conv'): Aval => {
+  const [n, c, h, w] = four(x, op)
+  const [o, ci, kh, kw] = four(k, op)
+  if (c !== ci * p.groups || o % p.groups !== 0)
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, k.shape], reason: `x ${showShape(x.shape)} has ${c} channels, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`, fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].' })
+  const [oh, ow] = outSize(h, w, kh, kw, p)
+  if (oh < 0 || ow < 0 || (kh > 0 && oh < 1 && h > 0) || (kw > 0 && ow < 1 && w > 0))
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, k.shape], reason: `the kernel ${showShape(k.shape)} is larger than x ${showShape(x.shape)} with its padding.`, fix: 'pad more, or use a smaller kernel.' })
+  return aval([n, o, oh, ow], x.dtype)
+}
+
+/** Calls f(y index, x index, k index) for every product of the convolution. */
+const eachProduct = (xs: Four, ks: Four, ys: Four, p: ConvParams, f: (y: number, x: number, k: number) => void): void => {
+  const [n, c, h, w] = xs
+  const [o, ci, kh, kw] = ks
+  const [, , oh, ow] = ys
+  const [sh, sw] = p.stride as readonly [number, number]
+  const [dh, dw] = p.dilation as readonly [number, number]
+  const perGroup = o / p.groups
+  for (let b = 0; b < n; b++)
+    for (let q = 0; q < o; q++) {
+      const first = Math.floor(q / perGroup) * ci
+      for (let i = 0; i < oh; i++)
+        for (let j = 0; j < ow; j++) {
+          const y = ((b * o + q) * oh + i) * ow + j
+          for (let l = 0; l < ci; l++)
+            for (let u = 0; u < kh; u++) {
+              const r = i * sh - p.padding[0]! + u * dh
+              if (r < 0 || r >= h) continue
+              for (let v = 0; v < kw; v++) {
+                const s = j * sw - p.padding[2]! + v * dw
+                if (s >= 0 && s < w) f(y, ((b * c + first + l) * h + r) * w + s, ((q * ci + l) * kh + u) * kw + v)
+              }
+            }
+        }
+    }
+}
+const shape4 = (a: NDArray): Four => a.shape as unknown as Four
+/** acc (zeros when absent) plus the products, in f64. */
+const total = (acc: NDArray | undefined, out: NDArray, add: (sum: Float64Array) => void): void => {
+  const sum = acc === undefined ? new Float64Array(out.data.length) : Float64Array.from(acc.data)
+  add(sum)
+  out.data.set(sum as never)
+}
+const forward = (x: NDArray, k: NDArray, p: ConvParams, out: NDArray): void =>
+  total(undefined, out, (s) =>
+    eachProduct(shape4(x), shape4(k), shape4(out), p, (y, a, b) => {
+      s[y]! += x.data[a]! * k.data[b]!
+    }),
+  )
+const toInput = (acc: NDArray | undefined, yBar: NDArray, k: NDArray, p: ConvParams, out: NDArray): void =>
+  total(acc, out, (s) =>
+    eachProduct(shape4(out), shape4(k), shape4(yBar), p, (y, a, b) => {
+      s[a]! += yBar.data[y]! * k.data[b]!
+    }),
+  )
+const toKernel = (acc: NDArray | undefined, x: NDArray, yBar: NDArray, p: ConvParams, out: NDArray): void =>
+  total(acc, out, (s) =>
+    eachProduct(shape4(x), shape4(out), shape4(yBar), p, (y, a, b) => {
+      s[b]! += x.data[a]! * yBar.data[y]!
+    }),
+  )
+
+const plain: ConvParams = { stride: [1, 1], padding: [0, 0, 0, 0], dilation: [1, 1], groups: 1 }
+/** Cases that cover every parameter: x, k, and the parameters. */
+const cases: readonly (readonly [x: Four, k: Four, p: ConvParams])[] = [
+  [[2, 2, 4, 5], [3, 2, 2, 3], plain],
+  [[1, 1, 5, 4], [2, 1, 3, 2], { ...plain, stride: [2, 1], padding: [1, 0, 1, 1] }],
+  [[1, 4, 4, 4], [2, 2, 2, 2], { ...plain, groups: 2 }],
+  [[1, 1, 5, 5], [1, 1, 2, 2], { ...plain, dilation: [2, 3] }],
+  [[0, 1, 3, 3], [1, 1, 2, 2], plain],
+]
+const a = (shape: readonly number[]): SampleArg => ({ shape })
+const yOf = ([x, k, p]: (typeof cases)[number]): SampleArg => a(convShape(aval(x, 'f64'), aval(k, 'f64'), p).shape)
+const show = (p: ConvParams): string => [p.stride.some((s) => s !== 1) ? `stride ${p.stride}` : '', p.padding.some((s) => s !== 0) ? `padding ${p.padding}` : '', p.dilation.some((s) => s !== 1) ? `dilation ${p.dilation}` : '', p.groups !== 1 ? `groups ${p.groups}` : ''].filter((s) => s !== '').join(', ')
+
+export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'float']> = primitive({
+  name: 'conv',
+  family: 'nn',
+  args: ['float', 'float'],
+  codec,
+  shapeRule: ([x, k], p) => convShape(x!, k!, p),
+  meaning: ([x, k], p, [out]) => forward(x!, k!, p, out!),
+  cost: 100,
+  samples: cases.map(([x, k, p]) => ({ args: [a(x), a(k)], params: p })),
+  showParams: show,
+  source: 'Dumoulin and Visin 2016',
+})
+
+const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
+  const [n] = four(yBar, 'convInput')
+  const [, ci] = four(k, 'convInput')
+  const x = aval([n, ci * p.groups, p.size![0]!, p.size![1]!], yBar.dtype)
+  const y = convShape(x, k, p, 'convInput')
+  if (!sameAval(y, yBar)) raise({ _tag: 'ShapeMismatch', op: 'convInput', shapes: [yBar.shape, y.shape], reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.` })
+  return x
+}
+export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['float', 'float']> = primitive({
+  name: 'convInput',
+  family: 'nn',
+  args: ['float', 'float'],
+  codec,
+  shapeRule: ([yBar, k], p) => inputShape(yBar!, k!, p),
+  meaning: ([yBar, k], p, [out]) => toInput(undefined, yBar!, k!, p, out!),
+  cost: 100,
+  samples: cases.map((c) => ({ args: [yOf(c), a(c[1])], params: { ...c[2], size: c[0].slice(2) } })),
+  showParams: show,
+  source: 'adjoint of conv in x',
+})
+
+const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
+  const [, c] = four(x, 'convKernel')
+  const [, o] = four(yBar, 'convKernel')
+  const k = aval([o, c / p.groups, p.size![0]!, p.size![1]!], x.dtype)
+  const y = convShape(x, k, p, 'convKernel')
+  if (!sameAval(y, yBar)) raise({ _tag: 'ShapeMismatch', op: 'convKernel', shapes: [yBar.shape, y.shape], reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.` })
+  return k
+}
+export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly ['float', 'float']> = primitive({
+  name: 'convKernel',
+  family: 'nn',
+  args: ['float', 'float'],
+  codec,
+  shapeRule: ([x, yBar], p) => kernelShape(x!, yBar!, p),
+  meaning: ([x, yBar], p, [out]) => toKernel(undefined, x!, yBar!, p, out!),
+  cost: 100,
+  samples: cases.map((c) => ({ args: [a(c[0]), yOf(c)], params: { ...c[2], size: c[1].slice(2) } })),
+  showParams: show,
+  source: 'adjoint of conv in k',
+})
+
+const sameAcc = (op: string, acc: Aval, y: Aval): Aval => (sameAval(acc, y) ? acc : raise({ _tag: 'ShapeMismatch', op, shapes: [acc.shape, y.shape], reason: `the accumulator is ${showShape(acc.shape)}, the term ${showShape(y.shape)}.` }))
+
+export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
+  name: 'convInputAdd',
+  family: 'nn',
+  args: ['float', 'float', 'float'],
+  codec,
+  accumulates: 0,
+  shapeRule: ([acc, yBar, k], p) => sameAcc('convInputAdd', acc!, inputShape(yBar!, k!, p)),
+  meaning: ([acc, yBar, k], p, [out]) => toInput(acc!, yBar!, k!, p, out!),
+  cost: 100,
+  samples: cases.slice(0, 3).map((c) => ({ args: [a(c[0]), yOf(c), a(c[1])], params: { ...c[2], size: c[0].slice(2) } })),
+  showParams: show,
+  source: 'convInput into an accumulator',
+})
+export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
+  name: 'convKernelAdd',
+  family: 'nn',
+  args: ['float', 'float', 'float'],
+  codec,
+  accumulates: 0,
+  shapeRule: ([acc, x, yBar], p) => sameAcc('convKernelAdd', acc!, kernelShape(x!, yBar!, p)),
+  meaning: ([acc, x, yBar], p, [out]) => toKernel(acc!, x!, yBar!, p, out!),
+  cost: 100,
+  samples: cases.slice(0, 3).map((c) => ({ args: [a(c[1]), a(c[0]), yOf(c)], params: { ...c[2], size: c[1].slice(2) } })),
+  showParams: show,
+  source: 'convKernel into an accumulator',
+})
+
+/** Padding of both sides of each axis: a number, one per axis, pairs, or a rule. */
+export type Padding = number | 'valid' | 'same' | readonly number[] | readonly (readonly [number, number])[]
+export interface ConvOptions {
+  readonly stride?: number | readonly number[]
+  readonly padding?: Padding
+  readonly dilation?: number | readonly number[]
+  readonly groups?: number
+}
+const pair = (x: number | readonly number[] | undefined, by: number, what: string): readonly [number, number] => {
+  const [p, q] = x === undefined ? [by, by] : typeof x === 'number' ? [x, x] : x.length === 1 ? [x[0]!, x[0]!] : [x[0]!, x[1]!]
+  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1) raise({ _tag: 'BadInput', where: 'conv', reason: `${what} ${JSON.stringify(x)} is not one or two positive integers.` })
+  return [p!, q!]
+}
+/** top, bottom, left, right. `same` keeps ceil(n / stride). */
+export const paddingOf = (padding: Padding | undefined, size: readonly number[], window: readonly number[], stride: readonly number[], dilation: readonly number[], op: string): readonly number[] => {
+  if (padding === undefined || padding === 'valid') return [0, 0, 0, 0]
+  if (padding === 'same')
+    return size.flatMap((n, i) => {
+      const all = Math.max(0, (Math.ceil(n / stride[i]!) - 1) * stride[i]! + dilation[i]! * (window[i]! - 1) + 1 - n)
+      return [Math.floor(all / 2), all - Math.floor(all / 2)]
+    })
+  const list = typeof padding === 'number' ? [padding, padding] : padding
+  const out = list.flatMap((p) => (typeof p === 'number' ? [p, p] : [...p]))
+  if (out.length !== 4 || out.some((p) => !Number.isInteger(p) || p < 0)) raise({ _tag: 'BadInput', where: op, reason: `padding ${JSON.stringify(padding)} is not understood.`, fix: "give a number, [h, w], [[top, bottom], [left, right]], 'same' or 'valid'." })
+  return out
+}
+
+/**
+ * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
+ *
+ * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
+ * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x.
+ * @example conv([[[[1, 2, 3]]]], [[[[1, 1]]]])   // [[[[3, 5]]]]
+ */
+export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr => {
+  const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
+  if (xs.shape.length === 3 && ks.shape.length === 3) {
+    const one = (v: number | readonly number[] | undefined): number | undefined => (Array.isArray(v) ? (v[0] as number) : (v as number | undefined))
+    const p = options.padding
+    const wide = conv(asExpr(reshapeNode(xs, [xs.shape[0]!, xs.shape[1]!, 1, xs.shape[2]!])), asExpr(reshapeNode(ks, [ks.shape[0]!, ks.shape[1]!, 1, ks.shape[2]!])), {
+      stride: [1, one(options.stride) ?? 1],
+      dilation: [1, one(options.dilation) ?? 1],
+      padding: typeof p === 'number' ? [[0, 0], [p, p]] : typeof p === 'string' || p === undefined ? (p ?? 0) : [[0, 0], typeof p[0] === 'number' ? [p[0], p[0]] : p[0]!],
+      ...(options.groups === undefined ? {} : { groups: options.groups }),
+    })
+    const s = wide.shape as readonly number[]
+    return asExpr(reshapeNode(wide as unknown as Node, [s[0]!, s[1]!, s[3]!]))
+  }
+  const [, , h, w] = four(xs.aval, 'conv')
+  const [, , kh, kw] = four(ks.aval, 'conv')
+  const stride = pair(options.stride, 1, 'stride')
+  const dilation = pair(options.dilation, 1, 'dilation')
+  const padding = paddingOf(options.padding, [h, w], [kh, kw], stride, dilation, 'conv')
+  const groups = options.groups ?? 1
+  if (!Number.isInteger(groups) || groups < 1) raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
+  return asExpr(apply(convPrimitive, [xs, ks], { stride, padding, dilation, groups }))
+}

@@ -1,0 +1,96 @@
+/** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
+import * as t from 'io-ts'
+import { elementwiseShape, liftScalar, unary } from '../elementwise.js'
+import { raise } from '../explain.js'
+import { apply, asExpr } from '../expr.js'
+import { liftFloat } from '../lift.js'
+import { type Primitive, primitive } from '../primitive.js'
+import * as special from '../special.js'
+import type { AnyExpr } from '../types/expr.js'
+
+/**
+ * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
+ *
+ * Extremes  -1 and 1.   Rule  dy = 2 / sqrt(pi) exp(-x^2) dx.   Source  DLMF 7.2.1.
+ * @example erf([0])   // [0]
+ */
+export const erf = unary({ name: 'erf', scalar: (x) => special.erf(x!), extremes: [-10, -1e-10, 0, 10], cost: 30, source: 'DLMF 7.2.1' })
+/**
+ * 1 - erf x, accurate in the tail.
+ *
+ * Extremes  2 and 0.   Rule  dy = -2 / sqrt(pi) exp(-x^2) dx.   Source  DLMF 7.2.2.
+ * @example erfc([0])   // [1]
+ */
+export const erfc = unary({ name: 'erfc', scalar: (x) => special.erfc(x!), extremes: [-10, 0, 5, 30], cost: 40, source: 'DLMF 7.2.2' })
+/**
+ * The logarithm of |gamma(x)|.
+ *
+ * Domain  everywhere but 0, -1, -2, ... (Infinity there).   Rule  dy = digamma(x) dx.   Source  DLMF 5.2.1, 5.5.3.
+ * @example lgamma([1, 2])   // [0, 0]
+ */
+export const lgamma = unary({
+  name: 'lgamma',
+  scalar: (x) => special.lgamma(x!),
+  domain: [[0.3, 5]],
+  extremes: [0, -1, -2.5, 1e10],
+  cost: 60,
+  source: 'DLMF 5.2.1',
+})
+
+/** Which derivative of digamma. */
+export interface PolygammaParams {
+  readonly n: number
+}
+const MAX_ORDER = 100
+
+export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonly ['float']> = primitive({
+  name: 'polygamma',
+  family: 'elementwise',
+  args: ['float'],
+  class: 'elementwise',
+  codec: t.type({ n: t.number }),
+  shapeRule: elementwiseShape('polygamma', undefined, ['f64', 'f32']),
+  scalarWith:
+    ({ n }) =>
+    (x) =>
+      special.polygamma(n, x!),
+  meaning: ([x], { n }, [out]) => liftScalar((v) => special.polygamma(n, v!), [x!], out!),
+  cost: 80,
+  samples: [
+    { args: [{ shape: [], domain: [0.4, 5] }], params: { n: 0 } },
+    { args: [{ shape: [5], domain: [0.4, 5] }], params: { n: 0 } },
+    { args: [{ shape: [2, 3], domain: [0.5, 4] }], params: { n: 1 } },
+    { args: [{ shape: [3], domain: [0.8, 4] }], params: { n: 3 } },
+    { args: [{ shape: [3], domain: [-0.8, -0.2] }], params: { n: 0 } },
+    { args: [{ shape: [0] }], params: { n: 2 } },
+  ],
+  extremes: [0, -1, 20, 1e10],
+  showParams: ({ n }) => `n ${n}`,
+  source: 'DLMF 5.15.1',
+})
+/**
+ * The n-th derivative of digamma, n = 0, 1, 2, ... a number.
+ *
+ * Domain  everywhere but 0, -1, -2, ...   Rule  dy = polygamma(n + 1, x) dx.   Source  DLMF 5.15.1.
+ * Errors  BadInput when n is not an integer from 0 to 100.
+ * @example polygamma(3, [0])   // [Infinity]
+ */
+export const polygamma = (n: number, x: unknown): AnyExpr => {
+  if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
+    raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${n}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
+  return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
+}
+/**
+ * The logarithmic derivative of gamma: polygamma(0, x).
+ *
+ * Domain  everywhere but 0, -1, -2, ...   Rule  dy = trigamma(x) dx.   Source  DLMF 5.2.2.
+ * @example digamma([0])   // [-Infinity]
+ */
+export const digamma = (x: unknown): AnyExpr => polygamma(0, x)
+/**
+ * The derivative of digamma: polygamma(1, x).
+ *
+ * Domain  everywhere but 0, -1, -2, ...   Rule  dy = polygamma(2, x) dx.   Source  DLMF 5.15.1.
+ * @example trigamma([0])   // [Infinity]
+ */
+export const trigamma = (x: unknown): AnyExpr => polygamma(1, x)
