@@ -17,7 +17,7 @@ const crossEntropy = (scores: Expr<readonly [Dim, 10], 'f32'>, labels: Expr<read
 // ---- logistic regression
 
 const linear = { w: f32(784, 10), b: f32(10) }
-const logisticScores = fn({ params: linear, x }, ({ params: p, x }) => add(matmul(reshape(x, [x.shape[0], 784]), p.w), p.b))
+const logisticScores = fn({ params: linear, x }, ({ params: p, x }) => add(matmul(reshape(x, [-1, 784]), p.w), p.b))
 
 export const logistic = {
   name: 'logistic regression',
@@ -25,9 +25,9 @@ export const logistic = {
   loss: fn({ params: linear, x, y }, ({ params, x, y }) => crossEntropy(logisticScores({ params, x }), y)),
   predict: fn({ params: linear, x }, (input) => argmax(logisticScores(input), { axis: -1 })),
 }
-export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32(), x, y }, ({ rate, x, y, ...state }) => {
-  const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params: state.params, x, y })
-  return { loss: value, ...adam(state, grad, rate) }
+export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
+  const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params, x, y })
+  return { loss: value, ...adam({ params, m, v }, grad, rate) }
 })
 
 // ---- LeNet: two convolutions, each with relu and pooling, then three dense layers
@@ -54,7 +54,7 @@ export const lenet = {
   loss: fn({ params: layers, x, y }, ({ params, x, y }) => crossEntropy(lenetScores({ params, x }), y)),
   predict: fn({ params: layers, x }, (input) => argmax(lenetScores(input), { axis: -1 })),
 }
-export const lenetStep = fn({ params: layers, m: layers, v: layers, rate: f32(), x, y }, ({ rate, x, y, ...state }) => {
-  const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params: state.params, x, y })
-  return { loss: value, ...adam(state, grad, rate) }
+export const lenetStep = fn({ params: layers, m: layers, v: layers, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
+  const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
+  return { loss: value, ...adam({ params, m, v }, grad, rate) }
 })

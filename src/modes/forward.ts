@@ -3,10 +3,9 @@ import { isFloat } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
 import { dependents } from '../core/program.js'
-import { type Registry, ruleFor } from '../core/registry.js'
+import { type RuleConfig, ruleFor } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/tangent.js'
 import { projectTangent } from './common.js'
-import { pullback } from './reverse.js'
 
 /** A primal with its tangent. */
 export interface Dual {
@@ -20,17 +19,10 @@ export interface Pushed {
 }
 
 /** Values and tangents of `outputs` for tangents of some inputs, by the registry's frules. */
-export const pushforward = (registry: Registry, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => {
+export const push = (config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => {
   const linear = linearize(outputs)
   const { nodes, index } = linear
   const active = dependents(linear, [...seeds.keys()])
-  const config = {
-    registry,
-    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) =>
-      pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
-    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) =>
-      pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
-  }
   const duals: Dual[] = new Array<Dual>(nodes.length)
   const results = new Map<number, readonly Dual[]>()
   for (let i = 0; i < nodes.length; i++) {
@@ -72,7 +64,7 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
       duals[i] = { primal: self, tangent: NoTangent }
       continue
     }
-    const frule = ruleFor(registry, node.prim!, 'frule', 'jvp (forward)')
+    const frule = ruleFor(config.registry, node.prim!, 'frule', 'jvp (forward)')
     const ys = node.prim!.multi ? avals.map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
     const made = frule(
       args.map((a) => asExpr(a.primal)),
@@ -89,4 +81,3 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
   const at = outputs.map((o) => duals[index.get(o)]!)
   return { values: at.map((d) => d.primal), tangents: at.map((d) => d.tangent) }
 }
-type AnyNode = ReturnType<typeof asExpr>

@@ -7,10 +7,9 @@ import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs }
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
 import { dependents } from '../core/program.js'
-import { type Pullback, type Registry, ruleFor } from '../core/registry.js'
+import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { instantiate, outputsOf, project } from './common.js'
-import { pushforward } from './forward.js'
 
 /** A primal with the accumulator of its cotangent. */
 export class CoDual {
@@ -89,19 +88,12 @@ export interface Reversed {
 }
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
-export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
+export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
   const linear = linearize(outputs)
   const { nodes, index } = linear
   const n = nodes.length
   const active = dependents(linear, wrt)
   const results = outputsOf(linear)
-  const config = {
-    registry,
-    pushforward: (o: readonly AnyNode[], s: ReadonlyMap<AnyNode, AnyNode>) =>
-      pushforward(registry, o.map(asNode), new Map([...s].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
-    pullback: (o: readonly AnyNode[], s: readonly Tangent[], w: readonly AnyNode[]) =>
-      pullback(registry, o.map(asNode), s, w.map(asNode)).cotangents,
-  }
   // Forward: rules may replace results by their own; everything downstream then reads those.
   const primal: Node[] = new Array<Node>(n)
   const pullbacks: (Pullback | undefined)[] = new Array<Pullback | undefined>(n)
@@ -134,7 +126,7 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
       : node
     primal[i] = self
     if (active[i] === 0 || !hasFloatResult(node)) continue
-    const rrule = ruleFor(registry, node.prim!, 'rrule', 'grad (reverse)')
+    const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
     const ys = node.prim!.multi ? resultAvals(self).map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
     const made = rrule(self.args.map(asExpr), node.data as never, {
       y: asExpr(ys[0]!),
@@ -199,7 +191,6 @@ export const pullback = (registry: Registry, outputs: readonly Node[], seeds: re
     cotangents: wrt.map((w) => (isFloat(w.aval.dtype) ? (out.get(w) ?? ZeroTangent) : NoTangent)),
   }
 }
-type AnyNode = ReturnType<typeof asExpr>
 
 const hasFloatResult = (node: Node): boolean =>
   node.prim!.multi ? resultAvals(node).some((a) => isFloat(a.dtype)) : isFloat(node.aval.dtype)

@@ -9,14 +9,17 @@ import { sizeOf } from '../../src/core/shape.js'
 import type { Forced } from '../../src/core/tangent.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
-import { pushforward } from '../../src/modes/forward.js'
-import { pullback } from '../../src/modes/reverse.js'
+import { pushforward } from '../../src/modes/transform.js'
+import { pullback } from '../../src/modes/transform.js'
 import { compareRules } from '../../src/rules/compare.js'
 import { elementwiseRules } from '../../src/rules/elementwise.js'
 import { layoutRules } from '../../src/rules/layout.js'
+import { mapRules } from '../../src/rules/map.js'
 import { reduceRules } from '../../src/rules/reduce.js'
 
-export const registry = registryOf([elementwiseRules, compareRules, layoutRules, reduceRules].flatMap((family) => Object.values(family)))
+export const registry = registryOf(
+  [elementwiseRules, compareRules, layoutRules, reduceRules, mapRules].flatMap((family) => Object.values(family)),
+)
 
 /** Numbers in [0, 1), the same at every run. */
 export const uniform = (seed: number): (() => number) => {
@@ -94,7 +97,8 @@ export const dot = (a: NDArray, b: NDArray): number => {
   for (let i = 0; i < a.data.length; i++) s += a.data[i]! * b.data[i]!
   return s
 }
-export const dotAll = (xs: readonly NDArray[], ys: readonly NDArray[]): number => xs.reduce((s, x, i) => (isActive(x) ? s + dot(x, ys[i]!) : s), 0)
+export const dotAll = (xs: readonly NDArray[], ys: readonly NDArray[]): number =>
+  xs.reduce((s, x, i) => (isActive(x) ? s + dot(x, ys[i]!) : s), 0)
 /** args + h dxs for the float arguments. */
 export const moved = (args: readonly NDArray[], dxs: readonly NDArray[], h: number): NDArray[] =>
   args.map((a, i) => (isActive(a) ? arrayOf(a.shape, a.dtype, (k) => a.data[k]! + h * dxs[i]!.data[k]!) : a))

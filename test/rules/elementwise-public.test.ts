@@ -1,15 +1,19 @@
 // The functions that users call: dtypes, broadcasting and errors, literal exponents, guarded branches, compositions, comparisons.
 import { describe, expect, it } from 'vitest'
+import { makeCpu } from '../../src/backends/cpu/index.js'
 import { isAdException } from '../../src/core/error.js'
-import { asNode, CONST, type Node } from '../../src/core/expr.js'
+import { asNode, CONST, linearize, type Node } from '../../src/core/expr.js'
 import * as comparing from '../../src/core/ops/compare.js'
 import * as op from '../../src/core/ops/elementwise.js'
+import { reshape } from '../../src/core/ops/layout.js'
+import { mapPrimitive } from '../../src/core/ops/map.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
+import { compileSync } from '../../src/core/run.js'
 import { makeTensor } from '../../src/core/tensor.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import { regionized } from '../../src/modes/mixed.js'
-import { arrayOf, backward, derivatives, evaluate, fivePoints, forward, graphOf, type Graph } from './elementwise-calculus.js'
+import { arrayOf, backward, derivatives, evaluate, fivePoints, forward, type Graph, graphOf } from './elementwise-calculus.js'
 
 const { add, div, expm1, exp, log, log1p, mul, neg, pow, sqrt, square, sub, where } = op
 const { gt, lt } = comparing
@@ -125,7 +129,13 @@ describe('a literal exponent', () => {
       for (const x of [0, -2, 2]) {
         const args = [arrayOf([], 'f64', () => x), arrayOf([], 'f64', () => n)]
         const g = graphOf(args, ([a, b]) => pow(a, b))
-        expect(backward(g, args, arrayOf([], 'f64', () => 1))[0]!.data[0]! + 0).toBe((n === 0 ? 0 : n * x ** (n - 1)) + 0)
+        expect(
+          backward(
+            g,
+            args,
+            arrayOf([], 'f64', () => 1),
+          )[0]!.data[0]! + 0,
+        ).toBe((n === 0 ? 0 : n * x ** (n - 1)) + 0)
       }
   })
 })
@@ -167,9 +177,27 @@ describe('a guarded function: exactly 0 behind the guard, in every mode and orde
         expect(derivatives(f, x, 2).map((v) => v + 0)).toEqual([0, 0, 0])
         const args = [arrayOf([], 'f64', () => x)]
         const one = arrayOf([], 'f64', () => 1)
-        expect(forward(graphOf(args, ([e]) => f(e!)), args, [one]).data[0]! + 0).toBe(0)
+        expect(
+          forward(
+            graphOf(args, ([e]) => f(e!)),
+            args,
+            [one],
+          ).data[0]! + 0,
+        ).toBe(0)
       }
     })
+  it('through the partials that mixed mode stores', () => {
+    const args = [arrayOf([2], 'f64', (i) => 4 * i)]
+    const g = graphOf(args, ([x]) => where(gt(reshape(x!, [2, 1]), 0), reshape(sqrt(mul(x!, 4)), [2, 1]), 0))
+    const [output] = regionized([g.output], g.inputs) as readonly [Node]
+    expect(linearize([output]).nodes.some((n) => n.prim === mapPrimitive)).toBe(true)
+    const [xBar] = backward(
+      { inputs: g.inputs, output },
+      args,
+      arrayOf([2, 1], 'f64', () => 1),
+    )
+    expect(Array.from(xBar!.data)).toEqual([0, 0.5])
+  })
   it('softplus written by hand: the branch that overflows is silent', () => {
     const f = (x: AnyExpr): AnyExpr => where(gt(x, 30), x, log1p(exp(x)))
     expect(derivatives(f, 1000, 2)).toEqual([1000, 1, 0])
@@ -192,14 +220,25 @@ describe('where', () => {
     const args = [c, arrayOf([2], 'f64', (i) => i + 1), arrayOf([], 'f64', () => 9)]
     const g: Graph = graphOf(args, ([k, a, b]) => where(k, a, b))
     expect(Array.from(evaluate([g.output], g.inputs, args)[0]!.data)).toEqual([9, 2, 9, 2])
-    const [none, a, b] = backward(g, args, arrayOf([2, 2], 'f64', (i) => 10 ** i))
+    const [none, a, b] = backward(
+      g,
+      args,
+      arrayOf([2, 2], 'f64', (i) => 10 ** i),
+    )
     expect([Array.from(none!.data), Array.from(a!.data), Array.from(b!.data)]).toEqual([[0, 0, 0, 0], [0, 1010], [101]])
   })
   it('never multiplies with the mask: an infinite cotangent does not leak', () => {
     const args = [arrayOf([2], 'bool', (i) => i), arrayOf([2], 'f64', () => 1), arrayOf([2], 'f64', () => 2)]
     const g = graphOf(args, ([c, a, b]) => where(c, a, b))
-    const [, a, b] = backward(g, args, arrayOf([2], 'f64', () => Number.POSITIVE_INFINITY))
-    expect([Array.from(a!.data), Array.from(b!.data)]).toEqual([[0, Number.POSITIVE_INFINITY], [Number.POSITIVE_INFINITY, 0]])
+    const [, a, b] = backward(
+      g,
+      args,
+      arrayOf([2], 'f64', () => Number.POSITIVE_INFINITY),
+    )
+    expect([Array.from(a!.data), Array.from(b!.data)]).toEqual([
+      [0, Number.POSITIVE_INFINITY],
+      [Number.POSITIVE_INFINITY, 0],
+    ])
   })
   it('accepts booleans, numbers and arrays as the condition; integers and booleans as branches', () => {
     expect(value(where([1, 0, 2], 1, [7, 8, 9]))).toEqual([1, 8, 1])
@@ -232,7 +271,10 @@ describe('compositions', () => {
     'elu, alpha 2': [(x) => op.elu(x, { alpha: 2 }), (x) => (x > 0 ? x : 2 * Math.expm1(x))],
     selu: [op.selu, (x) => 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * Math.expm1(x))],
     gelu: [(x) => op.gelu(x), (x) => x * cdf(x)],
-    'gelu, approximate': [(x) => op.gelu(x, { approximate: true }), (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))],
+    'gelu, approximate': [
+      (x) => op.gelu(x, { approximate: true }),
+      (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+    ],
     silu: [op.silu, (x) => x / (1 + Math.exp(-x))],
     mish: [op.mish, (x) => x * Math.tanh(Math.log1p(Math.exp(x)))],
     softsign: [op.softsign, (x) => x / (1 + Math.abs(x))],
@@ -297,7 +339,10 @@ describe('comparisons and logic', () => {
     expect(value(comparing.isfinite(numbers))).toEqual([1, 1, 1, 0, 0])
   })
   it('and, or, not; numbers count as true unless 0', () => {
-    const [a, b] = [[[0], [1]], [0, 2]]
+    const [a, b] = [
+      [[0], [1]],
+      [0, 2],
+    ]
     expect(value(comparing.logicalAnd(a, b))).toEqual([0, 0, 0, 1])
     expect(value(comparing.logicalOr(a, b))).toEqual([0, 1, 1, 1])
     expect(value(comparing.logicalNot(b))).toEqual([1, 0])
@@ -308,4 +353,18 @@ describe('comparisons and logic', () => {
     expect(derivatives((x) => mul(x, op.cast(gt(x, 0), 'f64')), 2, 1)).toEqual([2, 1])
     expect(derivatives((x) => neg(op.cast(gt(x, 0), 'f64')), 2, 1)).toEqual([-1, 0])
   })
+})
+
+describe('strongMul on the CPU backend', () => {
+  const a = [0, -0, 0, 2, -3, Number.NaN, Number.POSITIVE_INFINITY, 0, 5]
+  const b = [Number.POSITIVE_INFINITY, Number.NaN, 3, 4, Number.NEGATIVE_INFINITY, 0, 2, -7, 0]
+  for (const dtype of ['f64', 'f32'] as const)
+    it(`${dtype}: the vector kernel is the meaning, bit for bit`, () => {
+      const run = compileSync((x: AnyExpr, y: AnyExpr) => op.strongMul(x, y), makeCpu()) as (...xs: readonly unknown[]) => {
+        readonly data: ArrayLike<number>
+      }
+      const got = Array.from(run(of(dtype, a), of(dtype, b)).data)
+      expect(got).toEqual(a.map((x, i) => (x === 0 ? x : x * b[i]!)))
+      expect(got).toEqual(value(op.strongMul(of(dtype, a), of(dtype, b))))
+    })
 })

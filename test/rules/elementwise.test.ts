@@ -7,8 +7,8 @@ import { elementwise } from '../../src/core/ops/elementwise.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import { sizeOf } from '../../src/core/shape.js'
 import { type Forced, unthunk } from '../../src/core/tangent.js'
-import { pushforward } from '../../src/modes/forward.js'
-import { pullback } from '../../src/modes/reverse.js'
+import { pushforward } from '../../src/modes/transform.js'
+import { pullback } from '../../src/modes/transform.js'
 import {
   argumentsOf,
   arrayOf,
@@ -63,16 +63,30 @@ describe('every primitive is declared in full', () => {
       expect(prim.source, prim.name).not.toBe('')
       const rule = registry.rules.get(prim.name)
       expect(rule?.primitive, prim.name).toBe(prim)
-      expect([rule?.frule, rule?.rrule, rule?.batch].map((f) => typeof f), prim.name).toEqual(['function', 'function', 'function'])
+      expect(
+        [rule?.frule, rule?.rrule, rule?.batch].map((f) => typeof f),
+        prim.name,
+      ).toEqual(['function', 'function', 'function'])
     }
     expect(registry.duplicates).toEqual([])
   })
   it('samples cover rank 0, an empty array and broadcasting', () => {
     for (const prim of all) {
       const shapes = prim.samples.map((s) => s.args.map((a) => a.shape))
-      expect(shapes.some((s) => s.every((d) => d.length === 0)), prim.name).toBe(true)
-      if (prim.name !== 'cast') expect(shapes.some((s) => s.some((d) => sizeOf(d) === 0)), prim.name).toBe(true)
-      if (prim.args.length > 1) expect(shapes.some((s) => s.some((d) => d.length !== s[0]!.length)), prim.name).toBe(true)
+      expect(
+        shapes.some((s) => s.every((d) => d.length === 0)),
+        prim.name,
+      ).toBe(true)
+      if (prim.name !== 'cast')
+        expect(
+          shapes.some((s) => s.some((d) => sizeOf(d) === 0)),
+          prim.name,
+        ).toBe(true)
+      if (prim.args.length > 1)
+        expect(
+          shapes.some((s) => s.some((d) => d.length !== s[0]!.length)),
+          prim.name,
+        ).toBe(true)
     }
   })
 })
@@ -130,16 +144,29 @@ describe('the derivative of the derivative', () => {
       const inputs = [...g.inputs, first.seed]
       const kept = first.output.flatMap((c, i) => (c._tag === 'Expr' ? [{ node: asNode(c), u: us[i]! }] : []))
       const along = (dxs: readonly ReturnType<typeof zerosOf>[], t: number): number =>
-        evaluate(kept.map((k) => k.node), inputs, [...moved(args, dxs, t), yBar]).reduce((s, v, i) => s + dot(v, kept[i]!.u), 0)
+        evaluate(
+          kept.map((k) => k.node),
+          inputs,
+          [...moved(args, dxs, t), yBar],
+        ).reduce((s, v, i) => s + dot(v, kept[i]!.u), 0)
       const dxs = directions(args, random)
       const expected = fivePoints((t) => along(dxs, t), 5e-4)
 
       // Reverse over reverse.
       const seeds = kept.map((k) => input(k.node.aval))
-      const again = pullback(registry, kept.map((k) => k.node), seeds.map(asExpr), wrt).cotangents
+      const again = pullback(
+        registry,
+        kept.map((k) => k.node),
+        seeds.map(asExpr),
+        wrt,
+      ).cotangents
       const evaluateAll = (ts: readonly Forced[]): number => {
         const at = ts.flatMap((t, i) => (t._tag === 'Expr' ? [{ t: asNode(t), i }] : []))
-        const out = evaluate(at.map((a) => a.t), [...inputs, ...seeds], [...values, ...kept.map((k) => k.u)])
+        const out = evaluate(
+          at.map((a) => a.t),
+          [...inputs, ...seeds],
+          [...values, ...kept.map((k) => k.u)],
+        )
         const floats = dxs.filter((_, i) => isActive(args[i]!))
         return out.reduce((s, v, k) => s + dot(v, floats[at[k]!.i]!), 0)
       }
@@ -147,11 +174,24 @@ describe('the derivative of the derivative', () => {
 
       // Forward over reverse.
       const tangentSeeds = wrt.map((x) => input(x.aval))
-      const pushed = pushforward(registry, kept.map((k) => k.node), new Map(wrt.map((x, i) => [x, tangentSeeds[i]!]))).tangents.map(unthunk)
+      const pushed = pushforward(
+        registry,
+        kept.map((k) => k.node),
+        new Map(wrt.map((x, i) => [x, tangentSeeds[i]!])),
+      ).tangents.map(unthunk)
       const floats = dxs.filter((_, i) => isActive(args[i]!))
       const nodes = pushed.flatMap((t, i) => (t._tag === 'Expr' ? [{ t: asNode(t), u: kept[i]!.u }] : []))
-      const out = evaluate(nodes.map((n) => n.t), [...inputs, ...tangentSeeds], [...values, ...floats])
-      close(out.reduce((s, v, i) => s + dot(v, nodes[i]!.u), 0), expected, 1e-7, 'forward over reverse')
+      const out = evaluate(
+        nodes.map((n) => n.t),
+        [...inputs, ...tangentSeeds],
+        [...values, ...floats],
+      )
+      close(
+        out.reduce((s, v, i) => s + dot(v, nodes[i]!.u), 0),
+        expected,
+        1e-7,
+        'forward over reverse',
+      )
     },
   )
 })
@@ -170,7 +210,11 @@ describe('f32 in, f32 out', () => {
     expect(Array.from(y!.data)).toEqual(Array.from(yw!.data, g.output.dtype === 'f32' ? Math.fround : (v) => v))
     const yBar = arrayOf(g.output.shape, g.output.dtype, () => Math.fround(2 * random() - 1))
     const narrow = backward(g, args, yBar)
-    const exact = backward(gw, wide, arrayOf(gw.output.shape, gw.output.dtype, (i) => yBar.data[i]!))
+    const exact = backward(
+      gw,
+      wide,
+      arrayOf(gw.output.shape, gw.output.dtype, (i) => yBar.data[i]!),
+    )
     narrow.forEach((xBar, k) => {
       expect(xBar.dtype).toBe(args[k]!.dtype)
       for (let i = 0; i < xBar.data.length; i++) close(xBar.data[i]!, exact[k]!.data[i]!, 2e-5, `cotangent ${k}, element ${i}`)
@@ -200,7 +244,10 @@ describe('a batch is each example by itself', () => {
   eachSample(all, (prim, sample, random) => {
     const size = 3
     const batch = registry.rules.get(prim.name)!.batch!
-    const masks = sample.args.length === 1 ? [[true]] : [sample.args.map(() => true), sample.args.map((_, i) => i === 0), sample.args.map((_, i) => i > 0)]
+    const masks =
+      sample.args.length === 1
+        ? [[true]]
+        : [sample.args.map(() => true), sample.args.map((_, i) => i === 0), sample.args.map((_, i) => i > 0)]
     for (const mask of masks) {
       const each = Array.from({ length: size }, () => argumentsOf(sample, random))
       const args = mask.map((b, i) => {

@@ -15,7 +15,7 @@ import {
 } from '../../src/core/ops/indexing.js'
 import { argmax, sum } from '../../src/core/ops/reduce.js'
 import { argsort } from '../../src/core/ops/scans.js'
-import { pullback } from '../../src/modes/reverse.js'
+import { pullback } from '../../src/modes/transform.js'
 import { coreRegistry } from '../../src/rules/index.js'
 import { indexingRules } from '../../src/rules/indexing.js'
 import { checkTable, errorOf, evaluated, gradientOf, nested } from './table-checks.js'

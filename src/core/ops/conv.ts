@@ -20,13 +20,26 @@ export interface ConvParams {
   readonly size?: readonly number[]
 }
 const ints = t.readonlyArray(t.number)
-const codec = t.intersection([t.type({ stride: ints, padding: ints, dilation: ints, groups: t.number }), t.partial({ size: ints })]) as unknown as t.Type<ConvParams>
+const codec = t.intersection([
+  t.type({ stride: ints, padding: ints, dilation: ints, groups: t.number }),
+  t.partial({ size: ints }),
+]) as unknown as t.Type<ConvParams>
 
 type Four = readonly [number, number, number, number]
-const four = (a: Aval, op: string): Four => (a.shape.length === 4 ? (a.shape as unknown as Four) : raise({ _tag: 'ShapeMismatch', op, shapes: [a.shape], reason: `needs rank 4, got ${showShape(a.shape)}.`, fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].' }))
+const four = (a: Aval, op: string): Four =>
+  a.shape.length === 4
+    ? (a.shape as unknown as Four)
+    : raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [a.shape],
+        reason: `needs rank 4, got ${showShape(a.shape)}.`,
+        fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
+      })
 
 /** Length of the result along one axis. */
-export const windowed = (n: number, k: number, stride: number, before: number, after: number, dilation: number): number => Math.floor((n + before + after - (dilation * (k - 1) + 1)) / stride) + 1
+export const windowed = (n: number, k: number, stride: number, before: number, after: number, dilation: number): number =>
+  Math.floor((n + before + after - (dilation * (k - 1) + 1)) / stride) + 1
 
 const outSize = (h: number, w: number, kh: number, kw: number, p: ConvParams): readonly [number, number] => [
   windowed(h, kh, p.stride[0]!, p.padding[0]!, p.padding[1]!, p.dilation[0]!),
@@ -37,10 +50,22 @@ const convShape = (x: Aval, k: Aval, p: ConvParams, op = 'conv'): Aval => {
   const [n, c, h, w] = four(x, op)
   const [o, ci, kh, kw] = four(k, op)
   if (c !== ci * p.groups || o % p.groups !== 0)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, k.shape], reason: `x ${showShape(x.shape)} has ${c} channels, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`, fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].' })
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, k.shape],
+      reason: `x ${showShape(x.shape)} has ${c} channels, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`,
+      fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
+    })
   const [oh, ow] = outSize(h, w, kh, kw, p)
   if (oh < 0 || ow < 0 || (kh > 0 && oh < 1 && h > 0) || (kw > 0 && ow < 1 && w > 0))
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, k.shape], reason: `the kernel ${showShape(k.shape)} is larger than x ${showShape(x.shape)} with its padding.`, fix: 'pad more, or use a smaller kernel.' })
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, k.shape],
+      reason: `the kernel ${showShape(k.shape)} is larger than x ${showShape(x.shape)} with its padding.`,
+      fix: 'pad more, or use a smaller kernel.',
+    })
   return aval([n, o, oh, ow], x.dtype)
 }
 
@@ -107,7 +132,15 @@ const cases: readonly (readonly [x: Four, k: Four, p: ConvParams])[] = [
 ]
 const a = (shape: readonly number[]): SampleArg => ({ shape })
 const yOf = ([x, k, p]: (typeof cases)[number]): SampleArg => a(convShape(aval(x, 'f64'), aval(k, 'f64'), p).shape)
-const show = (p: ConvParams): string => [p.stride.some((s) => s !== 1) ? `stride ${p.stride}` : '', p.padding.some((s) => s !== 0) ? `padding ${p.padding}` : '', p.dilation.some((s) => s !== 1) ? `dilation ${p.dilation}` : '', p.groups !== 1 ? `groups ${p.groups}` : ''].filter((s) => s !== '').join(', ')
+const show = (p: ConvParams): string =>
+  [
+    p.stride.some((s) => s !== 1) ? `stride ${p.stride}` : '',
+    p.padding.some((s) => s !== 0) ? `padding ${p.padding}` : '',
+    p.dilation.some((s) => s !== 1) ? `dilation ${p.dilation}` : '',
+    p.groups !== 1 ? `groups ${p.groups}` : '',
+  ]
+    .filter((s) => s !== '')
+    .join(', ')
 
 export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'conv',
@@ -127,7 +160,13 @@ const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
   const [, ci] = four(k, 'convInput')
   const x = aval([n, ci * p.groups, p.size![0]!, p.size![1]!], yBar.dtype)
   const y = convShape(x, k, p, 'convInput')
-  if (!sameAval(y, yBar)) raise({ _tag: 'ShapeMismatch', op: 'convInput', shapes: [yBar.shape, y.shape], reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.` })
+  if (!sameAval(y, yBar))
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'convInput',
+      shapes: [yBar.shape, y.shape],
+      reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`,
+    })
   return x
 }
 export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['float', 'float']> = primitive({
@@ -148,7 +187,13 @@ const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
   const [, o] = four(yBar, 'convKernel')
   const k = aval([o, c / p.groups, p.size![0]!, p.size![1]!], x.dtype)
   const y = convShape(x, k, p, 'convKernel')
-  if (!sameAval(y, yBar)) raise({ _tag: 'ShapeMismatch', op: 'convKernel', shapes: [yBar.shape, y.shape], reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.` })
+  if (!sameAval(y, yBar))
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'convKernel',
+      shapes: [yBar.shape, y.shape],
+      reason: `yBar is ${showShape(yBar.shape)}, the convolution gives ${showShape(y.shape)}.`,
+    })
   return k
 }
 export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly ['float', 'float']> = primitive({
@@ -164,7 +209,15 @@ export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly [
   source: 'adjoint of conv in k',
 })
 
-const sameAcc = (op: string, acc: Aval, y: Aval): Aval => (sameAval(acc, y) ? acc : raise({ _tag: 'ShapeMismatch', op, shapes: [acc.shape, y.shape], reason: `the accumulator is ${showShape(acc.shape)}, the term ${showShape(y.shape)}.` }))
+const sameAcc = (op: string, acc: Aval, y: Aval): Aval =>
+  sameAval(acc, y)
+    ? acc
+    : raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [acc.shape, y.shape],
+        reason: `the accumulator is ${showShape(acc.shape)}, the term ${showShape(y.shape)}.`,
+      })
 
 export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convInputAdd',
@@ -203,11 +256,19 @@ export interface ConvOptions {
 }
 const pair = (x: number | readonly number[] | undefined, by: number, what: string): readonly [number, number] => {
   const [p, q] = x === undefined ? [by, by] : typeof x === 'number' ? [x, x] : x.length === 1 ? [x[0]!, x[0]!] : [x[0]!, x[1]!]
-  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1) raise({ _tag: 'BadInput', where: 'conv', reason: `${what} ${JSON.stringify(x)} is not one or two positive integers.` })
+  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1)
+    raise({ _tag: 'BadInput', where: 'conv', reason: `${what} ${JSON.stringify(x)} is not one or two positive integers.` })
   return [p!, q!]
 }
 /** top, bottom, left, right. `same` keeps ceil(n / stride). */
-export const paddingOf = (padding: Padding | undefined, size: readonly number[], window: readonly number[], stride: readonly number[], dilation: readonly number[], op: string): readonly number[] => {
+export const paddingOf = (
+  padding: Padding | undefined,
+  size: readonly number[],
+  window: readonly number[],
+  stride: readonly number[],
+  dilation: readonly number[],
+  op: string,
+): readonly number[] => {
   if (padding === undefined || padding === 'valid') return [0, 0, 0, 0]
   if (padding === 'same')
     return size.flatMap((n, i) => {
@@ -216,7 +277,13 @@ export const paddingOf = (padding: Padding | undefined, size: readonly number[],
     })
   const list = typeof padding === 'number' ? [padding, padding] : padding
   const out = list.flatMap((p) => (typeof p === 'number' ? [p, p] : [...p]))
-  if (out.length !== 4 || out.some((p) => !Number.isInteger(p) || p < 0)) raise({ _tag: 'BadInput', where: op, reason: `padding ${JSON.stringify(padding)} is not understood.`, fix: "give a number, [h, w], [[top, bottom], [left, right]], 'same' or 'valid'." })
+  if (out.length !== 4 || out.some((p) => !Number.isInteger(p) || p < 0))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `padding ${JSON.stringify(padding)} is not understood.`,
+      fix: "give a number, [h, w], [[top, bottom], [left, right]], 'same' or 'valid'.",
+    })
   return out
 }
 
@@ -231,14 +298,27 @@ export const paddingOf = (padding: Padding | undefined, size: readonly number[],
 export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr => {
   const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
   if (xs.shape.length === 3 && ks.shape.length === 3) {
-    const one = (v: number | readonly number[] | undefined): number | undefined => (Array.isArray(v) ? (v[0] as number) : (v as number | undefined))
+    const one = (v: number | readonly number[] | undefined): number | undefined =>
+      Array.isArray(v) ? (v[0] as number) : (v as number | undefined)
     const p = options.padding
-    const wide = conv(asExpr(reshapeNode(xs, [xs.shape[0]!, xs.shape[1]!, 1, xs.shape[2]!])), asExpr(reshapeNode(ks, [ks.shape[0]!, ks.shape[1]!, 1, ks.shape[2]!])), {
-      stride: [1, one(options.stride) ?? 1],
-      dilation: [1, one(options.dilation) ?? 1],
-      padding: typeof p === 'number' ? [[0, 0], [p, p]] : typeof p === 'string' || p === undefined ? (p ?? 0) : [[0, 0], typeof p[0] === 'number' ? [p[0], p[0]] : p[0]!],
-      ...(options.groups === undefined ? {} : { groups: options.groups }),
-    })
+    const wide = conv(
+      asExpr(reshapeNode(xs, [xs.shape[0]!, xs.shape[1]!, 1, xs.shape[2]!])),
+      asExpr(reshapeNode(ks, [ks.shape[0]!, ks.shape[1]!, 1, ks.shape[2]!])),
+      {
+        stride: [1, one(options.stride) ?? 1],
+        dilation: [1, one(options.dilation) ?? 1],
+        padding:
+          typeof p === 'number'
+            ? [
+                [0, 0],
+                [p, p],
+              ]
+            : typeof p === 'string' || p === undefined
+              ? (p ?? 0)
+              : [[0, 0], typeof p[0] === 'number' ? [p[0], p[0]] : p[0]!],
+        ...(options.groups === undefined ? {} : { groups: options.groups }),
+      },
+    )
     const s = wide.shape as readonly number[]
     return asExpr(reshapeNode(wide as unknown as Node, [s[0]!, s[1]!, s[3]!]))
   }
@@ -248,6 +328,7 @@ export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr
   const dilation = pair(options.dilation, 1, 'dilation')
   const padding = paddingOf(options.padding, [h, w], [kh, kw], stride, dilation, 'conv')
   const groups = options.groups ?? 1
-  if (!Number.isInteger(groups) || groups < 1) raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
+  if (!Number.isInteger(groups) || groups < 1)
+    raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
   return asExpr(apply(convPrimitive, [xs, ks], { stride, padding, dilation, groups }))
 }

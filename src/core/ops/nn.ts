@@ -4,10 +4,10 @@ import { asExpr } from '../expr.js'
 import { liftFloat } from '../lift.js'
 import { normalizeAxis, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import { matmul } from './contract.js'
 import { convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, convKernelPrimitive, convPrimitive } from './conv.js'
 import { add, div, mul, stopGradient, sub } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
-import { matmul } from './contract.js'
 import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, poolGatherPrimitive, unpoolPrimitive } from './pool.js'
 import { max, mean, sum } from './reduce.js'
 
@@ -15,7 +15,13 @@ export interface AxisOption {
   readonly axis?: number
 }
 const axisIn = (x: AnyExpr, options: AxisOption, op: string): number =>
-  normalizeAxis(options.axis ?? -1, x.shape.length) ?? raise({ _tag: 'BadInput', where: op, reason: `axis ${options.axis ?? -1} is out of range for ${showShape(x.shape as readonly number[])}.`, fix: 'name an axis of x.' })
+  normalizeAxis(options.axis ?? -1, x.shape.length) ??
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `axis ${options.axis ?? -1} is out of range for ${showShape(x.shape as readonly number[])}.`,
+    fix: 'name an axis of x.',
+  })
 /** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
 const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x, { axis, keepdims: true })))
 
@@ -53,7 +59,8 @@ export const logSoftmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
  * Shapes  logits: [..., k], targets: [..., k] -> [].   Source  Goodfellow et al. 2016, 6.2.
  * @example crossEntropy([[0, 0]], [[1, 0]])   // 0.6931471805599453
  */
-export const crossEntropy = (logits: unknown, targets: unknown): AnyExpr => mul(-1, mean(sum(mul(targets, logSoftmax(logits)), { axis: -1 })))
+export const crossEntropy = (logits: unknown, targets: unknown): AnyExpr =>
+  mul(-1, mean(sum(mul(targets, logSoftmax(logits)), { axis: -1 })))
 
 /** x W + b: a dense layer. @example linear([[1, 2]], [[3], [4]], [5])   // [[16]] */
 export const linear = (x: unknown, w: unknown, b: unknown): AnyExpr => add(matmul(x, w), b)
@@ -63,7 +70,11 @@ export interface NormOptions {
   readonly scale?: unknown
   readonly bias?: unknown
 }
-const normalised = (x: AnyExpr, axis: readonly number[], o: NormOptions): { readonly y: AnyExpr; readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+const normalised = (
+  x: AnyExpr,
+  axis: readonly number[],
+  o: NormOptions,
+): { readonly y: AnyExpr; readonly mean: AnyExpr; readonly variance: AnyExpr } => {
   const m = mean(x, { axis, keepdims: true })
   const centred = sub(x, m)
   const v = mean(square(centred), { axis, keepdims: true })

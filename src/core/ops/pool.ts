@@ -20,21 +20,43 @@ export interface PoolParams {
   readonly countIncludePad?: boolean
 }
 const ints = t.readonlyArray(t.number)
-const codec = t.intersection([t.type({ window: ints, stride: ints, padding: ints }), t.partial({ size: ints, countIncludePad: t.boolean })]) as unknown as t.Type<PoolParams>
+const codec = t.intersection([
+  t.type({ window: ints, stride: ints, padding: ints }),
+  t.partial({ size: ints, countIncludePad: t.boolean }),
+]) as unknown as t.Type<PoolParams>
 
 const out = (x: Aval, p: PoolParams, op: string): Aval => {
-  if (x.shape.length !== 4) raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `needs rank 4, got ${showShape(x.shape)}.`, fix: 'x is [n, c, h, w].' })
+  if (x.shape.length !== 4)
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `needs rank 4, got ${showShape(x.shape)}.`, fix: 'x is [n, c, h, w].' })
   const [n, c, h, w] = x.shape as readonly [number, number, number, number]
   const oh = windowed(h, p.window[0]!, p.stride[0]!, p.padding[0]!, p.padding[1]!, 1)
   const ow = windowed(w, p.window[1]!, p.stride[1]!, p.padding[2]!, p.padding[3]!, 1)
-  if (oh < 1 || ow < 1 || p.padding[0]! >= p.window[0]! || p.padding[1]! >= p.window[0]! || p.padding[2]! >= p.window[1]! || p.padding[3]! >= p.window[1]!)
-    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape, p.window], reason: `the window ${showShape(p.window)} with padding ${showShape(p.padding)} does not fit x ${showShape(x.shape)}.`, fix: 'padding must be smaller than the window, and the window at most x.' })
+  if (
+    oh < 1 ||
+    ow < 1 ||
+    p.padding[0]! >= p.window[0]! ||
+    p.padding[1]! >= p.window[0]! ||
+    p.padding[2]! >= p.window[1]! ||
+    p.padding[3]! >= p.window[1]!
+  )
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, p.window],
+      reason: `the window ${showShape(p.window)} with padding ${showShape(p.padding)} does not fit x ${showShape(x.shape)}.`,
+      fix: 'padding must be smaller than the window, and the window at most x.',
+    })
   return aval([n, c, oh, ow], x.dtype)
 }
 const planeShape = (y: Aval, p: PoolParams): Aval => aval([y.shape[0]!, y.shape[1]!, p.size![0]!, p.size![1]!], y.dtype)
 
 /** Calls f(window, positions of it inside x's plane) for every window of every plane. */
-const eachWindow = (x: readonly number[], y: readonly number[], p: PoolParams, f: (y: number, plane: number, positions: readonly number[]) => void): void => {
+const eachWindow = (
+  x: readonly number[],
+  y: readonly number[],
+  p: PoolParams,
+  f: (y: number, plane: number, positions: readonly number[]) => void,
+): void => {
   const [n, c, h, w] = x as readonly [number, number, number, number]
   const [, , oh, ow] = y as readonly [number, number, number, number]
   for (let q = 0; q < n * c; q++)
@@ -60,7 +82,8 @@ const cases: readonly (readonly [x: readonly number[], p: PoolParams])[] = [
 ]
 const arg = (shape: readonly number[]): SampleArg => ({ shape })
 const yShape = ([x, p]: (typeof cases)[number]): readonly number[] => out(aval(x, 'f64'), p, 'pool').shape
-const show = (p: PoolParams): string => `window ${showShape(p.window)} stride ${showShape(p.stride)}${p.padding.some((q) => q !== 0) ? ` padding ${showShape(p.padding)}` : ''}`
+const show = (p: PoolParams): string =>
+  `window ${showShape(p.window)} stride ${showShape(p.stride)}${p.padding.some((q) => q !== 0) ? ` padding ${showShape(p.padding)}` : ''}`
 /** Positions that windows could give: valid ones for a test. */
 const indexValues = (c: (typeof cases)[number]): readonly number[] => {
   const values: number[] = []
@@ -105,7 +128,13 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
   codec,
   shapeRule: ([y, index], p) => {
     const plane = planeShape(y!, p)
-    if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!)) raise({ _tag: 'ShapeMismatch', op: 'unpool', shapes: [y!.shape, index!.shape], reason: `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not belong together.` })
+    if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'unpool',
+        shapes: [y!.shape, index!.shape],
+        reason: `yBar ${showShape(y!.shape)} and index ${showShape(index!.shape)} do not belong together.`,
+      })
     return plane
   },
   meaning: ([y, index], p, [x]) => {
@@ -116,7 +145,10 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
     x!.data.set(sum as never)
   },
   cost: 8,
-  samples: cases.map((c) => ({ args: [arg(yShape(c)), { shape: yShape(c), dtype: 'i32' as const, values: indexValues(c) }], params: { ...c[1], size: c[0].slice(2) } })),
+  samples: cases.map((c) => ({
+    args: [arg(yShape(c)), { shape: yShape(c), dtype: 'i32' as const, values: indexValues(c) }],
+    params: { ...c[1], size: c[0].slice(2) },
+  })),
   showParams: show,
   source: 'adjoint of poolGather',
 })
@@ -129,7 +161,13 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
   codec,
   shapeRule: ([x, index], p) => {
     const y = out(x!, p, 'poolGather')
-    if (index!.shape.join() !== y.shape.join() || index!.dtype !== 'i32') raise({ _tag: 'ShapeMismatch', op: 'poolGather', shapes: [x!.shape, index!.shape], reason: `index ${showShape(index!.shape)} does not belong to x ${showShape(x!.shape)}.` })
+    if (index!.shape.join() !== y.shape.join() || index!.dtype !== 'i32')
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'poolGather',
+        shapes: [x!.shape, index!.shape],
+        reason: `index ${showShape(index!.shape)} does not belong to x ${showShape(x!.shape)}.`,
+      })
     return y
   },
   meaning: ([x, index], p, [y]) => {
@@ -158,7 +196,10 @@ export const avgPoolPrimitive: Primitive<'avgPool', PoolParams, readonly ['float
     })
   },
   cost: 8,
-  samples: [...cases.map(([x, p]) => ({ args: [arg(x)], params: p })), { args: [arg(cases[1]![0])], params: { ...cases[1]![1], countIncludePad: true } }],
+  samples: [
+    ...cases.map(([x, p]) => ({ args: [arg(x)], params: p })),
+    { args: [arg(cases[1]![0])], params: { ...cases[1]![1], countIncludePad: true } },
+  ],
   showParams: show,
   source: 'LeCun et al. 1998',
 })
@@ -194,7 +235,12 @@ const paramsOf = (size: readonly number[], o: PoolOptions, op: string): PoolPara
   const two = (x: number | readonly number[]): readonly [number, number] => (typeof x === 'number' ? [x, x] : [x[0]!, x[1] ?? x[0]!])
   const window = two(o.window)
   const stride = two(o.stride ?? window)
-  if ([...window, ...stride].some((d) => !Number.isInteger(d) || d < 1)) raise({ _tag: 'BadInput', where: op, reason: `window ${JSON.stringify(o.window)} and stride ${JSON.stringify(o.stride)} must be positive integers.` })
+  if ([...window, ...stride].some((d) => !Number.isInteger(d) || d < 1))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `window ${JSON.stringify(o.window)} and stride ${JSON.stringify(o.stride)} must be positive integers.`,
+    })
   return { window, stride, padding: paddingOf(o.padding, size, window, stride, [1, 1], op) }
 }
 
