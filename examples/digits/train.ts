@@ -1,12 +1,10 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
-import { type Spec, type Tensor, tensor } from '../../src/index.js'
-import { leavesOf, mapTrees, rateAt, type Tree } from './adam.js'
+import { type Spec, type Tensor, type Tensors, tensor } from '../../src/index.js'
+import { mapTrees, rateAt, type Tree } from './adam.js'
 import { type Digits, fillBatch, normal, random, shuffled, side } from './data.js'
 
-export type Weights = Tree<Tensor>
-
-/** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015), and biases of 0: arrays of the last axis alone, or named b. */
-export const initial = (declared: Tree<Spec>, seed: number): Weights => {
+/** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
+export const initial = <D>(declared: D, seed: number): Tensors<D> => {
   const next = random(seed)
   const fill = (shape: readonly number[]): Float32Array => {
     const size = shape.reduce((a, b) => a * b, 1)
@@ -14,11 +12,77 @@ export const initial = (declared: Tree<Spec>, seed: number): Weights => {
     const fanIn = shape.length === 4 ? size / shape[0]! : shape[0]!
     return Float32Array.from({ length: size }, () => (isBias ? 0 : Math.sqrt(2 / fanIn) * normal(next)))
   }
-  return mapTrees((leaf: Spec) => tensor(fill(leaf.shape as readonly number[]), [...(leaf.shape as readonly number[])]), declared)
+  const leaf = (s: Spec): Tensor => tensor(fill(s.shape as number[]), s.shape as number[])
+  return mapTrees(leaf, declared as Tree<Spec>) as Tensors<D>
 }
 
-/** Zeros of the same shapes. */
-export const zerosOf = (tree: Weights): Weights => mapTrees((t: Tensor) => tensor(new Float32Array(t.data.length), [...t.shape]), tree)
+/** Zeros of the same shapes: where the moments of Adam start. */
+export const zerosOf = <T>(tree: T): T =>
+  mapTrees((t: Tensor): Tensor => tensor(new Float32Array(t.data.length), [...t.shape]), tree as Tree<Tensor>) as T
 
-/** A batch of images and labels, as tensors whose data is filled again for each step. */
-export const batchOf = (size: number) => ({ x: tensor(new Float32Array(size * side * side), [size, 1, side, side]), y: tensor(new Int32Array(size), [size]) })
+/** Images and labels of a batch, as tensors whose data is filled anew for each step. */
+export const batchOf = (size: number) => ({
+  x: tensor(new Float32Array(size * side * side), [size, 1, 28, 28]),
+  y: tensor(new Int32Array(size), [size]),
+})
+export type Batch = ReturnType<typeof batchOf>
+
+/** What the loop needs of a model: a step that changes its parameters in place, and its predictions. */
+export interface Trainee {
+  readonly name: string
+  /** Runs one step; gives the loss and the share of the batch that was right, before the step. */
+  readonly step: (batch: Batch, rate: Tensor<[], 'f32'>) => { readonly loss: number; readonly correct: number }
+  readonly predict: (x: Batch['x']) => Tensor<number[], 'i32'>
+}
+export interface Schedule {
+  readonly epochs: number
+  readonly batch: number
+  readonly rate: number
+  readonly seed: number
+}
+/** Told after each step: the step's number, the running means of loss and accuracy. */
+export type Progress = (step: number, loss: number, accuracy: number) => void
+
+export const stepsOf = (data: Digits, schedule: Schedule): number => schedule.epochs * Math.floor(data.count / schedule.batch)
+
+/** Trains in place; gives the loss of every step. */
+export const train = (model: Trainee, data: Digits, schedule: Schedule, progress: Progress): readonly number[] => {
+  const { epochs, batch: size, seed } = schedule
+  const next = random(seed)
+  const steps = stepsOf(data, schedule)
+  const batch = batchOf(size)
+  const rate = tensor(new Float32Array(1), [])
+  const losses: number[] = []
+  let [loss, accuracy] = [Number.NaN, Number.NaN]
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    const order = shuffled(data.count, next)
+    for (let from = 0; from + size <= data.count; from += size) {
+      fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data)
+      rate.data[0] = rateAt(losses.length + 1, steps, schedule.rate)
+      const done = model.step(batch, rate)
+      losses.push(done.loss)
+      loss = losses.length === 1 ? done.loss : 0.95 * loss + 0.05 * done.loss
+      accuracy = losses.length === 1 ? done.correct : 0.95 * accuracy + 0.05 * done.correct
+      progress(losses.length, loss, accuracy)
+    }
+  }
+  return losses
+}
+
+/** The digit predicted for each image. */
+export const predictions = (model: Trainee, data: Digits): Int32Array => {
+  const size = Math.min(500, data.count)
+  const batch = batchOf(size)
+  const out = new Int32Array(data.count)
+  for (let from = 0; from < data.count; from += size) {
+    const count = Math.min(size, data.count - from)
+    const at = Int32Array.from({ length: size }, (_, i) => from + Math.min(i, count - 1)) // the last batch is filled up with its last image
+    fillBatch(data, at, batch.x.data, batch.y.data)
+    out.set(model.predict(batch.x).data.subarray(0, count), from)
+  }
+  return out
+}
+
+/** The share of predictions that are right. */
+export const accuracyOf = (predicted: Int32Array, data: Digits): number =>
+  predicted.reduce((right, p, i) => right + (p === data.labels[i] ? 1 : 0), 0) / data.count

@@ -119,7 +119,7 @@ export const lgamma = (x: number): number => {
 }
 
 /** The positive zero of digamma as the nearest number, and digamma there. */
-const DIGAMMA_ROOT = 1.4616321449683623
+const DIGAMMA_ROOT = 1.4616321449683622
 const DIGAMMA_AT_ROOT = -9.241265521729427e-17
 let rootSeries: readonly number[] | undefined
 /** Taylor coefficients of digamma at its root: relative accuracy beside it. */

@@ -101,25 +101,29 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
     t.identity,
   ),
   shapeRule: (args, { program }): readonly Aval[] => {
+    args.forEach((a, i) => {
+      const d = program.inputs[i]?.dtype
+      if (a.dtype !== d) raise({ _tag: 'DTypeMismatch', op: 'map', dtypes: d === undefined ? [a.dtype] : [a.dtype, d], reason: `argument ${i} is ${a.dtype}, the function takes ${d ?? 'fewer arguments'}`, fix: 'cast the argument.' })
+    })
     const shape = args.length === 0 ? [] : broadcastAvals(args, 'map')
     return program.outputs.map((o) => aval(shape, o.dtype))
   },
   meaning: mapMeaning,
   samples: [
     {
-      args: [{ shape: [3] }, { shape: [3] }],
+      args: [{ shape: [3], dtype: 'f64' }, { shape: [3], dtype: 'f64' }],
       get params() {
         return { program: sampleProgram() }
       },
     },
     {
-      args: [{ shape: [2, 3] }, { shape: [] }],
+      args: [{ shape: [2, 3], dtype: 'f64' }, { shape: [], dtype: 'f64' }],
       get params() {
         return { program: sampleProgram() }
       },
     },
     {
-      args: [{ shape: [0] }, { shape: [1] }],
+      args: [{ shape: [0], dtype: 'f64' }, { shape: [1], dtype: 'f64' }],
       get params() {
         return { program: sampleProgram() }
       },
