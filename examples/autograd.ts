@@ -20,7 +20,9 @@ export const main = (log: Log) => {
   const inPlace = plan.steps.filter((s) => s.kernel === 'gemm f64 +=').length
 
   log('autograd #219: the backward pass of 100 chained products kept 100 gradients of x and summed them at the end.')
-  log(`codual: ${products} products, ${inPlace} of them added in place into one accumulator, ${plan.copiedAccumulators} accumulators copied`)
+  log(
+    `codual: ${products} products, ${inPlace} of them added in place into one accumulator, ${plan.copiedAccumulators} accumulators copied`,
+  )
   log(`buffers alive at once: ${plan.peakBuffers} (99 of them the tape); peak ${(plan.peakBytes / matrix).toFixed(2)} matrices`)
 
   expectThat(plan.peakBuffers <= 104, 'the tape and five buffers')

@@ -1,6 +1,26 @@
 // Recurrent cells are functions of their parameters, an input and a state. An LSTM and a GRU, unrolled over a sequence, and the
 // gradients of both: the gradient has the tree and the shapes of the parameters, and the compiler knows them.
-import { add, compile, cpu, type Expr, evaluate, f32, fn, grad, matmul, mul, sigmoid, split, square, sub, sum, tanh, tensor, unstack, zeros } from '../src/index.js'
+import {
+  add,
+  compile,
+  cpu,
+  type Expr,
+  evaluate,
+  f32,
+  fn,
+  grad,
+  matmul,
+  mul,
+  sigmoid,
+  split,
+  square,
+  sub,
+  sum,
+  tanh,
+  tensor,
+  unstack,
+  zeros,
+} from '../src/index.js'
 import { type Log, start } from './entry.js'
 
 const time = 5
@@ -46,12 +66,19 @@ const gru = fn({ p: { wi: f32(inputs, 24), wh: f32(hidden, 24), b: f32(24) }, xs
 /** An array of small numbers, the same in every run. */
 const wave = <const S extends number[]>(...shape: S) => {
   const size = shape.reduce((a, b) => a * b, 1)
-  return tensor(Float32Array.from({ length: size }, (_, i) => 0.4 * Math.sin(1 + 1.7 * i)), shape)
+  return tensor(
+    Float32Array.from({ length: size }, (_, i) => 0.4 * Math.sin(1 + 1.7 * i)),
+    shape,
+  )
 }
 
 export const main = (log: Log) => {
   const xs = wave(time, batch, inputs)
-  const report = (name: string, value: number, g: Readonly<Record<'wi' | 'wh' | 'b', { readonly shape: readonly number[]; readonly data: Float32Array }>>) => {
+  const report = (
+    name: string,
+    value: number,
+    g: Readonly<Record<'wi' | 'wh' | 'b', { readonly shape: readonly number[]; readonly data: Float32Array }>>,
+  ) => {
     log(`${name}: loss ${value.toFixed(6)}`)
     const norms = Object.entries(g).map(([leaf, t]) => {
       const norm = Math.hypot(...t.data)

@@ -1,6 +1,25 @@
 // Flux.jl #1761: the gates of an LSTM are slices of one matrix; each slice's pullback made a full buffer of zeros, four for every time
 // step. One `split`, or four `slice`s: here both give the same plan, whose backward kernel writes the gates' gradient once, in place.
-import { add, compile, cpu, type Explanation, type Expr, f32, fn, matmul, mul, sigmoid, slice, split, square, sum, tanh, unstack, valueAndGrad, zeros } from '../src/index.js'
+import {
+  add,
+  compile,
+  cpu,
+  type Explanation,
+  type Expr,
+  f32,
+  fn,
+  matmul,
+  mul,
+  sigmoid,
+  slice,
+  split,
+  square,
+  sum,
+  tanh,
+  unstack,
+  valueAndGrad,
+  zeros,
+} from '../src/index.js'
 import { expectThat, type Log, start } from './entry.js'
 
 const batch = 256
@@ -12,12 +31,7 @@ type Gates = Expr<readonly [256, 256], 'f32'>
 const bySplit = (z: Gates) => split(z, 4, { axis: -1 })
 /** Four slices; their pullbacks tile one buffer. */
 const bySlices = (z: Gates) =>
-  [
-    slice(z, [0, 0], [256, 64]),
-    slice(z, [0, 64], [256, 128]),
-    slice(z, [0, 128], [256, 192]),
-    slice(z, [0, 192], [256, 256]),
-  ] as const
+  [slice(z, [0, 0], [256, 64]), slice(z, [0, 64], [256, 128]), slice(z, [0, 128], [256, 192]), slice(z, [0, 192], [256, 256])] as const
 
 /** The plan of value and gradient of an LSTM over `time` steps. */
 const planOf = (time: number, cut: (z: Gates) => readonly [State, State, State, State]): Explanation => {
@@ -36,7 +50,8 @@ const planOf = (time: number, cut: (z: Gates) => readonly [State, State, State, 
 
 const gatesBytes = 4 * batch * 4 * hidden
 /** Distinct buffers of the gates' size that a plan writes. */
-const gateBuffers = (plan: Explanation): number => new Set(plan.steps.flatMap((s) => s.writes).filter((w) => w.endsWith(`(${gatesBytes} B)`))).size
+const gateBuffers = (plan: Explanation): number =>
+  new Set(plan.steps.flatMap((s) => s.writes).filter((w) => w.endsWith(`(${gatesBytes} B)`))).size
 /** Kernels that read nothing but literals: fills. */
 const fills = (plan: Explanation): number => plan.steps.filter((s) => s.reads.every((r) => r.startsWith('literal'))).length
 
@@ -47,8 +62,12 @@ export const main = (log: Log) => {
   const concats = whole.counts.concat ?? 0
   const sameForSlices = JSON.stringify(whole.steps) === JSON.stringify(slices.steps)
 
-  log('Flux.jl #1761: LSTM 2x64, batch 256: four zero-filled buffers of the size of all gates for each time step; 68.95 s became 63.45 s by views.')
-  log(`codual, 32 steps: ${whole.counts.gemm} products, ${whole.counts.loop} fused loops, ${concats} separate concats, ${fills(whole)} fills, peak ${(whole.peakBytes / 2 ** 20).toFixed(1)} MiB`)
+  log(
+    'Flux.jl #1761: LSTM 2x64, batch 256: four zero-filled buffers of the size of all gates for each time step; 68.95 s became 63.45 s by views.',
+  )
+  log(
+    `codual, 32 steps: ${whole.counts.gemm} products, ${whole.counts.loop} fused loops, ${concats} separate concats, ${fills(whole)} fills, peak ${(whole.peakBytes / 2 ** 20).toFixed(1)} MiB`,
+  )
   log(`one more time step: ${perStep} buffers of the gates' size: from the input, from the state, and one gradient for all four gates`)
   log(`split and four slices: ${sameForSlices ? 'the same plan' : 'different plans'}`)
 

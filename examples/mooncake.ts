@@ -1,6 +1,6 @@
 // Mooncake.jl #361: the gradient of sum(abs2, x) took 690 us, and 44 us with 0 bytes once a user had written its rule. Here the derived
 // gradient is one fused loop; `.into` makes it write into arrays of the caller's, so that no call allocates an array.
-import { compile, cpu, f32, fn, square, sum, tensor, valueAndGrad, zeros, evaluate } from '../src/index.js'
+import { compile, cpu, evaluate, f32, fn, square, sum, tensor, valueAndGrad, zeros } from '../src/index.js'
 import { expectThat, type Log, start } from './entry.js'
 
 const n = 100352
@@ -51,9 +51,13 @@ export const main = (log: Log) => {
   const steps = compiled.explain().steps.length
 
   log('Mooncake.jl #361: gradient of sum(abs2, x), 100352 numbers: 690 us; 44 us and 0 bytes with a rule written by the user.')
-  log(`codual: value ${out.value.item().toFixed(2)} (by hand ${value.toFixed(2)}), largest difference of the gradients ${worst}; ${steps} kernel`)
+  log(
+    `codual: value ${out.value.item().toFixed(2)} (by hand ${value.toFixed(2)}), largest difference of the gradients ${worst}; ${steps} kernel`,
+  )
   log(`1000 calls of .into: ${allocated} bytes of arrays allocated, the backend's memory grew by ${grown} bytes`)
-  log(`a call: ${microseconds(() => gradient(input)).toFixed(1)} us; a plain loop: ${microseconds(() => byHand(x.data, plain)).toFixed(1)} us`)
+  log(
+    `a call: ${microseconds(() => gradient(input)).toFixed(1)} us; a plain loop: ${microseconds(() => byHand(x.data, plain)).toFixed(1)} us`,
+  )
 
   expectThat(worst === 0, 'the gradient of the plain loop, bit for bit')
   expectThat(Math.abs(out.value.item() - value) <= 1e-5 * value, "the plain loop's value")

@@ -1,7 +1,8 @@
 // Zygote.jl #1206: two closures with the same body cost 1.13 us or 12 ns a call, by which one ran first. Here a function is what it
 // computes: ten closures of one expression share one plan, in any order.
-import { add, compile, cpu, matmul, mean, square, sub, tensor, valueAndGrad } from '../src/index.js'
+
 import type { AnyExpr } from '../src/index.js'
+import { add, compile, cpu, matmul, mean, square, sub, tensor, valueAndGrad } from '../src/index.js'
 import { expectThat, type Log, start } from './entry.js'
 
 const x = tensor([

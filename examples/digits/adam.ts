@@ -1,15 +1,17 @@
 // Adam (Kingma and Ba 2015) as a pure function of trees: parameters, gradient and moments share one structure.
-import { add, type AnyExpr, div, mul, sqrt, square, sub } from '../../src/index.js'
+import { type AnyExpr, add, div, mul, sqrt, square, sub } from '../../src/index.js'
 
 /** Layers of named arrays, to any depth. */
 export type Tree<L> = L | { readonly [key: string]: Tree<L> }
 
-const isLeaf = <L>(x: Tree<L>): x is L => typeof x === 'object' && x !== null && '_tag' in x
+const isLeaf = <L>(x: Tree<L>): x is L => typeof x !== 'object' || x === null || '_tag' in x || ArrayBuffer.isView(x)
 
 /** f at every leaf of trees of one structure. */
 export const mapTrees = <L, R>(f: (...leaves: L[]) => R, first: Tree<L>, ...rest: readonly Tree<L>[]): Tree<R> => {
   if (isLeaf(first)) return f(first, ...(rest as L[]))
-  return Object.fromEntries(Object.entries(first).map(([key, x]) => [key, mapTrees(f, x, ...rest.map((r) => (r as { [key: string]: Tree<L> })[key]!))]))
+  return Object.fromEntries(
+    Object.entries(first).map(([key, x]) => [key, mapTrees(f, x, ...rest.map((r) => (r as { [key: string]: Tree<L> })[key]!))]),
+  )
 }
 
 /** The leaves of a tree, in order of its keys. */

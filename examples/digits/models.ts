@@ -1,10 +1,6 @@
 // Two models of a handwritten digit: a linear one (logistic regression) and LeNet-5 (LeCun et al. 1998, with relu and max-pooling).
 // Everything is a pure function of its arguments: scores of parameters and images, a loss, and the step of an optimiser.
-import { add, argmax, type Dim, type Expr, f32, fn, i32, logsumexp, sub, matmul, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
-import type { Signatures } from '../../src/core/types/signatures.js'
-declare const conv: Signatures['conv']
-declare const maxPool: Signatures['maxPool']
-const logSoftmax: Signatures['logSoftmax'] = ((s: any) => sub(s, logsumexp(s, { axis: -1, keepdims: true }))) as any
+import { add, argmax, cast, conv, type Dim, type Expr, eq, f32, fn, i32, logSoftmax, matmul, maxPool, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
 import { adam } from './adam.js'
 
 const x = f32('batch', 1, 28, 28)
@@ -27,7 +23,8 @@ export const logistic = {
 }
 export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
   const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params, x, y })
-  return { loss: value, ...adam({ params, m, v }, grad, rate) }
+  const correct = mean(cast(eq(logistic.predict({ params, x }), y), 'f32'))
+  return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
 })
 
 // ---- LeNet: two convolutions, each with relu and pooling, then three dense layers
@@ -56,5 +53,6 @@ export const lenet = {
 }
 export const lenetStep = fn({ params: layers, m: layers, v: layers, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
   const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
-  return { loss: value, ...adam({ params, m, v }, grad, rate) }
+  const correct = mean(cast(eq(lenet.predict({ params, x }), y), 'f32'))
+  return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
 })

@@ -80,6 +80,8 @@ interface Declaration<N extends string> {
   readonly name: N
   /** The function at one index, in f64. */
   readonly scalar: (...xs: number[]) => number
+  /** The same on i32, where f64 would round what wraps. */
+  readonly integer?: (...xs: number[]) => number
   /** Interval of each argument from which tests draw; [-2, 2] when omitted. */
   readonly domain?: readonly (readonly [number, number])[]
   readonly extremes?: readonly number[]
@@ -123,7 +125,8 @@ export const elementwise = <const N extends string, const A extends readonly Arg
     class: 'elementwise',
     shapeRule: elementwiseShape(d.name, d.result, d.integers === true ? NUMBERS : d.result === 'bool' ? undefined : FLOATS),
     scalar: d.scalar,
-    meaning: (args, _params, [out]) => liftScalar(d.scalar, args, out!),
+    ...(d.integer ? { integer: d.integer } : {}),
+    meaning: (args, _params, [out]) => liftScalar(out!.dtype === 'i32' ? (d.integer ?? d.scalar) : d.scalar, args, out!),
     cost: d.cost ?? 1,
     samples: samplesOf(arity.length, d.domain),
     extremes: d.extremes ?? [],

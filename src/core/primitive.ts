@@ -53,6 +53,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly meaning: (args: readonly NDArray[], params: P, outs: readonly NDArray[]) => void
   /** Elementwise only: the function at one index, in f64. */
   readonly scalar?: (...xs: number[]) => number
+  /** Elementwise only: the function on i32, where f64 would round what wraps. */
+  readonly integer?: (...xs: number[]) => number
   /** Elementwise only: scalar function that needs parameters. */
   readonly scalarWith?: (params: P) => (...xs: number[]) => number
   /** Elementwise only: result is the argument itself (an identity with a rule of its own). */
@@ -73,6 +75,10 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly showParams?: (params: P) => string
   readonly source: string
 }
+
+/** The function of numbers that an elementwise primitive is, for a result of this dtype. */
+export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((...xs: number[]) => number) =>
+  (dtype === 'i32' ? prim.integer : undefined) ?? prim.scalar ?? prim.scalarWith!(params)
 
 /** No parameters. */
 export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoParams>

@@ -121,8 +121,8 @@ export const leafPaths = (def: TreeDef): string[] => {
   const go = (d: TreeDef, path: string): void => {
     if (d._tag === 'Leaf') out.push(path)
     else if (d._tag === 'NoTangent') return
-    else if (d._tag === 'Tuple') d.items.forEach((x, i) => go(x, `${path}[${i}]`))
-    else d.items.forEach((x, i) => go(x, path === '' ? d.keys[i]! : `${path}.${d.keys[i]}`))
+    else if (d._tag === 'Tuple') for (const [i, x] of d.items.entries()) go(x, `${path}[${i}]`)
+    else for (const [i, x] of d.items.entries()) go(x, path === '' ? d.keys[i]! : `${path}.${d.keys[i]}`)
   }
   go(def, '')
   return out

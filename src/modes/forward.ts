@@ -4,7 +4,7 @@ import { raise } from '../core/explain.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
 import { dependents } from '../core/program.js'
 import { type RuleConfig, ruleFor } from '../core/registry.js'
-import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/tangent.js'
+import { type Forced, NoTangent, ZeroTangent } from '../core/tangent.js'
 import { projectTangent } from './common.js'
 
 /** A primal with its tangent. */

@@ -143,8 +143,8 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
   const coduals: (CoDual | undefined)[] = new Array<CoDual | undefined>(n)
   const deposit = (at: number, t: Tangent, rule: string): void => {
     if (active[at] === 0) return
-    const c = (coduals[at] ??= new CoDual(nodes[at]!.aval, rule))
-    c.add(t)
+    coduals[at] ??= new CoDual(nodes[at]!.aval, rule)
+    coduals[at].add(t)
   }
   outputs.forEach((o, i) => {
     const seed = seeds[i]!

@@ -13,7 +13,8 @@ export const configOf = (registry: Registry): RuleConfig => {
   if (config === undefined) {
     config = {
       registry,
-      pushforward: (outputs, seeds) => pushforward(registry, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
+      pushforward: (outputs, seeds) =>
+        pushforward(registry, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
       pullback: (outputs, seeds, wrt) => pullback(registry, outputs.map(asNode), seeds, wrt.map(asNode)).cotangents,
     }
     configs.set(registry, config)
@@ -22,7 +23,9 @@ export const configOf = (registry: Registry): RuleConfig => {
 }
 
 /** Values and tangents of `outputs` for tangents of some nodes, by the registry's frules. */
-export const pushforward = (registry: Registry, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => push(configOf(registry), outputs, seeds)
+export const pushforward = (registry: Registry, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed =>
+  push(configOf(registry), outputs, seeds)
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
-export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => pull(configOf(registry), outputs, seeds, wrt)
+export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
+  pull(configOf(registry), outputs, seeds, wrt)

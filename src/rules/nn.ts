@@ -1,15 +1,28 @@
 /** Calculus of convolution and pooling: each primitive's derivatives are the others. */
-import { asExpr, asNode } from '../core/expr.js'
+import { applyMulti, asExpr, asNode } from '../core/expr.js'
+import {
+  type ConvParams,
+  convInputAddPrimitive,
+  convInputPrimitive,
+  convKernelAddPrimitive,
+  convKernelPrimitive,
+  convPrimitive,
+} from '../core/ops/conv.js'
 import { add } from '../core/ops/elementwise.js'
-import { type ConvParams, convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, convKernelPrimitive, convPrimitive } from '../core/ops/conv.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
 import type { nn } from '../core/ops/nn.js'
-import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, type PoolParams, poolGatherPrimitive, unpoolPrimitive } from '../core/ops/pool.js'
+import {
+  avgPoolInputPrimitive,
+  avgPoolPrimitive,
+  maxPoolPrimitive,
+  type PoolParams,
+  poolGatherPrimitive,
+  unpoolPrimitive,
+} from '../core/ops/pool.js'
 import type { Primitive } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { applyMulti } from '../core/expr.js'
 import { batchAll, bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
 
 const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
@@ -51,10 +64,12 @@ const byKernel =
     const [x, k] = batchAll(xs, batched, size) as unknown as Two
     return outOfGroups(reapply(primitive, [intoGroups(x), fold(k)], { ...p, groups: p.groups * size }), size)
   }
-const pairwise = (primitive: Primitive<string, ConvParams>) => (xs: Two, batched: readonly boolean[], p: ConvParams, size: number): AnyExpr => {
-  const [x, y] = batchAll(xs, batched, size) as unknown as Two
-  return unfold(reapply(primitive, [intoGroups(x), intoGroups(y)], { ...p, groups: p.groups * size }), size)
-}
+const pairwise =
+  (primitive: Primitive<string, ConvParams>) =>
+  (xs: Two, batched: readonly boolean[], p: ConvParams, size: number): AnyExpr => {
+    const [x, y] = batchAll(xs, batched, size) as unknown as Two
+    return unfold(reapply(primitive, [intoGroups(x), intoGroups(y)], { ...p, groups: p.groups * size }), size)
+  }
 /** acc + the batched term. */
 const added =
   (term: (xs: Two, batched: readonly boolean[], p: ConvParams, size: number) => AnyExpr, primitive: Primitive<string, ConvParams>) =>
@@ -91,8 +106,10 @@ const inputAdjoints = (xBar: AnyExpr, yBar: AnyExpr, k: AnyExpr, p: ConvParams) 
 const kernelAdjoints = (kBar: AnyExpr, x: AnyExpr, yBar: AnyExpr, p: ConvParams) =>
   [inputThunk(yBar, kBar, x, p), thunk(() => reapply(convPrimitive, [x, kBar], bare(p)))] as const
 
-const batchPool = (primitive: Primitive<string, PoolParams>) => (xs: readonly AnyExpr[], batched: readonly boolean[], p: PoolParams, size: number): AnyExpr =>
-  unfold(reapply(primitive, batchAll(xs, batched, size).map(fold), p), size)
+const batchPool =
+  (primitive: Primitive<string, PoolParams>) =>
+  (xs: readonly AnyExpr[], batched: readonly boolean[], p: PoolParams, size: number): AnyExpr =>
+    unfold(reapply(primitive, batchAll(xs, batched, size).map(fold), p), size)
 const plainPool = ({ window, stride, padding }: PoolParams): PoolParams => ({ window, stride, padding })
 
 /** One rule per primitive of core/ops/nn.ts. */
@@ -112,8 +129,18 @@ export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
     transposeB: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[1],
     batch: (xs, batched, p, size) => pairwise(convKernelPrimitive)(xs, batched, p, size),
   }),
-  convInputAdd: accumulating(convInputAddPrimitive, convInputPrimitive, inputAdjoints, added(byKernel(convInputPrimitive), convInputPrimitive)),
-  convKernelAdd: accumulating(convKernelAddPrimitive, convKernelPrimitive, kernelAdjoints, added(pairwise(convKernelPrimitive), convKernelPrimitive)),
+  convInputAdd: accumulating(
+    convInputAddPrimitive,
+    convInputPrimitive,
+    inputAdjoints,
+    added(byKernel(convInputPrimitive), convInputPrimitive),
+  ),
+  convKernelAdd: accumulating(
+    convKernelAddPrimitive,
+    convKernelPrimitive,
+    kernelAdjoints,
+    added(pairwise(convKernelPrimitive), convKernelPrimitive),
+  ),
   maxPool: multiRule(maxPoolPrimitive, {
     frule: (_xs, [dx], p, { ys }) => [ys, [dx!._tag === 'Expr' ? reapply(poolGatherPrimitive, [dx!, ys[1]!], p) : ZeroTangent, NoTangent]],
     rrule: ([x], p, { ys }) => [
@@ -130,7 +157,10 @@ export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
     batch: (xs, batched, p, size) => batchPool(unpoolPrimitive)(xs, batched, p, size),
   }),
   poolGather: linearRule(poolGatherPrimitive, {
-    transpose: (yBar, [x, index], p) => [thunk(() => reapply(unpoolPrimitive, [yBar, index], { ...plainPool(p), size: sizeOf(x) })), NoTangent],
+    transpose: (yBar, [x, index], p) => [
+      thunk(() => reapply(unpoolPrimitive, [yBar, index], { ...plainPool(p), size: sizeOf(x) })),
+      NoTangent,
+    ],
     batch: (xs, batched, p, size) => batchPool(poolGatherPrimitive)(xs, batched, p, size),
   }),
   avgPool: linearRule(avgPoolPrimitive, {

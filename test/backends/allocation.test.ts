@@ -16,8 +16,14 @@ const prepared = () => {
   const loss = cd.fn({ w: cd.f32(16, 16), x: cd.f32(8, 16) }, ({ w, x }) => cd.mean(cd.square(cd.tanh(cd.matmul(x, w)))))
   const step = cd.compile(cd.valueAndGrad(loss, { wrt: 'w' }), backend)
   const input = {
-    w: cd.tensor(Float32Array.from({ length: 256 }, (_, i) => Math.sin(i)), [16, 16]),
-    x: cd.tensor(Float32Array.from({ length: 128 }, (_, i) => Math.cos(i)), [8, 16]),
+    w: cd.tensor(
+      Float32Array.from({ length: 256 }, (_, i) => Math.sin(i)),
+      [16, 16],
+    ),
+    x: cd.tensor(
+      Float32Array.from({ length: 128 }, (_, i) => Math.cos(i)),
+      [8, 16],
+    ),
   }
   return { backend, step, input, first: step(input as never) as unknown as { value: cd.Tensor; grad: cd.Tensor } }
 }

@@ -37,12 +37,17 @@ const caseOf = (prim: AnyPrimitive, sample: Sample, float: 'f64' | 'f32'): Case 
     const x = input(aval(a.shape, dtype))
     const data = allocate(dtype, x.aval.size)
     const [low, high] = a.domain ?? [-2, 2]
-    for (let j = 0; j < data.length; j++) data[j] = a.values?.[j] ?? (isFloat(dtype) ? low + (high - low) * draw() : Math.floor(low + (high - low) * draw()))
+    for (let j = 0; j < data.length; j++)
+      data[j] = a.values?.[j] ?? (isFloat(dtype) ? low + (high - low) * draw() : Math.floor(low + (high - low) * draw()))
     return { x, data }
   })
   let ys: readonly Node[]
   try {
-    ys = applyAny(prim, args.map((a) => a.x), sample.params)
+    ys = applyAny(
+      prim,
+      args.map((a) => a.x),
+      sample.params,
+    )
   } catch {
     return undefined // a sample that another dtype forbids (its declaration's own tests cover that)
   }
@@ -54,12 +59,26 @@ const caseOf = (prim: AnyPrimitive, sample: Sample, float: 'f64' | 'f32'): Case 
     return { x, data }
   })
   const wrt = args.map((a) => a.x).filter((x) => isFloat(x.dtype))
-  const r = floats.length === 0 ? undefined : pullback(coreRegistry, floats, seeds.map((s) => asExpr(s.x)), wrt)
+  const r =
+    floats.length === 0
+      ? undefined
+      : pullback(
+          coreRegistry,
+          floats,
+          seeds.map((s) => asExpr(s.x)),
+          wrt,
+        )
   const outputs = [...ys, ...(r === undefined ? [] : wrt.map((w, i) => instantiate(r.cotangents[i]!, w.aval)))]
   const inputs = [...args, ...seeds]
   const tree = (n: number) => ({ _tag: 'Tuple' as const, items: Array.from({ length: n }, () => ({ _tag: 'Leaf' as const })) })
   return {
-    program: makeProgram({ name: prim.name, inputs: inputs.map((a) => a.x), inputTree: tree(inputs.length), outputs, outputTree: tree(outputs.length) }),
+    program: makeProgram({
+      name: prim.name,
+      inputs: inputs.map((a) => a.x),
+      inputTree: tree(inputs.length),
+      outputs,
+      outputTree: tree(outputs.length),
+    }),
     inputs: inputs.map((a) => a.data),
   }
 }
@@ -128,7 +147,10 @@ describe('extreme arguments of elementwise primitives, by SIMD', () => {
         const [got] = backends[0].backend.prepare(program).run([data])
         for (let i = 0; i < values.length; i++) {
           const [a, b] = [got![i]!, want![i]!]
-          const close = Object.is(a, b) || Math.abs(a - b) <= 4 * (float === 'f64' ? 2 ** -52 : 2 ** -23) * Math.abs(b) || Math.abs(a - b) < (float === 'f64' ? 5e-324 : 1e-44)
+          const close =
+            Object.is(a, b) ||
+            Math.abs(a - b) <= 4 * (float === 'f64' ? 2 ** -52 : 2 ** -23) * Math.abs(b) ||
+            Math.abs(a - b) < (float === 'f64' ? 5e-324 : 1e-44)
           expect(close, `${prim.name}(${values[i]}) = ${a}, wanted ${b}`).toBe(true)
         }
       })

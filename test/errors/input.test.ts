@@ -24,7 +24,12 @@ describe('arguments of a declared function', () => {
   const cases: readonly (readonly [name: string, argument: unknown, tag: cd.AdError['_tag'], message: RegExp])[] = [
     ['wrong shape', { p: { w: [[1, 2]] }, x: [[1, 1, 1]] }, 'ShapeMismatch', /p\.w: got \[1, 2\], declared \[2, 3\]/],
     ['wrong rank', { p: { w }, x: 1 }, 'ShapeMismatch', /x: got \[\], declared \[n, 3\]/],
-    ['wrong dtype', { p: { w: cd.tensor(Float32Array.of(1, 2, 3, 4, 5, 6), [2, 3]) }, x: [[1, 1, 1]] }, 'DTypeMismatch', /got f32, declared f64/],
+    [
+      'wrong dtype',
+      { p: { w: cd.tensor(Float32Array.of(1, 2, 3, 4, 5, 6), [2, 3]) }, x: [[1, 1, 1]] },
+      'DTypeMismatch',
+      /got f32, declared f64/,
+    ],
     ['wrong typed array', { p: { w: Float32Array.of(1, 2, 3, 4, 5, 6) }, x: [[1, 1, 1]] }, 'DTypeMismatch', /Float32Array, declared f64/],
     ['a typed array without a dtype', { p: { w: new Int8Array(6) }, x: [[1, 1, 1]] }, 'BadInput', /Int8Array has no dtype/],
     ['missing leaf', { p: {}, x: [[1, 1, 1]] }, 'BadInput', /p\.w is missing/],
@@ -37,7 +42,11 @@ describe('arguments of a declared function', () => {
   ]
   for (const [name, argument, tag, message] of cases) {
     it(name, () => {
-      for (const call of [() => loose(model)(argument), () => loose(cd.compile(model, makeCpu()))(argument), () => loose(cd.compile(cd.grad(model), cd.reference()))(argument)]) {
+      for (const call of [
+        () => loose(model)(argument),
+        () => loose(cd.compile(model, makeCpu()))(argument),
+        () => loose(cd.compile(cd.grad(model), cd.reference()))(argument),
+      ]) {
         const e = failure(call)
         expect(e.error._tag).toBe(tag)
         expect(e.message).toMatch(message)
@@ -54,7 +63,19 @@ describe('arguments of a declared function', () => {
     expect(loose(c)(good)).toMatchObject({ dtype: 'f64' })
   })
   it('an expression to a compiled function', () => {
-    expect(failure(() => cd.grad((x) => loose(cd.compile(cd.fn({ x: cd.f64() }, (a) => a.x), makeCpu()))({ x }) as never)(1)).message).toMatch(/an expression where a concrete array/)
+    expect(
+      failure(() =>
+        cd.grad(
+          (x) =>
+            loose(
+              cd.compile(
+                cd.fn({ x: cd.f64() }, (a) => a.x),
+                makeCpu(),
+              ),
+            )({ x }) as never,
+        )(1),
+      ).message,
+    ).toMatch(/an expression where a concrete array/)
   })
   it('a record with a prototype of its own', () => {
     class Box {
@@ -100,7 +121,7 @@ describe('transforms', () => {
     })(2)
     expect(failure(() => cd.evaluate(leaked as never)).message).toMatch(/leaked out of another trace/)
   })
-  it('names the user\'s own line', () => {
+  it("names the user's own line", () => {
     const e = failure(() => cd.matmul(cd.tensor([[1, 2]]) as never, cd.tensor([[1, 2]]) as never))
     expect(e.message).toMatch(/input\.test\.ts:\d+:\d+/)
     expect(e.message).toMatch(/inner axes differ: a is \[1, 2\], b is \[1, 2\] \(2 is not 1\)/)
@@ -115,7 +136,10 @@ describe('into', () => {
     expect(failure(() => loose(loose(c.into)(cd.tensor([0, 0])))({ x })).message).toMatch(/the target is f64 \[2\], the result f64 \[3\]/)
   })
   it('one array for two outputs', () => {
-    const two = cd.compile(cd.fn({ x: cd.f64(3) }, (a) => ({ a: cd.mul(a.x, 2), b: cd.mul(a.x, 3) })), makeCpu())
+    const two = cd.compile(
+      cd.fn({ x: cd.f64(3) }, (a) => ({ a: cd.mul(a.x, 2), b: cd.mul(a.x, 3) })),
+      makeCpu(),
+    )
     const t = cd.tensor([0, 0, 0])
     expect(failure(() => loose(two.into)({ a: t, b: t })).message).toMatch(/two outputs are the same array/)
   })
@@ -138,7 +162,10 @@ describe('sizes', () => {
     const small = makeCpu({ memoryBytes: 1 << 20 })
     const c = cd.compile((a: cd.AnyExpr) => cd.sum(cd.sin(cd.broadcastTo(a, [512, 512]))), small)
     expect(loose(c)(1)).toBeDefined()
-    const big = cd.compile((a: cd.AnyExpr) => cd.matmul(cd.broadcastTo(a, [4096, 4096]) as never, cd.broadcastTo(a, [4096, 4096]) as never), small)
+    const big = cd.compile(
+      (a: cd.AnyExpr) => cd.matmul(cd.broadcastTo(a, [4096, 4096]) as never, cd.broadcastTo(a, [4096, 4096]) as never),
+      small,
+    )
     expect(failure(() => loose(big)(1)).error._tag).toBe('OutOfMemory')
   })
   it('empty axes and rank 0 work', () => {

@@ -93,6 +93,9 @@ describe('dtypes', () => {
     expect(value(op.abs(a))).toEqual([7, 7, 2147483647, -2147483648])
     expect(value(op.sign(a))).toEqual([1, -1, 1, -1])
     expect(value(op.maximum(a, b))).toEqual([7, 3, 2147483647, 0])
+    // 123456789 * 987654321 is beyond 2^53: the low 32 bits, exactly.
+    expect(value(mul(of('i32', [123456789]), of('i32', [987654321])))).toEqual([-67153019])
+    expect(value(square(of('i32', [123456789])))).toEqual([-1757895751])
   })
 })
 

@@ -7,8 +7,7 @@ import { elementwise } from '../../src/core/ops/elementwise.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import { sizeOf } from '../../src/core/shape.js'
 import { type Forced, unthunk } from '../../src/core/tangent.js'
-import { pushforward } from '../../src/modes/transform.js'
-import { pullback } from '../../src/modes/transform.js'
+import { pullback, pushforward } from '../../src/modes/transform.js'
 import {
   argumentsOf,
   arrayOf,

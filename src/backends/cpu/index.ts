@@ -87,7 +87,8 @@ const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Layout => 
     } else {
       const { order } = installed[s.kernel]!
       const args = s.operands.slice(s.writes)
-      for (const o of [...s.operands.slice(0, s.writes), ...(order === undefined ? args : order.map((k) => args[k]!))]) place(o.storage, o.offset)
+      for (const o of [...s.operands.slice(0, s.writes), ...(order === undefined ? args : order.map((k) => args[k]!))])
+        place(o.storage, o.offset)
       scratchWords.push(words.length)
       words.push(0)
     }

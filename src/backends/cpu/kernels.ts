@@ -1,11 +1,11 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
 
 import { viewOf } from '../../core/ndarray.js'
+import { nn } from '../../core/ops/nn.js'
 import { sizeOf } from '../../core/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import { nn } from '../../core/ops/nn.js'
 import { nnKernels, type WholeKernelOf } from './nn.js'
 import { runGemm, runLoop, type Views } from './plain.js'
 import { Module } from './wasm/encoder.js'
@@ -27,7 +27,11 @@ const byMeaning =
   (k: OpaqueKernel): NonNullable<Installed['run']> =>
   (record, views) => {
     let w = 0
-    const array = (a: OpaqueKernel['args'][0]) => ({ shape: a.shape, dtype: a.dtype, data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)) })
+    const array = (a: OpaqueKernel['args'][0]) => ({
+      shape: a.shape,
+      dtype: a.dtype,
+      data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)),
+    })
     const outs = k.results.map(array)
     // An accumulator is the first result already: the same memory.
     const args = k.args.map((a, i) => (i === k.inPlace ? outs[0]! : array(a)))

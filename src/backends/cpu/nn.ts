@@ -1,9 +1,10 @@
 /** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
-import type { nn } from '../../core/ops/nn.js'
+
 import type { ConvParams } from '../../core/ops/conv.js'
+import type { nn } from '../../core/ops/nn.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
-import { emitConv, emitConvInputGradient, convInputGradientScratchBytes, convScratchBytes } from './wasm/conv.js'
+import { convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
 import type { ConvShape } from './wasm/conv-shape.js'
 import type { Module } from './wasm/encoder.js'
@@ -54,14 +55,20 @@ const input =
   (k) => {
     const shape = convOf(k.results[0]!.shape, k.args[accumulate ? 2 : 1]!.shape, k.params as ConvParams)
     const type = float(k)
-    return { emit: (m, name) => emitConvInputGradient(m, { type, madd: false, accumulate, shape }, name), scratchBytes: convInputGradientScratchBytes(type, shape) }
+    return {
+      emit: (m, name) => emitConvInputGradient(m, { type, madd: false, accumulate, shape }, name),
+      scratchBytes: convInputGradientScratchBytes(type, shape),
+    }
   }
 const kernel =
   (accumulate: boolean): WholeKernelOf =>
   (k) => {
     const shape = convOf(k.args[accumulate ? 1 : 0]!.shape, k.results[0]!.shape, k.params as ConvParams)
     const type = float(k)
-    return { emit: (m, name) => emitConvKernelGradient(m, { type, madd: false, accumulate, shape }, name), scratchBytes: convKernelGradientScratchBytes(type, shape) }
+    return {
+      emit: (m, name) => emitConvKernelGradient(m, { type, madd: false, accumulate, shape }, name),
+      scratchBytes: convKernelGradientScratchBytes(type, shape),
+    }
   }
 
 /** One row per primitive of core/ops/nn.ts. */
@@ -69,22 +76,44 @@ export const nnKernels: { readonly [K in keyof typeof nn]: WholeKernelOf } = {
   conv: (k) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
     const type = float(k)
-    return { emit: (m, name) => emitConv(m, { type, madd: false, accumulate: false, shape }, name), scratchBytes: convScratchBytes(type, shape) }
+    return {
+      emit: (m, name) => emitConv(m, { type, madd: false, accumulate: false, shape }, name),
+      scratchBytes: convScratchBytes(type, shape),
+    }
   },
   convInput: input(false),
   convKernel: kernel(false),
   convInputAdd: input(true),
   convKernelAdd: kernel(true),
-  maxPool: (k) => ({ emit: (m, name) => emitMaxPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, k.params as PoolParams) }, name), scratchBytes: 0 }),
-  unpool: (k) => ({ emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name), scratchBytes: 0, order: [1, 0] }),
+  maxPool: (k) => ({
+    emit: (m, name) => emitMaxPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, k.params as PoolParams) }, name),
+    scratchBytes: 0,
+  }),
+  unpool: (k) => ({
+    emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name),
+    scratchBytes: 0,
+    order: [1, 0],
+  }),
   // A gather by index is bound by memory; its meaning is the loop.
   poolGather: () => undefined,
   avgPool: (k) => {
     const p = k.params as PoolParams
-    return { emit: (m, name) => emitAvgPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name), scratchBytes: 0 }
+    return {
+      emit: (m, name) =>
+        emitAvgPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name),
+      scratchBytes: 0,
+    }
   },
   avgPoolInput: (k) => {
     const p = k.params as PoolParams
-    return { emit: (m, name) => emitAvgPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name), scratchBytes: 0 }
+    return {
+      emit: (m, name) =>
+        emitAvgPoolGradient(
+          m,
+          { type: float(k), shape: poolOf(k.results[0]!.shape, p), countIncludePad: p.countIncludePad === true },
+          name,
+        ),
+      scratchBytes: 0,
+    }
   },
 }

@@ -1,6 +1,7 @@
 /** Kernels in plain JavaScript over views of the memory: for engines without SIMD, and to compare the others with. */
 import { itemBytes } from '../../core/aval.js'
 import { type TypedArray, viewOf } from '../../core/ndarray.js'
+import { scalarOf } from '../../core/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
 
@@ -22,13 +23,13 @@ const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Numbe
 const identityOf = (op: Fold, dtype: DType): number =>
   dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op]
 const fold = (op: Fold, a: number, b: number): number =>
-  op === 'sum' ? a + b : op === 'prod' ? a * b : op === 'max' ? (a > b || a !== a ? a : b) : a < b || a !== a ? a : b
+  op === 'sum' ? a + b : op === 'prod' ? a * b : Number.isNaN(a) ? a : op === 'max' ? (a > b ? a : b) : a < b ? a : b
 const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 /** One point of a body: reads values 0..inputs-1, writes the others. */
 export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   const n = body.inputs.length
-  const steps = body.ops.map((o, i) => ({ f: o.prim.scalar ?? o.prim.scalarWith!(o.params), args: o.args, to: n + i, dtype: o.dtype }))
+  const steps = body.ops.map((o, i) => ({ f: scalarOf(o.prim, o.params, o.dtype), args: o.args, to: n + i, dtype: o.dtype }))
   return (values) => {
     for (const s of steps) {
       const a = s.args

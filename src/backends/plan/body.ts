@@ -79,7 +79,7 @@ export const collapse = (
     const f = flags.map((g) => g[a]!)
     const last = out[out.length - 1]
     const d = shape[a]!
-    if (last !== undefined && last.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
+    if (last?.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
       last.d *= d
       last.s = s
     } else out.push({ d, s, f })

@@ -222,7 +222,7 @@ export class Builder {
   splat(id: number): number | undefined {
     const v = this.values[id]!
     const base = v.view === undefined ? v : this.values[v.view.base]!
-    if (base.kind !== 'const' || (v.view !== undefined && v.view.strides.some((s, i) => s !== 0 && v.shape[i] !== 1))) return undefined
+    if (base.kind !== 'const' || v.view?.strides.some((s, i) => s !== 0 && v.shape[i] !== 1)) return undefined
     return base.id
   }
   numberOf(constant: number): number {

@@ -269,20 +269,13 @@ class Scheduler {
 
   private emit(unit: number, u: Unit): void {
     const v = this.values[u.values[0]!]!
-    switch (u.kind) {
-      case 'loop':
-        return v.kind === 'map' ? this.emitMap(v) : this.emitLoop(unit, u)
-      case 'gemm':
-        return this.emitGemm(unit, v)
-      case 'concat':
-        return this.emitConcat(v)
-      case 'pad':
-        return this.emitPad(v)
-      case 'sliceAdd':
-        return this.emitSliceAdd(unit, v)
-      case 'opaque':
-        return this.emitOpaque(unit, v)
-    }
+    if (u.kind === 'loop' && v.kind === 'map') this.emitMap(v)
+    else if (u.kind === 'loop') this.emitLoop(unit, u)
+    else if (u.kind === 'gemm') this.emitGemm(unit, v)
+    else if (u.kind === 'concat') this.emitConcat(v)
+    else if (u.kind === 'pad') this.emitPad(v)
+    else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
+    else this.emitOpaque(unit, v)
   }
 
   private emitLoop(unit: number, u: Unit): void {

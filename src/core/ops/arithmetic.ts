@@ -35,7 +35,14 @@ export const sub = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: tr
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = b da + a db.   Source  IEEE 754.
  * @example mul([1, 2], 3)   // [3, 6]
  */
-export const mul = binary({ name: 'mul', scalar: (a, b) => a! * b!, integers: true, identity: [1, 1], source: 'IEEE 754' })
+export const mul = binary({
+  name: 'mul',
+  scalar: (a, b) => a! * b!,
+  integer: (a, b) => Math.imul(a!, b!),
+  integers: true,
+  identity: [1, 1],
+  source: 'IEEE 754',
+})
 /**
  * a b, but a where a is 0, whatever b is: a strong zero.
  *

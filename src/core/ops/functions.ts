@@ -39,6 +39,7 @@ export const abs = unary({
 export const square = unary({
   name: 'square',
   scalar: (x) => x! * x!,
+  integer: (x) => Math.imul(x!, x!),
   integers: true,
   kinks: [{ at: [0], partials: [0], why: 'smooth; no 0 / 0' }],
   source: IEEE,

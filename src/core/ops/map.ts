@@ -6,7 +6,7 @@ import { raise } from '../explain.js'
 import { APPLY, applyAny, applyMulti, asExpr, CONST, input, linearize, type Node, substitute } from '../expr.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
-import { type Primitive, primitive } from '../primitive.js'
+import { type Primitive, primitive, scalarOf } from '../primitive.js'
 import { dependents, liftTree, makeProgram, type Program } from '../program.js'
 import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
@@ -38,7 +38,7 @@ export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
   return program.outputs.map((o) => made[index.get(o)]!)
 }
 
-const scalarFunction = (n: Node): ((...xs: number[]) => number) => n.prim!.scalar ?? n.prim!.scalarWith!(n.data)
+const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.prim!, n.data, n.dtype)
 const round = (x: number, dtype: Node['dtype']): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: readonly NDArray[]): void => {
@@ -103,7 +103,14 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   shapeRule: (args, { program }): readonly Aval[] => {
     args.forEach((a, i) => {
       const d = program.inputs[i]?.dtype
-      if (a.dtype !== d) raise({ _tag: 'DTypeMismatch', op: 'map', dtypes: d === undefined ? [a.dtype] : [a.dtype, d], reason: `argument ${i} is ${a.dtype}, the function takes ${d ?? 'fewer arguments'}`, fix: 'cast the argument.' })
+      if (a.dtype !== d)
+        raise({
+          _tag: 'DTypeMismatch',
+          op: 'map',
+          dtypes: d === undefined ? [a.dtype] : [a.dtype, d],
+          reason: `argument ${i} is ${a.dtype}, the function takes ${d ?? 'fewer arguments'}`,
+          fix: 'cast the argument.',
+        })
     })
     const shape = args.length === 0 ? [] : broadcastAvals(args, 'map')
     return program.outputs.map((o) => aval(shape, o.dtype))
@@ -111,19 +118,28 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   meaning: mapMeaning,
   samples: [
     {
-      args: [{ shape: [3], dtype: 'f64' }, { shape: [3], dtype: 'f64' }],
+      args: [
+        { shape: [3], dtype: 'f64' },
+        { shape: [3], dtype: 'f64' },
+      ],
       get params() {
         return { program: sampleProgram() }
       },
     },
     {
-      args: [{ shape: [2, 3], dtype: 'f64' }, { shape: [], dtype: 'f64' }],
+      args: [
+        { shape: [2, 3], dtype: 'f64' },
+        { shape: [], dtype: 'f64' },
+      ],
       get params() {
         return { program: sampleProgram() }
       },
     },
     {
-      args: [{ shape: [0], dtype: 'f64' }, { shape: [1], dtype: 'f64' }],
+      args: [
+        { shape: [0], dtype: 'f64' },
+        { shape: [1], dtype: 'f64' },
+      ],
       get params() {
         return { program: sampleProgram() }
       },

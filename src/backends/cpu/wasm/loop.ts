@@ -157,7 +157,10 @@ class LoopEmitter {
 
   private nest(axis: number): void {
     const { f, k } = this
-    if (axis === k.rank - 1) return this.inner()
+    if (axis === k.rank - 1) {
+      this.inner()
+      return
+    }
     const count = f.local('i32')
     f.localTee(count, this.size(axis))
     f.if(() => {
@@ -190,7 +193,10 @@ class LoopEmitter {
         this.storeScalar(o.dtype)
         return
       }
-      if (o.fold!.axes[axis]) return go(axis + 1)
+      if (o.fold!.axes[axis]) {
+        go(axis + 1)
+        return
+      }
       const count = f.local('i32')
       f.localTee(count, this.size(axis))
       f.if(() => {

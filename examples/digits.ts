@@ -1,0 +1,127 @@
+// LeNet learns handwritten digits: 8,000 images to train on, 2,000 it never sees. `npm run example:digits -- --seed 1`
+//
+// --seed N      which random weights and which order of the images (default 1)
+// --quick       a tenth of the images, one epoch: a look at the parts, not at the accuracy
+// --out FOLDER  where the pictures go (default out)
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import cliProgress from 'cli-progress'
+import { compile, cpu, tensor, valueAndGrad } from '../src/index.js'
+import { type Digits, fillBatch, loadDigits, random, shuffled, thinned } from './digits/data.js'
+import { checkGradient } from './digits/gradient-check.js'
+import { lenet, lenetStep, logistic, logisticStep } from './digits/models.js'
+import { lossCurves, predictionSheet } from './digits/plot.js'
+import { accuracyOf, batchOf, initial, predictions, type Schedule, stepsOf, train, type Trainee, zerosOf } from './digits/train.js'
+import { type Log, start } from './entry.js'
+
+export interface DigitsOptions {
+  readonly seed?: number
+  readonly quick?: boolean
+  readonly out?: string
+}
+
+/** A scalar that the compiled step writes into. */
+const scalar = () => tensor(new Float32Array(1), [])
+
+/** LeNet's parameters and moments, and the step that replaces them in place: one compiled program, no allocation. */
+const lenetTrainee = (seed: number) => {
+  const params = initial(lenet.params, seed)
+  const state = { params, m: zerosOf(params), v: zerosOf(params), loss: scalar(), correct: scalar() }
+  const { m, v, loss, correct } = state
+  const step = compile(lenetStep, cpu()).into(state)
+  const predict = compile(lenet.predict, cpu())
+  const trainee: Trainee = {
+    name: lenet.name,
+    step: ({ x, y }, rate) => {
+      step({ params, m, v, rate, x, y })
+      return { loss: loss.item(), correct: correct.item() }
+    },
+    predict: (x) => predict({ params, x }),
+  }
+  return { params, trainee }
+}
+
+const logisticTrainee = (seed: number): Trainee => {
+  const params = initial(logistic.params, seed)
+  const state = { params, m: zerosOf(params), v: zerosOf(params), loss: scalar(), correct: scalar() }
+  const { m, v, loss, correct } = state
+  const step = compile(logisticStep, cpu()).into(state)
+  const predict = compile(logistic.predict, cpu())
+  return {
+    name: logistic.name,
+    step: ({ x, y }, rate) => {
+      step({ params, m, v, rate, x, y })
+      return { loss: loss.item(), correct: correct.item() }
+    },
+    predict: (x) => predict({ params, x }),
+  }
+}
+
+/** Trains behind a progress bar; gives the loss of every step. */
+const trainWithBar = (model: Trainee, data: Digits, schedule: Schedule): readonly number[] => {
+  const bar = new cliProgress.SingleBar({
+    format: `${model.name.padEnd(20)} {bar} {value}/{total} steps  loss {loss}  accuracy {accuracy} %  {duration_formatted}`,
+    hideCursor: true,
+  })
+  bar.start(stepsOf(data, schedule), 0, { loss: '', accuracy: '' })
+  try {
+    return train(model, data, schedule, (step, loss, accuracy) => {
+      bar.update(step, { loss: loss.toFixed(4), accuracy: (100 * accuracy).toFixed(1) })
+    })
+  } finally {
+    bar.stop()
+  }
+}
+
+const percent = (x: number): string => `${(100 * x).toFixed(1)} %`
+
+export const main = async (log: Log, { seed = 1, quick = false, out = 'out' }: DigitsOptions = {}) => {
+  const whole = loadDigits()
+  const data = quick ? { train: thinned(whole.train, 800), test: thinned(whole.test, 200) } : whole
+  const epochs = quick ? 1 : 15
+  log(`${data.train.count} images to train on, ${data.test.count} never seen; seed ${seed}`)
+
+  const { params, trainee } = lenetTrainee(seed)
+
+  // Before any training: is the gradient the derivative of the loss?
+  const batch = batchOf(64)
+  fillBatch(data.train, shuffled(data.train.count, random(seed)).subarray(0, 64), batch.x.data, batch.y.data)
+  const loss = compile(lenet.loss, cpu())
+  const { grad } = compile(valueAndGrad(lenet.loss, { wrt: 'params' }), cpu())({ params, ...batch })
+  if (process.env.DBG) for (let e = 3; e < 14; e++) checkGradient(params, grad, (p) => loss({ params: p, ...batch }).item(), 3, 2 ** -e)
+  const difference = checkGradient(params, grad, (p) => loss({ params: p, ...batch }).item())
+  log(`gradient against 5-point differences along 3 random directions: largest relative difference ${difference.toExponential(1)}`)
+
+  const from = performance.now()
+  const regression = logisticTrainee(seed)
+  const regressionLosses = trainWithBar(regression, data.train, { epochs, batch: 64, rate: 0.002, seed })
+  const regressionAccuracy = accuracyOf(predictions(regression, data.test), data.test)
+  const losses = trainWithBar(trainee, data.train, { epochs, batch: 64, rate: 0.002, seed })
+  const seconds = (performance.now() - from) / 1000
+  const predicted = predictions(trainee, data.test)
+  const accuracy = accuracyOf(predicted, data.test)
+
+  mkdirSync(out, { recursive: true })
+  const sheet = Array.from({ length: 25 }, (_, k) => Math.floor(((k + 0.5) * data.test.count) / 25))
+  const pictures = { 'digits-loss.svg': await lossCurves({ [regression.name]: regressionLosses, [trainee.name]: losses }), 'digits-predictions.svg': await predictionSheet(data.test, predicted, sheet) }
+  const files = Object.entries(pictures).map(([name, text]) => {
+    const file = join(out, name)
+    writeFileSync(file, text)
+    return file
+  })
+
+  log(`${losses.length} steps of each model in ${seconds.toFixed(1)} s; pictures: ${files.join(', ')}`)
+  log(`logistic regression: ${percent(regressionAccuracy)}`)
+  log(`test accuracy: ${percent(accuracy)}`)
+  return { difference, losses, accuracy, regressionAccuracy, files }
+}
+
+const options = (): DigitsOptions => {
+  const { values } = parseArgs({ options: { seed: { type: 'string' }, quick: { type: 'boolean' }, out: { type: 'string' } } })
+  const seed = Number(values.seed ?? 1)
+  if (!Number.isInteger(seed)) throw new Error(`--seed takes a whole number, not ${values.seed}`)
+  return { seed, quick: values.quick ?? false, out: values.out ?? 'out' }
+}
+
+start(import.meta.url, (log) => main(log, options()))
