@@ -5,6 +5,9 @@ import { dirname, join } from 'node:path'
 
 export const side = 28
 export const pixels = side * side
+/** Of the pixels of the training images. */
+const mean = 0.13
+const deviation = 0.31
 /** How many images of each digit are set apart for the test. */
 const testOfEach = 200
 
@@ -76,12 +79,21 @@ export const shuffled = (n: number, next: () => number): Int32Array => {
   return order
 }
 
-/** The images and labels at some places, copied into `x` and `y`; pixels are scaled to mean 0 and variance 1 over the data. */
-export const fillBatch = (digits: Digits, at: ArrayLike<number>, x: Float32Array, y: Int32Array): void => {
+const noShift = (): readonly [number, number] => [0, 0]
+
+/**
+ * The images and labels at some places, copied into `x` and `y`. Pixels are scaled to mean 0 and variance 1 over the data; each image
+ * is moved by `shift()` pixels to the right and down.
+ */
+export const fillBatch = (digits: Digits, at: ArrayLike<number>, x: Float32Array, y: Int32Array, shift = noShift): void => {
+  x.fill((0 - mean) / deviation)
   for (let i = 0; i < at.length; i++) {
-    const from = at[i]! * pixels
-    for (let j = 0; j < pixels; j++) x[i * pixels + j] = (digits.images[from + j]! - 0.13) / 0.31
-    y[i] = digits.labels[at[i]!]!
+    const image = at[i]!
+    const [right, down] = shift()
+    for (let row = Math.max(0, down); row < Math.min(side, side + down); row++)
+      for (let column = Math.max(0, right); column < Math.min(side, side + right); column++)
+        x[i * pixels + row * side + column] = (digits.images[image * pixels + (row - down) * side + column - right]! - mean) / deviation
+    y[i] = digits.labels[image]!
   }
 }
 

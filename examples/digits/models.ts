@@ -1,6 +1,6 @@
 // Two models of a handwritten digit: a linear one (logistic regression) and LeNet-5 (LeCun et al. 1998, with relu and max-pooling).
 // Everything is a pure function of its arguments: scores of parameters and images, a loss, and the step of an optimiser.
-import { add, argmax, cast, conv, type Dim, type Expr, eq, f32, fn, i32, logSoftmax, matmul, maxPool, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
+import { add, argmax, cast, conv, type Dim, type Expr, eq, f32, f64, fn, i32, logSoftmax, matmul, maxPool, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
 import { adam } from './adam.js'
 
 const x = f32('batch', 1, 28, 28)
@@ -29,29 +29,36 @@ export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32
 
 // ---- LeNet: two convolutions, each with relu and pooling, then three dense layers
 
-const layers = {
-  c1: { k: f32(6, 1, 5, 5), b: f32(6, 1, 1) },
-  c2: { k: f32(16, 6, 5, 5), b: f32(16, 1, 1) },
-  d1: { w: f32(256, 120), b: f32(120) },
-  d2: { w: f32(120, 84), b: f32(84) },
-  d3: { w: f32(84, 10), b: f32(10) },
+/** The model in one dtype. */
+const lenetIn = (leaf: typeof f32) => {
+  const params = {
+    c1: { k: leaf(6, 1, 5, 5), b: leaf(6, 1, 1) },
+    c2: { k: leaf(16, 6, 5, 5), b: leaf(16, 1, 1) },
+    d1: { w: leaf(256, 120), b: leaf(120) },
+    d2: { w: leaf(120, 84), b: leaf(84) },
+    d3: { w: leaf(84, 10), b: leaf(10) },
+  }
+  const x = leaf('batch', 1, 28, 28)
+  const scores = fn({ params, x }, ({ params: p, x }) => {
+    const y1 = maxPool(relu(add(conv(x, p.c1.k), p.c1.b)), { window: 2 }) // [batch, 6, 12, 12]
+    const y2 = maxPool(relu(add(conv(y1, p.c2.k), p.c2.b)), { window: 2 }) // [batch, 16, 4, 4]
+    const h0 = reshape(y2, [-1, 256])
+    const h1 = relu(add(matmul(h0, p.d1.w), p.d1.b))
+    const h2 = relu(add(matmul(h1, p.d2.w), p.d2.b))
+    return add(matmul(h2, p.d3.w), p.d3.b)
+  })
+  return {
+    name: 'LeNet',
+    params,
+    loss: fn({ params, x, y }, ({ params, x, y }) => crossEntropy(scores({ params, x }), y)),
+    predict: fn({ params, x }, (input) => argmax(scores(input), { axis: -1 })),
+  }
 }
-const lenetScores = fn({ params: layers, x }, ({ params: p, x }) => {
-  const y1 = maxPool(relu(add(conv(x, p.c1.k), p.c1.b)), { window: 2 }) // [batch, 6, 12, 12]
-  const y2 = maxPool(relu(add(conv(y1, p.c2.k), p.c2.b)), { window: 2 }) // [batch, 16, 4, 4]
-  const h0 = reshape(y2, [-1, 256])
-  const h1 = relu(add(matmul(h0, p.d1.w), p.d1.b))
-  const h2 = relu(add(matmul(h1, p.d2.w), p.d2.b))
-  return add(matmul(h2, p.d3.w), p.d3.b)
-})
+export const lenet = lenetIn(f32)
+/** The same in f64, of which its type knows nothing: only the check of the gradient uses it. */
+export const lenetInF64 = lenetIn(f64 as unknown as typeof f32)
 
-export const lenet = {
-  name: 'LeNet',
-  params: layers,
-  loss: fn({ params: layers, x, y }, ({ params, x, y }) => crossEntropy(lenetScores({ params, x }), y)),
-  predict: fn({ params: layers, x }, (input) => argmax(lenetScores(input), { axis: -1 })),
-}
-export const lenetStep = fn({ params: layers, m: layers, v: layers, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
+export const lenetStep = fn({ params: lenet.params, m: lenet.params, v: lenet.params, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
   const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
   const correct = mean(cast(eq(lenet.predict({ params, x }), y), 'f32'))
   return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }

@@ -78,6 +78,6 @@ export const predictionSheet = (digits: Digits, predicted: ArrayLike<number>, at
         },
       },
     ],
-    config: { view: { stroke: null } },
+    config: { view: { stroke: null }, aria: false },
   })
 }

@@ -39,6 +39,8 @@ export interface Schedule {
   readonly batch: number
   readonly rate: number
   readonly seed: number
+  /** Each image is moved at random, by at most this many pixels to each side, whenever it is seen. */
+  readonly shift: number
 }
 /** Told after each step: the step's number, the running means of loss and accuracy. */
 export type Progress = (step: number, loss: number, accuracy: number) => void
@@ -52,12 +54,14 @@ export const train = (model: Trainee, data: Digits, schedule: Schedule, progress
   const steps = stepsOf(data, schedule)
   const batch = batchOf(size)
   const rate = tensor(new Float32Array(1), [])
+  const pixel = (): number => Math.floor((2 * schedule.shift + 1) * next()) - schedule.shift
+  const shift = (): readonly [number, number] => [pixel(), pixel()]
   const losses: number[] = []
   let [loss, accuracy] = [Number.NaN, Number.NaN]
   for (let epoch = 0; epoch < epochs; epoch++) {
     const order = shuffled(data.count, next)
     for (let from = 0; from + size <= data.count; from += size) {
-      fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data)
+      fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data, shift)
       rate.data[0] = rateAt(losses.length + 1, steps, schedule.rate)
       const done = model.step(batch, rate)
       losses.push(done.loss)

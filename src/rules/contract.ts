@@ -12,26 +12,26 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, bilinearRule, reapply, rule } from './define.js'
 
 const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
+const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
 const product = (a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op.matmulPrimitive, [a, b], NO_PARAMS)
 const productAdd = (acc: AnyExpr, a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op.matmulAddPrimitive, [acc, a, b], NO_PARAMS)
 
-/** left right as a cotangent of x: added in place where no leading axis was broadcast. */
-const productThunk = (left: () => AnyExpr, right: () => AnyExpr, x: AnyExpr): Exclude<Tangent, { _tag: 'NoTangent' }> => {
-  const l = left()
-  const r = right()
-  const plain =
-    dims(l).length === dims(x).length &&
-    dims(r).length === dims(x).length &&
-    sameShape(dims(l).slice(0, -2), dims(x).slice(0, -2)) &&
-    sameShape(dims(r).slice(0, -2), dims(x).slice(0, -2))
-  return plain
+/** The product of the factors as a cotangent of x: added in place where no leading axis was broadcast. Nothing is built before it is asked for. */
+const productThunk = (
+  factors: () => readonly [AnyExpr, AnyExpr],
+  sources: readonly AnyExpr[],
+  x: AnyExpr,
+): Exclude<Tangent, { _tag: 'NoTangent' }> =>
+  sources.every((s) => sameShape(lead(s), lead(x)))
     ? inplaceableThunk(
-        () => product(l, r),
-        (acc) => productAdd(acc, l, r),
+        () => product(...factors()),
+        (acc) => productAdd(acc, ...factors()),
       )
-    : thunk(() => asExpr(sumToNode(asNode(product(l, r)), dims(x))))
-}
+    : thunk(() => asExpr(sumToNode(asNode(product(...factors())), dims(x))))
+/** yBar b^T, and a^T yBar. */
+const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
+const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
 /** Ranks made equal under a batch axis: unbatched arguments stay as they are and broadcast. */
 const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] => {
@@ -44,18 +44,8 @@ const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: n
 /** One rule per primitive of core/ops/contract.ts. */
 export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
-    transposeA: (yBar, a, b) =>
-      productThunk(
-        () => yBar,
-        () => t(b),
-        a,
-      ),
-    transposeB: (yBar, a, b) =>
-      productThunk(
-        () => t(a),
-        () => yBar,
-        b,
-      ),
+    transposeA: ofLeft,
+    transposeB: ofRight,
     batch: (xs, batched, _p, size) => {
       const [a, b] = alignBatch(xs, batched, size)
       return product(a!, b!)
@@ -72,20 +62,7 @@ export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } =
       return [y, dy]
     },
     rrule: ([, a, b], _p, { y }) => {
-      const matmulAddPullback = (yBar: AnyExpr) =>
-        [
-          yBar,
-          productThunk(
-            () => yBar,
-            () => t(b),
-            a,
-          ),
-          productThunk(
-            () => t(a),
-            () => yBar,
-            b,
-          ),
-        ] as const
+      const matmulAddPullback = (yBar: AnyExpr) => [yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)] as const
       return [y, matmulAddPullback]
     },
     batch: (xs, batched, _p, size) => {

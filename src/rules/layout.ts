@@ -110,7 +110,8 @@ export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
         })
         const addAll = (acc: AnyExpr, list: typeof blocks): AnyExpr =>
           list.reduce((a, { p, y }) => asExpr(op.sliceAddNode(asNode(a), asNode(y), p)), acc)
-        const first = blocks[0]!
+        const first = blocks[0]
+        if (first === undefined) return [ZeroTangent] as const
         return [
           inplaceableThunk(
             () => addAll(asExpr(op.unsliceNode(asNode(first.y), dims(x), first.p)), blocks.slice(1)),

@@ -50,7 +50,7 @@ const fixInner = (s: readonly number[], u: readonly number[]): string => {
       : `the last axis of a must equal the second last of b.`
 }
 
-/** out += a b, in f64, rounded once per element. */
+/** acc + a b, in f64, rounded once per element. */
 const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray): void => {
   const [m, k, n] = [a.shape[a.shape.length - 2]!, a.shape[a.shape.length - 1]!, b.shape[b.shape.length - 1]!]
   const batch = out.shape.slice(0, -2)
@@ -59,9 +59,9 @@ const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray
     for (let i = 0; i < m; i++)
       for (let j = 0; j < n; j++) {
         const at = flat * m * n + i * n + j
-        let s = acc === undefined ? 0 : acc.data[at]!
+        let s = 0
         for (let l = 0; l < k; l++) s += a.data[p! + i * k + l]! * b.data[q! + l * n + j]!
-        out.data[at] = s
+        out.data[at] = acc === undefined ? s : acc.data[at]! + s
       }
   })
 }

@@ -98,8 +98,9 @@ const eachProduct = (xs: Four, ks: Four, ys: Four, p: ConvParams, f: (y: number,
 const shape4 = (a: NDArray): Four => a.shape as unknown as Four
 /** acc (zeros when absent) plus the products, in f64. */
 const total = (acc: NDArray | undefined, out: NDArray, add: (sum: Float64Array) => void): void => {
-  const sum = acc === undefined ? new Float64Array(out.data.length) : Float64Array.from(acc.data)
+  const sum = new Float64Array(out.data.length)
   add(sum)
+  if (acc !== undefined) for (let i = 0; i < sum.length; i++) sum[i] = acc.data[i]! + sum[i]!
   out.data.set(sum as never)
 }
 const forward = (x: NDArray, k: NDArray, p: ConvParams, out: NDArray): void =>

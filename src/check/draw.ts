@@ -1,0 +1,32 @@
+/** Seeded numbers and arrays for checks. */
+import { type Aval, isFloat } from '../core/aval.js'
+import { allocate, type NDArray } from '../core/ndarray.js'
+
+/** Uniform numbers in [0, 1) from a seed (mulberry32): the same seed, the same numbers, everywhere. */
+export const random = (seed: number): (() => number) => {
+  let s = seed | 0
+  return () => {
+    s = (s + 0x6d2b79f5) | 0
+    let t = Math.imul(s ^ (s >>> 15), 1 | s)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** An array with entries drawn from [low, high); integers for i32 and bool. */
+export const drawArray = (a: Aval, next: () => number, [low, high]: readonly [number, number] = [-2, 2]): NDArray => {
+  const data = allocate(a.dtype, a.size)
+  for (let i = 0; i < data.length; i++) {
+    const x = low + (high - low) * next()
+    data[i] = isFloat(a.dtype) ? x : Math.floor(x)
+  }
+  return { shape: a.shape, dtype: a.dtype, data }
+}
+
+export const dot = (a: NDArray, b: NDArray): number => {
+  let s = 0
+  for (let i = 0; i < a.data.length; i++) s += a.data[i]! * b.data[i]!
+  return s
+}
+/** x + t d. */
+export const along = (x: NDArray, d: NDArray, t: number): NDArray => ({ ...x, data: Float64Array.from(x.data, (v, i) => v + t * d.data[i]!) })
