@@ -105,37 +105,58 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
     chosen.set(region.nodes[region.nodes.length - 1]!, { region, results })
   })
   if (chosen.size === 0) return flat
-  const member = new Uint8Array(nodes.length)
-  for (const { region } of chosen.values()) for (const k of region.nodes) member[k] = 1
   const interned = new Interned()
-  const made: Node[] = new Array<Node>(nodes.length)
-  for (let i = 0; i < nodes.length; i++) {
-    const n = nodes[i]!
-    if (member[i] === 0) {
-      const same = n.args.every((a) => made[index.get(a)] === a)
-      made[i] = same
-        ? n
-        : new Node(
-            n.kind,
-            n.aval,
-            n.prim,
-            n.args.map((a) => made[index.get(a)]!),
-            n.data,
-          )
-      continue
+  const made: (Node | undefined)[] = new Array<Node | undefined>(nodes.length)
+  const regionAt = new Int32Array(nodes.length).fill(-1)
+  const list = [...chosen.values()]
+  list.forEach(({ region }, r) => {
+    for (const k of region.nodes) regionAt[k] = r
+  })
+  const done = new Uint8Array(list.length)
+  const needs = (i: number): readonly number[] => (regionAt[i]! >= 0 ? list[regionAt[i]!]!.region.args : nodes[i]!.args.map((a) => index.get(a)))
+  const finished = (i: number): boolean => (regionAt[i]! >= 0 ? done[regionAt[i]!] === 1 : made[i] !== undefined)
+  const build = (i: number): void => {
+    const r = regionAt[i]!
+    if (r < 0) {
+      const n = nodes[i]!
+      const args = n.args.map((a) => made[index.get(a)]!)
+      made[i] = args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data)
+      return
     }
-    const here = chosen.get(i)
-    if (here === undefined) continue
-    const { region, results } = here
+    const { region, results } = list[r]!
     const program = regionProgram(region, results, linear, interned)
     const ys = applyMulti(
       mapPrimitive,
       region.args.map((k) => made[k]!),
       { program },
     )
-    results.forEach((k, r) => {
-      made[k] = ys[r]!
+    results.forEach((k, j) => {
+      made[k] = ys[j]!
     })
+    done[r] = 1
+  }
+  // In build order; a region is made when the first of its results is needed, its arguments before it.
+  const stack: number[] = []
+  for (let i = 0; i < nodes.length; i++) {
+    if (finished(i)) continue
+    stack.push(i)
+    while (stack.length > 0) {
+      const top = stack[stack.length - 1]!
+      if (finished(top)) {
+        stack.pop()
+        continue
+      }
+      let ready = true
+      for (const k of needs(top))
+        if (!finished(k)) {
+          stack.push(k)
+          ready = false
+        }
+      if (ready) {
+        build(top)
+        stack.pop()
+      }
+    }
   }
   return flat.map((o) => made[index.get(o)]!)
 }
