@@ -165,9 +165,10 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
     if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
     let to = END
     for (const u of uses[i]!) {
-      // A reader in another kind of kernel needs the value one epoch before its own.
+      // A reader in another kind of kernel, or through a view, needs the value one epoch before its own.
       const user = values[u]!
-      const at = isLoopValue(user) && user.kind !== 'map' && sameShape(iteration(values, user), v.shape) ? epoch[u]! : epoch[u]! - 1
+      const direct = isLoopValue(user) && user.kind !== 'map' && sameShape(iteration(values, user), v.shape) && user.args.every((a, k) => (values[a]!.view?.base ?? a) !== i || (a === i && !(user.kind === 'fold' && k > 0)))
+      const at = direct ? epoch[u]! : epoch[u]! - 1
       if (at < to) to = at
     }
     if (to === END || to <= epoch[i]! || !can(i, to, 0)) continue
