@@ -10,7 +10,7 @@ type Result = { readonly value: FloatTensor; readonly grad: Readonly<Record<stri
 const dtypeOf = (inputs: Inputs): WorkloadDtype => (Object.values(inputs).some(({ data }) => data instanceof Float64Array) ? 'f64' : 'f32')
 
 const tensorsOf = (inputs: Inputs): Readonly<Record<string, FloatTensor>> =>
-  Object.fromEntries(Object.entries(inputs).map(([name, { shape, data }]) => [name, cd.tensor(data, shape) as unknown as FloatTensor]))
+  Object.fromEntries(Object.entries(inputs).map(([name, { shape, data }]) => [name, cd.tensor(data, [...shape]) as unknown as FloatTensor]))
 
 /** The typed arrays of a result, by the golden values' names. */
 const outputsOf = (result: Result): Outputs => {

@@ -19,5 +19,7 @@ for (let i = 0; i < runs; i++) {
 }
 if (process.stdout.isTTY) process.stdout.write('\r')
 for (const r of bad) console.log(`seed ${r.seed}: ${r.failure}\n${r.program}`)
-console.log(`${runs - bad.length} of ${runs} random programs (${nodes} nodes): values and gradients agree between cpu, plain JavaScript and reference, in three modes`)
+console.log(
+  `${runs - bad.length} of ${runs} random programs (${nodes} nodes): values and gradients agree between cpu, plain JavaScript and reference, in three modes`,
+)
 process.exitCode = bad.length === 0 ? 0 : 1

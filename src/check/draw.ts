@@ -29,4 +29,7 @@ export const dot = (a: NDArray, b: NDArray): number => {
   return s
 }
 /** x + t d. */
-export const along = (x: NDArray, d: NDArray, t: number): NDArray => ({ ...x, data: Float64Array.from(x.data, (v, i) => v + t * d.data[i]!) })
+export const along = (x: NDArray, d: NDArray, t: number): NDArray => ({
+  ...x,
+  data: Float64Array.from(x.data, (v, i) => v + t * d.data[i]!),
+})

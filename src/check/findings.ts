@@ -3,7 +3,21 @@ import * as E from 'fp-ts/lib/Either.js'
 
 /** One disagreement. `check` names the property, `path` the argument or result, `index` the entry. */
 export interface Finding {
-  readonly check: 'value' | 'jvp' | 'vjp' | 'adjoint' | 'modes' | 'dtype' | 'shape' | 'tangent' | 'accumulate' | 'linear' | 'thunk' | 'second order' | 'batch' | 'not implemented'
+  readonly check:
+    | 'value'
+    | 'jvp'
+    | 'vjp'
+    | 'adjoint'
+    | 'modes'
+    | 'dtype'
+    | 'shape'
+    | 'tangent'
+    | 'accumulate'
+    | 'linear'
+    | 'thunk'
+    | 'second order'
+    | 'batch'
+    | 'not implemented'
   /** Primitive or function. */
   readonly of: string
   readonly path: string
@@ -37,12 +51,18 @@ export class Collector {
   /** Both arrays agree to `tolerance` of their largest entry (at least 1). */
   near(check: Finding['check'], path: string, got: ArrayLike<number>, want: ArrayLike<number>, tolerance: number): void {
     this.comparisons++
-    if (got.length !== want.length) return this.note('shape', path, 0, want.length, got.length)
+    if (got.length !== want.length) {
+      this.note('shape', path, 0, want.length, got.length)
+      return
+    }
     let top = 1
     for (let i = 0; i < want.length; i++) if (Number.isFinite(want[i]!)) top = Math.max(top, Math.abs(want[i]!))
     for (let i = 0; i < want.length; i++) {
       const same = Object.is(got[i], want[i]) || Math.abs(got[i]! - want[i]!) <= tolerance * top
-      if (!same) return this.note(check, path, i, want[i], got[i], tolerance)
+      if (!same) {
+        this.note(check, path, i, want[i], got[i], tolerance)
+        return
+      }
     }
   }
   is(check: Finding['check'], path: string, got: unknown, want: unknown): void {
@@ -56,7 +76,14 @@ export class Collector {
 
 const pad = (rows: readonly (readonly string[])[]): string => {
   const widths = rows[0]!.map((_, c) => Math.max(...rows.map((r) => r[c]!.length)))
-  return rows.map((r) => r.map((x, c) => x.padEnd(widths[c]!)).join('  ').trimEnd()).join('\n')
+  return rows
+    .map((r) =>
+      r
+        .map((x, c) => x.padEnd(widths[c]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 /**
@@ -67,4 +94,7 @@ const pad = (rows: readonly (readonly string[])[]): string => {
 export const report = (c: Checked): string =>
   c._tag === 'Right'
     ? `ok   ${c.right.of}: ${c.right.comparisons} comparisons (seed ${c.right.seed})`
-    : pad([['check', 'of', 'at', 'expected', 'actual', 'tolerance', 'seed'], ...c.left.map((f) => [f.check, f.of, `${f.path}[${f.index}]`, f.expected, f.actual, f.tolerance.toExponential(0), String(f.seed)])])
+    : pad([
+        ['check', 'of', 'at', 'expected', 'actual', 'tolerance', 'seed'],
+        ...c.left.map((f) => [f.check, f.of, `${f.path}[${f.index}]`, f.expected, f.actual, f.tolerance.toExponential(0), String(f.seed)]),
+      ])

@@ -11,8 +11,8 @@ import { instantiate, ones } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import { along, dot, drawArray, random } from './draw.js'
-import { derivative } from './finite-differences.js'
 import { type Checked, Collector } from './findings.js'
+import { derivative } from './finite-differences.js'
 
 export interface GradientOptions {
   readonly seed?: number
@@ -20,10 +20,13 @@ export interface GradientOptions {
   readonly directions?: number
   /** Relative to the size of the derivative (default 1e-7). Differences are taken in f64, whatever the dtype of the function. */
   readonly tolerance?: number
+  /** The steps of the differences are relative to this (default 1): smaller for functions with many kinks, such as networks of relus. */
+  readonly scale?: number
 }
 
 /** The function in f64: the same expression over promoted inputs, so that f32 rounding does not hide an error. */
-const promoted = (args: readonly NDArray[]): NDArray[] => args.map((a) => (a.dtype === 'f32' ? { ...a, dtype: 'f64', data: Float64Array.from(a.data) } : a))
+const promoted = (args: readonly NDArray[]): NDArray[] =>
+  args.map((a) => (a.dtype === 'f32' ? { ...a, dtype: 'f64', data: Float64Array.from(a.data) } : a))
 
 /**
  * Checks the derivative of f at the arguments: jvp (forward) and vjp (reverse and mixed) along random directions against 5-point
@@ -38,9 +41,23 @@ export const checkGradWith =
     const seed = options.seed ?? 1
     const out = new Collector(meta.name, seed)
     const { leaves, def } = readArgs(meta, args)
-    const given = leaves.map((l): NDArray => (isExpr(l) ? raise({ _tag: 'BadInput', where: 'checkGrad', reason: 'an expression where a concrete array is wanted.', fix: 'pass numbers, arrays or tensors.' }) : (l as NDArray)))
+    const given = leaves.map(
+      (l): NDArray =>
+        isExpr(l)
+          ? raise({
+              _tag: 'BadInput',
+              where: 'checkGrad',
+              reason: 'an expression where a concrete array is wanted.',
+              fix: 'pass numbers, arrays or tensors.',
+            })
+          : (l as NDArray),
+    )
     const values = meta.declared === undefined ? promoted(given) : given
-    const program = traceMeta(meta, def, values.map((v) => aval(v.shape, v.dtype)))
+    const program = traceMeta(
+      meta,
+      def,
+      values.map((v) => aval(v.shape, v.dtype)),
+    )
     const outputs = program.outputs.filter((o) => isFloat(o.dtype))
     if (outputs.length === 0) raise({ _tag: 'NotDifferentiable', op: 'checkGrad', reason: 'the function has no float result' })
     const inputs = program.inputs
@@ -58,19 +75,38 @@ export const checkGradWith =
       const yBar = outputs.map((o) => (o.shape.length === 0 && outputs.length === 1 ? undefined : drawArray(o.aval, next, [-1, 1])))
       const seeds = outputs.map((o, j) => (yBar[j] === undefined ? ones(o.aval) : input(o.aval)))
       const tangents = new Map(only.map(({ x }) => [x, input(x.aval)]))
-      const full = new Map([...env(values), ...only.map(({ x, i }) => [tangents.get(x)!, dx.get(i)!] as const), ...outputs.flatMap((_, j) => (yBar[j] === undefined ? [] : [[seeds[j]!, yBar[j]!] as const]))])
-      const weigh = (ys: readonly NDArray[]): number => ys.reduce((s, y, j) => s + (yBar[j] === undefined ? y.data[0]! : dot(y, yBar[j]!)), 0)
+      const full = new Map([
+        ...env(values),
+        ...only.map(({ x, i }) => [tangents.get(x)!, dx.get(i)!] as const),
+        ...outputs.flatMap((_, j) => (yBar[j] === undefined ? [] : [[seeds[j]!, yBar[j]!] as const])),
+      ])
+      const weigh = (ys: readonly NDArray[]): number =>
+        ys.reduce((s, y, j) => s + (yBar[j] === undefined ? y.data[0]! : dot(y, yBar[j]!)), 0)
       const push = pushforward(registry, outputs, tangents)
-      const forward = weigh(evaluateNodes(push.tangents.map((t, j) => instantiate(t, outputs[j]!.aval)), full))
+      const forward = weigh(
+        evaluateNodes(
+          push.tangents.map((t, j) => instantiate(t, outputs[j]!.aval)),
+          full,
+        ),
+      )
       const reverseOf = (roots: readonly Node[]): number => {
         const wrt = only.map(({ x }) => x)
         const r = pullback(registry, roots, seeds.map(asExpr), wrt)
-        return evaluateNodes(r.cotangents.map((c, j) => instantiate(c, wrt[j]!.aval)), full).reduce((s, g, j) => s + dot(g, dx.get(only[j]!.i)!), 0)
+        return evaluateNodes(
+          r.cotangents.map((c, j) => instantiate(c, wrt[j]!.aval)),
+          full,
+        ).reduce((s, g, j) => s + dot(g, dx.get(only[j]!.i)!), 0)
       }
       const reverse = reverseOf(outputs)
-      const mixed = reverseOf(regionized(outputs, only.map(({ x }) => x)))
-      const moved = (t: number): number => weigh(evaluateNodes(outputs, env(values.map((v, i) => (dx.has(i) ? along(v, dx.get(i)!, t) : v)))))
-      const difference = derivative(moved)
+      const mixed = reverseOf(
+        regionized(
+          outputs,
+          only.map(({ x }) => x),
+        ),
+      )
+      const moved = (t: number): number =>
+        weigh(evaluateNodes(outputs, env(values.map((v, i) => (dx.has(i) ? along(v, dx.get(i)!, t) : v)))))
+      const difference = derivative(moved, options.scale)
       const size = Math.max(1, Math.abs(difference.value))
       const allowed = Math.max(tolerance, (4 * difference.error) / size)
       out.near('jvp', path, [forward / size], [difference.value / size], allowed)

@@ -10,8 +10,8 @@ import { instantiate } from '../modes/common.js'
 import { configOf, pullback, pushforward } from '../modes/transform.js'
 import { batch } from '../modes/vmap.js'
 import { along, dot, drawArray, random } from './draw.js'
-import { derivative } from './finite-differences.js'
 import { type Checked, Collector } from './findings.js'
+import { derivative } from './finite-differences.js'
 
 export interface RuleOptions {
   readonly seed?: number
@@ -63,7 +63,12 @@ export const checkRule = (registry: Registry, prim: AnyPrimitive, sample: Sample
   const seeds = ys.map((y) => (isFloat(y.dtype) ? input(y.aval) : undefined))
   const tangents = inputs.map((x) => input(x.aval))
   const push = pushforward(registry, ys, new Map(active.map(({ x, i }) => [x, tangents[i]!])))
-  const pull = pullback(registry, ys, seeds.map((s) => (s === undefined ? ZeroTangent : asExpr(s))), inputs)
+  const pull = pullback(
+    registry,
+    ys,
+    seeds.map((s) => (s === undefined ? ZeroTangent : asExpr(s))),
+    inputs,
+  )
   for (const [values_, name] of [
     [push.values, 'frule'],
     [pull.values, 'rrule'],
@@ -71,18 +76,28 @@ export const checkRule = (registry: Registry, prim: AnyPrimitive, sample: Sample
     evaluateNodes(values_, env).forEach((v, i) => {
       out.near('value', `${name} result ${i}`, v.data, primal[i]!.data, 0)
     })
-  for (const t of [...push.tangents, ...pull.cotangents]) if (t._tag === 'NotImplemented') out.note('not implemented', t.rule, 0, 'a derivative', t.reason)
+  for (const t of [...push.tangents, ...pull.cotangents])
+    if (t._tag === 'NotImplemented') out.note('not implemented', t.rule, 0, 'a derivative', t.reason)
   if (out.findings.length > 0) return out.result()
   const dys = floats.map(({ y, i }) => instantiate(push.tangents[i]!, y.aval))
   const xBars = active.map(({ x, i }) => instantiate(pull.cotangents[i]!, x.aval))
 
   for (let k = 0; k < (options.directions ?? 2); k++) {
-    const dx = values.map((v, i) => drawArray(avals[i]!, next, [-1, 1]) && { ...v, data: drawArray(aval(avals[i]!.shape, 'f64'), next, [-1, 1]).data })
+    const dx = values.map(
+      (v, i) => drawArray(avals[i]!, next, [-1, 1]) && { ...v, data: drawArray(aval(avals[i]!.shape, 'f64'), next, [-1, 1]).data },
+    )
     const yBar = floats.map(({ y }) => drawArray(aval(y.shape, 'f64'), next, [-1, 1]))
     const full = new Map([...env, ...bind(tangents, dx), ...floats.map(({ i }, j) => [seeds[i]!, yBar[j]!] as const)])
     const dyValues = evaluateNodes(dys, full)
     const xBarValues = evaluateNodes(xBars, full)
-    const moved = (t: number): NDArray[] => evaluateNodes(floats.map(({ y }) => y), bind(inputs, values.map((v, i) => (active.some((a) => a.i === i) ? along(v, dx[i]!, t) : v))))
+    const moved = (t: number): NDArray[] =>
+      evaluateNodes(
+        floats.map(({ y }) => y),
+        bind(
+          inputs,
+          values.map((v, i) => (active.some((a) => a.i === i) ? along(v, dx[i]!, t) : v)),
+        ),
+      )
     // Differences of <yBar, f>: one number for each direction and side.
     const difference = derivative((t) => moved(t).reduce((s, y, j) => s + dot(y, yBar[j]!), 0), scaleOf(sample))
     const size = Math.max(1, Math.abs(difference.value))
@@ -91,26 +106,42 @@ export const checkRule = (registry: Registry, prim: AnyPrimitive, sample: Sample
     const reverse = xBarValues.reduce((s, x, j) => s + dot(x, dx[active[j]!.i]!), 0)
     out.near('jvp', 'along a random direction', [forward / size], [difference.value / size], allowed)
     out.near('vjp', 'along a random direction', [reverse / size], [difference.value / size], allowed)
-    out.near('adjoint', '<yBar, J dx> and <J\' yBar, dx>', [reverse / size], [forward / size], exact)
+    out.near('adjoint', "<yBar, J dx> and <J' yBar, dx>", [reverse / size], [forward / size], exact)
     // Second order: the tangent of the gradient along dx against its own differences.
     const wrt = active.map(({ i }) => inputs[i]!)
     const second = pushforward(registry, xBars, new Map(wrt.map((x, j) => [x, tangents[active[j]!.i]!])))
-    const secondValues = evaluateNodes(second.tangents.map((t, j) => instantiate(t, xBars[j]!.aval)), full)
+    const secondValues = evaluateNodes(
+      second.tangents.map((t, j) => instantiate(t, xBars[j]!.aval)),
+      full,
+    )
     const gradientAt = (t: number): number => {
-      const at = new Map([...full, ...bind(inputs, values.map((v, i) => (active.some((a) => a.i === i) ? along(v, dx[i]!, t) : v)))])
+      const at = new Map([
+        ...full,
+        ...bind(
+          inputs,
+          values.map((v, i) => (active.some((a) => a.i === i) ? along(v, dx[i]!, t) : v)),
+        ),
+      ])
       return evaluateNodes(xBars, at).reduce((s, g, j) => s + dot(g, dx[active[j]!.i]!), 0)
     }
     const curvature = derivative(gradientAt, scaleOf(sample))
     const bend = Math.max(1, Math.abs(curvature.value))
-    out.near('second order', 'forward over reverse', [secondValues.reduce((s, g, j) => s + dot(g, dx[active[j]!.i]!), 0) / bend], [curvature.value / bend], Math.max(10 * tolerance, (4 * curvature.error) / bend))
+    out.near(
+      'second order',
+      'forward over reverse',
+      [secondValues.reduce((s, g, j) => s + dot(g, dx[active[j]!.i]!), 0) / bend],
+      [curvature.value / bend],
+      Math.max(10 * tolerance, (4 * curvature.error) / bend),
+    )
   }
   checkPullback(registry, prim, sample, inputs, ys, env, next, out)
-  checkBatch(registry, prim, sample, inputs, ys, draw, out)
+  checkBatch(registry, inputs, ys, draw, out)
   return out.result()
 }
 
 /** Differences stay inside narrow domains. */
-const scaleOf = (sample: Sample): number => Math.min(1, ...sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)))
+const scaleOf = (sample: Sample): number =>
+  Math.min(1, ...sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)))
 
 /** Dtype, shape and kind of every tangent and cotangent, in both float dtypes. */
 const checkKinds = (registry: Registry, prim: AnyPrimitive, sample: Sample, out: Collector): void => {
@@ -125,11 +156,17 @@ const checkKinds = (registry: Registry, prim: AnyPrimitive, sample: Sample, out:
     }
     const floats = inputs.filter((x) => isFloat(x.dtype))
     const pushed = pushforward(registry, ys, new Map(floats.map((x) => [x, input(x.aval)])))
-    const pulled = pullback(registry, ys, ys.map((y) => (isFloat(y.dtype) ? asExpr(input(y.aval)) : ZeroTangent)), inputs)
+    const pulled = pullback(
+      registry,
+      ys,
+      ys.map((y) => (isFloat(y.dtype) ? asExpr(input(y.aval)) : ZeroTangent)),
+      inputs,
+    )
     const one = (t: Forced, like: Aval, path: string): void => {
       if (!isFloat(like.dtype)) out.is('tangent', path, t._tag, 'NoTangent')
       else if (t._tag === 'Expr') {
-        if (!sameAval(asNode(t).aval, like)) out.note(asNode(t).dtype === like.dtype ? 'shape' : 'dtype', path, 0, showAval(like), showAval(asNode(t).aval))
+        if (!sameAval(asNode(t).aval, like))
+          out.note(asNode(t).dtype === like.dtype ? 'shape' : 'dtype', path, 0, showAval(like), showAval(asNode(t).aval))
         else out.comparisons++
       } else if (t._tag === 'NoTangent') out.note('tangent', path, 0, 'ZeroTangent or a value', 'NoTangent')
     }
@@ -143,12 +180,29 @@ const checkKinds = (registry: Registry, prim: AnyPrimitive, sample: Sample, out:
 }
 
 /** The pullback itself: seeds in every form, linear, repeatable, forced once; addTo adds. */
-const checkPullback = (registry: Registry, prim: AnyPrimitive, sample: Sample, inputs: readonly Node[], ys: readonly Node[], env: ReadonlyMap<Node, NDArray>, next: () => number, out: Collector): void => {
+const checkPullback = (
+  registry: Registry,
+  prim: AnyPrimitive,
+  sample: Sample,
+  inputs: readonly Node[],
+  ys: readonly Node[],
+  env: ReadonlyMap<Node, NDArray>,
+  next: () => number,
+  out: Collector,
+): void => {
   const rrule = ruleFor(registry, prim, 'rrule', 'the checker')
   const mask = inputs.map((x) => isFloat(x.dtype))
-  const made = rrule(inputs.map(asExpr), sample.params as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: mask, config: configOf(registry) })
+  const made = rrule(inputs.map(asExpr), sample.params as never, {
+    y: asExpr(ys[0]!),
+    ys: ys.map(asExpr),
+    active: mask,
+    config: configOf(registry),
+  })
   const yBars = ys.map((y) => (isFloat(y.dtype) ? input(y.aval) : undefined))
-  const numbers = new Map([...env, ...yBars.flatMap((s) => (s === undefined ? [] : [[s, drawArray(aval(s.shape, 'f64'), next, [-1, 1])] as const]))])
+  const numbers = new Map([
+    ...env,
+    ...yBars.flatMap((s) => (s === undefined ? [] : [[s, drawArray(aval(s.shape, 'f64'), next, [-1, 1])] as const])),
+  ])
   const seedsOf = (f: (s: Node) => Forced): Forced[] => yBars.map((s) => (s === undefined ? ZeroTangent : f(s)))
   const valuesOf = (ts: readonly Tangent[]): (ArrayLike<number> | undefined)[] =>
     ts.map((t, i) => {
@@ -168,7 +222,10 @@ const checkPullback = (registry: Registry, prim: AnyPrimitive, sample: Sample, i
   unthunk(once)
   unthunk(once)
   out.is('thunk', 'a seed thunk', forced, 1)
-  for (const t of made.pullback(seedsOf(() => ZeroTangent), mask)) {
+  for (const t of made.pullback(
+    seedsOf(() => ZeroTangent),
+    mask,
+  )) {
     const f = unthunk(t)
     if (f._tag === 'Expr') out.note('linear', 'zero seed', 0, 'ZeroTangent', 'an expression')
   }
@@ -177,15 +234,26 @@ const checkPullback = (registry: Registry, prim: AnyPrimitive, sample: Sample, i
     const acc = input(inputs[i]!.aval)
     const start = drawArray(aval(inputs[i]!.shape, 'f64'), next, [-1, 1])
     const sum = evaluateNodes([asNode(t.addTo(asExpr(acc)))], new Map([...numbers, [acc, start]]))[0]!.data
-    out.near('accumulate', `addTo of argument ${i}`, sum, Float64Array.from(start.data, (v, k) => v + base[i]![k]!), 1e-12)
+    out.near(
+      'accumulate',
+      `addTo of argument ${i}`,
+      sum,
+      Float64Array.from(start.data, (v, k) => v + base[i]![k]!),
+      1e-12,
+    )
   })
 }
 
 /** The batch rule against single results, for the first argument batched, and all. */
-const checkBatch = (registry: Registry, prim: AnyPrimitive, sample: Sample, inputs: readonly Node[], ys: readonly Node[], draw: () => NDArray[], out: Collector): void => {
+const checkBatch = (registry: Registry, inputs: readonly Node[], ys: readonly Node[], draw: () => NDArray[], out: Collector): void => {
   const size = 3
   const examples = Array.from({ length: size }, draw)
-  const masks = inputs.length === 0 ? [] : inputs.length === 1 ? [[true]] : [inputs.map(() => true), inputs.map((_, i) => i === 0), inputs.map((_, i) => i === inputs.length - 1)]
+  const masks =
+    inputs.length === 0
+      ? []
+      : inputs.length === 1
+        ? [[true]]
+        : [inputs.map(() => true), inputs.map((_, i) => i === 0), inputs.map((_, i) => i === inputs.length - 1)]
   for (const mask of masks) {
     const wide = inputs.map((x, i) => (mask[i] ? input(aval([size, ...x.shape], x.dtype)) : x))
     const batched = batch(registry, ys, new Map(inputs.flatMap((x, i) => (mask[i] ? [[x, wide[i]!] as const] : []))), size)
@@ -195,14 +263,30 @@ const checkBatch = (registry: Registry, prim: AnyPrimitive, sample: Sample, inpu
       examples.forEach((e, b) => {
         data.set(e[i]!.data, b * x.aval.size)
       })
-      return { shape: [size, ...x.shape], dtype: x.dtype, data: x.dtype === 'i32' ? Int32Array.from(data) : x.dtype === 'bool' ? Uint8Array.from(data) : data }
+      return {
+        shape: [size, ...x.shape],
+        dtype: x.dtype,
+        data: x.dtype === 'i32' ? Int32Array.from(data) : x.dtype === 'bool' ? Uint8Array.from(data) : data,
+      }
     })
     const got = evaluateNodes(batched, new Map([...bind(inputs, examples[0]!), ...bind(wide, stacked)]))
     for (let b = 0; b < size; b++) {
-      const single = evaluateNodes(ys, bind(inputs, examples[0]!.map((v, i) => (mask[i] ? examples[b]![i]! : v))))
+      const single = evaluateNodes(
+        ys,
+        bind(
+          inputs,
+          examples[0]!.map((v, i) => (mask[i] ? examples[b]![i]! : v)),
+        ),
+      )
       single.forEach((s, r) => {
         const n = s.data.length
-        out.near('batch', `result ${r}, example ${b}, batched ${mask.map((m) => (m ? 1 : 0)).join('')}`, got[r]!.data.slice(b * n, (b + 1) * n), s.data, 1e-12)
+        out.near(
+          'batch',
+          `result ${r}, example ${b}, batched ${mask.map((m) => (m ? 1 : 0)).join('')}`,
+          got[r]!.data.slice(b * n, (b + 1) * n),
+          s.data,
+          1e-12,
+        )
       })
     }
   }

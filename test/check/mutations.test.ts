@@ -34,23 +34,64 @@ const failing = (prim: unknown, replaced: ReturnType<typeof rule>): ReadonlySet<
 }
 
 describe('wrong rules are found', () => {
-  it('the right rule passes', () => expect([...failing(tanh, scalarRule(tanh, ({ y }) => [partial(y)]))]).toEqual([]))
-  it('a flipped sign', () => expect(failing(tanh, scalarRule(tanh, ({ y }) => [sub(square(y), 1)]))).toContain('vjp'))
-  it('a wrong factor in one of two partials', () => expect(failing(mul, scalarRule(mul, ({ x: [a, b] }) => [b, times(1.0001, a)]))).toContain('jvp'))
+  it('the right rule passes', () =>
+    expect([
+      ...failing(
+        tanh,
+        scalarRule(tanh, ({ y }) => [partial(y)]),
+      ),
+    ]).toEqual([]))
+  it('a flipped sign', () =>
+    expect(
+      failing(
+        tanh,
+        scalarRule(tanh, ({ y }) => [sub(square(y), 1)]),
+      ),
+    ).toContain('vjp'))
+  it('a wrong factor in one of two partials', () =>
+    expect(
+      failing(
+        mul,
+        scalarRule(mul, ({ x: [a, b] }) => [b, times(1.0001, a)]),
+      ),
+    ).toContain('jvp'))
   it('frule and rrule that differ', () =>
-    expect(failing(tanh, rule(tanh, { frule: (_x, [dx], _p, { y }) => [y, dx._tag === 'Expr' ? times(times(dx, partial(y)), 1 + 1e-9) : dx] }))).toContain('adjoint'))
-  it('a wrong value', () => expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [times(y, 1 + 1e-15 * 4), (yBar) => [times(yBar, partial(y))]] }))).toContain('value'))
-  it('a wrong shape', () => expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [sum(times(yBar, partial(y)))]] })).size).toBeGreaterThan(0))
-  it('NoTangent where zero is meant', () => expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, () => [NoTangent as never]] })).size).toBeGreaterThan(0))
+    expect(
+      failing(tanh, rule(tanh, { frule: (_x, [dx], _p, { y }) => [y, dx._tag === 'Expr' ? times(times(dx, partial(y)), 1 + 1e-9) : dx] })),
+    ).toContain('adjoint'))
+  it('a wrong value', () =>
+    expect(
+      failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [times(y, 1 + 1e-15 * 4), (yBar) => [times(yBar, partial(y))]] })),
+    ).toContain('value'))
+  it('a wrong shape', () =>
+    expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [sum(times(yBar, partial(y)))]] })).size).toBeGreaterThan(0))
+  it('NoTangent where zero is meant', () =>
+    expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, () => [NoTangent as never]] })).size).toBeGreaterThan(0))
   it('a derivative that is not implemented', () =>
-    expect(failing(tanh, rule(tanh, { frule: (_x, _dx, _p, { y }) => [y, notImplemented('tanh', 'on purpose')], rrule: (_x, _p, { y }) => [y, () => [notImplemented('tanh', 'on purpose')]] }))).toContain('not implemented'))
-  it('a pullback that is not linear', () => expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [times(times(yBar, yBar), partial(y))]] })).size).toBeGreaterThan(0))
+    expect(
+      failing(
+        tanh,
+        rule(tanh, {
+          frule: (_x, _dx, _p, { y }) => [y, notImplemented('tanh', 'on purpose')],
+          rrule: (_x, _p, { y }) => [y, () => [notImplemented('tanh', 'on purpose')]],
+        }),
+      ),
+    ).toContain('not implemented'))
+  it('a pullback that is not linear', () =>
+    expect(
+      failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [times(times(yBar, yBar), partial(y))]] })).size,
+    ).toBeGreaterThan(0))
   it('a batch rule that forgets an example', () =>
     expect(failing(tanh, rule(tanh, { batch: ([x]) => u(cd.tanh)(times(x, 1.5)) }))).toContain('batch'))
   it('a wrong second derivative', () => {
     // Right to first order; its own derivative is cut.
     const frozen = (y: AnyExpr) => u(cd.stopGradient)(partial(y))
-    expect(failing(tanh, scalarRule(tanh, ({ y }) => [frozen(y)]))).toContain('second order')
+    expect(
+      failing(
+        tanh,
+        scalarRule(tanh, ({ y }) => [frozen(y)]),
+      ),
+    ).toContain('second order')
   })
   it('addTo that does not add', () => {
     const { matmul } = contract
@@ -59,7 +100,13 @@ describe('wrong rules are found', () => {
       rrule: ([a, b], _p, { y }) => [
         y,
         (yBar) => {
-          const product = (l: AnyExpr, r: AnyExpr, x: AnyExpr) => (l.shape.length === x.shape.length && r.shape.length === x.shape.length ? inplaceableThunk(() => u(cd.matmul)(l, r), (acc) => sub(acc, u(cd.matmul)(l, r))) : u(cd.matmul)(l, r))
+          const product = (l: AnyExpr, r: AnyExpr, x: AnyExpr) =>
+            l.shape.length === x.shape.length && r.shape.length === x.shape.length
+              ? inplaceableThunk(
+                  () => u(cd.matmul)(l, r),
+                  (acc) => sub(acc, u(cd.matmul)(l, r)),
+                )
+              : u(cd.matmul)(l, r)
           return [product(yBar, t(b), a), product(t(a), yBar, b)]
         },
       ],
@@ -68,11 +115,13 @@ describe('wrong rules are found', () => {
   })
   it('a cotangent of another dtype', () => {
     // project restores the dtype, so a rule that computes in another one is still checked to be exact.
-    expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [cast(cast(times(yBar, partial(y)), 'f32'), 'f64')]] }))).toContain('adjoint')
+    expect(
+      failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [cast(cast(times(yBar, partial(y)), 'f32'), 'f64')]] })),
+    ).toContain('adjoint')
   })
 })
 
-describe('users\' gradients', () => {
+describe("users' gradients", () => {
   const { checkGrad, expectGradient } = makeCheck(coreRegistry)
   it('a right one passes, and says how much was compared', () => {
     const c = checkGrad((x: AnyExpr) => sum(times(u(cd.sin)(x), x)), [[0.3, -0.7, 2]])

@@ -16,7 +16,10 @@ describe('the registry', () => {
         expect(p.name).toBe(name)
         const row = coreRegistry.rules.get(name)
         expect(row?.primitive, name).toBe(p)
-        expect([row?.frule, row?.rrule, row?.batch].map((f) => typeof f), name).toEqual(['function', 'function', 'function'])
+        expect(
+          [row?.frule, row?.rrule, row?.batch].map((f) => typeof f),
+          name,
+        ).toEqual(['function', 'function', 'function'])
       }
   })
 })

@@ -21,10 +21,10 @@ const declare = <Id extends WorkloadId>(id: Id, dtype: Float): Declared<Id> => {
 }
 
 /** Any of the workloads' functions: named float arrays in, a scalar out. */
-export type Loss = cd.Fn<Readonly<Record<string, cd.Spec<cd.Shape, Float>>>, cd.Expr<[], Float>>
+export type Loss = cd.Fn<readonly [Readonly<Record<string, cd.Spec<cd.Shape, Float>>>], cd.Expr<[], Float>>
 /** Named float arrays in; `value` and the gradients out, or the product alone. */
 export type Whole = cd.Fn<
-  Readonly<Record<string, cd.Spec<cd.Shape, Float>>>,
+  readonly [Readonly<Record<string, cd.Spec<cd.Shape, Float>>>],
   | { readonly value: cd.Expr<[], Float>; readonly grad: Readonly<Record<string, cd.Expr<cd.Shape, Float>>> }
   | { readonly C: cd.Expr<cd.Shape, Float> }
 >
@@ -40,7 +40,10 @@ export interface WorkloadProgram {
 const withGradient = (id: WorkloadId, f: unknown): WorkloadProgram => {
   const { wrt }: Workload = spec[id]
   const primal = f as Loss
-  return { primal, whole: cd.valueAndGrad(primal, { wrt }) as unknown as Whole }
+  return {
+    primal,
+    whole: (cd.valueAndGrad as unknown as (f: Loss, options: { readonly wrt: readonly string[] }) => Whole)(primal, { wrt }),
+  }
 }
 
 const sumSquares = <S extends cd.Shape>(x: Array<S>): Array<[]> => cd.sum(cd.square(x))

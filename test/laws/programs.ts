@@ -32,9 +32,27 @@ export const randomFunction = (seed: number, size = 4 + (seed % 24)): ((x: E, y:
     const shapeOf = (e: E): readonly number[] => e.shape as readonly number[]
     const sameShape = (a: E): E => {
       const b = any()
-      return shapeOf(a).join() === shapeOf(b).join() ? b : broadcastTo(reshape(mean(b), shapeOf(a).map(() => 1)), shapeOf(a))
+      return shapeOf(a).join() === shapeOf(b).join()
+        ? b
+        : broadcastTo(
+            reshape(
+              mean(b),
+              shapeOf(a).map(() => 1),
+            ),
+            shapeOf(a),
+          )
     }
-    const unary: readonly ((a: E) => E)[] = [(a) => tanh(a), (a) => sin(a), (a) => cos(a), (a) => sigmoid(a), (a) => square(tanh(a)), (a) => exp(tanh(a)), (a) => mul(a, 0.5 + next()), (a) => sub(1, a), (a) => sqrt(add(square(a), 1))]
+    const unary: readonly ((a: E) => E)[] = [
+      (a) => tanh(a),
+      (a) => sin(a),
+      (a) => cos(a),
+      (a) => sigmoid(a),
+      (a) => square(tanh(a)),
+      (a) => exp(tanh(a)),
+      (a) => mul(a, 0.5 + next()),
+      (a) => sub(1, a),
+      (a) => sqrt(add(square(a), 1)),
+    ]
     for (let i = 0; i < size; i++) {
       const a = any()
       const s = shapeOf(a)
@@ -96,7 +114,12 @@ export const checkProgram = (seed: number, size?: number): ProgramReport => {
   ] as const
   const inputs = shapes.map(([m, n]) => Float64Array.from({ length: m * n }, () => 2 * next() - 1))
   const tree = { _tag: 'Tuple' as const, items: [{ _tag: 'Leaf' as const }, { _tag: 'Leaf' as const }] }
-  const programOf = (mode: (typeof modes)[number]) => traceMeta(metaOf((cd.valueAndGrad as unknown as F)(f, { wrt: [0, 1], mode })), tree, shapes.map((s) => aval(s, 'f64')))
+  const programOf = (mode: (typeof modes)[number]) =>
+    traceMeta(
+      metaOf((cd.valueAndGrad as unknown as F)(f, { wrt: [0, 1], mode })),
+      tree,
+      shapes.map((s) => aval(s, 'f64')),
+    )
   let want: readonly ArrayLike<number>[] | undefined
   let failure: string | undefined
   const first = programOf('mixed')
@@ -105,7 +128,9 @@ export const checkProgram = (seed: number, size?: number): ProgramReport => {
       const got = backend.prepare(mode === 'mixed' ? first : programOf(mode)).run(inputs)
       want ??= got
       got.forEach((g, k) => {
-        for (let i = 0; i < g.length; i++) if (!(Math.abs(g[i]! - want![k]![i]!) <= 1e-10 * Math.max(1, Math.abs(want![k]![i]!)))) failure ??= `${mode} on ${backend.name}: result ${k}, entry ${i} is ${g[i]}, the reference in mixed mode says ${want![k]![i]}`
+        for (let i = 0; i < g.length; i++)
+          if (!(Math.abs(g[i]! - want![k]![i]!) <= 1e-10 * Math.max(1, Math.abs(want![k]![i]!))))
+            failure ??= `${mode} on ${backend.name}: result ${k}, entry ${i} is ${g[i]}, the reference in mixed mode says ${want![k]![i]}`
       })
     }
   return { seed, nodes: linearize(first.outputs).nodes.length, program: failure === undefined ? '' : showProgram(first), failure }

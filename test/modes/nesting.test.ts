@@ -22,7 +22,8 @@ describe('perturbation confusion', () => {
   it('a map body that captures an outer scalar, to order 3', () => {
     // f(s) = sum over x of sin(s x): derivatives -1^k x^k ...
     const x = [0.5, 1, 2]
-    const f = (s: Any): Any => cd.sum(cd.map((u) => cd.sin(cd.mul(s, u)), x as never) as never) as Any
+    const f = (s: Any): Any =>
+      cd.sum((cd.map as (g: (u: Any) => Any, xs: unknown) => Any)((u) => cd.sin(cd.mul(s, u) as never) as Any, x)) as Any
     const s = 0.7
     const want = [
       (u: number) => Math.sin(s * u),
