@@ -38,7 +38,8 @@ for (const shape of [[], [4]]) {
   let before: ReturnType<typeof row> | undefined
   for (const n of [10_000, 100_000, 1_000_000]) {
     const r = row(n, shape)
-    const cell = (k: 'build' | 'grad' | 'plan' | 'run'): string => `${k} ${r[k].toFixed(1)} ms${before === undefined ? '' : ` (x${(r[k] / before[k]).toFixed(1)})`}`
+    const cell = (k: 'build' | 'grad' | 'plan' | 'run'): string =>
+      `${k} ${r[k].toFixed(1)} ms${before === undefined ? '' : ` (x${(r[k] / before[k]).toFixed(1)})`}`
     console.log(`[${shape}] ${n} steps: ${cell('build')}, ${cell('grad')}, ${cell('plan')}, ${cell('run')}; ${r.kernels} kernels`)
     before = r
   }

@@ -5,7 +5,6 @@ import {
   compile,
   cpu,
   type Expr,
-  evaluate,
   f32,
   fn,
   grad,

@@ -8,6 +8,7 @@ import * as circular from './core/ops/circular.js'
 import * as compare from './core/ops/compare.js'
 import * as contract from './core/ops/contract.js'
 import * as convolution from './core/ops/conv.js'
+import * as contractions from './core/ops/einsum.js'
 import * as functions from './core/ops/functions.js'
 import * as gamma from './core/ops/gamma.js'
 import * as indexingAlong from './core/ops/indexing-along.js'
@@ -21,6 +22,7 @@ import * as layoutSlice from './core/ops/layout-slice.js'
 import { map as mapOp } from './core/ops/map.js'
 import * as nn from './core/ops/nn.js'
 import * as pool from './core/ops/pool.js'
+import * as products from './core/ops/products.js'
 import * as reduce from './core/ops/reduce.js'
 import * as reduceMore from './core/ops/reduce-more.js'
 import * as scans from './core/ops/scans.js'
@@ -99,11 +101,14 @@ export const runSync: Public['runSync'] = bound.runSync
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
 export type { Backend, Executable, Explanation, SyncBackend } from './core/backend.js'
+export { binary, unary } from './core/elementwise.js'
 export type { AdError, AdException } from './core/error.js'
 export { isAdException } from './core/error.js'
 export { explain } from './core/explain.js'
 export { matmulAdd } from './core/ops/contract.js'
-export { crossEntropy, linear } from './core/ops/nn.js'
+export { tensordot } from './core/ops/einsum.js'
+export { batchStatistics, crossEntropy, dropout, embedding, linear } from './core/ops/nn.js'
+export { kron, vdot } from './core/ops/products.js'
 export { emptyRegistry, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
 export type { Env } from './core/run.js'
 export { bool, f32, f64, i32 } from './core/spec.js'
@@ -166,6 +171,10 @@ export const or: Public['or'] = typed(compare.or)
 export const not: Public['not'] = typed(compare.not)
 export const matmul: Public['matmul'] = typed(contract.matmul)
 export const conv: Public['conv'] = typed(convolution.conv)
+export const einsum: Public['einsum'] = typed(contractions.einsum)
+export const dot: Public['dot'] = typed(products.dot)
+export const outer: Public['outer'] = typed(products.outer)
+export const trace: Public['trace'] = typed(products.trace)
 export const neg: Public['neg'] = typed(functions.neg)
 export const abs: Public['abs'] = typed(functions.abs)
 export const square: Public['square'] = typed(functions.square)
@@ -228,6 +237,7 @@ export const repeat: Public['repeat'] = typed(layout.repeat)
 export const softmax: Public['softmax'] = typed(nn.softmax)
 export const logSoftmax: Public['logSoftmax'] = typed(nn.logSoftmax)
 export const layerNorm: Public['layerNorm'] = typed(nn.layerNorm)
+export const batchNorm: Public['batchNorm'] = typed(nn.batchNorm)
 export const maxPool: Public['maxPool'] = typed(pool.maxPool)
 export const avgPool: Public['avgPool'] = typed(pool.avgPool)
 export const variance: Public['variance'] = typed(reduceMore.variance)

@@ -1,34 +1,38 @@
-// Is the gradient right? The f32 gradient along random directions, beside differences of the loss computed in f64.
-import { type Tensor, tensor } from '../../src/index.js'
+// Is the gradient right? In f64 against finite differences, in every mode; then what trains, compiled f32, beside compiled f64.
+import { type Checked, makeCheck } from '../../src/check/index.js'
+import { compile, coreRegistry, cpu, type Exprs, type Tensor, type Tensors, tensor, valueAndGrad } from '../../src/index.js'
 import { leavesOf, mapTrees, type Tree } from './adam.js'
-import { normal, random } from './data.js'
+import { lenet, lenetInF64 } from './models.js'
+import type { Batch } from './train.js'
 
+type Params = Tensors<typeof lenet.params>
 /** Any array of a float dtype. */
 type Floats = Tensor<number[], 'f32' | 'f64'>
 
+const inF64 = (t: Floats): Floats => tensor(Float64Array.from(t.data), [...t.shape])
+
+/** LeNet's arguments in f64: the type keeps saying f32, as that of lenetInF64 does. */
+const promoted = (params: Params, x: Batch['x']) => ({
+  params: mapTrees(inF64, params as Tree<Floats>) as Params,
+  x: inF64(x) as unknown as Batch['x'],
+})
+
 /**
- * The largest relative difference, over random directions d, between <gradient, d> and the 5-point difference of the loss along d,
- * (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12h. `loss` takes parameters in f64: with h = 2^-24 almost no relu changes its side between
- * the five points, and rounding still leaves about 8 digits. Entries of d are in proportion to those of their array.
+ * `codual/check` on the loss of some images: forward, reverse and mixed mode against 5-point differences along random directions, one
+ * for each array of parameters. Steps are small, so that few relus change their side within one. The images are captured, not varied:
+ * on blank paper every maximum of a pool is a tie, where there is no derivative to compare with.
  */
-export const checkGradient = <P>(params: P, gradient: P, loss: (params: P) => number, directions = 3, h = 2 ** -24): number => {
-  const next = random(7)
-  const tree = params as Tree<Floats>
-  let worst = 0
-  for (let k = 0; k < directions; k++) {
-    const direction = mapTrees(({ data, shape }: Floats): Floats => {
-      const size = Math.hypot(...data) / Math.sqrt(data.length) || 0.1
-      return tensor(Float64Array.from(data, () => size * normal(next)), [...shape])
-    }, tree)
-    const at = (s: number): number => {
-      const moved = (t: Floats, d: Floats): Floats => tensor(Float64Array.from(t.data, (x, i) => x + s * d.data[i]!), [...t.shape])
-      return loss(mapTrees(moved, tree, direction) as P)
-    }
-    const difference = (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h)
-    const inner = (g: Floats, d: Floats): number => Float64Array.from(g.data, (x, i) => x * d.data[i]!).reduce((a, b) => a + b, 0)
-    // Trees are paired by name: a gradient's keys may come in another order.
-    const exact = leavesOf(mapTrees(inner, gradient as Tree<Floats>, direction)).reduce((a, b) => a + b, 0)
-    worst = Math.max(worst, Math.abs(difference - exact) / Math.abs(exact))
-  }
-  return worst
+export const checkModes = (params: Params, { x, y }: Batch): Checked => {
+  const exact = promoted(params, x)
+  const loss = (p: Exprs<typeof lenet.params>) => lenetInF64.loss({ params: p, x: exact.x, y })
+  return makeCheck(coreRegistry).checkGrad(loss, [exact.params], { directions: leavesOf(exact.params as Tree<Floats>).length, scale: 1e-4 })
+}
+
+/** The largest distance between the compiled gradients in f32 and in f64, in the Euclidean norm, relative to the gradient's. */
+export const distanceToF64 = (params: Params, { x, y }: Batch): number => {
+  const { grad: inF32 } = compile(valueAndGrad(lenet.loss, { wrt: 'params' }), cpu())({ params, x, y })
+  const { grad: exact } = compile(valueAndGrad(lenetInF64.loss, { wrt: 'params' }), cpu())({ ...promoted(params, x), y })
+  const distance = (a: Floats, b: Floats): number =>
+    Math.hypot(...Float64Array.from(a.data, (ai, i) => ai - b.data[i]!)) / Math.hypot(...b.data)
+  return Math.max(...leavesOf(mapTrees(distance, inF32 as Tree<Floats>, exact as Tree<Floats>)))
 }

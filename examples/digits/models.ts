@@ -1,6 +1,29 @@
 // Two models of a handwritten digit: a linear one (logistic regression) and LeNet-5 (LeCun et al. 1998, with relu and max-pooling).
 // Everything is a pure function of its arguments: scores of parameters and images, a loss, and the step of an optimiser.
-import { add, argmax, cast, conv, type Dim, type Expr, eq, f32, f64, fn, i32, logSoftmax, matmul, maxPool, mean, mul, neg, oneHot, relu, reshape, sum, valueAndGrad } from '../../src/index.js'
+import {
+  add,
+  argmax,
+  cast,
+  conv,
+  type Dim,
+  type Expr,
+  eq,
+  f32,
+  f64,
+  fn,
+  i32,
+  logSoftmax,
+  matmul,
+  maxPool,
+  mean,
+  mul,
+  neg,
+  oneHot,
+  relu,
+  reshape,
+  sum,
+  valueAndGrad,
+} from '../../src/index.js'
 import { adam } from './adam.js'
 
 const x = f32('batch', 1, 28, 28)
@@ -58,8 +81,11 @@ export const lenet = lenetIn(f32)
 /** The same in f64, of which its type knows nothing: only the check of the gradient uses it. */
 export const lenetInF64 = lenetIn(f64 as unknown as typeof f32)
 
-export const lenetStep = fn({ params: lenet.params, m: lenet.params, v: lenet.params, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
-  const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
-  const correct = mean(cast(eq(lenet.predict({ params, x }), y), 'f32'))
-  return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
-})
+export const lenetStep = fn(
+  { params: lenet.params, m: lenet.params, v: lenet.params, rate: f32(), x, y },
+  ({ params, m, v, rate, x, y }) => {
+    const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
+    const correct = mean(cast(eq(lenet.predict({ params, x }), y), 'f32'))
+    return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
+  },
+)

@@ -1,5 +1,5 @@
 // Pictures as SVG files, drawn on the server by vega-lite: the loss of every step, and some test images with what was predicted.
-import { View, parse } from 'vega'
+import { parse, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 import { type Digits, pixels, side } from './data.js'
 
@@ -48,7 +48,12 @@ export const predictionSheet = (digits: Digits, predicted: ArrayLike<number>, at
   const labels = at.map((image, k) => {
     const [left, top] = place(k)
     const right = predicted[image] === digits.labels[image]
-    return { x: left + side / 2, y: top + 3, text: right ? `${predicted[image]}` : `${predicted[image]} (is ${digits.labels[image]})`, right }
+    return {
+      x: left + side / 2,
+      y: top + 3,
+      text: right ? `${predicted[image]}` : `${predicted[image]} (is ${digits.labels[image]})`,
+      right,
+    }
   })
   const scale = { domain: [0, 5 * cell], nice: false, zero: false }
   return svg({

@@ -25,7 +25,7 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
         `MissingRule: no ${e.rule} for \`${e.primitive}\` (arity ${e.arity}), needed by ${e.neededBy}.`,
         e.rule === 'batch'
           ? `give the rule a batch, or lower the primitive to a composition.`
-          : `registry.with(rule(${e.primitive}, { partials: (xs, y) => [/* dy/dx */] }))`,
+          : `registry.with(scalarRule(${e.primitive}, ({ x, y }) => [/* dy/dx */]))`,
       ]
     case 'NotImplemented':
       return [`NotImplemented: ${e.rule}: ${e.reason}`]

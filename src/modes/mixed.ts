@@ -113,7 +113,8 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
     for (const k of region.nodes) regionAt[k] = r
   })
   const done = new Uint8Array(list.length)
-  const needs = (i: number): readonly number[] => (regionAt[i]! >= 0 ? list[regionAt[i]!]!.region.args : nodes[i]!.args.map((a) => index.get(a)))
+  const needs = (i: number): readonly number[] =>
+    regionAt[i]! >= 0 ? list[regionAt[i]!]!.region.args : nodes[i]!.args.map((a) => index.get(a))
   const finished = (i: number): boolean => (regionAt[i]! >= 0 ? done[regionAt[i]!] === 1 : made[i] !== undefined)
   const build = (i: number): void => {
     const r = regionAt[i]!

@@ -1,5 +1,5 @@
 /** Loops run in a memory of their own: by WebAssembly, in plain JavaScript, and by the definition, index by index. */
-import { Views, runLoop } from '../../src/backends/cpu/plain.js'
+import { runLoop, Views } from '../../src/backends/cpu/plain.js'
 import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'
 import type { Access, Body, Fold, LoopKernel, LoopOutput } from '../../src/backends/plan/kernel.js'
 import { itemBytes } from '../../src/core/aval.js'
@@ -153,9 +153,23 @@ export const loop = (rank: number, body: Body, inputs: readonly Access[], output
 export const dense = (sizes: readonly number[]): number[] => sizes.map((_, a) => sizes.slice(a + 1).reduce((x, y) => x * y, 1))
 
 /** One function over arrays of equal length: the result's array. */
-export const mapOver = (prim: unknown, xs: readonly ArrayLike<number>[], from: readonly DType[], to: DType, params: unknown = {}, wide = false) => {
+export const mapOver = (
+  prim: unknown,
+  xs: readonly ArrayLike<number>[],
+  from: readonly DType[],
+  to: DType,
+  params: unknown = {},
+  wide = false,
+) => {
   const n = xs[0]!.length
-  const ops = [op(prim, xs.map((_, i) => i), to, params)]
+  const ops = [
+    op(
+      prim,
+      xs.map((_, i) => i),
+      to,
+      params,
+    ),
+  ]
   // An f64 value beside makes the loop two lanes wide.
   const inputs = wide ? [...from, 'f64' as const] : from
   const kernel = loop(
@@ -173,7 +187,10 @@ export const mapOver = (prim: unknown, xs: readonly ArrayLike<number>[], from: r
       ...(wide ? [{ dtype: 'f64' as const, data: [0] }] : []),
       { dtype: to, data: new Float64Array(n) },
     ],
-    operands: [...inputs.map((_, i) => ({ buffer: i, offset: 0, strides: [i < xs.length ? 1 : 0] })), { buffer: out, offset: 0, strides: [1] }],
+    operands: [
+      ...inputs.map((_, i) => ({ buffer: i, offset: 0, strides: [i < xs.length ? 1 : 0] })),
+      { buffer: out, offset: 0, strides: [1] },
+    ],
   })[out]!
 }
 

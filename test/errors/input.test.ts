@@ -111,7 +111,7 @@ describe('transforms', () => {
     const empty = cd.makeCodual(cd.emptyRegistry, cd.reference())
     const e = failure(() => loose(empty.grad((x) => cd.sin(x) as never))(1))
     expect(e.error).toMatchObject({ _tag: 'MissingRule', primitive: 'sin', rule: 'rrule' })
-    expect(e.message).toMatch(/registry\.with\(rule\(sin/)
+    expect(e.message).toMatch(/registry\.with\(scalarRule\(sin/)
   })
   it('an expression that leaks out of its trace', () => {
     let leaked: unknown

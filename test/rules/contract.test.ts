@@ -1,6 +1,283 @@
-import { describe } from 'vitest'
-import { contract } from '../../src/core/ops/contract.js'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { aval } from '../../src/core/aval.js'
+import { APPLY, asExpr, asNode, input, linearize } from '../../src/core/expr.js'
+import { contract, matmul, matmulAdd } from '../../src/core/ops/contract.js'
+import { einsum, tensordot } from '../../src/core/ops/einsum.js'
+import { mul, square } from '../../src/core/ops/elementwise.js'
+import { dot, kron, outer, trace, vdot } from '../../src/core/ops/products.js'
+import { sizeOf, stridesOf } from '../../src/core/shape.js'
+import { makeTensor } from '../../src/core/tensor.js'
 import { contractRules } from '../../src/rules/contract.js'
-import { checkTable } from './table-checks.js'
+import { checkTable, errorOf, evaluated, gradientOf, nested, random } from './table-checks.js'
 
 checkTable(contract, contractRules)
+
+const a = [
+  [1, 2, 3],
+  [4, 5, 6],
+]
+const cube = [
+  [
+    [0, 1],
+    [2, 3],
+  ],
+  [
+    [4, 5],
+    [6, 7],
+  ],
+]
+
+// Values by NumPy 2.4.
+describe('values', () => {
+  it('matmul of vectors, matrices and stacks', () => {
+    expect(nested(matmul([1, 2], [3, 4]))).toBe(11)
+    expect(nested(matmul(a, [1, 0, -1]))).toEqual([-2, -2])
+    expect(nested(matmul([1, -1], a))).toEqual([-3, -3, -3])
+    expect(nested(matmul(cube, [[1], [1]]))).toEqual([
+      [[1], [5]],
+      [[9], [13]],
+    ])
+    expect(nested(matmulAdd([[1]], [[1, 2]], [[3], [4]]))).toEqual([[12]])
+    expect(asNode(matmul([[1]], makeTensor([true], [1, 1]))).dtype).toBe('f32')
+    expect(nested(matmul([[], []], makeTensor([], [0, 2])))).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+  it('dot, vdot, outer, kron, trace', () => {
+    expect(nested(dot([1, 2, 3], [4, 5, 6]))).toBe(32)
+    expect(nested(dot(a, [1, 1, 1]))).toEqual([6, 15])
+    expect(nested(dot([[1, 2]], [3, 4]))).toEqual([11])
+    expect(nested(vdot(a, [1, 2, 3, 4, 5, 6]))).toBe(91)
+    expect(nested(outer([1, 2], [3, 4]))).toEqual([
+      [3, 4],
+      [6, 8],
+    ])
+    expect(asNode(outer(a, cube)).shape).toEqual([2, 3, 2, 2, 2])
+    expect(nested(outer(2, [1, 2]))).toEqual([2, 4])
+    expect(nested(kron([[1, 2]], [[1], [3]]))).toEqual([
+      [1, 2],
+      [3, 6],
+    ])
+    expect(nested(kron([1, 10], cube))).toEqual([
+      [
+        [0, 1, 0, 10],
+        [2, 3, 20, 30],
+      ],
+      [
+        [4, 5, 40, 50],
+        [6, 7, 60, 70],
+      ],
+    ])
+    expect(nested(trace(cube))).toEqual([3, 11])
+  })
+  it('einsum', () => {
+    expect(nested(einsum('ij,kj->ik', a, [[1, 0, -1]]))).toEqual([[-2], [-2]])
+    expect(nested(einsum('ij', a))).toEqual(a)
+    expect(nested(einsum('ba', a))).toEqual([
+      [1, 4],
+      [2, 5],
+      [3, 6],
+    ])
+    expect(nested(einsum('ij,jk', a, [[1], [1], [1]]))).toEqual([[6], [15]])
+    expect(
+      nested(
+        einsum('ii', [
+          [1, 2],
+          [3, 4],
+        ]),
+      ),
+    ).toBe(5)
+    expect(nested(einsum(' iij -> ij ', cube))).toEqual([
+      [0, 1],
+      [6, 7],
+    ])
+    expect(nested(einsum('i,i->', [1, 2], [3, 4]))).toBe(11)
+    expect(nested(einsum('i,j->ji', [1, 2], [3, 4]))).toEqual([
+      [3, 6],
+      [4, 8],
+    ])
+    expect(nested(einsum('ij,j,i->', a, [1, 1, 1], [1, -1]))).toBe(-9)
+    expect(nested(einsum('->', 3))).toBe(3)
+    expect(nested(einsum(',i', 2, [1, 2]))).toEqual([2, 4])
+  })
+  it('tensordot', () => {
+    expect(nested(tensordot(a, a))).toBe(91)
+    expect(nested(tensordot(a, [1, 1, 1], 1))).toEqual([6, 15])
+    expect(asNode(tensordot(a, cube, 0)).shape).toEqual([2, 3, 2, 2, 2])
+    expect(
+      nested(
+        tensordot(cube, cube, [
+          [0, 2],
+          [1, -1],
+        ]),
+      ),
+    ).toEqual([
+      [24, 64],
+      [36, 108],
+    ])
+  })
+  it('dtypes', () => {
+    expect(asNode(einsum('ij,j->i', makeTensor([1, 2], [1, 2], 'f32'), [1, 2])).dtype).toBe('f32')
+    expect(asNode(dot(makeTensor([1, 2], [2], 'f32'), [1, 2])).dtype).toBe('f32')
+    expect(asNode(einsum('i->', [1, 2])).dtype).toBe('f64')
+  })
+})
+
+/** The definition: a loop over every value of every letter. */
+const naive = (terms: readonly string[], output: string, shapes: readonly (readonly number[])[], data: readonly ArrayLike<number>[]) => {
+  const size = new Map<string, number>()
+  terms.forEach((t, i) => {
+    ;[...t].forEach((l, k) => {
+      size.set(l, shapes[i]![k]!)
+    })
+  })
+  const letters = [...size.keys()]
+  const shape = [...output].map((l) => size.get(l)!)
+  const out = new Float64Array(sizeOf(shape))
+  const at: Record<string, number> = {}
+  const flat = (term: string, s: readonly number[]): number => {
+    const strides = stridesOf(s)
+    return [...term].reduce((o, l, k) => o + at[l]! * strides[k]!, 0)
+  }
+  const loop = (depth: number): void => {
+    if (depth === letters.length) {
+      out[flat(output, shape)]! += terms.reduce((p, t, i) => p * data[i]![flat(t, shapes[i]!)]!, 1)
+      return
+    }
+    for (let i = 0; i < size.get(letters[depth]!)!; i++) {
+      at[letters[depth]!] = i
+      loop(depth + 1)
+    }
+  }
+  loop(0)
+  return { shape, data: Array.from(out) }
+}
+
+describe('einsum is its definition', () => {
+  const alphabet = ['i', 'j', 'k', 'l', 'M']
+  const specs = fc
+    .record({
+      terms: fc.array(fc.array(fc.constantFrom(...alphabet), { maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+      sizes: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: alphabet.length, maxLength: alphabet.length }),
+      order: fc.shuffledSubarray(alphabet),
+      implicit: fc.boolean(),
+      seed: fc.nat(),
+    })
+    .map(({ terms, sizes, order, implicit, seed }) => {
+      const all = terms.flat()
+      const output = implicit ? all.filter((l) => all.indexOf(l) === all.lastIndexOf(l)).sort() : order.filter((l) => all.includes(l))
+      const next = random(seed)
+      const shapes = terms.map((t) => t.map((l) => sizes[alphabet.indexOf(l)]!))
+      const data = shapes.map((s) => Array.from({ length: sizeOf(s) }, () => Math.floor(9 * next()) - 4))
+      const names = terms.map((t) => t.join(''))
+      return { spec: names.join(',') + (implicit ? '' : `->${output.join('')}`), names, output: output.join(''), shapes, data }
+    })
+  const tensors = (shapes: readonly (readonly number[])[], data: readonly number[][]) =>
+    shapes.map((s, i) => makeTensor(data[i]!, s as number[], 'f64'))
+
+  it('for any spec: whole numbers, so exactly', () => {
+    fc.assert(
+      fc.property(specs, ({ spec, names, output, shapes, data }) => {
+        const want = naive(names, output, shapes, data)
+        const got = evaluated(einsum(spec, ...tensors(shapes, data)))
+        expect(got.shape).toEqual(want.shape)
+        expect(Array.from(got.data, (x) => x + 0)).toEqual(want.data.map((x) => x + 0))
+      }),
+      { numRuns: 300 },
+    )
+  })
+  it('and so is its gradient: einsum of the other operands', () => {
+    fc.assert(
+      fc.property(specs, ({ spec, names, output, shapes, data }) => {
+        const rest = tensors(shapes, data).slice(1)
+        // d/dx0 of sum(einsum) is the same loop with x0 left out of the product.
+        const one = data[0]!.map((_, k) => {
+          const unit = data[0]!.map((__, i) => (i === k ? 1 : 0))
+          return naive(names, output, shapes, [unit, ...data.slice(1)]).data.reduce((s, x) => s + x, 0)
+        })
+        expect(gradientOf((x) => einsum(spec, x, ...rest), shapes[0]!, data[0]!).map((x) => x + 0)).toEqual(one.map((x) => x + 0))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('derivatives', () => {
+  it('of products', () => {
+    expect(gradientOf((x) => dot(x, [3, 4]), [2], [1, 2])).toEqual([3, 4])
+    expect(gradientOf((x) => dot(x, x), [2], [1, 2])).toEqual([2, 4])
+    expect(
+      gradientOf(
+        (x) =>
+          mul(
+            outer(x, [1, 10]),
+            a.map((r) => r.slice(0, 2)),
+          ),
+        [2],
+        [0, 0],
+      ),
+    ).toEqual([21, 54])
+    expect(gradientOf((x) => trace(x), [2, 2], [1, 2, 3, 4])).toEqual([1, 0, 0, 1])
+    expect(gradientOf((x) => square(kron(x, [[1, 2]])), [1, 2], [3, 4])).toEqual([30, 40])
+    expect(gradientOf((x) => vdot(x, [1, 2, 3, 4]), [2, 2], [0, 0, 0, 0])).toEqual([1, 2, 3, 4])
+    expect(gradientOf((x) => tensordot(x, a, [[0], [1]]), [3], [0, 0, 0])).toEqual([5, 7, 9])
+  })
+})
+
+describe('what einsum is made of', () => {
+  const primitives = (spec: string, ...shapes: readonly (readonly number[])[]): string[] =>
+    linearize([asNode(einsum(spec, ...shapes.map((s) => asExpr(input(aval(s, 'f64'))))))])
+      .nodes.filter((n) => n.kind === APPLY)
+      .map((n) => n.prim!.name)
+  it('one product, where the letters are in its order', () => {
+    expect(primitives('ij,jk->ik', [2, 3], [3, 4])).toEqual(['matmul'])
+    expect(primitives('bij,bjk->bik', [5, 2, 3], [5, 3, 4])).toEqual(['matmul'])
+    expect(primitives('ij,kj->ik', [2, 3], [4, 3])).toEqual(['transpose', 'matmul'])
+    expect(primitives('ij,jk->ki', [2, 3], [3, 4])).toEqual(['transpose', 'transpose', 'matmul'])
+  })
+  it('no product where nothing is summed over a pair, and sums before products', () => {
+    expect(primitives('i,i->i', [3], [3])).toEqual(['mul'])
+    expect(primitives('ijk,j->j', [2, 3, 4], [3])).toEqual(['sum', 'mul'])
+  })
+})
+
+describe('errors', () => {
+  it('name what is wrong', () => {
+    expect(errorOf(() => matmul(a, a))).toBe('ShapeMismatch')
+    expect(errorOf(() => matmulAdd(a, a, [[1], [2], [3]]))).toBe('ShapeMismatch')
+    expect(errorOf(() => dot(a, [1, 2]))).toBe('ShapeMismatch')
+    expect(errorOf(() => dot(1, [1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => dot([a, a, a], [a, a]))).toBe('ShapeMismatch')
+    expect(errorOf(() => vdot([1, 2], [1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => trace(a))).toBe('ShapeMismatch')
+    expect(errorOf(() => trace([1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => einsum('...i->i', [1]))).toBe('Unsupported')
+    expect(errorOf(() => einsum('i->i->i', [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum('i', [1], [2]))).toBe('BadInput')
+    expect(errorOf(() => einsum('i->j', [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum('i->ii', [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum('1', [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum(3 as unknown as string, [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum('ij', [1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => einsum('i,i', [1], [1, 2]))).toBe('ShapeMismatch')
+    expect(errorOf(() => einsum('ii', a))).toBe('ShapeMismatch')
+    expect(errorOf(() => tensordot(a, a, 1))).toBe('ShapeMismatch')
+    expect(errorOf(() => tensordot(a, a, 3))).toBe('BadInput')
+    expect(errorOf(() => tensordot(a, a, [[0], [0, 1]]))).toBe('BadInput')
+    expect(
+      errorOf(() =>
+        tensordot(a, a, [
+          [0, 0],
+          [0, 1],
+        ]),
+      ),
+    ).toBe('BadInput')
+    expect(errorOf(() => tensordot(a, a, [[2], [0]]))).toBe('BadInput')
+  })
+  it('in words', () => {
+    expect(() => einsum('ij,jk->ik', a, a)).toThrow("einsum: 'j' is 3 and, in operand 1 of shape [2, 3], 2.")
+    expect(() => dot(a, [1, 2])).toThrow('dot: last axes differ: a is [2, 3], b is [2] (3 is not 2).')
+  })
+})

@@ -1,13 +1,19 @@
-/** The CPU facet of elementwise primitives: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
+/** The CPU facet of the elementwise family: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
+import type { elementwise } from '../../core/ops/elementwise.js'
 import type { DType } from '../../core/types/dtype.js'
-import { type Local, OP, type Operand } from './wasm/encoder.js'
+import * as circular from './wasm/circular.js'
+import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
 import type { Lanes } from './wasm/lanes.js'
-import type { Vec } from './wasm/math.js'
 import * as m from './wasm/math.js'
+import * as special from './wasm/special.js'
+import type { Vec } from './wasm/vec.js'
 
 /** What an emitter works with: `x` are the arguments' registers, `from` their dtypes. */
 export interface ScalarContext {
+  /** Arithmetic in the dtype of the operation. */
   readonly v: Vec
+  /** Arithmetic in f64, two lanes. */
+  readonly wide: Vec
   readonly lanes: Lanes
   readonly x: readonly Local[]
   readonly from: readonly DType[]
@@ -22,92 +28,135 @@ export type ScalarKernel = (c: ScalarContext) => void
 /** The primitive's meaning, called for each lane: slow and exact. */
 export const viaMeaning: ScalarKernel = (c) => c.viaMeaning()
 
-const isInt = (c: ScalarContext): boolean => c.from[0] === 'i32'
-const float =
+type Unary = (v: Vec, x: Local) => Operand
+type Binary = (v: Vec, x: Local, y: Local) => Operand
+
+const isInt = (c: ScalarContext): boolean => c.to === 'i32'
+/** A form for both float formats. */
+const unary =
+  (f: Unary): ScalarKernel =>
+  (c) =>
+    isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, c.x[0]!))
+const binary =
+  (f: Binary): ScalarKernel =>
+  (c) =>
+    isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
+/** A form for f64; f32 goes through it. */
+const double =
   (f: (v: Vec, ...xs: readonly Local[]) => Operand): ScalarKernel =>
   (c) =>
-    isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, ...c.x))
-/** A float form and the integer instruction. */
+    c.v.push(c.v.wide ? f(c.v, ...c.x) : circular.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, f))
+const double1 = (f: Unary): ScalarKernel => double((v, x) => f(v, x!))
+const double2 = (f: Binary): ScalarKernel => double((v, x, y) => f(v, x!, y!))
+/** A float form and the integer instruction, on one argument or two. */
 const either =
-  (f: (v: Vec, a: Local, b: Local) => Operand, integer: number): ScalarKernel =>
+  (f: Binary, integer: Op): ScalarKernel =>
   (c) =>
-    isInt(c) ? void c.v.f.op(integer as never, ...c.x) : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
-const comparison =
-  (name: 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge', integer: number): ScalarKernel =>
-  (c) => {
-    const d = c.from[0]!
-    if (d === 'bool') return c.viaMeaning()
-    if (d === 'i32') c.v.f.op(integer as never, ...c.x)
-    else c.v.push(c.v.compare(name, c.x[0]!, c.x[1]!))
-    if (d !== 'f64' && c.lanes.lanes === 2) c.lanes.widen()
-  }
-const trig =
-  (kind: 'sin' | 'cos'): ScalarKernel =>
+    isInt(c) ? void c.v.f.op(integer, ...c.x) : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
+const either1 =
+  (f: Unary, integer: (c: ScalarContext, x: Local) => void): ScalarKernel =>
+  (c) =>
+    isInt(c) ? integer(c, c.x[0]!) : c.v.push(f(c.v, c.x[0]!))
+/** A periodic function: lanes whose argument is too large for the reduction take the meaning. */
+const periodic =
+  (f: (c: ScalarContext, x: Local) => Operand): ScalarKernel =>
   (c) => {
     const { v } = c
     const x = c.x[0]!
-    // Large, infinite and NaN arguments take the meaning, for all lanes of the vector.
-    v.f.op(
-      OP.v128_any_true,
-      v.xor(v.compare('le', v.abs(x), v.c(m.trigLimit(v))), () => v.f.i32x4Const(-1)),
-    )
-    v.f.if(
-      () => c.viaMeaning(),
-      () => v.push(m.sinOrCos(v, kind, x)),
-      'v128',
+    const large = v.and(v.compare('gt', v.abs(x), v.c(circular.CIRCULAR_LIMIT)), v.compare('lt', v.abs(x), v.c(Number.POSITIVE_INFINITY)))
+    v.let(f(c, x), (y) =>
+      v.let(large, (mask) => {
+        v.f.op(OP.v128_any_true, mask).if(() => v.let(c.viaMeaning, (exact) => v.set(y, v.select(mask, exact, y))))
+        v.push(y)
+      }),
     )
   }
-/** Logical operations on masks. */
-const logical =
-  (code: number): ScalarKernel =>
-  (c) =>
-    void c.v.f.op(code as never, ...c.x)
+const one = (v: Vec): Operand => v.c(1)
 
-export const scalarKernels: Readonly<Record<string, ScalarKernel>> = {
-  neg: (c) => (isInt(c) ? void c.v.f.op(OP.i32x4_neg, c.x[0]!) : c.v.push(c.v.neg(c.x[0]!))),
-  abs: (c) => (isInt(c) ? void c.v.f.op(OP.i32x4_abs, c.x[0]!) : c.v.push(c.v.abs(c.x[0]!))),
-  square: (c) => (isInt(c) ? void c.v.f.op(OP.i32x4_mul, c.x[0]!, c.x[0]!) : c.v.push(c.v.mul(c.x[0]!, c.x[0]!))),
+/** One row per primitive of core/ops/elementwise.ts. */
+export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: ScalarKernel } = {
+  neg: either1(
+    (v, x) => v.neg(x),
+    (c, x) => c.v.f.op(OP.i32x4_neg, x),
+  ),
+  abs: either1(
+    (v, x) => v.abs(x),
+    (c, x) => c.v.f.op(OP.i32x4_abs, x),
+  ),
+  square: either1(
+    (v, x) => v.mul(x, x),
+    (c, x) => c.v.f.op(OP.i32x4_mul, x, x),
+  ),
+  // 1 with the sign of x; zeros and NaN stay.
+  sign: either1(
+    (v, x) => v.select(v.compare('gt', v.abs(x), v.c(0)), v.copysign(one(v), x), x),
+    ({ v: { f } }, x) =>
+      f.op(
+        OP.i32x4_max_s,
+        () => f.op(OP.i32x4_min_s, x, () => f.i32x4Const(1)),
+        () => f.i32x4Const(-1),
+      ),
+  ),
+  floor: unary((v, x) => v.round('floor', x)),
+  ceil: unary((v, x) => v.round('ceil', x)),
+  round: unary((v, x) => v.round('nearest', x)),
+  reciprocal: unary((v, x) => v.div(one(v), x)),
+  sqrt: unary((v, x) => v.sqrt(x)),
+  rsqrt: unary((v, x) => v.div(one(v), v.sqrt(x))),
+  cbrt: double1(special.cbrt),
+  exp: unary((v, x) => m.exp(v, x)),
+  exp2: unary(m.exp2),
+  expm1: unary(m.expm1),
+  log: unary(m.log),
+  log2: unary(m.log2),
+  log10: unary(m.log10),
+  log1p: unary(m.log1p),
+  sin: periodic((c, x) => circular.sinOrCos(c.v, c.wide, c.lanes.lanes, 'sin', x)),
+  cos: periodic((c, x) => circular.sinOrCos(c.v, c.wide, c.lanes.lanes, 'cos', x)),
+  tan: periodic((c, x) =>
+    c.v.wide ? circular.tan(c.v, x) : circular.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => circular.tan(w, y!)),
+  ),
+  asin: double1(circular.asin),
+  acos: double1(circular.acos),
+  atan: unary((v, x) => circular.atan2(v, x, one(v))),
+  sinh: unary(m.sinh),
+  cosh: unary(m.cosh),
+  tanh: unary(m.tanh),
+  asinh: double1(special.asinh),
+  acosh: double1(special.acosh),
+  atanh: double1(special.atanh),
+  erf: double1(special.erf),
+  erfc: double1(special.erfc),
+  lgamma: viaMeaning,
+  polygamma: viaMeaning,
+  sigmoid: unary(m.sigmoid),
+  softplus: unary(m.softplus),
+  relu: either1(
+    (v, x) => v.max(x, v.c(0)),
+    (c, x) => c.v.f.op(OP.i32x4_max_s, x, () => c.v.f.i32x4Const(0)),
+  ),
   add: either((v, a, b) => v.add(a, b), OP.i32x4_add),
   sub: either((v, a, b) => v.sub(a, b), OP.i32x4_sub),
   mul: either((v, a, b) => v.mul(a, b), OP.i32x4_mul),
   // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
-  strongMul: float((v, a, b) => v.select(v.compare('eq', a!, v.c(0)), a!, v.mul(a!, b!))),
-  div: float((v, a, b) => v.div(a!, b!)),
+  strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.mul(a, b))),
+  div: binary((v, a, b) => v.div(a, b)),
+  // The remainder of a large quotient has no short vector form.
+  mod: viaMeaning,
+  // Two units in f64 would take a logarithm in double-double.
+  pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
+  hypot: double2(special.hypot),
+  atan2: binary(circular.atan2),
+  logaddexp: double2(special.logaddexp),
+  xlogy: double2(special.xlogy),
   maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
   minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
-  reciprocal: float((v, x) => v.div(v.c(1), x!)),
-  sqrt: float((v, x) => v.sqrt(x!)),
-  rsqrt: float((v, x) => v.div(v.c(1), v.sqrt(x!))),
-  exp: float((v, x) => m.exp(v, x!)),
-  expm1: float((v, x) => m.expm1(v, x!)),
-  log: float((v, x) => m.log(v, x!)),
-  log1p: float((v, x) => m.log1p(v, x!)),
-  sin: trig('sin'),
-  cos: trig('cos'),
-  tanh: float((v, x) => m.tanh(v, x!)),
-  sigmoid: float((v, x) => m.sigmoid(v, x!)),
-  // max(x, 0) + log1p(exp(-|x|))
-  softplus: float((v, x) => v.add(v.max(x!, v.c(0)), m.log1p(v, m.exp(v, v.neg(v.abs(x!)))))),
-  relu: (c) => (isInt(c) ? void c.v.f.op(OP.i32x4_max_s, c.x[0]!, () => c.v.f.i32x4Const(0)) : c.v.push(c.v.max(c.x[0]!, c.v.c(0)))),
-  atan2: float((v, y, x) => m.atan2(v, y!, x!)),
-  atan: float((v, x) => m.atan2(v, x!, v.c(1))),
-  floor: float((v, x) => v.round('floor', x!)),
-  ceil: float((v, x) => v.round('ceil', x!)),
-  round: float((v, x) => v.round('nearest', x!)),
-  copysign: float((v, a, b) => v.copysign(a!, b!)),
-  eq: comparison('eq', OP.i32x4_eq),
-  ne: comparison('ne', OP.i32x4_ne),
-  lt: comparison('lt', OP.i32x4_lt_s),
-  le: comparison('le', OP.i32x4_le_s),
-  gt: comparison('gt', OP.i32x4_gt_s),
-  ge: comparison('ge', OP.i32x4_ge_s),
-  logicalAnd: logical(OP.v128_and),
-  logicalOr: logical(OP.v128_or),
-  logicalNot: logical(OP.v128_not),
+  copysign: binary((v, a, b) => v.copysign(a, b)),
   where: (c) => {
     const mask: Operand = c.to === 'f64' || c.to === 'bool' ? c.x[0]! : c.lanes.mask32(c.x[0]!)
     c.v.f.op(OP.v128_bitselect, c.x[1]!, c.x[2]!, mask)
   },
+  stopGradient: (c) => c.v.push(c.x[0]!),
   cast: (c) => {
     const { f } = c.v
     const [x, from, to] = [c.x[0]!, c.from[0]!, c.to]

@@ -22,8 +22,14 @@ export class Views {
 const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
 const identityOf = (op: Fold, dtype: DType): number =>
   dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op]
-const fold = (op: Fold, a: number, b: number): number =>
-  op === 'sum' ? a + b : op === 'prod' ? a * b : Number.isNaN(a) ? a : op === 'max' ? (a > b ? a : b) : a < b ? a : b
+/** Math.max and Math.min keep NaN. */
+const folds: Readonly<Record<Fold, (a: number, b: number) => number>> = {
+  sum: (a, b) => a + b,
+  prod: (a, b) => a * b,
+  max: Math.max,
+  min: Math.min,
+}
+const foldOf = (op: Fold, dtype: DType): ((a: number, b: number) => number) => (op === 'prod' && dtype === 'i32' ? Math.imul : folds[op])
 const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 /** One point of a body: reads values 0..inputs-1, writes the others. */
@@ -34,7 +40,13 @@ export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
     for (const s of steps) {
       const a = s.args
       const y =
-        a.length === 1 ? s.f(values[a[0]!]!) : a.length === 2 ? s.f(values[a[0]!]!, values[a[1]!]!) : s.f(...a.map((k) => values[k]!))
+        a.length === 1
+          ? s.f(values[a[0]!]!)
+          : a.length === 2
+            ? s.f(values[a[0]!]!, values[a[1]!]!)
+            : a.length === 3
+              ? s.f(values[a[0]!]!, values[a[1]!]!, values[a[2]!]!)
+              : s.f(...a.map((k) => values[k]!))
       values[s.to] = rounded(y, s.dtype)
     }
   }
@@ -50,11 +62,11 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   const data = dtypes.map((d) => views.get(d))
   const start = dtypes.map((d, k) => words[rank + k * (rank + 1)]! / itemBytes[d])
   const strides = dtypes.map((d, k) => Array.from({ length: rank }, (_, a) => words[rank + k * (rank + 1) + 1 + a]! / itemBytes[d]))
-  const folds = outputs.map((o) => (o.fold === undefined ? undefined : new Map<number, number>()))
+  const totals = outputs.map((o) => (o.fold === undefined ? undefined : new Map<number, number>()))
   outputs.forEach((o, k) => {
     if (o.fold === undefined) return
     // Every kept index once: its starting value.
-    const table = folds[k]!
+    const table = totals[k]!
     const kept = Array.from({ length: rank }, (_, a) => (o.fold!.axes[a] ? 1 : sizes[a]!))
     const count = kept.reduce((a, b) => a * b, 1)
     for (let i = 0; i < count; i++) {
@@ -67,6 +79,7 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
       table.set(at, o.fold.accumulate ? data[ni + k]![at]! : identityOf(o.fold.op, o.dtype))
     }
   })
+  const combine = outputs.map((o) => (o.fold === undefined ? undefined : foldOf(o.fold.op, o.dtype)))
   const values = new Float64Array(ni + body.ops.length)
   const point = bodyFunction(body)
   const index = new Int32Array(rank)
@@ -74,13 +87,13 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   for (let i = 0; i < total; i++) {
     for (let k = 0; k < ni; k++) values[k] = data[k]![at[k]!]!
     point(values)
-    outputs.forEach((o, k) => {
+    for (let k = 0; k < outputs.length; k++) {
       const y = values[body.results[k]!]!
       const p = at[ni + k]!
-      const table = folds[k]
+      const table = totals[k]
       if (table === undefined) data[ni + k]![p] = y
-      else table.set(p, fold(o.fold!.op, table.get(p)!, y))
-    })
+      else table.set(p, combine[k]!(table.get(p)!, y))
+    }
     for (let a = rank - 1; a >= 0; a--) {
       index[a]!++
       for (let k = 0; k < at.length; k++) at[k]! += strides[k]![a]!
@@ -89,7 +102,7 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
       index[a] = 0
     }
   }
-  folds.forEach((table, k) => {
+  totals.forEach((table, k) => {
     if (table !== undefined) for (const [p, y] of table) data[ni + k]![p] = y
   })
 }

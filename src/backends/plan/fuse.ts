@@ -167,7 +167,11 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
     for (const u of uses[i]!) {
       // A reader in another kind of kernel, or through a view, needs the value one epoch before its own.
       const user = values[u]!
-      const direct = isLoopValue(user) && user.kind !== 'map' && sameShape(iteration(values, user), v.shape) && user.args.every((a, k) => (values[a]!.view?.base ?? a) !== i || (a === i && !(user.kind === 'fold' && k > 0)))
+      const direct =
+        isLoopValue(user) &&
+        user.kind !== 'map' &&
+        sameShape(iteration(values, user), v.shape) &&
+        user.args.every((a, k) => (values[a]!.view?.base ?? a) !== i || (a === i && !(user.kind === 'fold' && k > 0)))
       const at = direct ? epoch[u]! : epoch[u]! - 1
       if (at < to) to = at
     }

@@ -2,7 +2,7 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
+import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
@@ -54,7 +54,7 @@ const convShape = (x: Aval, k: Aval, p: ConvParams, op = 'conv'): Aval => {
       _tag: 'ShapeMismatch',
       op,
       shapes: [x.shape, k.shape],
-      reason: `x ${showShape(x.shape)} has ${c} channels, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`,
+      reason: `x ${showShape(x.shape)} has ${c} channel${c === 1 ? '' : 's'}, k ${showShape(k.shape)} with ${p.groups} group${p.groups === 1 ? '' : 's'} wants ${ci * p.groups}.`,
       fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
     })
   const [oh, ow] = outSize(h, w, kh, kw, p)
@@ -257,7 +257,7 @@ export interface ConvOptions {
 }
 const pair = (x: number | readonly number[] | undefined, by: number, what: string): readonly [number, number] => {
   const [p, q] = x === undefined ? [by, by] : typeof x === 'number' ? [x, x] : x.length === 1 ? [x[0]!, x[0]!] : [x[0]!, x[1]!]
-  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1)
+  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1 || (Array.isArray(x) && x.length > 2))
     raise({ _tag: 'BadInput', where: 'conv', reason: `${what} ${JSON.stringify(x)} is not one or two positive integers.` })
   return [p!, q!]
 }
@@ -276,7 +276,8 @@ export const paddingOf = (
       const all = Math.max(0, (Math.ceil(n / stride[i]!) - 1) * stride[i]! + dilation[i]! * (window[i]! - 1) + 1 - n)
       return [Math.floor(all / 2), all - Math.floor(all / 2)]
     })
-  const list = typeof padding === 'number' ? [padding, padding] : padding
+  const list: readonly (number | readonly number[])[] =
+    typeof padding === 'number' ? [padding, padding] : Array.isArray(padding) ? padding : []
   const out = list.flatMap((p) => (typeof p === 'number' ? [p, p] : [...p]))
   if (out.length !== 4 || out.some((p) => !Number.isInteger(p) || p < 0))
     raise({
@@ -287,6 +288,14 @@ export const paddingOf = (
     })
   return out
 }
+
+/** An array with one axis of positions as a plane of height 1, and back. */
+export const asPlane = (x: Node): Node => reshapeNode(x, [...x.shape.slice(0, 2), 1, x.shape[2]!])
+export const asLine = (x: Node): Node => reshapeNode(x, [...x.shape.slice(0, 2), x.shape[3]!])
+/** Options for one axis, as options of a plane of height 1. */
+export const onLine = (v: number | readonly number[]): readonly number[] => (typeof v === 'number' ? [1, v] : [1, ...v])
+export const linePadding = (p: Padding | undefined): Padding =>
+  typeof p === 'number' ? [0, p] : p === undefined || typeof p === 'string' ? (p ?? 0) : ([0, ...p] as unknown as Padding)
 
 /**
  * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
@@ -299,29 +308,13 @@ export const paddingOf = (
 export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr => {
   const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
   if (xs.shape.length === 3 && ks.shape.length === 3) {
-    const one = (v: number | readonly number[] | undefined): number | undefined =>
-      Array.isArray(v) ? (v[0] as number) : (v as number | undefined)
-    const p = options.padding
-    const wide = conv(
-      asExpr(reshapeNode(xs, [xs.shape[0]!, xs.shape[1]!, 1, xs.shape[2]!])),
-      asExpr(reshapeNode(ks, [ks.shape[0]!, ks.shape[1]!, 1, ks.shape[2]!])),
-      {
-        stride: [1, one(options.stride) ?? 1],
-        dilation: [1, one(options.dilation) ?? 1],
-        padding:
-          typeof p === 'number'
-            ? [
-                [0, 0],
-                [p, p],
-              ]
-            : typeof p === 'string' || p === undefined
-              ? (p ?? 0)
-              : [[0, 0], typeof p[0] === 'number' ? [p[0], p[0]] : p[0]!],
-        ...(options.groups === undefined ? {} : { groups: options.groups }),
-      },
-    )
-    const s = wide.shape as readonly number[]
-    return asExpr(reshapeNode(wide as unknown as Node, [s[0]!, s[1]!, s[3]!]))
+    const wide = conv(asExpr(asPlane(xs)), asExpr(asPlane(ks)), {
+      stride: onLine(options.stride ?? 1),
+      dilation: onLine(options.dilation ?? 1),
+      padding: linePadding(options.padding),
+      ...(options.groups === undefined ? {} : { groups: options.groups }),
+    })
+    return asExpr(asLine(asNode(wide)))
   }
   const [, , h, w] = four(xs.aval, 'conv')
   const [, , kh, kw] = four(ks.aval, 'conv')

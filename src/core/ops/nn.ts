@@ -1,18 +1,21 @@
 /** Neural networks: functions made of other operations. Convolution and pooling are in conv.ts and pool.ts. */
 import { raise } from '../explain.js'
-import { asExpr } from '../expr.js'
-import { liftFloat } from '../lift.js'
-import { normalizeAxis, showShape } from '../shape.js'
+import { asExpr, asNode, type Node } from '../expr.js'
+import { lift, liftFloat } from '../lift.js'
+import { broadcastShapes, normalizeAxis, otherAxes, sameShape, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import { eq } from './compare.js'
 import { matmul } from './contract.js'
 import { convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, convKernelPrimitive, convPrimitive } from './conv.js'
-import { add, div, mul, stopGradient, sub } from './elementwise.js'
+import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
+import { gather, iotaNode, liftIndices } from './indexing.js'
+import { reshapeNode } from './layout.js'
 import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, poolGatherPrimitive, unpoolPrimitive } from './pool.js'
-import { max, mean, sum } from './reduce.js'
+import { axesOf, max, mean, sum } from './reduce.js'
 
 export interface AxisOption {
-  readonly axis?: number
+  readonly axis?: number | undefined
 }
 const axisIn = (x: AnyExpr, options: AxisOption, op: string): number =>
   normalizeAxis(options.axis ?? -1, x.shape.length) ??
@@ -53,47 +56,181 @@ export const logSoftmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
   return sub(z, log(sum(exp(z), { axis, keepdims: true })))
 }
 
+export interface CrossEntropyOptions extends AxisOption {
+  /** `mean` (the default) and `sum` are over all positions; `none` keeps one loss for each. */
+  readonly reduction?: 'mean' | 'sum' | 'none'
+}
 /**
- * Mean over the batch of -sum(target log softmax(logits)); targets are probabilities (one-hot labels) of the logits' shape.
+ * -sum(target log softmax(logits)) along an axis (the last by default), and its mean over everything else.
+ * Targets are probabilities of the logits' rank, or i32 classes without the axis; a class out of range adds 0.
  *
- * Shapes  logits: [..., k], targets: [..., k] -> [].   Source  Goodfellow et al. 2016, 6.2.
- * @example crossEntropy([[0, 0]], [[1, 0]])   // 0.6931471805599453
+ * Shapes  logits: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2.
+ * Rule    of logSoftmax; classes have no tangent.
+ * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32.
+ * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  */
-export const crossEntropy = (logits: unknown, targets: unknown): AnyExpr =>
-  mul(-1, mean(sum(mul(targets, logSoftmax(logits)), { axis: -1 })))
+export const crossEntropy = (logits: unknown, targets: unknown, options: CrossEntropyOptions = {}): AnyExpr => {
+  const n = liftFloat(logits, 'crossEntropy')
+  const x = asExpr(n)
+  const axis = axisIn(x, options, 'crossEntropy')
+  const given = lift(targets, 'crossEntropy', n.dtype)
+  const without = n.shape.filter((_, i) => i !== axis)
+  const classes = given.shape.length === without.length
+  if (!sameShape(given.shape, classes ? without : n.shape))
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'crossEntropy',
+      shapes: [n.shape, given.shape],
+      reason: `targets ${showShape(given.shape)} do not belong to logits ${showShape(n.shape)}.`,
+      fix: `give classes ${showShape(without)} or probabilities ${showShape(n.shape)}.`,
+    })
+  const logP = logSoftmax(x, { axis })
+  const terms = classes ? where(isClass(liftIndices(targets, 'crossEntropy'), n.shape, axis), logP, 0) : mul(asExpr(given), logP)
+  const total = sum(terms, { axis })
+  return mul(-1, options.reduction === 'none' ? total : options.reduction === 'sum' ? sum(total) : mean(total))
+}
+/** Where the position along the axis is the class. */
+const isClass = (classes: Node, shape: readonly number[], axis: number): AnyExpr =>
+  eq(asExpr(expanded(classes, [axis])), asExpr(iotaNode([shape[axis]!, ...shape.slice(axis + 1).map(() => 1)], 0, 'i32')))
+/** n with axes of length 1 at the (sorted) places. */
+const expanded = (n: Node, axes: readonly number[]): Node => {
+  const shape = [...n.shape]
+  for (const axis of axes) shape.splice(axis, 0, 1)
+  return reshapeNode(n, shape)
+}
 
-/** x W + b: a dense layer. @example linear([[1, 2]], [[3], [4]], [5])   // [[16]] */
-export const linear = (x: unknown, w: unknown, b: unknown): AnyExpr => add(matmul(x, w), b)
+/**
+ * A dense layer: x W + b, or x W.
+ *
+ * Shapes  x: [..., m], w: [m, n], b: [n] -> [..., n].   Dtype  promoted.   Rule  of matmul and add.
+ * Errors  ShapeMismatch when x's last axis is not w's first.
+ * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
+ */
+export const linear = (x: unknown, w: unknown, b?: unknown): AnyExpr => (b === undefined ? matmul(x, w) : add(matmul(x, w), b))
+
+/**
+ * Rows of a table: one vector for each index.
+ *
+ * Shapes  table: [n, d], indices: [...] -> [..., d].   Dtype  the table's; indices i32.
+ * Rule    the table's cotangent is yBar added at the indices.   Errors  DTypeMismatch for indices that are not i32.
+ * @example embedding([[1, 2], [3, 4]], [1])   // [[3, 4]]
+ */
+export const embedding = (table: unknown, indices: unknown): AnyExpr => gather(table, indices)
+
+/**
+ * x where the mask holds, divided by 1 - rate, and 0 elsewhere. The mask is drawn by the caller: true with probability 1 - rate.
+ *
+ * Shapes  x and the mask broadcast.   Rule  xBar = yBar masked and scaled alike.   Source  Srivastava et al. 2014.
+ * Errors  BadInput unless 0 <= rate < 1.
+ * @example dropout([1, 2], [true, false], 0.5)   // [2, 0]
+ */
+export const dropout = (x: unknown, mask: unknown, rate: number): AnyExpr => {
+  if (!(rate >= 0 && rate < 1))
+    raise({ _tag: 'BadInput', where: 'dropout', reason: `rate ${rate} is not a probability below 1.`, fix: 'give 0 <= rate < 1.' })
+  return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
+}
 
 export interface NormOptions {
-  readonly epsilon?: number
+  /** Added to the variance (1e-5). */
+  readonly eps?: number | undefined
   readonly scale?: unknown
   readonly bias?: unknown
 }
-const normalised = (
-  x: AnyExpr,
-  axis: readonly number[],
-  o: NormOptions,
-): { readonly y: AnyExpr; readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+/** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
+const alongAxes = (p: unknown, x: Node, axes: readonly number[], op: string): AnyExpr => {
+  const n = lift(p, op, x.dtype)
+  const own = axes.map((i) => x.shape[i]!)
+  const fits = sameShape(n.shape, own)
+  const shape = x.shape.map((d, i) => (axes.includes(i) ? d : 1))
+  const trailing = axes[0] === x.shape.length - axes.length
+  const plain = trailing || n.shape.length === 0 || n.shape.length === x.shape.length
+  if (!fits && !(plain && sameShape(broadcastShapes(n.shape, x.shape) ?? [], x.shape)))
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [n.shape, x.shape],
+      reason: `a parameter of shape ${showShape(n.shape)} does not belong to x ${showShape(x.shape)}.`,
+      fix: `give one of shape ${showShape(own)}.`,
+    })
+  return asExpr(fits && !trailing ? reshapeNode(n, shape) : n)
+}
+/** Mean and mean squared distance from it over axes, which stay with length 1. */
+const momentsOf = (x: AnyExpr, axis: readonly number[]) => {
   const m = mean(x, { axis, keepdims: true })
   const centred = sub(x, m)
-  const v = mean(square(centred), { axis, keepdims: true })
-  return { y: mul(centred, rsqrt(add(v, o.epsilon ?? 1e-5))), mean: m, variance: v }
+  return { mean: m, centred, variance: mean(square(centred), { axis, keepdims: true }) }
 }
-const scaled = (y: AnyExpr, o: NormOptions): AnyExpr => {
-  const z = o.scale === undefined ? y : mul(y, o.scale)
-  return o.bias === undefined ? z : add(z, o.bias)
+/** centred / sqrt(variance + eps), then scale and bias. */
+const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node, axes: readonly number[], op: string): AnyExpr => {
+  const y = mul(centred, rsqrt(add(variance, o.eps ?? 1e-5)))
+  const z = o.scale === undefined ? y : mul(y, alongAxes(o.scale, x, axes, op))
+  return o.bias === undefined ? z : add(z, alongAxes(o.bias, x, axes, op))
 }
 
 /**
- * x with mean 0 and variance 1 along an axis (the last by default), then scale and bias.
+ * x with mean 0 and variance 1 over axes (the last by default), then scale and bias along them.
  *
- * Source  Ba, Kiros and Hinton 2016; epsilon 1e-5.
+ * Shapes  x's; scale and bias have the lengths of the axes, or broadcast.   Source  Ba, Kiros and Hinton 2016; eps 1e-5.
+ * Rule    of the mean, the square and rsqrt that it is made of.
+ * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
  * @example layerNorm([[1, 1]])   // [[0, 0]]
  */
-export const layerNorm = (x: unknown, options: NormOptions & AxisOption = {}): AnyExpr => {
-  const y = asExpr(liftFloat(x, 'layerNorm'))
-  return scaled(normalised(y, [axisIn(y, options, 'layerNorm')], options).y, options)
+export const layerNorm = (x: unknown, options: NormOptions & { readonly axis?: number | readonly number[] | undefined } = {}): AnyExpr => {
+  const n = liftFloat(x, 'layerNorm')
+  const axes = axesOf(n.shape.length, { axis: options.axis ?? -1 }, 'layerNorm')
+  const { centred, variance } = momentsOf(asExpr(n), axes)
+  return normalised(centred, variance, options, n, axes, 'layerNorm')
+}
+
+export interface BatchNormOptions extends NormOptions {
+  /** The axis of channels (1). */
+  readonly axis?: number | undefined
+  /** Both together: used in place of the batch's own (inference). */
+  readonly mean?: unknown
+  readonly variance?: unknown
+}
+/** x, its axis of channels, and all other axes. */
+const channelsOf = (x: unknown, options: { readonly axis?: number | undefined }, op: string) => {
+  const n = liftFloat(x, op)
+  const axis = axisIn(asExpr(n), { axis: options.axis ?? 1 }, op)
+  return { n, axis, others: otherAxes(n.shape.length, [axis]) }
+}
+
+/**
+ * x with mean 0 and variance 1 in each channel over all other axes, or by a given mean and variance; then scale and bias by channel.
+ *
+ * Shapes  x: [n, c, ...], scale, bias, mean, variance: [c] -> x's.   Source  Ioffe and Szegedy 2015; eps 1e-5.
+ * Rule    of the mean, the square and rsqrt that it is made of: through the batch's statistics, unless they are given.
+ * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
+ * @example batchNorm([[1], [1]])   // [[0], [0]]
+ */
+export const batchNorm = (x: unknown, options: BatchNormOptions = {}): AnyExpr => {
+  const { n, axis, others } = channelsOf(x, options, 'batchNorm')
+  if ((options.mean === undefined) !== (options.variance === undefined))
+    raise({ _tag: 'BadInput', where: 'batchNorm', reason: 'mean and variance come together.', fix: 'give both, or neither.' })
+  if (options.mean === undefined) {
+    const { centred, variance } = momentsOf(asExpr(n), others)
+    return normalised(centred, variance, options, n, [axis], 'batchNorm')
+  }
+  const by = (p: unknown): AnyExpr => alongAxes(p, n, [axis], 'batchNorm')
+  return normalised(sub(asExpr(n), by(options.mean)), by(options.variance), options, n, [axis], 'batchNorm')
+}
+
+/**
+ * Mean and variance (divided by the count) of each channel over all other axes: what batchNorm uses, for running averages.
+ * Beside a batchNorm of the same x it costs nothing: both share the sums.
+ *
+ * Shapes  x: [n, c, ...] -> mean, variance: [c].   Errors  BadInput for an axis out of range.
+ * @example batchStatistics([[1], [3]]).mean   // [2]
+ */
+export const batchStatistics = (
+  x: unknown,
+  options: { readonly axis?: number | undefined } = {},
+): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+  const { n, axis, others } = channelsOf(x, options, 'batchStatistics')
+  const moments = momentsOf(asExpr(n), others)
+  const flat = (m: AnyExpr): AnyExpr => asExpr(reshapeNode(asNode(m), [n.shape[axis]!]))
+  return { mean: flat(moments.mean), variance: flat(moments.variance) }
 }
 
 /** Primitives of this family, by name. */

@@ -2,12 +2,12 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, applyMulti, asExpr } from '../expr.js'
+import { apply, applyMulti, asExpr, type Node } from '../expr.js'
 import { liftFloat } from '../lift.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { type Padding, paddingOf, windowed } from './conv.js'
+import { asLine, asPlane, linePadding, onLine, type Padding, paddingOf, windowed } from './conv.js'
 
 export interface PoolParams {
   readonly window: readonly number[]
@@ -210,7 +210,18 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
   family: 'nn',
   args: ['float'],
   codec,
-  shapeRule: ([y], p) => planeShape(y!, p),
+  shapeRule: ([y], p) => {
+    const plane = planeShape(y!, p)
+    const pooled = out(plane, p, 'avgPoolInput')
+    if (!sameAval(pooled, y!))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'avgPoolInput',
+        shapes: [y!.shape, pooled.shape],
+        reason: `yBar is ${showShape(y!.shape)}, the pool gives ${showShape(pooled.shape)}.`,
+      })
+    return plane
+  },
   meaning: ([y], p, [x]) => {
     const sum = new Float64Array(x!.data.length)
     eachWindow(x!.shape, y!.shape, p, (o, plane, positions) => {
@@ -235,7 +246,10 @@ const paramsOf = (size: readonly number[], o: PoolOptions, op: string): PoolPara
   const two = (x: number | readonly number[]): readonly [number, number] => (typeof x === 'number' ? [x, x] : [x[0]!, x[1] ?? x[0]!])
   const window = two(o.window)
   const stride = two(o.stride ?? window)
-  if ([...window, ...stride].some((d) => !Number.isInteger(d) || d < 1))
+  if (
+    [...window, ...stride].some((d) => !Number.isInteger(d) || d < 1) ||
+    [o.window, o.stride].some((l) => Array.isArray(l) && l.length > 2)
+  )
     raise({
       _tag: 'BadInput',
       where: op,
@@ -243,28 +257,32 @@ const paramsOf = (size: readonly number[], o: PoolOptions, op: string): PoolPara
     })
   return { window, stride, padding: paddingOf(o.padding, size, window, stride, [1, 1], op) }
 }
+/** A pool of planes, or of lines: planes of height 1. */
+const pooled = (x: unknown, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
+  const n = liftFloat(x, op)
+  if (n.shape.length !== 3) return asExpr(pool(n, paramsOf(n.shape.slice(2), o, op)))
+  const wide: PoolOptions = { window: onLine(o.window), stride: onLine(o.stride ?? o.window), padding: linePadding(o.padding) }
+  return asExpr(asLine(pool(asPlane(n), paramsOf([1, n.shape[2]!], wide, op))))
+}
 
 /**
- * Maximum over windows of the last two axes; stride is the window unless given. NaN wins; among equals the first.
+ * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit.
  * @example maxPool([[[[1, 2], [3, 4]]]], { window: 2 })   // [[[[4]]]]
  */
-export const maxPool = (x: unknown, options: PoolOptions): AnyExpr => {
-  const n = liftFloat(x, 'maxPool')
-  return asExpr(applyMulti(maxPoolPrimitive, [n], paramsOf(n.shape.slice(2), options, 'maxPool'))[0]!)
-}
+export const maxPool = (x: unknown, options: PoolOptions): AnyExpr =>
+  pooled(x, options, 'maxPool', (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!)
 
 /**
- * Mean over windows of the last two axes; padding does not count unless `countIncludePad`.
+ * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
  * Errors  ShapeMismatch when the window does not fit.
  * @example avgPool([[[[1, 2], [3, 4]]]], { window: 2 })   // [[[[2.5]]]]
  */
-export const avgPool = (x: unknown, options: PoolOptions): AnyExpr => {
-  const n = liftFloat(x, 'avgPool')
-  const p = paramsOf(n.shape.slice(2), options, 'avgPool')
-  return asExpr(apply(avgPoolPrimitive, [n], options.countIncludePad === true ? { ...p, countIncludePad: true } : p))
-}
+export const avgPool = (x: unknown, options: PoolOptions): AnyExpr =>
+  pooled(x, options, 'avgPool', (n, p) =>
+    apply(avgPoolPrimitive, [n], options.countIncludePad === true ? { ...p, countIncludePad: true } : p),
+  )

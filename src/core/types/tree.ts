@@ -45,7 +45,7 @@ export type Loose<T> =
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>
-    ? Expr<Unnamed<S>, D> | LeafValue<S, D>
+    ? Expr<Readonly<Unnamed<S>>, D> | LeafValue<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
       : { readonly [K in keyof T]: LooseArgs<T[K]> }

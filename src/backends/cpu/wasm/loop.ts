@@ -1,11 +1,14 @@
 /** The fused loop generator: a LoopKernel as a WebAssembly function of the kernels' type, (i32 record) -> (). */
-import type { AnyPrimitive } from '../../../core/primitive.js'
+import { compare } from '../../../core/ops/compare.js'
+import { elementwise } from '../../../core/ops/elementwise.js'
+import { type AnyPrimitive, scalarOf } from '../../../core/primitive.js'
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, Fold, LoopKernel, LoopOutput } from '../../plan/kernel.js'
-import { type ScalarKernel, scalarKernels, viaMeaning } from '../elementwise.js'
+import { compareKernels } from '../compare.js'
+import { elementwiseKernels, type ScalarKernel, viaMeaning } from '../elementwise.js'
 import { type FuncRef, type FunctionBuilder, type Local, Module, OP, type Op, type Operand } from './encoder.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
-import { Vec } from './math.js'
+import { Vec } from './vec.js'
 
 /** A module of loops and the JavaScript functions that it imports (module `js`). */
 export interface LoopModule {
@@ -14,8 +17,11 @@ export interface LoopModule {
   readonly imports: Record<string, (...xs: number[]) => number>
 }
 
-const kernelOf = (prim: AnyPrimitive): ScalarKernel => scalarKernels[prim.name] ?? viaMeaning
-const functionOf = (o: BodyOp): ((...xs: number[]) => number) => o.prim.scalar ?? o.prim.scalarWith!(o.params)
+const kernels: Readonly<Record<string, ScalarKernel>> = { ...elementwiseKernels, ...compareKernels }
+const primitives: Readonly<Record<string, unknown>> = { ...elementwise, ...compare }
+/** A user's primitive may have the name of one of ours: then it is not ours. */
+const kernelOf = (prim: AnyPrimitive): ScalarKernel => (primitives[prim.name] === prim ? kernels[prim.name]! : viaMeaning)
+const functionOf = (o: BodyOp): ((...xs: number[]) => number) => scalarOf(o.prim, o.params, o.dtype)
 
 /** One module with a function for each kernel. */
 export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
@@ -23,7 +29,7 @@ export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
   module.importMemory({ min: 1 })
   const imports: LoopModule['imports'] = {}
   const meanings = new Map<string, FuncRef>()
-  const keyOf = (o: BodyOp): string => `${o.prim.name}|${JSON.stringify(o.params)}`
+  const keyOf = (o: BodyOp): string => `${o.prim.name}|${o.dtype}|${JSON.stringify(o.params)}`
   const byPrim = new Map<AnyPrimitive, Map<string, FuncRef>>()
   // Meanings that a body may call: imported first, because imports precede functions.
   for (const k of kernels)
@@ -84,6 +90,7 @@ class LoopEmitter {
   private readonly cursors: Local[]
   /** Body values that depend on no axis of the innermost loop. */
   private readonly fixed: Uint8Array
+  private spare: Local | undefined
 
   constructor(
     private readonly f: FunctionBuilder,
@@ -105,7 +112,7 @@ class LoopEmitter {
     this.unroll = foldsInner && k.body.ops.length <= 4 ? 4 : 1
     this.folds = k.outputs.map((o): FoldState | undefined => {
       if (o.fold === undefined) return undefined
-      const inner = o.fold.axes[last]!
+      const inner = k.rank === 0 || o.fold.axes[last]!
       const whole = o.fold.axes.every((x) => x)
       return {
         vectors: inner ? f.locals('v128', this.unroll) : [],
@@ -127,11 +134,12 @@ class LoopEmitter {
   private word(index: number): Operand {
     return () => this.f.get(this.record).i32Load(4 * index)
   }
+  /** A loop of rank 0 is one of rank 1 with one point. */
   private size(axis: number): Operand {
-    return this.word(axis)
+    return this.k.rank === 0 ? 1 : this.word(axis)
   }
   private stride(operand: number, axis: number): Operand {
-    return this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
+    return this.k.rank === 0 ? 0 : this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
   }
 
   emit(): void {
@@ -157,7 +165,7 @@ class LoopEmitter {
 
   private nest(axis: number): void {
     const { f, k } = this
-    if (axis === k.rank - 1) {
+    if (axis >= k.rank - 1) {
       this.inner()
       return
     }
@@ -220,25 +228,9 @@ class LoopEmitter {
     this.cursors.forEach((c, i) => {
       f.set(c, this.pointers[i]!)
     })
-    k.inputs.forEach((a, i) => {
-      if (a !== 'zero') return
-      const r = this.hoisted.get(i) ?? f.local('v128')
-      this.hoisted.set(i, r)
-      this.lanes.splat(k.body.inputs[i]!, this.pointers[i]!)
-      f.set(r)
-    })
-    k.body.ops.forEach((o, i) => {
-      const id = this.inputs + i
-      if (this.fixed[id] === 0) return
-      const r = this.hoisted.get(id) ?? f.local('v128')
-      this.hoisted.set(id, r)
-      this.op(
-        o,
-        o.args.map((a) => this.hoisted.get(a)!),
-        this.L,
-      )
-      f.set(r)
-    })
+    // An empty loop reads nothing: its operands may have no memory at all.
+    f.get(n)
+    f.if(() => this.hoist())
     k.outputs.forEach((o, i) => {
       const s = this.folds[i]
       if (!s?.inner) return
@@ -300,6 +292,30 @@ class LoopEmitter {
     k.outputs.forEach((o, i) => {
       const s = this.folds[i]
       if (s?.inner && !s.whole) this.storeTotal(o, s, this.pointers[this.inputs + i]!)
+    })
+  }
+
+  /** What is the same at every point of the innermost loop: inputs that do not move, and what follows from them alone. */
+  private hoist(): void {
+    const { f, k } = this
+    k.inputs.forEach((a, i) => {
+      if (a !== 'zero') return
+      const r = this.hoisted.get(i) ?? f.local('v128')
+      this.hoisted.set(i, r)
+      this.lanes.splat(k.body.inputs[i]!, this.pointers[i]!)
+      f.set(r)
+    })
+    k.body.ops.forEach((o, i) => {
+      const id = this.inputs + i
+      if (this.fixed[id] === 0) return
+      const r = this.hoisted.get(id) ?? f.local('v128')
+      this.hoisted.set(id, r)
+      this.op(
+        o,
+        o.args.map((a) => this.hoisted.get(a)!),
+        this.L,
+      )
+      f.set(r)
     })
   }
 
@@ -410,6 +426,7 @@ class LoopEmitter {
     const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
     kernelOf(o.prim)({
       v: working,
+      wide: this.f64,
       lanes: this.lanes,
       x,
       from,
@@ -417,6 +434,11 @@ class LoopEmitter {
       params: o.params,
       viaMeaning: () => this.callMeaning(o, x, from, count),
     })
+  }
+  /** One i32 local for values that are read at once. */
+  private word32(): Local {
+    this.spare ??= this.f.local('i32')
+    return this.spare
   }
   private dtypeOf(value: number): DType {
     return value < this.inputs ? this.k.body.inputs[value]! : this.k.body.ops[value - this.inputs]!.dtype
@@ -447,7 +469,7 @@ class LoopEmitter {
       else if (o.dtype === 'f32') f.op(OP.f32_demote_f64).f32x4ReplaceLane(l)
       else if (o.dtype === 'i32') f.op(OP.i32_trunc_sat_f64_s).i32x4ReplaceLane(l)
       else {
-        const m = f.local('i32')
+        const m = this.word32()
         f.op(OP.i32_trunc_sat_f64_s).set(m)
         f.op(OP.i32_sub, 0, m).set(m)
         if (L === 4) f.get(m).i32x4ReplaceLane(l)
@@ -530,7 +552,7 @@ class LoopEmitter {
       return
     }
     // Integer maximum and minimum: select.
-    const x = f.local('i32')
+    const x = this.word32()
     push()
     f.set(x)
     f.get(s.total).get(x)

@@ -1,207 +1,124 @@
 /**
- * Elementary functions on vectors of f32 or f64, written once over a `Vec`. Sources: Cephes (Moshier), with Cody-Waite
- * reduction; no fused multiply-add, so results do not depend on the machine.
+ * Exponentials and logarithms on vectors of f32 or f64, written once over a `Vec`. Sources: Cephes (Moshier) and fdlibm, with
+ * Cody-Waite reduction; no fused multiply-add, so results do not depend on the machine.
  */
-import { type FunctionBuilder, type Local, OP, type Op, type Operand } from './encoder.js'
-import type { Registers } from './lanes.js'
-
-type Name =
-  | 'add'
-  | 'sub'
-  | 'mul'
-  | 'div'
-  | 'min'
-  | 'max'
-  | 'pmin'
-  | 'pmax'
-  | 'abs'
-  | 'neg'
-  | 'sqrt'
-  | 'eq'
-  | 'ne'
-  | 'lt'
-  | 'gt'
-  | 'le'
-  | 'ge'
-  | 'nearest'
-  | 'floor'
-  | 'ceil'
-  | 'trunc'
-const op = (type: 'f32x4' | 'f64x2', name: Name): Op => OP[`${type}_${name}`]
-
-/** An expression: pushes its value when emitted. */
-export type E = Operand
-
-/** Vector arithmetic in one format. */
-export class Vec {
-  readonly wide: boolean
-  private readonly type: 'f32x4' | 'f64x2'
-  constructor(
-    readonly f: FunctionBuilder,
-    readonly regs: Registers,
-    readonly dtype: 'f32' | 'f64',
-  ) {
-    this.wide = dtype === 'f64'
-    this.type = this.wide ? 'f64x2' : 'f32x4'
-  }
-  /** A constant in every lane. */
-  c(x: number): E {
-    return () => (this.wide ? this.f.f64x2Const(x) : this.f.f32x4Const(x))
-  }
-  private two(name: Name, a: E, b: E): E {
-    return () => this.f.op(op(this.type, name), a, b)
-  }
-  private one(name: Name, a: E): E {
-    return () => this.f.op(op(this.type, name), a)
-  }
-  add(a: E, b: E): E {
-    return this.two('add', a, b)
-  }
-  sub(a: E, b: E): E {
-    return this.two('sub', a, b)
-  }
-  mul(a: E, b: E): E {
-    return this.two('mul', a, b)
-  }
-  div(a: E, b: E): E {
-    return this.two('div', a, b)
-  }
-  /** Maximum and minimum that keep NaN. */
-  max(a: E, b: E): E {
-    return this.two('max', a, b)
-  }
-  min(a: E, b: E): E {
-    return this.two('min', a, b)
-  }
-  /** b < a ? b : a, and a < b ? b : a: NaN in a is kept, in one instruction. */
-  pmin(a: E, b: E): E {
-    return this.two('pmin', a, b)
-  }
-  pmax(a: E, b: E): E {
-    return this.two('pmax', a, b)
-  }
-  abs(a: E): E {
-    return this.one('abs', a)
-  }
-  neg(a: E): E {
-    return this.one('neg', a)
-  }
-  sqrt(a: E): E {
-    return this.one('sqrt', a)
-  }
-  compare(name: 'eq' | 'ne' | 'lt' | 'gt' | 'le' | 'ge', a: E, b: E): E {
-    return this.two(name, a, b)
-  }
-  round(name: 'nearest' | 'floor' | 'ceil' | 'trunc', a: E): E {
-    return this.one(name, a)
-  }
-  /** mask ? a : b, lane by lane. */
-  select(mask: E, a: E, b: E): E {
-    return () => this.f.op(OP.v128_bitselect, a, b, mask)
-  }
-  and(a: E, b: E): E {
-    return () => this.f.op(OP.v128_and, a, b)
-  }
-  or(a: E, b: E): E {
-    return () => this.f.op(OP.v128_or, a, b)
-  }
-  xor(a: E, b: E): E {
-    return () => this.f.op(OP.v128_xor, a, b)
-  }
-  andNot(a: E, b: E): E {
-    return () => this.f.op(OP.v128_andnot, a, b)
-  }
-  /** The sign bit of x. */
-  sign(x: E): E {
-    return this.and(x, this.c(-0))
-  }
-  copysign(magnitude: E, sign: E): E {
-    return this.or(this.abs(magnitude), this.sign(sign))
-  }
-  /** Integer lanes of the format's width. */
-  iadd(a: E, b: E): E {
-    return () => this.f.op(this.wide ? OP.i64x2_add : OP.i32x4_add, a, b)
-  }
-  isub(a: E, b: E): E {
-    return () => this.f.op(this.wide ? OP.i64x2_sub : OP.i32x4_sub, a, b)
-  }
-  shl(a: E, n: number): E {
-    return () => this.f.op(this.wide ? OP.i64x2_shl : OP.i32x4_shl, a, n)
-  }
-  shr(a: E, n: number): E {
-    return () => this.f.op(this.wide ? OP.i64x2_shr_s : OP.i32x4_shr_s, a, n)
-  }
-  ushr(a: E, n: number): E {
-    return () => this.f.op(this.wide ? OP.i64x2_shr_u : OP.i32x4_shr_u, a, n)
-  }
-  bits(n: number | bigint): E {
-    return () => (this.wide ? this.f.i64x2Const(BigInt(n)) : this.f.i32x4Const(Number(n)))
-  }
-  /** Names a value: computed once, read often. */
-  let(e: E, body: (x: Local) => void): void {
-    this.regs.hold(e, body)
-  }
-  /** Replaces the value of a register by an expression of it. */
-  set(x: Local, e: E): void {
-    this.f.set(x, e)
-  }
-  /** Horner's rule: coefficients from the highest power. */
-  horner(x: E, cs: readonly number[]): E {
-    let e = this.c(cs[0]!)
-    for (const c of cs.slice(1)) e = this.add(this.mul(e, x), this.c(c))
-    return e
-  }
-  /** As an expression: runs `body`, which must push one value. */
-  block(body: () => void): E {
-    return () => {
-      body()
-    }
-  }
-  push(e: E): void {
-    this.f.push(e)
-  }
-}
+import type { Local } from './encoder.js'
+import type { E, Vec } from './vec.js'
 
 const LOG2E = 1.4426950408889634
 
-/** exp x. `full` handles results below the normal range and overflow. */
+/** Rounds to an integer when added: the integer then lies in the low bits. */
+export const roundingConstant = (v: Vec): number => (v.wide ? 6755399441055744 : 12582912)
+
+/** 1/2!, 1/3!, ... 1/13! */
+const INVERSE_FACTORIALS: readonly number[] = [
+  1 / 2,
+  1 / 6,
+  1 / 24,
+  1 / 120,
+  1 / 720,
+  1 / 5040,
+  1 / 40320,
+  1 / 362880,
+  1 / 3628800,
+  1 / 39916800,
+  1 / 479001600,
+  1 / 6227020800,
+]
+/** exp(x) - 1 for |x| <= log(2) / 2, in place. `plusOne` gives exp(x). */
+const expReduced = (v: Vec, x: Local, plusOne: boolean): void =>
+  v.let(v.mul(x, x), (z) => {
+    if (v.wide) {
+      // x + x^2 (1/2! + x/3! + ... + x^11/13!), paired so that few operations wait for another.
+      const pair = (k: number): E => v.add(v.mul(x, v.c(INVERSE_FACTORIALS[k + 1]!)), v.c(INVERSE_FACTORIALS[k]!))
+      v.let(v.mul(z, z), (z2) => {
+        const quad = (k: number): E => v.add(v.mul(pair(k + 2), z), pair(k))
+        const w = v.add(v.mul(v.add(v.mul(quad(8), z2), quad(4)), z2), quad(0))
+        v.set(x, v.add(v.mul(w, z), x))
+      })
+      if (plusOne) v.set(x, v.add(x, v.c(1)))
+    } else {
+      const q0 = v.add(v.mul(x, v.c(1.6666665459e-1)), v.c(5.0000001201e-1))
+      const q1 = v.add(v.mul(x, v.c(8.3334519073e-3)), v.c(4.1665795894e-2))
+      const q2 = v.add(v.mul(x, v.c(1.98756915e-4)), v.c(1.3981999507e-3))
+      const p = v.add(v.mul(v.add(v.mul(v.add(v.mul(q2, z), q1), z), q0), z), x)
+      v.set(x, plusOne ? v.add(p, v.c(1)) : p)
+    }
+  })
+
+/** Takes n = the integer nearest to x log2(e) out of x; `t` keeps n in its low bits. */
+const reduceExp = (v: Vec, x: Local, body: (t: Local, n: Local) => void): void =>
+  v.let(v.add(v.mul(x, v.c(LOG2E)), v.c(roundingConstant(v))), (t) =>
+    v.let(v.sub(t, v.c(roundingConstant(v))), (n) => {
+      const hi = v.wide ? 6.93145751953125e-1 : 0.693359375
+      const lo = v.wide ? 1.42860682030941723212e-6 : -2.1219444e-4
+      v.set(x, v.sub(v.sub(x, v.mul(n, v.c(hi))), v.mul(n, v.c(lo))))
+      body(t, n)
+    }),
+  )
+
+/** x 2^n, n in the low bits of t, in two factors: subnormal results are rounded once, large ones overflow. Uses t and n. */
+const scaled = (v: Vec, x: Local, t: Local, n: Local, halve = false): E => {
+  const shift = v.wide ? 52 : 23
+  const bias = v.wide ? v.bits(1023n) : v.bits(127)
+  return () => {
+    v.set(t, v.wide ? v.isub(t, v.c(roundingConstant(v))) : v.isub(t, v.bits(0x4b400000 + (halve ? 1 : 0))))
+    if (v.wide && halve) v.set(t, v.isub(t, v.bits(1n)))
+    v.set(n, v.shr(t, 1))
+    v.push(v.mul(v.mul(x, v.shl(v.iadd(n, bias), shift)), v.shl(v.iadd(v.isub(t, n), bias), shift)))
+  }
+}
+const clamp = (v: Vec, x: E, low: number, high: number): E => v.pmax(v.pmin(x, v.c(high)), v.c(low))
+
+/** exp x. `full` handles results below the normal range and overflow; without it x must be neither. */
 export const exp = (v: Vec, x0: E, full = true): E =>
-  v.block(() => {
-    const magic = v.wide ? 6755399441055744 : 12582912
-    v.let(full ? v.pmax(v.pmin(x0, v.c(v.wide ? 710 : 89)), v.c(v.wide ? -746 : -104)) : x0, (x) =>
-      v.let(v.add(v.mul(x, v.c(LOG2E)), v.c(magic)), (t) =>
-        v.let(v.sub(t, v.c(magic)), (n) => {
-          const hi = v.wide ? 6.93145751953125e-1 : 0.693359375
-          const lo = v.wide ? 1.42860682030941723212e-6 : -2.1219444e-4
-          v.set(x, v.sub(v.sub(x, v.mul(n, v.c(hi))), v.mul(n, v.c(lo))))
-          v.let(v.mul(x, x), (z) => {
-            if (v.wide) {
-              v.set(x, v.mul(x, v.horner(z, [1.26177193074810590878e-4, 3.029944077074419613e-2, 9.9999999999999999991e-1])))
-              v.set(z, v.sub(v.horner(z, [3.00198505138664455042e-6, 2.52448340349684104192e-3, 2.27265548208155028766e-1, 2]), x))
-              v.set(x, v.div(x, z))
-              v.set(x, v.add(v.c(1), v.add(x, x)))
-            } else {
-              const q0 = v.add(v.mul(x, v.c(1.6666665459e-1)), v.c(5.0000001201e-1))
-              const q1 = v.add(v.mul(x, v.c(8.3334519073e-3)), v.c(4.1665795894e-2))
-              const q2 = v.add(v.mul(x, v.c(1.98756915e-4)), v.c(1.3981999507e-3))
-              const p = v.add(v.mul(v.add(v.mul(q2, z), q1), z), q0)
-              v.set(x, v.add(v.add(v.mul(p, z), x), v.c(1)))
-            }
-          })
-          const shift = v.wide ? 52 : 23
-          if (!full) {
-            v.push(v.iadd(x, v.shl(t, shift)))
-            return
-          }
-          // 2^n in two factors, so that subnormal results are rounded once and large ones overflow to Infinity.
-          v.set(t, v.wide ? v.isub(t, v.c(magic)) : v.isub(t, v.bits(0x4b400000)))
-          v.set(n, v.shr(t, 1))
-          const bias = v.wide ? v.bits(1023n) : v.bits(127)
-          v.push(v.mul(v.mul(x, v.shl(v.iadd(n, bias), shift)), v.shl(v.iadd(v.isub(t, n), bias), shift)))
+  v.block(() =>
+    v.let(full ? clamp(v, x0, v.wide ? -746 : -104, v.wide ? 710 : 89) : x0, (x) =>
+      reduceExp(v, x, (t, n) => {
+        expReduced(v, x, true)
+        v.push(full ? scaled(v, x, t, n) : v.iadd(x, v.shl(t, v.wide ? 52 : 23)))
+      }),
+    ),
+  )
+/** exp(x) / 2, which overflows only where the hyperbolic functions do. */
+const halfExp = (v: Vec, x0: E): E =>
+  v.block(() =>
+    v.let(v.pmin(x0, v.c(v.wide ? 711 : 90)), (x) =>
+      reduceExp(v, x, (t, n) => {
+        expReduced(v, x, true)
+        v.push(scaled(v, x, t, n, true))
+      }),
+    ),
+  )
+/** 2^x; exact at integers. */
+export const exp2 = (v: Vec, x0: E): E =>
+  v.block(() =>
+    v.let(clamp(v, x0, v.wide ? -1076 : -151, v.wide ? 1025 : 129), (x) =>
+      v.let(v.add(x, v.c(roundingConstant(v))), (t) =>
+        v.let(v.sub(t, v.c(roundingConstant(v))), (n) => {
+          v.set(x, v.mul(v.sub(x, n), v.c(Math.LN2)))
+          expReduced(v, x, true)
+          v.push(scaled(v, x, t, n))
         }),
       ),
-    )
-  })
+    ),
+  )
+/** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)). */
+export const expm1 = (v: Vec, x0: E): E =>
+  v.block(() =>
+    v.let(clamp(v, x0, v.wide ? -39 : -19, v.wide ? 710 : 89), (x) =>
+      reduceExp(v, x, (t, n) => {
+        expReduced(v, x, false)
+        // n = 0 keeps x itself: -0 stays, and so do subnormal numbers.
+        v.let(v.compare('eq', n, v.c(0)), (zero) => {
+          const [shift, bias, magic] = v.wide ? [52, v.bits(1023n), v.c(roundingConstant(v))] : [23, v.bits(127), v.bits(0x4b400000)]
+          // 2^-n, 0 where n is so large that it does not matter.
+          v.set(n, v.and(v.shl(v.isub(bias, v.isub(t, magic)), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
+          v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.select(zero, x, scaled(v, y, t, n))))
+        })
+      }),
+    ),
+  )
 
 /** tanh x: a polynomial below 0.625, else 1 - 2 / (exp(2|x|) + 1). */
 export const tanh = (v: Vec, x0: E): E =>
@@ -230,11 +147,39 @@ export const tanh = (v: Vec, x0: E): E =>
       ),
     )
   })
+/** sinh x: a polynomial below 1, else h - 1 / (4 h) with h = exp(|x|) / 2. */
+export const sinh = (v: Vec, x0: E): E =>
+  v.block(() =>
+    v.let(x0, (x) =>
+      v.let(halfExp(v, v.abs(x)), (h) => {
+        v.set(h, v.copysign(v.sub(h, v.div(v.c(0.25), h)), x))
+        v.let(v.mul(x, x), (z) => {
+          const p = v.wide
+            ? v.div(
+                v.horner(z, [-7.89474443963537015605e-1, -1.63725857525983828727e2, -1.15614435765005216044e4, -3.517549648081513948e5]),
+                v.horner(z, [1, -2.77711081420602794433e2, 3.61578279834431989373e4, -2.11052978884890840399e6]),
+              )
+            : v.horner(z, [2.03721912945e-4, 8.33028376239e-3, 1.66667160211e-1])
+          v.push(v.select(v.compare('lt', v.abs(x), v.c(1)), v.add(x, v.mul(v.mul(p, z), x)), h))
+        })
+      }),
+    ),
+  )
+export const cosh = (v: Vec, x: E): E => v.block(() => v.let(halfExp(v, v.abs(x)), (h) => v.push(v.add(h, v.div(v.c(0.25), h)))))
 
-export const sigmoid = (v: Vec, x: E): E => v.div(v.c(1), v.add(v.c(1), exp(v, v.neg(x))))
+/** 1 / (1 + exp(-x)), from exp(-|x|) so that small values keep their accuracy. */
+export const sigmoid = (v: Vec, x0: E): E =>
+  v.block(() =>
+    v.let(x0, (x) =>
+      v.let(exp(v, v.neg(v.abs(x))), (e) => v.push(v.div(v.select(v.compare('lt', x, v.c(0)), e, v.c(1)), v.add(v.c(1), e)))),
+    ),
+  )
+/** max(x, 0) + log1p(exp(-|x|)). */
+export const softplus = (v: Vec, x0: E): E =>
+  v.block(() => v.let(x0, (x) => v.push(v.add(v.max(x, v.c(0)), log1p(v, exp(v, v.neg(v.abs(x))))))))
 
-/** log x: x = 2^e m with m in [sqrt(1/2), sqrt 2). */
-export const log = (v: Vec, x0: E): E =>
+/** Logarithm of x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt 2): log(1 + m) = m - m^2 / 2 + y. `finish` pushes the result. */
+const logarithm = (v: Vec, x0: E, finish: (m: Local, halfSquare: E, y: Local, e: Local) => void): E =>
   v.block(() => {
     v.let(x0, (x) =>
       v.let(v.c(0), (e) => {
@@ -260,6 +205,7 @@ export const log = (v: Vec, x0: E): E =>
             v.set(m, v.sub(v.add(m, v.and(small, m)), v.c(1)))
           })
           v.let(v.mul(m, m), (z) => {
+            const half = v.mul(v.c(0.5), z)
             if (v.wide) {
               const p = v.horner(
                 m,
@@ -275,11 +221,7 @@ export const log = (v: Vec, x0: E): E =>
                   2.31251620126765340583e1,
                 ],
               )
-              v.let(v.mul(m, v.div(v.mul(z, p), q)), (y) => {
-                v.set(y, v.sub(y, v.mul(e, v.c(2.121944400546905827679e-4))))
-                v.set(y, v.sub(y, v.mul(v.c(0.5), z)))
-                v.set(m, v.add(v.add(m, y), v.mul(e, v.c(0.693359375))))
-              })
+              v.let(v.mul(m, v.div(v.mul(z, p), q)), (y) => finish(m, half, y, e))
             } else {
               const p = v.horner(
                 m,
@@ -288,11 +230,7 @@ export const log = (v: Vec, x0: E): E =>
                   -2.4999993993e-1, 3.3333331174e-1,
                 ],
               )
-              v.let(v.mul(v.mul(m, z), p), (y) => {
-                v.set(y, v.sub(y, v.mul(e, v.c(2.1219444e-4))))
-                v.set(y, v.sub(y, v.mul(v.c(0.5), z)))
-                v.set(m, v.add(v.add(m, y), v.mul(e, v.c(0.693359375))))
-              })
+              v.let(v.mul(v.mul(m, z), p), (y) => finish(m, half, y, e))
             }
           })
           // Infinity and NaN as they are; 0 gives -Infinity; negative gives NaN.
@@ -302,6 +240,27 @@ export const log = (v: Vec, x0: E): E =>
         })
       }),
     )
+  })
+export const log = (v: Vec, x: E): E =>
+  logarithm(v, x, (m, half, y, e) => {
+    v.set(y, v.sub(y, v.mul(e, v.c(v.wide ? 2.121944400546905827679e-4 : 2.1219444e-4))))
+    v.set(y, v.sub(y, half))
+    v.set(m, v.add(v.add(m, y), v.mul(e, v.c(0.693359375))))
+  })
+/** Logarithm to base 2; exact at powers of two. */
+export const log2 = (v: Vec, x: E): E =>
+  logarithm(v, x, (m, half, y, e) => {
+    const l = v.c(LOG2E - 1)
+    v.set(y, v.sub(y, half))
+    v.set(m, v.add(v.add(v.add(v.add(v.mul(y, l), v.mul(m, l)), y), m), e))
+  })
+/** Logarithm to base 10, with log10(e) and log10(2) in two parts each. */
+export const log10 = (v: Vec, x: E): E =>
+  logarithm(v, x, (m, half, y, e) => {
+    const [eHigh, eLow, twoHigh, twoLow] = [4.3359375e-1, 7.00731903251827651129e-4, 3.0078125e-1, 2.48745663981195213739e-4]
+    v.set(y, v.sub(y, half))
+    const low = v.add(v.mul(v.add(m, y), v.c(eLow)), v.mul(e, v.c(twoLow)))
+    v.set(m, v.add(v.add(v.add(low, v.mul(y, v.c(eHigh))), v.mul(m, v.c(eHigh))), v.mul(e, v.c(twoHigh))))
   })
 
 /** log(1 + x), exact near 0: log(u) - ((u - 1) - x) / u with u = 1 + x. */
@@ -318,128 +277,6 @@ export const log1p = (v: Vec, x0: E): E =>
           // 1 + x == 1: x itself (keeps -0).
           v.push(v.select(v.compare('eq', u, v.c(1)), x, l))
         }),
-      ),
-    )
-  })
-
-/** exp x - 1: by the series near 0, tanh(x/2) (exp x + 1) elsewhere below 1, exp x - 1 above. */
-export const expm1 = (v: Vec, x0: E): E =>
-  v.block(() => {
-    v.let(x0, (x) =>
-      v.let(exp(v, x), (y) =>
-        v.let(v.mul(tanh(v, v.mul(x, v.c(0.5))), v.add(y, v.c(1))), (near) =>
-          v.push(v.select(v.compare('lt', v.abs(x), v.c(1)), near, v.sub(y, v.c(1)))),
-        ),
-      ),
-    )
-  })
-
-/** Largest argument that the reduction of sin and cos handles; larger ones go to the caller's fallback. */
-export const trigLimit = (v: Vec): number => (v.wide ? 1e6 : 8192)
-
-/** sin x or cos x for |x| up to trigLimit: octants by Cody-Waite, then one of two polynomials. */
-export const sinOrCos = (v: Vec, kind: 'sin' | 'cos', x0: E): E =>
-  v.block(() => {
-    v.let(x0, (x) =>
-      v.let(v.abs(x), (a) => {
-        const magic = v.wide ? 6755399441055744 : 12582912
-        // Quadrant: nearest integer to |x| * 2 / pi.
-        v.let(v.add(v.mul(a, v.c(2 / Math.PI)), v.c(magic)), (t) =>
-          v.let(v.sub(t, v.c(magic)), (n) => {
-            const parts = v.wide
-              ? [1.57079632673412561417, 6.0771005063039659766e-11, 2.02226624879595063154e-21]
-              : [1.5703125, 4.837512969970703e-4, 7.549789954891882e-8]
-            for (const p of parts) v.set(a, v.sub(a, v.mul(n, v.c(p))))
-            v.let(v.mul(a, a), (z) => {
-              const sinCoefficients = v.wide
-                ? [
-                    1.5896230157654656806e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6, -1.98412698295895385996e-4,
-                    8.33333333332211858878e-3, -1.66666666666666307295e-1,
-                  ]
-                : [-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1]
-              const cosCoefficients = v.wide
-                ? [
-                    -1.135853652138768173e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7, 2.48015872888517045348e-5,
-                    -1.38888888888730564116e-3, 4.16666666666665929218e-2,
-                  ]
-                : [2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2]
-              v.let(v.add(v.mul(v.mul(v.horner(z, sinCoefficients), z), a), a), (s) =>
-                v.let(v.add(v.sub(v.mul(v.mul(v.horner(z, cosCoefficients), z), z), v.mul(v.c(0.5), z)), v.c(1)), (c) => {
-                  // Odd quadrants swap the polynomials; the sign comes from bit 1 of the quadrant (shifted by one for cos).
-                  const one = v.wide ? v.bits(1n) : v.bits(1)
-                  const odd = (k: E): E => v.isub(v.wide ? v.bits(0n) : v.bits(0), v.and(k, one))
-                  const top = v.wide ? 62 : 30
-                  const q: E = kind === 'sin' ? t : v.iadd(t, one)
-                  v.set(z, v.select(odd(t), kind === 'sin' ? c : s, kind === 'sin' ? s : c))
-                  v.let(v.and(v.shl(q, top), v.c(-0)), (sign) => {
-                    if (kind === 'sin') v.push(v.xor(v.xor(z, sign), v.sign(x)))
-                    else v.push(v.xor(z, sign))
-                  })
-                }),
-              )
-            })
-          }),
-        )
-      }),
-    )
-  })
-
-/** atan t for 0 <= t <= 1. */
-const atanUnit = (v: Vec, t: Local): void => {
-  const tan = v.wide ? 0.66 : 0.414213562373095
-  v.let(v.compare('gt', t, v.c(tan)), (big) => {
-    v.set(t, v.select(big, v.div(v.sub(t, v.c(1)), v.add(t, v.c(1))), t))
-    v.let(v.mul(t, t), (z) => {
-      if (v.wide) {
-        const p = v.horner(
-          z,
-          [
-            -8.750608600031904122785e-1, -1.615753718733365076637e1, -7.50085579231470466734e1, -1.22886668449013617341e2,
-            -6.485021904942025371773e1,
-          ],
-        )
-        const q = v.horner(
-          z,
-          [
-            1, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2,
-            1.945506571482613964425e2,
-          ],
-        )
-        v.set(t, v.add(v.mul(t, v.div(v.mul(z, p), q)), t))
-      } else v.set(t, v.add(v.mul(v.mul(v.horner(z, [8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1]), z), t), t))
-    })
-    v.set(t, v.add(t, v.and(big, v.c(Math.PI / 4))))
-  })
-}
-
-/** The angle of (x, y), in every quadrant; signs of zero as IEEE 754 says. */
-export const atan2 = (v: Vec, y0: E, x0: E): E =>
-  v.block(() => {
-    v.let(y0, (y) =>
-      v.let(x0, (x) =>
-        v.let(v.abs(y), (ay) =>
-          v.let(v.abs(x), (ax) =>
-            v.let(v.div(v.pmin(ay, ax), v.pmax(ay, ax)), (t) => {
-              // 0/0 is 0 here, Infinity/Infinity is 1; NaN arguments come back at the end.
-              v.set(t, v.select(v.compare('eq', v.add(ax, ay), v.c(0)), v.c(0), t))
-              v.set(
-                t,
-                v.select(
-                  v.and(v.compare('eq', ax, v.c(Number.POSITIVE_INFINITY)), v.compare('eq', ay, v.c(Number.POSITIVE_INFINITY))),
-                  v.c(1),
-                  t,
-                ),
-              )
-              atanUnit(v, t)
-              v.set(t, v.select(v.compare('gt', ay, ax), v.sub(v.c(Math.PI / 2), t), t))
-              // Negative x, -0 included: the sign bit spread over the lane.
-              v.set(ax, v.compare('lt', v.copysign(v.c(1), x), v.c(0)))
-              v.set(t, v.select(ax, v.sub(v.c(Math.PI), t), t))
-              v.set(t, v.copysign(t, y))
-              v.let(v.add(x, y), (s) => v.push(v.select(v.compare('eq', x, x), v.select(v.compare('eq', y, y), t, s), s)))
-            }),
-          ),
-        ),
       ),
     )
   })

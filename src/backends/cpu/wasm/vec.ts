@@ -1,0 +1,160 @@
+/** Vector arithmetic on f32 or f64 lanes as expressions: each pushes its value when emitted. */
+import { type FunctionBuilder, type Local, OP, type Op, type Operand } from './encoder.js'
+import type { Registers } from './lanes.js'
+
+type Name =
+  | 'add'
+  | 'sub'
+  | 'mul'
+  | 'div'
+  | 'min'
+  | 'max'
+  | 'pmin'
+  | 'pmax'
+  | 'abs'
+  | 'neg'
+  | 'sqrt'
+  | 'eq'
+  | 'ne'
+  | 'lt'
+  | 'gt'
+  | 'le'
+  | 'ge'
+  | 'nearest'
+  | 'floor'
+  | 'ceil'
+  | 'trunc'
+const op = (type: 'f32x4' | 'f64x2', name: Name): Op => OP[`${type}_${name}`]
+
+/** An expression: pushes its value when emitted. */
+export type E = Operand
+
+/** Vector arithmetic in one format. */
+export class Vec {
+  readonly wide: boolean
+  private readonly type: 'f32x4' | 'f64x2'
+  constructor(
+    readonly f: FunctionBuilder,
+    readonly regs: Registers,
+    readonly dtype: 'f32' | 'f64',
+  ) {
+    this.wide = dtype === 'f64'
+    this.type = this.wide ? 'f64x2' : 'f32x4'
+  }
+  /** A constant in every lane. */
+  c(x: number): E {
+    return () => (this.wide ? this.f.f64x2Const(x) : this.f.f32x4Const(x))
+  }
+  private two(name: Name, a: E, b: E): E {
+    return () => this.f.op(op(this.type, name), a, b)
+  }
+  private one(name: Name, a: E): E {
+    return () => this.f.op(op(this.type, name), a)
+  }
+  add(a: E, b: E): E {
+    return this.two('add', a, b)
+  }
+  sub(a: E, b: E): E {
+    return this.two('sub', a, b)
+  }
+  mul(a: E, b: E): E {
+    return this.two('mul', a, b)
+  }
+  div(a: E, b: E): E {
+    return this.two('div', a, b)
+  }
+  /** Maximum and minimum that keep NaN. */
+  max(a: E, b: E): E {
+    return this.two('max', a, b)
+  }
+  min(a: E, b: E): E {
+    return this.two('min', a, b)
+  }
+  /** b < a ? b : a, and a < b ? b : a: NaN in a is kept, in one instruction. */
+  pmin(a: E, b: E): E {
+    return this.two('pmin', a, b)
+  }
+  pmax(a: E, b: E): E {
+    return this.two('pmax', a, b)
+  }
+  abs(a: E): E {
+    return this.one('abs', a)
+  }
+  neg(a: E): E {
+    return this.one('neg', a)
+  }
+  sqrt(a: E): E {
+    return this.one('sqrt', a)
+  }
+  compare(name: 'eq' | 'ne' | 'lt' | 'gt' | 'le' | 'ge', a: E, b: E): E {
+    return this.two(name, a, b)
+  }
+  round(name: 'nearest' | 'floor' | 'ceil' | 'trunc', a: E): E {
+    return this.one(name, a)
+  }
+  /** mask ? a : b, lane by lane. */
+  select(mask: E, a: E, b: E): E {
+    return () => this.f.op(OP.v128_bitselect, a, b, mask)
+  }
+  and(a: E, b: E): E {
+    return () => this.f.op(OP.v128_and, a, b)
+  }
+  or(a: E, b: E): E {
+    return () => this.f.op(OP.v128_or, a, b)
+  }
+  xor(a: E, b: E): E {
+    return () => this.f.op(OP.v128_xor, a, b)
+  }
+  andNot(a: E, b: E): E {
+    return () => this.f.op(OP.v128_andnot, a, b)
+  }
+  /** The sign bit of x. */
+  sign(x: E): E {
+    return this.and(x, this.c(-0))
+  }
+  copysign(magnitude: E, sign: E): E {
+    return this.or(this.abs(magnitude), this.sign(sign))
+  }
+  /** Integer lanes of the format's width. */
+  iadd(a: E, b: E): E {
+    return () => this.f.op(this.wide ? OP.i64x2_add : OP.i32x4_add, a, b)
+  }
+  isub(a: E, b: E): E {
+    return () => this.f.op(this.wide ? OP.i64x2_sub : OP.i32x4_sub, a, b)
+  }
+  shl(a: E, n: number): E {
+    return () => this.f.op(this.wide ? OP.i64x2_shl : OP.i32x4_shl, a, n)
+  }
+  shr(a: E, n: number): E {
+    return () => this.f.op(this.wide ? OP.i64x2_shr_s : OP.i32x4_shr_s, a, n)
+  }
+  ushr(a: E, n: number): E {
+    return () => this.f.op(this.wide ? OP.i64x2_shr_u : OP.i32x4_shr_u, a, n)
+  }
+  bits(n: number | bigint): E {
+    return () => (this.wide ? this.f.i64x2Const(BigInt(n)) : this.f.i32x4Const(Number(n)))
+  }
+  /** Names a value: computed once, read often. */
+  let(e: E, body: (x: Local) => void): void {
+    this.regs.hold(e, body)
+  }
+  /** Replaces the value of a register by an expression of it. */
+  set(x: Local, e: E): void {
+    this.f.set(x, e)
+  }
+  /** Horner's rule: coefficients from the highest power. */
+  horner(x: E, cs: readonly number[]): E {
+    let e = this.c(cs[0]!)
+    for (const c of cs.slice(1)) e = this.add(this.mul(e, x), this.c(c))
+    return e
+  }
+  /** As an expression: runs `body`, which must push one value. */
+  block(body: () => void): E {
+    return () => {
+      body()
+    }
+  }
+  push(e: E): void {
+    this.f.push(e)
+  }
+}

@@ -1,0 +1,180 @@
+/** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
+import { raise } from '../explain.js'
+import { asExpr, asNode, type Node } from '../expr.js'
+import { liftAll } from '../lift.js'
+import { range, showShape, sizeOf } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { mul } from './arithmetic.js'
+import { matmulNode } from './contract.js'
+import { axisOf, reshapeNode, swapLast, transposeNode } from './layout.js'
+import { diag } from './layout-more.js'
+import { reduceNode, sumPrimitive } from './reduce.js'
+
+/** An array whose axes have names. */
+interface Labelled {
+  readonly node: Node
+  readonly labels: readonly string[]
+}
+const sizeIn = ({ node, labels }: Labelled, label: string): number => node.shape[labels.indexOf(label)]!
+const sizesIn = (x: Labelled, labels: readonly string[]): number[] => labels.map((l) => sizeIn(x, l))
+const ordered = (x: Labelled, labels: readonly string[]): Node =>
+  transposeNode(
+    x.node,
+    labels.map((l) => x.labels.indexOf(l)),
+  )
+const sameLabels = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((l, i) => l === b[i])
+
+/** A stack of matrices [...batch, rows, columns]. Where columns come first already it is a transposed view, which products read as it is. */
+const matrices = (x: Labelled, batch: readonly string[], rows: readonly string[], columns: readonly string[]): Node => {
+  const [b, r, c] = [sizesIn(x, batch), sizeOf(sizesIn(x, rows)), sizeOf(sizesIn(x, columns))]
+  return columns.length > 0 && rows.length > 0 && sameLabels(x.labels, [...batch, ...columns, ...rows])
+    ? swapLast(reshapeNode(x.node, [...b, c, r]))
+    : reshapeNode(ordered(x, [...batch, ...rows, ...columns]), [...b, r, c])
+}
+/** x under more labels: axes of length 1 for those it does not have. */
+const spread = (x: Labelled, labels: readonly string[]): Node =>
+  reshapeNode(
+    ordered(
+      x,
+      labels.filter((l) => x.labels.includes(l)),
+    ),
+    labels.map((l) => (x.labels.includes(l) ? sizeIn(x, l) : 1)),
+  )
+
+/** The sum of a b over the labels that both have and `kept` does not. `order` is how the result's labels are wanted. */
+const contractPair = (a: Labelled, b: Labelled, kept: ReadonlySet<string>, order: readonly string[]): Labelled => {
+  const shared = a.labels.filter((l) => b.labels.includes(l))
+  const inner = shared.filter((l) => !kept.has(l))
+  const left = a.labels.filter((l) => !b.labels.includes(l))
+  const right = b.labels.filter((l) => !a.labels.includes(l))
+  if (inner.length === 0) {
+    const own = [...a.labels, ...right]
+    const labels = own.length === order.length && own.every((l) => order.includes(l)) ? order : own
+    return { node: asNode(mul(asExpr(spread(a, labels)), asExpr(spread(b, labels)))), labels }
+  }
+  if (left.length > 0 && right.length > 0 && order.indexOf(right[0]!) >= 0 && order.indexOf(right[0]!) < order.indexOf(left[0]!))
+    return contractPair(b, a, kept, order.filter((l) => !left.includes(l)).concat(left))
+  const batch = shared.filter((l) => kept.has(l))
+  const product = matmulNode(matrices(a, batch, left, inner), matrices(b, batch, inner, right))
+  return {
+    node: reshapeNode(product, [...sizesIn(a, batch), ...sizesIn(a, left), ...sizesIn(b, right)]),
+    labels: [...batch, ...left, ...right],
+  }
+}
+
+/** Axes of one label become one: their diagonal. */
+const withoutRepeats = (x: Labelled): Labelled => {
+  const at = x.labels.findIndex((l, i) => x.labels.indexOf(l) < i)
+  if (at < 0) return x
+  const first = x.labels.indexOf(x.labels[at]!)
+  const others = range(x.labels.length).filter((i) => i !== first && i !== at)
+  return withoutRepeats({
+    node: asNode(diag(asExpr(transposeNode(x.node, [...others, first, at])))),
+    labels: [...others.map((i) => x.labels[i]!), x.labels[at]!],
+  })
+}
+/** Sums over the labels that nobody else reads. */
+const summed = (x: Labelled, kept: ReadonlySet<string>): Labelled => {
+  const axes = range(x.labels.length).filter((i) => !kept.has(x.labels[i]!))
+  return axes.length === 0 ? x : { node: reduceNode(sumPrimitive, x.node, axes), labels: x.labels.filter((l) => kept.has(l)) }
+}
+
+/** The sum over all labels that are not in the output, two operands at a time from the left. */
+const contractAll = (operands: readonly Labelled[], output: readonly string[]): Node => {
+  const plain = operands.map(withoutRepeats)
+  /** Labels that something other than operand i, or than the operands up to i, still needs. */
+  const elsewhere = (i: number): Set<string> => new Set([...output, ...plain.flatMap((x, j) => (j === i ? [] : x.labels))])
+  const later = (i: number): Set<string> => new Set([...output, ...plain.slice(i + 1).flatMap((x) => x.labels)])
+  const terms = plain.map((x, i) => summed(x, elsewhere(i)))
+  const result = terms.slice(1).reduce((x, y, i) => contractPair(x, y, later(i + 1), i === terms.length - 2 ? output : []), terms[0]!)
+  return ordered(result, output)
+}
+
+const bad = (reason: string, fix?: string): never => raise({ _tag: 'BadInput', where: 'einsum', reason, ...(fix && { fix }) })
+const letters = (term: string): string[] =>
+  [...term].map((l) => (/[A-Za-z]/.test(l) ? l : bad(`'${l}' is not the name of an axis.`, 'name axes by letters, as in ij,jk->ik.')))
+
+/**
+ * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
+ * A letter twice in one operand takes its diagonal. Without an arrow the output is the letters that occur once, in alphabetical order.
+ *
+ * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; f32 sums in f32.
+ * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
+ * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit, Unsupported for an ellipsis.
+ * @example einsum('ij,jk->ik', [[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
+  const text = typeof spec === 'string' ? spec.replace(/\s/g, '') : bad('the first argument is not a string.', "give one, as 'ij,jk->ik'.")
+  if (text.includes('.'))
+    raise({ _tag: 'Unsupported', backend: 'einsum', what: `the ellipsis in '${spec}'`, fix: 'name every axis by a letter.' })
+  const [inputs, out, ...rest] = text.split('->')
+  if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
+  const terms = inputs!.split(',').map(letters)
+  if (terms.length !== xs.length) bad(`'${spec}' names ${terms.length} operands, got ${xs.length}.`, 'separate operands by commas.')
+  const nodes = liftAll(xs, 'einsum', 'f32')
+  const sizes = new Map<string, number>()
+  const mismatch = (reason: string, fix?: string): never =>
+    raise({ _tag: 'ShapeMismatch', op: 'einsum', shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
+  terms.forEach((labels, i) => {
+    const s = nodes[i]!.shape
+    if (labels.length !== s.length)
+      mismatch(`operand ${i} is ${showShape(s)}, '${labels.join('')}' names ${labels.length} axes.`, 'give one letter to each axis.')
+    labels.forEach((l, axis) => {
+      const known = sizes.get(l) ?? s[axis]!
+      if (known !== s[axis]) mismatch(`'${l}' is ${known} and, in operand ${i} of shape ${showShape(s)}, ${s[axis]}.`)
+      sizes.set(l, known)
+    })
+  })
+  const all = terms.flat()
+  const output = out === undefined ? all.filter((l) => all.indexOf(l) === all.lastIndexOf(l)).sort() : letters(out)
+  output.forEach((l, i) => {
+    if (!sizes.has(l)) bad(`the output letter '${l}' is in no operand.`)
+    if (output.indexOf(l) !== i) bad(`the output names '${l}' twice.`, 'take the diagonal of a result with diag.')
+  })
+  const labelled = nodes.map((node, i) => ({ node, labels: terms[i]! }))
+  return asExpr(contractAll(labelled, output))
+}
+
+/**
+ * The sum of a b over axes of a and axes of b: a number n means the last n of a and the first n of b (2 by default).
+ *
+ * Shapes  the axes of a that are left, then those of b.   Dtype  promoted.
+ * Rule    of the matrix product that it is.   Source  NumPy tensordot.
+ * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
+ * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
+ */
+export const tensordot = (a: unknown, b: unknown, axes: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'tensordot', 'f32') as [Node, Node]
+  const [rx, ry] = [x.shape.length, y.shape.length]
+  const wrong = (reason: string): never =>
+    raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })
+  if (typeof axes === 'number' && !(Number.isInteger(axes) && axes >= 0 && axes <= Math.min(rx, ry)))
+    wrong(`${axes} is not a number of axes of ${showShape(x.shape)} and ${showShape(y.shape)}.`)
+  const [p, q] =
+    typeof axes === 'number'
+      ? [range(axes).map((i) => rx - axes + i), range(axes)]
+      : [axes[0].map((i) => axisOf(i, rx, 'tensordot')), axes[1].map((i) => axisOf(i, ry, 'tensordot'))]
+  if (p.length !== q.length || new Set(p).size !== p.length || new Set(q).size !== q.length)
+    wrong(`axes [${p.join(', ')}] and [${q.join(', ')}] do not pair up.`)
+  p.forEach((i, k) => {
+    if (x.shape[i] !== y.shape[q[k]!])
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'tensordot',
+        shapes: [x.shape, y.shape],
+        reason: `axis ${i} of a ${showShape(x.shape)} is ${x.shape[i]}, axis ${q[k]} of b ${showShape(y.shape)} is ${y.shape[q[k]!]}.`,
+      })
+  })
+  const left = range(rx).map((i) => `a${i}`)
+  const right = range(ry).map((i) => (q.includes(i) ? `a${p[q.indexOf(i)]}` : `b${i}`))
+  const output = [...left.filter((_, i) => !p.includes(i)), ...right.filter((_, i) => !q.includes(i))]
+  return asExpr(
+    contractAll(
+      [
+        { node: x, labels: left },
+        { node: y, labels: right },
+      ],
+      output,
+    ),
+  )
+}

@@ -1,0 +1,119 @@
+/** Products that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
+import { raise } from '../explain.js'
+import { asExpr, asNode, type Node } from '../expr.js'
+import { lift, liftAll } from '../lift.js'
+import { broadcastShapes, showShape } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { mul } from './arithmetic.js'
+import { reshapeNode } from './layout.js'
+import { diag } from './layout-more.js'
+import { sum } from './reduce.js'
+
+const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'f32') as [Node, Node]
+
+/**
+ * Inner product over the last axis: sum(a b).
+ *
+ * Shapes  a: [..., k], b: [..., k] -> [...]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Rule    dy = dot(da, b) + dot(a, db); aBar = yBar b, bBar = yBar a.
+ * Errors  ShapeMismatch when the last axes differ or the leading ones do not broadcast.
+ * @example dot([1, 2], [3, 4])   // 11
+ */
+export const dot = (a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = pairOf(a, b, 'dot')
+  const [s, u] = [x.shape, y.shape]
+  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: 'dot', shapes: [s, u], reason, fix })
+  if (s.length === 0 || u.length === 0) fail(`needs vectors, got ${showShape(s)} and ${showShape(u)}.`, 'use mul for numbers.')
+  const [k, l] = [s[s.length - 1]!, u[u.length - 1]!]
+  if (k !== l) fail(`last axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`, 'use matmul for a matrix product.')
+  if (broadcastShapes(s, u) === undefined)
+    fail(`leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`, 'use matmul for a matrix product.')
+  return sum(mul(asExpr(x), asExpr(y)), { axis: -1 })
+}
+
+/**
+ * Inner product of two arrays of one size, flattened.
+ *
+ * Shapes  any, equally many elements -> [].   Dtype  promoted.   Rule  aBar = yBar b, bBar = yBar a.   Source  NumPy vdot.
+ * Errors  ShapeMismatch when the sizes differ.
+ * @example vdot([[1, 2]], [[3], [4]])   // 11
+ */
+export const vdot = (a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = pairOf(a, b, 'vdot')
+  if (x.aval.size !== y.aval.size)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'vdot',
+      shapes: [x.shape, y.shape],
+      reason: `sizes differ: a is ${showShape(x.shape)}, b is ${showShape(y.shape)} (${x.aval.size} is not ${y.aval.size}).`,
+      fix: 'give arrays with equally many elements.',
+    })
+  return sum(mul(asExpr(reshapeNode(x, [x.aval.size])), asExpr(reshapeNode(y, [y.aval.size]))))
+}
+
+/**
+ * Every product of an element of a with one of b.
+ *
+ * Shapes  the axes of a, then those of b.   Dtype  promoted.
+ * Rule    dy = outer(da, b) + outer(a, db); aBar = the sum of yBar b over b's axes.
+ * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
+ */
+export const outer = (a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'outer') as [Node, Node]
+  return mul(asExpr(reshapeNode(x, [...x.shape, ...y.shape.map(() => 1)])), asExpr(y))
+}
+
+/**
+ * Kronecker product: a with each element replaced by it times b.
+ *
+ * Shapes  a: [m, n], b: [p, q] -> [m p, n q]; an array of lower rank gets axes of length 1 in front.   Dtype  promoted.
+ * Rule    bilinear, as outer.   Source  NumPy kron.
+ * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
+ */
+export const kron = (a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'kron') as [Node, Node]
+  const rank = Math.max(x.shape.length, y.shape.length)
+  const full = (s: readonly number[]): number[] => [...new Array<number>(rank - s.length).fill(1), ...s]
+  const [s, u] = [full(x.shape), full(y.shape)]
+  const wide = mul(
+    asExpr(
+      reshapeNode(
+        x,
+        s.flatMap((d) => [d, 1]),
+      ),
+    ),
+    asExpr(
+      reshapeNode(
+        y,
+        u.flatMap((d) => [1, d]),
+      ),
+    ),
+  )
+  return asExpr(
+    reshapeNode(
+      asNode(wide),
+      s.map((d, i) => d * u[i]!),
+    ),
+  )
+}
+
+/**
+ * Sum of the main diagonal of a square matrix, or of each of a stack of them.
+ *
+ * Shapes  [..., n, n] -> [...].   Dtype  x's.   Rule  xBar = yBar on the diagonal of zeros.
+ * Errors  ShapeMismatch unless the last two axes are equal.
+ * @example trace([[1, 2], [3, 4]])   // 5
+ */
+export const trace = (x: unknown): AnyExpr => {
+  const n = lift(x, 'trace')
+  const [rows, columns] = n.shape.slice(-2)
+  if (n.shape.length < 2 || rows !== columns)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'trace',
+      shapes: [n.shape],
+      reason: `needs square matrices, got ${showShape(n.shape)}.`,
+      fix: 'sum(diag(x), { axis: -1 }) takes any matrix.',
+    })
+  return sum(diag(asExpr(n)), { axis: -1 })
+}
