@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import * as cd from '../../src/index.js'
-import { programs } from '../golden/programs.js'
+import { programs, variants } from '../golden/programs.js'
 
 type Any = cd.AnyExpr
 const explain = (f: unknown, ...args: readonly unknown[]): cd.Explanation => {
@@ -127,6 +127,42 @@ describe('fusion', () => {
     const e = explain(programs.W10('f32').whole)
     expect(e.steps.length).toBe(1)
     expect(e.buffers).toBe(5)
+  })
+})
+
+describe('recurrent cells', () => {
+  const kernelsOf = (e: cd.Explanation, name: RegExp): number => e.steps.filter((s) => name.test(s.kernel)).length
+
+  it('W7: one accumulator each for Wx, Wh and b, nothing copied, one loop a step each way', () => {
+    const e = explain(programs.W7('f32').whole)
+    expect(e.copiedAccumulators).toBe(0)
+    // 64 + 64 forward, 63 to h, 64 to each weight: every product into a weight but its first is in place.
+    expect(e.counts.gemm).toBeLessThanOrEqual(64 + 64 + 63 + 64 + 64)
+    expect(e.counts.loop).toBeLessThanOrEqual(2 * 64 + 2)
+    expect(e.steps.some((s) => s.kernel === 'loop add')).toBe(false)
+  })
+  for (const [name, program] of [
+    ['one split', programs.W8('f32')],
+    ['single slices', variants['W8/slices'].program('f32')],
+  ] as const)
+    it(`W8 with ${name}: at most two products and one pointwise loop a step each way, no fill, no concat kernel in the steps`, () => {
+      const e = explain(program.whole)
+      expect(e.copiedAccumulators).toBe(0)
+      // Forward: one for all inputs, then one a step. Back: to h and into Wh a step, then Wi once.
+      expect(e.counts.gemm).toBeLessThanOrEqual(1 + 32 + 2 * 32 + 1)
+      expect(kernelsOf(e, /sigmoid/)).toBe(32)
+      expect(kernelsOf(e, /^loop mul mul mul sub/)).toBe(31)
+      expect(kernelsOf(e, /copy/)).toBeLessThanOrEqual(6)
+    })
+  it('a 64-step network has as many kernels as a 2-step one, but for its ends', () => {
+    const rnn = (steps: number) =>
+      cd.fn({ xs: cd.f32(steps, 4, 8), Wx: cd.f32(8, 8), Wh: cd.f32(8, 8) }, ({ xs, Wx, Wh }) => {
+        let h: Any = cd.zeros([4, 8], 'f32')
+        for (const x of cd.unstack(xs as never) as readonly Any[]) h = cd.tanh(cd.add(cd.matmul(x as never, Wx as never), cd.matmul(h as never, Wh as never)) as never) as Any
+        return cd.sum(cd.square(h as never)) as cd.Expr<[], 'f32'>
+      })
+    const [short, long] = [2, 64].map((n) => explain(cd.grad(rnn(n), { wrt: ['Wx', 'Wh'] })))
+    expect(long!.kernels - short!.kernels).toBeLessThanOrEqual(2)
   })
 })
 
