@@ -28,15 +28,19 @@ const INVERSE_FACTORIALS: readonly number[] = [
 /** exp(x) - 1 for |x| <= log(2) / 2, in place. `plusOne` gives exp(x). */
 const expReduced = (v: Vec, x: Local, plusOne: boolean): void =>
   v.let(v.mul(x, x), (z) => {
-    if (v.wide) {
-      // x + x^2 (1/2! + x/3! + ... + x^11/13!), paired so that few operations wait for another.
+    if (v.wide && plusOne) {
+      v.set(x, v.mul(x, v.horner(z, [1.26177193074810590878e-4, 3.029944077074419613e-2, 9.9999999999999999991e-1])))
+      v.set(z, v.sub(v.horner(z, [3.00198505138664455042e-6, 2.52448340349684104192e-3, 2.27265548208155028766e-1, 2]), x))
+      v.set(x, v.div(x, z))
+      v.set(x, v.add(v.c(1), v.add(x, x)))
+    } else if (v.wide) {
+      // Without the 1 the error of a quotient would show: x + x^2 (1/2! + x/3! + ... + x^11/13!), paired so that few operations wait for another.
       const pair = (k: number): E => v.add(v.mul(x, v.c(INVERSE_FACTORIALS[k + 1]!)), v.c(INVERSE_FACTORIALS[k]!))
       v.let(v.mul(z, z), (z2) => {
         const quad = (k: number): E => v.add(v.mul(pair(k + 2), z), pair(k))
         const w = v.add(v.mul(v.add(v.mul(quad(8), z2), quad(4)), z2), quad(0))
         v.set(x, v.add(v.mul(w, z), x))
       })
-      if (plusOne) v.set(x, v.add(x, v.c(1)))
     } else {
       const q0 = v.add(v.mul(x, v.c(1.6666665459e-1)), v.c(5.0000001201e-1))
       const q1 = v.add(v.mul(x, v.c(8.3334519073e-3)), v.c(4.1665795894e-2))
