@@ -158,7 +158,8 @@ describe('recurrent cells', () => {
     const rnn = (steps: number) =>
       cd.fn({ xs: cd.f32(steps, 4, 8), Wx: cd.f32(8, 8), Wh: cd.f32(8, 8) }, ({ xs, Wx, Wh }) => {
         let h: Any = cd.zeros([4, 8], 'f32')
-        for (const x of cd.unstack(xs as never) as readonly Any[]) h = cd.tanh(cd.add(cd.matmul(x as never, Wx as never), cd.matmul(h as never, Wh as never)) as never) as Any
+        for (const x of cd.unstack(xs as never) as readonly Any[])
+          h = cd.tanh(cd.add(cd.matmul(x as never, Wx as never), cd.matmul(h as never, Wh as never)) as never) as Any
         return cd.sum(cd.square(h as never)) as cd.Expr<[], 'f32'>
       })
     const [short, long] = [2, 64].map((n) => explain(cd.grad(rnn(n), { wrt: ['Wx', 'Wh'] })))
