@@ -143,7 +143,7 @@ describe('recurrent cells', () => {
   })
   for (const [name, program] of [
     ['one split', programs.W8('f32')],
-    ['single slices', variants['W8/slices'].program('f32')],
+    ['single slices', variants['W8/slices']!.program('f32')],
   ] as const)
     it(`W8 with ${name}: at most two products and one pointwise loop a step each way, no fill, no concat kernel in the steps`, () => {
       const e = explain(program.whole)
