@@ -17,6 +17,7 @@ export interface Finding {
     | 'thunk'
     | 'second order'
     | 'batch'
+    | 'kink'
     | 'not implemented'
   /** Primitive or function. */
   readonly of: string

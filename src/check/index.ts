@@ -4,7 +4,7 @@ import type { AnyPrimitive, Sample } from '../core/primitive.js'
 import type { Registry } from '../core/registry.js'
 import { type Checked, report } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'
-import { checkRule as checkRuleWith, type RuleOptions } from './rule.js'
+import { checkKinks as checkKinksWith, checkRule as checkRuleWith, type RuleOptions } from './rule.js'
 
 export { random } from './draw.js'
 export { type Checked, type Finding, type Passed, report } from './findings.js'
@@ -16,6 +16,8 @@ export type { RuleOptions } from './rule.js'
 export interface Checker {
   /** Every law of one primitive's rule at one of its samples. */
   readonly checkRule: (primitive: AnyPrimitive, sample: Sample, options?: RuleOptions) => Checked
+  /** The declared derivative at every kink that a primitive declares. */
+  readonly checkKinks: (primitive: AnyPrimitive) => Checked
   /** The derivative of a function at its arguments, in every mode, against finite differences. */
   readonly checkGrad: (f: unknown, args: readonly unknown[], options?: GradientOptions) => Checked
   /** As checkGrad, for tests of any framework: throws with the table of findings. */
@@ -31,6 +33,7 @@ export const makeCheck = (registry: Registry): Checker => {
   const checkGrad = checkGradWith(registry)
   return {
     checkRule: (primitive, sample, options) => checkRuleWith(registry, primitive, sample, options),
+    checkKinks: (primitive) => checkKinksWith(registry, primitive),
     checkGrad,
     expectGradient: (f, args, options) => {
       const c = checkGrad(f, args, options)

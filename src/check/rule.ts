@@ -5,8 +5,8 @@ import { applyAny, asExpr, asNode, input, type Node } from '../core/expr.js'
 import type { NDArray } from '../core/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/primitive.js'
 import { type Registry, ruleFor } from '../core/registry.js'
-import { type Forced, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
-import { instantiate } from '../modes/common.js'
+import { type Forced, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
+import { instantiate, ones } from '../modes/common.js'
 import { configOf, pullback, pushforward } from '../modes/transform.js'
 import { batch } from '../modes/vmap.js'
 import { along, dot, drawArray, random } from './draw.js'
@@ -179,6 +179,8 @@ const checkKinds = (registry: Registry, prim: AnyPrimitive, sample: Sample, out:
   }
 }
 
+const scaledBy = (c: number, a: NDArray): NDArray => ({ ...a, data: Float64Array.from(a.data, (v) => c * v) })
+
 /** The pullback itself: seeds in every form, linear, repeatable, forced once; addTo adds. */
 const checkPullback = (
   registry: Registry,
@@ -192,6 +194,7 @@ const checkPullback = (
 ): void => {
   const rrule = ruleFor(registry, prim, 'rrule', 'the checker')
   const mask = inputs.map((x) => isFloat(x.dtype))
+  const exact = [...inputs, ...ys].some((n) => n.dtype === 'f32') ? 1e-6 : 1e-12
   const made = rrule(inputs.map(asExpr), sample.params as never, {
     y: asExpr(ys[0]!),
     ys: ys.map(asExpr),
@@ -214,14 +217,23 @@ const checkPullback = (
   valuesOf(made.pullback(seedsOf(asExpr), mask)).forEach((v, i) => {
     if (v !== undefined && base[i] !== undefined) out.near('linear', `pullback called again, argument ${i}`, v, base[i]!, 0)
   })
-  let forced = 0
-  const once = thunk(() => {
-    forced++
-    return ZeroTangent
+  // Linear in the seed: P(-3 yBar) = -3 P(yBar).
+  const scaled = new Map([...numbers, ...yBars.flatMap((s) => (s === undefined ? [] : [[s, scaledBy(-3, numbers.get(s)!)] as const]))])
+  first.forEach((t, i) => {
+    const f = unthunk(t)
+    if (f._tag !== 'Expr' || base[i] === undefined) return
+    const want = Float64Array.from(base[i]!, (v) => -3 * v)
+    out.near('linear', `-3 times the seed, argument ${i}`, evaluateNodes([asNode(f)], scaled)[0]!.data, want, exact)
   })
-  unthunk(once)
-  unthunk(once)
-  out.is('thunk', 'a seed thunk', forced, 1)
+  // A cotangent is built at most once, however often it is forced; one alone is what it is among all.
+  first.forEach((t, i) => {
+    out.is('thunk', `forced again, argument ${i}`, unthunk(t), unthunk(t))
+    if (base[i] === undefined) return
+    const only = mask.map((_, k) => k === i)
+    const alone = unthunk(made.pullback(seedsOf(asExpr), only)[i]!)
+    if (alone._tag !== 'Expr') out.note('tangent', `argument ${i} alone`, 0, 'a value', alone._tag)
+    else out.near('tangent', `argument ${i} alone`, evaluateNodes([asNode(alone)], numbers)[0]!.data, base[i]!, exact)
+  })
   for (const t of made.pullback(
     seedsOf(() => ZeroTangent),
     mask,
@@ -290,4 +302,33 @@ const checkBatch = (registry: Registry, inputs: readonly Node[], ys: readonly No
       })
     }
   }
+}
+
+/** At every kink that the primitive declares, both modes give the declared partials, exactly. */
+export const checkKinks = (registry: Registry, prim: AnyPrimitive): Checked => {
+  const out = new Collector(prim.name, 0)
+  for (const kink of prim.kinks) {
+    const inputs = kink.at.map(() => input(aval([], 'f64')))
+    const env = bind(
+      inputs,
+      kink.at.map((v): NDArray => ({ shape: [], dtype: 'f64', data: Float64Array.of(v) })),
+    )
+    const ys = applyAny(prim, inputs, prim.samples[0]?.params ?? {})
+    const seeds = ys.map((y) => asExpr(ones(y.aval)))
+    const pulled = pullback(registry, ys, seeds, inputs).cotangents
+    inputs.forEach((x, i) => {
+      const pushed = pushforward(registry, ys, new Map([[x, ones(x.aval)]])).tangents[0]!
+      const both = evaluateNodes([instantiate(pulled[i]!, x.aval), instantiate(pushed, ys[0]!.aval)], env)
+      both.forEach((v, k) => {
+        out.near(
+          'kink',
+          `${k === 0 ? 'vjp' : 'jvp'} at (${kink.at.join(', ')}), argument ${i}: ${kink.why}`,
+          v.data,
+          [kink.partials[i]!],
+          0,
+        )
+      })
+    })
+  }
+  return out.result()
 }

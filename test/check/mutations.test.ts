@@ -78,9 +78,29 @@ describe('wrong rules are found', () => {
       ),
     ).toContain('not implemented'))
   it('a pullback that is not linear', () =>
+    expect(failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [times(times(yBar, yBar), partial(y))]] }))).toContain(
+      'linear',
+    ))
+  it('a thunk that builds anew each time it is forced', () =>
     expect(
-      failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [times(times(yBar, yBar), partial(y))]] })).size,
-    ).toBeGreaterThan(0))
+      failing(tanh, rule(tanh, { rrule: (_x, _p, { y }) => [y, (yBar) => [{ _tag: 'Thunk', force: () => times(yBar, partial(y)) }]] })),
+    ).toContain('thunk'))
+  it('a cotangent that depends on which others are wanted', () =>
+    expect(
+      failing(
+        mul,
+        rule(mul, {
+          rrule: ([a, b], _p, { y }) => [y, (yBar, active) => [times(yBar, active[1] ? b : times(2, b)), times(yBar, a)]],
+        }),
+      ),
+    ).toContain('tangent'))
+  it('another choice at a kink', () => {
+    const { abs } = elementwise
+    const p = abs as unknown as AnyPrimitive
+    expect(p.kinks.length).toBeGreaterThan(0)
+    const c = makeCheck(coreRegistry.with(scalarRule(abs, ({ x: [x] }) => [u(cd.where)(u(cd.ge)(x, 0), 1, -1)]))).checkKinks(p)
+    expect(c._tag === 'Left' ? c.left[0]!.check : 'passed').toBe('kink')
+  })
   it('a batch rule that forgets an example', () =>
     expect(failing(tanh, rule(tanh, { batch: ([x]) => u(cd.tanh)(times(x, 1.5)) }))).toContain('batch'))
   it('a wrong second derivative', () => {

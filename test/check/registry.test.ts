@@ -6,7 +6,7 @@ import type { AnyPrimitive } from '../../src/core/primitive.js'
 import { withoutDuplicates } from '../../src/core/registry.js'
 import { coreRegistry } from '../../src/rules/index.js'
 
-const { checkRule } = makeCheck(coreRegistry)
+const { checkKinks, checkRule } = makeCheck(coreRegistry)
 
 describe('the registry', () => {
   it('declares nothing twice', () => expect(withoutDuplicates(coreRegistry)._tag).toBe('Right'))
@@ -28,6 +28,8 @@ for (const [family, table] of Object.entries(families))
   describe(family, () => {
     for (const p of Object.values(table) as AnyPrimitive[])
       it(p.name, () => {
+        const kinks = checkKinks(p)
+        expect(kinks._tag === 'Right' ? '' : report(kinks)).toBe('')
         p.samples.forEach((sample, i) => {
           const c = checkRule(p, sample, { seed: i + 1 })
           expect(c._tag === 'Right' ? '' : `sample ${i}\n${report(c)}`).toBe('')
