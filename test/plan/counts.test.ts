@@ -54,6 +54,21 @@ describe('one side of a network only', () => {
   })
 })
 
+describe('one side of LeNet only', () => {
+  const { primal } = programs.W4('f32')
+  const weights = ['K1', 'c1', 'K2', 'c2', 'D1', 'd1', 'D2', 'd2', 'D3', 'd3']
+  const at = (wrt: readonly string[]) => {
+    const { counts } = explain(cd.valueAndGrad(primal as never, { wrt } as never))
+    return [counts.conv, counts.convInput ?? 0, counts.convKernel ?? 0, counts.gemm]
+  }
+  it('weights: no gradient of the images; images: none of the weights', () => {
+    // two convolutions and three dense layers forward; back: into the inputs, into the weights
+    expect(at(weights)).toEqual([2, 1, 2, 3 + 3 + 3])
+    expect(at(['x'])).toEqual([2, 2, 0, 3 + 3])
+    expect(at([...weights, 'x'])).toEqual([2, 2, 2, 3 + 3 + 3])
+  })
+})
+
 describe('accumulators', () => {
   it('100 chained products: the tape and five buffers, every product of the backward pass in place', () => {
     const e = explain(programs.W6('f64').whole)
