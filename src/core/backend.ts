@@ -1,6 +1,5 @@
 /** What a backend is: a value that prepares programs and runs them. */
-import type { Linear, Node } from './expr.js'
-import type { NDArray, TypedArray } from './ndarray.js'
+import type { TypedArray } from './ndarray.js'
 import type { Program } from './program.js'
 
 /** A program made ready for one backend: its shapes are fixed. */
@@ -44,4 +43,3 @@ export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
   readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<Executable>
 }
 export type SyncBackend = Backend<'sync'>
-export type { Linear, NDArray, Node }

@@ -6,7 +6,7 @@ import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, liftTree, makeProgram, type Program } from './program.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
-import { explainDef, flatten, isLeaf, leafPaths, sameDef, type TreeDef, unflatten } from './tree.js'
+import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from './tree.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -186,6 +186,3 @@ export const onFresh = (
   const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
   return unflatten(out.def, placed.map(asExpr))
 }
-
-export const structureOf = (tree: unknown): TreeDef => flatten(tree).def
-export { sameDef }

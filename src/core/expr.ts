@@ -65,25 +65,10 @@ export const constant = (value: number, dtype: DType): Node => new Node(CONST, a
 const literal = (value: number, dtype: DType): number =>
   dtype === 'f32' ? Math.fround(value) : dtype === 'i32' ? value | 0 : dtype === 'bool' ? (value !== 0 ? 1 : 0) : value
 
-/** Nodes made so far in this trace, for capture of source lines. See sites.ts. */
-export type ApplyObserver = (node: Node) => void
-let observer: ApplyObserver | undefined
-/** Runs f while every new Apply is shown to `o` (source capture); nested calls restore the outer one. */
-export const observing = <A>(o: ApplyObserver, f: () => A): A => {
-  const before = observer
-  observer = o
-  try {
-    return f()
-  } finally {
-    observer = before
-  }
-}
-
 /** Applies a primitive with one result. Arguments are expressions already (see lift.ts). */
 export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): Node => {
   const avals = args.length === 1 ? [args[0]!.aval] : args.length === 2 ? [args[0]!.aval, args[1]!.aval] : args.map((x) => x.aval)
   const node = new Node(APPLY, prim.shapeRule(avals, params) as Aval, prim as AnyPrimitive, args, params)
-  if (observer !== undefined) observer(node)
   return node
 }
 
@@ -94,7 +79,6 @@ export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[],
     params,
   ) as readonly Aval[]
   const node = new Node(APPLY, avals[0] ?? aval([0], 'f64'), prim as AnyPrimitive, args, params)
-  if (observer !== undefined) observer(node)
   return avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
 }
 

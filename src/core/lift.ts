@@ -1,5 +1,5 @@
 /** From what a user writes (expressions, tensors, numbers, nested arrays) to nodes; one place for promotion of literals. */
-import { aval, isFloat, promote } from './aval.js'
+import { isFloat, promote } from './aval.js'
 import { castNode } from './cast.js'
 import { raise } from './explain.js'
 import { asNode, constant, isExpr, type Node } from './expr.js'
@@ -73,6 +73,3 @@ export const liftPair = (a: Liftable, b: Liftable, op: string): readonly [Node, 
   const [x, y] = liftAll([a, b], op)
   return [x!, y!]
 }
-
-export const scalarLike = (value: number, like: Node): Node => constant(value, like.aval.dtype)
-export const rankZero = (dtype: DType) => aval([], dtype)

@@ -1,11 +1,10 @@
 /** Programs: closed computations with an input tree and an output tree; and tracing, which makes them from functions. */
-import { type Aval, aval, isFloat, sameAval, showAval } from './aval.js'
-import { AdException, isAdException, type Site } from './error.js'
-import { explain, raise } from './explain.js'
-import { APPLY, asExpr, INPUT, type InputInfo, input, isExpr, linearize, type Node, substitute } from './expr.js'
+import { type Aval, sameAval, showAval } from './aval.js'
+import { raise } from './explain.js'
+import { INPUT, type InputInfo, input, isExpr, linearize, type Node, substitute } from './expr.js'
 import { lift } from './lift.js'
 import type { Tensor } from './tensor.js'
-import { flatten, leafPaths, type TreeDef, unflatten } from './tree.js'
+import { flatten, leafPaths, type TreeDef } from './tree.js'
 
 /** A closed computation. `captured` are the hidden inputs: tensors that the function closed over, read at every call. */
 export interface Program {
@@ -48,21 +47,6 @@ export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]
 export const freshInputs = (def: TreeDef, avals: readonly Aval[], name = ''): Node[] => {
   const paths = leafPaths(def)
   return avals.map((a, i) => input(a, paths[i] === '' ? name || 'x' : paths[i]))
-}
-
-/** Traces a body over fresh inputs. */
-export const traceBody = (name: string, body: (tree: unknown) => unknown, inputTree: TreeDef, avals: readonly Aval[]): Program => {
-  const inputs = freshInputs(inputTree, avals)
-  const out = body(unflatten(inputTree, inputs.map(asExpr)))
-  if (typeof (out as { then?: unknown } | null)?.then === 'function')
-    raise({
-      _tag: 'BadInput',
-      where: name,
-      reason: `the function returned a Promise; a traced function must be synchronous.`,
-      fix: `await outside, and capture the value.`,
-    })
-  const { nodes, def } = liftTree(out, `the result of ${name}`)
-  return makeProgram({ name, inputs, inputTree, outputs: nodes, outputTree: def })
 }
 
 /** A program's outputs over other arguments. */
@@ -110,16 +94,3 @@ export const dependents = (linear: ReturnType<typeof linearize>, from: readonly 
   }
   return active
 }
-
-/** Floats have tangents. */
-export const hasTangent = (n: Node): boolean => isFloat(n.aval.dtype)
-export const scalarAval = (n: Node): Aval => aval([], n.aval.dtype)
-
-/** Adds a site to an error that has none. */
-export const withSite = (e: unknown, site: Site): unknown => {
-  if (!isAdException(e)) return e
-  const old = 'site' in e.error ? e.error.site : undefined
-  const error = { ...e.error, site: { ...site, ...old } } as typeof e.error
-  return new AdException(error, explain(error))
-}
-export const isApply = (n: Node): boolean => n.kind === APPLY

@@ -37,6 +37,3 @@ export const showProgram = (p: Program): string => {
     `  return ${p.outputs.map((o, i) => (outPaths[i] === '' ? show(o) : `${outPaths[i]}: ${show(o)}`)).join(', ')}`,
   ].join('\n')
 }
-
-/** One equation of a node, for errors. */
-export const showEquation = (n: Node): string => `${n.prim?.name ?? 'input'}(${n.args.map((a) => showAval(a.aval)).join(', ')})`

@@ -5,7 +5,6 @@ import { INPUT, Node } from './expr.js'
 import { allocate, arrayConstructor, type NDArray, type NestedNumbers, type TypedArray, toNested } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
-import type { Tensor as PublicTensor } from './types/expr.js'
 
 /** The class behind the public face `Tensor<S, D>`. */
 export class Tensor implements NDArray {
@@ -207,4 +206,3 @@ const isBooleans = (x: unknown): boolean => {
 /** Zero-filled tensor. */
 export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor =>
   new Tensor(shape, dtype, new (arrayConstructor(dtype))(sizeOf(shape)))
-export const asPublicTensor = (t: Tensor): PublicTensor => t as unknown as PublicTensor

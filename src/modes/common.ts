@@ -1,7 +1,7 @@
 /** What forward and reverse share: projection of a tangent onto an argument's space, and nodes under replacement. */
 
 import type { Aval } from '../core/aval.js'
-import { aval, isFloat, sameAval, showAval } from '../core/aval.js'
+import { isFloat, sameAval, showAval } from '../core/aval.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
 import { asNode, constant, type Linear, type Node, OUTPUT } from '../core/expr.js'
@@ -77,4 +77,3 @@ export const outputsOf = (linear: Linear): Map<number, { readonly at: number; re
   })
   return map
 }
-export const scalarOf = (a: Aval): Aval => aval([], a.dtype)

@@ -2,10 +2,10 @@
 import { isFloat } from '../core/aval.js'
 import { callable, type Meta, metaOf, onFresh, type Runtime } from '../core/callable.js'
 import { raise } from '../core/explain.js'
-import { asExpr, asNode, input, type Node, substitute } from '../core/expr.js'
+import { asExpr, asNode, input, type Node } from '../core/expr.js'
 import { lift } from '../core/lift.js'
 import { broadcastNode, reshapeNode } from '../core/ops/layout.js'
-import { hasExpr, liftTree } from '../core/program.js'
+import { liftTree } from '../core/program.js'
 import type { Registry } from '../core/registry.js'
 import { sizeOf } from '../core/shape.js'
 import { NoTangent, type Tangent } from '../core/tangent.js'
@@ -421,5 +421,3 @@ const tangentLeaves = (
 }
 const cotangentLeaves = (out: { readonly nodes: readonly Node[]; readonly def: TreeDef }, yBar: unknown, name: string): Tangent[] =>
   tangentLeaves(out, yBar, name).map((d) => (d === undefined ? NoTangent : asExpr(d)))
-
-export { hasExpr, substitute }

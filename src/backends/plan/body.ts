@@ -4,7 +4,7 @@ import { APPLY, CONST, linearize } from '../../core/expr.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { Value, View } from './ir.js'
+import type { View } from './ir.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
@@ -154,9 +154,4 @@ export class KernelNames {
 const paramsText = (p: unknown): string => {
   const s = JSON.stringify(p, (_k, x) => (typeof x === 'function' ? String(x) : x))
   return s === '{}' ? '' : s
-}
-
-export interface ResolvedArg {
-  readonly value: Value
-  readonly view: View
 }

@@ -170,8 +170,7 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
       })
     return y
   },
-  meaning: ([x, index], p, [y]) => {
-    void p
+  meaning: ([x, index], _p, [y]) => {
     const plane = x!.shape[2]! * x!.shape[3]!
     const per = y!.shape[2]! * y!.shape[3]!
     for (let o = 0; o < y!.data.length; o++) y!.data[o] = x!.data[Math.floor(o / per) * plane + index!.data[o]!]!
