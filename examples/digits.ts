@@ -9,23 +9,12 @@ import { parseArgs } from 'node:util'
 import cliProgress from 'cli-progress'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { report } from '../src/check/index.js'
-import { compile, cpu, tensor } from '../src/index.js'
+import { compile, cpu, tensor, vectorSpace } from '../src/index.js'
 import { type Digits, fillBatch, loadDigits, random, shuffled, thinned } from './digits/data.js'
 import { checkModes, distanceToF64 } from './digits/gradient-check.js'
 import { lenet, lenetStep, logistic, logisticStep } from './digits/models.js'
 import { lossCurves, predictionSheet } from './digits/plot.js'
-import {
-  accuracyOf,
-  type Batch,
-  batchOf,
-  initial,
-  predictions,
-  type Schedule,
-  stepsOf,
-  type Trainee,
-  train,
-  zerosOf,
-} from './digits/train.js'
+import { accuracyOf, type Batch, batchOf, initial, predictions, type Schedule, stepsOf, type Trainee, train } from './digits/train.js'
 import { expectThat, type Log, start } from './entry.js'
 
 export interface DigitsOptions {
@@ -40,7 +29,7 @@ const scalar = () => tensor(new Float32Array(1), [])
 /** LeNet's parameters and moments, and the step that replaces them in place: one compiled program, no allocation. */
 const lenetTrainee = (seed: number) => {
   const params = initial(lenet.params, seed)
-  const state = { params, m: zerosOf(params), v: zerosOf(params), loss: scalar(), correct: scalar() }
+  const state = { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params), loss: scalar(), correct: scalar() }
   const { m, v, loss, correct } = state
   const step = compile(lenetStep, cpu()).into(state)
   const predict = compile(lenet.predict, cpu())
@@ -57,7 +46,7 @@ const lenetTrainee = (seed: number) => {
 
 const logisticTrainee = (seed: number): Trainee => {
   const params = initial(logistic.params, seed)
-  const state = { params, m: zerosOf(params), v: zerosOf(params), loss: scalar(), correct: scalar() }
+  const state = { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params), loss: scalar(), correct: scalar() }
   const { m, v, loss, correct } = state
   const step = compile(logisticStep, cpu()).into(state)
   const predict = compile(logistic.predict, cpu())

@@ -1,40 +1,27 @@
-/** The composition root: binds registry and default backend once and gives every public function its type. The one file that imports every layer. */
-import { cpu } from './backends/cpu/index.js'
-import type { SyncBackend } from './core/backend.js'
+/** The composition root: binds registry and default backend once, and exports all that is public. The one file that imports every layer. */
+import { isLeft } from 'fp-ts/lib/Either.js'
+import { concatAll } from 'fp-ts/lib/Monoid.js'
+import { cpuFamilies } from './backends/cpu/facets.js'
+import { type CpuOptions, cpu } from './backends/cpu/index.js'
+import type { Backend, SyncBackend } from './core/backend.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
-import * as activations from './core/ops/activations.js'
-import * as arithmetic from './core/ops/arithmetic.js'
-import * as circular from './core/ops/circular.js'
-import * as compare from './core/ops/compare.js'
-import * as contract from './core/ops/contract.js'
-import * as convolution from './core/ops/conv.js'
-import * as contractions from './core/ops/einsum.js'
-import * as functions from './core/ops/functions.js'
-import * as gamma from './core/ops/gamma.js'
-import * as indexingAlong from './core/ops/indexing-along.js'
-import * as indexingDynamic from './core/ops/indexing-dynamic.js'
-import * as indexingGather from './core/ops/indexing-gather.js'
-import * as layout from './core/ops/layout.js'
-import * as layoutJoin from './core/ops/layout-join.js'
-import * as layoutMore from './core/ops/layout-more.js'
-import * as layoutMove from './core/ops/layout-move.js'
-import * as layoutSlice from './core/ops/layout-slice.js'
-import { map as mapOp } from './core/ops/map.js'
-import * as nn from './core/ops/nn.js'
-import * as pool from './core/ops/pool.js'
-import * as products from './core/ops/products.js'
-import * as reduce from './core/ops/reduce.js'
-import * as reduceMore from './core/ops/reduce-more.js'
-import * as scans from './core/ops/scans.js'
-import type { Registry } from './core/registry.js'
-import { compileAsync as compileAsyncCore, compileSync, type Env, evaluateWith, makeRuntime, runCore, runSyncCore } from './core/run.js'
+import { compileAsync as compileAsyncCore } from './core/compile-async.js'
+import { makeCustomRule } from './core/custom-rule.js'
+import { runCore, runSyncCore } from './core/effects.js'
+import { raise } from './core/explain.js'
+import { type KernelTable, kernelTable } from './core/facets.js'
+import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/json/index.js'
+import { families } from './core/ops/families.js'
+import { type Plugin, pluginMonoid, uniquePlugin } from './core/plugin.js'
+import type { AnyPrimitive } from './core/primitive.js'
+import { type Public, typed } from './core/public/typed.js'
+import { type Registry, registryOf } from './core/registry.js'
+import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
 import { showProgram } from './core/show.js'
-import { makeTensor } from './core/tensor.js'
-import type { Signatures } from './core/types/signatures.js'
+import { siteOf } from './core/sites.js'
 import { makeOperators } from './modes/operators.js'
-import { coreRegistry } from './rules/index.js'
+import { coreRegistry, ruleFamilies } from './rules/index.js'
 
-type Public = Signatures<Env>
 type Names =
   | 'grad'
   | 'valueAndGrad'
@@ -53,206 +40,287 @@ type Names =
   | 'run'
   | 'runSync'
   | 'compileAsync'
+  | 'customRule'
+  | 'toProgram'
+  | 'fromProgram'
+  | 'fromJSON'
 
 /** codual bound to a registry and a default backend: everything that runs or differentiates. */
 export type Codual = Pick<Public, Names>
 
-/** The public type of a function. The one cast between the untyped constructors and the types that users see. */
-const typed = <F>(f: unknown): F => f as F
-
 /**
  * codual bound to a registry of rules and a default backend; no module state.
  *
- * @example makeCodual(coreRegistry.with(myRule), cpu()).grad(f)
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * const registry = coreRegistry.with(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))]))
+ * makeCodual(registry, cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
  */
 export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => {
   const runtime: Runtime = makeRuntime(backend)
   return typed<Codual>({
     ...makeOperators(registry, runtime),
+    customRule: makeCustomRule(runtime),
     fn: (declaration: unknown, body: (x: unknown) => unknown) => declare(runtime, declaration, body),
     evaluate: evaluateWith(backend),
-    compile: (f: unknown, b: SyncBackend = backend) => compileSync(f, b),
+    compile: (f: unknown, b: Backend = backend) => (b.kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b)),
     compileAsync: compileAsyncCore,
-    show: (f: unknown, sizes: Readonly<Record<string, number>> = {}) => showProgram(traceDeclared(metaOf(f), sizes)),
+    show: (f: unknown, sizes: Readonly<Record<string, number>> = {}) =>
+      showProgram(isProgram(f) ? f : traceDeclared(metaOf(f), sizes), siteOf),
+    toProgram: toProgramCore,
+    fromProgram: fromProgramCore(runtime),
+    fromJSON: (json: unknown, primitives: readonly AnyPrimitive[] = []) => fromJSONCore(registry, primitives)(json),
     run: runCore,
     runSync: runSyncCore,
   })
 }
 
+/**
+ * The shipped primitives with their rules and their CPU kernels, as a plugin: the fold of their families.
+ *
+ * @example corePlugin.duplicates   // []
+ */
+export const corePlugin: Plugin = /*#__PURE__*/ concatAll(pluginMonoid)(
+  (Object.keys(families) as (keyof typeof families)[]).map((family) => ({
+    name: family,
+    ops: new Map<string, AnyPrimitive>(Object.entries(families[family])),
+    registry: registryOf(Object.values(ruleFamilies[family])),
+    kernels: { cpu: kernelTable({ [family]: families[family] }, { [family]: cpuFamilies[family] }) as KernelTable },
+    duplicates: [],
+  })),
+)
+
+/**
+ * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
+ *
+ * Errors  DuplicatePrimitive where two plugins, or a plugin and the library, have a primitive of one name.
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })
+ * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
+ */
+export const codualWith = (plugins: Plugin | readonly Plugin[], options: Omit<CpuOptions, 'kernels'> = {}): Codual => {
+  const own = concatAll(pluginMonoid)('ops' in plugins ? [plugins] : plugins)
+  const all = uniquePlugin(pluginMonoid.concat(corePlugin, own))
+  if (isLeft(all)) return raise(all.left)
+  return makeCodual(all.right.registry, cpu({ ...options, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))
+}
+
 const bound: Codual = /*#__PURE__*/ makeCodual(coreRegistry, cpu())
+/**
+ * A typed function of one tree of inputs: their declaration, and a body from expressions to an expression (or a tree of them).
+ *
+ * Called with values it runs, with expressions it inlines; `compile` traces it once per signature. Named axes are bound at each call.
+ * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
+ * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
+ */
 export const fn: Public['fn'] = bound.fn
+/**
+ * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
+ *
+ * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order.
+ * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
+ * @example grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
+ */
 export const grad: Public['grad'] = bound.grad
+/**
+ * f(x) and its gradient from one pass: { value, grad }; with `aux: true` f returns [scalar, aux] and aux is given too.
+ *
+ * Options and errors as for `grad`.
+ * @example valueAndGrad((x) => sum(mul(x, x)))([1, 2, 3])   // { value: 14, grad: [2, 4, 6] }
+ */
 export const valueAndGrad: Public['valueAndGrad'] = bound.valueAndGrad
+/**
+ * The Jacobian times a tangent, forward: (x, dx) |-> [f(x), f'(x) dx].
+ *
+ * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.1.
+ * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
+ */
 export const jvp: Public['jvp'] = bound.jvp
+/**
+ * A cotangent times the Jacobian, in reverse: (x, yBar) |-> [f(x), f'(x)^T yBar].
+ *
+ * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.2.
+ * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
+ */
 export const vjp: Public['vjp'] = bound.vjp
+/**
+ * The Hessian of a scalar function times a tangent: (x, dx) |-> f''(x) dx, without the matrix; forward over reverse.
+ *
+ * Errors  NotScalar when f returns no scalar.   Source  Pearlmutter 1994.
+ * @example hvp((x) => sum(mul(x, mul(x, x))))([1, 2], [1, 0])   // [6, 0]
+ */
 export const hvp: Public['hvp'] = bound.hvp
+/**
+ * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
+ *
+ * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
+ */
 export const linearize: Public['linearize'] = bound.linearize
+/**
+ * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
+ *
+ * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
+ * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
+ */
 export const vmap: Public['vmap'] = bound.vmap
+/**
+ * The Jacobian by columns, in forward mode: shape [...f(x), ...x], one pushed basis vector per input, all at once.
+ *
+ * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks.
+ * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
+ */
 export const jacfwd: Public['jacfwd'] = bound.jacfwd
+/**
+ * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
+ *
+ * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks.
+ * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
+ */
 export const jacrev: Public['jacrev'] = bound.jacrev
+/**
+ * The matrix of second derivatives of a scalar function, shape [...x, ...x]: forward over reverse.
+ *
+ * Errors  NotScalar when f returns no scalar. For a product with one vector use `hvp`: it never builds the matrix.
+ * @example hessian((x) => prod(x))([2, 3])   // [[0, 1], [1, 0]]
+ */
 export const hessian: Public['hessian'] = bound.hessian
+/**
+ * f with derivatives of its own: frule(primals, tangents) gives [y, dy]; rrule(primals) gives [y, pullback], from yBar to primalsBar.
+ *
+ * Several arguments are given as their tuple; a cotangent may be a thunk or ZeroTangent, an integer's is NoTangent. A rule is traced where
+ * a derivative is asked for, and differentiated further; an frule alone also serves reverse mode: it is linear in dx, and is transposed.
+ * What f captures is read at every call, but asking for its derivative is NotImplemented: pass it as an argument.
+ * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
+ * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
+ */
+export const customRule: Public['customRule'] = bound.customRule
+/**
+ * The values of expressions (a tree of them) that depend on no input, on the default backend.
+ *
+ * @example evaluate({ y: add([1, 2], 3) })   // { y: [4, 5] }
+ */
 export const evaluate: Public['evaluate'] = bound.evaluate
+/**
+ * A plain function that plans f once per signature (tree, shapes, dtypes) and then only runs; on the default backend unless given one.
+ *
+ * Captured tensors are read at every call; captured numbers stay what they were when it was traced. `.into(outputs)` writes into the
+ * caller's tensors, `.explain()` tells what runs and what it costs. On an asynchronous backend it gives promises.
+ * Errors  thrown as AdException.
+ * @example compile(grad((x) => sum(mul(x, x))))([1, 2, 3])   // [2, 4, 6]
+ */
 export const compile: Public['compile'] = bound.compile
+/**
+ * As `compile`, giving promises on any backend.
+ *
+ * @example await compileAsync((x) => sum(mul(x, x)), cpu())([1, 2, 3])   // 14
+ */
 export const compileAsync: Public['compileAsync'] = bound.compileAsync
+/**
+ * The program of a function (or of expressions) as text: its inputs, one line per equation, its results. Deterministic.
+ *
+ * @example show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
+ */
 export const show: Public['show'] = bound.show
+/**
+ * A function as a program: a closed computation at fixed shapes, as data. A declared function is traced at the sizes of its named axes,
+ * `toProgram(f, sizes)`; any other at the shapes of example arguments, `toProgram(f)(...examples)`. Numbers of its closure become literals.
+ * `{ sites: true }` as the last option records the line of each operation, and `show` prints it.
+ *
+ * @example show(toProgram((x) => sum(mul(x, x)))([1, 2]))   // 'f(x0: f64 [2])\n  y0 = mul(x0, x0) : f64 [2]...'
+ */
+export const toProgram: Public['toProgram'] = bound.toProgram
+/**
+ * The function of a program: it runs, compiles, inlines and is differentiated as any other.
+ *
+ * Errors  ShapeMismatch or DTypeMismatch where an argument is not as it was traced.
+ * @example grad(fromProgram(toProgram((x) => sum(mul(x, x)))([1, 2])))([3, 4])   // [6, 8]
+ */
+export const fromProgram: Public['fromProgram'] = bound.fromProgram
+/**
+ * A program as plain JSON, to the bit: one table of nodes, captured tensors as base64. `fromJSON` reads it.
+ *
+ * Errors  BadInput where parameters hold functions (a customRule).
+ * @example toJSON(toProgram((x) => sum(x))([1, 2]))   // { format: 1, name: 'f', inputs: [0], ... }
+ */
+export const toJSON: Public['toJSON'] = /*#__PURE__*/ typed(toJSONCore)
+/**
+ * The program that `toJSON` wrote; primitives of your own are given beside it. Every parameter is decoded and every shape made again.
+ *
+ * Errors  Left of a Decode with every error and its path. It never throws, whatever it is given.
+ * @example fromJSON({ format: 1 })   // Left({ _tag: 'Decode', errors: [...] })
+ */
+export const fromJSON: Public['fromJSON'] = bound.fromJSON
+/**
+ * A function as an effect of fp-ts: run(f)(...inputs) is a ReaderTaskEither. Nothing happens before it is given its Env and run;
+ * then it is traced once per signature and backend.
+ *
+ * Errors  Left of an AdError.
+ * @example await run((x) => sum(mul(x, x)))([1, 2])({ backend: cpu() })()   // Right(5)
+ */
 export const run: Public['run'] = bound.run
+/**
+ * A function run at once on a synchronous backend, its failure a value: Either of an AdError and the result.
+ *
+ * @example runSync(cpu())((x) => sum(mul(x, x)))([1, 2])   // Right(5)
+ */
 export const runSync: Public['runSync'] = bound.runSync
 
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
-export type { Backend, Executable, Explanation, SyncBackend } from './core/backend.js'
+export type { Aval } from './core/aval.js'
+export type { AsyncBackend, AsyncExecutable, Backend, Executable, ExplainedStep, Explanation, SyncBackend } from './core/backend.js'
+export { decodeError } from './core/codec.js'
+export { CoDual, Dual } from './core/dual.js'
+export type { Env, RunEvent } from './core/effects.js'
 export { binary, unary } from './core/elementwise.js'
 export type { AdError, AdException } from './core/error.js'
 export { isAdException } from './core/error.js'
 export { explain } from './core/explain.js'
+export { byMeaning, type Facet, type KernelFunction, type KernelTable, missing, perElement } from './core/facets.js'
+export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/interpret.js'
+export type { NDArray } from './core/ndarray.js'
 export { matmulAdd } from './core/ops/contract.js'
 export { tensordot } from './core/ops/einsum.js'
 export { batchStatistics, crossEntropy, dropout, embedding, linear } from './core/ops/nn.js'
 export { kron, vdot } from './core/ops/products.js'
+export {
+  applyPrimitive,
+  definePlugin,
+  type KernelRow,
+  type LowerRow,
+  type Plugin,
+  type PluginOp,
+  type PluginOps,
+  type PluginSpec,
+  pluginMonoid,
+  type RuleRow,
+} from './core/plugin.js'
+export { type AnyPrimitive, type ArgKind, type Primitive, primitive } from './core/primitive.js'
+export * from './core/public/activations.js'
+export * from './core/public/arithmetic.js'
+export * from './core/public/circular.js'
+export * from './core/public/compare.js'
+export * from './core/public/contract.js'
+export * from './core/public/functions.js'
+export * from './core/public/gamma.js'
+export * from './core/public/indexing.js'
+export * from './core/public/layout.js'
+export * from './core/public/nn.js'
+export * from './core/public/reduce.js'
+export * from './core/public/scans.js'
+export * from './core/public/values.js'
 export { emptyRegistry, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
-export type { Env } from './core/run.js'
 export { bool, f32, f64, i32 } from './core/spec.js'
 export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/tangent.js'
 export type { DType, Float } from './core/types/dtype.js'
 export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
 export type { Fn } from './core/types/fn.js'
+export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types/program.js'
 export type { Dim, Shape } from './core/types/shape.js'
+export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
-export { bilinearRule, linearRule, multiRule, nonDifferentiable, rule, scalarRule } from './rules/define.js'
+export { type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/vector-space.js'
+export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
+export { bilinearRule, linearRule, multiRule, nonDifferentiable, optOut, rule, scalarRule } from './rules/define.js'
 export { coreRegistry } from './rules/index.js'
-
-export const tensor: Public['tensor'] = typed(makeTensor)
-export const map: Public['map'] = typed(mapOp)
-export const clamp: Public['clamp'] = typed(activations.clamp)
-export const fma: Public['fma'] = typed(activations.fma)
-export const leakyRelu: Public['leakyRelu'] = typed(activations.leakyRelu)
-export const elu: Public['elu'] = typed(activations.elu)
-export const gelu: Public['gelu'] = typed(activations.gelu)
-export const silu: Public['silu'] = typed(activations.silu)
-export const add: Public['add'] = typed(arithmetic.add)
-export const sub: Public['sub'] = typed(arithmetic.sub)
-export const mul: Public['mul'] = typed(arithmetic.mul)
-export const div: Public['div'] = typed(arithmetic.div)
-export const mod: Public['mod'] = typed(arithmetic.mod)
-export const pow: Public['pow'] = typed(arithmetic.pow)
-export const hypot: Public['hypot'] = typed(arithmetic.hypot)
-export const atan2: Public['atan2'] = typed(arithmetic.atan2)
-export const logaddexp: Public['logaddexp'] = typed(arithmetic.logaddexp)
-export const xlogy: Public['xlogy'] = typed(arithmetic.xlogy)
-export const maximum: Public['maximum'] = typed(arithmetic.maximum)
-export const minimum: Public['minimum'] = typed(arithmetic.minimum)
-export const copysign: Public['copysign'] = typed(arithmetic.copysign)
-export const where: Public['where'] = typed(arithmetic.where)
-export const select: Public['select'] = typed(arithmetic.select)
-export const stopGradient: Public['stopGradient'] = typed(arithmetic.stopGradient)
-export const cast: Public['cast'] = typed(arithmetic.cast)
-export const sin: Public['sin'] = typed(circular.sin)
-export const cos: Public['cos'] = typed(circular.cos)
-export const tan: Public['tan'] = typed(circular.tan)
-export const asin: Public['asin'] = typed(circular.asin)
-export const acos: Public['acos'] = typed(circular.acos)
-export const atan: Public['atan'] = typed(circular.atan)
-export const sinh: Public['sinh'] = typed(circular.sinh)
-export const cosh: Public['cosh'] = typed(circular.cosh)
-export const tanh: Public['tanh'] = typed(circular.tanh)
-export const asinh: Public['asinh'] = typed(circular.asinh)
-export const acosh: Public['acosh'] = typed(circular.acosh)
-export const atanh: Public['atanh'] = typed(circular.atanh)
-export const eq: Public['eq'] = typed(compare.eq)
-export const ne: Public['ne'] = typed(compare.ne)
-export const lt: Public['lt'] = typed(compare.lt)
-export const le: Public['le'] = typed(compare.le)
-export const gt: Public['gt'] = typed(compare.gt)
-export const ge: Public['ge'] = typed(compare.ge)
-export const isnan: Public['isnan'] = typed(compare.isnan)
-export const isfinite: Public['isfinite'] = typed(compare.isfinite)
-export const and: Public['and'] = typed(compare.and)
-export const or: Public['or'] = typed(compare.or)
-export const not: Public['not'] = typed(compare.not)
-export const matmul: Public['matmul'] = typed(contract.matmul)
-export const conv: Public['conv'] = typed(convolution.conv)
-export const einsum: Public['einsum'] = typed(contractions.einsum)
-export const dot: Public['dot'] = typed(products.dot)
-export const outer: Public['outer'] = typed(products.outer)
-export const trace: Public['trace'] = typed(products.trace)
-export const neg: Public['neg'] = typed(functions.neg)
-export const abs: Public['abs'] = typed(functions.abs)
-export const square: Public['square'] = typed(functions.square)
-export const sign: Public['sign'] = typed(functions.sign)
-export const floor: Public['floor'] = typed(functions.floor)
-export const ceil: Public['ceil'] = typed(functions.ceil)
-export const round: Public['round'] = typed(functions.round)
-export const reciprocal: Public['reciprocal'] = typed(functions.reciprocal)
-export const sqrt: Public['sqrt'] = typed(functions.sqrt)
-export const rsqrt: Public['rsqrt'] = typed(functions.rsqrt)
-export const cbrt: Public['cbrt'] = typed(functions.cbrt)
-export const exp: Public['exp'] = typed(functions.exp)
-export const exp2: Public['exp2'] = typed(functions.exp2)
-export const expm1: Public['expm1'] = typed(functions.expm1)
-export const log: Public['log'] = typed(functions.log)
-export const log2: Public['log2'] = typed(functions.log2)
-export const log10: Public['log10'] = typed(functions.log10)
-export const log1p: Public['log1p'] = typed(functions.log1p)
-export const sigmoid: Public['sigmoid'] = typed(functions.sigmoid)
-export const softplus: Public['softplus'] = typed(functions.softplus)
-export const relu: Public['relu'] = typed(functions.relu)
-export const erf: Public['erf'] = typed(gamma.erf)
-export const lgamma: Public['lgamma'] = typed(gamma.lgamma)
-export const digamma: Public['digamma'] = typed(gamma.digamma)
-export const takeAlongAxis: Public['takeAlongAxis'] = typed(indexingAlong.takeAlongAxis)
-export const searchsorted: Public['searchsorted'] = typed(indexingAlong.searchsorted)
-export const dynamicSlice: Public['dynamicSlice'] = typed(indexingDynamic.dynamicSlice)
-export const gather: Public['gather'] = typed(indexingGather.gather)
-export const take: Public['take'] = typed(indexingGather.take)
-export const scatterAdd: Public['scatterAdd'] = typed(indexingGather.scatterAdd)
-export const setAt: Public['setAt'] = typed(indexingGather.setAt)
-export const oneHot: Public['oneHot'] = typed(indexingGather.oneHot)
-export const concat: Public['concat'] = typed(layoutJoin.concat)
-export const split: Public['split'] = typed(layoutJoin.split)
-export const stack: Public['stack'] = typed(layoutJoin.stack)
-export const unstack: Public['unstack'] = typed(layoutJoin.unstack)
-export const full: Public['full'] = typed(layoutMore.full)
-export const zeros: Public['zeros'] = typed(layoutMore.zeros)
-export const ones: Public['ones'] = typed(layoutMore.ones)
-export const zerosLike: Public['zerosLike'] = typed(layoutMore.zerosLike)
-export const onesLike: Public['onesLike'] = typed(layoutMore.onesLike)
-export const arange: Public['arange'] = typed(layoutMore.arange)
-export const linspace: Public['linspace'] = typed(layoutMore.linspace)
-export const eye: Public['eye'] = typed(layoutMore.eye)
-export const diag: Public['diag'] = typed(layoutMore.diag)
-export const tril: Public['tril'] = typed(layoutMore.tril)
-export const triu: Public['triu'] = typed(layoutMore.triu)
-export const assertShape: Public['assertShape'] = typed(layoutMore.assertShape)
-export const broadcastTo: Public['broadcastTo'] = typed(layoutMove.broadcastTo)
-export const reshape: Public['reshape'] = typed(layoutMove.reshape)
-export const transpose: Public['transpose'] = typed(layoutMove.transpose)
-export const expandDims: Public['expandDims'] = typed(layoutMove.expandDims)
-export const squeeze: Public['squeeze'] = typed(layoutMove.squeeze)
-export const slice: Public['slice'] = typed(layoutSlice.slice)
-export const pad: Public['pad'] = typed(layoutSlice.pad)
-export const flip: Public['flip'] = typed(layout.flip)
-export const roll: Public['roll'] = typed(layout.roll)
-export const tile: Public['tile'] = typed(layout.tile)
-export const repeat: Public['repeat'] = typed(layout.repeat)
-export const softmax: Public['softmax'] = typed(nn.softmax)
-export const logSoftmax: Public['logSoftmax'] = typed(nn.logSoftmax)
-export const layerNorm: Public['layerNorm'] = typed(nn.layerNorm)
-export const batchNorm: Public['batchNorm'] = typed(nn.batchNorm)
-export const maxPool: Public['maxPool'] = typed(pool.maxPool)
-export const avgPool: Public['avgPool'] = typed(pool.avgPool)
-export const variance: Public['variance'] = typed(reduceMore.variance)
-export const std: Public['std'] = typed(reduceMore.std)
-export const norm: Public['norm'] = typed(reduceMore.norm)
-export const logsumexp: Public['logsumexp'] = typed(reduceMore.logsumexp)
-export const sum: Public['sum'] = typed(reduce.sum)
-export const prod: Public['prod'] = typed(reduce.prod)
-export const max: Public['max'] = typed(reduce.max)
-export const min: Public['min'] = typed(reduce.min)
-export const argmax: Public['argmax'] = typed(reduce.argmax)
-export const argmin: Public['argmin'] = typed(reduce.argmin)
-export const mean: Public['mean'] = typed(reduce.mean)
-export const cumsum: Public['cumsum'] = typed(scans.cumsum)
-export const cumprod: Public['cumprod'] = typed(scans.cumprod)
-export const sort: Public['sort'] = typed(scans.sort)
-export const argsort: Public['argsort'] = typed(scans.argsort)
-export const topk: Public['topk'] = typed(scans.topk)

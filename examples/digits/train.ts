@@ -1,6 +1,6 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
-import { type Spec, type Tensor, type Tensors, tensor } from '../../src/index.js'
-import { mapTrees, rateAt, type Tree } from './adam.js'
+import { type Spec, type Tensor, type Tensors, tensor, treeMap } from '../../src/index.js'
+import { rateAt } from './adam.js'
 import { type Digits, fillBatch, normal, random, shuffled, side } from './data.js'
 
 /** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
@@ -12,13 +12,9 @@ export const initial = <D>(declared: D, seed: number): Tensors<D> => {
     const fanIn = shape.length === 4 ? size / shape[0]! : shape[0]!
     return Float32Array.from({ length: size }, () => (isBias ? 0 : Math.sqrt(2 / fanIn) * normal(next)))
   }
-  const leaf = (s: Spec): Tensor => tensor(fill(s.shape as number[]), s.shape as number[])
-  return mapTrees(leaf, declared as Tree<Spec>) as Tensors<D>
+  const leaf = (s: unknown): Tensor => tensor(fill((s as Spec).shape as number[]), (s as Spec).shape as number[])
+  return treeMap(leaf, declared) as unknown as Tensors<D>
 }
-
-/** Zeros of the same shapes: where the moments of Adam start. */
-export const zerosOf = <T>(tree: T): T =>
-  mapTrees((t: Tensor): Tensor => tensor(new Float32Array(t.data.length), [...t.shape]), tree as Tree<Tensor>) as T
 
 /** Images and labels of a batch, as tensors whose data is filled anew for each step. */
 export const batchOf = (size: number) => ({

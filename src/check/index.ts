@@ -1,21 +1,26 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
+import { cpu } from '../backends/cpu/index.js'
 import { raise } from '../core/explain.js'
 import type { AnyPrimitive, Sample } from '../core/primitive.js'
-import type { Registry } from '../core/registry.js'
-import { type Checked, report } from './findings.js'
+import type { Registry, Rule } from '../core/registry.js'
+import { coreRegistry } from '../rules/index.js'
+import { type Checked, report, together } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'
-import { checkKinks as checkKinksWith, checkRule as checkRuleWith, type RuleOptions } from './rule.js'
+import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
+export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export { random } from './draw.js'
-export { type Checked, type Finding, type Passed, report } from './findings.js'
-export { derivative, type Estimate } from './finite-differences.js'
+export { type Checked, type CheckName, checks, type Finding, type Passed, report, type Switches } from './findings.js'
+export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
+export { type MatcherResult, matchers } from './matchers.js'
+export type { CheckOptions } from './program.js'
 export type { RuleOptions } from './rule.js'
 
 /** The checker of one registry. */
 export interface Checker {
-  /** Every law of one primitive's rule at one of its samples. */
-  readonly checkRule: (primitive: AnyPrimitive, sample: Sample, options?: RuleOptions) => Checked
+  /** Every law of one primitive's rule at one of its samples; without a sample at all of them and at its kinks. */
+  readonly checkRule: (primitive: AnyPrimitive, sample?: Sample, options?: RuleOptions) => Checked
   /** The declared derivative at every kink that a primitive declares. */
   readonly checkKinks: (primitive: AnyPrimitive) => Checked
   /** The derivative of a function at its arguments, in every mode, against finite differences. */
@@ -24,15 +29,34 @@ export interface Checker {
   readonly expectGradient: (f: unknown, args: readonly unknown[], options?: GradientOptions) => void
 }
 
+const allSamples = (registry: Registry, prim: AnyPrimitive, options: RuleOptions = {}): Checked => {
+  if (prim.samples.length === 0)
+    raise({
+      _tag: 'BadInput',
+      where: `checkRule of ${prim.name}`,
+      reason: 'the primitive has no samples to be checked at.',
+      fix: 'declare samples or a domain.',
+    })
+  const seed = options.seed ?? 1
+  return together(prim.name, [
+    ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}, `)),
+    checkKinksWith(registry, prim, options),
+  ])
+}
+
 /**
  * A checker for a registry; rules of one's own are checked as the shipped ones are.
  *
- * @example makeCheck(coreRegistry.with(myRule)).checkGrad(f, [[1, 2, 3]])
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * const registry = coreRegistry.with(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))]))
+ * report(makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
 export const makeCheck = (registry: Registry): Checker => {
   const checkGrad = checkGradWith(registry)
   return {
-    checkRule: (primitive, sample, options) => checkRuleWith(registry, primitive, sample, options),
+    checkRule: (primitive, sample, options) =>
+      sample === undefined ? allSamples(registry, primitive, options) : checkSample(registry, primitive, sample, options),
     checkKinks: (primitive) => checkKinksWith(registry, primitive),
     checkGrad,
     expectGradient: (f, args, options) => {
@@ -40,4 +64,28 @@ export const makeCheck = (registry: Registry): Checker => {
       if (c._tag === 'Left') raise({ _tag: 'InternalLaw', law: 'the gradient agrees with finite differences', detail: `\n${report(c)}` })
     },
   }
+}
+
+/**
+ * The derivative of f at its arguments: jvp and vjp against finite differences in f64, the modes against each other, to the second order, on the
+ * CPU backend too. Left: what disagreed, with argument and index. Right: how much was compared.
+ *
+ * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
+ */
+export const checkGrad =
+  (f: unknown, options: GradientOptions = {}): ((...args: readonly unknown[]) => Checked) =>
+  (...args) =>
+    checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...options })
+
+/**
+ * The rule of a primitive at all of its samples and kinks: of a rule that is being written, or of a primitive that has one already.
+ *
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * report(checkRule(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])))   // 'ok   cube: ...'
+ */
+export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options: RuleOptions = {}): Checked => {
+  if (!('primitive' in rule)) return allSamples(coreRegistry, rule, options)
+  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule
+  return allSamples(own ? coreRegistry.with(rule) : coreRegistry, rule.primitive, options)
 }

@@ -13,11 +13,40 @@ export interface Executable {
   readonly dispose: () => void
 }
 
+/** A program made ready for a backend that answers later (a GPU). */
+export interface AsyncExecutable {
+  /**
+   * As `Executable.run`, later: nothing but this call touches the arrays of `inputs` and `into` until the Promise settles, and calls of one
+   * executable come one at a time. A rejected run leaves `into` as it was; the next run is not affected.
+   */
+  readonly run: (inputs: readonly TypedArray[], into?: readonly TypedArray[], accumulate?: boolean) => Promise<readonly TypedArray[]>
+  readonly explain: () => Explanation
+  /** Frees what the program holds; called after the last run has settled. */
+  readonly dispose: () => void
+}
+
+/** One kernel call of a plan. */
+export interface ExplainedStep {
+  /** One line: what the kernel computes. */
+  readonly kernel: string
+  readonly kind: 'loop' | 'gemm' | 'opaque'
+  /** Names of the primitives that it computes, in order; none for a copy. */
+  readonly ops: readonly string[]
+  /** Axis lengths of a loop; batch, m, n, k of a product; the first result's shape otherwise. */
+  readonly sizes: readonly number[]
+  /** Buffers, by name and size. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly flops: number
+  /** Bytes of the buffers that it touches. */
+  readonly bytes: number
+}
+
 /** Figures of a plan, as data: what runs, how often, and what it needs. */
 export interface Explanation {
   readonly backend: string
   /** Steps by kernel, in order. */
-  readonly steps: readonly { readonly kernel: string; readonly reads: readonly string[]; readonly writes: readonly string[] }[]
+  readonly steps: readonly ExplainedStep[]
   /** Number of steps by kind: loop, gemm, and the names of opaque primitives. */
   readonly counts: Readonly<Record<string, number>>
   /** Number of distinct kernels. */
@@ -40,6 +69,13 @@ export interface Explanation {
 export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
   readonly kind: K
   readonly name: string
-  readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<Executable>
+  /**
+   * Makes a program ready. `compile` gives an async backend programs without captured tensors: they are further inputs, after the
+   * program's own, so that they too are copied at the call.
+   */
+  readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<AsyncExecutable>
 }
+/** A backend that gives results at once. */
 export type SyncBackend = Backend<'sync'>
+/** A backend that gives Promises. */
+export type AsyncBackend = Backend<'async'>

@@ -4,6 +4,7 @@ import { raise } from './explain.js'
 import { asExpr, constant, isExpr, type Node, substitute } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, liftTree, makeProgram, type Program } from './program.js'
+import { traced } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
 import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from './tree.js'
@@ -117,7 +118,7 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
 /** Traces a function at the avals of its arguments. */
 export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Program => {
   const inputs = freshInputs(def, avals)
-  const out = meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true)
+  const out = traced(meta.name, () => meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true))
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
     raise({
       _tag: 'BadInput',
@@ -153,7 +154,7 @@ export const declare = (
   declaration: unknown,
   body: (x: unknown) => unknown,
 ): ((...args: readonly unknown[]) => unknown) => {
-  const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x))
+  const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x) || (isLeaf(x) && !Array.isArray(x)))
   for (const l of leaves)
     if (!isSpec(l))
       raise({

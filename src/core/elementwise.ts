@@ -140,14 +140,23 @@ export const elementwise = <const N extends string, const A extends readonly Arg
 /** A callable operation that knows its primitive. */
 export type Op<F, N extends string, A extends readonly ArgKind[]> = F & { readonly primitive: Primitive<N, NoParams, A> }
 
-/** Declares a unary elementwise operation: the primitive and the function users call. i32 and bool arguments become f64 unless `integers`. */
+/**
+ * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
+ *
+ * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element.
+ * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
+ */
 export const unary = <const N extends string>(d: Declaration<N>) => {
   const prim = elementwise(['float'] as const, d)
   const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
   return Object.assign(f, { primitive: prim })
 }
 
-/** Declares a binary elementwise operation with promotion and literals resolved against their sibling. */
+/**
+ * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
+ *
+ * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
+ */
 export const binary = <const N extends string>(d: Declaration<N>) => {
   const prim = elementwise(['float', 'float'] as const, d)
   const f = (a: unknown, b: unknown): AnyExpr => {

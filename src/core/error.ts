@@ -34,6 +34,7 @@ export type AdError =
       readonly rule: 'frule' | 'rrule' | 'batch'
       readonly arity: number
       readonly neededBy: string
+      readonly fix?: string
       readonly site?: Site
     }
   | { readonly _tag: 'NotImplemented'; readonly rule: string; readonly reason: string; readonly site?: Site }
@@ -46,11 +47,17 @@ export type AdError =
       readonly site?: Site
     }
   | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string }
-  | { readonly _tag: 'OutOfMemory'; readonly backend: string; readonly neededBytes: number; readonly limitBytes: number }
-  | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string }
-  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string }
+  | {
+      readonly _tag: 'OutOfMemory'
+      readonly backend: string
+      readonly neededBytes: number
+      readonly limitBytes: number
+      readonly site?: Site
+    }
+  | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string; readonly site?: Site }
+  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string }
   | { readonly _tag: 'Decode'; readonly errors: readonly { readonly path: string; readonly reason: string }[] }
-  | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string }
+  | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string; readonly site?: Site }
 
 /** The tag of an `AdError`. */
 export type AdErrorTag = AdError['_tag']
@@ -67,6 +74,10 @@ export class AdException extends Error {
   }
 }
 
-/** Is x an AdException of this or another copy of codual? */
+/**
+ * Is x an AdException of this or another copy of codual?
+ *
+ * @example isAdException(new Error('another'))   // false
+ */
 export const isAdException = (x: unknown): x is AdException =>
   typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'AdException'

@@ -23,9 +23,11 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
     case 'MissingRule':
       return [
         `MissingRule: no ${e.rule} for \`${e.primitive}\` (arity ${e.arity}), needed by ${e.neededBy}.`,
-        e.rule === 'batch'
-          ? `give the rule a batch, or lower the primitive to a composition.`
-          : `registry.with(scalarRule(${e.primitive}, ({ x, y }) => [/* dy/dx */]))`,
+        e.fix !== undefined
+          ? e.fix
+          : e.rule === 'batch'
+            ? `give the rule a batch, or lower the primitive to a composition.`
+            : `registry.with(scalarRule(${e.primitive}, ({ x, y }) => [/* dy/dx */]))`,
       ]
     case 'NotImplemented':
       return [`NotImplemented: ${e.rule}: ${e.reason}`]
@@ -41,7 +43,7 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
     case 'Unsupported':
       return [`Unsupported: ${e.backend}: ${e.what}`, e.fix]
     case 'Device':
-      return [`Device: ${e.backend}: ${e.reason}`, `make the backend again.`]
+      return [`Device: ${e.backend}: ${e.reason}`, e.fix ?? `make the backend again.`]
     case 'Decode':
       return [
         `Decode: ${e.errors.length} error${e.errors.length === 1 ? '' : 's'}\n${e.errors.map((x) => `  ${x.path}: ${x.reason}`).join('\n')}`,

@@ -23,6 +23,16 @@ export interface InputInfo {
 }
 
 let built = 0
+/** How many nodes there have been. */
+export const nodesBuilt = (): number => built
+
+let watcher: ((node: Node) => void) | undefined
+/** From now on this hears of every application that is built (undefined: nobody does); gives back who heard before. For replays only. */
+export const watchApplies = (f: ((node: Node) => void) | undefined): ((node: Node) => void) | undefined => {
+  const before = watcher
+  watcher = f
+  return before
+}
 
 /**
  * One node. `data` is an InputInfo, a literal (number), an Apply's parameters, or an Output's position.
@@ -69,6 +79,7 @@ const literal = (value: number, dtype: DType): number =>
 export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): Node => {
   const avals = args.length === 1 ? [args[0]!.aval] : args.length === 2 ? [args[0]!.aval, args[1]!.aval] : args.map((x) => x.aval)
   const node = new Node(APPLY, prim.shapeRule(avals, params) as Aval, prim as AnyPrimitive, args, params)
+  if (watcher !== undefined) watcher(node)
   return node
 }
 
@@ -79,6 +90,7 @@ export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[],
     params,
   ) as readonly Aval[]
   const node = new Node(APPLY, avals[0] ?? aval([0], 'f64'), prim as AnyPrimitive, args, params)
+  if (watcher !== undefined) watcher(node)
   return avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
 }
 
@@ -174,8 +186,9 @@ export const linearize = (roots: readonly Node[]): Linear => {
   if (found.length > 64 && span <= 16 * found.length) {
     const slots = new Int32Array(span).fill(-1)
     for (let i = 0; i < found.length; i++) slots[found[i]!.id - low] = i
-    nodes = []
-    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes.push(found[slots[s]!]!)
+    nodes = new Array<Node>(found.length)
+    let k = 0
+    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes[k++] = found[slots[s]!]!
   } else nodes = found.sort((a, b) => a.id - b.id)
   for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
   return { nodes, index }

@@ -11,6 +11,7 @@ export interface Storage {
 }
 export type TypedArray = Storage[DType]
 
+/** An array as kernels see it: row-major `data` of `shape`, with no strides. */
 export interface NDArray {
   readonly shape: readonly number[]
   readonly dtype: DType

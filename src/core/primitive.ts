@@ -37,6 +37,10 @@ export interface Kink {
   readonly why: string
 }
 
+/**
+ * What an operation is: its name N, its parameters P, the kinds A of its arguments; its shape rule and its meaning in plain loops.
+ * Rules and kernels are other facets of the same value (definePlugin).
+ */
 export interface Primitive<N extends string = string, P = unknown, A extends readonly ArgKind[] = readonly ArgKind[]> {
   readonly name: N
   readonly family: string
@@ -85,6 +89,7 @@ export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoPara
 export type NoParams = Readonly<Record<never, never>>
 export const NO_PARAMS: NoParams = Object.freeze({})
 
+/** A primitive of any name, parameters and arity. */
 // biome-ignore lint/suspicious/noExplicitAny: the one place where a primitive's parameter type is forgotten (Primitive is invariant in P)
 export type AnyPrimitive = Primitive<string, any, readonly ArgKind[]>
 
@@ -94,7 +99,22 @@ type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
 > &
   Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'>>
 
-/** Declares a primitive; everything optional has the plain default. */
+/**
+ * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
+ *
+ * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
+ * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
+ * @example
+ * const reversed = primitive({
+ *   name: 'reversed',
+ *   family: 'mine',
+ *   args: ['float'],
+ *   shapeRule: ([x]) => x!,
+ *   meaning: ([x], _params, [y]) => y!.data.set(x!.data.toReversed()),
+ *   source: 'definition',
+ * })
+ * compile((x) => applyPrimitive(reversed, [x])[0], reference())([1, 2, 3])   // [3, 2, 1]
+ */
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
 ): Primitive<N, P, A> =>

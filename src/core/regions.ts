@@ -49,6 +49,14 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     return x
   }
   const at = (k: number): number => (regionOf[k]! < 0 ? -1 : find(regionOf[k]!))
+  const fits = (r: Growing, more: number, reads: Iterable<number>): boolean => {
+    let args = r.outside.size
+    for (const k of reads) if (!r.outside.has(k)) args++
+    return r.nodes.length + more <= limits.nodes && args <= limits.args
+  }
+  // Of the node at hand: regions among its arguments, latest first, and what it reads from elsewhere.
+  const own: number[] = []
+  const outside: number[] = []
   for (let i = 0; i < n; i++) {
     const node = nodes[i]!
     const scalar = isScalarOp(node)
@@ -60,18 +68,17 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     }
     epoch[i] = e
     if (!scalar) continue
-    const own = new Set<number>()
-    const outside: number[] = []
+    own.length = 0
+    outside.length = 0
     for (const a of node.args) {
       const k = index.get(a)
       const r = at(k)
-      if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) own.add(r)
-      else if (a.kind !== CONST) outside.push(k)
+      if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
+        if (!own.includes(r)) own.push(r)
+      } else if (a.kind !== CONST) outside.push(k)
     }
-    const order = [...own].sort((x, y) => y - x)
-    let best = order[0] ?? -1
-    const fits = (r: Growing, more: number, reads: readonly number[]): boolean =>
-      r.nodes.length + more <= limits.nodes && r.outside.size + reads.filter((k) => !r.outside.has(k)).length <= limits.args
+    if (own.length > 1) own.sort((x, y) => y - x)
+    let best = own[0] ?? -1
     if (best >= 0 && !fits(regions[best]!, 1, outside)) best = -1
     if (best < 0) {
       best = regions.length
@@ -79,7 +86,7 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
       parent.push(best)
     }
     const region = regions[best]!
-    for (const r of order) {
+    for (const r of own) {
       if (r === best) continue
       const other = regions[r]!
       if (!region.chained && !other.chained && fits(region, other.nodes.length + 1, [...other.outside, ...outside])) {
@@ -97,17 +104,19 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     regionOf[i] = best
   }
   const out: Region[] = []
-  for (const r of regions) {
-    if (r === undefined) continue
+  const readBy = new Int32Array(n).fill(-1)
+  regions.forEach((r, id) => {
+    if (r === undefined) return
     r.nodes.sort((a, b) => a - b)
-    const inside = new Set(r.nodes)
-    const args = new Set<number>()
+    const args: number[] = []
     for (const k of r.nodes)
       for (const a of nodes[k]!.args) {
         const p = index.get(a)
-        if (!inside.has(p)) args.add(p)
+        if (at(p) === id || readBy[p] === id) continue
+        readBy[p] = id
+        args.push(p)
       }
-    out.push({ nodes: r.nodes, args: [...args] })
-  }
+    out.push({ nodes: r.nodes, args })
+  })
   return out
 }

@@ -40,7 +40,15 @@ export type RRule = (
   context: RuleContext,
 ) => { readonly ys: readonly AnyExpr[]; readonly pullback: Pullback }
 /** Results with a leading batch axis of length `size`, for arguments of which `batched` have one. */
-export type BatchRule = (xs: readonly AnyExpr[], batched: readonly boolean[], params: never, size: number) => readonly AnyExpr[]
+export type BatchRule = (
+  xs: readonly AnyExpr[],
+  batched: readonly boolean[],
+  params: never,
+  size: number,
+  through: Batching,
+) => readonly AnyExpr[]
+/** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
+export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
 
 /** The calculus of one primitive. A missing facet is a MissingRule error when it is needed. */
 export interface Rule {
@@ -48,6 +56,8 @@ export interface Rule {
   readonly frule?: FRule
   readonly rrule?: RRule
   readonly batch?: BatchRule
+  /** Why facets are left out on purpose: part of the MissingRule error. */
+  readonly missing?: string
 }
 
 /** Rules by primitive name. Immutable. */
@@ -69,9 +79,16 @@ const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): 
   },
 })
 
+/** The registry without rules: the unit of `registryMonoid`. */
 export const emptyRegistry: Registry = make(new Map(), [])
 
-/** A registry of these rules; the same primitive twice is reported in `duplicates`. */
+/**
+ * A registry of these rules; the same primitive twice is reported in `duplicates`.
+ *
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * registryOf([scalarRule(twice, () => [2]), scalarRule(twice, () => [2])]).duplicates   // ['twice']
+ */
 export const registryOf = (rules: readonly Rule[]): Registry => {
   const map = new Map<string, Rule>()
   const duplicates: string[] = []
@@ -82,7 +99,11 @@ export const registryOf = (rules: readonly Rule[]): Registry => {
   return make(map, duplicates)
 }
 
-/** Union of registries. A name in both is kept from the second and reported in `duplicates`. */
+/**
+ * Union of registries. A name in both is kept from the second and reported in `duplicates`.
+ *
+ * @example registryMonoid.concat(emptyRegistry, coreRegistry).duplicates   // []
+ */
 export const registryMonoid: Monoid<Registry> = {
   empty: emptyRegistry,
   concat: (a, b) => {
@@ -110,8 +131,14 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
   neededBy: string,
 ): NonNullable<Rule[K]> => {
   const found = registry.rules.get(primitive.name)
-  const f = found !== undefined && found.primitive === primitive ? found[facet] : undefined
-  return f !== undefined
-    ? (f as NonNullable<Rule[K]>)
-    : raise({ _tag: 'MissingRule', primitive: primitive.name, rule: facet, arity: primitive.args.length, neededBy })
+  const own = found !== undefined && found.primitive === primitive ? found : undefined
+  return (own?.[facet] ??
+    raise({
+      _tag: 'MissingRule',
+      primitive: primitive.name,
+      rule: facet,
+      arity: primitive.args.length,
+      neededBy,
+      ...(own?.missing !== undefined && { fix: `its author left it out: ${own.missing}.` }),
+    })) as NonNullable<Rule[K]>
 }

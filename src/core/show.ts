@@ -1,32 +1,62 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
-import { CONST, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { CONST, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
 import type { Program } from './program.js'
 import { leafPaths } from './tree.js'
 
-/** A program as text: inputs, one line per equation, results. Deterministic: no ids, no addresses. */
-export const showProgram = (p: Program): string => {
-  const { nodes, index } = linearize(p.outputs)
+/** Names of all nodes of a linear order, and the equation of each application. */
+const written = (
+  { nodes, index }: Linear,
+  nameOfInput: (n: Node) => string | undefined,
+): { readonly names: readonly string[]; readonly equations: ReadonlyMap<number, string> } => {
   const names: string[] = new Array<string>(nodes.length)
-  const lines: string[] = []
-  const paths = leafPaths(p.inputTree)
-  const inputName = new Map(p.inputs.map((x, i) => [x, (paths[i] ?? '').replace(/^\[0\]\.?/, '') || `x${i}`]))
+  const equations = new Map<number, string>()
   let temp = 0
   let captured = 0
   const outs = new Map<number, string[]>()
   nodes.forEach((n, i) => {
-    if (n.kind === INPUT) names[i] = inputName.get(n) ?? ((n.data as InputInfo).captured ? `captured${captured++}` : 'free')
+    if (n.kind === INPUT) names[i] = nameOfInput(n) ?? ((n.data as InputInfo).captured ? `captured${captured++}` : 'free')
     else if (n.kind === CONST) names[i] = Object.is(n.data, -0) ? '-0' : String(n.data)
     else if (n.kind === OUTPUT) names[i] = outs.get(index.get(n.args[0]!))![n.data as number]!
     else {
-      const results = resultAvals(n).map(() => `y${temp++}`)
+      const avals = resultAvals(n)
+      const results = avals.map(() => `y${temp++}`)
       outs.set(i, results)
       names[i] = results[0] ?? 'none'
       const params = n.prim!.showParams?.(n.data)
-      lines.push(
-        `  ${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${resultAvals(n).map(showAval).join(', ')}`,
+      equations.set(
+        i,
+        `${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${avals.map(showAval).join(', ')}`,
       )
     }
+  })
+  return { names, equations }
+}
+
+const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
+
+/** The equation of one application among those of `outputs`, as `show` prints it. */
+export const equationOf = (node: Node, outputs: readonly Node[]): string => {
+  const all = linearize(outputs)
+  const linear = all.index.has(node) ? all : linearize([node])
+  const { names, equations } = written(linear, (n) => {
+    const { name } = n.data as InputInfo
+    return name === undefined ? undefined : plain(name) || 'x0'
+  })
+  const i = linear.index.get(node)
+  return equations.get(i) ?? names[i]!
+}
+
+/** A program as text: inputs, one line per equation, results; lines of the user's code where they were recorded. Deterministic. */
+export const showProgram = (p: Program, siteOf?: (n: Node) => string | undefined): string => {
+  const linear = linearize(p.outputs)
+  const { nodes, index } = linear
+  const paths = leafPaths(p.inputTree)
+  const inputName = new Map(p.inputs.map((x, i) => [x, plain(paths[i] ?? '') || `x${i}`]))
+  const { names, equations } = written(linear, (n) => inputName.get(n))
+  const lines = [...equations].map(([i, text]) => {
+    const site = siteOf?.(nodes[i]!)
+    return `  ${text}${site === undefined ? '' : `   at ${site}`}`
   })
   const show = (n: Node): string => names[index.get(n)]!
   const head = `${p.name}(${p.inputs.map((x) => `${inputName.get(x)}: ${showAval(x.aval)}`).join(', ')})`

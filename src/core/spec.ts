@@ -19,20 +19,20 @@ export const isSpec = (x: unknown): x is Spec => typeof x === 'object' && x !== 
 
 const spec =
   <D extends DType>(dtype: D) =>
-  <const S extends readonly Dim[]>(...shape: S): PublicSpec<S, D> => {
+  <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
     for (const d of shape)
       if (!(typeof d === 'string' ? d !== '' : Number.isInteger(d) && d >= 0))
         raise({ _tag: 'BadInput', where: dtype, reason: `${String(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
     return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
   }
 
-/** A declared f64 input. @example f64('batch', 3) */
+/** A declared f64 input. @example f64('batch', 3)   // { _tag: 'Spec', shape: ['batch', 3], dtype: 'f64' } */
 export const f64 = /*#__PURE__*/ spec('f64')
-/** A declared f32 input. @example f32(2, 3) */
+/** A declared f32 input. @example f32(2, 3).shape   // [2, 3] */
 export const f32 = /*#__PURE__*/ spec('f32')
-/** A declared i32 input: never differentiated. @example i32('batch') */
+/** A declared i32 input: never differentiated. @example i32('batch').dtype   // 'i32' */
 export const i32 = /*#__PURE__*/ spec('i32')
-/** A declared boolean input: never differentiated. @example bool(3) */
+/** A declared boolean input: never differentiated. @example bool(3).dtype   // 'bool' */
 export const bool = /*#__PURE__*/ spec('bool')
 
 /** Sizes of named dimensions, by name. */

@@ -5,12 +5,14 @@ import type { AnyExpr } from './types/expr.js'
 export interface NoTangent {
   readonly _tag: 'NoTangent'
 }
+/** No tangent space: the tangent of integers, booleans and keys. */
 export const NoTangent: NoTangent = Object.freeze({ _tag: 'NoTangent' })
 
 /** Differentiable, and the derivative is exactly zero. Absorbing: 0 times Infinity never makes a NaN. */
 export interface ZeroTangent {
   readonly _tag: 'ZeroTangent'
 }
+/** The derivative that is exactly zero; absorbs whatever it is multiplied with. */
 export const ZeroTangent: ZeroTangent = Object.freeze({ _tag: 'ZeroTangent' })
 
 /** A derivative that is not known. Asking for it is an error that names the rule, never a silent zero. */
@@ -19,6 +21,11 @@ export interface NotImplemented {
   readonly rule: string
   readonly reason: string
 }
+/**
+ * A derivative that is not known: asking for it is an error that names the rule and the reason, never a silent zero.
+ *
+ * @example notImplemented('besselK', 'no derivative with respect to the order')   // { _tag: 'NotImplemented', rule: 'besselK', ... }
+ */
 export const notImplemented = (rule: string, reason: string): NotImplemented => ({ _tag: 'NotImplemented', rule, reason })
 
 /** A cotangent that is built at most once, and only when asked for. */
@@ -42,6 +49,7 @@ export interface InplaceableThunk {
   readonly block?: Block
 }
 
+/** What a rule may return for an argument: an expression of its shape and dtype, one of the two zeros, or one that is built later. */
 export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk | InplaceableThunk
 /** A tangent after forcing. */
 export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
@@ -57,12 +65,14 @@ const once = <A>(f: () => A): (() => A) => {
 /**
  * A cotangent that is built at most once, and only when asked for.
  *
- * @example thunk(() => mul(yBar, cos(x)))
+ * @example thunk(() => cos(0))   // { _tag: 'Thunk', ... }
  */
 export const thunk = (force: () => Tangent): Thunk => ({ _tag: 'Thunk', force: once(force) })
 
 /**
- * A thunk with a way to add itself into an accumulator, e.g. `inplaceableThunk(() => matmul(a, b), (acc) => matmulAdd(acc, a, b))`.
+ * A thunk with a way to add itself into an accumulator, as `matmulAdd` does.
+ *
+ * @example inplaceableThunk(() => mul(2, 3), (acc) => fma(2, 3, acc)).addTo(add(1, 0))   // 7
  */
 export const inplaceableThunk = (force: () => Tangent, addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>
   block === undefined

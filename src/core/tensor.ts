@@ -136,7 +136,12 @@ export const shapeOfNested = (x: unknown): number[] => {
   return shape
 }
 
-/** Builds a Tensor from numbers, nested or typed arrays; copies the data. */
+/**
+ * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
+ *
+ * Errors  BadInput for ragged or non-numeric data, and where the shape does not hold as many numbers.
+ * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ */
 export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor => {
   if (isTensor(data)) return makeTensor(data.data, shape ?? data.shape, dtype ?? data.dtype, where)
   const typed = dtypeOfTypedArray(data)

@@ -85,21 +85,25 @@ const setKey = (o: Record<string, unknown>, k: string, v: unknown): void => {
   else o[k] = v
 }
 
+/** Where the next leaf is; one object, because this runs at every call. */
+interface Cursor {
+  at: number
+}
+const place = (d: TreeDef, leaves: readonly unknown[], cursor: Cursor): unknown => {
+  if (d._tag === 'Leaf') return leaves[cursor.at++]
+  if (d._tag === 'NoTangent') return NoTangent
+  if (d._tag === 'Tuple') return d.items.map((item) => place(item, leaves, cursor))
+  const o: Record<string, unknown> = {}
+  for (let i = 0; i < d.keys.length; i++) setKey(o, d.keys[i]!, place(d.items[i]!, leaves, cursor))
+  return o
+}
+
 /** The tree of that structure with these leaves. */
 export const unflatten = (def: TreeDef, leaves: readonly unknown[]): unknown => {
-  let at = 0
-  const go = (d: TreeDef): unknown => {
-    if (d._tag === 'Leaf') return leaves[at++]
-    if (d._tag === 'NoTangent') return NoTangent
-    if (d._tag === 'Tuple') return d.items.map(go)
-    const o: Record<string, unknown> = {}
-    d.keys.forEach((k, i) => {
-      setKey(o, k, go(d.items[i]!))
-    })
-    return o
-  }
-  const tree = go(def)
-  if (at !== leaves.length) raise({ _tag: 'InternalLaw', law: 'unflatten uses every leaf', detail: `${at} of ${leaves.length}` })
+  const cursor = { at: 0 }
+  const tree = place(def, leaves, cursor)
+  if (cursor.at !== leaves.length)
+    raise({ _tag: 'InternalLaw', law: 'unflatten uses every leaf', detail: `${cursor.at} of ${leaves.length}` })
   return tree
 }
 

@@ -8,6 +8,7 @@ import { asNode, constant, type Linear, type Node, OUTPUT } from '../core/expr.j
 import { broadcastNode } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sameShape } from '../core/shape.js'
+import { raiseNotImplemented } from '../core/sites.js'
 import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 
 /** Zeros of an aval: a broadcast literal, no buffer. */
@@ -18,7 +19,7 @@ export const ones = (a: Aval): Node => broadcastNode(constant(1, a.dtype), a.sha
 export const instantiate = (t: Tangent, like: Aval): Node => {
   const f = unthunk(t)
   if (f._tag === 'Expr') return asNode(f)
-  if (f._tag === 'NotImplemented') return raise({ _tag: 'NotImplemented', rule: f.rule, reason: f.reason })
+  if (f._tag === 'NotImplemented') return raiseNotImplemented(f)
   return zeros(like)
 }
 

@@ -1,17 +1,14 @@
 /** Forward mode: Duals pushed through an expression. */
 import { isFloat } from '../core/aval.js'
-import { raise } from '../core/explain.js'
+import type { Dual } from '../core/dual.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
 import { dependents } from '../core/program.js'
 import { type RuleConfig, ruleFor } from '../core/registry.js'
+import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/tangent.js'
 import { projectTangent } from './common.js'
 
-/** A primal with its tangent. */
-export interface Dual {
-  readonly primal: Node
-  readonly tangent: Forced
-}
+type NodeDual = Dual<Node, Forced>
 
 export interface Pushed {
   readonly values: readonly Node[]
@@ -19,14 +16,18 @@ export interface Pushed {
 }
 
 /** Values and tangents of `outputs` for tangents of some inputs, by the registry's frules. */
-export const push = (config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => {
+export const push = (config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed =>
+  blaming(outputs, (at) => pushAt(at, config, outputs, seeds))
+
+const pushAt = (cursor: Cursor, config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => {
   const linear = linearize(outputs)
   const { nodes, index } = linear
   const active = dependents(linear, [...seeds.keys()])
-  const duals: Dual[] = new Array<Dual>(nodes.length)
-  const results = new Map<number, readonly Dual[]>()
+  const duals: NodeDual[] = new Array<NodeDual>(nodes.length)
+  const results = new Map<number, readonly NodeDual[]>()
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!
+    cursor.node = node
     const seed = seeds.get(node)
     if (seed !== undefined) {
       duals[i] = { primal: node, tangent: asExpr(seed) }
@@ -57,8 +58,7 @@ export const push = (config: RuleConfig, outputs: readonly Node[], seeds: Readon
       duals[i] = { primal: self, tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
       continue
     }
-    for (const a of args)
-      if (a.tangent._tag === 'NotImplemented') raise({ _tag: 'NotImplemented', rule: a.tangent.rule, reason: a.tangent.reason })
+    for (const a of args) if (a.tangent._tag === 'NotImplemented') raiseNotImplemented(a.tangent)
     const avals = resultAvals(self)
     if (avals.every((a) => !isFloat(a.dtype))) {
       duals[i] = { primal: self, tangent: NoTangent }
@@ -73,6 +73,7 @@ export const push = (config: RuleConfig, outputs: readonly Node[], seeds: Readon
       { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
     )
     const own = made.ys.map((y, r) => ({ primal: asNode(y), tangent: projectTangent(made.dys[r]!, avals[r]!, node.prim!.name) }))
+    for (const o of own) if (o.tangent._tag === 'NotImplemented') remember(o.tangent, node)
     if (node.prim!.multi) {
       results.set(i, own)
       duals[i] = { primal: self, tangent: ZeroTangent }

@@ -1,30 +1,18 @@
 /** Mixed mode: elementwise regions in which forward mode is cheaper become one `map` each; reverse mode goes around them. */
 import { aval, isFloat } from '../core/aval.js'
-import { applyAny, applyMulti, CONST, input, type Linear, linearize, Node, OUTPUT } from '../core/expr.js'
+import { applyAny, applyMulti, CONST, input, type Linear, linearize, Node } from '../core/expr.js'
 import { expandMap, type MapParams, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { AnyPrimitive } from '../core/primitive.js'
 import { dependents, type Program } from '../core/program.js'
 import { findRegions, type Region, regionLimits } from '../core/regions.js'
+import { writtenOut } from '../core/written-out.js'
 
-/** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression. */
-const flattened = (outputs: readonly Node[]): readonly Node[] => {
-  const { nodes, index } = linearize(outputs)
-  if (!nodes.some((n) => n.prim === mapPrimitive)) return outputs
-  const made: Node[] = []
-  const results = new Map<number, Node[]>()
-  nodes.forEach((n, i) => {
-    const args = n.args.map((a) => made[index.get(a)]!)
-    if (n.prim === mapPrimitive) {
-      results.set(i, expandMap((n.data as MapParams).program, args))
-      made.push(n)
-    } else if (n.kind === OUTPUT)
-      made.push(
-        results.get(index.get(n.args[0]!))?.[n.data as number] ??
-          (args[0] === n.args[0] ? n : new Node(OUTPUT, n.aval, null, args, n.data)),
-      )
-    else made.push(args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data))
-  })
-  return outputs.map((o) => made[index.get(o)]!)
+/** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression; in linear order. */
+const flattened = (outputs: readonly Node[]): { readonly flat: readonly Node[]; readonly linear: Linear } => {
+  const linear = linearize(outputs)
+  if (!linear.nodes.some((n) => n.prim === mapPrimitive)) return { flat: outputs, linear }
+  const flat = writtenOut(outputs, mapPrimitive, (params, args) => expandMap((params as MapParams).program, args))
+  return { flat, linear: linearize(flat) }
 }
 
 /** Scalar programs that are equal share one object, so that each is differentiated once. */
@@ -56,11 +44,14 @@ class Interned {
 }
 
 /** Work of forward mode (one tangent per active argument) against scalar reverse mode, in operations of the region. */
-const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, results: number): boolean => {
+const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, results: number, at: Int32Array): boolean => {
   const { nodes, index } = linear
   const args = region.args.filter((k) => active[k] === 1 && isFloat(nodes[k]!.dtype))
   if (args.length === 0) return false
-  const inside = new Map(region.nodes.map((k, i) => [k, i]))
+  // Places in the region; `at` may hold those of other regions too.
+  region.nodes.forEach((k, i) => {
+    at[k] = i
+  })
   const bit = new Map(args.map((k, i) => [k, i]))
   const reach = region.nodes.map(() => 0)
   let forward = 0
@@ -69,8 +60,8 @@ const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, re
     let mask = 0
     for (const a of nodes[k]!.args) {
       const p = index.get(a)
-      const own = inside.get(p)
-      const from = own !== undefined ? reach[own]! : bit.has(p) ? 1 << bit.get(p)! : 0
+      const own = at[p]!
+      const from = region.nodes[own] === p ? reach[own]! : bit.has(p) ? 1 << bit.get(p)! : 0
       if (from !== 0) reverse += 2
       mask |= from
     }
@@ -83,13 +74,13 @@ const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, re
 
 /** `outputs` in which every region that forward mode differentiates more cheaply is one map. */
 export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => {
-  const flat = flattened(outputs)
-  const linear = linearize(flat)
+  const { flat, linear } = flattened(outputs)
   const { nodes, index } = linear
   const regions = findRegions(linear)
   if (!regions.some((r) => r.nodes.length > 1)) return flat
   const active = dependents(linear, wrt)
   const users = usersOutside(linear, regions, flat)
+  const place = new Int32Array(nodes.length)
   const chosen = new Map<number, { readonly region: Region; readonly results: readonly number[] }>()
   regions.forEach((region, r) => {
     if (region.nodes.length < 2) return
@@ -101,7 +92,7 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
     )
       return
     if (!region.args.every((k) => nodes[k]!.kind === CONST || isFloat(nodes[k]!.dtype))) return
-    if (!forwardIsCheaper(region, linear, active, results.length)) return
+    if (!forwardIsCheaper(region, linear, active, results.length, place)) return
     chosen.set(region.nodes[region.nodes.length - 1]!, { region, results })
   })
   if (chosen.size === 0) return flat

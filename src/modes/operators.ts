@@ -8,6 +8,7 @@ import { broadcastNode, reshapeNode } from '../core/ops/layout.js'
 import { liftTree } from '../core/program.js'
 import type { Registry } from '../core/registry.js'
 import { sizeOf } from '../core/shape.js'
+import { blaming, raiseAt } from '../core/sites.js'
 import { NoTangent, type Tangent } from '../core/tangent.js'
 import { zeroTensor } from '../core/tensor.js'
 import { flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef, unflatten } from '../core/tree.js'
@@ -118,7 +119,7 @@ const cotangents = (
     })
     return { values: outputs, grads }
   }
-  const prepared = mode === 'mixed' ? regionized(outputs, wrt) : outputs
+  const prepared = mode === 'mixed' ? blaming(outputs, () => regionized(outputs, wrt)) : outputs
   const r = pullback(registry, prepared, seeds, wrt)
   return { values: r.values, grads: denseCotangents(r, wrt) }
 }
@@ -143,7 +144,7 @@ const valueGrad =
     const { nodes, def: outDef } = liftTree(lossTree, `the result of ${f.name}`)
     const loss = nodes[0]
     if (outDef._tag !== 'Leaf' || loss === undefined || loss.shape.length !== 0 || !isFloat(loss.dtype))
-      return raise({ _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
+      return raiseAt(loss, { _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
     const s = select(def, options.wrt, op)
     const wrt = activeLeaves(leaves, s, op, options.wrt !== undefined)
     const seed = options.seed === undefined ? asExpr(ones(loss.aval)) : asExpr(broadcastNode(lift(options.seed, op, loss.dtype), []))
@@ -276,17 +277,17 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   /** f's tangents at a point, as a linear function of the tangents alone: the primal part is traced once. */
   const linearize = (f: unknown) => {
     const m = metaOf(f)
-    return (primals: unknown): { readonly value: unknown; readonly apply: Callable } => {
+    return (primals: unknown): readonly [value: unknown, derivative: Callable] => {
       const j = jvp(f)
       const value = m.arity > 1 && m.declared === undefined ? make(m)(...(primals as readonly unknown[])) : make(m)(primals)
-      return {
+      return [
         value,
-        apply: make({
+        make({
           name: `linearize(${m.name})`,
           arity: 1,
           body: ([t], _fresh) => (metaOf(j).body([primalLeaves(primals), t], false) as readonly unknown[])[1],
         }),
-      }
+      ]
     }
   }
   const primalLeaves = (tree: unknown): unknown => {

@@ -2,17 +2,19 @@
 
 import type { Aval } from '../core/aval.js'
 import { isFloat } from '../core/aval.js'
+import type { CoDual } from '../core/dual.js'
 import { raise } from '../core/explain.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
 import { dependents } from '../core/program.js'
 import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
+import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { instantiate, outputsOf, project } from './common.js'
 
-/** A primal with the accumulator of its cotangent. */
-export class CoDual {
+/** The codual of a node: its aval, and the accumulator of its cotangent as an expression. */
+export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
   private acc: Node | undefined
   private failed: Forced | undefined
   /** Contributions to a part of the argument: kept until the end, because blocks that tile it need no accumulator. */
@@ -23,19 +25,20 @@ export class CoDual {
   ) {}
 
   /** One more contribution: added into the accumulator at once, so that what it was made of can be freed. Zeros cost nothing. */
-  add(t: Tangent): void {
+  add(t: Tangent, from?: Node): void {
     if (t._tag === 'ZeroTangent' || t._tag === 'NoTangent') return
     if (t._tag === 'InplaceableThunk' && t.block !== undefined && this.acc === undefined) this.blocks.push(t)
-    else this.into(t)
+    else this.into(t, from)
   }
 
-  private into(t: Tangent): void {
+  private into(t: Tangent, from?: Node): void {
     if (this.acc !== undefined && t._tag === 'InplaceableThunk') {
       this.acc = asNode(t.addTo(asExpr(this.acc)))
       return
     }
     const f = unthunk(t)
     if (f._tag === 'NotImplemented') this.failed = f
+    if (f._tag === 'NotImplemented' && from !== undefined) remember(f, from)
     if (f._tag !== 'Expr') return
     const p = project(asNode(f), this.primal, this.rule)
     if (p._tag === 'Expr') this.acc = this.acc === undefined ? asNode(p) : asNode(add(asExpr(this.acc), p))
@@ -88,7 +91,16 @@ export interface Reversed {
 }
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
-export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
+export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
+  blaming(outputs, (at) => pullAt(at, config, outputs, seeds, wrt))
+
+const pullAt = (
+  cursor: Cursor,
+  config: RuleConfig,
+  outputs: readonly Node[],
+  seeds: readonly Tangent[],
+  wrt: readonly Node[],
+): Reversed => {
   const linear = linearize(outputs)
   const { nodes, index } = linear
   const n = nodes.length
@@ -100,6 +112,7 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
   const replacedResults = new Map<number, readonly Node[]>()
   for (let i = 0; i < n; i++) {
     const node = nodes[i]!
+    cursor.node = node
     if (node.kind === OUTPUT) {
       const from = index.get(node.args[0]!)
       const own = replacedResults.get(from)
@@ -140,11 +153,11 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
     else primal[i] = own[0]!
   }
   // Backward, in reverse build order.
-  const coduals: (CoDual | undefined)[] = new Array<CoDual | undefined>(n)
-  const deposit = (at: number, t: Tangent, rule: string): void => {
+  const coduals: (NodeCoDual | undefined)[] = new Array<NodeCoDual | undefined>(n)
+  const deposit = (at: number, t: Tangent, rule: string, from?: Node): void => {
     if (active[at] === 0) return
-    coduals[at] ??= new CoDual(nodes[at]!.aval, rule)
-    coduals[at].add(t)
+    coduals[at] ??= new NodeCoDual(nodes[at]!.aval, rule)
+    coduals[at].add(t, from)
   }
   outputs.forEach((o, i) => {
     const seed = seeds[i]!
@@ -154,6 +167,7 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
   const out = new Map<Node, Forced>()
   for (let i = n - 1; i >= 0; i--) {
     const node = nodes[i]!
+    cursor.node = node
     if (wanted.has(node)) {
       out.set(node, coduals[i]?.total() ?? ZeroTangent)
       coduals[i] = undefined
@@ -174,7 +188,7 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
       yBars = [coduals[i]?.total() ?? ZeroTangent]
       coduals[i] = undefined
     }
-    for (const y of yBars) if (y._tag === 'NotImplemented') raise({ _tag: 'NotImplemented', rule: y.rule, reason: y.reason })
+    for (const y of yBars) if (y._tag === 'NotImplemented') raiseNotImplemented(y)
     if (yBars.every((y) => y._tag !== 'Expr')) continue
     const mask = node.args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype))
     const xBars = pull(yBars, mask)
@@ -184,7 +198,7 @@ export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readon
         law: 'a pullback gives one cotangent per argument',
         detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
       })
-    for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name)
+    for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name, node)
   }
   return {
     values: outputs.map((o) => primal[index.get(o)]!),

@@ -3,16 +3,23 @@
 import { type Aval, aval } from '../core/aval.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, withArgs } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
-import { type Registry, ruleFor } from '../core/registry.js'
+import { type Batching, type Registry, ruleFor } from '../core/registry.js'
+import { blaming, type Cursor } from '../core/sites.js'
 
 /** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
-export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] => {
+export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>
+  blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
+
+const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] => {
   const { nodes, index } = linearize(outputs)
   const made: Node[] = new Array<Node>(nodes.length)
   const batched = new Uint8Array(nodes.length)
   const results = new Map<number, readonly Node[]>()
+  const through: Batching = (inner, given, count) =>
+    batch(registry, inner.map(asNode), new Map([...given].map(([from, to]) => [asNode(from), asNode(to)])), count).map(asExpr)
   for (let i = 0; i < nodes.length; i++) {
     const node = nodes[i]!
+    cursor.node = node
     const to = replaced.get(node)
     if (to !== undefined) {
       made[i] = to
@@ -39,7 +46,7 @@ export const batch = (registry: Registry, outputs: readonly Node[], replaced: Re
       continue
     }
     const rule = ruleFor(registry, node.prim!, 'batch', 'vmap')
-    const ys = rule(args.map(asExpr), mask, node.data as never, size).map(asNode)
+    const ys = rule(args.map(asExpr), mask, node.data as never, size, through).map(asNode)
     batched[i] = 1
     if (node.prim!.multi) {
       results.set(i, ys)

@@ -1,10 +1,12 @@
 /** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
-import { isFloat } from '../core/aval.js'
+import { isFloat, showAval } from '../core/aval.js'
+import { raise } from '../core/explain.js'
 import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { composedRules } from '../core/lowered.js'
 import { add, mul, neg } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
-import type { BatchRule, FRule, Pullback, RRule, Rule, RuleContext } from '../core/registry.js'
+import type { Batching, BatchRule, FRule, Pullback, RRule, Rule, RuleContext } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
@@ -32,7 +34,7 @@ export interface SingleRule<P, A extends readonly ArgKind[]> {
     params: P,
     context: RuleContext,
   ) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => ArgTangents<A>]
-  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => AnyExpr
+  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number, through: Batching) => AnyExpr
 }
 /** A rule of a primitive with several results. */
 export interface MultiRule<P, A extends readonly ArgKind[]> {
@@ -47,10 +49,17 @@ export interface MultiRule<P, A extends readonly ArgKind[]> {
     params: P,
     context: RuleContext,
   ) => readonly [ys: readonly AnyExpr[], pullback: (yBars: readonly Forced[], active: readonly boolean[]) => ArgTangents<A>]
-  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number) => readonly AnyExpr[]
+  readonly batch: (xs: Args<A>, batched: readonly boolean[], params: P, size: number, through: Batching) => readonly AnyExpr[]
 }
 
-/** A rule whose facets are written out. */
+/**
+ * A rule whose facets are written out: frule (value and tangent), rrule (value and pullback), batch (what vmap needs). Any may be left out.
+ *
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const twiceRule = rule(twice.primitive, { frule: (_xs, [dx], _params, { y }) => [y, dx._tag === 'Expr' ? twice(dx) : dx] })
+ * makeCodual(coreRegistry.with(twiceRule), cpu()).jvp((x) => twice(x))(3, 1)   // [6, 2]
+ */
 export const rule = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
   r: Partial<SingleRule<P, A>>,
@@ -72,10 +81,18 @@ export const rule = <N extends string, P, const A extends readonly ArgKind[]>(
       return { ys: [y], pullback: general }
     }) as RRule,
   }),
-  ...(r.batch && { batch: ((xs, batched, params, size) => [r.batch!(xs as unknown as Args<A>, batched, params as P, size)]) as BatchRule }),
+  ...(r.batch && {
+    batch: ((xs, batched, params, size, through) => [r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)]) as BatchRule,
+  }),
 })
 
-/** As `rule`, for a primitive with several results: one cotangent per result, ZeroTangent where none arrived. */
+/**
+ * As `rule`, for a primitive with several results: one cotangent per result, ZeroTangent where none arrived.
+ *
+ * @example
+ * const split2 = coreRegistry.rules.get('split')!.primitive
+ * multiRule(split2, { batch: (xs) => xs }).primitive.name   // 'split'
+ */
 export const multiRule = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
   r: Partial<MultiRule<P, A>>,
@@ -93,7 +110,9 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
       return { ys, pullback: pullback as unknown as Pullback }
     }) as RRule,
   }),
-  ...(r.batch && { batch: ((xs, batched, params, size) => r.batch!(xs as unknown as Args<A>, batched, params as P, size)) as BatchRule }),
+  ...(r.batch && {
+    batch: ((xs, batched, params, size, through) => r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)) as BatchRule,
+  }),
 })
 
 /** How a rule multiplies a (co)tangent with a partial, for the result y. */
@@ -137,7 +156,10 @@ export const elementwiseBatch =
  * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
  * `product` is strongMul for partials that may be infinite: a cotangent of 0 then stays 0.
  *
- * @example scalarRule(tanh, ({ y }) => [sub(1, mul(y, y))])
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * const cubeRule = scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])
+ * makeCodual(coreRegistry.with(cubeRule), cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
  */
 export const scalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
   op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
@@ -176,7 +198,10 @@ export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr
 /**
  * A primitive that is linear in all its float arguments: dy is the primitive of the tangents; the transpose is given.
  *
- * @example linearRule(reverse, { transpose: (yBar) => [reverse(yBar)] })
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const twiceRule = linearRule(twice.primitive, { transpose: (yBar) => [twice(yBar)], batch: ([x]) => twice(x) })
+ * makeCodual(coreRegistry.with(twiceRule), cpu()).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
 export const linearRule = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
@@ -206,7 +231,16 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
 export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), x.shape as readonly number[])
 
 /**
- * A primitive that is linear in each of its two arguments: dy = f(da, b) + f(a, db).
+ * A primitive that is linear in each of its two arguments: dy = f(da, b) + f(a, db); both transposes are given.
+ *
+ * @example
+ * const times = binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })
+ * const timesRule = bilinearRule(times.primitive, {
+ *   transposeA: (yBar, _a, b) => times(yBar, b),
+ *   transposeB: (yBar, a) => times(yBar, a),
+ *   batch: ([a, b]) => times(a, b),
+ * })
+ * makeCodual(coreRegistry.with(timesRule), cpu()).grad((x) => sum(times(x, x)))([1, 2])   // [2, 4]
  */
 export const bilinearRule = <N extends string, P, const A extends readonly ['float', 'float']>(
   primitive: Primitive<N, P, A>,
@@ -235,7 +269,13 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     batch: r.batch,
   })
 
-/** A primitive whose results never depend smoothly on its arguments: ZeroTangent for float arguments and results, NoTangent otherwise. */
+/**
+ * A primitive whose results never depend smoothly on its arguments: ZeroTangent for float arguments and results, NoTangent otherwise.
+ *
+ * @example
+ * const truncate = unary({ name: 'truncate', scalar: (x) => Math.trunc(x!), source: 'definition' })
+ * makeCodual(coreRegistry.with(nonDifferentiable(truncate)), cpu()).grad((x) => sum(truncate(x)))([1.5])   // [0]
+ */
 export const nonDifferentiable = <N extends string, P, const A extends readonly ArgKind[]>(
   op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
   batch?: SingleRule<P, A>['batch'],
@@ -261,3 +301,55 @@ export const nonDifferentiable = <N extends string, P, const A extends readonly 
 /** Moves unbatched arguments under the batch axis: every argument then has it in front. */
 export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
   xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...(x.shape as readonly number[])])))
+
+/** Where a rule does not apply: arguments (their shapes and dtypes) and parameters of one application. */
+export interface OptOut<P, A extends readonly ArgKind[]> {
+  readonly when: (at: { readonly x: Args<A>; readonly params: P }) => boolean
+  /** The same results from other primitives: their rules are used instead. */
+  readonly via?: (at: { readonly x: Args<A>; readonly params: P }) => AnyExpr | readonly AnyExpr[]
+}
+
+/**
+ * A rule that declines some signatures, after ChainRules' @opt_out: there the mode differentiates `via`, or raises MissingRule.
+ *
+ * The batch rule stays. Source  ChainRulesCore, "opting out of rules".
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * const cubeRule = scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])
+ * const safer = optOut(cube, cubeRule, { when: ({ x: [x] }) => x.dtype === 'f64', via: ({ x: [x] }) => mul(x, mul(x, x)) })
+ * makeCodual(coreRegistry.with(safer), cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
+ */
+export const optOut = <N extends string, P, const A extends readonly ArgKind[]>(
+  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  given: Rule,
+  { when, via }: OptOut<P, A>,
+): Rule => {
+  const primitive = 'primitive' in op ? op.primitive : op
+  const at = (x: readonly AnyExpr[], params: unknown) => ({ x: x as unknown as Args<A>, params: params as P })
+  const declined = (facet: 'frule' | 'rrule', neededBy: string, xs: readonly AnyExpr[]): never =>
+    raise({
+      _tag: 'MissingRule',
+      primitive: primitive.name,
+      rule: facet,
+      arity: primitive.args.length,
+      neededBy,
+      fix: `its rule opts out at ${xs.map((x) => showAval(asNode(x).aval)).join(', ')}: give optOut a via, or cast the arguments.`,
+    })
+  const composed = via && composedRules((xs, params) => via(at(xs, params)))
+  const { frule, rrule } = given
+  return {
+    ...given,
+    ...(frule && {
+      frule: ((xs, dxs, params, context) => {
+        if (!when(at(xs, params))) return frule(xs, dxs, params, context)
+        return (composed ?? declined('frule', 'jvp (forward)', xs)).frule(xs, dxs, params, context)
+      }) as FRule,
+    }),
+    ...(rrule && {
+      rrule: ((xs, params, context) => {
+        if (!when(at(xs, params))) return rrule(xs, params, context)
+        return (composed ?? declined('rrule', 'grad (reverse)', xs)).rrule(xs, params, context)
+      }) as RRule,
+    }),
+  }
+}

@@ -2,6 +2,7 @@
 import { type Registry, registryOf } from '../core/registry.js'
 import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
+import { customRules } from './custom.js'
 import { elementwiseRules } from './elementwise.js'
 import { indexingRules } from './indexing.js'
 import { layoutRules } from './layout.js'
@@ -21,6 +22,7 @@ export const ruleFamilies = {
   contract: contractRules,
   nn: nnRules,
   map: mapRules,
+  custom: customRules,
 } as const
 
 /** The registry of all shipped rules. */

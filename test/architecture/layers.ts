@@ -23,6 +23,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/check': {
     layers: [
       'src/core',
+      'src/rules',
       'src/modes',
       'src/backends',
       'src/backends/plan',

@@ -29,6 +29,8 @@ const prepared = () => {
 }
 
 const CALLS = 10_000
+/** Largest weight of what holds the elements of one call's results. */
+const HEADS = 1024
 /** Bytes that 10,000 calls leave behind. */
 const growth = (call: () => unknown): number => {
   for (let i = 0; i < CALLS; i++) call() // until compiled code and feedback have settled
@@ -37,48 +39,76 @@ const growth = (call: () => unknown): number => {
   return used() - before
 }
 
-describe('a compiled gradient with .into', () => {
+/** Result arrays of one call: the value, and the gradient of w. */
+const ARRAYS = 2
+const ARRAY_BYTES = 4 * (1 + 256)
+
+describe('a compiled gradient, counted by the allocator and weighed by the engine', () => {
   it('the collector is there to be asked', () => expect(collect).toBeTypeOf('function'))
-  it('allocates no tensor in 10,000 calls, and the memory of the backend stays', () => {
+
+  it('.into allocates no tensor in 10,000 calls, and the memory of the backend stays', () => {
     const { backend, step, input, first } = prepared()
     const into = (step.into as (o: unknown) => (x: unknown) => unknown)(first)
-    const bytes = backend.memoryBytes()
-    const made = countTypedArrays(() => into(input), 1000)
-    expect(made).toBe(0)
+    into(input)
+    const before = backend.stats()
     expect(growth(() => into(input))).toBeLessThan(64 * 1024)
-    expect(backend.memoryBytes()).toBe(bytes)
+    const after = backend.stats()
+    expect(after.calls - before.calls).toBe(2 * CALLS)
+    expect(after.arrays - before.arrays).toBe(0)
+    expect(after.arrayBytes - before.arrayBytes).toBe(0)
+    expect(after.growths - before.growths).toBe(0)
+    expect(after.memoryBytes).toBe(before.memoryBytes)
+    expect(backend.memoryBytes()).toBe(before.memoryBytes)
   })
-  it('fresh results cost exactly their own arrays', () => {
-    const { step, input } = prepared()
-    expect(countTypedArrays(() => (step as (x: unknown) => unknown)(input), 100)).toBe(2 * 100)
+
+  it('a call runs the steps of its plan, and copies its inputs in and its results out', () => {
+    const { backend, step, input } = prepared()
+    const before = backend.stats()
+    ;(step as (x: unknown) => unknown)(input)
+    const after = backend.stats()
+    expect(after.kernelCalls - before.kernelCalls).toBe(step.explain().steps.length)
+    expect(after.bytesIn - before.bytesIn).toBe(4 * (256 + 128))
+    expect(after.bytesOut - before.bytesOut).toBe(ARRAY_BYTES)
   })
-  it('a deliberate leak is found by the same measure', () => {
-    const { step, input } = prepared()
+
+  it('fresh results cost exactly their own arrays, and are freed when dropped', () => {
+    const { backend, step, input } = prepared()
+    const before = backend.stats()
+    expect(growth(() => (step as (x: unknown) => unknown)(input))).toBeLessThan(64 * 1024)
+    const after = backend.stats()
+    expect(after.arrays - before.arrays).toBe(2 * CALLS * ARRAYS)
+    expect(after.arrayBytes - before.arrayBytes).toBe(2 * CALLS * ARRAY_BYTES)
+    expect(after.memoryBytes).toBe(before.memoryBytes)
+  })
+
+  it('results that are kept (a leak) weigh what the allocator counted', () => {
+    const { backend, step, input } = prepared()
     const kept: unknown[] = []
-    expect(growth(() => kept.push((step as (x: unknown) => unknown)(input)))).toBeGreaterThan(CALLS * 1024)
+    const before = backend.stats()
+    const weighed = growth(() => kept.push((step as (x: unknown) => unknown)(input)))
+    // growth counts the second half of the calls
+    const counted = (backend.stats().arrayBytes - before.arrayBytes) / 2
+    expect(counted).toBe(CALLS * ARRAY_BYTES)
+    expect(weighed).toBeGreaterThan(counted)
+    // beside the elements: the heads of two arrays, two tensors and the record that holds them
+    expect(weighed).toBeLessThan(counted + CALLS * HEADS)
+    expect(kept.length).toBe(2 * CALLS)
+  })
+
+  it('growing is counted: a program larger than the memory grows it once', () => {
+    const backend = makeCpu()
+    const n = 1 << 18
+    const double = cd.compile(
+      cd.fn({ x: cd.f64(n) }, ({ x }) => cd.mul(x, 2)),
+      backend,
+    )
+    const x = { x: cd.tensor(new Float64Array(n)) } as never
+    const before = backend.stats()
+    double(x)
+    const after = backend.stats()
+    expect(after.growths - before.growths).toBe(1)
+    expect(after.memoryBytes).toBeGreaterThanOrEqual(before.memoryBytes + 8 * n)
+    double(x)
+    expect(backend.stats().growths).toBe(after.growths)
   })
 })
-
-/** Float32Arrays that `call` makes, counted at their constructor and at slice. */
-const countTypedArrays = (call: () => unknown, times: number): number => {
-  const { slice } = Float32Array.prototype
-  let made = 0
-  Float32Array.prototype.slice = function (this: Float32Array<ArrayBuffer>, ...args) {
-    made++
-    return slice.apply(this, args) as Float32Array<ArrayBuffer>
-  }
-  const Original = globalThis.Float32Array
-  globalThis.Float32Array = new Proxy(Original, {
-    construct: (target, args, self) => {
-      made++
-      return Reflect.construct(target, args, self)
-    },
-  })
-  try {
-    for (let i = 0; i < times; i++) call()
-  } finally {
-    globalThis.Float32Array = Original
-    Float32Array.prototype.slice = slice
-  }
-  return made
-}

@@ -57,6 +57,9 @@ describe('arguments of a declared function', () => {
     const f = cd.fn({ a: cd.f64('n'), b: cd.f64('n') }, ({ a, b }) => cd.sum(cd.mul(a, b)))
     expect(failure(() => f({ a: [1, 2], b: [1, 2, 3] })).message).toMatch(/'n' is 3 here and 2 in/)
   })
+  it('a declaration with a number in it', () => {
+    expect(failure(() => loose(cd.fn)({ p: { w: 3 } }, () => 0)).message).toMatch(/a leaf of the declaration is not a dtype with a shape/)
+  })
   it('a function still works after an error', () => {
     const c = cd.compile(model, makeCpu())
     expect(failure(() => loose(c)({ p: { w }, x: [[1, 2]] })).error._tag).toBe('ShapeMismatch')

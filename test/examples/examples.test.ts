@@ -145,7 +145,7 @@ describe('digits', () => {
     try {
       const { result, text } = told((log) => digits.main(log, { quick: true, seed: 2, out }))
       const { checked, distance, losses, accuracy, regressionAccuracy, files } = await result
-      expect(checked).toMatchObject({ _tag: 'Right', right: { comparisons: 40 } })
+      expect(checked).toMatchObject({ _tag: 'Right', right: { comparisons: 89 } })
       expect(distance).toBeLessThan(1e-4)
       expect(losses.length).toBe(62)
       expect(losses[0]).toBeGreaterThan(2)

@@ -254,7 +254,7 @@ describe('a batch is each example by itself', () => {
         const n = sizeOf(own[0]!.shape)
         return b ? arrayOf([size, ...own[0]!.shape], own[0]!.dtype, (k) => own[Math.floor(k / n)]!.data[k % n]!) : own[0]!
       })
-      const g = graphOf(args, (xs) => batch(xs, mask, sample.params as never, size)[0]!)
+      const g = graphOf(args, (xs) => batch(xs, mask, sample.params as never, size, () => [])[0]!)
       const [y] = evaluate([g.output], g.inputs, args)
       each.forEach((e, k) => {
         const own = mask.map((b, i) => (b ? e[i]! : each[0]![i]!))

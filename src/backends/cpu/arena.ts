@@ -6,6 +6,32 @@ const PAGE = 65536
 /** The first page stays unused, so that no buffer has address 0. */
 const BASE = PAGE
 
+/** Counted where it happens: by the allocator and by the driver. */
+export interface CpuStats {
+  /** Runs of prepared programs, and kernels that they ran. */
+  readonly calls: number
+  readonly kernelCalls: number
+  /** Arrays made for results, and their bytes; `.into` makes none. */
+  readonly arrays: number
+  readonly arrayBytes: number
+  /** Times that the memory grew, and its bytes. */
+  readonly growths: number
+  readonly memoryBytes: number
+  /** Bytes copied from inputs into the memory, and out of it to results. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+const noStats = (): { -readonly [K in keyof CpuStats]: number } => ({
+  calls: 0,
+  kernelCalls: 0,
+  arrays: 0,
+  arrayBytes: 0,
+  growths: 0,
+  memoryBytes: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+})
+
 export class Arena {
   readonly memory = new WebAssembly.Memory({ initial: 2 })
   readonly table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
@@ -16,16 +42,25 @@ export class Arena {
   owner: object | undefined
   private driver: ((steps: number, count: number) => void) | undefined
 
-  constructor(readonly maxBytes: number) {}
+  readonly stats = noStats()
+  private current = this.memory.buffer as ArrayBuffer
+  private size = this.memory.buffer.byteLength
 
+  constructor(readonly maxBytes: number) {
+    this.stats.memoryBytes = this.size
+  }
+
+  /** The memory's buffer. Only `reserve` grows the memory, so it is read once after each growth: the engine's own accessor is slow. */
   get buffer(): ArrayBuffer {
-    return this.memory.buffer as ArrayBuffer
+    return this.current
   }
 
   /** Makes room up to an address; raises OutOfMemory before anything runs. */
   reserve(end: number): void {
-    const have = this.memory.buffer.byteLength
-    if (end <= have) return
+    if (end > this.size) this.grow(end)
+  }
+  private grow(end: number): void {
+    const have = this.size
     if (end > this.maxBytes) raise({ _tag: 'OutOfMemory', backend: 'cpu', neededBytes: end, limitBytes: this.maxBytes })
     const want = Math.min(Math.max(end, have + (have >> 1)), Math.max(end, this.maxBytes))
     try {
@@ -37,6 +72,10 @@ export class Arena {
         raise({ _tag: 'OutOfMemory', backend: 'cpu', neededBytes: end, limitBytes: have })
       }
     }
+    this.current = this.memory.buffer as ArrayBuffer
+    this.size = this.current.byteLength
+    this.stats.growths++
+    this.stats.memoryBytes = this.size
   }
 
   /** Puts kernels into the table: their indices. */
@@ -55,6 +94,7 @@ export class Arena {
   /** Runs `count` steps of a step table: pairs (kernel, record). */
   run(steps: number, count: number): void {
     this.driver ??= makeDriver(this.memory, this.table)
+    this.stats.kernelCalls += count
     this.driver(steps, count)
   }
 }

@@ -1,29 +1,11 @@
 /** The CPU facet of the elementwise family: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { elementwise } from '../../core/ops/elementwise.js'
-import type { DType } from '../../core/types/dtype.js'
+import type { ScalarContext, ScalarKernel } from './kernel.js'
 import * as circular from './wasm/circular.js'
 import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
-import type { Lanes } from './wasm/lanes.js'
 import * as m from './wasm/math.js'
 import * as special from './wasm/special.js'
 import type { Vec } from './wasm/vec.js'
-
-/** What an emitter works with: `x` are the arguments' registers, `from` their dtypes. */
-export interface ScalarContext {
-  /** Arithmetic in the dtype of the operation. */
-  readonly v: Vec
-  /** Arithmetic in f64, two lanes. */
-  readonly wide: Vec
-  readonly lanes: Lanes
-  readonly x: readonly Local[]
-  readonly from: readonly DType[]
-  readonly to: DType
-  readonly params: unknown
-  /** Pushes the primitive's meaning, called for each lane. */
-  readonly viaMeaning: () => void
-}
-/** Pushes the value. */
-export type ScalarKernel = (c: ScalarContext) => void
 
 /** The primitive's meaning, called for each lane: slow and exact. */
 export const viaMeaning: ScalarKernel = (c) => c.viaMeaning()

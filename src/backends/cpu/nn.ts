@@ -1,25 +1,14 @@
 /** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
-
+import { byMeaning, whole } from '../../core/facets.js'
 import type { ConvParams } from '../../core/ops/conv.js'
 import type { nn } from '../../core/ops/nn.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import type { CpuTable, WholeKernelOf } from './kernel.js'
 import { convInputGradientScratchBytes, convScratchBytes, emitConv, emitConvInputGradient } from './wasm/conv.js'
 import { convKernelGradientScratchBytes, emitConvKernelGradient } from './wasm/conv-kernel-gradient.js'
 import type { ConvShape } from './wasm/conv-shape.js'
-import type { Module } from './wasm/encoder.js'
 import { emitAvgPool, emitAvgPoolGradient, emitMaxPool, emitMaxPoolGradient, type PoolShape } from './wasm/pool.js'
-
-/** How a primitive that is run as a whole becomes a WebAssembly kernel. */
-export interface WholeKernel {
-  /** Adds the kernel; its record is the addresses of the results, then of the arguments in `order`, then of the scratch. */
-  readonly emit: (module: Module, name: string) => unknown
-  readonly scratchBytes: number
-  /** Arguments in the kernel's order (accumulators are results). */
-  readonly order?: readonly number[]
-}
-/** The kernel of a primitive at these shapes; undefined where its meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | undefined
 
 const float = (k: OpaqueKernel): 'f32' | 'f64' => k.results[0]!.dtype as 'f32' | 'f64'
 const pairs = (p: readonly number[]): readonly [readonly [number, number], readonly [number, number]] => [
@@ -72,39 +61,38 @@ const kernel =
   }
 
 /** One row per primitive of core/ops/nn.ts. */
-export const nnKernels: { readonly [K in keyof typeof nn]: WholeKernelOf } = {
-  conv: (k) => {
+export const nnKernels: CpuTable<typeof nn> = {
+  conv: whole((k: OpaqueKernel) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)
     const type = float(k)
     return {
       emit: (m, name) => emitConv(m, { type, madd: false, accumulate: false, shape }, name),
       scratchBytes: convScratchBytes(type, shape),
     }
-  },
-  convInput: input(false),
-  convKernel: kernel(false),
-  convInputAdd: input(true),
-  convKernelAdd: kernel(true),
-  maxPool: (k) => ({
+  }),
+  convInput: whole(input(false)),
+  convKernel: whole(kernel(false)),
+  convInputAdd: whole(input(true)),
+  convKernelAdd: whole(kernel(true)),
+  maxPool: whole((k: OpaqueKernel) => ({
     emit: (m, name) => emitMaxPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, k.params as PoolParams) }, name),
     scratchBytes: 0,
-  }),
-  unpool: (k) => ({
+  })),
+  unpool: whole((k: OpaqueKernel) => ({
     emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name),
     scratchBytes: 0,
     order: [1, 0],
-  }),
-  // A gather by index is bound by memory; its meaning is the loop.
-  poolGather: () => undefined,
-  avgPool: (k) => {
+  })),
+  poolGather: byMeaning('a gather by index is bound by memory'),
+  avgPool: whole((k: OpaqueKernel) => {
     const p = k.params as PoolParams
     return {
       emit: (m, name) =>
         emitAvgPool(m, { type: float(k), shape: poolOf(k.args[0]!.shape, p), countIncludePad: p.countIncludePad === true }, name),
       scratchBytes: 0,
     }
-  },
-  avgPoolInput: (k) => {
+  }),
+  avgPoolInput: whole((k: OpaqueKernel) => {
     const p = k.params as PoolParams
     return {
       emit: (m, name) =>
@@ -115,5 +103,5 @@ export const nnKernels: { readonly [K in keyof typeof nn]: WholeKernelOf } = {
         ),
       scratchBytes: 0,
     }
-  },
+  }),
 }

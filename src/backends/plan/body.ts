@@ -1,11 +1,11 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
 import { itemBytes } from '../../core/aval.js'
 import { APPLY, CONST, linearize } from '../../core/expr.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { View } from './ir.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
+import type { View } from './value.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
 export interface Operand {
@@ -66,6 +66,24 @@ export const bodyOfProgram = (p: Program): Body => {
   return body
 }
 
+/** The body of a program that yields only some of its results. */
+const parts = new WeakMap<Body, Map<string, Body>>()
+export const bodyOfResults = (p: Program, positions: readonly number[]): Body => {
+  const whole = bodyOfProgram(p)
+  let made = parts.get(whole)
+  if (made === undefined) {
+    made = new Map()
+    parts.set(whole, made)
+  }
+  const key = positions.join()
+  let body = made.get(key)
+  if (body === undefined) {
+    body = { inputs: whole.inputs, ops: whole.ops, results: positions.map((k) => whole.results[k]!) }
+    made.set(key, body)
+  }
+  return body
+}
+
 /** Merges neighbouring axes that every operand walks as one, and drops axes of length 1. */
 export const collapse = (
   shape: readonly number[],
@@ -121,14 +139,19 @@ export const makeLoop = (
   return {
     kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
     sizes: c.shape,
-    operands: drafts.map((d, k) => ({ storage: d.storage, offset: d.offset, strides: c.strides[k]!.map((s) => s * itemBytes[d.dtype]) })),
+    operands: drafts.map((d, k) => ({ storage: d.storage, offset: d.offset, strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]) })),
   }
 }
+/** Operands that do not move (most are literals) share their strides. */
+const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
+const byteStrides = (strides: readonly number[], item: number): readonly number[] =>
+  (strides.every((s) => s === 0) ? still[strides.length] : undefined) ?? strides.map((s) => s * item)
 
 /** Canonical text of a kernel: equal text, equal kernel. Primitives of one name that differ by identity have different numbers. */
 export class KernelNames {
   private readonly prims = new Map<AnyPrimitive, number>()
-  private readonly bodies = new WeakMap<Body, string>()
+  private readonly bodies = new WeakMap<Body, number>()
+  private readonly texts = new Map<string, number>()
   private prim(p: AnyPrimitive): string {
     let i = this.prims.get(p)
     if (i === undefined) {
@@ -137,12 +160,16 @@ export class KernelNames {
     }
     return `${p.name}#${i}`
   }
-  private body(b: Body): string {
-    const known = this.bodies.get(b)
-    if (known !== undefined) return known
-    const text = `${b.inputs.join()};${b.ops.map((o) => `${this.prim(o.prim)}${paramsText(o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
-    this.bodies.set(b, text)
-    return text
+  /** Bodies of equal text have equal numbers. */
+  private body(b: Body): number {
+    let i = this.bodies.get(b)
+    if (i === undefined) {
+      const text = `${b.inputs.join()};${b.ops.map((o) => `${this.prim(o.prim)}${paramsText(o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
+      i = this.texts.get(text) ?? this.texts.size
+      this.texts.set(text, i)
+      this.bodies.set(b, i)
+    }
+    return i
   }
   loop(k: LoopKernel): string {
     return `loop${k.rank}|${this.body(k.body)}|${k.inputs.map((a) => a[0]).join('')}|${k.outputs.map((o) => `${o.dtype}${o.access[0]}${o.fold ? `${o.fold.op}${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}${o.fold.accumulate ? '+' : ''}` : ''}`).join()}`
@@ -152,6 +179,7 @@ export class KernelNames {
   }
 }
 const paramsText = (p: unknown): string => {
+  if (p === NO_PARAMS) return ''
   const s = JSON.stringify(p, (_k, x) => (typeof x === 'function' ? String(x) : x))
   return s === '{}' ? '' : s
 }

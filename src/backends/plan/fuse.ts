@@ -2,7 +2,8 @@
 import { elementwise } from '../../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
-import type { Ir, Value } from './ir.js'
+import { Lists } from './ints.js'
+import type { Ir, Value } from './value.js'
 
 export interface Limits {
   /** Scalar operations in one loop. */
@@ -40,7 +41,7 @@ export interface Fused {
   readonly values: readonly Value[]
   readonly live: Uint8Array
   /** Values that read a value directly (views resolved to their base), with repetition. */
-  readonly uses: readonly (readonly number[])[]
+  readonly uses: Lists
   readonly units: readonly Unit[]
   readonly unitOf: Int32Array
 }
@@ -65,19 +66,25 @@ const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
   return live
 }
 
-const countUses = (values: readonly Value[], live: Uint8Array): number[][] => {
-  const uses: number[][] = values.map(() => [])
-  for (const v of values) {
-    if (live[v.id] === 0 || v.view !== undefined) continue
-    for (const a of reads(values, v)) uses[a]!.push(v.id)
+const countUses = (values: readonly Value[], live: Uint8Array): Lists => {
+  const counts = new Int32Array(values.length)
+  const each = (f: (base: number, user: number) => void): void => {
+    for (const v of values) {
+      if (live[v.id] === 0 || v.view !== undefined) continue
+      const { args } = v
+      for (let k = 0; k < args.length; k++) f(values[args[k]!]!.view?.base ?? args[k]!, v.id)
+    }
   }
+  each((base) => counts[base]!++)
+  const uses = new Lists(counts)
+  each((base, user) => uses.push(base, user))
   return uses
 }
 
 /** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. */
-const accumulate = (ir: Ir, values: Value[], uses: readonly (readonly number[])[], live: Uint8Array): void => {
+const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): void => {
   const outputs = new Set(ir.outputs.map((o) => values[o]!.view?.base ?? o))
-  const single = (id: number): boolean => uses[id]!.length === 1 && !outputs.has(id) && values[id]!.view === undefined
+  const single = (id: number): boolean => uses.count(id) === 1 && !outputs.has(id) && values[id]!.view === undefined
   for (const v of values) {
     if (live[v.id] === 0 || v.prim !== add || v.args.length !== 2) continue
     for (const [p, q] of [
@@ -137,14 +144,17 @@ const sameOrSmaller = (arg: Value, v: Value, values: readonly Value[]): boolean 
  * Moves scalar values to the epoch of their earliest user when what they read is stored until then anyway: a partial made
  * next to the forward loop, but read only by the backward loop, is then recomputed from its output instead of stored.
  */
-const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[])[], live: Uint8Array, epoch: Int32Array): void => {
+const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, epoch: Int32Array): void => {
   const isOutput = new Uint8Array(values.length)
   for (const o of ir.outputs) isOutput[values[o]!.view?.base ?? o] = 1
   const END = 1 << 30
   const lastUse = (id: number, except: number): number => {
     if (isOutput[id] === 1 || values[id]!.kind === 'input') return END
     let e = -1
-    for (const u of uses[id]!) if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
+    for (let k = 0; k < uses.count(id); k++) {
+      const u = uses.at(id, k)
+      if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
+    }
     return e
   }
   const can = (id: number, to: number, depth: number): boolean => {
@@ -155,7 +165,7 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
       const b = values[base]!
       if (b.kind === 'const' || b.constant) continue
       if (lastUse(base, id) >= to) continue
-      if (base === a && uses[base]!.length === 1 && epoch[base]! <= to && can(base, to, depth + 1)) continue
+      if (base === a && uses.count(base) === 1 && epoch[base]! <= to && can(base, to, depth + 1)) continue
       return false
     }
     return true
@@ -164,7 +174,8 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
     const v = values[i]!
     if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
     let to = END
-    for (const u of uses[i]!) {
+    for (let k = 0; k < uses.count(i); k++) {
+      const u = uses.at(i, k)
       // A reader in another kind of kernel, or through a view, needs the value one epoch before its own.
       const user = values[u]!
       const direct =
@@ -184,7 +195,7 @@ const sink = (ir: Ir, values: readonly Value[], uses: readonly (readonly number[
           base === a &&
           values[base]!.kind === 'scalar' &&
           !values[base]!.constant &&
-          uses[base]!.length === 1 &&
+          uses.count(base) === 1 &&
           epoch[base]! < to &&
           lastUse(base, id) < to
         )
@@ -205,16 +216,12 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   const epoch = epochs(values, live)
   sink(ir, values, uses, live, epoch)
   // Constant values are made inside the loops that read them; only other readers need them stored.
-  const needsStorage = (v: Value): boolean => !v.constant || uses[v.id]!.some((u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
-  const order = [...values.keys()].filter(
-    (i) =>
-      live[i] === 1 &&
-      values[i]!.view === undefined &&
-      values[i]!.kind !== 'input' &&
-      values[i]!.kind !== 'const' &&
-      values[i]!.kind !== 'result' &&
-      needsStorage(values[i]!),
-  )
+  const needsStorage = (v: Value): boolean => !v.constant || uses.some(v.id, (u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
+  const order: number[] = []
+  for (const v of values) {
+    const stored = v.view !== undefined || v.kind === 'input' || v.kind === 'const' || v.kind === 'result'
+    if (live[v.id] === 1 && !stored && needsStorage(v)) order.push(v.id)
+  }
   order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
   const units: Growing[] = []
   const unitOf = new Int32Array(values.length).fill(-1)
@@ -301,7 +308,7 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
       const p = at(values[a]!.view?.base ?? a)
       if (p >= 0 && p !== unit) u.inputs.add(a)
     }
-    if (v.kind !== 'scalar' || uses[id]!.some((x) => epoch[x] !== epoch[id]) || uses[id]!.length === 0) u.results++
+    if (v.kind !== 'scalar' || uses.some(id, (x) => epoch[x] !== epoch[id]) || uses.count(id) === 0) u.results++
   }
   // Merged units leave gaps: number those that are left.
   const final = new Int32Array(units.length).fill(-1)

@@ -1,288 +1,21 @@
-/** The planner's own form of a program: values numbered, equal ones shared, layout operations turned into views. */
-import { aval, itemBytes } from '../../core/aval.js'
-import { APPLY, CONST, INPUT, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
+/** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
+import { APPLY, CONST, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
+import { withoutCustom } from '../../core/ops/custom.js'
 import type { MapParams } from '../../core/ops/map.js'
 import { mapPrimitive } from '../../core/ops/map.js'
-import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
 import { capturedTensor, type Program } from '../../core/program.js'
-import { sameShape, stridesOf } from '../../core/shape.js'
+import { sameShape } from '../../core/shape.js'
 import type { Tensor } from '../../core/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
-import { bodyOfProgram } from './body.js'
+import { Builder } from './builder.js'
 import { lowerings } from './lower.js'
+import type { Ir } from './value.js'
 
-/** How a value's elements lie in the storage of its base: element offset and element strides. */
-export interface View {
-  readonly base: number
-  readonly offset: number
-  readonly strides: readonly number[]
-}
-
-export type ValueKind =
-  | 'input'
-  | 'const'
-  | 'scalar'
-  | 'map'
-  | 'fold'
-  | 'gemm'
-  | 'concat'
-  | 'pad'
-  | 'sliceAdd'
-  | 'opaque'
-  | 'result'
-  | 'copy'
-  | 'view'
-
-/** One value. `args` are value numbers. */
-export interface Value {
-  readonly id: number
-  readonly kind: ValueKind
-  readonly shape: readonly number[]
-  readonly size: number
-  readonly dtype: DType
-  readonly prim: AnyPrimitive | null
-  readonly params: unknown
-  readonly args: readonly number[]
-  /** Set for `view`; every other value is contiguous in a storage of its own. */
-  readonly view?: View
-  /** Literals, and scalar functions of literals alone: cheap to make anywhere. */
-  readonly constant: boolean
-  /** Which result of its argument a `result` is. */
-  readonly position: number
-}
-
-export interface Ir {
-  readonly values: readonly Value[]
-  readonly outputs: readonly number[]
-  /** Value of each program input; -1 when nothing reads it. */
-  readonly inputs: readonly number[]
-  readonly captured: readonly { readonly value: number; readonly tensor: Tensor }[]
-  readonly consts: readonly { readonly value: number; readonly number: number }[]
-  /** Structure without the numbers in constant slots: what a plan cache compares. */
-  readonly key: Int32Array
-}
+export type { Ir, Value, View } from './value.js'
 
 /** Scalar programs up to this size are written out, so that they fuse with their neighbours; larger ones stay one loop. */
 const WRITE_OUT = 128
-
-const words = new DataView(new ArrayBuffer(8))
-
-/** Open-addressing table from integer codes to value numbers. */
-class CodeTable {
-  private slots = new Int32Array(1024).fill(-1)
-  private count = 0
-  constructor(private readonly codes: (readonly number[] | undefined)[]) {}
-  private hash(code: readonly number[]): number {
-    let h = 0x811c9dc5
-    for (let i = 0; i < code.length; i++) h = Math.imul(h ^ code[i]!, 0x01000193)
-    return (h ^ (h >>> 15)) >>> 0
-  }
-  find(code: readonly number[]): number {
-    const mask = this.slots.length - 1
-    for (let s = this.hash(code) & mask; ; s = (s + 1) & mask) {
-      const id = this.slots[s]!
-      if (id < 0) return -1
-      const c = this.codes[id]!
-      if (c.length !== code.length) continue
-      let same = true
-      for (let i = 0; i < c.length; i++)
-        if (c[i] !== code[i]) {
-          same = false
-          break
-        }
-      if (same) return id
-    }
-  }
-  add(code: readonly number[], id: number): void {
-    if (2 * ++this.count > this.slots.length) this.grow()
-    this.put(code, id)
-  }
-  private put(code: readonly number[], id: number): void {
-    const mask = this.slots.length - 1
-    let s = this.hash(code) & mask
-    while (this.slots[s]! >= 0) s = (s + 1) & mask
-    this.slots[s] = id
-  }
-  private grow(): void {
-    const old = this.slots
-    this.slots = new Int32Array(old.length * 4).fill(-1)
-    for (const id of old) if (id >= 0) this.put(this.codes[id]!, id)
-  }
-}
-
-/** Builds values; lowerings (lower.ts) call back into it. */
-export class Builder {
-  readonly values: Value[] = []
-  readonly consts: { value: number; number: number }[] = []
-  private readonly codes: (readonly number[] | undefined)[] = []
-  private readonly table = new CodeTable(this.codes)
-  /** `ids` numbers primitives, parameters and programs; shared by all programs of one backend, so that keys compare. */
-  constructor(private readonly ids: Map<unknown, number>) {}
-  /** A small number for anything that is equal by identity or as text. */
-  id(x: unknown): number {
-    let i = this.ids.get(x)
-    if (i === undefined) {
-      i = this.ids.size
-      this.ids.set(x, i)
-    }
-    return i
-  }
-  value(id: number): Value {
-    return this.values[id]!
-  }
-  private push(v: Omit<Value, 'id' | 'position'> & { readonly position?: number }, code?: readonly number[]): number {
-    const id = this.values.length
-    this.values.push({ id, position: 0, ...v })
-    this.codes.push(code)
-    if (code !== undefined) this.table.add(code, id)
-    return id
-  }
-  input(shape: readonly number[], dtype: DType): number {
-    return this.push({ kind: 'input', shape, size: aval(shape, dtype).size, dtype, prim: null, params: null, args: [], constant: false })
-  }
-  constant(x: number, dtype: DType): number {
-    words.setFloat64(0, x)
-    const code = [-2, this.id(dtype), words.getInt32(0), words.getInt32(4)]
-    const known = this.table.find(code)
-    if (known >= 0) return known
-    const id = this.push({ kind: 'const', shape: [], size: 1, dtype, prim: null, params: null, args: [], constant: true }, code)
-    this.consts.push({ value: id, number: x })
-    return id
-  }
-  private paramsId(prim: AnyPrimitive, params: unknown): number {
-    if (params === NO_PARAMS) return -1
-    if (prim === mapPrimitive) return this.programId((params as MapParams).program)
-    return this.id(JSON.stringify(params, (_k, x) => (typeof x === 'function' || typeof x === 'symbol' ? this.id(x) : x)))
-  }
-  private readonly programs = new Map<Program, number>()
-  /** Equal scalar programs have equal numbers, whoever traced them. */
-  private programId(p: Program): number {
-    let i = this.programs.get(p)
-    if (i === undefined) {
-      const b = bodyOfProgram(p)
-      const text = `${b.inputs.join()};${b.ops.map((o) => `${this.id(o.prim)}:${this.paramsId(o.prim, o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
-      i = this.id(`program ${text}`)
-      this.programs.set(p, i)
-    }
-    return i
-  }
-  /** A value of this kind; an equal one is shared. */
-  make(
-    kind: ValueKind,
-    prim: AnyPrimitive | null,
-    params: unknown,
-    args: readonly number[],
-    shape: readonly number[],
-    dtype: DType,
-    position = 0,
-  ): number {
-    const code = [
-      this.id(kind),
-      prim === null ? -1 : this.id(prim),
-      prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params),
-      position,
-    ]
-    for (const a of args) code.push(a)
-    if (prim === null || kind === 'pad' || kind === 'copy') for (const d of shape) code.push(d)
-    const known = this.table.find(code)
-    if (known >= 0) return known
-    const constant = kind === 'scalar' && shape.length === 0 && args.length > 0 && args.every((a) => this.values[a]!.constant)
-    return this.push({ kind, shape, size: aval(shape, dtype).size, dtype, prim, params, args, constant, position }, code)
-  }
-  /** Where a value's elements lie. */
-  viewOf(id: number): View {
-    const v = this.values[id]!
-    return v.view ?? { base: id, offset: 0, strides: stridesOf(v.shape) }
-  }
-  /** Another arrangement of the elements of `view.base`. */
-  makeView(view: View, shape: readonly number[], dtype: DType): number {
-    const base = this.values[view.base]!
-    if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1))
-      return view.base
-    const code = [-3, view.base, view.offset, ...view.strides, -1, ...shape]
-    const known = this.table.find(code)
-    if (known >= 0) return known
-    return this.push(
-      { kind: 'view', shape, size: aval(shape, dtype).size, dtype, prim: null, params: null, args: [view.base], view, constant: false },
-      code,
-    )
-  }
-  /** The same elements in a contiguous storage of their own. */
-  copy(id: number): number {
-    const v = this.values[id]!
-    return this.make('copy', null, null, [id], v.shape, v.dtype)
-  }
-  isContiguous(id: number): boolean {
-    const v = this.values[id]!
-    if (v.view === undefined) return true
-    const s = stridesOf(v.shape)
-    return v.size === 0 || s.every((x, i) => x === v.view!.strides[i] || v.shape[i] === 1)
-  }
-  /** The literal that every element of a value equals; undefined otherwise. */
-  splat(id: number): number | undefined {
-    const v = this.values[id]!
-    const base = v.view === undefined ? v : this.values[v.view.base]!
-    if (base.kind !== 'const' || v.view?.strides.some((s, i) => s !== 0 && v.shape[i] !== 1)) return undefined
-    return base.id
-  }
-  numberOf(constant: number): number {
-    return this.consts.find((c) => c.value === constant)!.number
-  }
-  /** Number of a literal, or undefined. */
-  literal(id: number): number | undefined {
-    const c = this.splat(id)
-    if (c === undefined) return undefined
-    this.numbers ??= new Map()
-    if (this.numbers.size !== this.consts.length)
-      for (let i = this.numbers.size; i < this.consts.length; i++) this.numbers.set(this.consts[i]!.value, this.consts[i]!.number)
-    return this.numbers.get(c)
-  }
-  private numbers: Map<number, number> | undefined
-  /**
-   * Structure of what `roots` need, numbered from the roots, so that it does not depend on the order of building: equal
-   * expressions have equal keys. Numbers in constant slots are not part of it. `order` lists the values so numbered.
-   */
-  key(roots: readonly number[]): { readonly words: number[]; readonly number: Int32Array } {
-    const number = new Int32Array(this.values.length).fill(-1)
-    const words: number[] = []
-    let count = 0
-    const stack: number[] = []
-    const next: number[] = []
-    const push = (id: number): void => {
-      stack.push(id)
-      next.push(0)
-      number[id] = -2
-    }
-    for (const root of roots) {
-      if (number[root] === -1) push(root)
-      while (stack.length > 0) {
-        const top = stack.length - 1
-        const v = this.values[stack[top]!]!
-        const k = next[top]!
-        if (k < v.args.length) {
-          next[top] = k + 1
-          if (number[v.args[k]!] === -1) push(v.args[k]!)
-          continue
-        }
-        stack.pop()
-        next.pop()
-        number[v.id] = count++
-        const code = this.codes[v.id]
-        if (v.kind === 'const') words.push(-2, this.id(v.dtype))
-        else if (code === undefined) words.push(-4, this.id(v.dtype), ...v.shape)
-        else if (v.view !== undefined) {
-          words.push(-3, number[v.view.base]!)
-          for (let i = 2; i < code.length; i++) words.push(code[i]!)
-        } else
-          for (let i = 0; i < code.length; i++) {
-            const a = i - 4
-            words.push(a >= 0 && a < v.args.length ? number[v.args[a]!]! : code[i]!)
-          }
-      }
-    }
-    return { words, number }
-  }
-}
 
 /** Bit-preserving rewrites of one scalar operation: x * 1, x / 1, x - 0. */
 const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], shape: readonly number[]): number | undefined => {
@@ -298,9 +31,28 @@ const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], sha
   return undefined
 }
 
+/** Scalar programs in linear order, with their literals; equal regions share a program, so this is made once for many. */
+interface Scalars {
+  readonly linear: Linear
+  readonly literals: readonly Node[]
+}
+const scalarsOf = (): ((p: Program) => Scalars) => {
+  const made = new Map<Program, Scalars>()
+  return (p) => {
+    let s = made.get(p)
+    if (s === undefined) {
+      const linear = linearize(p.outputs)
+      s = { linear, literals: linear.nodes.filter((n) => n.kind === CONST) }
+      made.set(p, s)
+    }
+    return s
+  }
+}
+
 /** From nodes to values. */
 export const buildIr = (program: Program, ids: Map<unknown, number> = new Map()): Ir => {
-  const { nodes, index } = linearize(program.outputs)
+  const roots = withoutCustom(program.outputs)
+  const { nodes, index } = linearize(roots)
   const b = new Builder(ids)
   const at: Int32Array = new Int32Array(nodes.length)
   const results = new Map<number, readonly number[]>()
@@ -325,8 +77,9 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
   }
   const scalar = (prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number =>
     prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
+  const scalars = scalarsOf()
   const inlineMap = (p: Program, args: readonly number[], shape: readonly number[]): number[] => {
-    const inner = linearize(p.outputs)
+    const inner = scalars(p).linear
     const made = new Int32Array(inner.nodes.length)
     const given = new Map(p.inputs.map((x, i) => [x, args[i]!]))
     inner.nodes.forEach((n, i) => {
@@ -360,11 +113,12 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
       if (prim === mapPrimitive) {
         const p = (n.data as MapParams).program
         const shape = avals[0]?.shape ?? []
-        if (linearize(p.outputs).nodes.length <= WRITE_OUT) out = inlineMap(p, args, shape)
+        const { linear, literals } = scalars(p)
+        if (linear.nodes.length <= WRITE_OUT) out = inlineMap(p, args, shape)
         else {
           // Literals inside the program are arguments of the loop: other numbers, same kernel.
-          const literals = linearize(p.outputs).nodes.flatMap((m) => (m.kind === CONST ? [b.constant(m.data as number, m.dtype)] : []))
-          const whole = b.make('map', prim, n.data, [...args, ...literals], shape, avals[0]!.dtype)
+          for (const m of literals) args.push(b.constant(m.data as number, m.dtype))
+          const whole = b.make('map', prim, n.data, args, shape, avals[0]!.dtype)
           out = avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k))
         }
       } else if (prim.class === 'elementwise') out = [scalar(prim, n.data, args, n.aval.shape, n.aval.dtype)]
@@ -377,26 +131,29 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
       at[i] = out[0]!
     }
   }
-  const outputs = program.outputs.map((o) => owned(b, at[index.get(o)]!))
+  const outputs = roots.map((o) => owned(b, at[index.get(o)]!))
   const { words, number } = b.key(outputs)
   // Slots of literals and captured tensors in the key's order: equal keys, equal slots.
-  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] =>
-    list.filter((x) => number[x.value]! >= 0).sort((x, y) => number[x.value]! - number[y.value]!)
-  const key = Int32Array.from(
-    words.concat(
-      [-5],
-      outputs.map((o) => number[o]!),
-      [-6],
-      inputs.map((i) => (i < 0 ? -1 : number[i]!)),
-    ),
-  )
+  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] => {
+    const at = new Int32Array(b.values.length).fill(-1)
+    list.forEach((x, i) => {
+      if (number[x.value]! >= 0) at[number[x.value]!] = i
+    })
+    const out: T[] = []
+    for (let i = 0; i < at.length; i++) if (at[i]! >= 0) out.push(list[at[i]!]!)
+    return out
+  }
+  words.push(-5)
+  for (const o of outputs) words.push(number[o]!)
+  words.push(-6)
+  for (const i of inputs) words.push(i < 0 ? -1 : number[i]!)
   return {
     values: b.values,
     outputs,
     inputs: inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
     captured: used(captured),
     consts: used(b.consts),
-    key,
+    key: words.toArray(),
   }
 }
 
@@ -429,4 +186,3 @@ const opaque = (
   )
   return prim.multi ? avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k)) : [whole]
 }
-export const bytesOf = (v: Value): number => v.size * itemBytes[v.dtype]

@@ -13,7 +13,7 @@ import {
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
-import type { Builder } from './ir.js'
+import type { Builder } from './builder.js'
 import type { Fold } from './kernel.js'
 
 interface Lowering {

@@ -1,56 +1,17 @@
 /** The reference: a walker over meanings. Slow, simple, and the oracle of every backend. */
-import { aval, itemBytes } from '../../core/aval.js'
+import { itemBytes, showAval } from '../../core/aval.js'
 import type { SyncBackend } from '../../core/backend.js'
-import { raise } from '../../core/explain.js'
-import { CONST, INPUT, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
-import { allocate, emptyArray, type NDArray } from '../../core/ndarray.js'
-import { capturedTensor } from '../../core/program.js'
+import { linearize, type Node } from '../../core/expr.js'
+import { evaluateNodes } from '../../core/interpret.js'
+import type { NDArray } from '../../core/ndarray.js'
 
-/** Values of nodes, given those of the inputs; captured tensors are read as they are now. */
-export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray> = new Map()): NDArray[] => {
-  const { nodes, index } = linearize(outputs)
-  const done: (readonly NDArray[])[] = new Array<readonly NDArray[]>(nodes.length)
-  const lastUse = new Int32Array(nodes.length).fill(-1)
-  nodes.forEach((n, i) => {
-    for (const a of n.args) lastUse[index.get(a)] = i
-  })
-  for (const o of outputs) lastUse[index.get(o)] = nodes.length
-  nodes.forEach((n, i) => {
-    if (n.kind === INPUT) {
-      const v = values.get(n) ?? capturedTensor(n)
-      done[i] = [
-        v ??
-          raise({
-            _tag: 'BadInput',
-            where: 'evaluate',
-            reason: 'the expression depends on an input that has no value.',
-            fix: 'make a function of it and call that.',
-          }),
-      ]
-    } else if (n.kind === CONST) {
-      const data = allocate(n.dtype, 1)
-      data[0] = n.data as number
-      done[i] = [{ shape: [], dtype: n.dtype, data }]
-    } else if (n.kind === OUTPUT) {
-      done[i] = [done[index.get(n.args[0]!)]![n.data as number]!]
-    } else {
-      const outs = resultAvals(n).map((a) => emptyArray(aval(a.shape, a.dtype)))
-      n.prim!.meaning(
-        n.args.map((a) => done[index.get(a)]![0]!),
-        n.data,
-        outs,
-      )
-      done[i] = outs
-    }
-    for (const a of n.args) {
-      const k = index.get(a)
-      if (lastUse[k] === i && a.kind !== INPUT) done[k] = a.kind === OUTPUT || !a.prim?.multi ? [] : done[k]!
-    }
-  })
-  return outputs.map((o) => done[index.get(o)]![0]!)
-}
+export { evaluateNodes }
 
-/** The reference as a backend: no plan, one "kernel" per node. */
+/**
+ * The reference as a backend: plain loops in f64, no plan, one "kernel" per node. Slow, simple, and what other backends are tested against.
+ *
+ * @example compile((x) => sum(mul(x, x)), reference())([1, 2])   // 5
+ */
 export const reference = (): SyncBackend => ({
   kind: 'sync',
   name: 'reference',
@@ -74,7 +35,16 @@ export const reference = (): SyncBackend => ({
       const bytes = nodes.reduce((b, n) => b + n.aval.size * itemBytes[n.dtype], 0)
       return {
         backend: 'reference',
-        steps: applies.map((n) => ({ kernel: n.prim!.name, reads: [], writes: [] })),
+        steps: applies.map((n) => ({
+          kernel: n.prim!.name,
+          kind: 'opaque' as const,
+          ops: [n.prim!.name],
+          sizes: n.shape,
+          reads: n.args.map((a) => showAval(a.aval)),
+          writes: [showAval(n.aval)],
+          flops: n.aval.size * n.prim!.cost,
+          bytes: [n, ...n.args].reduce((b, x) => b + x.aval.size * itemBytes[x.dtype], 0),
+        })),
         counts,
         kernels: applies.length,
         flops: applies.reduce((f, n) => f + n.aval.size * n.prim!.cost, 0),

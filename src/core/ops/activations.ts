@@ -42,7 +42,7 @@ export const leakyRelu = (x: unknown, options: { readonly slope?: number | undef
  * x where x > 0, alpha (exp(x) - 1) elsewhere; alpha is 1 unless given.
  *
  * Rule  dy = dx or alpha exp(x) dx; alpha dx at 0.   Source  NNlib elu.
- * @example elu([0, 2])   // [0, 2]
+ * @example elu([-1, 2])   // [-0.6321, 2]
  */
 export const elu = (x: unknown, options: { readonly alpha?: number | undefined } = {}): AnyExpr => {
   const y = float(x, 'elu')
@@ -59,7 +59,7 @@ export const selu = (x: unknown): AnyExpr => mul(elu(x, { alpha: 1.6732632423543
  * x Phi(x), Phi the normal distribution function; with `approximate` its tanh form.
  *
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
- * @example gelu([0])   // [0]
+ * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
 export const gelu = (x: unknown, options: { readonly approximate?: boolean | undefined } = {}): AnyExpr => {
   const y = float(x, 'gelu')
@@ -71,7 +71,7 @@ export const gelu = (x: unknown, options: { readonly approximate?: boolean | und
  * x sigmoid(x), also called swish.
  *
  * Rule  dy = (s + x s (1 - s)) dx with s = sigmoid(x).   Source  NNlib swish.
- * @example silu([0])   // [0]
+ * @example silu([-1, 0, 1])   // [-0.2689, 0, 0.7311]
  */
 export const silu = (x: unknown): AnyExpr => {
   const y = float(x, 'silu')

@@ -154,7 +154,7 @@ export const hypot = binary({
  * The angle of the point (x, y), y first: in [-pi, pi].
  *
  * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
- * @example atan2([0], [1])   // [0]
+ * @example atan2([1], [-1])   // [2.356]
  */
 export const atan2 = binary({
   name: 'atan2',
@@ -187,7 +187,7 @@ export const logaddexp = binary({
  * x log y, and 0 where x is 0 (unless y is NaN).
  *
  * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, 0) both are 0.   Source  SciPy xlogy.
- * @example xlogy([0, 2], [0, 1])   // [0, 0]
+ * @example xlogy([0, 2], [0, 3])   // [0, 2.197]
  */
 export const xlogy = binary({
   name: 'xlogy',

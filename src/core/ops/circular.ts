@@ -5,21 +5,21 @@ import { unary } from '../elementwise.js'
  * sin x, x in radians.
  *
  * Rule  dy = cos(x) dx.   Source  DLMF 4.14.1.
- * @example sin([0])   // [0]
+ * @example sin([0, 1])   // [0, 0.8415]
  */
 export const sin = unary({ name: 'sin', scalar: (x) => Math.sin(x!), extremes: [0, 30, -1000], cost: 12, source: 'DLMF 4.14.1' })
 /**
  * cos x, x in radians.
  *
  * Rule  dy = -sin(x) dx.   Source  DLMF 4.14.2.
- * @example cos([0])   // [1]
+ * @example cos([0, 1])   // [1, 0.5403]
  */
 export const cos = unary({ name: 'cos', scalar: (x) => Math.cos(x!), extremes: [0, 30, -1000], cost: 12, source: 'DLMF 4.14.2' })
 /**
  * tan x, x in radians.
  *
  * Domain  away from the odd multiples of pi / 2.   Rule  dy = (1 + y^2) dx.   Source  DLMF 4.14.4.
- * @example tan([0])   // [0]
+ * @example tan([0, 1])   // [0, 1.557]
  */
 export const tan = unary({
   name: 'tan',
@@ -33,7 +33,7 @@ export const tan = unary({
  * The angle in [-pi/2, pi/2] whose sine is x.
  *
  * Domain  [-1, 1], NaN outside.   Rule  dy = dx / sqrt(1 - x^2): Infinity at the ends.   Source  DLMF 4.23.1.
- * @example asin([0])   // [0]
+ * @example asin([0, 1])   // [0, 1.571]
  */
 export const asin = unary({
   name: 'asin',
@@ -47,7 +47,7 @@ export const asin = unary({
  * The angle in [0, pi] whose cosine is x.
  *
  * Domain  [-1, 1], NaN outside.   Rule  dy = -dx / sqrt(1 - x^2): -Infinity at the ends.   Source  DLMF 4.23.2.
- * @example acos([1])   // [0]
+ * @example acos([1, 0])   // [0, 1.571]
  */
 export const acos = unary({
   name: 'acos',
@@ -61,28 +61,28 @@ export const acos = unary({
  * The angle in (-pi/2, pi/2) whose tangent is x.
  *
  * Rule  dy = dx / (1 + x^2).   Source  DLMF 4.23.3.
- * @example atan([0])   // [0]
+ * @example atan([0, 1])   // [0, 0.7854]
  */
 export const atan = unary({ name: 'atan', scalar: (x) => Math.atan(x!), extremes: [-1e20, 0, 1e20], cost: 14, source: 'DLMF 4.23.3' })
 /**
  * (e^x - e^-x) / 2.
  *
  * Rule  dy = cosh(x) dx.   Source  DLMF 4.28.1.
- * @example sinh([0])   // [0]
+ * @example sinh([0, 1])   // [0, 1.175]
  */
 export const sinh = unary({ name: 'sinh', scalar: (x) => Math.sinh(x!), extremes: [-100, -1e-10, 0, 100], cost: 14, source: 'DLMF 4.28.1' })
 /**
  * (e^x + e^-x) / 2.
  *
  * Rule  dy = sinh(x) dx.   Source  DLMF 4.28.2.
- * @example cosh([0])   // [1]
+ * @example cosh([0, 1])   // [1, 1.543]
  */
 export const cosh = unary({ name: 'cosh', scalar: (x) => Math.cosh(x!), extremes: [-100, 0, 100], cost: 14, source: 'DLMF 4.28.2' })
 /**
  * The hyperbolic tangent of x.
  *
  * Extremes  -1 and 1.   Rule  dy = (1 - y^2) dx.   Source  DLMF 4.28.4.
- * @example tanh([0])   // [0]
+ * @example tanh([0, 1])   // [0, 0.7616]
  */
 export const tanh = unary({
   name: 'tanh',
@@ -96,7 +96,7 @@ export const tanh = unary({
  * The number whose hyperbolic sine is x.
  *
  * Rule  dy = dx / sqrt(1 + x^2).   Source  DLMF 4.37.1.
- * @example asinh([0])   // [0]
+ * @example asinh([0, 1])   // [0, 0.8814]
  */
 export const asinh = unary({
   name: 'asinh',
@@ -109,7 +109,7 @@ export const asinh = unary({
  * The number that is not negative and whose hyperbolic cosine is x.
  *
  * Domain  x >= 1, NaN below.   Rule  dy = dx / sqrt(x^2 - 1): Infinity at 1.   Source  DLMF 4.37.2.
- * @example acosh([1])   // [0]
+ * @example acosh([1, 2])   // [0, 1.317]
  */
 export const acosh = unary({
   name: 'acosh',
@@ -123,7 +123,7 @@ export const acosh = unary({
  * The number whose hyperbolic tangent is x.
  *
  * Domain  (-1, 1); infinite at the ends, NaN outside.   Rule  dy = dx / (1 - x^2).   Source  DLMF 4.37.3.
- * @example atanh([0])   // [0]
+ * @example atanh([0, 0.5])   // [0, 0.5493]
  */
 export const atanh = unary({
   name: 'atanh',

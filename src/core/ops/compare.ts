@@ -177,20 +177,23 @@ export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(no
 })
 
 /**
- * Another name of `logicalAnd`.
+ * a and b. Numbers count as true unless they are 0.
  *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
  * @example and([1, 0], [1, 1])   // [true, false]
  */
 export const and = logicalAnd
 /**
- * Another name of `logicalOr`.
+ * a or b. Numbers count as true unless they are 0.
  *
+ * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
  * @example or([1, 0], [0, 0])   // [true, false]
  */
 export const or = logicalOr
 /**
- * Another name of `logicalNot`.
+ * not x. Numbers count as true unless they are 0.
  *
+ * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
  * @example not([1, 0])   // [false, true]
  */
 export const not = logicalNot

@@ -55,14 +55,20 @@ const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray
   const [m, k, n] = [a.shape[a.shape.length - 2]!, a.shape[a.shape.length - 1]!, b.shape[b.shape.length - 1]!]
   const batch = out.shape.slice(0, -2)
   const strides = (x: NDArray) => broadcastStrides(x.shape.slice(0, -2), batch, stridesOf(x.shape).slice(0, -2))
+  // Row by row, so that b is read in order; every element still sums over l from 0 up.
+  const row = new Float64Array(n)
+  const [x, y, z] = [a.data, b.data, out.data]
   forEachIndex(batch, [strides(a), strides(b)], ([p, q], flat) => {
-    for (let i = 0; i < m; i++)
-      for (let j = 0; j < n; j++) {
-        const at = flat * m * n + i * n + j
-        let s = 0
-        for (let l = 0; l < k; l++) s += a.data[p! + i * k + l]! * b.data[q! + l * n + j]!
-        out.data[at] = acc === undefined ? s : acc.data[at]! + s
+    for (let i = 0; i < m; i++) {
+      row.fill(0)
+      for (let l = 0; l < k; l++) {
+        const u = x[p! + i * k + l]!
+        const from = q! + l * n
+        for (let j = 0; j < n; j++) row[j]! += u * y[from + j]!
       }
+      const at = flat * m * n + i * n
+      for (let j = 0; j < n; j++) z[at + j] = acc === undefined ? row[j]! : acc.data[at + j]! + row[j]!
+    }
   })
 }
 

@@ -5,6 +5,7 @@ import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { natural, naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -19,10 +20,9 @@ export interface ConvParams {
   /** Height and width of the argument that is not there: x for convInput, k for convKernel. */
   readonly size?: readonly number[]
 }
-const ints = t.readonlyArray(t.number)
 const codec = t.intersection([
-  t.type({ stride: ints, padding: ints, dilation: ints, groups: t.number }),
-  t.partial({ size: ints }),
+  t.type({ stride: naturals, padding: naturals, dilation: naturals, groups: natural }),
+  t.partial({ size: naturals }),
 ]) as unknown as t.Type<ConvParams>
 
 type Four = readonly [number, number, number, number]
@@ -303,7 +303,7 @@ export const linePadding = (p: Padding | undefined): Padding =>
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
  * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
  * Errors  ShapeMismatch when channels differ or the kernel is larger than x.
- * @example conv([[[[1, 2, 3]]]], [[[[1, 1]]]])   // [[[[3, 5]]]]
+ * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr => {
   const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]

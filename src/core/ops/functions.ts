@@ -168,7 +168,7 @@ export const cbrt = unary({
  * e^x.
  *
  * Extremes  0 and Infinity beyond the range of the dtype.   Rule  dy = y dx.   Source  DLMF 4.2.19.
- * @example exp([0])   // [1]
+ * @example exp([0, 1])   // [1, 2.718]
  */
 export const exp = unary({ name: 'exp', scalar: (x) => Math.exp(x!), extremes: [-800, -100, 0, 100], cost: 10, source: 'DLMF 4.2.19' })
 /**
@@ -182,7 +182,7 @@ export const exp2 = unary({ name: 'exp2', scalar: (x) => 2 ** x!, extremes: [-11
  * e^x - 1, accurate near 0.
  *
  * Rule  dy = (y + 1) dx.   Source  DLMF 4.2.19; IEEE 754, expm1.
- * @example expm1([0])   // [0]
+ * @example expm1([0, 1])   // [0, 1.718]
  */
 export const expm1 = unary({
   name: 'expm1',
@@ -195,7 +195,7 @@ export const expm1 = unary({
  * The natural logarithm of x.
  *
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / x.   Source  DLMF 4.2.2.
- * @example log([1])   // [0]
+ * @example log([1, 2])   // [0, 0.6931]
  */
 export const log = unary({
   name: 'log',
@@ -237,7 +237,7 @@ export const log10 = unary({
  * log(1 + x), accurate near 0.
  *
  * Domain  x > -1; -Infinity at -1, NaN below.   Rule  dy = dx / (1 + x).   Source  IEEE 754, logp1.
- * @example log1p([0])   // [0]
+ * @example log1p([0, 1])   // [0, 0.6931]
  */
 export const log1p = unary({
   name: 'log1p',
@@ -254,7 +254,7 @@ export const log1p = unary({
  * 1 / (1 + exp(-x)), the logistic function.
  *
  * Extremes  0 and 1.   Rule  dy = y (1 - y) dx.   Source  NNlib sigma.
- * @example sigmoid([0])   // [0.5]
+ * @example sigmoid([0, 2])   // [0.5, 0.8808]
  */
 export const sigmoid = unary({
   name: 'sigmoid',
@@ -268,7 +268,7 @@ export const sigmoid = unary({
  * log(1 + exp x), without overflow.
  *
  * Extremes  0 and x.   Rule  dy = sigmoid(x) dx.   Source  NNlib softplus.
- * @example softplus([1000])   // [1000]
+ * @example softplus([0, 1000])   // [0.6931, 1000]
  */
 export const softplus = unary({
   name: 'softplus',

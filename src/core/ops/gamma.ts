@@ -4,6 +4,7 @@ import { elementwiseShape, liftScalar, unary } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, asExpr } from '../expr.js'
 import { liftFloat } from '../lift.js'
+import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import * as special from '../special.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -12,7 +13,7 @@ import type { AnyExpr } from '../types/expr.js'
  * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
  *
  * Extremes  -1 and 1.   Rule  dy = 2 / sqrt(pi) exp(-x^2) dx.   Source  DLMF 7.2.1.
- * @example erf([0])   // [0]
+ * @example erf([0, 1])   // [0, 0.8427]
  */
 export const erf = unary({ name: 'erf', scalar: (x) => special.erf(x!), extremes: [-10, -1e-10, 0, 10], cost: 30, source: 'DLMF 7.2.1' })
 /**
@@ -26,7 +27,7 @@ export const erfc = unary({ name: 'erfc', scalar: (x) => special.erfc(x!), extre
  * The logarithm of |gamma(x)|.
  *
  * Domain  everywhere but 0, -1, -2, ... (Infinity there).   Rule  dy = digamma(x) dx.   Source  DLMF 5.2.1, 5.5.3.
- * @example lgamma([1, 2])   // [0, 0]
+ * @example lgamma([1, 5])   // [0, 3.178]
  */
 export const lgamma = unary({
   name: 'lgamma',
@@ -48,7 +49,7 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
   family: 'elementwise',
   args: ['float'],
   class: 'elementwise',
-  codec: t.type({ n: t.number }),
+  codec: t.type({ n: natural }),
   shapeRule: elementwiseShape('polygamma', undefined, ['f64', 'f32']),
   scalarWith:
     ({ n }) =>
@@ -84,7 +85,7 @@ export const polygamma = (n: number, x: unknown): AnyExpr => {
  * The logarithmic derivative of gamma: polygamma(0, x).
  *
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = trigamma(x) dx.   Source  DLMF 5.2.2.
- * @example digamma([0])   // [-Infinity]
+ * @example digamma([1])   // [-0.5772]
  */
 export const digamma = (x: unknown): AnyExpr => polygamma(0, x)
 /**

@@ -5,6 +5,7 @@ import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -108,7 +109,7 @@ export const scatterAddAlongNode = (acc: Node, indices: Node, u: Node, axis: num
  * Shapes  x and indices have one shape but for the axis -> the indices'.   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
  * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32.
- * @example takeAlongAxis([[1, 2], [3, 4]], [[1], [0]])   // [[2], [3]]
+ * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
  */
 export const takeAlongAxis = (x: unknown, indices: unknown, options: { readonly axis?: number } = {}): AnyExpr => {
   const n = lift(x, 'takeAlongAxis')
@@ -130,7 +131,7 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   name: 'searchsorted',
   family,
   args: ['float', 'float'],
-  codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: t.number }),
+  codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: natural }),
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))
       raise({
@@ -180,7 +181,7 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
  *
  * Shapes  sorted: [n], values: any -> values'.   Dtype  i32.   Rule  none: indices have no tangent.
  * Errors  ShapeMismatch unless sorted is a vector.
- * @example searchsorted([1, 3, 5], [0, 3, 9])   // [0, 1, 3]
+ * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
  */
 export const searchsorted = (sorted: unknown, values: unknown, options: { readonly side?: 'left' | 'right' } = {}): AnyExpr =>
   asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted'), { side: options.side ?? 'left', batchDims: 0 }))

@@ -6,6 +6,7 @@ import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { forEachIndex, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -18,7 +19,7 @@ export interface WindowParams {
   readonly sizes: readonly number[]
   readonly batchDims: number
 }
-const windowCodec: t.Type<WindowParams> = t.type({ sizes: t.readonlyArray(t.number), batchDims: t.number })
+const windowCodec: t.Type<WindowParams> = t.type({ sizes: naturals, batchDims: natural })
 
 /** First position of a window along an axis: negative starts count from the end, then it is moved inside. */
 const startOf = (start: number, length: number, size: number): number =>
@@ -180,7 +181,7 @@ const liftStarts = (starts: unknown, op: string): Node => {
  * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
  * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
  * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32.
- * @example dynamicSlice([1, 2, 3, 4], [1], [2])   // [2, 3]
+ * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
  */
 export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number[]): AnyExpr => {
   const n = lift(x, 'dynamicSlice')
@@ -205,7 +206,7 @@ export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number
  * Shapes  x: rank r, update: rank r, not larger, starts: [r] or a list of r scalars -> x's.   Dtype  x's; starts i32.
  * Rule    dy = dynamicUpdateSlice(dx, dupdate); xBar = yBar with zeros in the window, updateBar = the window of yBar.
  * Errors  ShapeMismatch when the update is larger than x; DTypeMismatch for starts that are not i32 or float updates of integers.
- * @example dynamicUpdateSlice([1, 2, 3, 4], [8, 9], [1])   // [1, 8, 9, 4]
+ * @example dynamicUpdateSlice(tensor([1, 2, 3, 4]), tensor([8, 9]), [1])   // [1, 8, 9, 4]
  */
 export const dynamicUpdateSlice = (x: unknown, update: unknown, starts: unknown): AnyExpr => {
   const n = lift(x, 'dynamicUpdateSlice')

@@ -5,6 +5,7 @@ import { castNode, dtypeCodec } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { lift } from '../lift.js'
+import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
 import type { DType } from '../types/dtype.js'
@@ -31,7 +32,7 @@ export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primiti
   name: 'iota',
   family,
   args: [],
-  codec: t.type({ shape: t.readonlyArray(t.number), axis: t.number, dtype: dtypeCodec }),
+  codec: t.type({ shape: naturals, axis: natural, dtype: dtypeCodec }),
   shapeRule: (_args, { shape, axis, dtype }) => {
     if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length) || dtype === 'bool')
       raise({ _tag: 'BadInput', where: 'iota', reason: `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.` })
@@ -60,7 +61,7 @@ export interface GatherParams {
   readonly axis: number
   readonly batchDims: number
 }
-const gatherCodec: t.Type<GatherParams> = t.type({ axis: t.number, batchDims: t.number })
+const gatherCodec: t.Type<GatherParams> = t.type({ axis: natural, batchDims: natural })
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
 const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
@@ -228,13 +229,13 @@ export interface IndexOptions {
  * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
  * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
  * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis.
- * @example gather([10, 20, 30], [2, 0])   // [30, 10]
+ * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
  */
 export const gather = (x: unknown, indices: unknown, options: IndexOptions = {}): AnyExpr => {
   const n = lift(x, 'gather')
   return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(options.axis ?? 0, n.shape.length, 'gather'), batchDims: 0 }))
 }
-/** NumPy's name of `gather`. @example take([10, 20, 30], [2, 0])   // [30, 10] */
+/** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
 export const take = gather
 
 const update =
@@ -262,7 +263,7 @@ const update =
  * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
  * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for float updates of integers.
- * @example scatterAdd([1, 2, 3], [0, 0], [10, 20])   // [31, 2, 3]
+ * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
  */
 export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(
   scatterAddPrimitive as never,
@@ -274,7 +275,7 @@ export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, option
  * Shapes  values broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for values that lost.
  * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
- * @example setAt([1, 2, 3], [1], [9])   // [1, 9, 3]
+ * @example setAt(tensor([1, 2, 3]), [1], tensor([9]))   // [1, 9, 3]
  */
 export const setAt: (x: unknown, indices: unknown, values: unknown, options?: IndexOptions) => AnyExpr = update(setAtPrimitive as never)
 

@@ -4,6 +4,7 @@ import { aval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
+import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { forEachIndex, sameShape, showShape, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -14,7 +15,7 @@ const family = 'layout'
 export interface AxisParams {
   readonly axis: number
 }
-export const axisCodec: t.Type<AxisParams> = t.type({ axis: t.number })
+export const axisCodec: t.Type<AxisParams> = t.type({ axis: natural })
 
 export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]> = primitive({
   name: 'concat',
@@ -93,7 +94,7 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
   args: ['float'],
   multi: true,
   class: 'layout',
-  codec: t.type({ axis: t.number, sizes: t.readonlyArray(t.number) }),
+  codec: t.type({ axis: natural, sizes: naturals }),
   shapeRule: ([x], { axis, sizes }) => {
     if (sizes.reduce((a, b) => a + b, 0) !== x!.shape[axis])
       raise({
@@ -134,7 +135,7 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
  *
  * Rule    xBar = concat of the parts' cotangents: one buffer, no zero fills.
  * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it.
- * @example split([1, 2, 3, 4], 2)   // [[1, 2], [3, 4]]
+ * @example split(tensor([1, 2, 3, 4]), 2)   // [[1, 2], [3, 4]]
  */
 export const split = (x: unknown, parts: number | readonly number[], options: { readonly axis?: number } = {}): AnyExpr[] => {
   const n = lift(x, 'split')
@@ -188,7 +189,7 @@ export const stack = (xs: readonly unknown[], options: { readonly axis?: number 
  *
  * Rule    xBar = the slices' cotangents, stacked.
  * Errors  BadInput for an axis out of range.
- * @example unstack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
+ * @example unstack(tensor([[1, 2], [3, 4]]))   // [[1, 2], [3, 4]]
  */
 export const unstack = (x: unknown, options: { readonly axis?: number } = {}): AnyExpr[] => {
   const n = lift(x, 'unstack')

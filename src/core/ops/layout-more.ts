@@ -5,6 +5,7 @@ import { raise } from '../explain.js'
 import { asExpr, constant, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
 import { showShape } from '../shape.js'
+import { isTensor } from '../tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { eq, ge, le } from './compare.js'
@@ -105,7 +106,7 @@ export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(ones([leng
  * Shapes  [n] -> [n + |k|, n + |k|]; [..., n, m] -> [..., length of the diagonal].   Dtype  x's.
  * Rule    linear: the diagonal of the cotangent, or the cotangent on the diagonal of zeros.
  * Errors  ShapeMismatch for rank 0; BadInput unless k is an integer.
- * @example diag([1, 2])   // [[1, 0], [0, 2]]
+ * @example diag(tensor([1, 2]))   // [[1, 0], [0, 2]]
  */
 export const diag = (x: unknown, k = 0): AnyExpr => {
   const n = lift(x, 'diag')
@@ -174,7 +175,7 @@ export const triu = (x: unknown, k = 0): AnyExpr => triangle('triu', x, k)
  *
  * Rule    xBar = yBar.
  * Errors  ShapeMismatch when the shape is another.
- * @example assertShape([1, 2], [2])   // [1, 2]
+ * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
  */
 export const assertShape = (x: unknown, shape: readonly (number | string)[]): AnyExpr => {
   const n = lift(x, 'assertShape')
@@ -196,5 +197,5 @@ export const assertShape = (x: unknown, shape: readonly (number | string)[]): An
       reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`,
       fix: `reshape it, or assert the shape it has.`,
     })
-  return asExpr(n)
+  return isTensor(x) ? (x as unknown as AnyExpr) : asExpr(n)
 }

@@ -4,11 +4,11 @@ import { aval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
 import { lift } from '../lift.js'
+import { naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 
-const ints = t.readonlyArray(t.number)
 const family = 'layout'
 
 /** Raises BadInput unless the axis exists; counts from the front. */
@@ -33,7 +33,7 @@ export const distinctAxes = (axes: readonly number[], rank: number, op: string):
 export interface ShapeParams {
   readonly shape: readonly number[]
 }
-const shapeCodec: t.Type<ShapeParams> = t.type({ shape: ints })
+const shapeCodec: t.Type<ShapeParams> = t.type({ shape: naturals })
 
 export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonly ['float']> = primitive({
   name: 'broadcastTo',
@@ -156,7 +156,7 @@ export const transposePrimitive: Primitive<'transpose', PermParams, readonly ['f
   family,
   args: ['float'],
   class: 'layout',
-  codec: t.type({ perm: ints }),
+  codec: t.type({ perm: naturals }),
   shapeRule: ([x], { perm }) => {
     const s = x!.shape
     if (perm.length !== s.length || [...perm].sort((a, b) => a - b).some((p, i) => p !== i))

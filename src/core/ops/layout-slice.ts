@@ -5,11 +5,11 @@ import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, constant, type Node } from '../expr.js'
 import { lift } from '../lift.js'
+import { ints } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { forEachIndex, sameShape, showShape, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 
-const ints = t.readonlyArray(t.number)
 const family = 'layout'
 
 // ---- slice -----------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ export const slicePrimitive: Primitive<'slice', SliceParams, readonly ['float']>
  * Shapes  axes beyond starts are kept whole.   Dtype  x's.
  * Rule    xBar = yBar written into zeros at those positions.
  * Errors  BadInput for a stride of 0 or more positions than axes.
- * @example slice([1, 2, 3, 4], [1], [3])   // [2, 3]
+ * @example slice(tensor([1, 2, 3, 4]), [1], [3])   // [2, 3]
  */
 export const slice = (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
   const n = lift(x, 'slice')
@@ -251,7 +251,7 @@ export type PadWidths = number | readonly (number | readonly [number, number])[]
  * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
  * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding.
  * Errors  BadInput for negative widths or more widths than axes.
- * @example pad([1, 2], [[1, 0]])   // [0, 1, 2]
+ * @example pad(tensor([1, 2]), [[1, 0]])   // [0, 1, 2]
  */
 export const pad = (x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
   const n = lift(x, 'pad')

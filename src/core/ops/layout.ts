@@ -47,7 +47,7 @@ export const flip = (x: unknown, options: { readonly axis?: number | readonly nu
  *
  * Rule    xBar = yBar rotated by -shift.
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
- * @example roll([1, 2, 3], 1)   // [3, 1, 2]
+ * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
 export const roll = (
   x: unknown,
@@ -80,7 +80,7 @@ export const roll = (
  *
  * Rule    xBar = the sum of yBar's copies.
  * Errors  BadInput unless reps are non-negative integers.
- * @example tile([1, 2], [2])   // [1, 2, 1, 2]
+ * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
  */
 export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'tile')
@@ -110,7 +110,7 @@ export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
  *
  * Rule    xBar = the sum of yBar over each element's copies.
  * Errors  BadInput unless times is a non-negative integer.
- * @example repeat([1, 2], 2)   // [1, 1, 2, 2]
+ * @example repeat(tensor([1, 2]), 2)   // [1, 1, 2, 2]
  */
 export const repeat = (x: unknown, times: number, options: { readonly axis?: number } = {}): AnyExpr => {
   const n = lift(x, 'repeat')

@@ -3,7 +3,7 @@ import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
 import { broadcastAvals } from '../elementwise.js'
 import { raise } from '../explain.js'
-import { APPLY, applyAny, applyMulti, asExpr, CONST, input, linearize, type Node, substitute } from '../expr.js'
+import { APPLY, applyAny, applyMulti, asExpr, CONST, INPUT, input, linearize, Node, substitute } from '../expr.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, scalarOf } from '../primitive.js'
@@ -87,6 +87,24 @@ export const scalarProgram = (inputs: readonly Node[], outputs: readonly Node[])
     outputTree: { _tag: 'Tuple', items: outputs.map(() => ({ _tag: 'Leaf' as const })) },
   })
 
+/** Are these parameters a closed program of scalars? What comes from elsewhere (JSON) is held against this. */
+const isScalar = (u: unknown): u is MapParams => {
+  const p = typeof u === 'object' && u !== null ? (u as { readonly program?: Partial<Program> }).program : undefined
+  const lists = [p?.inputs, p?.outputs]
+  if (!Array.isArray(p?.captured) || p.outputs?.length === 0) return false
+  if (!lists.every((l) => Array.isArray(l) && l.every((n) => n instanceof Node && n.shape.length === 0))) return false
+  const own = new Set(p!.inputs)
+  return linearize(p!.outputs!).nodes.every((n) =>
+    n.kind === INPUT ? own.has(n) : n.kind === CONST || (n.kind === APPLY && n.prim!.class === 'elementwise' && !n.prim!.multi),
+  )
+}
+const mapCodec: t.Type<MapParams> = new t.Type<MapParams>(
+  'a closed program of scalars',
+  isScalar,
+  (u, c) => (isScalar(u) ? t.success(u) : t.failure(u, c)),
+  t.identity,
+)
+
 export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = primitive({
   name: 'map',
   family: 'map',
@@ -94,13 +112,10 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   variadic: true,
   multi: true,
   class: 'elementwise',
-  codec: new t.Type<MapParams>(
-    'MapParams',
-    (u): u is MapParams => typeof u === 'object' && u !== null && 'program' in u,
-    (u, c) => (typeof u === 'object' && u !== null && 'program' in u ? t.success(u as MapParams) : t.failure(u, c)),
-    t.identity,
-  ),
+  codec: mapCodec,
   shapeRule: (args, { program }): readonly Aval[] => {
+    if (args.length < program.inputs.length)
+      raise({ _tag: 'BadInput', where: 'map', reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
     args.forEach((a, i) => {
       const d = program.inputs[i]?.dtype
       if (a.dtype !== d)

@@ -47,7 +47,7 @@ export const softmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
  *
  * Rule    xBar = yBar - softmax(x) sum(yBar).
  * Errors  BadInput when the axis is out of range.
- * @example logSoftmax([0, 0])   // [-0.6931471805599453, -0.6931471805599453]
+ * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
 export const logSoftmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
   const y = asExpr(liftFloat(x, 'logSoftmax'))
@@ -173,7 +173,7 @@ const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node
  * Shapes  x's; scale and bias have the lengths of the axes, or broadcast.   Source  Ba, Kiros and Hinton 2016; eps 1e-5.
  * Rule    of the mean, the square and rsqrt that it is made of.
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
- * @example layerNorm([[1, 1]])   // [[0, 0]]
+ * @example layerNorm(tensor([[1, 3]]))   // [[-1.000, 1.000]]
  */
 export const layerNorm = (x: unknown, options: NormOptions & { readonly axis?: number | readonly number[] | undefined } = {}): AnyExpr => {
   const n = liftFloat(x, 'layerNorm')
@@ -202,7 +202,7 @@ const channelsOf = (x: unknown, options: { readonly axis?: number | undefined },
  * Shapes  x: [n, c, ...], scale, bias, mean, variance: [c] -> x's.   Source  Ioffe and Szegedy 2015; eps 1e-5.
  * Rule    of the mean, the square and rsqrt that it is made of: through the batch's statistics, unless they are given.
  * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
- * @example batchNorm([[1], [1]])   // [[0], [0]]
+ * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
 export const batchNorm = (x: unknown, options: BatchNormOptions = {}): AnyExpr => {
   const { n, axis, others } = channelsOf(x, options, 'batchNorm')

@@ -4,6 +4,7 @@ import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
 import { liftFloat } from '../lift.js'
+import { naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -19,10 +20,9 @@ export interface PoolParams {
   /** Averages divide by the whole window, padding included. */
   readonly countIncludePad?: boolean
 }
-const ints = t.readonlyArray(t.number)
 const codec = t.intersection([
-  t.type({ window: ints, stride: ints, padding: ints }),
-  t.partial({ size: ints, countIncludePad: t.boolean }),
+  t.type({ window: naturals, stride: naturals, padding: naturals }),
+  t.partial({ size: naturals, countIncludePad: t.boolean }),
 ]) as unknown as t.Type<PoolParams>
 
 const out = (x: Aval, p: PoolParams, op: string): Aval => {
@@ -269,7 +269,7 @@ const pooled = (x: unknown, o: PoolOptions, op: string, pool: (x: Node, p: PoolP
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit.
- * @example maxPool([[[[1, 2], [3, 4]]]], { window: 2 })   // [[[[4]]]]
+ * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
  */
 export const maxPool = (x: unknown, options: PoolOptions): AnyExpr =>
   pooled(x, options, 'maxPool', (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!)
@@ -279,7 +279,7 @@ export const maxPool = (x: unknown, options: PoolOptions): AnyExpr =>
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
  * Errors  ShapeMismatch when the window does not fit.
- * @example avgPool([[[[1, 2], [3, 4]]]], { window: 2 })   // [[[[2.5]]]]
+ * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
 export const avgPool = (x: unknown, options: PoolOptions): AnyExpr =>
   pooled(x, options, 'avgPool', (n, p) =>

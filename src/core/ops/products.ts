@@ -102,7 +102,7 @@ export const kron = (a: unknown, b: unknown): AnyExpr => {
  *
  * Shapes  [..., n, n] -> [...].   Dtype  x's.   Rule  xBar = yBar on the diagonal of zeros.
  * Errors  ShapeMismatch unless the last two axes are equal.
- * @example trace([[1, 2], [3, 4]])   // 5
+ * @example trace(tensor([[1, 2], [3, 4]]))   // 5
  */
 export const trace = (x: unknown): AnyExpr => {
   const n = lift(x, 'trace')

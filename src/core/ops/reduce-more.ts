@@ -102,7 +102,7 @@ const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions): AnyE
  * Is any element over the axes (all by default) true, that is, not 0? false for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
- * @example any([false, true])   // true
+ * @example any([0, 1])   // true
  */
 export const any = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('any', x, options)
 
@@ -110,7 +110,7 @@ export const any = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantif
  * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
- * @example all([false, true])   // false
+ * @example all([0, 1])   // false
  */
 export const all = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('all', x, options)
 

@@ -6,6 +6,7 @@ import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
 import { lift, liftFloat } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { naturals } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { forEachIndex, normalizeAxis, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -16,7 +17,7 @@ import { type AxisParams, axisCodec, axisOf, reshapeNode } from './layout.js'
 export interface ReduceParams {
   readonly axes: readonly number[]
 }
-export const reduceCodec: t.Type<ReduceParams> = t.type({ axes: t.readonlyArray(t.number) })
+export const reduceCodec: t.Type<ReduceParams> = t.type({ axes: naturals })
 /** Which axes, and whether they stay with length 1. */
 export interface ReduceOptions {
   readonly axis?: number | readonly number[]

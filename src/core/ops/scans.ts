@@ -6,6 +6,7 @@ import { broadcastAvals } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
+import { natural } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -34,7 +35,7 @@ export interface ScanParams {
   readonly reverse: boolean
   readonly exclusive: boolean
 }
-const scanCodec: t.Type<ScanParams> = t.type({ axis: t.number, reverse: t.boolean, exclusive: t.boolean })
+const scanCodec: t.Type<ScanParams> = t.type({ axis: natural, reverse: t.boolean, exclusive: t.boolean })
 const scanSamples: readonly Sample<ScanParams>[] = [
   { args: [{ shape: [5] }], params: { axis: 0, reverse: false, exclusive: false } },
   { args: [{ shape: [2, 3] }], params: { axis: 0, reverse: false, exclusive: true } },
@@ -132,7 +133,7 @@ export const linearRecurrencePrimitive: Primitive<'linearRecurrence', Recurrence
   name: 'linearRecurrence',
   family,
   args: ['float', 'float'],
-  codec: t.type({ axis: t.number, reverse: t.boolean }),
+  codec: t.type({ axis: natural, reverse: t.boolean }),
   shapeRule: ([a, b], { axis }) => {
     if (!sameAval(a!, b!))
       raise({
@@ -206,7 +207,7 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   family,
   args: ['float'],
   multi: true,
-  codec: t.type({ axis: t.number, descending: t.boolean }),
+  codec: t.type({ axis: natural, descending: t.boolean }),
   shapeRule: ([x], { axis }) => {
     hasAxis(x!.shape, axis, 'sort')
     return [x!, aval(x!.shape, 'i32')]

@@ -12,10 +12,34 @@ export interface NoTangent {
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
 /** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ... */
 export type Decl = Tree<Spec>
+type Level<L> = Spec | readonly L[] | { readonly [key: string]: L }
+/**
+ * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
+ * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
+ */
+export type DeclBound = Level<Level<Level<Level<Level<unknown>>>>>
 /** What a body returns. */
 export type ExprTree = Tree<AnyExpr | NoTangent>
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
+
+/** What is at the leaves of T, as far as ten levels down. */
+export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | number | boolean
+  ? T
+  : T extends NoTangent
+    ? never
+    : Depth['length'] extends 10
+      ? never
+      : T extends readonly (infer E)[]
+        ? LeafOfTree<E, [...Depth, 0]>
+        : { [K in keyof T]: LeafOfTree<T[K], [...Depth, 0]> }[keyof T]
+/** The tree T with R at its leaves. */
+export type Mapped<T, R> = [TensorTree] extends [T] ? Tree<R | NoTangent> : [ExprTree] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
+type MappedIn<T, R> = T extends Typed | number | boolean
+  ? R
+  : T extends NoTangent
+    ? NoTangent
+    : { readonly [K in keyof T]: MappedIn<T[K], R> }
 
 /** The tree of expressions that a body sees for the declaration T. */
 export type Exprs<T> =

@@ -1,20 +1,12 @@
 /** The code of one loop: the nest, the innermost loop with its vectors and its tail, loads, the body, stores and folds. */
-import { compare } from '../../../core/ops/compare.js'
-import { elementwise } from '../../../core/ops/elementwise.js'
-import type { AnyPrimitive } from '../../../core/primitive.js'
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
-import { compareKernels } from '../compare.js'
-import { elementwiseKernels, type ScalarKernel, viaMeaning } from '../elementwise.js'
+import { viaMeaning } from '../elementwise.js'
+import type { CpuFacets } from '../facets.js'
 import { type FuncRef, type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
 import { Vec } from './vec.js'
-
-const scalarKernels: Readonly<Record<string, ScalarKernel>> = { ...elementwiseKernels, ...compareKernels }
-const primitives: Readonly<Record<string, unknown>> = { ...elementwise, ...compare }
-/** A user's primitive may have the name of one of ours: then it is not ours. */
-const kernelOf = (prim: AnyPrimitive): ScalarKernel => (primitives[prim.name] === prim ? scalarKernels[prim.name]! : viaMeaning)
 
 export class LoopEmitter {
   private readonly lanes: Lanes
@@ -39,6 +31,7 @@ export class LoopEmitter {
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
     private readonly meaning: (o: BodyOp) => FuncRef,
+    private readonly facets: CpuFacets,
   ) {
     this.dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
     this.inputs = k.body.inputs.length
@@ -347,7 +340,8 @@ export class LoopEmitter {
   private op(o: BodyOp, x: readonly Local[], count: number): void {
     const from = o.args.map((a) => this.dtypeOf(a))
     const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
-    kernelOf(o.prim)({
+    const kernel = this.facets.scalar(o.prim) ?? viaMeaning
+    kernel({
       v: working,
       wide: this.f64,
       lanes: this.lanes,

@@ -1,6 +1,7 @@
 /** Fused loops: each LoopKernel as a WebAssembly function of the kernels' type, (i32 record) -> (). */
 import { type AnyPrimitive, scalarOf } from '../../../core/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
+import { type CpuFacets, shippedFacets } from '../facets.js'
 import { type FuncRef, Module } from './encoder.js'
 import { LoopEmitter } from './loop-emitter.js'
 
@@ -14,7 +15,7 @@ export interface LoopModule {
 const functionOf = (o: BodyOp): ((...xs: number[]) => number) => scalarOf(o.prim, o.params, o.dtype)
 
 /** One module with a function for each kernel. */
-export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
+export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = shippedFacets): LoopModule => {
   const module = new Module()
   module.importMemory({ min: 1 })
   const imports: LoopModule['imports'] = {}
@@ -44,7 +45,7 @@ export const emitLoops = (kernels: readonly LoopKernel[]): LoopModule => {
     }
   const names = kernels.map((k, i) => {
     const name = `k${i}`
-    new LoopEmitter(module.kernel(name), k, (o) => byPrim.get(o.prim)!.get(keyOf(o))!).emit()
+    new LoopEmitter(module.kernel(name), k, (o) => byPrim.get(o.prim)!.get(keyOf(o))!, facets).emit()
     return name
   })
   return { module, names, imports }

@@ -18,6 +18,9 @@ export type FloatUnaryWith<Options> = <S extends Shape = Dim[], D extends DType 
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 
+/** polygamma(n, x): the n-th derivative of digamma; n is a number. */
+export type PolygammaFn = <S extends Shape = Dim[], D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>

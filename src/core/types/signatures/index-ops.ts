@@ -1,6 +1,6 @@
 // Signatures of indexing.
 import type { DType } from '../dtype.js'
-import type { Expr, NumberArray, Operand, ShapeOf } from '../expr.js'
+import type { Expr, NumberArray, Operand, Plain, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
@@ -51,5 +51,15 @@ export interface OneHotFn {
   <I extends Shape, const N extends number, D extends DType>(indices: Index<I>, n: N, dtype: D): Expr<OneHot<I, N>, D>
   <I extends PlainIndex, const N extends number, D extends DType = 'f64'>(indices: I, n: N, dtype?: D): Expr<OneHot<ShapeOf<I>, N>, D>
 }
-/** searchsorted(sorted, values): where each value would be inserted. */
-export type SearchSortedFn = <S extends Shape>(sorted: Operand<[Dim]>, values: Operand<S>) => Expr<S, 'i32'>
+/** dynamicUpdateSlice(x, update, starts): the update in place of a window whose place is computed. */
+export type DynamicUpdateSliceFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  update: Operand<Shape, D> | NumberArray,
+  starts: Index | readonly (Index<[]> | number)[],
+) => Expr<S, D>
+/** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
+export type SearchSortedFn = <S extends Shape = Dim[]>(
+  sorted: Operand<[Dim]> | readonly number[],
+  values: Operand<S> | Plain,
+  options?: { readonly side?: 'left' | 'right' | undefined },
+) => Expr<S, 'i32'>

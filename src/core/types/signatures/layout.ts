@@ -1,7 +1,7 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
-import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed } from '../shape.js'
 import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -12,22 +12,27 @@ export type SpecFn<D extends DType> = <const S extends Dim[]>(...shape: S) => Sp
 type TypedData = Float64Array | Float32Array | Int32Array | Uint8Array
 type DataDType<T> = T extends Float32Array ? 'f32' : T extends Int32Array ? 'i32' : T extends Uint8Array ? 'bool' : 'f64'
 type DataShape<T> = T extends TypedData ? [number] : ShapeOf<T>
+/**
+ * A shape to make or to reach: sizes only. A name has no size in a body (`x.shape[0]` has); `assertShape` gives an axis a name.
+ * Readonly, so that the shape of another array will do.
+ */
+type NewShape = readonly number[]
 /** tensor(data, shape?, dtype?): a concrete array. */
 export interface TensorFn {
   <T extends number | NumberArray | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
   <T extends number | NumberArray | TypedData, D extends DType>(data: T, shape: undefined, dtype: D): Tensor<DataShape<T>, D>
-  <T extends number | NumberArray | TypedData, const S extends number[] | []>(data: T, shape: S): Tensor<S, DataDType<T>>
-  <const S extends number[] | [], D extends DType>(data: number | NumberArray | TypedData, shape: S, dtype: D): Tensor<S, D>
+  <T extends number | NumberArray | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
+  <const S extends NewShape, D extends DType>(data: number | NumberArray | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
 /** zeros, ones: full arrays of one value, f64 where no dtype is given. */
 export interface FilledFn {
-  <const S extends Dim[] | []>(shape: S): Expr<S, 'f64'>
-  <const S extends Dim[] | [], D extends DType>(shape: S, dtype: D): Expr<S, D>
+  <const S extends NewShape>(shape: S): Expr<Unnamed<S>, 'f64'>
+  <const S extends NewShape, D extends DType>(shape: S, dtype: D): Expr<Unnamed<S>, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends Dim[] | []>(shape: S, value: number): Expr<S, 'f64'>
-  <const S extends Dim[] | [], D extends DType>(shape: S, value: number, dtype: D): Expr<S, D>
+  <const S extends NewShape>(shape: S, value: number): Expr<Unnamed<S>, 'f64'>
+  <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Unnamed<S>, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
@@ -53,15 +58,15 @@ export interface AssertShapeFn {
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
-export type ReshapeFn = <const T extends Dim[] | [], S extends Shape = Dim[], D extends DType = 'f64'>(
+export type ReshapeFn = <const T extends NewShape, S extends Shape = Dim[], D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
-  shape: Guard<Reshape<S, T>, T>,
-) => Expr<Ok<Reshape<S, T>>, D>
+  shape: Guard<Reshape<S, Unnamed<T>>, T>,
+) => Expr<Ok<Reshape<S, Unnamed<T>>>, D>
 /** broadcastTo(x, shape). */
-export type BroadcastToFn = <const T extends Dim[] | [], S extends Shape = Dim[], D extends DType = 'f64'>(
+export type BroadcastToFn = <const T extends NewShape, S extends Shape = Dim[], D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
-  shape: Guard<BroadcastTo<S, T>, T>,
-) => Expr<Ok<BroadcastTo<S, T>>, D>
+  shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
+) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, D>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
 export type TransposeFn = <S extends Shape = Dim[], D extends DType = 'f64', const P extends number[] | undefined = undefined>(
   x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
@@ -179,7 +184,11 @@ export type RollFn = <
   shift: number | readonly number[],
   options?: Guard<AxesError<S, O, 'roll'>, O>,
 ) => Expr<S, D>
-/** diag(x): a matrix from its diagonal, or the diagonal of a matrix. */
-export type DiagFn = <S extends Shape, D extends DType>(x: Guard<Diag<S>, Operand<S, D>>) => Expr<Ok<Diag<S>>, D>
+/** diag(x, k?): a matrix from its k-th diagonal, or the k-th diagonal of a matrix. */
+export type DiagFn = <S extends Shape, D extends DType, const K extends number = 0>(
+  x: Guard<Diag<S>, Operand<S, D>>,
+  k?: K,
+) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
+type AnySizes<S extends Shape> = { -readonly [K in keyof S]: number }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
 export type TriangleFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>

@@ -10,8 +10,12 @@ export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK ext
   k: Guard<Conv<X, K, O>, Operand<K, DK>>,
   options?: O,
 ) => Expr<Ok<Conv<X, K, O>>, Promote<DX, DK>>
+/** Options of `avgPool` alone: the divisor counts the padding too. */
+export interface AvgPoolOptions {
+  readonly countIncludePad?: boolean | undefined
+}
 /** maxPool(x, { window, stride, padding }), avgPool: x [n, c, ...spatial]. */
-export type PoolFn<Op extends string> = <X extends Shape, D extends DType, const O extends PoolOptions>(
+export type PoolFn<Op extends string, Extra = NoOptions> = <X extends Shape, D extends DType, const O extends PoolOptions & Extra>(
   x: Operand<X, D>,
   options: Guard<Pool<X, O, Op>, O>,
 ) => Expr<Ok<Pool<X, O, Op>>, D>

@@ -1,8 +1,9 @@
 // Signatures of reductions, scans and sorting.
-import type { AsFloat, AsNumber, DType } from '../dtype.js'
-import type { Expr, Operand, Plain, ShapeOf } from '../expr.js'
-import type { Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
+import type { AsFloat, AsNumber, DType, Float } from '../dtype.js'
+import type { Arg, Expr, Operand, Plain, ShapeOf } from '../expr.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
+import type { PromoteArgs } from './elementwise.js'
 
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
 export type ReduceFn<Op extends string> = <S extends Shape = Dim[], D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
@@ -23,6 +24,11 @@ export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
+/** A question about elements (not 0 is true): any, all in bool; count in i32. */
+export type CountFn<Op extends string, D extends DType> = <S extends Shape = Dim[], const O extends ReduceOptions = NoOptions>(
+  x: Operand<S> | Plain,
+  options?: Guard<Reduce<S, O, Op>, O>,
+) => Expr<Ok<Reduce<S, O, Op>>, D>
 /** Options of an operation along one axis. */
 export interface AxisOptions {
   readonly axis?: number | undefined
@@ -36,8 +42,21 @@ export type ArgReduceFn<Op extends string> = <S extends Shape = Dim[], const O e
   options?: Guard<Reduce<S, OneAxis<O> & Keep<O>, Op>, O>,
 ) => Expr<Ok<Reduce<S, OneAxis<O> & Keep<O>, Op>>, 'i32'>
 type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
-/** Shape kept, worked along one axis (default the last): cumsum, cumprod, sort. */
-export type AlongAxisFn<Op extends string> = <S extends Shape = Dim[], D extends DType = 'f64', const O extends AxisOptions = NoOptions>(
+/** Options of cumsum and cumprod: `reverse` runs from the end, `exclusive` leaves an element out of its own total. */
+export interface RunningOptions {
+  readonly reverse?: boolean | undefined
+  readonly exclusive?: boolean | undefined
+}
+/** Options of sort and argsort. */
+export interface SortOptions {
+  readonly descending?: boolean | undefined
+}
+/** Shape kept, worked along one axis (default the last), with options of its own: cumsum, cumprod, sort. */
+export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Dim[],
+  D extends DType = 'f64',
+  const O extends AxisOptions & Extra = NoOptions & Extra,
+>(
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsNumber<D>>
@@ -51,7 +70,7 @@ export type FloatAlongAxisFn<Op extends string> = <
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
-export type ArgSortFn = <S extends Shape = Dim[]>(x: Operand<S> | Plain, options?: AxisOptions) => Expr<S, 'i32'>
+export type ArgSortFn = <S extends Shape = Dim[]>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
   <S extends Shape, D extends DType, const K extends number, const O extends AxisOptions = NoOptions>(
@@ -67,4 +86,17 @@ export interface TopKFn {
     k: number,
     options?: AxisOptions,
   ): { readonly values: Expr<ShapeOf<X>, 'f64'>; readonly indices: Expr<ShapeOf<X>, 'i32'> }
+}
+/** linearRecurrence(a, b, { axis, reverse }): s_k = a_k s_(k-1) + b_k along one axis (default the last). */
+export interface LinearRecurrenceFn {
+  <S extends Shape, D extends Float>(
+    a: Operand<S, D>,
+    b: Operand<NoInfer<S>, NoInfer<D>>,
+    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+  ): Expr<S, D>
+  <A extends Arg, B extends Arg>(
+    a: A,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>, B>,
+    options?: AxisOptions & { readonly reverse?: boolean | undefined },
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'linearRecurrence'>>, AsFloat<PromoteArgs<A, B>>>
 }

@@ -6,6 +6,7 @@ import type { Backend, Explanation } from '../../backend.js'
 import type { AdError } from '../../error.js'
 import type { AnyExpr } from '../expr.js'
 import type { AnyExprs, Fn, PlainFn, ValuesOf } from '../fn.js'
+import type { Program } from '../program.js'
 import type { Decl, ExprTree, NoTangent, Tensors, TensorTree } from '../tree.js'
 
 /** Options of `into`. */
@@ -13,19 +14,33 @@ export interface IntoOptions {
   /** Add to the outputs instead of overwriting them. */
   readonly accumulate?: boolean | undefined
 }
-/** A compiled function: R is Tensors<Out>, or a promise of it. */
-export interface CompiledFn<A extends readonly unknown[], Out, R, Done> {
+/** A compiled function: R is Tensors<Out> or a promise of it, Figures what `explain` gives. */
+export interface CompiledFn<A extends readonly unknown[], Out, R, Done, Figures> {
   (...args: ValuesOf<A>): R
   /** The same function, writing into the caller's tensors. */
   into(outputs: Tensors<Out>, options?: IntoOptions): (...args: ValuesOf<A>) => Done
   /** What it does and costs, at the signature of the last call or of the arguments given. */
-  explain(...args: ValuesOf<A> | []): Explanation
+  explain(...args: ValuesOf<A> | []): Figures
+  /** The same, at sizes of the declared names. */
+  explain(sizes: Readonly<Record<string, number>>): Figures
   [Symbol.dispose](): void
 }
 /** A function compiled for a synchronous backend. */
-export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, void> {}
-/** A function compiled for an asynchronous backend. */
-export interface CompiledAsync<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<void>> {}
+export interface Compiled<A extends readonly unknown[], Out> extends CompiledFn<A, Out, Tensors<Out>, Tensors<Out>, Explanation> {
+  /** Makes the plan for these arguments without running it. */
+  prepare(...args: ValuesOf<A>): void
+  /** Frees the program; later calls are errors. */
+  dispose(): void
+}
+/** A function compiled for an asynchronous backend: calls queue, inputs are copied at the call, targets are locked until resolved. */
+export interface CompiledAsync<A extends readonly unknown[], Out>
+  extends CompiledFn<A, Out, Promise<Tensors<Out>>, Promise<Tensors<Out>>, Promise<Explanation>> {
+  /** Makes the plan for these arguments without running it. */
+  prepare(...args: ValuesOf<A>): Promise<void>
+  /** Refuses calls from now on; resolves when those made before have ended and everything is freed. */
+  dispose(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
 /** compile(f, backend): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
 export interface CompileFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
@@ -62,6 +77,7 @@ export type EvaluateFn = <T extends ExprTree>(tree: T) => Tensors<T>
 /** show(f | expression, sizes?): the program as numbered equations. */
 export interface ShowFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>): string
+  <F>(program: Program<F>): string
   (x: AnyExpr | readonly AnyExpr[], sizes?: Readonly<Record<string, number>>): string
 }
 /** codec(declaration): the io-ts codec of a function's inputs. */
@@ -72,10 +88,13 @@ export interface Duplicated<T, G> {
   readonly tangent: G
 }
 /** The gradient's buffers of a tree of tensors. */
-export type TangentTensors<T> = T extends { readonly dtype: 'i32' | 'bool' }
+export type TangentTensors<T> = [TensorTree] extends [T] ? T : TangentIn<T>
+type TangentIn<T, Depth extends unknown[] = []> = T extends { readonly dtype: 'i32' | 'bool' }
   ? NoTangent
   : T extends { readonly dtype: string } | NoTangent
     ? T
-    : { readonly [K in keyof T]: TangentTensors<T[K]> }
+    : Depth['length'] extends 10 // TypeScript asks about any tree while it infers, and would not end
+      ? T
+      : { readonly [K in keyof T]: TangentIn<T[K], [...Depth, 0]> }
 /** duplicated(params): { primal, tangent } with zeroed buffers. */
 export type DuplicatedFn = <T extends TensorTree>(params: T) => Duplicated<T, TangentTensors<T>>

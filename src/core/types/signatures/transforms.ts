@@ -1,19 +1,21 @@
 // Signatures of `fn` and of the transforms. Each takes a Fn, or a plain function, and gives a Fn: they nest to any order.
 // Plain functions come first, or a parameter without annotation would be typed by Fn's overloads. There are four overloads because
 // TypeScript reports four candidates by the last one alone, at the argument; three or fewer it lists in full, at the callee.
-import type { Tangent } from '../../tangent.js'
-import type { AnyExpr } from '../expr.js'
+import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../tangent.js'
+import type { Discrete, DType } from '../dtype.js'
+import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
 import type { AnyExprs, Fn, PlainFn } from '../fn.js'
-import type { Guard } from '../shape.js'
+import type { Guard, Shape } from '../shape.js'
 import type {
   Active,
   Batched,
   CheckWrt,
-  Decl,
+  DeclBound,
   Exprs,
   ExprTree,
   Gradient,
   Jacobian,
+  NoTangent,
   Primals,
   ScalarAndAux,
   ScalarOnly,
@@ -29,7 +31,7 @@ export interface FnOptions {
   readonly name?: string | undefined
 }
 /** fn(declaration, body): a typed function of one tree, traced once per signature. */
-export type FnFn = <const In extends Decl, Out extends ExprTree>(
+export type FnFn = <const In extends DeclBound, Out extends ExprTree>(
   inputs: In,
   body: (x: Exprs<In>) => Out,
   options?: FnOptions,
@@ -257,14 +259,37 @@ export interface CheckpointFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: CheckpointOptions): Fn<A, Out>
 }
 
-type Tangents<A extends readonly unknown[]> = { readonly [K in keyof A]: AnyExpr }
-/** The calculus of a user's function: either rule may be left out, the other mode is then a MissingRule. */
+/** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
+export type RuleValue<T> =
+  T extends Typed<infer S, DType> ? RuleLeaf<S> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: RuleValue<T[K]> }
+type RuleLeaf<S extends Shape> = [number] extends [S['length']] ? AnyExpr | Tensor | Plain : Expr<S> | Tensor<S> | Plain
+/** What a rule may give where T has a tangent or a cotangent: symbolic zeros and thunks too; NoTangent at integer leaves. */
+export type RuleTangent<T> =
+  T extends Typed<infer S, infer D>
+    ? [D] extends [Discrete]
+      ? NoTangent | ZeroTangent
+      : RuleLeaf<S> | ZeroTangent | NoTangent | NotImplemented | Thunk | InplaceableThunk
+    : T extends NoTangent
+      ? NoTangent
+      : ZeroTangent | NoTangent | { readonly [K in keyof T]: RuleTangent<T[K]> }
+/** Nothing; beside it TypeScript reads an array literal as a tuple. */
+type TupleHint = readonly [never, ...never[]]
+/** The calculus of a user's function. `primals` is its argument, or the list of several. */
 export interface CustomRules<A extends readonly unknown[], Out> {
-  readonly frule?: (primals: A, tangents: Tangents<A>) => readonly [Out, AnyExpr]
-  readonly rrule?: (primals: A) => readonly [Out, (yBar: AnyExpr) => { readonly [K in keyof A]: Tangent }]
+  /** [y, dy] at the primals, along the tangents. Alone it serves reverse mode too: it is linear in the tangents, and is transposed. */
+  readonly frule?: (primals: Exprs<Primals<A>>, tangents: Gradient<Primals<A>>) => readonly [RuleValue<Out>, RuleTangent<Out>]
+  /** [y, pullback] at the primals; the pullback takes the cotangent of y to those of the primals. Alone it does not serve forward mode. */
+  readonly rrule?: (primals: Exprs<Primals<A>>) => readonly [RuleValue<Out>, (yBar: Gradient<Out>) => RuleTangent<Primals<A>> | TupleHint]
 }
+/** A function whose parameters are expressions where it does not say what they are. */
+type OfExprs = { bivariant(...args: AnyExpr[]): unknown }['bivariant']
+type OfAnything = (...args: never[]) => unknown
+/** The arguments' trees of a function. */
+export type ArgsOf<F> = F extends Fn<infer A, unknown> ? A : F extends (...args: infer A) => unknown ? A : never
+/** The result's tree of a function. */
+export type ResultOf<F> = F extends Fn<infer _A, infer Out> ? Out : F extends (...args: never[]) => infer Out ? Out : never
 /** customRule(f, { frule, rrule }): f with derivatives of its own. */
-export type CustomRuleFn = <A extends AnyExprs, Out extends AnyExpr>(
-  f: (...args: A) => Out,
-  rules: CustomRules<A, Out>,
-) => (...args: A) => Out
+export interface CustomRuleFn {
+  <F extends OfExprs | { readonly _tag: 'Fn' }>(f: F, rules: CustomRules<ArgsOf<F>, ResultOf<F>>): Fn<ArgsOf<F>, ResultOf<F>>
+  <F extends OfAnything>(f: F, rules: CustomRules<ArgsOf<F>, ResultOf<F>>): Fn<ArgsOf<F>, ResultOf<F>>
+}

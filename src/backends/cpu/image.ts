@@ -1,0 +1,117 @@
+/** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
+import type { Operand } from '../plan/body.js'
+import { IntList } from '../plan/ints.js'
+import type { Ir } from '../plan/ir.js'
+import type { Plan } from '../plan/plan.js'
+import type { Installed } from './kernels.js'
+
+export const aligned = (n: number, to = 64): number => Math.ceil(n / to) * to
+
+/** Steps between two JavaScript kernels run as one call into WebAssembly. */
+export type Segment =
+  | { readonly kind: 'wasm'; readonly start: number; readonly count: number }
+  | { readonly kind: 'js'; readonly step: number }
+
+export const segmentsOf = (plan: Plan, installed: readonly Installed[]): readonly Segment[] => {
+  const segments: Segment[] = []
+  let start = 0
+  const close = (end: number): void => {
+    if (end > start) segments.push({ kind: 'wasm', start, count: end - start })
+  }
+  for (let i = 0; i < plan.steps.length; i++)
+    if (installed[plan.steps[i]!.kernel]!.run !== undefined) {
+      close(i)
+      segments.push({ kind: 'js', step: i })
+      start = i + 1
+    }
+  close(plan.steps.length)
+  return segments
+}
+
+/** Where the parts of a program's image lie, relative to its base. */
+export interface Image {
+  readonly words: Int32Array<ArrayBuffer>
+  /** Word positions to which the base is added. */
+  readonly relocations: Int32Array
+  readonly recordOf: Int32Array
+  readonly stepTable: number
+  readonly constants: number
+  readonly arena: number
+  readonly bytes: number
+}
+
+export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Image => {
+  const words = new IntList()
+  const relocations = new IntList()
+  const recordOf = new Int32Array(plan.steps.length)
+  // Addresses as (word, storage, offset), known only when the records' length is.
+  const addresses = new IntList()
+  const scratchWords = new IntList()
+  let scratch = 0
+  const place = (o: Operand): void => {
+    addresses.push(words.length)
+    addresses.push(o.storage)
+    words.push(o.offset)
+  }
+  const put = (...xs: readonly number[]): void => {
+    for (const x of xs) words.push(x)
+  }
+  const align = (): void => {
+    while (words.length % 4 !== 0) words.push(0)
+  }
+  plan.steps.forEach((s, i) => {
+    align()
+    recordOf[i] = words.length
+    const kernel = plan.kernels[s.kernel]!
+    const made = installed[s.kernel]!
+    if (kernel.kind === 'loop') {
+      for (const d of s.sizes) words.push(d)
+      for (const o of s.operands) {
+        place(o)
+        for (const x of o.strides) words.push(x)
+      }
+    } else if (kernel.kind === 'gemm') {
+      const [batch, m, n, k] = s.sizes as readonly [number, number, number, number]
+      const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
+      for (const o of [c, a, b]) place(o)
+      put(m, n, k, c.strides[1]!, a.strides[1]!, a.strides[2]!, b.strides[1]!, b.strides[2]!)
+      scratchWords.push(words.length)
+      put(0, batch, c.strides[0]!, a.strides[0]!, b.strides[0]!)
+    } else {
+      const args = s.operands.slice(s.writes)
+      for (let r = 0; r < s.writes; r++) place(s.operands[r]!)
+      for (const o of made.order === undefined ? args : made.order.map((k) => args[k]!)) place(o)
+      scratchWords.push(words.length)
+      words.push(0)
+    }
+    scratch = Math.max(scratch, made.scratch(s.sizes))
+  })
+  align()
+  const stepTable = words.length
+  plan.steps.forEach((s, i) => {
+    words.push(installed[s.kernel]!.index)
+    relocations.push(words.length)
+    words.push(4 * recordOf[i]!)
+  })
+  const constants = aligned(4 * words.length)
+  const arena = aligned(constants + 8 * ir.consts.length)
+  const scratchAt = arena + plan.arenaBytes
+  for (let i = 0; i < addresses.length; i += 2) {
+    const [word, storage] = [addresses.get(i), addresses.get(i + 1)]
+    words.set(word, words.get(word) + (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset))
+    relocations.push(word)
+  }
+  for (let i = 0; i < scratchWords.length; i++) {
+    words.set(scratchWords.get(i), scratchAt)
+    relocations.push(scratchWords.get(i))
+  }
+  return {
+    words: words.toArray(),
+    relocations: relocations.toArray(),
+    recordOf,
+    stepTable,
+    constants,
+    arena,
+    bytes: aligned(scratchAt + scratch),
+  }
+}

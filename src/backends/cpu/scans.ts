@@ -1,0 +1,14 @@
+/** The CPU facet of scans and sorting: each element waits for the one before, so plain loops are no slower than vectors of one lane. */
+import { byMeaning } from '../../core/facets.js'
+import type { scans } from '../../core/ops/scans.js'
+import type { CpuTable } from './kernel.js'
+
+const CHAIN = 'a chain of dependent operations along the axis'
+
+/** One row per primitive of core/ops/scans.ts. */
+export const scanKernels: CpuTable<typeof scans> = {
+  cumsum: byMeaning(CHAIN),
+  cumprod: byMeaning(CHAIN),
+  linearRecurrence: byMeaning(CHAIN),
+  sort: byMeaning('the engine sorts'),
+}

@@ -1,0 +1,204 @@
+/** The builder of values: equal ones are made once; and their key, by which plans are found again. */
+import { aval } from '../../core/aval.js'
+import type { MapParams } from '../../core/ops/map.js'
+import { mapPrimitive } from '../../core/ops/map.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
+import type { Program } from '../../core/program.js'
+import { sameShape, stridesOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
+import { bodyOfProgram } from './body.js'
+import { Codes, IntList } from './ints.js'
+import type { Value, ValueKind, View } from './value.js'
+
+const NONE: readonly number[] = []
+const words = new DataView(new ArrayBuffer(8))
+
+/** Builds values; lowerings (lower.ts) call back into it. */
+export class Builder {
+  readonly values: Value[] = []
+  readonly consts: { value: number; number: number }[] = []
+  private readonly codes = new Codes()
+  /** `ids` numbers primitives, parameters and programs; shared by all programs of one backend, so that keys compare. */
+  constructor(private readonly ids: Map<unknown, number>) {}
+  /** A small number for anything that is equal by identity or as text. */
+  id(x: unknown): number {
+    let i = this.ids.get(x)
+    if (i === undefined) {
+      i = this.ids.size
+      this.ids.set(x, i)
+    }
+    return i
+  }
+  value(id: number): Value {
+    return this.values[id]!
+  }
+  private push(
+    kind: ValueKind,
+    shape: readonly number[],
+    dtype: DType,
+    prim: AnyPrimitive | null,
+    params: unknown,
+    args: readonly number[],
+    constant: boolean,
+    position: number,
+    code: readonly number[],
+    view?: View,
+  ): number {
+    const id = this.values.length
+    this.values.push({
+      id,
+      kind,
+      shape,
+      size: shape.length === 0 ? 1 : aval(shape, dtype).size,
+      dtype,
+      prim,
+      params,
+      args,
+      view,
+      constant,
+      position,
+    })
+    this.codes.add(code)
+    return id
+  }
+  input(shape: readonly number[], dtype: DType): number {
+    return this.push('input', shape, dtype, null, null, NONE, false, 0, NONE)
+  }
+  constant(x: number, dtype: DType): number {
+    words.setFloat64(0, x)
+    const code = [-2, this.id(dtype), words.getInt32(0), words.getInt32(4)]
+    const known = this.codes.find(code)
+    if (known >= 0) return known
+    const id = this.push('const', NONE, dtype, null, null, NONE, true, this.consts.length, code)
+    this.consts.push({ value: id, number: x })
+    return id
+  }
+  private paramsId(prim: AnyPrimitive, params: unknown): number {
+    if (params === NO_PARAMS) return -1
+    if (prim === mapPrimitive) return this.programId((params as MapParams).program)
+    return this.id(JSON.stringify(params, (_k, x) => (typeof x === 'function' || typeof x === 'symbol' ? this.id(x) : x)))
+  }
+  private readonly programs = new Map<Program, number>()
+  /** Equal scalar programs have equal numbers, whoever traced them. */
+  private programId(p: Program): number {
+    let i = this.programs.get(p)
+    if (i === undefined) {
+      const b = bodyOfProgram(p)
+      const text = `${b.inputs.join()};${b.ops.map((o) => `${this.id(o.prim)}:${this.paramsId(o.prim, o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
+      i = this.id(`program ${text}`)
+      this.programs.set(p, i)
+    }
+    return i
+  }
+  /** A value of this kind; an equal one is shared. */
+  make(
+    kind: ValueKind,
+    prim: AnyPrimitive | null,
+    params: unknown,
+    args: readonly number[],
+    shape: readonly number[],
+    dtype: DType,
+    position = 0,
+  ): number {
+    const code = [
+      this.id(kind),
+      prim === null ? -1 : this.id(prim),
+      prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params),
+      position,
+    ]
+    for (const a of args) code.push(a)
+    if (prim === null || kind === 'pad' || kind === 'copy') for (const d of shape) code.push(d)
+    const known = this.codes.find(code)
+    if (known >= 0) return known
+    const constant = kind === 'scalar' && shape.length === 0 && args.length > 0 && args.every((a) => this.values[a]!.constant)
+    return this.push(kind, shape, dtype, prim, params, args, constant, position, code)
+  }
+  /** Where a value's elements lie. */
+  viewOf(id: number): View {
+    const v = this.values[id]!
+    return v.view ?? { base: id, offset: 0, strides: stridesOf(v.shape) }
+  }
+  /** Another arrangement of the elements of `view.base`. */
+  makeView(view: View, shape: readonly number[], dtype: DType): number {
+    const base = this.values[view.base]!
+    if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1))
+      return view.base
+    const code = [-3, view.base, view.offset, ...view.strides, -1, ...shape]
+    const known = this.codes.find(code)
+    if (known >= 0) return known
+    return this.push('view', shape, dtype, null, null, [view.base], false, 0, code, view)
+  }
+  /** The same elements in a contiguous storage of their own. */
+  copy(id: number): number {
+    const v = this.values[id]!
+    return this.make('copy', null, null, [id], v.shape, v.dtype)
+  }
+  isContiguous(id: number): boolean {
+    const v = this.values[id]!
+    if (v.view === undefined) return true
+    const s = stridesOf(v.shape)
+    return v.size === 0 || s.every((x, i) => x === v.view!.strides[i] || v.shape[i] === 1)
+  }
+  /** The literal that every element of a value equals; undefined otherwise. */
+  splat(id: number): number | undefined {
+    const v = this.values[id]!
+    const base = v.view === undefined ? v : this.values[v.view.base]!
+    if (base.kind !== 'const' || v.view?.strides.some((s, i) => s !== 0 && v.shape[i] !== 1)) return undefined
+    return base.id
+  }
+  /** Number of a literal, or undefined. */
+  literal(id: number): number | undefined {
+    const c = this.splat(id)
+    return c === undefined ? undefined : this.consts[this.values[c]!.position]!.number
+  }
+  /**
+   * Structure of what `roots` need, numbered from the roots, so that it does not depend on the order of building: equal
+   * expressions have equal keys. Numbers in constant slots are not part of it. `order` lists the values so numbered.
+   */
+  key(roots: readonly number[]): { readonly words: IntList; readonly number: Int32Array } {
+    const number = new Int32Array(this.values.length).fill(-1)
+    const words = new IntList()
+    let count = 0
+    const stack: number[] = []
+    const next: number[] = []
+    const push = (id: number): void => {
+      stack.push(id)
+      next.push(0)
+      number[id] = -2
+    }
+    for (const root of roots) {
+      if (number[root] === -1) push(root)
+      while (stack.length > 0) {
+        const top = stack.length - 1
+        const v = this.values[stack[top]!]!
+        const k = next[top]!
+        if (k < v.args.length) {
+          next[top] = k + 1
+          if (number[v.args[k]!] === -1) push(v.args[k]!)
+          continue
+        }
+        stack.pop()
+        next.pop()
+        number[v.id] = count++
+        const length = this.codes.lengthOf(v.id)
+        if (v.kind === 'const') {
+          words.push(-2)
+          words.push(this.id(v.dtype))
+        } else if (length === 0) {
+          words.push(-4)
+          words.push(this.id(v.dtype))
+          for (const d of v.shape) words.push(d)
+        } else if (v.view !== undefined) {
+          words.push(-3)
+          words.push(number[v.view.base]!)
+          for (let i = 2; i < length; i++) words.push(this.codes.word(v.id, i))
+        } else
+          for (let i = 0; i < length; i++) {
+            const a = i - 4
+            words.push(a >= 0 && a < v.args.length ? number[v.args[a]!]! : this.codes.word(v.id, i))
+          }
+      }
+    }
+    return { words, number }
+  }
+}

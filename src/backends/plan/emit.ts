@@ -1,0 +1,308 @@
+/** From units to steps: each unit's kernel, axis lengths and operands. */
+import { aval, itemBytes } from '../../core/aval.js'
+import { elementwise } from '../../core/ops/elementwise.js'
+import type { SliceParams } from '../../core/ops/layout.js'
+import type { MapParams } from '../../core/ops/map.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
+import { sameShape, sizeOf } from '../../core/shape.js'
+import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop, type Operand } from './body.js'
+import type { Fused, Unit } from './fuse.js'
+import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
+import { folds, reshapeStrides } from './lower.js'
+import type { Place, Places } from './places.js'
+import type { Step } from './plan.js'
+import type { Value } from './value.js'
+
+const addOp = elementwise.add as unknown as AnyPrimitive
+
+export class Emitter {
+  readonly kernels: Kernel[] = []
+  readonly kernelKeys: string[] = []
+  readonly steps: Step[] = []
+  /** Accumulators that something else still read. */
+  copied = 0
+  private readonly kernelIndex = new Map<string, number>()
+  private readonly values: readonly Value[]
+
+  constructor(
+    private readonly fused: Fused,
+    private readonly places: Places,
+    private readonly names: KernelNames,
+  ) {
+    this.values = fused.values
+  }
+
+  /** Adds the steps of a unit. */
+  emit(unit: number): void {
+    const u = this.fused.units[unit]!
+    const v = this.values[u.values[0]!]!
+    if (u.kind === 'loop' && v.kind === 'map') this.emitMap(v)
+    else if (u.kind === 'loop') this.emitLoop(unit, u)
+    else if (u.kind === 'gemm') this.emitGemm(unit, v)
+    else if (u.kind === 'concat') this.emitConcat(v)
+    else if (u.kind === 'pad') this.emitPad(v)
+    else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
+    else this.emitOpaque(unit, v)
+  }
+
+  private kernel(key: string, make: () => Kernel): number {
+    let i = this.kernelIndex.get(key)
+    if (i === undefined) {
+      i = this.kernels.length
+      this.kernels.push(make())
+      this.kernelKeys.push(key)
+      this.kernelIndex.set(key, i)
+    }
+    return i
+  }
+  private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {
+    const made = makeLoop(shape, body, inputs, outputs)
+    const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
+    this.steps.push({
+      kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
+      sizes: made.sizes,
+      operands: made.operands,
+      writes: outputs.length,
+      flops: cost * sizeOf(shape),
+    })
+  }
+
+  /** A place as what a loop writes. */
+  private target(p: Place, dtype: Value['dtype']): Draft {
+    return { storage: p.storage, offset: p.offset * itemBytes[dtype], strides: p.strides, dtype }
+  }
+
+  private emitLoop(unit: number, u: Unit): void {
+    const inputs: Draft[] = []
+    const inputKeys = new Map<string, number>()
+    const dtypes: Value['dtype'][] = []
+    // References into the body, fixed once the number of inputs is known: inputs are negative.
+    const ops: { prim: AnyPrimitive; params: unknown; args: number[]; dtype: Value['dtype'] }[] = []
+    const made = new Map<number, number>()
+    const load = (id: number): number => {
+      const v = this.values[id]!
+      const base = this.values[v.view?.base ?? id]!
+      const inside = made.get(id)
+      if (inside !== undefined) return inside
+      if (base.constant && base.kind === 'scalar') {
+        let at = made.get(base.id)
+        if (at === undefined) {
+          at = emit(base)
+          made.set(base.id, at)
+        }
+        return at
+      }
+      const d = this.places.draft(id, u.shape)
+      const key = `${d.storage},${d.offset},${d.strides.join()}`
+      let k = inputKeys.get(key)
+      if (k === undefined) {
+        k = inputs.length
+        inputs.push(d)
+        dtypes.push(d.dtype)
+        inputKeys.set(key, k)
+      }
+      return -1 - k
+    }
+    const emit = (v: Value): number => {
+      ops.push({ prim: v.prim!, params: v.params, args: v.args.map(load), dtype: v.dtype })
+      return ops.length - 1
+    }
+    const outputs: DraftOutput[] = []
+    const results: number[] = []
+    for (const id of u.values) {
+      const v = this.values[id]!
+      if (v.kind === 'fold') {
+        const axes = (v.params as { readonly axes: readonly number[] }).axes
+        const kept = u.shape.map((_, i) => !axes.includes(i))
+        const accumulate = v.args.length > 1
+        if (accumulate) this.accumulateInto(unit, v, v.args[1]!)
+        const p = this.places.own(v)
+        let k = 0
+        const strides = kept.map((keep) => (keep ? p.strides[k++]! : 0))
+        results.push(load(v.args[0]!))
+        outputs.push({
+          storage: p.storage,
+          offset: p.offset * itemBytes[v.dtype],
+          strides,
+          dtype: v.dtype,
+          fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate },
+        })
+        continue
+      }
+      const at = v.kind === 'copy' ? load(v.args[0]!) : emit(v)
+      const outside = this.places.returned(id) || this.fused.uses.some(id, (x) => this.fused.unitOf[x] !== unit)
+      if (v.kind !== 'copy' || !outside) made.set(id, at)
+      if (outside) {
+        const p = this.places.own(v)
+        results.push(at)
+        outputs.push(this.target(p, v.dtype))
+        made.set(id, at)
+      }
+    }
+    const n = inputs.length
+    const fix = (r: number): number => (r < 0 ? -1 - r : n + r)
+    const body: Body = { inputs: dtypes, ops: ops.map((o): BodyOp => ({ ...o, args: o.args.map(fix) })), results: results.map(fix) }
+    this.loop(u.shape, body, inputs, outputs)
+  }
+
+  private emitMap(v: Value): void {
+    const { program } = v.params as MapParams
+    const outs = this.resultsOf(v.id)
+    this.loop(
+      v.shape,
+      bodyOfResults(
+        program,
+        outs.map((o) => o.position),
+      ),
+      v.args.map((a) => this.places.draft(a, v.shape)),
+      outs.map(({ value }) => this.target(this.places.own(value), value.dtype)),
+    )
+  }
+  private resultTable: Map<number, { readonly value: Value; readonly position: number }[]> | undefined
+  /** Live results of a value with several, by position. */
+  private resultsOf(id: number): readonly { readonly value: Value; readonly position: number }[] {
+    if (this.resultTable === undefined) {
+      this.resultTable = new Map()
+      for (const w of this.values) {
+        if (this.fused.live[w.id] === 0 || w.kind !== 'result') continue
+        const list = this.resultTable.get(w.args[0]!)
+        const entry = { value: w, position: w.position }
+        if (list === undefined) this.resultTable.set(w.args[0]!, [entry])
+        else list.push(entry)
+      }
+    }
+    return this.resultTable.get(id) ?? []
+  }
+
+  /** Makes `v` live in acc's storage when this is acc's last reader; otherwise copies acc first. */
+  private accumulateInto(unit: number, v: Value, acc: number): void {
+    if (this.places.takeOver(unit, v, acc)) return
+    this.copied++
+    this.loop(
+      v.shape,
+      { inputs: [v.dtype], ops: [], results: [0] },
+      [this.places.draft(acc, v.shape)],
+      [this.target(this.places.own(v), v.dtype)],
+    )
+  }
+
+  private emitGemm(unit: number, v: Value): void {
+    const accumulate = v.args.length > 2
+    if (accumulate) this.accumulateInto(unit, v, v.args[2]!)
+    const p = this.places.own(v)
+    const item = itemBytes[v.dtype]
+    const rank = v.shape.length
+    const [m, n] = [v.shape[rank - 2]!, v.shape[rank - 1]!]
+    const batch = v.shape.slice(0, -2)
+    const count = sizeOf(batch)
+    const operand = (id: number): { readonly o: Operand; readonly shape: readonly number[] } => {
+      const w = this.values[id]!
+      const q = this.places.placeOf(id)
+      const lead = q.strides.slice(0, -2)
+      const run = w.shape.length === rank ? reshapeStrides(batch, lead, [count]) : [0]
+      const strides = q.strides.length === 0 ? [0, 0, 0] : [run?.[0] ?? 0, ...q.strides.slice(-2)]
+      return { o: { storage: q.storage, offset: q.offset * item, strides: strides.map((s) => s * item) }, shape: w.shape }
+    }
+    const a = operand(v.args[0]!)
+    const b = operand(v.args[1]!)
+    const k = a.shape[a.shape.length - 1]!
+    const c: Operand = { storage: p.storage, offset: p.offset * item, strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
+    const kernel: GemmKernel = { kind: 'gemm', dtype: v.dtype as 'f32' | 'f64', accumulate }
+    this.steps.push({
+      kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
+      sizes: [count, m, n, k],
+      operands: [c, a.o, b.o],
+      writes: 1,
+      flops: 2 * count * m * n * k,
+    })
+  }
+
+  private emitConcat(c: Value): void {
+    const whole = this.places.own(c)
+    const axis = (c.params as { readonly axis: number }).axis
+    let at = 0
+    const left: { readonly id: number; readonly offset: number }[] = []
+    const seen = new Set<number>()
+    for (const id of c.args) {
+      const v = this.values[id]!
+      const offset = whole.offset + at * whole.strides[axis]!
+      at += v.shape[axis]!
+      const p = this.places.placeOf(id)
+      const root = v.view?.base ?? id
+      if (p.storage === whole.storage && p.offset === offset && !seen.has(root)) seen.add(root)
+      else if (v.size > 0) left.push({ id, offset })
+    }
+    // Parts of one shape are copied by one loop.
+    while (left.length > 0) {
+      const shape = this.values[left[0]!.id]!.shape
+      const group = left.filter((l) => sameShape(this.values[l.id]!.shape, shape)).slice(0, 8)
+      for (const g of group) left.splice(left.indexOf(g), 1)
+      const inputs = group.map(({ id }) => this.places.draft(id, shape))
+      const outputs = group.map(({ offset }) => ({
+        storage: whole.storage,
+        offset: offset * itemBytes[c.dtype],
+        strides: whole.strides,
+        dtype: c.dtype,
+      }))
+      this.loop(shape, { inputs: group.map(() => c.dtype), ops: [], results: group.map((_, i) => i) }, inputs, outputs)
+    }
+  }
+
+  private emitPad(v: Value): void {
+    const { at } = v.params as { readonly at: SliceParams }
+    const whole = this.places.own(v)
+    const out = this.target(whole, v.dtype)
+    const copyBody: Body = { inputs: [v.dtype], ops: [], results: [0] }
+    this.loop(v.shape, copyBody, [this.places.draft(v.args[1]!, v.shape)], [out])
+    const x = this.values[v.args[0]!]!
+    if (x.size === 0) return
+    this.loop(x.shape, copyBody, [this.places.draft(x.id, x.shape)], [this.places.region(whole, at, v.dtype)])
+  }
+  private emitSliceAdd(unit: number, v: Value): void {
+    const p = v.params as SliceParams
+    this.accumulateInto(unit, v, v.args[0]!)
+    const u = this.values[v.args[1]!]!
+    if (u.size === 0) return
+    const part = this.places.region(this.places.own(v), p, v.dtype)
+    this.loop(
+      u.shape,
+      { inputs: [v.dtype, v.dtype], ops: [{ prim: addOp, params: {}, args: [0, 1], dtype: v.dtype }], results: [2] },
+      [part, this.places.draft(u.id, u.shape)],
+      [part],
+    )
+  }
+
+  private emitOpaque(unit: number, v: Value): void {
+    const prim = v.prim!
+    const inPlace = prim.accumulates
+    const results = prim.multi ? this.resultsOf(v.id) : [{ value: v, position: 0 }]
+    if (inPlace !== undefined) this.accumulateInto(unit, v, v.args[inPlace]!)
+    const avals = v.args.map((a) => aval(this.values[a]!.shape, this.values[a]!.dtype))
+    const shaped = prim.shapeRule(avals, v.params)
+    const outs = (Array.isArray(shaped) ? shaped : [shaped]) as readonly {
+      readonly shape: readonly number[]
+      readonly dtype: Value['dtype']
+    }[]
+    const operand = (id: number): Operand => {
+      const q = this.places.placeOf(id)
+      return { storage: q.storage, offset: q.offset * itemBytes[this.values[id]!.dtype], strides: [] }
+    }
+    const byPosition = new Map(results.map((r) => [r.position, r.value]))
+    const targets = outs.map((o, i): Operand => {
+      const value = byPosition.get(i)
+      // A result that nobody reads still needs room.
+      return value === undefined
+        ? { storage: this.places.newStorage(sizeOf(o.shape) * itemBytes[o.dtype]), offset: 0, strides: [] }
+        : operand(value.id)
+    })
+    const kernel: OpaqueKernel = { kind: 'opaque', prim, params: v.params, args: avals, results: outs, inPlace }
+    const key = this.names.opaque(prim, v.params, [...avals, ...outs].map((a) => `${a.dtype}${a.shape.join('x')}`).join())
+    this.steps.push({
+      kernel: this.kernel(key, () => kernel),
+      sizes: [],
+      operands: [...targets, ...v.args.filter((_, i) => i !== inPlace).map(operand)],
+      writes: targets.length,
+      flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
+    })
+  }
+}

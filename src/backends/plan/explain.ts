@@ -1,0 +1,76 @@
+/** Figures of a plan, for every backend: what its steps run, read and write, and how much. */
+import { showAval } from '../../core/aval.js'
+import type { Explanation } from '../../core/backend.js'
+import type { Program } from '../../core/program.js'
+import type { Kernel } from './kernel.js'
+import { read, written } from './memory.js'
+import type { Plan, Step } from './plan.js'
+import type { Ir } from './value.js'
+
+/** Names of the primitives that a kernel computes. */
+const opsOf = (k: Kernel): readonly string[] =>
+  k.kind === 'opaque' ? [k.prim.name] : k.kind === 'gemm' ? ['matmul'] : k.body.ops.map((o) => o.prim.name)
+
+/** One line for a kernel. */
+const labelOf = (k: Kernel): string =>
+  k.kind === 'opaque'
+    ? k.prim.name
+    : k.kind === 'gemm'
+      ? `gemm ${k.dtype}${k.accumulate ? ' +=' : ''}`
+      : `loop ${k.body.ops.map((o) => o.prim.name).join(' ') || 'copy'}${k.outputs.some((o) => o.fold) ? ' fold' : ''}`
+
+const sizesOf = (s: Step, k: Kernel): readonly number[] => (k.kind === 'opaque' ? (k.results[0]?.shape ?? []) : s.sizes)
+
+/** Bytes of the buffers that a step touches; a literal has 8. */
+const bytesMoved = (s: Step, plan: Plan): number =>
+  s.operands.reduce((n, o) => n + (o.storage < 0 ? 8 : plan.storages[o.storage]!.bytes), 0)
+
+/** A prepared plan with what was measured about its making. */
+export interface Explained {
+  readonly backend: string
+  readonly program: Program
+  readonly ir: Ir
+  readonly plan: Plan
+  readonly planMs: number
+  readonly cached: boolean
+}
+
+export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Explained): Explanation => {
+  const kernels = plan.kernels.map((k) => ({ kernel: labelOf(k), kind: k.kind, ops: opsOf(k) }))
+  const inputOf = new Map(plan.inputs.map((storage, i) => [storage, i]))
+  const place = (storage: number): string => {
+    if (storage < 0) return `literal ${ir.consts[-1 - storage]!.number}`
+    const i = inputOf.get(storage)
+    return i === undefined ? `b${storage} (${plan.storages[storage]!.bytes} B)` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
+  }
+  const steps = plan.steps.map((s): Explanation['steps'][number] => {
+    const k = plan.kernels[s.kernel]!
+    return {
+      ...kernels[s.kernel]!,
+      sizes: sizesOf(s, k),
+      reads: read(s, k).map((o) => place(o.storage)),
+      writes: written(s, k).map((o) => place(o.storage)),
+      flops: s.flops,
+      bytes: bytesMoved(s, plan),
+    }
+  })
+  const counts: Record<string, number> = {}
+  for (const s of steps) {
+    const key = s.kind === 'opaque' ? s.ops[0]! : s.kind
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return {
+    backend,
+    steps,
+    counts,
+    kernels: plan.kernels.length,
+    flops: steps.reduce((n, s) => n + s.flops, 0),
+    bytes: steps.reduce((n, s) => n + s.bytes, 0),
+    peakBytes: plan.peakBytes,
+    buffers: plan.storages.length,
+    peakBuffers: plan.peakBuffers,
+    copiedAccumulators: plan.copiedAccumulators,
+    planMs,
+    cached,
+  }
+}

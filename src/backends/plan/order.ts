@@ -1,0 +1,80 @@
+/** The order of units: each after what it reads; ties by build order. */
+import { raise } from '../../core/explain.js'
+import type { Fused } from './fuse.js'
+import { Lists } from './ints.js'
+
+/** Units in an order in which each comes after what it reads; among those that are ready, the one whose values were built first. */
+export const orderUnits = ({ units, unitOf, values }: Fused): number[] => {
+  const producer = (base: number): number => {
+    const v = values[base]!
+    return v.kind === 'result' ? unitOf[v.args[0]!]! : unitOf[base]!
+  }
+  const waits = new Int32Array(units.length)
+  const counts = new Int32Array(units.length)
+  /** Calls f once for each unit that unit i reads. */
+  const each = (f: (from: number, i: number) => void): void => {
+    const seen = new Int32Array(units.length).fill(-1)
+    for (let i = 0; i < units.length; i++)
+      for (const id of units[i]!.values)
+        for (const a of values[id]!.args) {
+          const p = producer(values[a]!.view?.base ?? a)
+          if (p < 0 || p === i || seen[p] === i) continue
+          seen[p] = i
+          f(p, i)
+        }
+  }
+  each((from, i) => {
+    counts[from]!++
+    waits[i]!++
+  })
+  const users = new Lists(counts)
+  each((from, i) => users.push(from, i))
+  const first = units.map((u) => u.values.slice(0, 64).reduce((a, b) => Math.min(a, b)))
+  const heap = new MinHeap(first)
+  for (let i = 0; i < units.length; i++) if (waits[i] === 0) heap.push(i)
+  const out: number[] = []
+  while (heap.size > 0) {
+    const u = heap.pop()
+    out.push(u)
+    for (let k = 0; k < users.count(u); k++) if (--waits[users.at(u, k)]! === 0) heap.push(users.at(u, k))
+  }
+  if (out.length !== units.length)
+    raise({ _tag: 'InternalLaw', law: 'units have no cycle', detail: `${out.length} of ${units.length} ordered` })
+  return out
+}
+
+class MinHeap {
+  private readonly items: number[] = []
+  constructor(private readonly key: readonly number[]) {}
+  get size(): number {
+    return this.items.length
+  }
+  push(x: number): void {
+    const { items, key } = this
+    let i = items.push(x) - 1
+    while (i > 0) {
+      const p = (i - 1) >> 1
+      if (key[items[p]!]! <= key[items[i]!]!) break
+      ;[items[p], items[i]] = [items[i]!, items[p]!]
+      i = p
+    }
+  }
+  pop(): number {
+    const { items, key } = this
+    const top = items[0]!
+    const last = items.pop()!
+    if (items.length > 0) {
+      items[0] = last
+      let i = 0
+      for (;;) {
+        const l = 2 * i + 1
+        if (l >= items.length) break
+        const c = l + 1 < items.length && key[items[l + 1]!]! < key[items[l]!]! ? l + 1 : l
+        if (key[items[i]!]! <= key[items[c]!]!) break
+        ;[items[c], items[i]] = [items[i]!, items[c]!]
+        i = c
+      }
+    }
+    return top
+  }
+}

@@ -1,0 +1,220 @@
+/** Gradients of declared functions at arguments that fast-check draws: the entry `codual/check/property`, the one that needs fast-check. */
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { aval } from '../core/aval.js'
+import { metaOf, traceMeta } from '../core/callable.js'
+import { type AdError, isAdException } from '../core/error.js'
+import { explain, raise } from '../core/explain.js'
+import { arrayConstructor, type NDArray } from '../core/ndarray.js'
+import type { Registry } from '../core/registry.js'
+import { sizeOf } from '../core/shape.js'
+import { showProgram } from '../core/show.js'
+import type { Spec } from '../core/spec.js'
+import { Tensor } from '../core/tensor.js'
+import { leafPaths, unflatten } from '../core/tree.js'
+import { coreRegistry } from '../rules/index.js'
+import { type Checked, type Finding, report } from './findings.js'
+import { checkGradWith, type GradientOptions } from './gradient.js'
+
+/** From the least to the greatest value, both included. */
+export type Range = readonly [low: number, high: number]
+
+/** What is drawn, and what is checked at each draw. */
+export interface PropertyOptions {
+  /** How many arguments are drawn (default 25). */
+  readonly runs?: number
+  /** Of fast-check: draws the same again. */
+  readonly seed?: number
+  /** Of fast-check: goes straight to one counterexample of that seed. */
+  readonly path?: string
+  /** Sizes of named dimensions (default 1 to 3). */
+  readonly sizes?: Readonly<Record<string, Range>>
+  /** Values of an input, by its path: `x`, `params.w` (default -2 to 2; 0 to 3 for integers). */
+  readonly domain?: Readonly<Record<string, Range>>
+  /** The checks at each draw; derivatives to the first order unless `order: 2`. */
+  readonly check?: GradientOptions
+  /** Rules of one's own (default the shipped ones). */
+  readonly registry?: Registry
+}
+
+/** The smallest arguments that fast-check found to fail, and all that is needed to see it again. */
+export interface Counterexample {
+  readonly of: string
+  /** Sizes of the named dimensions. */
+  readonly sizes: Readonly<Record<string, number>>
+  /** The argument, as nested numbers at the leaves of the declaration. */
+  readonly argument: unknown
+  /** The function as equations, at these sizes; empty where it raises. */
+  readonly expression: string
+  readonly findings: readonly Finding[]
+  /** What was raised in the place of findings. */
+  readonly error?: AdError
+  /** Options that draw it again. */
+  readonly replay: { readonly seed: number; readonly path: string }
+  readonly shrinks: number
+}
+/** How much was drawn, when nothing failed. */
+export interface PropertyPassed {
+  readonly of: string
+  readonly runs: number
+  readonly comparisons: number
+  readonly seed: number
+}
+/** Left of the smallest counterexample, Right of how much was drawn. */
+export type PropertyChecked = E.Either<Counterexample, PropertyPassed>
+
+interface Drawn {
+  readonly sizes: Readonly<Record<string, number>>
+  readonly leaves: readonly NDArray[]
+}
+
+/** Numbers of a range on a binary grid: they shrink towards 0 and print short. */
+const numbers = (dtype: Spec['dtype'], [low, high]: Range): fc.Arbitrary<number> => {
+  const step = dtype === 'i32' || dtype === 'bool' ? 1 : 2 ** Math.floor(Math.log2((high - low || 1) / 4096))
+  return fc.integer({ min: Math.ceil(low / step), max: Math.floor(high / step) }).map((k) => k * step)
+}
+
+/** Arguments of a declaration. Sizes are drawn first and shrink first; values after them. */
+const drawn = (specs: readonly Spec[], paths: readonly string[], o: PropertyOptions): fc.Arbitrary<Drawn> => {
+  const names = [...new Set(specs.flatMap((s) => s.shape.filter((d) => typeof d === 'string')))].sort()
+  const sizes = fc.tuple(
+    ...names.map((n) => {
+      const [min, max] = o.sizes?.[n] ?? [1, 3]
+      return fc.integer({ min, max })
+    }),
+  )
+  return sizes.chain((ks) => {
+    const bound: Readonly<Record<string, number>> = Object.fromEntries(names.map((n, i) => [n, ks[i]!]))
+    const leaf = (s: Spec, i: number): fc.Arbitrary<NDArray> => {
+      const shape = s.shape.map((d) => (typeof d === 'number' ? d : bound[d]!))
+      const range = o.domain?.[paths[i]!] ?? (s.dtype === 'bool' ? [0, 1] : s.dtype === 'i32' ? [0, 3] : [-2, 2])
+      const size = sizeOf(shape)
+      return fc
+        .array(numbers(s.dtype, range), { minLength: size, maxLength: size })
+        .map((xs) => ({ shape, dtype: s.dtype, data: arrayConstructor(s.dtype).from(xs) }))
+    }
+    return fc.tuple(...specs.map(leaf)).map((leaves) => ({ sizes: bound, leaves }))
+  })
+}
+
+/** An array without entry k of each axis that has this name. */
+const without = (a: NDArray, s: Spec, name: string, k: number): NDArray => {
+  let { shape, data } = a
+  s.shape.forEach((d, axis) => {
+    if (d !== name) return
+    const inner = sizeOf(shape.slice(axis + 1))
+    const n = shape[axis]!
+    data = data.filter((_: number, i: number) => Math.floor(i / inner) % n !== k) as NDArray['data']
+    shape = shape.map((x, j) => (j === axis ? x - 1 : x))
+  })
+  return { shape, dtype: a.dtype, data }
+}
+
+/** What remains when no entry of a named dimension can be left out without losing the failure. */
+const smallest = (from: Drawn, specs: readonly Spec[], o: PropertyOptions, fails: (d: Drawn) => boolean): Drawn => {
+  let worst = from
+  for (const name of Object.keys(from.sizes))
+    for (let k = worst.sizes[name]! - 1; k >= 0; k--) {
+      if (worst.sizes[name]! <= (o.sizes?.[name]?.[0] ?? 1)) break
+      const less: Drawn = {
+        sizes: { ...worst.sizes, [name]: worst.sizes[name]! - 1 },
+        leaves: worst.leaves.map((a, i) => without(a, specs[i]!, name, k)),
+      }
+      if (fails(less)) worst = less
+    }
+  return worst
+}
+
+const readable = (a: NDArray): unknown => new Tensor(a.shape, a.dtype, a.data).toArray()
+
+/**
+ * The derivative of a declared function at arguments of every size and value that fast-check draws from its declaration. A failure is shrunk,
+ * the sizes of named dimensions first, then the values, then entries are left out one by one; it comes with the seed that draws it again and with the function as equations.
+ *
+ * @example
+ * const square = fn({ x: f64('n') }, ({ x }) => sum(mul(x, x)))
+ * reportProperty(forAll(square, { runs: 5, seed: 1 }))   // 'ok   fn: 5 draws, ...'
+ */
+export const forAll = (f: unknown, options: PropertyOptions = {}): PropertyChecked => {
+  const meta = metaOf(f)
+  const declared =
+    meta.declared ??
+    raise({
+      _tag: 'BadInput',
+      where: 'forAll',
+      reason: `${meta.name} does not declare its inputs.`,
+      fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
+    })
+  const paths = leafPaths(declared.def).map((p) => p.replace(/^\[0\]\.?/, ''))
+  for (const path of Object.keys(options.domain ?? {}))
+    if (!paths.includes(path))
+      raise({ _tag: 'BadInput', where: 'forAll', reason: `${meta.name} has no input '${path}'.`, fix: `name one of ${paths.join(', ')}.` })
+  const check = checkGradWith(options.registry ?? coreRegistry)
+  const at = ({ leaves }: Drawn): E.Either<AdError, Checked> => {
+    const tensors = leaves.map((a) => new Tensor(a.shape, a.dtype, a.data))
+    try {
+      return E.right(check(f, unflatten(declared.def, tensors) as unknown[], { order: 1, ...options.check }))
+    } catch (e) {
+      if (!isAdException(e)) throw e
+      return E.left(e.error)
+    }
+  }
+  const shownAt = (d: Drawn): string => {
+    try {
+      return showProgram(
+        traceMeta(
+          meta,
+          declared.def,
+          d.leaves.map((a) => aval(a.shape, a.dtype)),
+        ),
+      )
+    } catch {
+      return '' // the function raises while it is traced: the error says where
+    }
+  }
+  let comparisons = 0
+  const fails = (d: Drawn): boolean => {
+    const c = at(d)
+    return c._tag === 'Left' || c.right._tag === 'Left'
+  }
+  const property = fc.property(drawn(declared.specs, paths, options), (d) => {
+    const c = at(d)
+    if (c._tag === 'Left' || c.right._tag === 'Left') return false
+    comparisons += c.right.right.comparisons
+    return true
+  })
+  const { runs: numRuns = 25, seed, path } = options
+  const run = fc.check(property, { numRuns, ...(seed === undefined ? {} : { seed }), ...(path === undefined ? {} : { path }) })
+  if (!run.failed) return E.right({ of: meta.name, runs: run.numRuns, comparisons, seed: run.seed })
+  if (run.counterexample === null) throw run.errorInstance
+  const worst = smallest(run.counterexample[0], declared.specs, options, fails)
+  const c = at(worst)
+  if (c._tag === 'Right' && c.right._tag === 'Right') throw run.errorInstance ?? new Error(`${meta.name} does not give the same twice`)
+  return E.left({
+    of: meta.name,
+    sizes: worst.sizes,
+    argument: (unflatten(declared.def, worst.leaves.map(readable)) as readonly unknown[])[0],
+    expression: shownAt(worst),
+    findings: c._tag === 'Right' && c.right._tag === 'Left' ? c.right.left : [],
+    ...(c._tag === 'Left' ? { error: c.left } : {}),
+    replay: { seed: run.seed, path: run.counterexamplePath ?? '' },
+    shrinks: run.numShrinks,
+  })
+}
+
+/**
+ * A result of forAll in words: one line when it passed; else the sizes, the argument, the function, the findings and how to see them again.
+ *
+ * @example reportProperty(forAll(fn({ x: f64() }, ({ x }) => sin(x)), { runs: 3, seed: 2 }))   // 'ok   fn: 3 draws, ...'
+ */
+export const reportProperty = (c: PropertyChecked): string => {
+  if (c._tag === 'Right') return `ok   ${c.right.of}: ${c.right.runs} draws, ${c.right.comparisons} comparisons (seed ${c.right.seed})`
+  const { of, sizes, argument, expression, findings, error, replay, shrinks } = c.left
+  const lines = [
+    `${of} fails at ${JSON.stringify(argument)}${Object.keys(sizes).length === 0 ? '' : `, sizes ${JSON.stringify(sizes)}`} (after ${shrinks} shrinks)`,
+    expression,
+    error === undefined ? report(E.left(findings)) : explain(error),
+    `replay: forAll(${of}, { seed: ${replay.seed}, path: '${replay.path}' })`,
+  ]
+  return lines.filter((l) => l !== '').join('\n')
+}

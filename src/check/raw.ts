@@ -1,0 +1,166 @@
+/** A rule's own results, before the modes project them: kinds, dtypes, shapes; laziness, repetition, accumulation and cost. */
+import { evaluateNodes } from '../backends/reference/index.js'
+import { isFloat, showAval } from '../core/aval.js'
+import { asExpr, asNode, constant, input, linearize, type Node } from '../core/expr.js'
+import type { NDArray } from '../core/ndarray.js'
+import type { AnyPrimitive } from '../core/primitive.js'
+import { type Registry, ruleFor } from '../core/registry.js'
+import { sameShape } from '../core/shape.js'
+import { type Forced, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
+import { configOf } from '../modes/transform.js'
+import type { Collector } from './findings.js'
+import { drawLike } from './subject.js'
+
+/** The number that the next node will carry: differences count the nodes that were built. */
+const clock = (): number => constant(0, 'f64').id
+
+interface Called {
+  readonly registry: Registry
+  readonly prim: AnyPrimitive
+  readonly params: unknown
+  readonly inputs: readonly Node[]
+  readonly ys: readonly Node[]
+}
+const kindOf = (prim: AnyPrimitive, i: number) => prim.args[prim.variadic ? 0 : i]
+
+/**
+ * An elementwise rule may answer in the shape that its arguments broadcast to (the modes sum it), and a rule over arguments of several
+ * dtypes in the promoted one. Otherwise a tangent is of its argument's shape and dtype.
+ */
+const checkSpace = (t: Forced, like: Node, { prim, inputs, ys }: Called, path: string, out: Collector): void => {
+  if (t._tag !== 'Expr') return
+  const n = asNode(t)
+  const floats = new Set([...inputs, ...ys].map((x) => x.dtype).filter(isFloat))
+  const broadcast = prim.class === 'elementwise' && (n.shape.length === 0 || [...inputs, ...ys].some((x) => sameShape(x.shape, n.shape)))
+  out.comparisons++
+  if (n.dtype !== like.dtype && floats.size === 1)
+    out.note('dtype', `${path}, as the rule gives it`, 0, showAval(like.aval), showAval(n.aval))
+  if (!sameShape(n.shape, like.shape) && !broadcast)
+    out.note('shape', `${path}, as the rule gives it`, 0, showAval(like.aval), showAval(n.aval))
+}
+
+/** The frule as it is: one tangent per result, of its space; tangents that are all zero give zero and build nothing. */
+export const checkFruleAlone = (c: Called, out: Collector): void => {
+  const { registry, prim, params, inputs, ys } = c
+  const frule = ruleFor(registry, prim, 'frule', 'the checker')
+  const active = inputs.map((x) => isFloat(x.dtype))
+  const context = { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config: configOf(registry) }
+  const dxs = inputs.map((x): Tangent => (isFloat(x.dtype) ? asExpr(input(x.aval)) : { _tag: 'NoTangent' }))
+  const { dys, ys: own } = frule(inputs.map(asExpr), dxs, params as never, context)
+  out.is('shape', 'results of the frule', own.length, ys.length)
+  out.is('shape', 'tangents of the frule', dys.length, ys.length)
+  dys.forEach((t, i) => {
+    const y = ys[i]
+    if (y === undefined) return
+    const f = unthunk(t)
+    if (isFloat(y.dtype)) checkSpace(f, y, c, `dy ${i}`, out)
+    else out.is('tangent', `dy ${i} of a ${y.dtype} result`, f._tag, 'NoTangent')
+  })
+}
+
+/** The rrule and its pullback as they are. */
+export const checkRruleAlone = (c: Called, env: ReadonlyMap<Node, NDArray>, next: () => number, out: Collector): void => {
+  const { registry, prim, params, inputs, ys } = c
+  const rrule = ruleFor(registry, prim, 'rrule', 'the checker')
+  const mask = inputs.map((x, i) => isFloat(x.dtype) && kindOf(prim, i) === 'float')
+  const exact = [...inputs, ...ys].some((n) => n.dtype === 'f32') ? 1e-6 : 1e-12
+  const context = { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: mask, config: configOf(registry) }
+  const made = rrule(inputs.map(asExpr), params as never, context)
+  const seeds = ys.map((y) => (isFloat(y.dtype) ? input(y.aval) : undefined))
+  const yBars = seeds.map((s): Forced => (s === undefined ? ZeroTangent : asExpr(s)))
+  const symbols = seeds.flatMap((s) => (s === undefined ? [] : [s]))
+  const numbers = new Map(env)
+  drawLike(symbols, next).forEach((v, i) => {
+    numbers.set(symbols[i]!, v)
+  })
+  const pull = (bars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] => made.pullback(bars, active)
+  const numbersOf = (t: Tangent): ArrayLike<number> | undefined => {
+    const f = unthunk(t)
+    return f._tag === 'Expr' ? evaluateNodes([asNode(f)], numbers)[0]!.data : undefined
+  }
+  const first = pull(yBars, mask)
+  out.is('shape', 'cotangents of the pullback', first.length, inputs.length)
+  first.forEach((t, i) => {
+    const x = inputs[i]
+    if (x === undefined) return
+    const f = unthunk(t)
+    // The same object when forced again: built once.
+    out.is('thunk', `forced again, argument ${i}`, unthunk(t), f)
+    if (kindOf(prim, i) === 'int') out.is('tangent', `argument ${i} has no tangent space`, f._tag, 'NoTangent')
+    else if (mask[i]) {
+      if (f._tag === 'NoTangent') out.note('tangent', `argument ${i}`, 0, 'ZeroTangent or a value', 'NoTangent')
+      checkSpace(f, x, c, `xBar ${i}`, out)
+    }
+  })
+  const base = first.map((t, i) => (mask[i] ? numbersOf(t) : undefined))
+  if (out.on('repeat'))
+    for (let k = 0; k < 2; k++)
+      pull(yBars, mask).forEach((t, i) => {
+        if (base[i] !== undefined) out.near('repeat', `pullback called again, argument ${i}`, numbersOf(t) ?? [], base[i]!, 0)
+      })
+  if (out.on('seed')) checkZeroSeeds(pull, seeds, mask, out)
+  if (out.on('activity')) checkSubsets(prim.class !== 'elementwise', pull, yBars, mask, base, numbersOf, exact, out)
+  if (!out.on('accumulate')) return
+  first.forEach((t, i) => {
+    if (t._tag !== 'InplaceableThunk' || base[i] === undefined) return
+    const acc = input(inputs[i]!.aval)
+    const start = drawLike([acc], next)[0]!
+    const sum = evaluateNodes([asNode(t.addTo(asExpr(acc)))], new Map([...numbers, [acc, start]]))[0]!.data
+    const want = Float64Array.from(start.data, (v, k) => v + base[i]![k]!)
+    out.near('accumulate', `addTo of argument ${i}`, sum, want, exact)
+  })
+}
+
+/** Seeds that are all zero give zeros, and no node is built. */
+const checkZeroSeeds = (
+  pull: (bars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[],
+  seeds: readonly (Node | undefined)[],
+  mask: readonly boolean[],
+  out: Collector,
+): void => {
+  const before = clock()
+  const zeros = pull(
+    seeds.map(() => ZeroTangent),
+    mask,
+  ).map(unthunk)
+  const built = clock() - before - 1
+  zeros.forEach((f, i) => {
+    if (f._tag === 'Expr') out.note('seed', `zero seed, argument ${i}`, 0, 'ZeroTangent', 'an expression')
+  })
+  out.is('seed', 'nodes built for a zero seed', built, 0)
+}
+
+/**
+ * Every subset of the arguments: the same cotangents. `lazy`: and nothing is built that they do not need. (The partials of an elementwise rule
+ * are one list: those of the other arguments are built, never reached, and so never run.)
+ */
+const checkSubsets = (
+  lazy: boolean,
+  pull: (bars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[],
+  yBars: readonly Forced[],
+  mask: readonly boolean[],
+  base: readonly (ArrayLike<number> | undefined)[],
+  numbersOf: (t: Tangent) => ArrayLike<number> | undefined,
+  exact: number,
+  out: Collector,
+): void => {
+  const places = mask.flatMap((m, i) => (m ? [i] : [])).slice(0, 6)
+  /** Nodes built for nothing: not below any cotangent that was asked for. */
+  const wasted = (active: readonly boolean[]): number => {
+    const before = clock()
+    const asked = pull(yBars, active).flatMap((t, i) => (active[i] ? [unthunk(t)] : []))
+    const built = clock() - before - 1
+    const roots = asked.flatMap((f) => (f._tag === 'Expr' ? [asNode(f)] : []))
+    return built - linearize(roots).nodes.filter((n) => n.id > before).length
+  }
+  const usual = lazy ? wasted(mask) : 0
+  for (let m = 1; m < 2 ** places.length - 1; m++) {
+    const active = mask.map((_, i) => places.includes(i) && (m >> places.indexOf(i)) % 2 === 1)
+    const which = active.map(Number).join('')
+    const got = pull(yBars, active)
+    for (const i of places)
+      if (active[i] && base[i] !== undefined)
+        out.near('activity', `argument ${i} among ${which}`, numbersOf(got[i]!) ?? [], base[i]!, exact)
+    if (lazy) out.is('activity', `nodes built for nothing, active ${which}`, Math.max(0, wasted(active) - usual), 0)
+  }
+}

@@ -1,0 +1,133 @@
+/** What is checked: a program at a point, with its derivative programs built once. */
+import { evaluateNodes } from '../backends/reference/index.js'
+import { type Aval, aval, isFloat } from '../core/aval.js'
+import { asExpr, input, type Node } from '../core/expr.js'
+import type { NDArray } from '../core/ndarray.js'
+import type { Registry } from '../core/registry.js'
+import { type Forced, ZeroTangent } from '../core/tangent.js'
+import { instantiate } from '../modes/common.js'
+import { pullback, pushforward } from '../modes/transform.js'
+import { along, drawArray } from './draw.js'
+import { inF64, lifted } from './lifted.js'
+
+/** A program at a point. */
+export interface Subject {
+  readonly registry: Registry
+  readonly inputs: readonly Node[]
+  readonly ys: readonly Node[]
+  /** Values of the inputs (and of captured tensors that were lifted). */
+  readonly values: readonly NDArray[]
+  readonly captured: ReadonlyMap<Node, NDArray>
+  /** Names of the inputs. */
+  readonly paths: readonly string[]
+  /** Positions of the inputs that are differentiated. */
+  readonly active: readonly number[]
+  /** Draws another point. */
+  readonly draw: () => readonly NDArray[]
+  readonly tolerance: number
+  /** Steps of the differences are relative to this. */
+  readonly scale: number
+}
+
+/** A subject with everything that its checks share. */
+export interface Derived extends Subject {
+  /** Float results. */
+  readonly outs: readonly Node[]
+  /** Inputs that are differentiated. */
+  readonly wrt: readonly Node[]
+  /** Symbols for the tangents of `wrt` and the cotangents of `outs`. */
+  readonly tangents: readonly Node[]
+  readonly seeds: readonly Node[]
+  /** The tangent programs of `outs` and the cotangent programs of `wrt`. */
+  readonly dys: readonly Forced[]
+  readonly xBars: readonly Forced[]
+  /** Values that the rules give for `ys`, in either mode. */
+  readonly pushed: readonly Node[]
+  readonly pulled: readonly Node[]
+  readonly env: ReadonlyMap<Node, NDArray>
+}
+
+export const bind = (nodes: readonly Node[], values: readonly NDArray[]): Map<Node, NDArray> =>
+  new Map(nodes.map((n, i) => [n, values[i]!]))
+
+/** Cotangents of `wrt` for seeds of the float results. */
+export const pullFrom = (registry: Registry, ys: readonly Node[], seeds: ReadonlyMap<Node, Forced>, wrt: readonly Node[]) =>
+  pullback(
+    registry,
+    ys,
+    ys.map((y) => seeds.get(y) ?? ZeroTangent),
+    wrt,
+  )
+
+export const derive = (s: Subject): Derived => {
+  const outs = [...new Set(s.ys.filter((y) => isFloat(y.dtype)))]
+  const wrt = s.active.map((i) => s.inputs[i]!)
+  const tangents = wrt.map((x) => input(x.aval))
+  const seeds = outs.map((y) => input(y.aval))
+  const push = pushforward(s.registry, s.ys, new Map(wrt.map((x, j) => [x, tangents[j]!])))
+  const pull = pullFrom(s.registry, s.ys, new Map(outs.map((y, j) => [y, asExpr(seeds[j]!)])), wrt)
+  return {
+    ...s,
+    outs,
+    wrt,
+    tangents,
+    seeds,
+    dys: outs.map((y) => push.tangents[s.ys.indexOf(y)]!),
+    xBars: pull.cotangents,
+    pushed: push.values,
+    pulled: pull.values,
+    env: new Map([...bind(s.inputs, s.values), ...s.captured]),
+  }
+}
+
+export const dense = (ts: readonly Forced[], like: readonly Node[]): Node[] => ts.map((t, i) => instantiate(t, like[i]!.aval))
+
+/** The subject in f64. */
+export const liftedSubject = (s: Subject): Subject => {
+  const inputs = s.inputs.map((x) => (x.dtype === 'f32' ? input(aval(x.shape, 'f64')) : x))
+  const l = lifted(s.ys, new Map(s.inputs.map((x, i) => [x, inputs[i]!])))
+  return {
+    ...s,
+    inputs,
+    ys: l.outputs,
+    captured: new Map([...s.captured, ...l.captured]),
+    values: s.values.map(inF64),
+    draw: () => s.draw().map(inF64),
+  }
+}
+
+export const drawLike = (nodes: readonly Node[], next: () => number): NDArray[] => nodes.map((n) => drawArray(n.aval, next, [-1, 1]))
+
+/** The point moved by t along a direction of the differentiated inputs. */
+export const movedBy = (d: Derived, dx: readonly NDArray[], t: number): Map<Node, NDArray> => {
+  const env = new Map(d.env)
+  d.wrt.forEach((x, j) => {
+    env.set(x, along(d.env.get(x)!, dx[j]!, t))
+  })
+  return env
+}
+export const flat = (arrays: readonly NDArray[]): Float64Array => {
+  const out = new Float64Array(arrays.reduce((n, a) => n + a.data.length, 0))
+  let at = 0
+  for (const a of arrays) {
+    out.set(a.data, at)
+    at += a.data.length
+  }
+  return out
+}
+export const inner = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
+  let s = 0
+  for (let i = 0; i < a.length; i++) s += a[i]! * b[i]!
+  return s
+}
+export const total = (nodes: readonly { readonly aval: Aval }[]): number => nodes.reduce((n, x) => n + x.aval.size, 0)
+/** Where an entry of all inputs together is: `w[3]`. */
+export const place = (nodes: readonly Node[], names: readonly string[], at: number): string => {
+  let k = at
+  for (let i = 0; i < nodes.length; i++) {
+    if (k < nodes[i]!.aval.size) return `${names[i]}[${k}]`
+    k -= nodes[i]!.aval.size
+  }
+  return '?'
+}
+export const evaluate = evaluateNodes

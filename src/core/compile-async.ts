@@ -1,0 +1,117 @@
+/** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
+import type { AsyncExecutable, Backend, Explanation } from './backend.js'
+import type { TypedArray } from './ndarray.js'
+import { capturedTensor, type Program } from './program.js'
+import { type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
+import { assertReadable, readTargets } from './targets.js'
+
+/** A function compiled for an asynchronous backend. */
+export interface CompiledAsyncCore {
+  (...args: readonly unknown[]): Promise<unknown>
+  into: (outputs: unknown, options?: IntoOptions) => (...args: readonly unknown[]) => Promise<unknown>
+  explain: (...args: readonly unknown[]) => Promise<Explanation>
+  /** Makes the plan without running it. */
+  prepare: (...args: readonly unknown[]) => Promise<void>
+  /** Refuses calls from now on; resolves when those made before have ended and everything is freed. */
+  dispose: () => Promise<void>
+  [Symbol.dispose]: () => void
+  [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/**
+ * The same program with its captured tensors as inputs, after its own: so they too are copied at the call, and a change of their data
+ * between the call and its turn in the queue is not seen.
+ */
+const withoutCaptures = (p: Program): Program => ({ ...p, inputs: [...p.inputs, ...p.captured], captured: [] })
+
+/** What is kept for a signature: the executable, once it is there, and the tensors that calls read beside their arguments. */
+interface Later {
+  readonly executable: Promise<AsyncExecutable>
+  readonly captured: readonly { readonly data: TypedArray }[]
+}
+
+/** The executable of a program on any backend; a synchronous one runs when its turn comes. */
+const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecutable> => {
+  const x = await backend.prepare(program)
+  return {
+    run: async (inputs, into, accumulate) => x.run(inputs, into, accumulate),
+    explain: () => x.explain(),
+    dispose: () => x.dispose(),
+  }
+}
+
+const nothing = (): void => undefined
+
+/** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
+export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore => {
+  const signatures = makeSignatures<Later>(f, (program, located) => {
+    const executable = prepareOn(backend, withoutCaptures(program)).catch((e) => {
+      throw located(e)
+    })
+    executable.catch(nothing) // whoever calls sees the rejection
+    return { executable, captured: program.captured.map((n) => capturedTensor(n)!) }
+  })
+  let queue: Promise<unknown> = Promise.resolve()
+  const enqueue = <A>(job: () => Promise<A>): Promise<A> => {
+    const done = queue.then(job)
+    queue = done.then(nothing, nothing) // keeps no result alive
+    return done
+  }
+  /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
+  const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
+    try {
+      return await p.executable.executable
+    } catch (e) {
+      signatures.forget(p)
+      throw e
+    }
+  }
+  /** What a call needs, read and copied now. */
+  const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly TypedArray[] } => {
+    const { p, inputs } = signatures.find(args)
+    const all = [...inputs, ...p.executable.captured.map((t) => t.data)]
+    assertReadable(all, signatures.name)
+    return { p, inputs: all.map((x) => x.slice()) }
+  }
+
+  const call = async (...args: readonly unknown[]): Promise<unknown> => {
+    const { p, inputs } = begin(args)
+    return enqueue(async () => toTensors(p.program, await (await ready(p)).run(inputs)))
+  }
+  const compiled = call as unknown as CompiledAsyncCore
+  compiled.into = (outputs, options = {}) => {
+    const targets = readTargets(outputs)
+    let checked: Prepared<Later> | undefined
+    return async (...args) => {
+      const { p, inputs } = begin(args)
+      if (checked !== p) {
+        targets.check(p.program)
+        checked = p
+      }
+      targets.hold('async')
+      try {
+        await enqueue(async () => (await ready(p)).run(inputs, targets.data, options.accumulate ?? false))
+      } finally {
+        targets.release()
+      }
+      return outputs
+    }
+  }
+  compiled.explain = async (...args) => (await ready(signatures.explained(args))).explain()
+  compiled.prepare = async (...args) => {
+    await ready(signatures.find(args).p)
+  }
+  let disposed: Promise<void> | undefined
+  compiled.dispose = () => {
+    disposed ??= (() => {
+      const all = signatures.close()
+      return enqueue(async () => {
+        for (const r of await Promise.allSettled(all.map((p) => p.executable.executable))) if (r.status === 'fulfilled') r.value.dispose()
+      })
+    })()
+    return disposed
+  }
+  if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = () => void compiled.dispose()
+  if (typeof Symbol.asyncDispose === 'symbol') compiled[Symbol.asyncDispose] = compiled.dispose
+  return compiled
+}

@@ -1,0 +1,155 @@
+/** `interpret`: an algebra folded over an expression, a tree of expressions or a function. Evaluation is one such algebra. */
+import { type Aval, aval } from './aval.js'
+import { metaOf, traceDeclared } from './callable.js'
+import { raise } from './explain.js'
+import { asExpr, CONST, INPUT, type InputInfo, isExpr, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { allocate, emptyArray, type NDArray } from './ndarray.js'
+import type { AnyPrimitive } from './primitive.js'
+import { capturedTensor, liftTree, type Program } from './program.js'
+import { leafPaths, unflatten } from './tree.js'
+import type { DType } from './types/dtype.js'
+import type { AnyExpr, Tensor } from './types/expr.js'
+import type { Fn } from './types/fn.js'
+import type { ExprTree, Mapped } from './types/tree.js'
+
+/** An input of what is interpreted. */
+export interface InputAt {
+  /** Where it is in the argument: `params.w`; empty for the argument itself. */
+  readonly path: string
+  readonly shape: readonly number[]
+  readonly dtype: DType
+  readonly expr: AnyExpr
+}
+/** One application of a primitive. */
+export interface ApplyAt {
+  readonly primitive: AnyPrimitive
+  readonly params: unknown
+  /** Shape and dtype of each result. */
+  readonly results: readonly Aval[]
+}
+/** How to make a value of A from each kind of node. */
+export interface Algebra<A> {
+  readonly input: (at: InputAt) => A
+  readonly literal: (value: number, dtype: DType) => A
+  /** A tensor that the function closed over. */
+  readonly captured: (tensor: Tensor) => A
+  /** One value per result. */
+  readonly apply: (at: ApplyAt, args: readonly A[]) => readonly A[]
+}
+
+/**
+ * Values of `roots`. A worklist, so depth has no limit; a shared node is made once; a value is dropped after its last use.
+ * Nodes in `given` are not looked into. `paths` names inputs.
+ */
+export const fold = <A>(
+  algebra: Algebra<A>,
+  roots: readonly Node[],
+  given: ReadonlyMap<Node, A> = new Map(),
+  paths: ReadonlyMap<Node, string> = new Map(),
+): A[] => {
+  const { nodes, index } = linearize(roots)
+  const done: (readonly A[] | undefined)[] = new Array<readonly A[] | undefined>(nodes.length)
+  const lastUse = new Int32Array(nodes.length).fill(-1)
+  nodes.forEach((n, i) => {
+    for (const a of n.args) lastUse[index.get(a)] = i
+  })
+  for (const r of roots) lastUse[index.get(r)] = nodes.length
+  const make = (n: Node): readonly A[] => {
+    const own = given.get(n)
+    if (own !== undefined) return [own]
+    if (n.kind === CONST) return [algebra.literal(n.data as number, n.dtype)]
+    if (n.kind === OUTPUT) return [done[index.get(n.args[0]!)]![n.data as number]!]
+    if (n.kind === INPUT) {
+      const tensor = capturedTensor(n)
+      if (tensor !== undefined) return [algebra.captured(tensor as unknown as Tensor)]
+      return [algebra.input({ path: paths.get(n) ?? (n.data as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })]
+    }
+    return algebra.apply(
+      { primitive: n.prim!, params: n.data, results: resultAvals(n) },
+      n.args.map((a) => done[index.get(a)]![0]!),
+    )
+  }
+  // Inputs have nothing below them that could be left out.
+  const needed = [...given.keys()].every((n) => n.kind === INPUT) ? undefined : reachable(roots, given)
+  nodes.forEach((n, i) => {
+    if (needed !== undefined && !needed.has(n)) return
+    done[i] = make(n)
+    for (const a of n.args) if (lastUse[index.get(a)] === i) done[index.get(a)] = undefined
+  })
+  return roots.map((r) => done[index.get(r)]![0]!)
+}
+
+/** Nodes that the roots need when those in `given` are known. */
+const reachable = <A>(roots: readonly Node[], given: ReadonlyMap<Node, A>): ReadonlySet<Node> => {
+  const seen = new Set<Node>(roots)
+  const stack = [...roots]
+  while (stack.length > 0) {
+    const n = stack.pop()!
+    if (given.has(n)) continue
+    for (const a of n.args)
+      if (!seen.has(a)) {
+        seen.add(a)
+        stack.push(a)
+      }
+  }
+  return seen
+}
+
+/** What `interpret(algebra)` is: of a declared function (with sizes for its named dimensions), or of a tree of expressions. */
+export interface Interpret<A> {
+  <I extends readonly unknown[], Out>(f: Fn<I, Out>, sizes?: Readonly<Record<string, number>>): Mapped<Out, A>
+  <T extends ExprTree>(tree: T, given?: ReadonlyMap<AnyExpr, A>): Mapped<T, A>
+}
+
+const pathsOf = (p: Program): ReadonlyMap<Node, string> => {
+  const paths = leafPaths(p.inputTree)
+  return new Map(p.inputs.map((x, i) => [x, paths[i]!.replace(/^\[0\]\.?/, '')]))
+}
+
+/**
+ * The meaning of an expression in another domain: an algebra says what a literal, an input, a captured tensor and an application are.
+ *
+ * Gives the tree of f's result (or of the expressions) with a value of the algebra at each leaf. Shared nodes are made once.
+ * Errors  BadInput when f has no declared shapes.
+ * @example interpret<number>({ input: () => 0, literal: () => 0, captured: () => 0, apply: (_, args) => [Math.max(0, ...args) + 1] })(fn({ x: f64(3) }, ({ x }) => sum(mul(sin(x), x))))   // 3
+ */
+export const interpret = <A>(algebra: Algebra<A>): Interpret<A> =>
+  ((target: unknown, more?: unknown): unknown => {
+    if (typeof target === 'function') {
+      const p = traceDeclared(metaOf(target), more as Readonly<Record<string, number>> | undefined)
+      return unflatten(p.outputTree, fold(algebra, p.outputs, undefined, pathsOf(p)))
+    }
+    const { nodes, def } = isExpr(target) ? { nodes: [target], def: { _tag: 'Leaf' as const } } : liftTree(target, 'interpret')
+    return unflatten(def, fold(algebra, nodes, more as ReadonlyMap<Node, A> | undefined))
+  }) as Interpret<A>
+
+/** Evaluation by the primitives' meanings. */
+export const evaluating = (input: (at: InputAt) => NDArray): Algebra<NDArray> => ({
+  input,
+  literal: (value, dtype) => {
+    const data = allocate(dtype, 1)
+    data[0] = value
+    return { shape: [], dtype, data }
+  },
+  captured: (tensor) => tensor as unknown as NDArray,
+  apply: ({ primitive, params, results }, args) => {
+    const outs = results.map((a) => emptyArray(aval(a.shape, a.dtype)))
+    primitive.meaning(args, params, outs)
+    return outs
+  },
+})
+
+/** Values of nodes, given those of the inputs; captured tensors are read as they are now. */
+export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray> = new Map()): NDArray[] =>
+  fold(
+    evaluating(() =>
+      raise({
+        _tag: 'BadInput',
+        where: 'evaluate',
+        reason: 'the expression depends on an input that has no value.',
+        fix: 'make a function of it and call that.',
+      }),
+    ),
+    outputs,
+    values,
+  )

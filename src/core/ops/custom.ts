@@ -1,0 +1,132 @@
+/** `customRule` as a primitive: a closed program with rules of its own. Written out before anything is planned. */
+import * as t from 'io-ts'
+import { type Aval, aval, sameAval, showAval } from '../aval.js'
+import { raise } from '../explain.js'
+import { asExpr, asNode, input, type Node } from '../expr.js'
+import { evaluateNodes } from '../interpret.js'
+import { type Primitive, primitive, type Sample } from '../primitive.js'
+import { makeProgram, type Program } from '../program.js'
+import { type Forced, type Tangent, ZeroTangent } from '../tangent.js'
+import { placed, writtenOut } from '../written-out.js'
+import { cos, mul, sin } from './elementwise.js'
+
+/** Values and tangents of the results, at arguments and tangents of the arguments (and of what f captured: none). */
+export type CustomFRule = (
+  xs: readonly Node[],
+  dxs: readonly Forced[],
+) => { readonly ys: readonly Node[]; readonly dys: readonly Tangent[] }
+/** Values of the results, and cotangents of the arguments for those of the results. */
+export type CustomRRule = (xs: readonly Node[]) => {
+  readonly ys: readonly Node[]
+  readonly pullback: (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
+}
+
+export interface CustomParams {
+  /** The function's own name. */
+  readonly name: string
+  /** Closed: captured expressions and tensors are inputs, behind the arguments. */
+  readonly program: Program
+  /** Number of arguments. */
+  readonly arity: number
+  /** For each captured input whether it is a stopGradient: then it has no derivative, and none is missing. */
+  readonly stopped: readonly boolean[]
+  readonly frule?: CustomFRule
+  readonly rrule?: CustomRRule
+}
+
+/** What the function computes, without its rules; nested ones too. */
+export const expandCustom = ({ program }: CustomParams, args: readonly Node[]): readonly Node[] =>
+  placed(program, args, () => withoutCustom(program.outputs))
+
+/** `outputs` in which every function with a rule of its own is what it computes: what planners see. */
+export const withoutCustom = (outputs: readonly Node[]): readonly Node[] =>
+  writtenOut(outputs, customPrimitive, (params, args) => expandCustom(params as CustomParams, args))
+
+/** A program of inputs and outputs in order. */
+export const flatProgram = (name: string, inputs: readonly Node[], outputs: readonly Node[]): Program =>
+  makeProgram({
+    name,
+    inputs,
+    inputTree: { _tag: 'Tuple', items: inputs.map(() => ({ _tag: 'Leaf' as const })) },
+    outputs,
+    outputTree: { _tag: 'Tuple', items: outputs.map(() => ({ _tag: 'Leaf' as const })) },
+  })
+
+/** f(x, y) = sin(x) y with its true rules. */
+const sampleParams = (shape: readonly number[]): CustomParams => {
+  const [x, y] = [input(aval(shape, 'f64'), 'x'), input(aval(shape, 'f64'), 'y')]
+  const value = (a: Node, b: Node): Node => asNode(mul(sin(asExpr(a)), asExpr(b)))
+  const partials = (a: Node, b: Node) => [() => mul(cos(asExpr(a)), asExpr(b)), () => sin(asExpr(a))] as const
+  return {
+    name: 'sample',
+    program: flatProgram('sample', [x, y], [value(x, y)]),
+    arity: 2,
+    stopped: [],
+    frule: ([a, b], dxs) => {
+      const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i])] : []))
+      return { ys: [value(a!, b!)], dys: [terms.reduce(addTerms)] }
+    },
+    rrule: ([a, b]) => ({
+      ys: [value(a!, b!)],
+      pullback: ([yBar], active) => partials(a!, b!).map((p, i) => (active[i] ? mul(p(), yBar) : ZeroTangent)),
+    }),
+  }
+}
+
+import { add } from './elementwise.js'
+
+const addTerms = (a: ReturnType<typeof add>, b: ReturnType<typeof add>) => add(a, b)
+const sample = (shape: readonly number[]): Sample<CustomParams> => ({
+  args: [
+    { shape, dtype: 'f64' },
+    { shape, dtype: 'f64' },
+  ],
+  get params() {
+    return sampleParams(shape)
+  },
+})
+
+/** A rule is a function, so these parameters never come from JSON. */
+const isCustom = (u: unknown): u is CustomParams => {
+  const p = typeof u === 'object' && u !== null ? (u as Partial<CustomParams>) : {}
+  return p.program !== undefined && (typeof p.frule === 'function' || typeof p.rrule === 'function')
+}
+const customCodec: t.Type<CustomParams> = new t.Type<CustomParams>(
+  'a function with its rules',
+  isCustom,
+  (u, c) => (isCustom(u) ? t.success(u) : t.failure(u, c)),
+  t.identity,
+)
+
+export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'float'[]> = primitive({
+  name: 'customRule',
+  family: 'custom',
+  args: ['float'] as readonly 'float'[],
+  variadic: true,
+  multi: true,
+  codec: customCodec,
+  shapeRule: (args, { name, program }): readonly Aval[] => {
+    program.inputs.forEach((x, i) => {
+      const a = args[i]
+      if (a === undefined || !sameAval(a, x.aval))
+        raise({
+          _tag: 'ShapeMismatch',
+          op: name,
+          shapes: [a?.shape ?? [], x.shape],
+          reason: `argument ${i} is ${a === undefined ? 'missing' : showAval(a)}, the function was traced with ${showAval(x.aval)}`,
+        })
+    })
+    return program.outputs.map((o) => o.aval)
+  },
+  meaning: (args, { program }, outs) => {
+    evaluateNodes(program.outputs, new Map(program.inputs.map((x, i) => [x, args[i]!]))).forEach((r, i) => {
+      outs[i]!.data.set(r.data as never)
+    })
+  },
+  samples: [sample([]), sample([2, 3]), sample([0])],
+  showParams: ({ name }) => name,
+  source: 'the function itself; its rules are those of its author',
+})
+
+/** Primitives of this family, by name. */
+export const customFamily = { customRule: customPrimitive } as const

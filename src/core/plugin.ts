@@ -1,0 +1,214 @@
+/** Plugins: primitives with all their facets as one value. Plugins are combined by a Monoid that reports duplicates; nothing is global. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { Monoid } from 'fp-ts/lib/Monoid.js'
+import type { AdError } from './error.js'
+import { raise } from './explain.js'
+import { applyAny, asExpr } from './expr.js'
+import type { Facet, KernelFunction, KernelTable, Missing } from './facets.js'
+import { lift } from './lift.js'
+import { composedRules, type Lowering } from './lowered.js'
+import { type AnyPrimitive, type ArgKind, NO_PARAMS, type NoParams, type Primitive } from './primitive.js'
+import { emptyRegistry, type Registry, type Rule, registryOf } from './registry.js'
+import type { AnyExpr } from './types/expr.js'
+
+/** A primitive, or the function that `unary` or `binary` made of it. */
+export type PluginOp = AnyPrimitive | { readonly primitive: AnyPrimitive }
+/** Primitives by their own names. */
+export type PluginOps = Readonly<Record<string, PluginOp>>
+
+type ParamsOf<O> = O extends { readonly primitive: Primitive<string, infer P> } ? P : O extends Primitive<string, infer P> ? P : never
+type KindsOf<O> = O extends { readonly primitive: { readonly args: infer A } } ? A : O extends { readonly args: infer A } ? A : never
+type ArgsOf<A> = A extends readonly ArgKind[]
+  ? number extends A['length']
+    ? readonly AnyExpr[]
+    : { readonly [K in keyof A]: AnyExpr }
+  : never
+
+/** The results of a primitive from other primitives: its rules and its kernels follow. */
+export type LowerRow<O> = (xs: ArgsOf<KindsOf<O>>, params: ParamsOf<O>) => AnyExpr | readonly AnyExpr[]
+/** The calculus of a primitive, or `missing(reason)`. */
+export type RuleRow = Rule | Missing
+/** How a backend computes a primitive: a function over whole arrays, a facet, or `missing(reason)`. */
+export type KernelRow<O, I = never, W = never> = KernelFunction<ParamsOf<O>> | Facet<I, W>
+
+/** A row for each primitive; those that are lowered may have one. */
+type Rows<O, L, Row extends { readonly [K in keyof O]: unknown }> = {
+  readonly [K in Exclude<keyof O, keyof L>]: Row[K]
+} & { readonly [K in keyof O & keyof L]?: Row[K] }
+
+/** What `definePlugin` takes. */
+export interface PluginSpec<O extends PluginOps, L> {
+  readonly name: string
+  /** What each primitive is; keys are the primitives' names. */
+  readonly ops: O
+  /** Primitives that are compositions of others: they need no rule and no kernel. */
+  readonly lower?: L
+  /** Calculus: a rule for each primitive, or `missing(reason)`. */
+  readonly rules: Rows<O, L, { readonly [K in keyof O]: RuleRow }>
+  /** Kernels by backend; a backend that is left out has none. */
+  readonly kernels?: {
+    readonly cpu?: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K]> }>
+    readonly [backend: string]: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K], unknown, unknown> }> | undefined
+  }
+}
+
+/** Primitives with their facets. A value: it changes nothing until codual and a backend are made with it. */
+export interface Plugin {
+  readonly name: string
+  readonly ops: ReadonlyMap<string, AnyPrimitive>
+  readonly registry: Registry
+  /** Kernels by backend: `cpu({ kernels: plugin.kernels.cpu })`. */
+  readonly kernels: { readonly cpu?: KernelTable; readonly [backend: string]: KernelTable<unknown, unknown> | undefined }
+  /** What more than one of the plugins that it was folded from gives, differently. */
+  readonly duplicates: readonly { readonly name: string; readonly facet: string }[]
+}
+
+const bad = (plugin: string, reason: string, fix?: string): never =>
+  raise({ _tag: 'BadInput', where: `definePlugin ${plugin}`, reason, ...(fix !== undefined && { fix }) })
+
+const isFacet = (row: KernelRow<never, unknown, unknown>): row is Facet<unknown, unknown> => typeof row === 'object'
+
+/** A kernel row as a facet, of a kind that the primitive can have. */
+const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown, unknown>): Facet<unknown, unknown> => {
+  const facet: Facet<unknown, unknown> = isFacet(row) ? row : { kind: 'call', f: row as KernelFunction }
+  const scalar = facet.kind === 'inline' || facet.kind === 'perElement'
+  if (facet.kind === 'planned') bad(plugin, `the planner knows nothing of ${p.name}`, 'give a function, or lower it.')
+  if (facet.kind !== 'missing' && scalar !== (p.class === 'elementwise'))
+    bad(
+      plugin,
+      `${p.name} is ${p.class}, and its kernel is ${facet.kind}`,
+      p.class === 'elementwise' ? 'perElement(), or lower it.' : 'a function (args, params, outs) => void, or lower it.',
+    )
+  return facet
+}
+
+/** What a plugin has of the rules of one primitive. */
+const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Lowering | undefined): Rule => {
+  const derived = lowering === undefined ? {} : composedRules(lowering)
+  if (row === undefined) return { primitive: p, ...derived }
+  if ('kind' in row) return { primitive: p, missing: row.reason }
+  if (row.primitive !== p) bad(plugin, `the rule of ${p.name} is one of ${row.primitive.name}`, 'give the rule of this very primitive.')
+  return { ...derived, ...row }
+}
+
+/**
+ * Primitives of your own with all their facets as one value: what they are (ops), their calculus (rules), how backends compute them (kernels).
+ *
+ * A row that is forgotten does not compile; one left out on purpose is `missing(reason)`. A kernel is a function over typed arrays, which
+ * may run compiled functions; `perElement()` for elementwise ones. A primitive that is a composition of others has a row in `lower` alone.
+ * Errors  BadInput where a key is not its primitive's name or a row is of another primitive; later MissingRule and MissingKernel.
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const doubling = definePlugin({
+ *   name: 'doubling',
+ *   ops: { twice },
+ *   rules: { twice: scalarRule(twice, () => [2]) },
+ *   kernels: { cpu: { twice: perElement() } },
+ * })
+ * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
+ */
+export const definePlugin = <const O extends PluginOps, L extends { readonly [K in keyof O]?: LowerRow<O[K]> } = Record<never, never>>(
+  spec: PluginSpec<O, L>,
+): Plugin => {
+  const ops = new Map<string, AnyPrimitive>()
+  for (const [name, op] of Object.entries(spec.ops)) {
+    const p = 'primitive' in op ? op.primitive : op
+    if (p.name !== name) bad(spec.name, `the primitive under ${name} has the name ${p.name}`, 'use its own name as the key.')
+    ops.set(name, p)
+  }
+  const rows = <R>(what: string, table: object | undefined): ReadonlyMap<string, R> => {
+    const given = new Map(Object.entries(table ?? {}).filter(([, row]) => row !== undefined))
+    for (const name of given.keys()) if (!ops.has(name)) bad(spec.name, `${what} has a row for ${name}, which is none of its ops`)
+    return given
+  }
+  const lowerings = rows<Lowering>('lower', spec.lower)
+  const rules = rows<RuleRow>('rules', spec.rules)
+  const registry = registryOf([...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name))))
+  const table = (backend: string): KernelTable<unknown, unknown> => {
+    const given = rows<KernelRow<never, unknown, unknown>>(`kernels.${backend}`, spec.kernels?.[backend])
+    const facets = new Map<AnyPrimitive, Facet<unknown, unknown>>()
+    for (const [name, p] of ops) {
+      const row = given.get(name)
+      const lowering = lowerings.get(name)
+      if (row !== undefined) facets.set(p, facetOf(spec.name, p, row))
+      else if (lowering !== undefined) facets.set(p, { kind: 'lower', f: lowering })
+    }
+    return facets
+  }
+  // Lowerings are for every shipped backend.
+  const backends = new Set(['cpu', 'webgpu', ...Object.keys(spec.kernels ?? {})])
+  const kernels = Object.fromEntries([...backends].map((b) => [b, table(b)] as const).filter(([, t]) => t.size > 0))
+  return { name: spec.name, ops, registry, kernels: kernels as Plugin['kernels'], duplicates: [] }
+}
+
+const empty: Plugin = { name: '', ops: new Map(), registry: emptyRegistry, kernels: {}, duplicates: [] }
+
+/** Two maps as one; `clash` hears of a key that both have with different values. */
+const union = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>, clash: (key: K) => void): ReadonlyMap<K, V> => {
+  const all = new Map(a)
+  for (const [key, v] of b) {
+    if (all.has(key) && all.get(key) !== v) clash(key)
+    all.set(key, v)
+  }
+  return all
+}
+
+/**
+ * Union of plugins. What both give differently (a name, a rule, a kernel) is kept from the second and reported in `duplicates`.
+ *
+ * @example
+ * const doubling = () => {
+ *   const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ *   return definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: missing('an example') } })
+ * }
+ * pluginMonoid.concat(doubling(), doubling()).duplicates   // [{ name: 'twice', facet: 'ops' }]
+ */
+export const pluginMonoid: Monoid<Plugin> = {
+  empty,
+  concat: (a, b) => {
+    if (a === empty || a === b) return b
+    if (b === empty) return a
+    const duplicates = [...a.duplicates, ...b.duplicates]
+    const report =
+      (facet: string) =>
+      (name: string): void => {
+        if (!duplicates.some((d) => d.name === name)) duplicates.push({ name, facet })
+      }
+    const ops = union(a.ops, b.ops, report('ops'))
+    const backends = new Set([...Object.keys(a.kernels), ...Object.keys(b.kernels)])
+    const kernels = [...backends].map((backend) => {
+      const [x, y] = [a.kernels[backend] ?? new Map(), b.kernels[backend] ?? new Map()]
+      return [backend, union(x, y, (p) => report(`kernels of ${backend}`)(p.name))] as const
+    })
+    const rules = union(a.registry.rules, b.registry.rules, report('rules'))
+    return {
+      name: `${a.name} + ${b.name}`,
+      ops,
+      registry: registryOf([...rules.values()]),
+      kernels: Object.fromEntries(kernels) as Plugin['kernels'],
+      duplicates,
+    }
+  },
+}
+
+/** The plugin, or the error that names what was declared twice, and its facet. */
+export const uniquePlugin = (p: Plugin): E.Either<AdError, Plugin> =>
+  p.duplicates.length === 0 ? E.right(p) : E.left({ _tag: 'DuplicatePrimitive', ...p.duplicates[0]! })
+
+/**
+ * The results of a primitive, one expression each. Numbers, arrays and tensors among the arguments are lifted.
+ *
+ * Errors  those of the primitive's shape rule.
+ * @example evaluate(applyPrimitive(coreRegistry.rules.get('abs')!.primitive, [-2])[0])   // 2
+ */
+export const applyPrimitive = <N extends string, P, A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  args: readonly unknown[],
+  ...[params]: NoParams extends P ? readonly [params?: P] : readonly [params: P]
+): readonly [AnyExpr, ...AnyExpr[]] => {
+  if (!primitive.variadic && args.length !== primitive.args.length)
+    raise({ _tag: 'BadInput', where: primitive.name, reason: `takes ${primitive.args.length} arguments, got ${args.length}.` })
+  const nodes = args.map((x) => lift(x, primitive.name))
+  const ys = applyAny(primitive as unknown as Primitive<string, P>, nodes, (params ?? NO_PARAMS) as P).map(asExpr)
+  return ys as unknown as readonly [AnyExpr, ...AnyExpr[]]
+}

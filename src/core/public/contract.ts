@@ -1,0 +1,54 @@
+// Contractions: public types for core/ops. `npm run docs:sync` copies the docstrings from the definitions.
+import * as contract from '../ops/contract.js'
+import * as contractions from '../ops/einsum.js'
+import * as products from '../ops/products.js'
+import { type Public, typed } from './typed.js'
+
+/**
+ * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
+ *
+ * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
+ * Errors  ShapeMismatch when a's last axis differs from b's second last.
+ * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const matmul: Public['matmul'] = typed(contract.matmul)
+
+/**
+ * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
+ * A letter twice in one operand takes its diagonal. Without an arrow the output is the letters that occur once, in alphabetical order.
+ *
+ * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; f32 sums in f32.
+ * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
+ * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit, Unsupported for an ellipsis.
+ * @example einsum('ij,jk->ik', [[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const einsum: Public['einsum'] = typed(contractions.einsum)
+
+/**
+ * Inner product over the last axis: sum(a b).
+ *
+ * Shapes  a: [..., k], b: [..., k] -> [...]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Rule    dy = dot(da, b) + dot(a, db); aBar = yBar b, bBar = yBar a.
+ * Errors  ShapeMismatch when the last axes differ or the leading ones do not broadcast.
+ * @example dot([1, 2], [3, 4])   // 11
+ */
+export const dot: Public['dot'] = typed(products.dot)
+
+/**
+ * Every product of an element of a with one of b.
+ *
+ * Shapes  the axes of a, then those of b.   Dtype  promoted.
+ * Rule    dy = outer(da, b) + outer(a, db); aBar = the sum of yBar b over b's axes.
+ * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
+ */
+export const outer: Public['outer'] = typed(products.outer)
+
+/**
+ * Sum of the main diagonal of a square matrix, or of each of a stack of them.
+ *
+ * Shapes  [..., n, n] -> [...].   Dtype  x's.   Rule  xBar = yBar on the diagonal of zeros.
+ * Errors  ShapeMismatch unless the last two axes are equal.
+ * @example trace(tensor([[1, 2], [3, 4]]))   // 5
+ */
+export const trace: Public['trace'] = typed(products.trace)

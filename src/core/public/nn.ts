@@ -1,0 +1,71 @@
+// Operations of neural networks: public types for core/ops. `npm run docs:sync` copies the docstrings from the definitions.
+import * as convolution from '../ops/conv.js'
+import * as nn from '../ops/nn.js'
+import * as pool from '../ops/pool.js'
+import { type Public, typed } from './typed.js'
+
+/**
+ * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
+ *
+ * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
+ * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x.
+ * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
+ */
+export const conv: Public['conv'] = typed(convolution.conv)
+
+/**
+ * exp x normalised along an axis (the last by default): positive, with sum 1.
+ *
+ * Rule    xBar = y (yBar - sum(y yBar)), from the output.   Source  Bridle 1990.
+ * Errors  BadInput when the axis is out of range.
+ * @example softmax([0, 0])   // [0.5, 0.5]
+ */
+export const softmax: Public['softmax'] = typed(nn.softmax)
+
+/**
+ * log of softmax, without cancellation.
+ *
+ * Rule    xBar = yBar - softmax(x) sum(yBar).
+ * Errors  BadInput when the axis is out of range.
+ * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
+ */
+export const logSoftmax: Public['logSoftmax'] = typed(nn.logSoftmax)
+
+/**
+ * x with mean 0 and variance 1 over axes (the last by default), then scale and bias along them.
+ *
+ * Shapes  x's; scale and bias have the lengths of the axes, or broadcast.   Source  Ba, Kiros and Hinton 2016; eps 1e-5.
+ * Rule    of the mean, the square and rsqrt that it is made of.
+ * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
+ * @example layerNorm(tensor([[1, 3]]))   // [[-1.000, 1.000]]
+ */
+export const layerNorm: Public['layerNorm'] = typed(nn.layerNorm)
+
+/**
+ * x with mean 0 and variance 1 in each channel over all other axes, or by a given mean and variance; then scale and bias by channel.
+ *
+ * Shapes  x: [n, c, ...], scale, bias, mean, variance: [c] -> x's.   Source  Ioffe and Szegedy 2015; eps 1e-5.
+ * Rule    of the mean, the square and rsqrt that it is made of: through the batch's statistics, unless they are given.
+ * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
+ * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
+ */
+export const batchNorm: Public['batchNorm'] = typed(nn.batchNorm)
+
+/**
+ * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
+ *
+ * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
+ * Errors  ShapeMismatch when the window does not fit.
+ * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
+ */
+export const maxPool: Public['maxPool'] = typed(pool.maxPool)
+
+/**
+ * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
+ *
+ * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
+ * Errors  ShapeMismatch when the window does not fit.
+ * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
+ */
+export const avgPool: Public['avgPool'] = typed(pool.avgPool)

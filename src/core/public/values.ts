@@ -1,0 +1,33 @@
+// Concrete arrays and trees of them: public types for core/ops. `npm run docs:sync` copies the docstrings from the definitions.
+import { codec as codecOf } from '../codec.js'
+import { makeTensor } from '../tensor.js'
+import { duplicated as duplicatedOf } from '../vector-space.js'
+import { type Public, typed } from './typed.js'
+
+/**
+ * The io-ts codec of the inputs a function declares.
+ *
+ * Decodes numbers, nested arrays, typed arrays, tensors and their JSON into fresh tensors; named sizes must agree between leaves.
+ * Encodes to nested arrays that JSON keeps to the bit. Every error has its path; `decodeError` makes one AdError of them.
+ * @example codec({ x: f64('n', 2) }).decode({ x: [[1, 2]] })   // Right({ x: Tensor f64 [1, 2] [[1, 2]] })
+ */
+export const codec: Public['codec'] = typed(codecOf)
+
+/**
+ * Parameters and zeroed buffers for their gradient, to accumulate micro-batches into (Enzyme's Duplicated).
+ *
+ * @example
+ * const p = duplicated({ w: tensor([1, 2], [2]) })
+ * const step = compile(grad(fn({ w: f64(2) }, ({ w }) => sum(mul(w, w))))).into(p.tangent, { accumulate: true })
+ * step(p.primal)
+ * p.tangent.w   // [2, 4]
+ */
+export const duplicated: Public['duplicated'] = typed(duplicatedOf)
+
+/**
+ * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
+ *
+ * Errors  BadInput for ragged or non-numeric data, and where the shape does not hold as many numbers.
+ * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ */
+export const tensor: Public['tensor'] = typed(makeTensor)

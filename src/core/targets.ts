@@ -1,0 +1,123 @@
+/** The caller's arrays that `.into` writes: what they must be, and the locks that keep two calls from writing one of them. */
+import { showAval } from './aval.js'
+import { raise } from './explain.js'
+import type { TypedArray } from './ndarray.js'
+import type { Program } from './program.js'
+import { sameShape } from './shape.js'
+import { isTensor, type Tensor } from './tensor.js'
+import { flatten, leafPaths, sameDef, type TreeDef } from './tree.js'
+
+/** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved. */
+interface Lock {
+  held: 'free' | 'sync' | 'async'
+}
+
+/** Locks by buffer, so that all functions see them. Nothing else is kept of a call. */
+const locks = /*#__PURE__*/ new WeakMap<ArrayBufferLike, Lock>()
+/** Number of buffers that unresolved calls write: 0 spares every other call the look-up. */
+let unresolved = 0
+
+const lockOf = (buffer: ArrayBufferLike): Lock => {
+  let l = locks.get(buffer)
+  if (l === undefined) {
+    l = { held: 'free' }
+    locks.set(buffer, l)
+  }
+  return l
+}
+
+/** Raises when one of the arrays is a target of a call that has not resolved: what would be read is neither the old value nor the new. */
+export const assertReadable = (arrays: readonly TypedArray[], where: string): void => {
+  if (unresolved === 0) return
+  for (const a of arrays)
+    if (locks.get(a.buffer)?.held === 'async')
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'an argument is a target of a call that has not resolved.',
+        fix: 'await that call first.',
+      })
+}
+
+/** The targets of `.into`, checked once; `hold` and `release` stand around each call that writes them. */
+export interface Targets {
+  readonly tree: unknown
+  readonly data: readonly TypedArray[]
+  /** Raises unless the targets fit the results of the program. */
+  readonly check: (program: Program) => void
+  readonly hold: (kind: 'sync' | 'async') => void
+  readonly release: () => void
+}
+
+const overlap = (a: TypedArray, b: TypedArray): boolean =>
+  a.buffer === b.buffer && a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength
+
+const nameOf = (def: TreeDef, i: number): string => leafPaths(def)[i] || 'the result'
+
+export const readTargets = (outputs: unknown): Targets => {
+  const { leaves, def } = flatten(outputs, 'outputs')
+  const targets = leaves.map(
+    (l, i): Tensor =>
+      isTensor(l)
+        ? l
+        : raise({
+            _tag: 'BadInput',
+            where: `into: ${leafPaths(def)[i]}`,
+            reason: 'is not a tensor.',
+            fix: 'outputs are tensors; make them with tensor or zeros.',
+          }),
+  )
+  const data = targets.map((t) => t.data)
+  data.forEach((a, i) => {
+    for (let j = 0; j < i; j++)
+      if (a === data[j] || overlap(a, data[j]!))
+        raise({
+          _tag: 'BadInput',
+          where: `into: ${nameOf(def, j)} and ${nameOf(def, i)}`,
+          reason: a === data[j] ? 'two outputs are the same array.' : 'two outputs share a part of one ArrayBuffer.',
+          fix: 'give each output an array of its own.',
+        })
+  })
+  const own = [...new Set(data.map((d) => d.buffer))].map(lockOf)
+  return {
+    tree: outputs,
+    data,
+    check: (program) => {
+      if (!sameDef(def, program.outputTree))
+        raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
+      targets.forEach((t, i) => {
+        const o = program.outputs[i]!
+        if (!sameShape(t.shape, o.shape) || t.dtype !== o.dtype)
+          raise({
+            _tag: 'ShapeMismatch',
+            op: `into: ${nameOf(def, i)}`,
+            shapes: [t.shape, o.shape],
+            reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
+            fix: "give a tensor of the result's shape and dtype.",
+          })
+      })
+    },
+    hold: (kind) => {
+      for (const l of own)
+        if (l.held !== 'free')
+          raise({
+            _tag: 'BadInput',
+            where: 'into',
+            reason:
+              l.held === 'sync'
+                ? 'a target is being written by the call that made this one.'
+                : 'a target is being written by a call that has not resolved.',
+            fix:
+              l.held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
+          })
+      for (const l of own) l.held = kind
+      if (kind === 'async') unresolved += own.length
+    },
+    release: () => {
+      for (const l of own) {
+        if (l.held === 'async') unresolved--
+        l.held = 'free'
+      }
+    },
+  }
+}

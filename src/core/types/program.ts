@@ -1,0 +1,38 @@
+// The public face of a program: a closed computation at fixed shapes, as data.
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { AdError } from '../error.js'
+import type { AnyPrimitive } from '../primitive.js'
+import type { AnyExprs, Fn, PlainFn, ValuesOf } from './fn.js'
+
+/** Holds the type of the function that a program is of; no program has this property. */
+declare const functionOf: unique symbol
+
+/** A closed computation at fixed shapes, as data: `show` prints it, `toJSON` writes it, `fromProgram` makes it a function again. */
+export interface Program<F = AnyFunction> {
+  readonly name: string
+  readonly [functionOf]?: F
+}
+/** The function of a program whose type is not known: one that was read from JSON. */
+export type AnyFunction = (...args: readonly unknown[]) => unknown
+
+/** What JSON can hold. */
+export type JSONValue = null | boolean | number | string | readonly JSONValue[] | { readonly [key: string]: JSONValue }
+
+/** What tracing may record beside the program. */
+export interface TraceOptions {
+  /** The line of the user's code that built each operation; `show` prints it. A stack per operation: for looking, not for every call. */
+  readonly sites?: boolean
+}
+
+/** toProgram(fn, sizes?) of a declared function, toProgram(f)(...examples) of any other. */
+export interface ToProgramFn {
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>, options?: TraceOptions): Program<Fn<A, Out>>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, options?: TraceOptions): (...examples: ValuesOf<A>) => Program<Fn<A, Out>>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, options?: TraceOptions): (...examples: ValuesOf<A>) => Program<Fn<A, Out>>
+}
+/** fromProgram(p): its function. */
+export type FromProgramFn = <F>(program: Program<F>) => F
+/** toJSON(p): plain JSON. */
+export type ToJSONFn = <F>(program: Program<F>) => JSONValue
+/** fromJSON(json): the program, or every error in it; of primitives of the user's own beside the registry's. */
+export type FromJSONFn = (json: unknown, primitives?: readonly AnyPrimitive[]) => Either<AdError, Program>

@@ -1,0 +1,169 @@
+/** Each check can fail: for every name, something that is wrong in just that way. The table is total: a new check needs its row. */
+import { describe, expect, it } from 'vitest'
+import { cpu } from '../../src/backends/cpu/index.js'
+import { audit, type Checked, type CheckName, checkGrad, checkRule, checks, makeCheck, matchers, report } from '../../src/check/index.js'
+import type { SyncBackend } from '../../src/core/backend.js'
+import { elementwise } from '../../src/core/ops/elementwise.js'
+import type { AnyPrimitive } from '../../src/core/primitive.js'
+import { type Rule, registryOf } from '../../src/core/registry.js'
+import { inplaceableThunk, type Tangent, unthunk, ZeroTangent } from '../../src/core/tangent.js'
+import type { AnyExpr } from '../../src/core/types/expr.js'
+import * as cd from '../../src/index.js'
+import { scalarRule } from '../../src/rules/define.js'
+import { coreRegistry } from '../../src/rules/index.js'
+
+const { tanh, mul, sqrt, abs } = elementwise
+const u = (f: unknown) => f as (...xs: readonly unknown[]) => AnyExpr
+const [add, times, sub, square, sum, cast, stop] = [
+  u(cd.add),
+  u(cd.mul),
+  u(cd.sub),
+  u(cd.square),
+  u(cd.sum),
+  u(cd.cast),
+  u(cd.stopGradient),
+]
+const partial = (y: AnyExpr) => sub(1, square(y))
+const all = (r: Rule): Checked => checkRule(r)
+const pullback = (f: (yBar: AnyExpr, y: AnyExpr) => Tangent, value = (y: AnyExpr) => y): Rule => ({
+  primitive: tanh as never,
+  rrule: (_xs, _params, { y }) => ({ ys: [value(y)], pullback: ([b]) => [b?._tag === 'Expr' ? f(b, y) : ZeroTangent] }),
+})
+const good = (yBar: AnyExpr, y: AnyExpr): AnyExpr => times(yBar, partial(y))
+/** A backend whose results are off in the last place that counts. */
+const noisy: SyncBackend = {
+  ...cpu(),
+  name: 'noisy',
+  prepare: (p) => {
+    const e = cpu().prepare(p)
+    return {
+      run: (inputs, into, accumulate) => e.run(inputs, into, accumulate).map((d) => d.map((x) => x * (1 + 1e-7)) as typeof d),
+      explain: () => e.explain(),
+      dispose: () => e.dispose(),
+    }
+  },
+}
+/** A primitive with its own meaning and samples, under another name. */
+const variant = (p: unknown, change: Partial<AnyPrimitive>): AnyPrimitive => ({ ...(p as AnyPrimitive), ...change })
+let impure = 1
+
+const wrong: { readonly [K in CheckName]: () => Checked } = {
+  value: () => all(pullback(good, (y) => times(y, 1.0000001))),
+  jvp: () => all(scalarRule(mul, ({ x: [a, b] }) => [b, times(1.0001, a)] as never)),
+  vjp: () => all(scalarRule(tanh, ({ y }) => [sub(square(y), 1)] as never)),
+  jacobian: () => all(scalarRule(tanh, ({ y }) => [sub(square(y), 1)] as never)),
+  adjoint: () => all(pullback((b, y) => times(good(b, y), 1 + 1e-9))),
+  // Of an elementwise region, mixed mode uses the frules and reverse mode the rrules.
+  modes: () => {
+    const r = coreRegistry.rules.get('tanh')!
+    const off: Rule = {
+      primitive: r.primitive,
+      frule: (...a) => ({ ...r.frule!(...a), dys: r.frule!(...a).dys.map((t) => times(unthunk(t), 1 + 1e-9)) }),
+    }
+    return makeCheck(coreRegistry.with(off)).checkGrad((x: AnyExpr) => sum(u(cd.tanh)(u(cd.sin)(x))), [[1, 2]])
+  },
+  f32: () => all(pullback((b, y) => (b.dtype === 'f32' ? times(good(b, y), 1.001) : good(b, y)))),
+  kink: () => all(scalarRule(abs, ({ x: [x] }) => [u(cd.where)(u(cd.ge)(x, 0), 1, -1)] as never)),
+  dtype: () => all(pullback((b, y) => cast(good(b, y), 'f32'))),
+  shape: () => {
+    const r = coreRegistry.rules.get('max')!
+    // The modes would repeat it: a scalar where the argument's shape is wanted.
+    return all({
+      primitive: r.primitive,
+      rrule: (xs, p, c) => ({ ys: r.rrule!(xs, p, c).ys, pullback: (b) => b.map((t) => (t._tag === 'Expr' ? sum(t) : t)) }),
+    })
+  },
+  tangent: () => all(pullback(() => ({ _tag: 'NoTangent' }))),
+  seed: () =>
+    all({
+      primitive: tanh as never,
+      rrule: (_xs, _p, { y }) => ({ ys: [y], pullback: ([b]) => [b?._tag === 'Expr' ? good(b, y) : times(0, y)] }),
+    }),
+  thunk: () => all(pullback((b, y) => ({ _tag: 'Thunk', force: () => good(b, y) }))),
+  accumulate: () =>
+    all(
+      pullback((b, y) =>
+        inplaceableThunk(
+          () => good(b, y),
+          (acc) => sub(acc, good(b, y)),
+        ),
+      ),
+    ),
+  mutation: () => {
+    const p = variant(tanh, {
+      meaning: ([x], _params, [o]) => {
+        for (let i = 0; i < o!.data.length; i++) o!.data[i] = Math.tanh(x!.data[i]!)
+        x!.data[0] = 7
+      },
+    })
+    return checkRule(scalarRule(p, ({ y }) => [partial(y)] as never))
+  },
+  repeat: () => all(pullback((b, y) => times(good(b, y), impure++))),
+  linear: () => all(pullback((b, y) => times(times(b, b), partial(y)))),
+  'second order': () => all(scalarRule(tanh, ({ y }) => [stop(partial(y))] as never)),
+  batch: () => all({ primitive: tanh as never, batch: ([x]) => [u(cd.tanh)(times(x, 1.5))] }),
+  commute: () => all({ primitive: tanh as never, batch: ([x]) => [u(cd.tanh)(times(x, 1.5))] }),
+  trace: () => checkGrad((x: AnyExpr) => times(impure++, square(x)))(2),
+  activity: () =>
+    all({
+      primitive: mul as never,
+      rrule: ([a, b], _params, { y }) => ({
+        ys: [y],
+        pullback: ([bar], active) =>
+          bar?._tag === 'Expr' ? [times(bar, active[1] ? b : times(2, b)), times(bar, a)] : [ZeroTangent, ZeroTangent],
+      }),
+    }),
+  'non-finite': () => all(scalarRule(sqrt, ({ y }) => [u(cd.div)(0.5, y)] as never)),
+  backend: () => checkGrad((x: AnyExpr) => sum(square(x)), { backends: [noisy] })([1, 2]),
+  registry: () => audit(registryOf([{ primitive: tanh as never }])),
+  inconclusive: () => checkGrad((x: AnyExpr) => u(cd.sin)(times(1e9, square(x))))(1),
+}
+
+describe('each check finds what it is for', () => {
+  for (const name of Object.keys(checks) as CheckName[])
+    it(name, () => {
+      const c = wrong[name]()
+      expect(c._tag === 'Left' ? c.left.map((f) => f.check) : report(c)).toContain(name)
+    })
+})
+
+describe('switches', () => {
+  const flipped = scalarRule(tanh, ({ y }) => [sub(square(y), 1)])
+  it('turn single checks off, and the result says so', () => {
+    const found = new Set((all(flipped) as { left: readonly { check: CheckName }[] }).left.map((f) => f.check))
+    expect([...found].sort()).toEqual(['jacobian', 'jvp', 'second order', 'vjp'].filter((n) => found.has(n as CheckName)))
+    const off = Object.fromEntries([...found].map((n) => [n, false]))
+    const c = checkRule(flipped, { checks: off })
+    expect(c._tag).toBe('Right')
+    if (c._tag === 'Right') expect(c.right.skipped).toEqual(expect.arrayContaining([...found]))
+  })
+  it('order: 1 leaves second derivatives out', () => {
+    const c = checkGrad((x: AnyExpr) => sum(square(x)), { order: 1 })([1, 2])
+    expect(c).toMatchObject({ _tag: 'Right', right: { skipped: ['second order'] } })
+  })
+})
+
+describe('results', () => {
+  it('name the argument and the entry, and the seed draws them again', () => {
+    const bad = makeCheck(coreRegistry.with(scalarRule(tanh, ({ y }) => [sub(square(y), 1)])))
+    const f = (p: { readonly w: AnyExpr; readonly b: AnyExpr }) => sum(add(p.w, u(cd.tanh)(p.b)))
+    const run = () => bad.checkGrad(f, [{ w: [1, 2], b: [3, 4] }], { seed: 9 })
+    const c = run()
+    expect(c._tag === 'Left' ? c.left.map((x) => x.path).join('; ') : '').toMatch(/\[0\]\.b/)
+    expect(c).toEqual(run())
+  })
+  it('are matchers for tests', () => {
+    expect.extend(matchers)
+    const ok = checkGrad((x: AnyExpr) => u(cd.sin)(x))(1)
+    expect(matchers.toPass(ok)).toMatchObject({ pass: true })
+    expect(matchers.toPass(all(pullback((b, y) => sub(0, good(b, y))))).message()).toMatch(/^check +of +at/)
+  })
+  it('say where there is a kink, and accept what lies between its sides', () => {
+    const c = checkGrad((x: AnyExpr) => sum(u(cd.abs)(x)))([0, 1])
+    expect(report(c)).toMatch(/^ok {3}f.*\nkink \[0\]: .* between -.* and .* \(abs\)/)
+  })
+  it('check f32 in f64, and hold its own derivatives against that', () => {
+    const f = cd.fn({ x: cd.f32(3) }, ({ x }) => cd.sum(cd.exp(cd.mul(x, x))))
+    expect(checkGrad(f)({ x: new Float32Array([0.1, -0.7, 1.3]) })._tag).toBe('Right')
+  })
+})

@@ -1,0 +1,67 @@
+// Every public name has a docstring where users see it, every public function an example that shows its result, and copies are up to date.
+import { describe, expect, it } from 'vitest'
+import { copies, copiesIn, entries, exportsOf, type PublicName, parse, publicNames, shortPath, synced } from '../../scripts/docs-source.js'
+import * as check from '../../src/check/index.js'
+import * as property from '../../src/check/property.js'
+import * as codual from '../../src/index.js'
+import { patternOf } from './expected.js'
+import { examplesIn } from './extract.js'
+
+const values: Readonly<Record<string, unknown>> = { ...codual, ...check, ...property }
+const names = publicNames()
+const where = (n: PublicName): string => `${n.name} (${shortPath(n.file)}:${n.line})`
+const isFunction = (n: PublicName): boolean => !n.type && typeof values[n.name] === 'function'
+const examplesOf = (n: PublicName): readonly string[] =>
+  n.doc === undefined ? [] : examplesIn('doc.ts', `${n.doc.text}\nexport const x = 0`).map((e) => e.code)
+const showsResult = (code: string): boolean =>
+  code.split('\n').some((line) => patternOf(/\s\/\/ (.*)$/.exec(line)?.[1] ?? '') !== undefined)
+
+describe('public names', () => {
+  it('are all found by reading the source: those that run, and those of types', () => {
+    expect(
+      names
+        .filter((n) => !n.type)
+        .map((n) => n.name)
+        .sort(),
+    ).toEqual(Object.keys(values).sort())
+    expect(names.some((n) => n.type)).toBe(true)
+  })
+
+  it('are exported once: a name of src/index.ts would silently hide that of a file it hands on', () => {
+    for (const path of Object.values(entries)) {
+      const exported = exportsOf(path).map((e) => e.name)
+      expect(exported.filter((name, i) => exported.indexOf(name) !== i)).toEqual([])
+    }
+  })
+
+  it('have a docstring', () => {
+    expect(names.filter((n) => n.doc === undefined).map(where)).toEqual([])
+  })
+
+  it('have an example that shows its result, if they are functions', () => {
+    const functions = names.filter(isFunction)
+    expect(functions.length).toBeGreaterThan(100)
+    expect(functions.filter((n) => !examplesOf(n).some(showsResult)).map(where)).toEqual([])
+  })
+
+  it('say first what they are: a formula or a noun phrase that ends with a stop', () => {
+    const first = (n: PublicName): string => n.doc?.text.replace(/^\/\*\*\s*(\* )?/, '') ?? ''
+    expect(names.filter((n) => /^(This|Returns|Return|Computes|A function that)\b/.test(first(n))).map(where)).toEqual([])
+  })
+})
+
+describe('copied docstrings', () => {
+  it('are those of the definitions (npm run docs:sync)', () => {
+    expect(
+      copies()
+        .filter((path) => synced(path) !== parse(path).text)
+        .map(shortPath),
+    ).toEqual([])
+  })
+
+  it('reach every constant that names something defined elsewhere', () => {
+    const copied = copies().flatMap((path) => copiesIn(path).map((c) => c.name))
+    expect(copied.length).toBeGreaterThan(100)
+    expect(copied).toEqual(expect.arrayContaining(['grad', 'tanh', 'matmul', 'map', 'tensor']))
+  })
+})

@@ -1,0 +1,75 @@
+// The examples that users read: `@example` in the docstrings of src, and the ts blocks of README.md and docs/*.md.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { root } from '../../scripts/docs-source.js'
+import { sourcesUnder } from '../architecture/sources.js'
+
+/** One example: its code, where it starts, and whether it shows values or types. */
+export interface Example {
+  readonly file: string
+  readonly line: number
+  readonly code: string
+  readonly of: 'value' | 'type' | 'document'
+}
+
+const lineAt = (text: string, position: number): number => text.slice(0, position).split('\n').length
+
+/** The code after each `@example` of a docstring that begins at `start` of a file's text. */
+const examplesOf = (text: string, start: number, end: number): readonly { readonly line: number; readonly code: string }[] => {
+  // Stars and the comment's ends become blanks or nothing, and every line stays a line: positions keep their line numbers.
+  const lines = text
+    .slice(start + 3, end - 2)
+    .split('\n')
+    .map((line, i) => (i === 0 ? line : line.replace(/^\s*\* ?/, '')))
+  const first = lineAt(text, start)
+  const found: { line: number; code: string }[] = []
+  lines.forEach((line, i) => {
+    const at = /(?:^|\s)@example\s?(.*)$/.exec(line)
+    if (at !== null) found.push({ line: first + i, code: at[1] ?? '' })
+    else if (/^\s*@[a-z]/.test(line)) found.push({ line: 0, code: '' })
+    else if (found.length > 0) found[found.length - 1]!.code += `\n${line}`
+  })
+  return found.filter((e) => e.line > 0).map((e) => ({ line: e.line, code: e.code.trimEnd() }))
+}
+
+/** Every `@example` of a TypeScript file. */
+export const examplesIn = (path: string, text: string): readonly Example[] => {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
+  const found = new Map<number, Example>()
+  const visit = (node: ts.Node): void => {
+    for (const range of ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
+      if (text.startsWith('/**', range.pos))
+        for (const e of examplesOf(text, range.pos, range.end)) {
+          const type = ts.isTypeAliasDeclaration(node) && node.getFullStart() <= range.pos
+          if (!found.has(e.line)) found.set(e.line, { file: path, line: e.line, code: e.code, of: type ? 'type' : 'value' })
+        }
+    ts.forEachChild(node, visit)
+  }
+  ts.forEachChild(file, visit)
+  return [...found.values()]
+}
+
+/** Every ts block of a Markdown file. */
+export const blocksIn = (path: string, text: string): readonly Example[] =>
+  [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((m) => ({
+    file: path,
+    line: lineAt(text, m.index) + 1,
+    code: (m[1] ?? '').trimEnd(),
+    of: 'document',
+  }))
+
+/** Every example of the repository. A copy that `npm run docs:sync` made is left out: its definition has the same. */
+export const allExamples = (): readonly Example[] => {
+  const isCopy = (path: string): boolean => path.startsWith('src/core/public/') || path === 'src/index.ts'
+  const inSource = sourcesUnder('src').flatMap((s) => examplesIn(s.path, s.text))
+  const defined = new Set(inSource.filter((e) => !isCopy(e.file)).map((e) => e.code))
+  const documents = [
+    'README.md',
+    ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((f) => `docs/${f.replaceAll('\\', '/')}`),
+  ]
+  return [
+    ...inSource.filter((e) => !isCopy(e.file) || !defined.has(e.code)),
+    ...documents.filter((f) => f.endsWith('.md')).flatMap((f) => blocksIn(f, readFileSync(join(root, f), 'utf8'))),
+  ]
+}
