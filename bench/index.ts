@@ -1,12 +1,12 @@
-// npm run bench -- [--only W3,W4] [--rounds 5] [--dtype f32|f64] [--peers codual,jax-js] [--budget ms] [--out file]
+// npm run bench -- [--only W3,W4] [--rounds 5] [--dtype f32|f64] [--peers codual,jax-js] [--budget ms] [--out file] [--markdown median|least]
 import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { WorkloadDtype } from '../test/golden/spec.js'
 import { type Options, type Row, rowsOf, runRow } from './harness.js'
 import type { Peer } from './peer.js'
-import { header, remarks, rowLine } from './report.js'
+import { type By, header, ratioTable, remarks, rowLine } from './report.js'
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     peers: { type: 'string' },
     budget: { type: 'string', default: '100' },
     out: { type: 'string', default: 'out/bench.json' },
+    markdown: { type: 'string' },
   },
 })
 
@@ -28,6 +29,11 @@ const positive = (name: string, text: string): number => {
 const dtypeOf = (text: string | undefined): WorkloadDtype | undefined => {
   if (text === undefined || text === 'f32' || text === 'f64') return text
   throw new Error(`--dtype wants f32 or f64, got ${text}`)
+}
+
+const byOf = (text: string | undefined): By | undefined => {
+  if (text === undefined || text === 'median' || text === 'least') return text
+  throw new Error(`--markdown wants median or least, got ${text}`)
 }
 
 /** Peers are loaded only when asked for. The ratios are the first one's: codual's, unless --peers says otherwise. */
@@ -51,6 +57,10 @@ const main = async (): Promise<void> => {
     dtype: dtypeOf(values.dtype),
     budget: positive('budget', values.budget),
   }
+  const by = byOf(values.markdown)
+  // The load is that of others: it is taken before anything runs here.
+  const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, load: loadavg()[0] }
+  const date = new Date().toISOString()
   const asked = values.peers?.split(',')
   const peers = await peersOf(asked ?? Object.keys(available))
   const names = peers.map(({ name }) => name)
@@ -65,9 +75,9 @@ const main = async (): Promise<void> => {
     console.log(rowLine(names, row))
   }
   for (const remark of remarks(rows)) console.log(`  ${remark}`)
+  if (by !== undefined) console.log(`\n${ratioTable(names, rows, by)}\n`)
   await mkdir(dirname(values.out), { recursive: true })
-  const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length }
-  await writeFile(values.out, `${JSON.stringify({ machine, options, peers: names, rows }, null, 2)}\n`)
+  await writeFile(values.out, `${JSON.stringify({ date, machine, options, peers: names, rows }, null, 2)}\n`)
   console.log(`wrote ${values.out}`)
   const bad = rows.filter(({ outcomes }) => ['wrong', 'failed'].includes(outcomes[names[0]!]!.kind))
   if (bad.length > 0) {

@@ -87,6 +87,27 @@ export const rowLine = (peers: readonly string[], row: Row): string => {
   )
 }
 
+/** median: of the ratios in each round. least: of the shortest samples, which the load of others hardly changes. */
+export type By = 'median' | 'least'
+
+const ratioBy = (by: By, row: Row, first: string, name: string): number | undefined => {
+  const [a, b] = [row.outcomes[first], row.outcomes[name]]
+  if (a?.kind !== 'timed' || b?.kind !== 'timed') return undefined
+  return by === 'median' ? row.ratios[name] : a.times.min / b.times.min
+}
+
+/** The ratios alone as a Markdown table: the first peer's time over each other's, in rows of one run. */
+export const ratioTable = (peers: readonly string[], rows: readonly Row[], by: By): string => {
+  const [first = '', ...others] = peers
+  const cell = (row: Row, name: string): string => shown(ratioBy(by, row, first, name), (x) => (x < 10 ? x.toPrecision(2) : x.toFixed(0)))
+  const markdown = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [
+    markdown(['', 'work', ...others]),
+    `|${'---|'.repeat(others.length + 2)}`,
+    ...rows.map((row) => markdown([row.name, `${row.doc}, ${row.dtype}`, ...others.map((name) => cell(row, name))])),
+  ].join('\n')
+}
+
 /** What the cells leave out: why a peer is wrong, failed or absent, and what it does differently. */
 export const remarks = (rows: readonly Row[]): readonly string[] =>
   rows.flatMap((row) =>

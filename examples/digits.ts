@@ -3,13 +3,14 @@
 // --seed N      which random weights and which order of the images (default 1)
 // --quick       fewer images and one epoch: a look at the parts, not at the accuracy
 // --out FOLDER  where the pictures go (default out)
+// --backend B   where LeNet trains: cpu (default) or webgpu
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import cliProgress from 'cli-progress'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { report } from '../src/check/index.js'
-import { compile, cpu, tensor, vectorSpace } from '../src/index.js'
+import { compile, cpu, onDevice, tensor, vectorSpace, type WebGpuBackend, webgpu } from '../src/index.js'
 import { type Digits, fillBatch, loadDigits, random, shuffled, thinned } from './digits/data.js'
 import { checkModes, distanceToF64 } from './digits/gradient-check.js'
 import { lenet, lenetStep, logistic, logisticStep } from './digits/models.js'
@@ -21,6 +22,7 @@ export interface DigitsOptions {
   readonly seed?: number
   readonly quick?: boolean
   readonly out?: string
+  readonly backend?: 'cpu' | WebGpuBackend
 }
 
 /** A scalar that the compiled step writes into. */
@@ -44,6 +46,24 @@ const lenetTrainee = (seed: number) => {
   return { params, trainee }
 }
 
+/** The same on a GPU: parameters and moments stay there; images go in, loss and accuracy come out. */
+const lenetOnDevice = async (seed: number, backend: WebGpuBackend) => {
+  const params = initial(lenet.params, seed)
+  const state = await onDevice({ params, m: vectorSpace.zero(params), v: vectorSpace.zero(params) }, backend)
+  const [loss, correct] = [scalar(), scalar()]
+  const step = compile(lenetStep, backend).into({ ...state, loss, correct })
+  const predict = compile(lenet.predict, backend)
+  const trainee: Trainee = {
+    name: `${lenet.name} on ${backend.name}`,
+    step: async ({ x, y }, rate) => {
+      await step({ ...state, rate, x, y })
+      return { loss: loss.item(), correct: correct.item() }
+    },
+    predict: (x) => predict({ params: state.params, x }),
+  }
+  return { params, trainee }
+}
+
 const logisticTrainee = (seed: number): Trainee => {
   const params = initial(logistic.params, seed)
   const state = { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params), loss: scalar(), correct: scalar() }
@@ -61,14 +81,14 @@ const logisticTrainee = (seed: number): Trainee => {
 }
 
 /** Trains behind a progress bar; gives the loss of every step. */
-const trainWithBar = (model: Trainee, data: Digits, schedule: Schedule): readonly number[] => {
+const trainWithBar = async (model: Trainee, data: Digits, schedule: Schedule): Promise<readonly number[]> => {
   const bar = new cliProgress.SingleBar({
     format: `${model.name.padEnd(20)} {bar} {value}/{total} steps  loss {loss}  accuracy {accuracy} %  {duration_formatted}`,
     hideCursor: true,
   })
   bar.start(stepsOf(data, schedule), 0, { loss: '', accuracy: '' })
   try {
-    return train(model, data, schedule, (step, loss, accuracy) => {
+    return await train(model, data, schedule, (step, loss, accuracy) => {
       bar.update(step, { loss: loss.toFixed(4), accuracy: (100 * accuracy).toFixed(1) })
     })
   } finally {
@@ -78,13 +98,14 @@ const trainWithBar = (model: Trainee, data: Digits, schedule: Schedule): readonl
 
 const percent = (x: number): string => `${(100 * x).toFixed(1)} %`
 
-export const main = async (log: Log, { seed = 1, quick = false, out = 'out' }: DigitsOptions = {}) => {
+export const main = async (log: Log, { seed = 1, quick = false, out = 'out', backend = 'cpu' }: DigitsOptions = {}) => {
   const whole = loadDigits()
   const data = quick ? { train: thinned(whole.train, 4000), test: thinned(whole.test, 500) } : whole
   const schedule: Schedule = { epochs: quick ? 1 : 30, batch: 64, rate: 0.002, seed, shift: 0 }
   log(`${data.train.count} images to train on, ${data.test.count} never seen; seed ${seed}`)
 
-  const { params, trainee } = lenetTrainee(seed)
+  const { params, trainee } = backend === 'cpu' ? lenetTrainee(seed) : await lenetOnDevice(seed, backend)
+  if (backend !== 'cpu') log(`LeNet trains on ${await backend.adapter()}`)
 
   // Before any training: is the gradient the derivative of the loss? A few images are enough, the checker takes its time.
   const some = (size: number): Batch => {
@@ -101,11 +122,11 @@ export const main = async (log: Log, { seed = 1, quick = false, out = 'out' }: D
 
   const from = performance.now()
   const regression = logisticTrainee(seed)
-  const regressionLosses = trainWithBar(regression, data.train, schedule)
-  const regressionAccuracy = accuracyOf(predictions(regression, data.test), data.test)
-  const losses = trainWithBar(trainee, data.train, { ...schedule, shift: quick ? 0 : 2 })
+  const regressionLosses = await trainWithBar(regression, data.train, schedule)
+  const regressionAccuracy = accuracyOf(await predictions(regression, data.test), data.test)
+  const losses = await trainWithBar(trainee, data.train, { ...schedule, shift: quick ? 0 : 2 })
   const seconds = (performance.now() - from) / 1000
-  const predicted = predictions(trainee, data.test)
+  const predicted = await predictions(trainee, data.test)
   const accuracy = accuracyOf(predicted, data.test)
 
   mkdirSync(out, { recursive: true })
@@ -127,10 +148,14 @@ export const main = async (log: Log, { seed = 1, quick = false, out = 'out' }: D
 }
 
 const options = (): DigitsOptions => {
-  const { values } = parseArgs({ options: { seed: { type: 'string' }, quick: { type: 'boolean' }, out: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { seed: { type: 'string' }, quick: { type: 'boolean' }, out: { type: 'string' }, backend: { type: 'string' } },
+  })
   const seed = Number(values.seed ?? 1)
   if (!Number.isInteger(seed)) throw new Error(`--seed takes a whole number, not ${values.seed}`)
-  return { seed, quick: values.quick ?? false, out: values.out ?? 'out' }
+  const { backend = 'cpu' } = values
+  if (backend !== 'cpu' && backend !== 'webgpu') throw new Error(`--backend takes cpu or webgpu, not ${backend}`)
+  return { seed, quick: values.quick ?? false, out: values.out ?? 'out', backend: backend === 'cpu' ? 'cpu' : webgpu() }
 }
 
 start(import.meta.url, (log) => main(log, options()))

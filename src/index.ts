@@ -61,7 +61,8 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
   return typed<Codual>({
     ...makeOperators(registry, runtime),
     customRule: makeCustomRule(runtime),
-    fn: (declaration: unknown, body: (x: unknown) => unknown) => declare(runtime, declaration, body),
+    fn: (declaration: unknown, body: (x: unknown) => unknown, options: { readonly name?: string } = {}) =>
+      declare(runtime, declaration, body, options.name),
     evaluate: evaluateWith(backend),
     compile: (f: unknown, b: Backend = backend) => (b.kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b)),
     compileAsync: compileAsyncCore,
@@ -111,6 +112,7 @@ const bound: Codual = /*#__PURE__*/ makeCodual(coreRegistry, cpu())
  * A typed function of one tree of inputs: their declaration, and a body from expressions to an expression (or a tree of them).
  *
  * Called with values it runs, with expressions it inlines; `compile` traces it once per signature. Named axes are bound at each call.
+ * `{ name }` is what errors and `show` call it, the body's own name unless given.
  * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
  * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
  */
@@ -133,14 +135,16 @@ export const valueAndGrad: Public['valueAndGrad'] = bound.valueAndGrad
 /**
  * The Jacobian times a tangent, forward: (x, dx) |-> [f(x), f'(x) dx].
  *
- * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.1.
+ * Several arguments are given as their tuple; only what varies needs a tangent that is not 0. Cost: a small multiple of f's, whatever the
+ * number of inputs.   Source  Griewank and Walther 2008, 3.1.
  * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
 export const jvp: Public['jvp'] = bound.jvp
 /**
  * A cotangent times the Jacobian, in reverse: (x, yBar) |-> [f(x), f'(x)^T yBar].
  *
- * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.2.
+ * Several arguments are given as their tuple; `wrt` names those whose cotangents are wanted (all, unless given). Cost: a small multiple
+ * of f's, whatever the number of inputs.   Source  Griewank and Walther 2008, 3.2.
  * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
 export const vjp: Public['vjp'] = bound.vjp
@@ -154,12 +158,14 @@ export const hvp: Public['hvp'] = bound.hvp
 /**
  * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
  *
+ * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
 export const linearize: Public['linearize'] = bound.linearize
 /**
  * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
+ * `inAxes` has 0 for each argument that is mapped and null for one that is the same at every index: vmap(f, { inAxes: [null, 0] }).
  * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
  * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
  */
@@ -167,14 +173,16 @@ export const vmap: Public['vmap'] = bound.vmap
 /**
  * The Jacobian by columns, in forward mode: shape [...f(x), ...x], one pushed basis vector per input, all at once.
  *
- * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks.
+ * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks. `chunk` says how many
+ * vectors at once: less memory, more steps.
  * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
  */
 export const jacfwd: Public['jacfwd'] = bound.jacfwd
 /**
  * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
  *
- * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks.
+ * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks. `chunk` says how many
+ * vectors at once: less memory, more steps.
  * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
  */
 export const jacrev: Public['jacrev'] = bound.jacrev
@@ -268,22 +276,30 @@ export const runSync: Public['runSync'] = bound.runSync
 
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
-export type { Aval } from './core/aval.js'
-export type { AsyncBackend, AsyncExecutable, Backend, Executable, ExplainedStep, Explanation, SyncBackend } from './core/backend.js'
+export { type DeviceStats, type WebGpuBackend, type WebGpuOptions, webgpu } from './backends/webgpu/index.js'
+export { type Aval, aval } from './core/aval.js'
+export type {
+  AsyncBackend,
+  AsyncExecutable,
+  Backend,
+  DeviceArray,
+  DeviceWork,
+  Elements,
+  Executable,
+  ExplainedStep,
+  Explanation,
+  SyncBackend,
+} from './core/backend.js'
 export { decodeError } from './core/codec.js'
 export { CoDual, Dual } from './core/dual.js'
 export type { Env, RunEvent } from './core/effects.js'
 export { binary, unary } from './core/elementwise.js'
 export type { AdError, AdException } from './core/error.js'
 export { isAdException } from './core/error.js'
-export { explain } from './core/explain.js'
-export { byMeaning, type Facet, type KernelFunction, type KernelTable, missing, perElement } from './core/facets.js'
+export { explain, raise } from './core/explain.js'
+export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/facets.js'
 export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/interpret.js'
 export type { NDArray } from './core/ndarray.js'
-export { matmulAdd } from './core/ops/contract.js'
-export { tensordot } from './core/ops/einsum.js'
-export { batchStatistics, crossEntropy, dropout, embedding, linear } from './core/ops/nn.js'
-export { kron, vdot } from './core/ops/products.js'
 export {
   applyPrimitive,
   definePlugin,
@@ -296,7 +312,17 @@ export {
   pluginMonoid,
   type RuleRow,
 } from './core/plugin.js'
-export { type AnyPrimitive, type ArgKind, type Primitive, primitive } from './core/primitive.js'
+export {
+  type AnyPrimitive,
+  type ArgKind,
+  type Kink,
+  type NoParams,
+  type OpClass,
+  type Primitive,
+  primitive,
+  type Sample,
+  type SampleArg,
+} from './core/primitive.js'
 export * from './core/public/activations.js'
 export * from './core/public/arithmetic.js'
 export * from './core/public/circular.js'

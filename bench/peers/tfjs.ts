@@ -8,12 +8,10 @@ import '@tensorflow/tfjs-backend-wasm'
 import * as tf from '@tensorflow/tfjs-core'
 import { spec, type Workload } from '../../test/golden/spec.js'
 import type { Inputs, Outputs, Peer, Prepare, WorkloadId } from '../peer.js'
+import { type Loss, losses, mlp, rosenbrock, type Tensors } from './tfjs-losses.js'
 
 // tfjs-core's Node bundle holds no gradients; its folder of them is CommonJS to Node, and registers them globally.
 createRequire(import.meta.url)('@tensorflow/tfjs-core/dist/register_all_gradients.js')
-
-type Tensors = Readonly<Record<string, tf.Tensor>>
-type Loss = (x: Tensors) => tf.Scalar
 
 const lacking = ['Conv2DBackpropFilter', 'MaxPoolGrad'] as const
 
@@ -106,69 +104,6 @@ const lossOf =
     return { run, primal, dispose: dispose(x) }
   }
 
-/** By rows and then over them: tfjs-wasm accumulates a whole array in one f32, which is too coarse for W2 and W15. */
-const sum = (x: tf.Tensor): tf.Scalar => {
-  const rows = x.rank === 1 && x.size % 256 === 0 ? tf.reshape(x, [x.size / 256, 256]) : x
-  return rows.rank < 2 ? tf.sum(rows) : tf.sum(tf.sum(rows, -1))
-}
-
-const sumSquares = (x: tf.Tensor): tf.Scalar => sum(tf.square(x))
-const dense = (x: tf.Tensor, W: tf.Tensor, b: tf.Tensor): tf.Tensor => tf.add(tf.matMul(x as tf.Tensor2D, W as tf.Tensor2D), b)
-
-const mlp: Loss = (x) => sumSquares(dense(tf.tanh(dense(x.x!, x.W1!, x.b1!)), x.W2!, x.b2!))
-
-const lenet: Loss = ({ x, K1, c1, K2, c2, D1, d1, D2, d2, D3, d3 }) => {
-  const block = (h: tf.Tensor, K: tf.Tensor, c: tf.Tensor): tf.Tensor4D => {
-    const y = tf.conv2d(h as tf.Tensor4D, tf.transpose(K as tf.Tensor4D, [2, 3, 1, 0]), 1, 'valid')
-    return tf.maxPool(tf.relu(tf.add(y, c)) as tf.Tensor4D, 2, 2, 'valid')
-  }
-  const h = block(block(tf.transpose(x!, [0, 2, 3, 1]), K1!, c1!), K2!, c2!)
-  const flat = tf.reshape(tf.transpose(h, [0, 3, 1, 2]), [128, 256])
-  return sumSquares(dense(tf.relu(dense(tf.relu(dense(flat, D1!, d1!)), D2!, d2!)), D3!, d3!))
-}
-
-/** The part of every step that reads the inputs, as one product: [T, B, I] to T arrays of [B, n]. */
-const fromInputs = (xs: tf.Tensor, W: tf.Tensor, b: tf.Tensor): readonly tf.Tensor[] => {
-  const [T, B, I] = xs.shape as [number, number, number]
-  return tf.unstack(tf.reshape(dense(tf.reshape(xs, [T * B, I]), W, b), [T, B, W.shape[1]!]))
-}
-
-const rnn: Loss = ({ xs, Wx, Wh, b }) => {
-  let h: tf.Tensor = tf.zeros([64, 128])
-  for (const z of fromInputs(xs!, Wx!, b!)) h = tf.tanh(dense(h, Wh!, z))
-  return sumSquares(h)
-}
-
-const lstm: Loss = ({ xs, Wi, Wh, b }) => {
-  let h: tf.Tensor = tf.zeros([256, 64])
-  let c: tf.Tensor = tf.zeros([256, 64])
-  for (const z of fromInputs(xs!, Wi!, b!)) {
-    const [i, f, g, o] = tf.split(dense(h, Wh!, z), 4, 1) as [tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]
-    c = tf.add(tf.mul(tf.sigmoid(f), c), tf.mul(tf.sigmoid(i), tf.tanh(g)))
-    h = tf.mul(tf.sigmoid(o), tf.tanh(c))
-  }
-  return sumSquares(h)
-}
-
-const gru: Loss = ({ xs, Wi, Wh, b }) => {
-  let h: tf.Tensor = tf.zeros([256, 64])
-  for (const zx of fromInputs(xs!, Wi!, b!)) {
-    const [rx, ux, nx] = tf.split(zx, 3, 1) as [tf.Tensor, tf.Tensor, tf.Tensor]
-    const [rh, uh, nh] = tf.split(tf.matMul(h as tf.Tensor2D, Wh as tf.Tensor2D), 3, 1) as [tf.Tensor, tf.Tensor, tf.Tensor]
-    const u = tf.sigmoid(tf.add(ux, uh))
-    const n = tf.tanh(tf.add(nx, tf.mul(tf.sigmoid(tf.add(rx, rh)), nh)))
-    h = tf.add(n, tf.mul(u, tf.sub(h, n)))
-  }
-  return sumSquares(h)
-}
-
-const rosenbrock = (x: tf.Tensor): tf.Scalar => {
-  const n = x.shape[0]! - 1
-  const u = tf.slice(x, 0, n)
-  const d = tf.sub(tf.slice(x, 1, n), tf.square(u))
-  return tf.sum(tf.add(tf.mul(100, tf.square(d)), tf.square(tf.sub(1, u))))
-}
-
 /** tfjs has no forward mode: the gradient of the gradient's product with v. */
 const hvp: Prepare = async (inputs) => {
   await start()
@@ -202,25 +137,23 @@ const product: Prepare = async (inputs) => {
   return { run: () => ({ C: tidily(() => read(tf.matMul(x.A as tf.Tensor2D, x.B as tf.Tensor2D))) }), dispose: dispose(x) }
 }
 
-const squaredProduct: Loss = ({ A, B }) => sumSquares(tf.matMul(A as tf.Tensor2D, B as tf.Tensor2D))
-
 export const workloads = {
-  W1: lossOf('W1', ({ x }) => sumSquares(x!)),
-  W2: lossOf('W2', ({ x }) => sum(tf.atan2(x!, tf.scalar(2)))),
-  W3: lossOf('W3', mlp),
-  W4: lossOf('W4', lenet),
-  W5: lossOf('W5', ({ W, b, x }) => sum(tf.exp(dense(W!, x!, b!)))),
-  W7: lossOf('W7', rnn),
-  W8: lossOf('W8', lstm),
-  W9: lossOf('W9', gru),
-  W10: lossOf('W10', ({ a, b }) => sum(tf.mul(tf.tanh(a!), tf.sigmoid(b!)))),
-  W11: lossOf('W11', ({ x, y, W, b }) => tf.mean(tf.square(tf.sub(dense(x!, W!, b!), y!)))),
-  W12: lossOf('W12', ({ x }) => tf.exp(x as tf.Scalar)),
+  W1: lossOf('W1', losses.W1),
+  W2: lossOf('W2', losses.W2),
+  W3: lossOf('W3', losses.W3),
+  W4: lossOf('W4', losses.W4),
+  W5: lossOf('W5', losses.W5),
+  W7: lossOf('W7', losses.W7),
+  W8: lossOf('W8', losses.W8),
+  W9: lossOf('W9', losses.W9),
+  W10: lossOf('W10', losses.W10),
+  W11: lossOf('W11', losses.W11),
+  W12: lossOf('W12', losses.W12),
   W13: hvp,
-  W14: lossOf('W14', ({ x }) => rosenbrock(x!)),
+  W14: lossOf('W14', losses.W14),
   W14h: hessian,
-  W15s: lossOf('W15s', squaredProduct),
-  W15l: lossOf('W15l', squaredProduct),
+  W15s: lossOf('W15s', losses.W15s),
+  W15l: lossOf('W15l', losses.W15l),
   M15s: product,
   M15l: product,
 } satisfies Partial<Record<WorkloadId, Prepare>>

@@ -1,7 +1,7 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
 import { type Spec, type Tensor, type Tensors, tensor, treeMap } from '../../src/index.js'
 import { rateAt } from './adam.js'
-import { type Digits, fillBatch, normal, random, shuffled, side } from './data.js'
+import { type Digits, fillBatch, normal, random, shuffled, side } from './batches.js'
 
 /** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
 export const initial = <D>(declared: D, seed: number): Tensors<D> => {
@@ -23,12 +23,17 @@ export const batchOf = (size: number) => ({
 })
 export type Batch = ReturnType<typeof batchOf>
 
+/** Loss of a batch, and the share of it that was right. */
+export interface Figures {
+  readonly loss: number
+  readonly correct: number
+}
 /** What the loop needs of a model: a step that changes its parameters in place, and its predictions. */
 export interface Trainee {
   readonly name: string
   /** Runs one step; gives the loss and the share of the batch that was right, before the step. */
-  readonly step: (batch: Batch, rate: Tensor<[], 'f32'>) => { readonly loss: number; readonly correct: number }
-  readonly predict: (x: Batch['x']) => Tensor<number[], 'i32'>
+  readonly step: (batch: Batch, rate: Tensor<[], 'f32'>) => Figures | Promise<Figures>
+  readonly predict: (x: Batch['x']) => Tensor<number[], 'i32'> | Promise<Tensor<number[], 'i32'>>
 }
 export interface Schedule {
   readonly epochs: number
@@ -44,7 +49,7 @@ export type Progress = (step: number, loss: number, accuracy: number) => void
 export const stepsOf = (data: Digits, schedule: Schedule): number => schedule.epochs * Math.floor(data.count / schedule.batch)
 
 /** Trains in place; gives the loss of every step. */
-export const train = (model: Trainee, data: Digits, schedule: Schedule, progress: Progress): readonly number[] => {
+export const train = async (model: Trainee, data: Digits, schedule: Schedule, progress: Progress): Promise<readonly number[]> => {
   const { epochs, batch: size, seed } = schedule
   const next = random(seed)
   const steps = stepsOf(data, schedule)
@@ -59,7 +64,7 @@ export const train = (model: Trainee, data: Digits, schedule: Schedule, progress
     for (let from = 0; from + size <= data.count; from += size) {
       fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data, shift)
       rate.data[0] = rateAt(losses.length + 1, steps, schedule.rate)
-      const done = model.step(batch, rate)
+      const done = await model.step(batch, rate)
       losses.push(done.loss)
       loss = losses.length === 1 ? done.loss : 0.95 * loss + 0.05 * done.loss
       accuracy = losses.length === 1 ? done.correct : 0.95 * accuracy + 0.05 * done.correct
@@ -70,7 +75,7 @@ export const train = (model: Trainee, data: Digits, schedule: Schedule, progress
 }
 
 /** The digit predicted for each image. */
-export const predictions = (model: Trainee, data: Digits): Int32Array => {
+export const predictions = async (model: Trainee, data: Digits): Promise<Int32Array> => {
   const size = Math.min(500, data.count)
   const batch = batchOf(size)
   const out = new Int32Array(data.count)
@@ -78,7 +83,7 @@ export const predictions = (model: Trainee, data: Digits): Int32Array => {
     const count = Math.min(size, data.count - from)
     const at = Int32Array.from({ length: size }, (_, i) => from + Math.min(i, count - 1)) // the last batch is filled up with its last image
     fillBatch(data, at, batch.x.data, batch.y.data)
-    out.set(model.predict(batch.x).data.subarray(0, count), from)
+    out.set((await model.predict(batch.x)).data.subarray(0, count), from)
   }
   return out
 }

@@ -25,7 +25,12 @@ const scalars: Readonly<Record<DType, Aval>> = {
   bool: { shape: [], dtype: 'bool', size: 1 },
 }
 
-/** The aval of a shape and a dtype; shared for rank 0. */
+/**
+ * The aval of a shape and a dtype: what a primitive's shape rule gives.
+ *
+ * Errors  BadInput for lengths that are negative or not whole, or more elements than an array can have.
+ * @example aval([2, 3], 'f32').size   // 6
+ */
 export const aval = (shape: readonly number[], dtype: DType): Aval => {
   if (shape.length === 0) return scalars[dtype]
   const size = sizeOf(shape)

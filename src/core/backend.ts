@@ -1,5 +1,5 @@
 /** What a backend is: a value that prepares programs and runs them. */
-import type { TypedArray } from './ndarray.js'
+import type { NDArray, TypedArray } from './ndarray.js'
 import type { Program } from './program.js'
 
 /** A program made ready for one backend: its shapes are fixed. */
@@ -13,13 +13,25 @@ export interface Executable {
   readonly dispose: () => void
 }
 
+/** Elements that a device holds, of one dtype and size. */
+export interface DeviceArray {
+  /** Name of the backend that made it. */
+  readonly backend: string
+  /** A copy of the elements, after all that was asked of the device before. */
+  readonly read: () => Promise<TypedArray>
+  readonly dispose: () => void
+}
+/** Elements of an array: in the host's memory or on a device. */
+export type Elements = TypedArray | DeviceArray
+
 /** A program made ready for a backend that answers later (a GPU). */
 export interface AsyncExecutable {
   /**
    * As `Executable.run`, later: nothing but this call touches the arrays of `inputs` and `into` until the Promise settles, and calls of one
-   * executable come one at a time. A rejected run leaves `into` as it was; the next run is not affected.
+   * executable come one at a time. A rejected run leaves `into` as it was; the next run is not affected. What is on the backend's device
+   * stays there: no element of it passes through the host.
    */
-  readonly run: (inputs: readonly TypedArray[], into?: readonly TypedArray[], accumulate?: boolean) => Promise<readonly TypedArray[]>
+  readonly run: (inputs: readonly Elements[], into?: readonly Elements[], accumulate?: boolean) => Promise<readonly Elements[]>
   readonly explain: () => Explanation
   /** Frees what the program holds; called after the last run has settled. */
   readonly dispose: () => void
@@ -40,6 +52,20 @@ export interface ExplainedStep {
   readonly flops: number
   /** Bytes of the buffers that it touches. */
   readonly bytes: number
+  /** A step that a device has no kernel for: it runs on the CPU, with so many bytes read back and written; and why. */
+  readonly transfer?: { readonly bytesRead: number; readonly bytesWritten: number; readonly reason: string }
+}
+
+/** What one call asks of a device, with every argument and result in the host's memory. */
+export interface DeviceWork {
+  readonly dispatches: number
+  /** One for each run of steps between two that need the CPU. */
+  readonly submits: number
+  readonly readbacks: number
+  readonly bytesWritten: number
+  readonly bytesRead: number
+  /** Distinct shaders. */
+  readonly pipelines: number
 }
 
 /** Figures of a plan, as data: what runs, how often, and what it needs. */
@@ -63,6 +89,8 @@ export interface Explanation {
   readonly copiedAccumulators: number
   readonly planMs: number
   readonly cached: boolean
+  /** On a backend with a device. */
+  readonly device?: DeviceWork
 }
 
 /** Sync backends give results at once; async ones give Promises. */
@@ -74,6 +102,8 @@ export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
    * program's own, so that they too are copied at the call.
    */
   readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<AsyncExecutable>
+  /** Copies an array to the backend's device, where it has one. */
+  readonly place?: (array: NDArray) => Promise<DeviceArray>
 }
 /** A backend that gives results at once. */
 export type SyncBackend = Backend<'sync'>

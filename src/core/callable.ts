@@ -18,6 +18,13 @@ export interface Meta {
   readonly arity: number
   /** From arguments with expressions at their leaves to a tree of expressions. `fresh`: the leaves are distinct new inputs that nothing has captured. */
   readonly body: (args: readonly unknown[], fresh: boolean) => unknown
+  /** How its arguments are taken apart, where a declaration does not say it. */
+  readonly read?: (args: readonly unknown[]) => ReadArgs
+}
+/** Arguments taken apart: leaves, and the tree of the argument list. */
+export interface ReadArgs {
+  readonly leaves: readonly (Node | NDArray)[]
+  readonly def: TreeDef
 }
 
 const META = Symbol('codual.meta')
@@ -50,7 +57,8 @@ export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unkn
   return f
 }
 
-const toNode = (x: Node | NDArray): Node =>
+/** An argument's leaf as an expression. */
+export const toNode = (x: Node | NDArray): Node =>
   isExpr(x)
     ? (x as Node)
     : isTensor(x)
@@ -60,7 +68,8 @@ const toNode = (x: Node | NDArray): Node =>
         : new Tensor(x.shape, x.dtype, x.data).node
 
 /** Arguments taken apart and held against the declaration. */
-export const readArgs = (meta: Meta, args: readonly unknown[]): { readonly leaves: (Node | NDArray)[]; readonly def: TreeDef } => {
+export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
+  if (meta.read !== undefined) return meta.read(args)
   const want = meta.declared
   if (want !== undefined) {
     if (args.length !== meta.arity)
@@ -153,6 +162,7 @@ export const declare = (
   runtime: Runtime,
   declaration: unknown,
   body: (x: unknown) => unknown,
+  name: string = body.name,
 ): ((...args: readonly unknown[]) => unknown) => {
   const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x) || (isLeaf(x) && !Array.isArray(x)))
   for (const l of leaves)
@@ -164,7 +174,7 @@ export const declare = (
         fix: "use f64(2, 3), f32('batch', 3), ...",
       })
   return callable(runtime, {
-    name: body.name === '' ? 'fn' : body.name,
+    name: name === '' ? 'fn' : name,
     declared: { def, specs: leaves as Spec[] },
     arity: 1,
     body: ([x]) => body(x),

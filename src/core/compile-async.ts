@@ -1,9 +1,10 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
-import type { AsyncExecutable, Backend, Explanation } from './backend.js'
-import type { TypedArray } from './ndarray.js'
+import type { AsyncBackend, AsyncExecutable, Backend, Elements, Explanation, SyncBackend } from './backend.js'
+import { elementsOf, hosted, onADevice } from './device-tensor.js'
+import type { NDArray, TypedArray } from './ndarray.js'
 import { capturedTensor, type Program } from './program.js'
 import { type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
-import { assertReadable, readTargets } from './targets.js'
+import { assertReadable, holdForReading, readTargets } from './targets.js'
 
 /** A function compiled for an asynchronous backend. */
 export interface CompiledAsyncCore {
@@ -27,14 +28,16 @@ const withoutCaptures = (p: Program): Program => ({ ...p, inputs: [...p.inputs, 
 /** What is kept for a signature: the executable, once it is there, and the tensors that calls read beside their arguments. */
 interface Later {
   readonly executable: Promise<AsyncExecutable>
-  readonly captured: readonly { readonly data: TypedArray }[]
+  readonly captured: readonly NDArray[]
 }
 
 /** The executable of a program on any backend; a synchronous one runs when its turn comes. */
 const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecutable> => {
-  const x = await backend.prepare(program)
+  if (backend.kind === 'async') return (backend as AsyncBackend).prepare(program)
+  const x = (backend as SyncBackend).prepare(program)
   return {
-    run: async (inputs, into, accumulate) => x.run(inputs, into, accumulate),
+    run: async (inputs, into, accumulate) =>
+      x.run(hosted(inputs, program.name), into === undefined ? undefined : hosted(into, program.name), accumulate),
     explain: () => x.explain(),
     dispose: () => x.dispose(),
   }
@@ -44,7 +47,7 @@ const nothing = (): void => undefined
 
 /** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
 export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore => {
-  const signatures = makeSignatures<Later>(f, (program, located) => {
+  const signatures = makeSignatures<Later, Elements>(f, elementsOf, (program, located) => {
     const executable = prepareOn(backend, withoutCaptures(program)).catch((e) => {
       throw located(e)
     })
@@ -67,16 +70,25 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
     }
   }
   /** What a call needs, read and copied now. */
-  const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly TypedArray[] } => {
+  const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly Elements[] } => {
     const { p, inputs } = signatures.find(args)
-    const all = [...inputs, ...p.executable.captured.map((t) => t.data)]
+    const all = [...inputs, ...p.executable.captured.map(elementsOf)]
     assertReadable(all, signatures.name)
-    return { p, inputs: all.map((x) => x.slice()) }
+    return { p, inputs: all.map((x) => (onADevice(x) ? x : x.slice())) }
   }
 
+  /** A call in its turn; what it reads on a device is no target of another until it has ended. */
+  const reading = async <A>(inputs: readonly Elements[], job: () => Promise<A>): Promise<A> => {
+    const release = holdForReading(inputs)
+    try {
+      return await enqueue(job)
+    } finally {
+      release()
+    }
+  }
   const call = async (...args: readonly unknown[]): Promise<unknown> => {
     const { p, inputs } = begin(args)
-    return enqueue(async () => toTensors(p.program, await (await ready(p)).run(inputs)))
+    return reading(inputs, async () => toTensors(p.program, (await (await ready(p)).run(inputs)) as readonly TypedArray[]))
   }
   const compiled = call as unknown as CompiledAsyncCore
   compiled.into = (outputs, options = {}) => {
@@ -90,7 +102,7 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
       }
       targets.hold('async')
       try {
-        await enqueue(async () => (await ready(p)).run(inputs, targets.data, options.accumulate ?? false))
+        await reading(inputs, async () => (await ready(p)).run(inputs, targets.data, options.accumulate ?? false))
       } finally {
         targets.release()
       }

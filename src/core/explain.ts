@@ -84,7 +84,11 @@ export const userFrame = (stack: string | undefined): string | undefined => {
   return undefined
 }
 
-/** Throw an AdError, with the user's own line taken from the stack when the error has none. */
+/**
+ * Throws an AdError as an AdException, with the user's own line: what a primitive's shape rule does with arguments that do not fit.
+ *
+ * @example runSync(cpu())(() => raise({ _tag: 'BadInput', where: 'half', reason: 'needs an even length.' }))()   // Left({ _tag: 'BadInput', where: 'half', ... })
+ */
 export const raise = (e: AdError): never => {
   const carrier = new Error()
   let error = e

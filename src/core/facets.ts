@@ -59,6 +59,12 @@ export type FacetTable<F, I = never, W = never> = { readonly [K in keyof F]: Fac
 /** Facets by primitive, never by name: two users' primitives of one name have nothing in common. */
 export type KernelTable<I = never, W = never> = ReadonlyMap<AnyPrimitive, Facet<I, W>>
 
+/**
+ * Code of one element, fused into loops with its neighbours, in the form of one backend: for WebGPU a function that gives an expression of
+ * WGSL from the names of its arguments.
+ *
+ * @example inline(({ x }: { readonly x: readonly string[] }) => `${x[0]} * 2.0`).kind   // 'inline'
+ */
 export const inline = <I>(code: I): Inline<I> => ({ kind: 'inline', code })
 export const whole = <W>(make: W): Whole<W> => ({ kind: 'whole', make })
 export const planned = (as: PlannedAs, otherwise?: string): Planned => ({
@@ -117,6 +123,10 @@ export class Facets<I, W> {
       const own = shipped.get(primitive)
       if (own !== undefined && own !== facet) raise({ _tag: 'DuplicatePrimitive', name: primitive.name, facet: `kernels of ${backend}` })
     }
+  }
+  /** Raises MissingKernel. */
+  none(primitive: AnyPrimitive, reason: string): never {
+    return raise(this.missing(primitive, reason))
   }
   private missing(primitive: AnyPrimitive, reason: string): AdError {
     const { name } = primitive

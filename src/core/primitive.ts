@@ -21,6 +21,7 @@ export interface Sample<P = unknown> {
   readonly params: P
   readonly note?: string
 }
+/** One argument of a sample: its shape, and what its elements are drawn from. */
 export interface SampleArg {
   readonly shape: readonly number[]
   readonly dtype?: DType
@@ -86,6 +87,7 @@ export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((.
 
 /** No parameters. */
 export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoParams>
+/** The parameters of a primitive that has none. */
 export type NoParams = Readonly<Record<never, never>>
 export const NO_PARAMS: NoParams = Object.freeze({})
 

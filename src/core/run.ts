@@ -1,7 +1,8 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 import { type Aval, aval, sameAval } from './aval.js'
-import type { Executable, Explanation, SyncBackend } from './backend.js'
+import type { Elements, Executable, Explanation, SyncBackend } from './backend.js'
 import { type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from './callable.js'
+import { hosted } from './device-tensor.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
@@ -88,10 +89,10 @@ export interface Prepared<X> {
 }
 
 /** The signatures a compiled function has met (tree, shapes, dtypes): one program and one executable each. */
-export interface Signatures<X> {
+export interface Signatures<X, T extends Elements = TypedArray> {
   readonly name: string
   /** The program for these arguments, and their data. */
-  readonly find: (args: readonly unknown[]) => { readonly p: Prepared<X>; readonly inputs: readonly TypedArray[] }
+  readonly find: (args: readonly unknown[]) => { readonly p: Prepared<X>; readonly inputs: readonly T[] }
   /** The program that `explain` means: of the last call, of the declaration at some sizes, or of arguments. */
   readonly explained: (args: readonly unknown[]) => Prepared<X>
   readonly forget: (p: Prepared<X>) => void
@@ -105,7 +106,12 @@ const isSizes = (x: unknown): x is Readonly<Record<string, number>> =>
   Object.getPrototypeOf(x) === Object.prototype &&
   Object.values(x).every((v) => typeof v === 'number')
 
-export const makeSignatures = <X>(f: unknown, make: (program: Program, located: (e: unknown) => unknown) => X): Signatures<X> => {
+/** `read` gives the elements of an argument. */
+export const makeSignatures = <X, T extends Elements = TypedArray>(
+  f: unknown,
+  read: (x: NDArray) => T,
+  make: (program: Program, located: (e: unknown) => unknown) => X,
+): Signatures<X, T> => {
   const meta = metaOf(f)
   const prepared: Prepared<X>[] = []
   let last: Prepared<X> | undefined
@@ -118,10 +124,10 @@ export const makeSignatures = <X>(f: unknown, make: (program: Program, located: 
   const open = (): void => {
     if (closed) raise({ _tag: 'BadInput', where: meta.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
   }
-  const find = (args: readonly unknown[]): { readonly p: Prepared<X>; readonly inputs: readonly TypedArray[] } => {
+  const find = (args: readonly unknown[]): { readonly p: Prepared<X>; readonly inputs: readonly T[] } => {
     open()
     if (last !== undefined) {
-      const fast = fastInputs(last, args)
+      const fast = fastInputs(last, args, read)
       if (fast !== undefined) return { p: last, inputs: fast }
     }
     if (args.some(hasExpr)) concrete(undefined as unknown as Node, meta.name)
@@ -131,7 +137,7 @@ export const makeSignatures = <X>(f: unknown, make: (program: Program, located: 
     last =
       prepared.find((q) => sameDef(q.def, def) && q.avals.every((a, i) => sameAval(a, avals[i]!))) ??
       prepare(def, avals, traceMeta(meta, def, avals))
-    return { p: last, inputs: arrays.map((a) => a.data) }
+    return { p: last, inputs: arrays.map(read) }
   }
   return {
     name: meta.name,
@@ -174,9 +180,11 @@ export interface CompiledCore {
   [Symbol.dispose]: () => void
 }
 
+const dataOf = (x: NDArray): TypedArray => x.data
+
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
 export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
-  const signatures = makeSignatures<Executable>(f, (program) => backend.prepare(program))
+  const signatures = makeSignatures<Executable>(f, dataOf, (program) => backend.prepare(program))
   const call = (...args: readonly unknown[]): unknown => {
     const { p, inputs } = signatures.find(args)
     assertReadable(inputs, signatures.name)
@@ -185,6 +193,7 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
   const compiled = call as unknown as CompiledCore
   compiled.into = (outputs, options = {}) => {
     const targets = readTargets(outputs)
+    const targetData = hosted(targets.data, 'into')
     let checked: Prepared<Executable> | undefined
     return (...args) => {
       const { p, inputs } = signatures.find(args)
@@ -195,7 +204,7 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
       }
       targets.hold('sync')
       try {
-        p.executable.run(inputs, targets.data, options.accumulate ?? false)
+        p.executable.run(inputs, targetData, options.accumulate ?? false)
       } finally {
         targets.release()
       }
@@ -212,20 +221,20 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
 }
 
 /** Input data when the arguments have exactly the last signature as tensors or typed arrays; undefined otherwise (the slow path decides). */
-const fastInputs = (p: Prepared<unknown>, args: readonly unknown[]): readonly TypedArray[] | undefined => {
+const fastInputs = <T>(p: Prepared<unknown>, args: readonly unknown[], read: (x: NDArray) => T): readonly T[] | undefined => {
   const def = p.def as Extract<TreeDef, { _tag: 'Tuple' }>
   if (args.length !== def.items.length) return undefined
-  const out: TypedArray[] = []
-  for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out)) return undefined
+  const out: T[] = []
+  for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
   return out
 }
 /** Adds the leaves' data in order; false at the first that differs. At the top level: it runs at every call, and makes no closure. */
-const gather = (avals: readonly Aval[], d: TreeDef, x: unknown, out: TypedArray[]): boolean => {
+const gather = <T>(avals: readonly Aval[], d: TreeDef, x: unknown, out: T[], read: (x: NDArray) => T): boolean => {
   if (d._tag === 'Leaf') {
     if (!isTensor(x)) return false
     const a = avals[out.length]!
     if (x.dtype !== a.dtype || !sameShape(x.shape, a.shape)) return false
-    out.push(x.data)
+    out.push(read(x))
     return true
   }
   if (d._tag === 'Record') {
@@ -234,12 +243,12 @@ const gather = (avals: readonly Aval[], d: TreeDef, x: unknown, out: TypedArray[
     for (const _ in x) n++
     if (n !== d.keys.length) return false
     for (let i = 0; i < d.keys.length; i++)
-      if (!Object.hasOwn(x, d.keys[i]!) || !gather(avals, d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!], out)) return false
+      if (!Object.hasOwn(x, d.keys[i]!) || !gather(avals, d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!], out, read)) return false
     return true
   }
   if (d._tag === 'Tuple') {
     if (!Array.isArray(x) || x.length !== d.items.length) return false
-    for (let i = 0; i < d.items.length; i++) if (!gather(avals, d.items[i]!, x[i], out)) return false
+    for (let i = 0; i < d.items.length; i++) if (!gather(avals, d.items[i]!, x[i], out, read)) return false
     return true
   }
   return true

@@ -1,36 +1,41 @@
 /** The caller's arrays that `.into` writes: what they must be, and the locks that keep two calls from writing one of them. */
 import { showAval } from './aval.js'
+import type { Elements } from './backend.js'
+import { elementsOf, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
-import type { TypedArray } from './ndarray.js'
 import type { Program } from './program.js'
 import { sameShape } from './shape.js'
 import { isTensor, type Tensor } from './tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef } from './tree.js'
 
-/** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved. */
+/** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved; and how many unresolved calls read it on its device. */
 interface Lock {
   held: 'free' | 'sync' | 'async'
+  readers: number
 }
 
 /** Locks by buffer, so that all functions see them. Nothing else is kept of a call. */
-const locks = /*#__PURE__*/ new WeakMap<ArrayBufferLike, Lock>()
+const locks = /*#__PURE__*/ new WeakMap<object, Lock>()
+/** What is locked: a buffer, or elements on a device. */
+const storeOf = (a: Elements): object => (onADevice(a) ? a : a.buffer)
 /** Number of buffers that unresolved calls write: 0 spares every other call the look-up. */
 let unresolved = 0
 
-const lockOf = (buffer: ArrayBufferLike): Lock => {
-  let l = locks.get(buffer)
+const lockOf = (a: Elements): Lock => {
+  const store = storeOf(a)
+  let l = locks.get(store)
   if (l === undefined) {
-    l = { held: 'free' }
-    locks.set(buffer, l)
+    l = { held: 'free', readers: 0 }
+    locks.set(store, l)
   }
   return l
 }
 
 /** Raises when one of the arrays is a target of a call that has not resolved: what would be read is neither the old value nor the new. */
-export const assertReadable = (arrays: readonly TypedArray[], where: string): void => {
+export const assertReadable = (arrays: readonly Elements[], where: string): void => {
   if (unresolved === 0) return
   for (const a of arrays)
-    if (locks.get(a.buffer)?.held === 'async')
+    if (locks.get(storeOf(a))?.held === 'async')
       raise({
         _tag: 'BadInput',
         where,
@@ -39,18 +44,31 @@ export const assertReadable = (arrays: readonly TypedArray[], where: string): vo
       })
 }
 
+/** Keeps what a call reads on a device from being written by another until `release`. Arrays in the host's memory are copied at the call. */
+export const holdForReading = (arrays: readonly Elements[]): (() => void) => {
+  const held = arrays.filter(onADevice).map(lockOf)
+  for (const l of held) l.readers++
+  return () => {
+    for (const l of held) l.readers--
+  }
+}
+
 /** The targets of `.into`, checked once; `hold` and `release` stand around each call that writes them. */
 export interface Targets {
   readonly tree: unknown
-  readonly data: readonly TypedArray[]
+  readonly data: readonly Elements[]
   /** Raises unless the targets fit the results of the program. */
   readonly check: (program: Program) => void
   readonly hold: (kind: 'sync' | 'async') => void
   readonly release: () => void
 }
 
-const overlap = (a: TypedArray, b: TypedArray): boolean =>
-  a.buffer === b.buffer && a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength
+const overlap = (a: Elements, b: Elements): boolean =>
+  !onADevice(a) &&
+  !onADevice(b) &&
+  a.buffer === b.buffer &&
+  a.byteOffset < b.byteOffset + b.byteLength &&
+  b.byteOffset < a.byteOffset + a.byteLength
 
 const nameOf = (def: TreeDef, i: number): string => leafPaths(def)[i] || 'the result'
 
@@ -67,7 +85,7 @@ export const readTargets = (outputs: unknown): Targets => {
             fix: 'outputs are tensors; make them with tensor or zeros.',
           }),
   )
-  const data = targets.map((t) => t.data)
+  const data = targets.map(elementsOf)
   data.forEach((a, i) => {
     for (let j = 0; j < i; j++)
       if (a === data[j] || overlap(a, data[j]!))
@@ -78,7 +96,7 @@ export const readTargets = (outputs: unknown): Targets => {
           fix: 'give each output an array of its own.',
         })
   })
-  const own = [...new Set(data.map((d) => d.buffer))].map(lockOf)
+  const own = [...new Set(data.map(lockOf))]
   return {
     tree: outputs,
     data,
@@ -110,6 +128,13 @@ export const readTargets = (outputs: unknown): Targets => {
             fix:
               l.held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
           })
+      if (own.some((l) => l.readers > 0))
+        raise({
+          _tag: 'BadInput',
+          where: 'into',
+          reason: 'a target on the device is being read by a call that has not resolved.',
+          fix: 'await that call first.',
+        })
       for (const l of own) l.held = kind
       if (kind === 'async') unresolved += own.length
     },

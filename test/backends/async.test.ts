@@ -5,6 +5,7 @@ import * as RTE from 'fp-ts/lib/ReaderTaskEither.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as RNEA from 'fp-ts/lib/ReadonlyNonEmptyArray.js'
 import { describe, expect, it } from 'vitest'
+import type { TypedArray } from '../../src/core/ndarray.js'
 import * as cd from '../../src/index.js'
 
 /** Lets other work run for a while. */
@@ -52,13 +53,13 @@ const toy = (): Toy => {
           running++
           log.push('run')
           try {
-            await turns(inputs[0]!.length) // longer inputs take longer
+            await turns((inputs[0] as TypedArray).length) // longer inputs take longer
             await backend.gate
             if (backend.fail === 'run') {
               backend.fail = undefined
               lost()
             }
-            return x.run(inputs, into, accumulate)
+            return x.run(inputs as readonly TypedArray[], into as readonly TypedArray[], accumulate)
           } finally {
             running--
           }

@@ -164,7 +164,7 @@ describe('cpu agrees with the reference', () => {
         )
       if (!shape.includes(0))
         agree(
-          gradient((args: Record<string, AnyExpr>) => crossEntropy(args.x, softmax(args.w!))),
+          gradient((args: Record<string, AnyExpr>) => crossEntropy(args.x!, softmax(args.w!))),
           xs,
           1e-10,
           'cross entropy',
@@ -172,7 +172,7 @@ describe('cpu agrees with the reference', () => {
     }
     const classes = { x: drawer('f64')([3, 4]), y: tensor([0, 3, 1], [3], 'i32') as unknown as Tensor }
     agree(
-      gradient((args: Record<string, AnyExpr>) => crossEntropy(args.x, args.y)),
+      gradient((args: Record<string, AnyExpr>) => crossEntropy(args.x!, args.y!)),
       classes,
       1e-12,
       'cross entropy of classes',

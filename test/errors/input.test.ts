@@ -65,6 +65,17 @@ describe('arguments of a declared function', () => {
     expect(failure(() => loose(c)({ p: { w }, x: [[1, 2]] })).error._tag).toBe('ShapeMismatch')
     expect(loose(c)(good)).toMatchObject({ dtype: 'f64' })
   })
+  it('a tensor and an expression in one argument: called, it inlines and the tensor is read at each call; compiled, it is an error', () => {
+    const x = cd.tensor([1, 2, 3, 4, 5, 6], [2, 3])
+    const traced = cd.compile(cd.fn({ v: cd.f64(2, 3) }, ({ v }) => cd.add(model({ p: { w: v }, x } as never), 0)))
+    expect(traced({ v: w }).item()).toBe(model({ p: { w }, x: x.toArray() } as never).item())
+    x.data.fill(1)
+    expect(traced({ v: w }).item()).toBe(42)
+    const compiled = loose(cd.compile(model))
+    expect(failure(() => loose(cd.grad((v: cd.AnyExpr) => compiled({ p: { w: v }, x }) as never))(w)).message).toMatch(
+      /an expression where a concrete array/,
+    )
+  })
   it('an expression to a compiled function', () => {
     expect(
       failure(() =>

@@ -30,11 +30,13 @@ describe('npm run example:NAME', () => {
   const scripts = Object.entries(manifest.scripts).filter(([name]) => name.startsWith('example:'))
   it('names a file for each example', () => {
     expect(scripts.map(([name]) => name.slice('example:'.length)).sort()).toEqual(
-      ['autograd', 'cells', 'digits', 'flux', 'mooncake', 'quickstart', 'rule', 'yota', 'zygote'].sort(),
+      ['autograd', 'browser', 'cells', 'digits', 'flux', 'mooncake', 'quickstart', 'rule', 'yota', 'zygote'].sort(),
     )
-    for (const [name, command] of scripts) {
-      expect(command).toBe(`tsx examples/${name.slice('example:'.length)}.ts`)
-      expect(existsSync(join(root, command.slice('tsx '.length)))).toBe(true)
+    for (const [script, command] of scripts) {
+      const name = script.slice('example:'.length)
+      const page = command === `vite examples/${name}`
+      if (!page) expect(command).toBe(`tsx examples/${name}.ts`)
+      expect(existsSync(join(root, page ? `examples/${name}/index.html` : `examples/${name}.ts`))).toBe(true)
     }
   })
   const start = (...args: readonly string[]): string =>

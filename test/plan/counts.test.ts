@@ -191,7 +191,7 @@ describe('one plan for equal expressions', () => {
     ]
     const weights = Array.from({ length: 10 }, (_, k) => [[0.1 * (k + 1)], [0.2], [0.3]])
     const make = (k: number) => {
-      const rate = k + 1.5 // not 1, which a rewrite reads, nor another literal of the program
+      const rate = k + 2 // not 1, which a rewrite reads; 2 is a literal of the gradient too
       const w = cd.tensor(weights[k]!)
       const layer = (v: Any) => cd.matmul(v, w as never) as Any
       const nested = (g: (v: Any) => Any) => (v: Any) => g(v)
@@ -200,7 +200,7 @@ describe('one plan for equal expressions', () => {
         : (v: Any) => cd.mean(cd.square(cd.mul(nested(layer)(...([v] as const)), rate)))
     }
     const value = (k: number): number =>
-      x.map((row) => (k + 1.5) * row.reduce((s, v, j) => s + v * weights[k]![j]![0]!, 0)).reduce((s, y) => s + y * y, 0) / 2
+      x.map((row) => (k + 2) * row.reduce((s, v, j) => s + v * weights[k]![j]![0]!, 0)).reduce((s, y) => s + y * y, 0) / 2
     for (let order = 0; order < 10; order++)
       for (let i = 0; i < 10; i++) {
         const k = (7 * i + order) % 10
@@ -209,6 +209,33 @@ describe('one plan for equal expressions', () => {
       }
     expect(backend.cache().plans).toBe(1)
     expect(backend.cache().misses).toBe(1)
+  })
+  it('a literal that equals another of the program changes no plan', () => {
+    const backend = makeCpu({ verify: true })
+    const f = (a: number, b: number, c: number) => (v: Any) => cd.sum(cd.mul(cd.tanh(cd.add(cd.mul(v, a), b)) as never, c) as never)
+    for (const [a, b, c] of [
+      [2, 3, 4],
+      [2, 2, 4],
+      [2, 3, 2],
+      [5, 5, 5],
+      [-1, 1, 1.5],
+    ] as const) {
+      const { value, grad } = cd.compile(cd.valueAndGrad(f(a, b, c) as never), backend)([0.3, -0.2] as never) as unknown as {
+        readonly value: cd.Tensor
+        readonly grad: cd.Tensor
+      }
+      const y = [0.3, -0.2].map((x) => Math.tanh(a * x + b))
+      expect(value.item()).toBeCloseTo(c * (y[0]! + y[1]!), 12)
+      y.forEach((t, i) => {
+        expect(grad.data[i]).toBeCloseTo(c * a * (1 - t * t), 12)
+      })
+    }
+    expect(backend.cache()).toMatchObject({ plans: 1, misses: 1, hits: 4 })
+  })
+  it('expressions that equal literals make equal are one value all the same', () => {
+    const shared = explain((x: Any) => [cd.sum(cd.sin(cd.mul(x, 2)) as never), cd.mul(cd.sin(cd.mul(x, 2)), 3)], [1, 2])
+    const apart = explain((x: Any) => [cd.sum(cd.sin(cd.mul(x, 2)) as never), cd.mul(cd.sin(cd.mul(x, 4)), 3)], [1, 2])
+    expect(shared.flops).toBeLessThan(apart.flops)
   })
   it('closures that differ in an axis or in wrt have their own plans', () => {
     const backend = makeCpu()

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as codual from '../../src/index.js'
+import { compile, hoverOf } from './harness.js'
 
 const folder = new URL('../../src/core/ops/', import.meta.url)
 const names = readdirSync(folder)
@@ -48,6 +49,22 @@ describe('run time and types agree', () => {
     ).toEqual(['i32', 'f64', 'f64', 'f64', 'i32', 'bool'])
     expect(dtype(codual.linearRecurrence(i, i))).toBe('f64')
     expect(dtype(codual.dynamicUpdateSlice(i, [3], [0]))).toBe('i32')
+  })
+  it('primitives: an operation has one at run time where its type says so', () => {
+    const typed = compile(
+      'primitives',
+      `import type { Signatures } from '../../../src/core/types/signatures.js'
+       type Named<K extends keyof Signatures> = Signatures[K] extends { readonly primitive: { readonly name: infer N extends string } } ? \`\${K} \${N}\` : never
+       export declare const names: { [K in keyof Signatures]: Named<K> }[keyof Signatures]`,
+    )
+    expect(typed.errors).toEqual([])
+    const named = (op: unknown): string | undefined => (op as { readonly primitive?: { readonly name: string } }).primitive?.name
+    expect([...hoverOf(typed, 'names').matchAll(/"(\w+ \w+)"/g)].map(([, pair]) => pair).sort()).toEqual(
+      Object.entries(codual)
+        .filter(([, op]) => named(op) !== undefined)
+        .map(([name, op]) => `${name} ${named(op)}`)
+        .sort(),
+    )
   })
   it('assertShape of a tensor is that tensor', () => {
     expect(codual.assertShape(i, [2])).toBe(i)

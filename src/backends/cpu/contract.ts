@@ -6,5 +6,5 @@ import type { CpuTable } from './kernel.js'
 /** One row per primitive of core/ops/contract.ts. */
 export const contractKernels: CpuTable<typeof contract> = {
   matmul: planned('gemm', 'integers have no product kernel'),
-  matmulAdd: planned('gemm'),
+  matmulAdd: planned('gemm', 'integers have no product kernel'),
 }

@@ -1,11 +1,10 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
-import { itemBytes } from '../../core/aval.js'
 import { APPLY, CONST, linearize } from '../../core/expr.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
-import type { View } from './value.js'
+import type { ItemBytes, View } from './value.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
 export interface Operand {
@@ -116,6 +115,7 @@ export const makeLoop = (
   body: Body,
   inputs: readonly Draft[],
   outputs: readonly DraftOutput[],
+  itemBytes: ItemBytes,
 ): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
   const drafts: readonly Draft[] = [...inputs, ...outputs]
   const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))

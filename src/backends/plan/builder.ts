@@ -64,14 +64,20 @@ export class Builder {
   input(shape: readonly number[], dtype: DType): number {
     return this.push('input', shape, dtype, null, null, NONE, false, 0, NONE)
   }
+  /** A slot of its own for each literal, so that one that happens to equal another changes no plan; what is made of equal ones is shared. */
   constant(x: number, dtype: DType): number {
     words.setFloat64(0, x)
     const code = [-2, this.id(dtype), words.getInt32(0), words.getInt32(4)]
     const known = this.codes.find(code)
-    if (known >= 0) return known
-    const id = this.push('const', NONE, dtype, null, null, NONE, true, this.consts.length, code)
+    const id = this.push('const', NONE, dtype, null, null, NONE, true, this.consts.length, known < 0 ? code : NONE)
+    if (known >= 0) this.firsts.set(id, known)
     this.consts.push({ value: id, number: x })
     return id
+  }
+  /** The first literal that equals a later one: value numbering reads this, keys do not. */
+  private readonly firsts = new Map<number, number>()
+  private first(id: number): number {
+    return this.values[id]!.kind === 'const' ? (this.firsts.get(id) ?? id) : id
   }
   private paramsId(prim: AnyPrimitive, params: unknown): number {
     if (params === NO_PARAMS) return -1
@@ -106,7 +112,7 @@ export class Builder {
       prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params),
       position,
     ]
-    for (const a of args) code.push(a)
+    for (const a of args) code.push(this.first(a))
     if (prim === null || kind === 'pad' || kind === 'copy') for (const d of shape) code.push(d)
     const known = this.codes.find(code)
     if (known >= 0) return known
@@ -123,7 +129,7 @@ export class Builder {
     const base = this.values[view.base]!
     if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1))
       return view.base
-    const code = [-3, view.base, view.offset, ...view.strides, -1, ...shape]
+    const code = [-3, this.first(view.base), view.offset, ...view.strides, -1, ...shape]
     const known = this.codes.find(code)
     if (known >= 0) return known
     return this.push('view', shape, dtype, null, null, [view.base], false, 0, code, view)

@@ -1,5 +1,5 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
-import { aval, itemBytes } from '../../core/aval.js'
+import { aval } from '../../core/aval.js'
 import { elementwise } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout.js'
 import type { MapParams } from '../../core/ops/map.js'
@@ -56,7 +56,7 @@ export class Emitter {
     return i
   }
   private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {
-    const made = makeLoop(shape, body, inputs, outputs)
+    const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes)
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
     this.steps.push({
       kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
@@ -69,7 +69,7 @@ export class Emitter {
 
   /** A place as what a loop writes. */
   private target(p: Place, dtype: Value['dtype']): Draft {
-    return { storage: p.storage, offset: p.offset * itemBytes[dtype], strides: p.strides, dtype }
+    return { storage: p.storage, offset: p.offset * this.places.itemBytes[dtype], strides: p.strides, dtype }
   }
 
   private emitLoop(unit: number, u: Unit): void {
@@ -122,7 +122,7 @@ export class Emitter {
         results.push(load(v.args[0]!))
         outputs.push({
           storage: p.storage,
-          offset: p.offset * itemBytes[v.dtype],
+          offset: p.offset * this.places.itemBytes[v.dtype],
           strides,
           dtype: v.dtype,
           fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate },
@@ -190,7 +190,7 @@ export class Emitter {
     const accumulate = v.args.length > 2
     if (accumulate) this.accumulateInto(unit, v, v.args[2]!)
     const p = this.places.own(v)
-    const item = itemBytes[v.dtype]
+    const item = this.places.itemBytes[v.dtype]
     const rank = v.shape.length
     const [m, n] = [v.shape[rank - 2]!, v.shape[rank - 1]!]
     const batch = v.shape.slice(0, -2)
@@ -240,7 +240,7 @@ export class Emitter {
       const inputs = group.map(({ id }) => this.places.draft(id, shape))
       const outputs = group.map(({ offset }) => ({
         storage: whole.storage,
-        offset: offset * itemBytes[c.dtype],
+        offset: offset * this.places.itemBytes[c.dtype],
         strides: whole.strides,
         dtype: c.dtype,
       }))
@@ -285,14 +285,14 @@ export class Emitter {
     }[]
     const operand = (id: number): Operand => {
       const q = this.places.placeOf(id)
-      return { storage: q.storage, offset: q.offset * itemBytes[this.values[id]!.dtype], strides: [] }
+      return { storage: q.storage, offset: q.offset * this.places.itemBytes[this.values[id]!.dtype], strides: [] }
     }
     const byPosition = new Map(results.map((r) => [r.position, r.value]))
     const targets = outs.map((o, i): Operand => {
       const value = byPosition.get(i)
       // A result that nobody reads still needs room.
       return value === undefined
-        ? { storage: this.places.newStorage(sizeOf(o.shape) * itemBytes[o.dtype]), offset: 0, strides: [] }
+        ? { storage: this.places.newStorage(sizeOf(o.shape) * this.places.itemBytes[o.dtype]), offset: 0, strides: [] }
         : operand(value.id)
     })
     const kernel: OpaqueKernel = { kind: 'opaque', prim, params: v.params, args: avals, results: outs, inPlace }

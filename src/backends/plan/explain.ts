@@ -9,7 +9,11 @@ import type { Ir } from './value.js'
 
 /** Names of the primitives that a kernel computes. */
 const opsOf = (k: Kernel): readonly string[] =>
-  k.kind === 'opaque' ? [k.prim.name] : k.kind === 'gemm' ? ['matmul'] : k.body.ops.map((o) => o.prim.name)
+  k.kind === 'opaque'
+    ? [k.prim.name]
+    : k.kind === 'gemm'
+      ? ['matmul']
+      : [...k.body.ops.map((o) => o.prim.name), ...k.outputs.flatMap((o) => (o.fold === undefined ? [] : [o.fold.op]))]
 
 /** One line for a kernel. */
 const labelOf = (k: Kernel): string =>
@@ -17,7 +21,7 @@ const labelOf = (k: Kernel): string =>
     ? k.prim.name
     : k.kind === 'gemm'
       ? `gemm ${k.dtype}${k.accumulate ? ' +=' : ''}`
-      : `loop ${k.body.ops.map((o) => o.prim.name).join(' ') || 'copy'}${k.outputs.some((o) => o.fold) ? ' fold' : ''}`
+      : `loop ${opsOf(k).join(' ') || 'copy'}`
 
 const sizesOf = (s: Step, k: Kernel): readonly number[] => (k.kind === 'opaque' ? (k.results[0]?.shape ?? []) : s.sizes)
 

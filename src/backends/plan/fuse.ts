@@ -3,7 +3,7 @@ import { elementwise } from '../../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
 import { Lists } from './ints.js'
-import type { Ir, Value } from './value.js'
+import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
   /** Scalar operations in one loop. */
@@ -12,6 +12,8 @@ export interface Limits {
   readonly buffers: number
   readonly dtypes: readonly string[]
   readonly memoryBytes: number
+  /** Bytes of an element in the backend's memory (default: a typed array's). */
+  readonly itemBytes?: ItemBytes
 }
 
 /** Values that one loop computes, in order; or one value that has a kernel of its own. */

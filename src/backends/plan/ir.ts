@@ -17,7 +17,7 @@ export type { Ir, Value, View } from './value.js'
 /** Scalar programs up to this size are written out, so that they fuse with their neighbours; larger ones stay one loop. */
 const WRITE_OUT = 128
 
-/** Bit-preserving rewrites of one scalar operation: x * 1, x / 1, x - 0. */
+/** Bit-preserving rewrites of one scalar operation: x * 1, 1 * x, x / 1. */
 const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], shape: readonly number[]): number | undefined => {
   const whole = (k: number): number | undefined => (sameShape(b.value(args[k]!).shape, shape) ? args[k] : undefined)
   const identity = prim.identity

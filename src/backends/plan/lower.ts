@@ -169,6 +169,8 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
     ]
   }),
   matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
+    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
+      return [b.make('opaque', contract.matmulAdd as unknown as AnyPrimitive, _p, [acc!, x!, y!], a!.shape, a!.dtype)]
     const batch = a!.shape.slice(0, -2)
     return [
       b.make(

@@ -1,11 +1,10 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
-import { itemBytes } from '../../core/aval.js'
 import type { SliceParams } from '../../core/ops/layout.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
 import { type Draft, spreadStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
-import { bytesOf, type Ir, type Value } from './value.js'
+import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
 export interface Place {
@@ -39,6 +38,7 @@ export class Places {
     ir: Ir,
     private readonly fused: Fused,
     private readonly rank: Int32Array,
+    readonly itemBytes: ItemBytes,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)
@@ -59,7 +59,7 @@ export class Places {
   own(v: Value): Place {
     const p = this.places[v.id]
     if (p !== undefined) return p
-    const made: Place = { storage: this.newStorage(bytesOf(v)), offset: 0, strides: stridesOf(v.shape) }
+    const made: Place = { storage: this.newStorage(v.size * this.itemBytes[v.dtype]), offset: 0, strides: stridesOf(v.shape) }
     this.places[v.id] = made
     return made
   }
@@ -87,7 +87,7 @@ export class Places {
     const p = this.placeOf(id)
     return {
       storage: p.storage,
-      offset: p.offset * itemBytes[v.dtype],
+      offset: p.offset * this.itemBytes[v.dtype],
       strides: p.storage < 0 ? stillStrides(shape.length) : spreadStrides({ base: id, offset: 0, strides: p.strides }, v.shape, shape),
       dtype: v.dtype,
     }
@@ -95,7 +95,12 @@ export class Places {
   /** The part of a place that a slice reads. */
   region(whole: Place, p: SliceParams, dtype: Value['dtype']): Draft {
     const offset = p.starts.reduce((o, s, i) => o + s * whole.strides[i]!, whole.offset)
-    return { storage: whole.storage, offset: offset * itemBytes[dtype], strides: whole.strides.map((s, i) => s * p.strides[i]!), dtype }
+    return {
+      storage: whole.storage,
+      offset: offset * this.itemBytes[dtype],
+      strides: whole.strides.map((s, i) => s * p.strides[i]!),
+      dtype,
+    }
   }
 
   /** Lets the producers of a concat's parts write into it directly, where that is possible. */

@@ -39,6 +39,7 @@ export interface Plan {
 
 /** Plans a program: fuse, order, choose kernels, place values, assign memory. */
 export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
+  const item = limits.itemBytes ?? itemBytes
   const fused = fuse(ir, limits)
   const { units, values } = fused
   const order = orderUnits(fused)
@@ -46,7 +47,7 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   order.forEach((u, i) => {
     rank[u] = i
   })
-  const places = new Places(ir, fused, rank)
+  const places = new Places(ir, fused, rank, item)
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
@@ -57,7 +58,7 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   const captured = ir.captured.map((c) => places.own(values[c.value]!).storage)
   const outputs = ir.outputs.map((id) => {
     const p = places.placeOf(id)
-    return { storage: p.storage, offset: p.offset * itemBytes[values[id]!.dtype] }
+    return { storage: p.storage, offset: p.offset * item[values[id]!.dtype] }
   })
   const memory = assignMemory(
     steps,

@@ -1,5 +1,4 @@
 /** Values: what the planner numbers instead of nodes, and the program that they make. */
-import { itemBytes } from '../../core/aval.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import type { Tensor } from '../../core/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -55,4 +54,5 @@ export interface Ir {
   readonly key: Int32Array
 }
 
-export const bytesOf = (v: Value): number => v.size * itemBytes[v.dtype]
+/** Bytes of one element of each dtype, in a backend's memory. */
+export type ItemBytes = Readonly<Record<DType, number>>

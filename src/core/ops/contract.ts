@@ -86,6 +86,13 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
     { args: [{ shape: [2, 1, 2, 3] }, { shape: [3, 3, 2] }], params: NO_PARAMS },
     { args: [{ shape: [2, 0] }, { shape: [0, 3] }], params: NO_PARAMS, note: 'empty inner axis' },
     { args: [{ shape: [0, 2] }, { shape: [2, 3] }], params: NO_PARAMS },
+    {
+      args: [
+        { shape: [2, 3], dtype: 'i32', domain: [-9, 9] },
+        { shape: [3, 2], dtype: 'i32', domain: [-9, 9] },
+      ],
+      params: NO_PARAMS,
+    },
   ],
   source: 'Giles 2008, 2.2.1',
 })
@@ -111,6 +118,14 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
     { args: [{ shape: [2, 4] }, { shape: [2, 3] }, { shape: [3, 4] }], params: NO_PARAMS },
     { args: [{ shape: [3, 2, 1] }, { shape: [3, 2, 2] }, { shape: [2, 1] }], params: NO_PARAMS },
     { args: [{ shape: [2, 3] }, { shape: [2, 0] }, { shape: [0, 3] }], params: NO_PARAMS },
+    {
+      args: [
+        { shape: [2, 2], dtype: 'i32', domain: [-9, 9] },
+        { shape: [2, 3], dtype: 'i32', domain: [-9, 9] },
+        { shape: [3, 2], dtype: 'i32', domain: [-9, 9] },
+      ],
+      params: NO_PARAMS,
+    },
   ],
   source: 'BLAS gemm with beta = 1',
 })

@@ -52,3 +52,39 @@ export const outer: Public['outer'] = typed(products.outer)
  * @example trace(tensor([[1, 2], [3, 4]]))   // 5
  */
 export const trace: Public['trace'] = typed(products.trace)
+
+/**
+ * The sum of a b over axes of a and axes of b: a number n means the last n of a and the first n of b (2 by default).
+ *
+ * Shapes  the axes of a that are left, then those of b.   Dtype  promoted.
+ * Rule    of the matrix product that it is.   Source  NumPy tensordot.
+ * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
+ * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
+ */
+export const tensordot: Public['tensordot'] = typed(contractions.tensordot)
+
+/**
+ * Inner product of two arrays of one size, flattened.
+ *
+ * Shapes  any, equally many elements -> [].   Dtype  promoted.   Rule  aBar = yBar b, bBar = yBar a.   Source  NumPy vdot.
+ * Errors  ShapeMismatch when the sizes differ.
+ * @example vdot([[1, 2]], [[3], [4]])   // 11
+ */
+export const vdot: Public['vdot'] = typed(products.vdot)
+
+/**
+ * Kronecker product: a with each element replaced by it times b.
+ *
+ * Shapes  a: [m, n], b: [p, q] -> [m p, n q]; an array of lower rank gets axes of length 1 in front.   Dtype  promoted.
+ * Rule    bilinear, as outer.   Source  NumPy kron.
+ * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
+ */
+export const kron: Public['kron'] = typed(products.kron)
+
+/**
+ * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
+ *
+ * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
+ * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
+ */
+export const matmulAdd: Public['matmulAdd'] = typed(contract.matmulAdd)

@@ -69,3 +69,50 @@ export const maxPool: Public['maxPool'] = typed(pool.maxPool)
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
 export const avgPool: Public['avgPool'] = typed(pool.avgPool)
+
+/**
+ * A dense layer: x W + b, or x W.
+ *
+ * Shapes  x: [..., m], w: [m, n], b: [n] -> [..., n].   Dtype  promoted.   Rule  of matmul and add.
+ * Errors  ShapeMismatch when x's last axis is not w's first.
+ * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
+ */
+export const linear: Public['linear'] = typed(nn.linear)
+
+/**
+ * -sum(target log softmax(logits)) along an axis (the last by default), and its mean over everything else.
+ * Targets are probabilities of the logits' rank, or i32 classes without the axis; a class out of range adds 0.
+ *
+ * Shapes  logits: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2.
+ * Rule    of logSoftmax; classes have no tangent.
+ * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32.
+ * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
+ */
+export const crossEntropy: Public['crossEntropy'] = typed(nn.crossEntropy)
+
+/**
+ * Rows of a table: one vector for each index.
+ *
+ * Shapes  table: [n, d], indices: [...] -> [..., d].   Dtype  the table's; indices i32.
+ * Rule    the table's cotangent is yBar added at the indices.   Errors  DTypeMismatch for indices that are not i32.
+ * @example embedding([[1, 2], [3, 4]], [1])   // [[3, 4]]
+ */
+export const embedding: Public['embedding'] = typed(nn.embedding)
+
+/**
+ * x where the mask holds, divided by 1 - rate, and 0 elsewhere. The mask is drawn by the caller: true with probability 1 - rate.
+ *
+ * Shapes  x and the mask broadcast.   Rule  xBar = yBar masked and scaled alike.   Source  Srivastava et al. 2014.
+ * Errors  BadInput unless 0 <= rate < 1.
+ * @example dropout([1, 2], [true, false], 0.5)   // [2, 0]
+ */
+export const dropout: Public['dropout'] = typed(nn.dropout)
+
+/**
+ * Mean and variance (divided by the count) of each channel over all other axes: what batchNorm uses, for running averages.
+ * Beside a batchNorm of the same x it costs nothing: both share the sums.
+ *
+ * Shapes  x: [n, c, ...] -> mean, variance: [c].   Errors  BadInput for an axis out of range.
+ * @example batchStatistics([[1], [3]]).mean   // [2]
+ */
+export const batchStatistics: Public['batchStatistics'] = typed(nn.batchStatistics)

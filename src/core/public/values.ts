@@ -1,5 +1,6 @@
 // Concrete arrays and trees of them: public types for core/ops. `npm run docs:sync` copies the docstrings from the definitions.
 import { codec as codecOf } from '../codec.js'
+import { onDevice as onDeviceOf, onHost as onHostOf } from '../device-tensor.js'
 import { makeTensor } from '../tensor.js'
 import { duplicated as duplicatedOf } from '../vector-space.js'
 import { type Public, typed } from './typed.js'
@@ -31,3 +32,23 @@ export const duplicated: Public['duplicated'] = typed(duplicatedOf)
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
 export const tensor: Public['tensor'] = typed(makeTensor)
+
+/**
+ * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
+ * in place, so that a training loop moves no parameter. On a backend without a device: copies.
+ *
+ * `dispose()` on a tensor frees its memory at once; what is forgotten is freed some time later.
+ * Errors  Unsupported for a dtype that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
+ * @example
+ * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
+ * await onHost(w)   // Tensor f32 [2] [1, 2]
+ */
+export const onDevice: Public['onDevice'] = typed(onDeviceOf)
+
+/**
+ * The same tree in the host's memory: device tensors are read back, after all that was asked of the device before; others stay as they are.
+ *
+ * Errors  Device where the device, and what was on it, is lost.
+ * @example (await onHost({ w: tensor([1, 2], [2]) })).w   // Tensor f64 [2] [1, 2]
+ */
+export const onHost: Public['onHost'] = typed(onHostOf)

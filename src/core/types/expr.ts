@@ -68,18 +68,20 @@ export interface Spec<out S extends Shape = Shape, out D extends DType = DType> 
 export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D>
 /** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
 export type Plain = number | NumberArray
+/** Truth values written as plain JavaScript. */
+export type PlainBool = boolean | NestedArray<boolean>
 /** Anything an operation takes. */
 export type Arg = Operand | Plain
 
 /** The shape of an argument; plain arrays have a rank and unknown sizes. */
 export type ShapeOf<A> = A extends Typed<infer S, DType> ? S : PlainShape<A>
-type PlainShape<A, R extends number[] = []> = A extends number
+type PlainShape<A, R extends number[] = []> = A extends number | boolean
   ? R
-  : [NumberArray] extends [A]
-    ? Dim[]
+  : [NestedArray<never>] extends [A]
+    ? Shape
     : A extends readonly (infer E)[]
       ? PlainShape<E, [...R, number]>
-      : Dim[]
+      : Shape
 /** The dtype of an argument; plain numbers and arrays alone are f64. */
 export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : 'f64'
 /** The shapes of a tuple (or array) of arguments. */

@@ -13,9 +13,9 @@ type InnerAxes<
 > = `matmul: inner axes differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<ka>} is not ${ShowDim<kb>})`
 /** The shape of the matrix product: [..., n, k] x [..., k, m]; a vector stands for a row (a) or a column (b). */
 export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['length']]
-  ? Dim[]
+  ? Shape
   : [number] extends [B['length']]
-    ? Dim[]
+    ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka extends Dim]
       ? B extends readonly [infer kb extends Dim]
         ? [Same<ka, kb>] extends [never]
@@ -36,9 +36,9 @@ export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['leng
 
 /** The inner product over the last axis of two arrays of vectors: the other axes broadcast. */
 export type Dot<A extends Shape, B extends Shape> = [number] extends [A['length']]
-  ? Dim[]
+  ? Shape
   : [number] extends [B['length']]
-    ? Dim[]
+    ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka]
       ? B extends readonly [...infer BL extends Shape, infer kb]
         ? [Same<ka, kb>] extends [never]
@@ -57,14 +57,14 @@ export type Square<S extends Shape, Op extends string> = [number] extends [S['le
     : ShapeError<`${Op}: needs square matrices, got shape ${Show<S>}`>
 /** S without its last N axes (1 or 2). */
 export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : N extends 1
     ? S extends readonly [...infer H extends Shape, unknown]
       ? [...H]
-      : Dim[]
+      : Shape
     : S extends readonly [...infer H extends Shape, unknown, unknown]
       ? [...H]
-      : Dim[]
+      : Shape
 /** [], if A x = B has a solution for square A, one vector or one matrix per system; else a ShapeError. The shape of x is B's. */
 export type Solve<A extends Shape, B extends Shape, Op extends string = 'solve'> = [number] extends [A['length']]
   ? []
@@ -116,20 +116,20 @@ type ShowAll<Ss extends readonly unknown[], R extends string = ''> = Ss extends 
   : R
 /** The result of einsum for a literal 'ij,jk->ik'; an unknown shape for anything else (an ellipsis, no arrow). */
 export type Einsum<Spec extends string, Ss extends readonly Shape[]> = [number] extends [Ss['length']]
-  ? Dim[]
+  ? Shape
   : number extends Ss[number]['length']
-    ? Dim[]
+    ? Shape
     : string extends Spec
-      ? Dim[]
+      ? Shape
       : Spec extends `${string}${'.' | ' '}${string}`
-        ? Dim[]
+        ? Shape
         : Spec extends `${infer L}->${infer R}`
           ? [AllLetters<L, Ss>] extends [never]
             ? ShapeError<`einsum: '${Spec}' does not fit the shapes ${ShowAll<Ss>}`>
             : [LettersOut<R, AllLetters<L, Ss>>] extends [never]
               ? ShapeError<`einsum: '${Spec}' has an output letter that no input has`>
               : LettersOut<R, AllLetters<L, Ss>>
-          : Dim[]
+          : Shape
 
 // ---- convolution and pooling
 
@@ -196,9 +196,9 @@ type WindowDims<Hs extends Shape, Ks extends Shape, Stride, P, Dilation, R exten
 
 /** The shape of a convolution of x [n, c, ...spatial] with k [o, c / groups, ...window]. */
 export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
-  ? Dim[]
+  ? Shape
   : [number] extends [K['length']]
-    ? Dim[]
+    ? Shape
     : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
       ? K extends readonly [infer o extends Dim, infer i, ...infer Ks extends Shape]
         ? X['length'] extends K['length']
@@ -218,7 +218,7 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
 type Filled<Hs extends Shape, W> = W extends readonly number[] ? W : { -readonly [I in keyof Hs]: W & number }
 /** The shape of a pooling of x [n, c, ...spatial]. */
 export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'pool'> = [number] extends [X['length']]
-  ? Dim[]
+  ? Shape
   : X extends readonly [infer n extends Dim, infer c extends Dim, ...infer Hs extends Shape]
     ? [WindowDims<Hs, Filled<Hs, O['window']>, Option<O, 'stride', O['window']>, Option<O, 'padding', 0>, 1>] extends [
         infer R extends Dim[],

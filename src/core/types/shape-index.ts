@@ -66,7 +66,7 @@ type SliceDims<
 export type Slice<S extends Shape, From extends readonly number[], To extends readonly number[], Step = undefined> = [number] extends [
   S['length'],
 ]
-  ? Dim[]
+  ? Shape
   : [number] extends [From['length']]
     ? { -readonly [K in keyof S]: number }
     : [number] extends [To['length']]
@@ -80,7 +80,7 @@ export type PadWidths = number | readonly (number | readonly [number, number])[]
 type WidthOf<W> = W extends readonly [infer A, infer B] ? AddDim<A, B> : W extends number ? AddDim<W, W> : number
 /** The shape after padding. @example Pad<[2, 3], [0, [1, 2]]>   // [2, 6] */
 export type Pad<S extends Shape, W> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : W extends number
     ? { -readonly [K in keyof S]: W extends 0 ? S[K] : AddDim<S[K], WidthOf<W>> }
     : W extends readonly unknown[]
@@ -89,18 +89,18 @@ export type Pad<S extends Shape, W> = [number] extends [S['length']]
         : [Exclude<keyof W & `${number}`, keyof S>] extends [never]
           ? { -readonly [K in keyof S]: K extends keyof W ? (WidthOf<W[K]> extends 0 ? S[K] : AddDim<S[K], WidthOf<W[K]>>) : S[K] }
           : ShapeError<`pad: more widths than axes in shape ${Show<S>}`>
-      : Dim[]
+      : Shape
 
 /** The shape after tiling by the factors R, matched from the last axis. */
 export type Tile<S extends Shape, R> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : R extends number
     ? Tile<S, [R]>
     : R extends readonly number[]
       ? [number] extends [R['length']]
-        ? Dim[]
+        ? Shape
         : TileTail<S, R>
-      : Dim[]
+      : Shape
 type TileTail<S extends Shape, R extends Shape, O extends Dim[] = []> = S extends readonly [...infer SH extends Shape, infer s extends Dim]
   ? R extends readonly [...infer RH extends Shape, infer r]
     ? TileTail<SH, RH, [MulDim<s, r> & Dim, ...O]>
@@ -108,7 +108,7 @@ type TileTail<S extends Shape, R extends Shape, O extends Dim[] = []> = S extend
   : [...R, ...O]
 /** S with the axis I N times as long. */
 export type Repeat<S extends Shape, N extends number, I extends number> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : Axis<S, I> extends infer J
     ? J extends 'bad'
       ? ShapeError<NoAxis<S, I, 'repeat'>>
@@ -118,7 +118,7 @@ export type Repeat<S extends Shape, N extends number, I extends number> = [numbe
     : never
 /** A vector becomes a square matrix; of a matrix (or a stack of them) the diagonal. */
 export type Diag<S extends Shape> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : S extends readonly [infer a extends Dim]
     ? [a, a]
     : S extends readonly [...infer H extends Shape, infer a extends Dim, infer b extends Dim]
@@ -129,18 +129,18 @@ export type Diag<S extends Shape> = [number] extends [S['length']]
 
 /** S with the axis I replaced by the shape of the indices. @example Gather<[50, 8], ['b', 4], 0>   // ['b', 4, 8] */
 export type Gather<S extends Shape, Index extends Shape, I extends number = 0> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : [number] extends [Index['length']]
-    ? Dim[]
+    ? Shape
     : Axis<S, I> extends infer J
       ? J extends 'bad'
         ? ShapeError<NoAxis<S, I, 'gather'>>
         : number extends J
-          ? Dim[]
+          ? Shape
           : SetAxis<S, J, Index>
       : never
 /** The shape of class indices after one-hot coding into N classes. */
-export type OneHot<Index extends Shape, N extends number> = [number] extends [Index['length']] ? Dim[] : [...Index, N]
+export type OneHot<Index extends Shape, N extends number> = [number] extends [Index['length']] ? Shape : [...Index, N]
 
 /** [], if an array of shape S has the axis I; else a ShapeError that names Op. */
 export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S['length']]
@@ -150,7 +150,7 @@ export type HasAxis<S extends Shape, I, Op extends string> = [number] extends [S
     : []
 /** S with its axis I (default the last) of length K. */
 export type WithAxis<S extends Shape, I, K extends number, Op extends string> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : 'bad' extends Axis<S, I>
     ? ShapeError<`${Op}: axis ${ShowDim<I>} is out of range for shape ${Show<S>}`>
     : number extends Axis<S, I>

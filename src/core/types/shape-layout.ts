@@ -31,10 +31,10 @@ type ConcatTwo<A extends Shape, B extends Shape, I, R extends Dim[] = []> = A ex
     ? R
     : never
 type ConcatAll<A extends Shape, T extends readonly unknown[], I extends number> = [number] extends [A['length']]
-  ? Dim[]
+  ? Shape
   : T extends readonly [infer B extends Shape, ...infer R]
     ? [number] extends [B['length']]
-      ? Dim[]
+      ? Shape
       : Axis<A, I> extends infer J
         ? J extends 'bad'
           ? ShapeError<NoAxis<A, I, 'concat'>>
@@ -53,7 +53,7 @@ export type Concat<T extends readonly unknown[], I extends number = 0> = T exten
     : T extends readonly (infer A)[]
       ? A extends Shape
         ? [number] extends [A['length']]
-          ? Dim[]
+          ? Shape
           : Axis<A, I> extends infer J
             ? J extends 'bad'
               ? ShapeError<NoAxis<A, I, 'concat'>>
@@ -61,8 +61,8 @@ export type Concat<T extends readonly unknown[], I extends number = 0> = T exten
                 ? { -readonly [K in keyof A]: Dim }
                 : SetAxis<A, J, [number]>
             : never
-        : Dim[]
-      : Dim[]
+        : Shape
+      : Shape
 
 type SameShapes<A extends Shape, T extends readonly unknown[]> = T extends readonly [infer B extends Shape, ...infer R]
   ? SameShape<A, B> extends true
@@ -93,7 +93,7 @@ export type Stack<T extends readonly unknown[], I extends number = 0> = T extend
     ? ShapeError<'stack: needs at least one array'>
     : T extends readonly (infer A extends Shape)[]
       ? StackAt<A, I, number>
-      : Dim[]
+      : Shape
 type StackAt<A extends Shape, I extends number, N extends number> = ExpandDims<A, I, N>
 
 type TupleOf<N, T, R extends T[] = []> = R['length'] extends N ? R : TupleOf<N, T, [...R, T]>
@@ -109,7 +109,7 @@ export type Repeated<N, T> =
 
 /** The shapes after splitting S along axis I into P equal parts (a number) or parts of the sizes P (a tuple). */
 export type Split<S extends Shape, P, I extends number = 0> = [number] extends [S['length']]
-  ? Dim[][]
+  ? Shape[]
   : Axis<S, I> extends infer J
     ? J extends 'bad'
       ? ShapeError<NoAxis<S, I, 'split'>>
@@ -119,7 +119,7 @@ export type Split<S extends Shape, P, I extends number = 0> = [number] extends [
           ? P extends readonly number[]
             ? SplitSizes<S, P, J, S[`${J & number}`]>
             : SplitEqual<S, P, J, S[`${J & number}`]>
-          : Dim[][]
+          : Shape[]
     : never
 type SplitEqual<S extends Shape, P, J, D> =
   IsNat<P> extends true
@@ -141,20 +141,20 @@ type SplitSizes<S extends Shape, P extends readonly number[], J, D> = [Same<Tota
   : { -readonly [K in keyof P]: SetAxis<S, J, [P[K]]> }
 /** The shapes of the slices of S along axis I, with that axis gone. */
 export type Unstack<S extends Shape, I extends number = 0> = [number] extends [S['length']]
-  ? Dim[][]
+  ? Shape[]
   : Axis<S, I> extends infer J
     ? J extends 'bad'
       ? ShapeError<NoAxis<S, I, 'unstack'>>
       : `${J & number}` extends keyof S
         ? Repeated<S[`${J & number}`], SetAxis<S, J, []>>
-        : Dim[][]
+        : Shape[]
     : never
 
 // ---- transpose, reshape, expandDims, squeeze
 
 /** S with its last two axes swapped, or permuted by P. @example Transpose<[2, 3, 4], [2, 0, 1]>   // [4, 2, 3] */
 export type Transpose<S extends Shape, P = undefined> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : P extends readonly number[]
     ? [number] extends [P['length']]
       ? { -readonly [K in keyof S]: Dim }
@@ -207,7 +207,7 @@ type ShowProduct<Names extends string[], R extends string> = Names extends [infe
   : R
 
 /** T, if it has as many elements as S, one -1 filled in; else a ShapeError. @example Reshape<['b', 28, 28], ['b', -1]>   // ['b', 784] */
-export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']] ? Dim[] : ReshapeTo<S, T>
+export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']] ? Shape : ReshapeTo<S, T>
 /** `Reshape` to a shape of known rank. */
 export type ReshapeTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
   ? NoMinusOne<T, number>
@@ -247,7 +247,7 @@ type ReshapeRest<S extends Shape, T extends Shape, P extends number, N extends s
 
 /** S with an axis of length D (default 1) inserted at I, or at each of several I. */
 export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : I extends readonly [infer H extends number, ...infer T]
     ? ExpandDims<S, H, D> extends infer R
       ? R extends Shape
@@ -264,11 +264,11 @@ export type ExpandDims<S extends Shape, I, D extends number = 1> = [number] exte
               ? [Dim, ...{ -readonly [K in keyof S]: Dim }]
               : InsertAxis<S, J, D>
           : never
-        : Dim[]
+        : Shape
 
 /** S without its axes of length 1, or without the axes I, which must be of length 1. */
 export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : [I] extends [undefined]
     ? SqueezeOnes<S>
     : I extends readonly (infer A)[]
@@ -279,13 +279,13 @@ type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [in
     ? SqueezeOnes<T, H extends 1 ? R : [...R, H]>
     : H extends string
       ? SqueezeOnes<T, [...R, H]>
-      : Dim[]
+      : Shape
   : R
 type SqueezeAxes<S extends Shape, A> =
   'bad' extends Axis<S, A>
     ? ShapeError<NoAxis<S, A, 'squeeze'>>
     : number extends Axis<S, A>
-      ? Dim[]
+      ? Shape
       : [NotOne<S, Axis<S, A>>] extends [never]
         ? DropMembers<S, Axis<S, A>>
         : ShapeError<`squeeze: axis ${NotOne<S, Axis<S, A>>} of ${Show<S>} is not 1`>

@@ -13,7 +13,7 @@ export interface ShapeError<Message extends string> {
 /** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
 export type Guard<R, T> = [R] extends [ShapeError<string>] ? R : T
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
-export type Ok<R> = R extends Shape ? R : Dim[]
+export type Ok<R> = R extends Shape ? R : Shape
 
 // ---- predicates
 
@@ -56,11 +56,11 @@ type BroadcastTail<A extends Shape, B extends Shape, R extends Dim[] = []> = A e
  * @example Broadcast<['batch', 3], [3]>   // ['batch', 3]
  */
 export type Broadcast<A extends Shape, B extends Shape, Op extends string = 'broadcast'> = [number] extends [A['length']]
-  ? Dim[]
+  ? Shape
   : BroadcastOnto<A, B, Op>
 /** `Broadcast` of A, whose rank is known. */
 export type BroadcastOnto<A extends Shape, B extends Shape, Op extends string> = [number] extends [B['length']]
-  ? Dim[]
+  ? Shape
   : [BroadcastTail<A, B>] extends [never]
     ? ShapeError<`${Op}: shapes ${Show<A>} and ${Show<B>} do not broadcast`>
     : BroadcastTail<A, B>
@@ -73,7 +73,7 @@ export type Broadcast3<A extends Shape, B extends Shape, C extends Shape, Op ext
 export type BroadcastTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
   ? T
   : [number] extends [T['length']]
-    ? Dim[]
+    ? Shape
     : [StretchTail<S, T>] extends [never]
       ? ShapeError<`broadcastTo: shape ${Show<S>} does not broadcast to ${Show<T>}`>
       : T
@@ -149,22 +149,22 @@ type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
  */
 export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined]
   ? boolean extends KeepOf<O>
-    ? Dim[]
+    ? Shape
     : KeepOf<O> extends true
       ? Ones<S>
       : []
   : boolean extends KeepOf<O>
-    ? Dim[]
+    ? Shape
     : undefined extends AxesOf<O>
-      ? Dim[]
+      ? Shape
       : number extends AxesOf<O>
         ? KeepOf<O> extends true
           ? { -readonly [K in keyof S]: Dim }
-          : Dim[]
+          : Shape
         : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
 /** `Reduce` along the literal axes A. A type of its own, so that code generic in S has a short name for its result. */
 export type ReduceAt<S extends Shape, A, Keep, Op extends string = 'reduce'> = [number] extends [S['length']]
-  ? Dim[]
+  ? Shape
   : 'bad' extends Axis<S, A>
     ? ShapeError<NoAxis<S, BadAxis<S, A>, Op>>
     : DropAxes<S, Axis<S, A>, Keep>
@@ -175,3 +175,5 @@ export type DimAt<S extends Shape, A> =
   Axis<S, A> extends infer I extends number ? (`${I}` extends keyof S ? S[`${I}`] & Dim : number) : number
 /** S with every name made `number`: what a caller with another size for that name sees. */
 export type Unnamed<S extends Shape> = { -readonly [K in keyof S]: S[K] extends number ? S[K] : number }
+/** S as `[2, 3]`, where a caller's literal or another array's shape gave `readonly [2, 3]`. */
+export type Writable<S extends Shape> = { -readonly [K in keyof S]: S[K] }

@@ -5,6 +5,8 @@ import type {
   DotFn,
   EighFn,
   EinsumFn,
+  KronFn,
+  MatMulAddFn,
   MatMulFn,
   MatrixFn,
   MatrixScalarFn,
@@ -12,21 +14,27 @@ import type {
   SlogdetFn,
   SolveFn,
   SvdFn,
+  TensordotFn,
+  VdotFn,
 } from './signatures/contract.js'
 import type { BernoulliFn, CondFn, FoldInFn, KeyFn, SampleFn, ScanFn, SplitKeyFn, WhileLoopFn } from './signatures/control.js'
+import type { OnDeviceFn, OnHostFn } from './signatures/device.js'
 import type {
-  Binary,
+  BinaryOp,
   CastFn,
-  Compare,
-  FloatBinary,
+  CompareOp,
+  FloatBinaryOp,
   FloatUnary,
+  FloatUnaryOp,
   FloatUnaryWith,
   IdentityFn,
+  LogicalOp,
   MapFn,
   PolygammaFn,
-  Predicate,
+  PredicateOp,
   Ternary,
   Unary,
+  UnaryOp,
   WhereFn,
 } from './signatures/elementwise.js'
 import type {
@@ -67,7 +75,18 @@ import type {
   TriangleFn,
   UnstackFn,
 } from './signatures/layout.js'
-import type { AvgPoolOptions, BatchNormFn, ConvFn, LayerNormFn, PoolFn } from './signatures/nn.js'
+import type {
+  AvgPoolOptions,
+  BatchNormFn,
+  BatchStatisticsFn,
+  ConvFn,
+  CrossEntropyFn,
+  DropoutFn,
+  EmbeddingFn,
+  LayerNormFn,
+  LinearFn,
+  PoolFn,
+} from './signatures/nn.js'
 import type {
   AlongAxisFn,
   ArgReduceFn,
@@ -118,7 +137,7 @@ export interface NormOrder {
   readonly ord?: number | 'inf' | undefined
 }
 
-type UnaryNames = 'neg' | 'abs' | 'square' | 'sign' | 'relu' | 'relu6'
+type UnaryNames = 'neg' | 'abs' | 'square' | 'sign' | 'relu'
 type FloatUnaryNames =
   | 'reciprocal'
   | 'sqrt'
@@ -149,24 +168,19 @@ type FloatUnaryNames =
   | 'ceil'
   | 'round'
   | 'lgamma'
-  | 'digamma'
-  | 'trigamma'
-  | 'degrees'
-  | 'radians'
   | 'sigmoid'
   | 'softplus'
-  | 'silu'
-  | 'selu'
-  | 'mish'
-  | 'softsign'
-  | 'logSigmoid'
+/** Made of other operations: no primitives of their own. */
+type ComposedNames = 'digamma' | 'trigamma' | 'degrees' | 'radians' | 'silu' | 'selu' | 'mish' | 'softsign' | 'logSigmoid'
 type BinaryNames = 'add' | 'sub' | 'mul' | 'maximum' | 'minimum' | 'mod'
 type FloatBinaryNames = 'div' | 'pow' | 'atan2' | 'hypot' | 'logaddexp' | 'copysign' | 'xlogy' | 'strongMul'
 type CompareNames = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge'
 
-type Elementwise = { readonly [K in UnaryNames]: Unary } & { readonly [K in FloatUnaryNames]: FloatUnary } & {
-  readonly [K in BinaryNames]: Binary<K>
-} & { readonly [K in FloatBinaryNames]: FloatBinary<K> } & { readonly [K in CompareNames]: Compare<K> }
+type Elementwise = { readonly [K in UnaryNames]: UnaryOp<K> } & { readonly [K in FloatUnaryNames]: FloatUnaryOp<K> } & {
+  readonly [K in ComposedNames]: FloatUnary
+} & { readonly [K in BinaryNames]: BinaryOp<K> } & { readonly [K in FloatBinaryNames]: FloatBinaryOp<K> } & {
+  readonly [K in CompareNames]: CompareOp<K>
+}
 
 /** The type of every public function, by its name. Env is what `run` needs. */
 export interface Signatures<Env = unknown> extends Elementwise {
@@ -187,15 +201,16 @@ export interface Signatures<Env = unknown> extends Elementwise {
   readonly assertShape: AssertShapeFn
   readonly cast: CastFn
   // elementwise
+  readonly relu6: Unary
   readonly leakyRelu: FloatUnaryWith<{ readonly slope?: number | undefined }>
   readonly elu: FloatUnaryWith<{ readonly alpha?: number | undefined }>
   readonly gelu: FloatUnaryWith<{ readonly approximate?: boolean | undefined }>
   readonly polygamma: PolygammaFn
-  readonly isnan: Predicate
-  readonly isfinite: Predicate
-  readonly not: Predicate
-  readonly and: Compare<'and'>
-  readonly or: Compare<'or'>
+  readonly isnan: PredicateOp<'isnan'>
+  readonly isfinite: PredicateOp<'isfinite'>
+  readonly not: PredicateOp<'logicalNot', readonly ['int']>
+  readonly and: LogicalOp<'and', 'logicalAnd'>
+  readonly or: LogicalOp<'or', 'logicalOr'>
   readonly where: WhereFn
   readonly select: WhereFn
   readonly clamp: Ternary<'clamp'>
@@ -257,6 +272,10 @@ export interface Signatures<Env = unknown> extends Elementwise {
   readonly dot: DotFn
   readonly outer: OuterFn
   readonly einsum: EinsumFn
+  readonly tensordot: TensordotFn
+  readonly vdot: VdotFn
+  readonly kron: KronFn
+  readonly matmulAdd: MatMulAddFn
   readonly trace: MatrixScalarFn<'trace'>
   readonly det: MatrixScalarFn<'det'>
   readonly slogdet: SlogdetFn
@@ -270,6 +289,11 @@ export interface Signatures<Env = unknown> extends Elementwise {
   readonly eigh: EighFn
   readonly svd: SvdFn
   // neural networks
+  readonly linear: LinearFn
+  readonly crossEntropy: CrossEntropyFn
+  readonly embedding: EmbeddingFn
+  readonly dropout: DropoutFn
+  readonly batchStatistics: BatchStatisticsFn
   readonly softmax: FloatAlongAxisFn<'softmax'>
   readonly logSoftmax: FloatAlongAxisFn<'logSoftmax'>
   readonly conv: ConvFn
@@ -292,6 +316,7 @@ export interface Signatures<Env = unknown> extends Elementwise {
    * A typed function of one tree of inputs: their declaration, and a body from expressions to an expression (or a tree of them).
    *
    * Called with values it runs, with expressions it inlines; `compile` traces it once per signature. Named axes are bound at each call.
+   * `{ name }` is what errors and `show` call it, the body's own name unless given.
    * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
    * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
    */
@@ -314,34 +339,39 @@ export interface Signatures<Env = unknown> extends Elementwise {
   /**
    * The Jacobian times a tangent, forward: (x, dx) |-> [f(x), f'(x) dx].
    *
-   * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.1.
+   * Several arguments are given as their tuple; only what varies needs a tangent that is not 0. Cost: a small multiple of f's, whatever the
+   * number of inputs.   Source  Griewank and Walther 2008, 3.1.
    * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
    */
   readonly jvp: JvpFn
   /**
    * A cotangent times the Jacobian, in reverse: (x, yBar) |-> [f(x), f'(x)^T yBar].
    *
-   * Several arguments are given as their tuple. Cost: a small multiple of f's, whatever the number of inputs. Source  Griewank and Walther 2008, 3.2.
+   * Several arguments are given as their tuple; `wrt` names those whose cotangents are wanted (all, unless given). Cost: a small multiple
+   * of f's, whatever the number of inputs.   Source  Griewank and Walther 2008, 3.2.
    * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
    */
   readonly vjp: VjpFn
   /**
    * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
    *
+   * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
    * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
    */
   readonly linearize: LinearizeFn
   /**
    * The Jacobian by columns, in forward mode: shape [...f(x), ...x], one pushed basis vector per input, all at once.
    *
-   * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks.
+   * For functions with fewer inputs than outputs; the other way round `jacrev` is cheaper. Trees give a tree of blocks. `chunk` says how many
+   * vectors at once: less memory, more steps.
    * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
    */
   readonly jacfwd: JacFn
   /**
    * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
    *
-   * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks.
+   * For functions with fewer outputs than inputs; the other way round `jacfwd` is cheaper. Trees give a tree of blocks. `chunk` says how many
+   * vectors at once: less memory, more steps.
    * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
    */
   readonly jacrev: JacFn
@@ -362,6 +392,7 @@ export interface Signatures<Env = unknown> extends Elementwise {
   /**
    * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
    *
+   * `inAxes` has 0 for each argument that is mapped and null for one that is the same at every index: vmap(f, { inAxes: [null, 0] }).
    * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
    * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
    */
@@ -416,4 +447,6 @@ export interface Signatures<Env = unknown> extends Elementwise {
   readonly fromJSON: FromJSONFn
   readonly codec: CodecFn
   readonly duplicated: DuplicatedFn
+  readonly onDevice: OnDeviceFn
+  readonly onHost: OnHostFn
 }

@@ -47,8 +47,10 @@ export type Exprs<T> =
 
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
+/** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
+type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? S[K] : Dim }
 type LeafValue<S extends Shape, D extends DType> =
-  | Tensor<Concrete<S>, D>
+  | Tensor<Fitting<S>, D>
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
@@ -69,7 +71,7 @@ export type Loose<T> =
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>
-    ? Expr<Readonly<Unnamed<S>>, D> | LeafValue<S, D>
+    ? Expr<Fitting<S>, D> | LeafValue<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
       : { readonly [K in keyof T]: LooseArgs<T[K]> }
@@ -98,9 +100,9 @@ type JacobianIn<SO extends Shape, In> =
       : { readonly [K in keyof In]: JacobianIn<SO, In[K]> }
 /** The axes of A, then those of B; an unknown rank where either is unknown. */
 export type Joined<A extends Shape, B extends Shape> = [number] extends [A['length']]
-  ? Dim[]
+  ? Shape
   : [number] extends [B['length']]
-    ? Dim[]
+    ? Shape
     : [...A, ...B]
 
 // ---- wrt
@@ -188,7 +190,7 @@ export type Batched<T, N extends Dim = number> =
 /** T with the first axis of every leaf removed. */
 export type Element<T> =
   T extends Typed<infer S, infer D>
-    ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Dim[], D>
+    ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Shape, D>
     : T extends NoTangent
       ? NoTangent
       : { readonly [K in keyof T]: Element<T[K]> }

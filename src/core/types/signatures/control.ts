@@ -1,7 +1,7 @@
 // Signatures of control flow and of random numbers.
 import type { DType, Float } from '../dtype.js'
 import type { Expr, Operand, Scalar } from '../expr.js'
-import type { Dim, Shape } from '../shape.js'
+import type { Shape, Writable } from '../shape.js'
 import type { Batched, Element, ExprTree, LengthOf } from '../tree.js'
 
 /** Options of `scan`. */
@@ -54,8 +54,8 @@ export type SplitKeyFn = <const N extends number = 2>(key: Key, n?: N) => Expr<[
 export type FoldInFn = (key: Key, data: number | Scalar<'i32'>) => Expr<[2], 'i32'>
 /** uniform(key, shape), normal(key, shape): samples, reparametrised. */
 export interface SampleFn {
-  <const S extends Dim[] | []>(key: Key, shape: S): Expr<S, 'f64'>
-  <const S extends Dim[] | [], D extends Float>(key: Key, shape: S, dtype: D): Expr<S, D>
+  <const S extends Shape>(key: Key, shape: S): Expr<Writable<S>, 'f64'>
+  <const S extends Shape, D extends Float>(key: Key, shape: S, dtype: D): Expr<Writable<S>, D>
 }
 /** bernoulli(key, p, shape): booleans, not differentiated. */
-export type BernoulliFn = <const S extends Dim[] | []>(key: Key, p: number | Expr<Shape, DType>, shape: S) => Expr<S, 'bool'>
+export type BernoulliFn = <const S extends Shape>(key: Key, p: number | Expr<Shape, DType>, shape: S) => Expr<Writable<S>, 'bool'>

@@ -1,7 +1,8 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
+import type { ArgKind, NoParams, Primitive } from '../../primitive.js'
 import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, Scalar, ShapeOf, Tensor } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
 
 /**
@@ -9,17 +10,44 @@ import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
  *
  * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
  */
-export type Unary = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
+export type Unary = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
-export type FloatUnary = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type FloatUnary = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
-export type FloatUnaryWith<Options> = <S extends Shape = Dim[], D extends DType = 'f64'>(
+export type FloatUnaryWith<Options> = <S extends Shape = Shape, D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
 
+/** The primitive that an operation is, for rules and kernels: its name N, and the kinds A of its arguments. */
+export interface OfPrimitive<N extends string, A extends readonly ArgKind[]> {
+  readonly primitive: Primitive<N, NoParams, A>
+}
+type One = readonly ['float']
+type Two = readonly ['float', 'float']
+/** `Unary` that is one primitive. An interface, not an intersection: TypeScript carries only those through `pipe`. */
+export interface UnaryOp<N extends string> extends Unary, OfPrimitive<N, One> {}
+/** `FloatUnary` that is one primitive. */
+export interface FloatUnaryOp<N extends string> extends FloatUnary, OfPrimitive<N, One> {}
+/** `Binary` that is one primitive. */
+export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Two> {}
+/** `FloatBinary` that is one primitive. */
+export interface FloatBinaryOp<N extends string> extends FloatBinary<N>, OfPrimitive<N, Two> {}
+/** `Compare` that is one primitive. */
+export interface CompareOp<N extends string> extends Compare<N>, OfPrimitive<N, Two> {}
+/** `and` and `or`, whose primitives have longer names. */
+export interface LogicalOp<Op extends string, N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
+  <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
+  <A extends Arg | PlainBool, B extends Arg | PlainBool>(
+    a: A,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
+}
+/** `Predicate` that is one primitive. */
+export interface PredicateOp<N extends string, A extends readonly [ArgKind] = One> extends Predicate, OfPrimitive<N, A> {}
+
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
-export type PolygammaFn = <S extends Shape = Dim[], D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type PolygammaFn = <S extends Shape = Shape, D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
@@ -48,7 +76,7 @@ export interface FloatBinary<Op extends string> {
 }
 /** The dtype of two arguments: plain numbers and arrays never promote. */
 export type PromoteArgs<A, B> = [A] extends [Plain] ? DTypeOf<B> : [B] extends [Plain] ? DTypeOf<A> : Promote<DTypeOf<A>, DTypeOf<B>>
-type PromoteArgs3<A, B, C> = [A] extends [Plain]
+export type PromoteArgs3<A, B, C> = [A] extends [Plain]
   ? PromoteArgs<B, C>
   : [B] extends [Plain]
     ? PromoteArgs<A, C>
@@ -68,10 +96,10 @@ export interface Compare<Op extends string> {
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** A test of each element: isnan, isfinite, not. */
-export type Predicate = <S extends Shape = Dim[]>(x: Operand<S> | Plain) => Expr<S, 'bool'>
+export type Predicate = <S extends Shape = Shape>(x: Operand<S> | Plain | PlainBool) => Expr<S, 'bool'>
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
-export interface WhereFn {
+export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 'float']> {
   <S extends Shape, D extends DType>(
     condition: Operand<S, 'bool'>,
     a: Operand<NoInfer<S>, D>,
@@ -79,7 +107,7 @@ export interface WhereFn {
   ): Expr<S, D>
   <S extends Shape, D extends DType>(condition: Operand<S, 'bool'>, a: number, b: Operand<NoInfer<S>, D>): Expr<S, D>
   <S extends Shape>(condition: Operand<S, 'bool'>, a: number, b: number): Expr<S, 'f64'>
-  <C extends Arg, A extends Arg, B extends Arg>(
+  <C extends Arg | PlainBool, A extends Arg, B extends Arg>(
     condition: C,
     a: Guard<Broadcast<ShapeOf<C>, ShapeOf<A>, 'where'>, A>,
     b: Guard<Broadcast3<ShapeOf<C>, ShapeOf<A>, ShapeOf<B>, 'where'>, B>,
@@ -100,9 +128,11 @@ export interface Ternary<Op extends string> {
   ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, PromoteArgs3<A, B, C>>
 }
 /** cast(x, dtype). */
-export type CastFn = <D extends DType, S extends Shape = Dim[]>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
+export type CastFn = <D extends DType, S extends Shape = Shape>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
 /** stopGradient(tree): the same expressions, without a derivative. */
-export type IdentityFn = <T>(tree: T) => Lifted<T>
+export interface IdentityFn extends OfPrimitive<'stopGradient', One> {
+  <T>(tree: T): Lifted<T>
+}
 /** The expression of one leaf; trees of expressions stay. */
 export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T extends Plain ? Expr<ShapeOf<T>, 'f64'> : T
 
@@ -125,5 +155,5 @@ export interface MapFn {
     b: Guard<Broadcast<A, B, 'map'>, Operand<B, DB>>,
     c: Guard<Broadcast3<A, B, C, 'map'>, Operand<C, DC>>,
   ): MapOut<Ok<Broadcast3<A, B, C, 'map'>>, R>
-  <R extends MapResult>(f: (...xs: Scalar[]) => R, ...xs: (Operand | NumberArray)[]): MapOut<Dim[], R>
+  <R extends MapResult>(f: (...xs: Scalar[]) => R, ...xs: (Operand | NumberArray)[]): MapOut<Shape, R>
 }

@@ -1,7 +1,7 @@
 // Signatures of indexing.
 import type { DType } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, ShapeOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape, Writable } from '../shape.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -40,11 +40,11 @@ export type SetAtFn = <S extends Shape, D extends DType, I extends Shape, U exte
   options?: O,
 ) => Expr<S, D>
 /** dynamicSlice(x, starts, sizes): a window whose place is computed; sizes are fixed. */
-export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends number[]>(
+export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends readonly number[]>(
   x: Operand<S, D>,
   starts: Index | readonly (Index<[]> | number)[],
   sizes: Z,
-) => Expr<Z, D>
+) => Expr<Writable<Z>, D>
 /** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere; f64 where no dtype is given. */
 export interface OneHotFn {
   <I extends Shape, const N extends number>(indices: Index<I>, n: N): Expr<OneHot<I, N>, 'f64'>
@@ -58,7 +58,7 @@ export type DynamicUpdateSliceFn = <S extends Shape, D extends DType>(
   starts: Index | readonly (Index<[]> | number)[],
 ) => Expr<S, D>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
-export type SearchSortedFn = <S extends Shape = Dim[]>(
+export type SearchSortedFn = <S extends Shape = Shape>(
   sorted: Operand<[Dim]> | readonly number[],
   values: Operand<S> | Plain,
   options?: { readonly side?: 'left' | 'right' | undefined },

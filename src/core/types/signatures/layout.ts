@@ -1,7 +1,7 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
-import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed } from '../shape.js'
+import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
@@ -35,7 +35,7 @@ export interface FullFn {
   <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Unnamed<S>, D>
 }
 /** zerosLike, onesLike. */
-export type LikeFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
+export type LikeFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
 /** arange(n, dtype?): 0, 1, ... n - 1. */
 export interface ArangeFn {
   <const N extends number>(n: N): Expr<[N], 'f64'>
@@ -53,33 +53,33 @@ export interface EyeFn {
 }
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {
-  <const T extends Dim[] | [], D extends DType>(x: Expr<Shape, D>, shape: T): Expr<T, D>
-  <const T extends number[] | [], D extends DType>(x: Tensor<Shape, D>, shape: T): Tensor<T, D>
+  <const T extends Shape, D extends DType>(x: Expr<Shape, D>, shape: T): Expr<Writable<T>, D>
+  <const T extends NewShape, D extends DType>(x: Tensor<Shape, D>, shape: T): Tensor<Writable<T>, D>
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
-export type ReshapeFn = <const T extends NewShape, S extends Shape = Dim[], D extends DType = 'f64'>(
+export type ReshapeFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
   shape: Guard<Reshape<S, Unnamed<T>>, T>,
 ) => Expr<Ok<Reshape<S, Unnamed<T>>>, D>
 /** broadcastTo(x, shape). */
-export type BroadcastToFn = <const T extends NewShape, S extends Shape = Dim[], D extends DType = 'f64'>(
+export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
   shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
 ) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, D>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
-export type TransposeFn = <S extends Shape = Dim[], D extends DType = 'f64', const P extends number[] | undefined = undefined>(
+export type TransposeFn = <S extends Shape = Shape, D extends DType = 'f64', const P extends readonly number[] | undefined = undefined>(
   x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
   axes?: P,
 ) => Expr<Ok<Transpose<S, P>>, D>
 /** expandDims(x, axis): a new axis of length 1. */
-export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Dim[], D extends DType = 'f64'>(
+export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = 'f64'>(
   x: Operand<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
 ) => Expr<Ok<ExpandDims<S, I>>, D>
 /** squeeze(x, axis?): without axes of length 1. */
 export type SqueezeFn = <
-  S extends Shape = Dim[],
+  S extends Shape = Shape,
   D extends DType = 'f64',
   const I extends number | readonly number[] | undefined = undefined,
 >(
@@ -134,9 +134,9 @@ export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisO
 export type SliceFn = <
   S extends Shape,
   D extends DType,
-  const F extends number[],
-  const T extends number[],
-  const Z extends number[] | undefined = undefined,
+  const F extends readonly number[],
+  const T extends readonly number[],
+  const Z extends readonly number[] | undefined = undefined,
 >(
   x: Operand<S, D>,
   starts: F,
@@ -150,7 +150,7 @@ export type PadFn = <S extends Shape, D extends DType, const W extends PadWidths
   value?: number,
 ) => Expr<Ok<Pad<S, W>>, D>
 /** tile(x, reps): the whole array repeated. */
-export type TileFn = <S extends Shape, D extends DType, const R extends number | number[]>(
+export type TileFn = <S extends Shape, D extends DType, const R extends number | readonly number[]>(
   x: Operand<S, D>,
   reps: R,
 ) => Expr<Ok<Tile<S, R>>, D>
@@ -167,7 +167,7 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
   : []
 /** flip(x, { axis }): reversed along one, several or all axes. */
 export type FlipFn = <
-  S extends Shape = Dim[],
+  S extends Shape = Shape,
   D extends DType = 'f64',
   const O extends { readonly axis?: number | readonly number[] | undefined } = NoOptions,
 >(
@@ -191,4 +191,4 @@ export type DiagFn = <S extends Shape, D extends DType, const K extends number =
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
 type AnySizes<S extends Shape> = { -readonly [K in keyof S]: number }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export type TriangleFn = <S extends Shape = Dim[], D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>
+export type TriangleFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>

@@ -1,8 +1,71 @@
 // Signatures of the operations of neural networks.
-import type { DType, Promote } from '../dtype.js'
-import type { Expr, Operand } from '../expr.js'
-import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { AsFloat, AtLeastF32, DType, Float, Promote } from '../dtype.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
+import type { Gather, HasAxis } from '../shape-index.js'
+import type { Linear, Targets } from '../shape-products.js'
+import type { PromoteArgs3 } from './elementwise.js'
+import type { Index } from './index-ops.js'
+import type { AxisOptions } from './reduce.js'
+
+type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
+/** linear(x, w, b): x w + b, a dense layer; b may be left out. */
+export interface LinearFn {
+  <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    x: Operand<[N, K], D>,
+    w: Operand<[NoInfer<K>, M], NoInfer<D>>,
+    b?: Operand<[NoInfer<M>], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  <X extends Arg, W extends Arg, B extends Arg | undefined = undefined>(
+    x: X,
+    w: Guard<Linear<ShapeOf<X>, ShapeOf<W>, []>, W>,
+    b?: Guard<Linear<ShapeOf<X>, ShapeOf<W>, ShapeOf<OrZero<B>>>, B>,
+  ): Expr<Ok<Linear<ShapeOf<X>, ShapeOf<W>, ShapeOf<OrZero<B>>>>, AtLeastF32<PromoteArgs3<X, W, OrZero<B>>>>
+}
+/** What a bias that is left out adds. */
+type OrZero<B> = [B] extends [undefined] ? number : Exclude<B, undefined>
+/** Options of `crossEntropy`: the axis of the classes, the last by default; `none` keeps one loss for each position. */
+export interface CrossEntropyOptions extends AxisOptions {
+  readonly reduction?: 'mean' | 'sum' | 'none' | undefined
+}
+type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
+  ? [R] extends ['none']
+    ? Ok<ReduceAt<S, AxisOf<O, -1>, false>>
+    : 'none' extends R
+      ? Shape
+      : []
+  : []
+/** crossEntropy(logits, targets, { axis, reduction }): targets are probabilities of the logits' shape, or i32 classes without the axis. */
+export type CrossEntropyFn = <
+  T extends Arg,
+  S extends Shape = Shape,
+  D extends DType = 'f64',
+  const O extends CrossEntropyOptions = NoOptions,
+>(
+  logits: Operand<S, D> | Plain,
+  targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
+  options?: O,
+) => Expr<Losses<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+/** embedding(table, indices): rows of a table, one vector for each index. */
+export interface EmbeddingFn {
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
+  <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = 'f64'>(
+    table: Operand<S, D> | NumberArray,
+    indices: I,
+  ): Expr<Ok<Gather<S, ShapeOf<I>>>, D>
+}
+/** dropout(x, mask, rate): x / (1 - rate) where the mask holds, 0 elsewhere. */
+export type DropoutFn = <M extends Arg | PlainBool, S extends Shape = Shape, D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  mask: Guard<Broadcast<S, ShapeOf<M>, 'dropout'>, M>,
+  rate: number,
+) => Expr<Ok<Broadcast<S, ShapeOf<M>, 'dropout'>>, AsFloat<D>>
+/** batchStatistics(x, { axis }): mean and variance of each channel (axis 1 by default) over all other axes. */
+export type BatchStatisticsFn = <S extends Shape = Shape, D extends DType = 'f64', const O extends AxisOptions = NoOptions>(
+  x: Operand<S, D> | NumberArray,
+  options?: Guard<HasAxis<S, AxisOf<O, 1>, 'batchStatistics'>, O>,
+) => { readonly mean: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>>; readonly variance: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>> }
 
 /** conv(x, k, { stride, padding, dilation, groups }): x [n, c, ...spatial], k [o, c / groups, ...window]. */
 export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK extends DType, const O extends ConvOptions = NoOptions>(
@@ -27,7 +90,7 @@ export interface LayerNormOptions {
   readonly bias?: Operand | undefined
 }
 /** layerNorm(x, { axis, eps, scale, bias }): mean 0 and variance 1 along an axis (default the last). */
-export type LayerNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: LayerNormOptions) => Expr<S, D>
+export type LayerNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: LayerNormOptions) => Expr<S, AsFloat<D>>
 /** Options of `batchNorm`: with mean and variance given, those are used (inference). */
 export interface BatchNormOptions {
   readonly axis?: number | undefined
@@ -38,4 +101,4 @@ export interface BatchNormOptions {
   readonly variance?: Operand | undefined
 }
 /** batchNorm(x, { axis, eps, scale, bias, mean, variance }): normalised over all axes but the channels' (default 1). */
-export type BatchNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: BatchNormOptions) => Expr<S, D>
+export type BatchNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: BatchNormOptions) => Expr<S, AsFloat<D>>

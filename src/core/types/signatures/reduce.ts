@@ -1,23 +1,23 @@
 // Signatures of reductions, scans and sorting.
 import type { AsFloat, AsNumber, DType, Float } from '../dtype.js'
-import type { Arg, Expr, Operand, Plain, ShapeOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
+import type { Arg, Expr, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
-export type ReduceFn<Op extends string> = <S extends Shape = Dim[], D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
+export type ReduceFn<Op extends string> = <S extends Shape = Shape, D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, D>
 /** sum and prod: booleans count in i32. */
-export type SumFn<Op extends string> = <S extends Shape = Dim[], D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
+export type SumFn<Op extends string> = <S extends Shape = Shape, D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsNumber<D>>
 /** A reduction of floats, i32 and bool in f64: mean, logsumexp, norm; Extra are options of its own. */
 export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
-  S extends Shape = Dim[],
+  S extends Shape = Shape,
   D extends DType = 'f64',
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
@@ -25,8 +25,8 @@ export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
 /** A question about elements (not 0 is true): any, all in bool; count in i32. */
-export type CountFn<Op extends string, D extends DType> = <S extends Shape = Dim[], const O extends ReduceOptions = NoOptions>(
-  x: Operand<S> | Plain,
+export type CountFn<Op extends string, D extends DType> = <S extends Shape = Shape, const O extends ReduceOptions = NoOptions>(
+  x: Operand<S> | Plain | PlainBool,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, D>
 /** Options of an operation along one axis. */
@@ -37,7 +37,7 @@ type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : 
 type ArgOptions = AxisOptions & { readonly keepdims?: boolean | undefined }
 type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
-export type ArgReduceFn<Op extends string> = <S extends Shape = Dim[], const O extends ArgOptions = NoOptions>(
+export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O extends ArgOptions = NoOptions>(
   x: Operand<S> | Plain,
   options?: Guard<Reduce<S, OneAxis<O> & Keep<O>, Op>, O>,
 ) => Expr<Ok<Reduce<S, OneAxis<O> & Keep<O>, Op>>, 'i32'>
@@ -53,7 +53,7 @@ export interface SortOptions {
 }
 /** Shape kept, worked along one axis (default the last), with options of its own: cumsum, cumprod, sort. */
 export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
-  S extends Shape = Dim[],
+  S extends Shape = Shape,
   D extends DType = 'f64',
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
@@ -62,7 +62,7 @@ export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
 ) => Expr<S, AsNumber<D>>
 /** `AlongAxisFn` of floats: softmax, logSoftmax. */
 export type FloatAlongAxisFn<Op extends string> = <
-  S extends Shape = Dim[],
+  S extends Shape = Shape,
   D extends DType = 'f64',
   const O extends AxisOptions = NoOptions,
 >(
@@ -70,7 +70,7 @@ export type FloatAlongAxisFn<Op extends string> = <
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
-export type ArgSortFn = <S extends Shape = Dim[]>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
+export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
   <S extends Shape, D extends DType, const K extends number, const O extends AxisOptions = NoOptions>(

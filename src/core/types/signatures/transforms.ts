@@ -120,13 +120,12 @@ export interface ValueAndGradFn {
 }
 
 /** The function jvp(f): (primals, tangents) -> [y, dy]. */
-export type Jvp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient<Varied<A, W>>], readonly [Out, Gradient<Out>]>
-/** jvp(f)(primals, tangents): the value and its derivative in one direction. */
+export type Jvp<A extends readonly unknown[], Out> = Fn<[Primals<A>, Gradient<Primals<A>>], readonly [Out, Gradient<Out>]>
+/** jvp(f)(primals, tangents): the value and its derivative in one direction; the tangents say what varies. */
 export interface JvpFn {
-  <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: PlainFn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: WrtOptions<A, undefined>): Jvp<A, Out, undefined>
-  <A extends readonly unknown[], Out, const W extends Paths<A> = undefined>(f: Fn<A, Out>, options?: WrtOptions<A, W>): Jvp<A, Out, W>
+  <A extends AnyExprs, Out>(f: PlainFn<A, Out>): Jvp<A, Out>
+  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>): Jvp<A, Out>
+  <A extends readonly unknown[], Out>(f: Fn<A, Out>): Jvp<A, Out>
 }
 /** The function vjp(f): (primals, yBar) -> [y, primalsBar]. */
 export type Vjp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient<Out>], readonly [Out, Gradient<Varied<A, W>>]>
@@ -156,7 +155,7 @@ export interface LinearizeFn {
   ): Linearized<A, Out, W>
 }
 /** The function hvp(f): (primals, tangents) -> the Hessian times the tangents. */
-export type Hvp<A extends readonly unknown[], W> = Fn<[Primals<A>, Gradient<Varied<A, W>>], Gradient<Varied<A, W>>>
+export type Hvp<A extends readonly unknown[], W> = Fn<[Primals<A>, Gradient<Active<A, W>>], Gradient<Active<A, W>>>
 /** hvp(f)(primals, tangents): forward over reverse. */
 export interface HvpFn {
   <A extends AnyExprs, Out, const W extends Paths<A> = undefined>(
@@ -217,12 +216,13 @@ export interface HessianFn {
   ): Fn<A, Hessian<Active<A, W>>>
 }
 
-/** Options of `vmap`: the mapped axis of each argument (null: not mapped) and of the results; 0 where absent. */
-export interface VmapOptions<I> {
-  readonly inAxes?: I
-  readonly outAxes?: 0 | undefined
+/** Options of `vmap`. */
+export interface VmapOptions<A extends readonly unknown[], I> {
+  /** The mapped axis of each argument: its leading one (0, where absent), or null: the same for every example. */
+  readonly inAxes?: I & InAxes<A>
 }
-type InAxes = readonly (0 | null)[] | undefined
+type InAxes<A extends readonly unknown[]> = 0 | { readonly [K in keyof A]: 0 | null } | undefined
+type AnyInAxes = 0 | readonly (0 | null)[] | undefined
 type BatchedArgs<A extends readonly unknown[], I> = {
   [K in keyof A]: I extends readonly unknown[]
     ? K extends keyof I
@@ -234,17 +234,17 @@ type BatchedArgs<A extends readonly unknown[], I> = {
 }
 /** vmap(f, { inAxes }): f over a leading axis of its arguments. */
 export interface VmapFn {
-  <A extends AnyExprs, Out, const I extends InAxes = undefined>(
+  <A extends AnyExprs, Out, const I extends AnyInAxes = undefined>(
     f: PlainFn<A, Out>,
-    options?: VmapOptions<I>,
+    options?: VmapOptions<A, I>,
   ): Fn<BatchedArgs<A, I>, Batched<Out>>
-  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(
+  <A extends readonly unknown[], Out, const I extends AnyInAxes = undefined>(
     f: PlainFn<A, Out>,
-    options?: VmapOptions<I>,
+    options?: VmapOptions<A, I>,
   ): Fn<BatchedArgs<A, I>, Batched<Out>>
-  <A extends readonly unknown[], Out, const I extends InAxes = undefined>(
+  <A extends readonly unknown[], Out, const I extends AnyInAxes = undefined>(
     f: Fn<A, Out>,
-    options?: VmapOptions<I>,
+    options?: VmapOptions<A, I>,
   ): Fn<BatchedArgs<A, I>, Batched<Out>>
 }
 

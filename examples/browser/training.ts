@@ -1,0 +1,175 @@
+// LeNet's training on any backend: one compiled step, whose parameters and moments stay on the backend's device and are moved only
+// when the backend changes. What was learnt is copied back now and then, so that a lost device costs a few steps.
+import { type Backend, compileAsync, onDevice, onHost, tensor, vectorSpace } from 'codual'
+import { rateAt } from '../digits/adam.js'
+import { type Digits, fillBatch, pixels, random, shuffled } from '../digits/batches.js'
+import { lenet, lenetStep } from '../digits/models.js'
+import { accuracyOf, batchOf, initial, predictions } from '../digits/train.js'
+
+const batchSize = 64
+const learningRate = 0.002
+/** Each image is moved at random, by at most this many pixels to each side, whenever it is seen. */
+const largestShift = 1
+
+/** What training changes: the weights, and Adam's means of the gradients and of their squares. */
+const stateOf = (seed: number) => {
+  const params = initial(lenet.params, seed)
+  return { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params) }
+}
+type State = ReturnType<typeof stateOf>
+
+/** How many numbers are learnt. */
+export const weights = Object.values(lenet.params)
+  .flatMap((layer) => Object.values(layer) as { readonly shape: readonly number[] }[])
+  .reduce((n, { shape }) => n + shape.reduce((a, b) => a * b, 1), 0)
+
+/** The model on a backend, from a state that is copied there. */
+const modelOn = async (backend: Backend, from: State) => {
+  const state = await onDevice(from, backend)
+  const [loss, correct] = [tensor(new Float32Array(1), []), tensor(new Float32Array(1), [])]
+  const compiled = compileAsync(lenetStep, backend)
+  const step = compiled.into({ ...state, loss, correct })
+  const predict = compileAsync(lenet.predict, backend)
+  return {
+    name: lenet.name,
+    step: async ({ x, y }: ReturnType<typeof batchOf>, rate: ReturnType<typeof scalar>) => {
+      await step({ ...state, rate, x, y })
+      return { loss: loss.item(), correct: correct.item() }
+    },
+    predict: (x: ReturnType<typeof batchOf>['x']) => predict({ params: state.params, x }),
+    /** What was learnt so far, in the host's memory. */
+    state: (): Promise<State> => onHost(state),
+    /** Frees what the backend holds. */
+    close: async (): Promise<void> => {
+      await Promise.all([compiled.dispose(), predict.dispose()])
+      for (const tree of [state.params, state.m, state.v])
+        for (const layer of Object.values(tree)) for (const t of Object.values(layer)) t.dispose?.()
+    },
+  }
+}
+const scalar = () => tensor(new Float32Array(1), [])
+
+/** Accuracy on the unseen digits after some steps. */
+export interface Look {
+  readonly step: number
+  readonly accuracy: number
+}
+
+export interface Training {
+  /** Steps in all, and figures of those done. */
+  readonly steps: number
+  readonly losses: readonly number[]
+  readonly correct: readonly number[]
+  readonly looks: readonly Look[]
+  /** What each unseen digit was taken for, at the last look. */
+  readonly predicted: Int32Array | undefined
+  /** One step. */
+  readonly advance: () => Promise<void>
+  /** Reads every unseen digit, and keeps a copy of what was learnt. */
+  readonly look: () => Promise<void>
+  /** Reads one image of 28 x 28 pixels. */
+  readonly read: (image: Float32Array) => Promise<number>
+  /** Goes on elsewhere, with what was learnt. Fails, and stays where it is, when the backend does. */
+  readonly moveTo: (backend: Backend) => Promise<void>
+  /** Goes on elsewhere from the last copy: where the backend, and what was on it, is lost. */
+  readonly recoverOn: (backend: Backend) => Promise<void>
+  /** Forgets everything. */
+  readonly restart: () => Promise<void>
+}
+
+export const makeTraining = async (
+  digits: { readonly train: Digits; readonly unseen: Digits },
+  first: Backend,
+  { seed, steps }: { readonly seed: number; readonly steps: number },
+): Promise<Training> => {
+  const { train, unseen } = digits
+  const batch = batchOf(batchSize)
+  const one = batchOf(1)
+  const rate = scalar()
+  const losses: number[] = []
+  const correct: number[] = []
+  const looks: Look[] = []
+  let predicted: Int32Array | undefined
+  let backend = first
+  let saved = { step: 0, state: stateOf(seed) }
+  let model = await modelOn(backend, saved.state)
+
+  /** The images of a step follow from the seed and the step alone. */
+  const perEpoch = Math.floor(train.count / batchSize)
+  let epoch = -1
+  let order = new Int32Array()
+  const fill = (step: number): void => {
+    const now = Math.floor(step / perEpoch)
+    if (now !== epoch) order = shuffled(train.count, random(1000 * seed + now)) as typeof order
+    epoch = now
+    const from = batchSize * (step % perEpoch)
+    const next = random(1000 * seed + 500 + step)
+    const pixel = (): number => Math.floor((2 * largestShift + 1) * next()) - largestShift
+    fillBatch(train, order.subarray(from, from + batchSize), batch.x.data, batch.y.data, () => [pixel(), pixel()])
+  }
+  const rewind = (step: number): void => {
+    losses.length = step
+    correct.length = step
+    while (looks.length > 0 && looks.at(-1)!.step > step) looks.pop()
+  }
+  const replace = async (next: Backend, from: typeof saved): Promise<void> => {
+    const made = await modelOn(next, from.state)
+    const old = model
+    model = made
+    backend = next
+    saved = from
+    await old.close().catch(() => undefined) // a lost device has nothing left to free
+  }
+
+  /** Everything has its turn: a click never meets a step that is half done. */
+  let queue: Promise<unknown> = Promise.resolve()
+  const inTurn =
+    <A extends readonly unknown[], R>(job: (...args: A) => Promise<R>) =>
+    (...args: A): Promise<R> => {
+      const done = queue.then(() => job(...args))
+      queue = done.catch(() => undefined)
+      return done
+    }
+
+  return {
+    steps,
+    losses,
+    correct,
+    looks,
+    get predicted() {
+      return predicted
+    },
+    advance: inTurn(async () => {
+      const step = losses.length
+      fill(step)
+      rate.data[0] = rateAt(step + 1, steps, learningRate)
+      const done = await model.step(batch, rate)
+      losses.push(done.loss)
+      correct.push(done.correct)
+    }),
+    look: inTurn(async () => {
+      const step = losses.length
+      const read = await predictions(model, unseen)
+      saved = { step, state: await model.state() }
+      predicted = read
+      if (looks.at(-1)?.step !== step) looks.push({ step, accuracy: accuracyOf(read, unseen) })
+    }),
+    read: inTurn(async (image: Float32Array) => {
+      fillBatch({ images: image, labels: new Int32Array(1), count: image.length / pixels }, [0], one.x.data, one.y.data)
+      return (await model.predict(one.x)).data[0]!
+    }),
+    moveTo: inTurn(async (next: Backend) => {
+      if (next !== backend) await replace(next, { step: losses.length, state: await model.state() })
+    }),
+    recoverOn: inTurn(async (next: Backend) => {
+      await replace(next, saved)
+      rewind(saved.step)
+    }),
+    restart: inTurn(async () => {
+      await replace(backend, { step: 0, state: stateOf(seed) })
+      rewind(0)
+      looks.length = 0
+      predicted = undefined
+    }),
+  }
+}

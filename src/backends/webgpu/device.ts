@@ -1,0 +1,125 @@
+/** The device: found in a browser or through Dawn in Node, with the adapter's own limits, and told apart from a lost one. */
+import { raise } from '../../core/explain.js'
+import type { WebGpuKernelTable } from './kernel.js'
+
+/** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */
+export interface DeviceLike {
+  readonly features: { has(name: string): boolean }
+  readonly limits: object
+  readonly queue: object
+  readonly lost: Promise<unknown>
+  destroy(): unknown
+}
+
+/** Options of `webgpu`. */
+export interface WebGpuOptions {
+  /** A GPUDevice to use; otherwise one is opened (and destroyed by dispose). */
+  readonly device?: DeviceLike
+  /** Which adapter, where there are several. */
+  readonly powerPreference?: 'low-power' | 'high-performance'
+  /** Dawn's options in Node, such as 'backend=vulkan'. */
+  readonly dawn?: readonly string[]
+  /** Largest memory of a program in bytes (default and limit: what the adapter allows in one storage binding). */
+  readonly memoryBytes?: number
+  /** Check the laws of every plan (default: off). */
+  readonly verify?: boolean
+  /** Fill the memory with NaN before every call, so that a kernel that reads what was not written shows (default: off). */
+  readonly poison?: boolean
+  /** Bytes that cached plans may take (default 256 MiB). */
+  readonly cacheBytes?: number
+  /** Kernels of primitives of your own: `definePlugin(...).kernels.webgpu`. */
+  readonly kernels?: WebGpuKernelTable
+}
+
+/** An open device and what the backend needs to know of it. */
+export interface Opened {
+  readonly device: GPUDevice
+  readonly adapter: string
+  /** Runs on the CPU: cores are few, barriers dear. */
+  readonly software: boolean
+  readonly subgroups: boolean
+  readonly f16: boolean
+  /** Opened by us: dispose destroys it. */
+  readonly own: boolean
+}
+
+/** `navigator.gpu`, where there is one (Node 20 has no navigator). */
+const browserGpu = (): GPU | undefined => (typeof navigator === 'undefined' ? undefined : (navigator as { readonly gpu?: GPU }).gpu)
+
+/** In a page or a worker of one, where no package can be had. */
+const inBrowser = (): boolean => 'document' in globalThis || 'WorkerGlobalScope' in globalThis
+
+/** Dawn's instances, by their options: kept, since a device does not outlive the instance it came from. */
+const instances = new Map<string, GPU>()
+/** Dawn through the optional package `webgpu`. */
+const dawnGpu = async (options: readonly string[]): Promise<GPU> => {
+  let dawn: { readonly create: (options: string[]) => GPU; readonly globals: object }
+  try {
+    const name = 'webgpu'
+    dawn = (await import(/* @vite-ignore */ name)) as typeof dawn
+  } catch {
+    return raise({
+      _tag: 'Device',
+      backend: 'webgpu',
+      ...(inBrowser()
+        ? { reason: 'this page has no navigator.gpu.', fix: 'use a browser with WebGPU, over https or on localhost, or use cpu().' }
+        : { reason: 'there is no navigator.gpu, and the package webgpu is not installed.', fix: 'npm install webgpu, or use cpu().' }),
+    })
+  }
+  for (const [k, v] of Object.entries(dawn.globals))
+    if (!(k in globalThis)) Object.defineProperty(globalThis, k, { value: v, configurable: true })
+  const key = options.join('\n')
+  let gpu = instances.get(key)
+  if (gpu === undefined) {
+    gpu = dawn.create([...options])
+    instances.set(key, gpu)
+  }
+  return gpu
+}
+
+const wanted = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+] as const
+
+const softwareNames = /swiftshader|llvmpipe|lavapipe|software|basic render/i
+
+/** Opens a device with the adapter's limits and the features that kernels can use. */
+export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
+  if (options.device !== undefined) {
+    const device = options.device as GPUDevice // the one cast: see DeviceLike
+    const info = device.adapterInfo as GPUAdapterInfo | undefined
+    return describe(device, info, false)
+  }
+  const gpu = browserGpu() ?? (await dawnGpu(options.dawn ?? []))
+  const adapter = await gpu.requestAdapter(options.powerPreference === undefined ? {} : { powerPreference: options.powerPreference })
+  if (adapter === null)
+    return raise({
+      _tag: 'Device',
+      backend: 'webgpu',
+      reason: 'no adapter was found.',
+      fix: 'install a Vulkan, Metal or D3D12 driver, or use cpu().',
+    })
+  const requiredLimits: Record<string, number> = {}
+  for (const l of wanted) requiredLimits[l] = adapter.limits[l]
+  const requiredFeatures = (['shader-f16', 'subgroups', 'timestamp-query'] as GPUFeatureName[]).filter((f) => adapter.features.has(f))
+  const device = await adapter.requestDevice({ requiredLimits, requiredFeatures })
+  return describe(device, adapter.info, true)
+}
+
+const describe = (device: GPUDevice, info: GPUAdapterInfo | undefined, own: boolean): Opened => {
+  const adapter =
+    info === undefined ? 'unknown' : [info.vendor, info.architecture, info.device, info.description].filter((x) => x !== '').join(' ')
+  return {
+    device,
+    adapter,
+    software: softwareNames.test(adapter),
+    subgroups: device.features.has('subgroups' as GPUFeatureName),
+    f16: device.features.has('shader-f16'),
+    own,
+  }
+}

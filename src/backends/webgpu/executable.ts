@@ -1,0 +1,220 @@
+/** The calls of a prepared program: inputs in, one submit for each run of steps without the CPU, results out or kept on the device. */
+import type { AsyncExecutable, Elements, Explanation } from '../../core/backend.js'
+import { onADevice } from '../../core/device-tensor.js'
+import { raise } from '../../core/explain.js'
+import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
+import { sizeOf } from '../../core/shape.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import { WebGpuArray } from './array.js'
+import type { Device } from './memory.js'
+import { type Prepared, Resident } from './resident.js'
+import { aligned, fromDevice, toDevice } from './words.js'
+
+/** What a call has asked of the device, and how its answer is read. */
+interface Submitted {
+  readonly read: (() => Promise<ArrayBuffer>) | undefined
+  readonly invalid: Promise<GPUError | null>
+  readonly memory: Promise<GPUError | null>
+}
+
+/** The arguments of an opaque step within the plan's operands: results come first, an accumulator is the first of them. */
+const positionOf = (kernel: OpaqueKernel, writes: number, i: number): number =>
+  kernel.inPlace === undefined ? writes + i : i === kernel.inPlace ? 0 : writes + i - (i > kernel.inPlace ? 1 : 0)
+
+/** Bytes that a step on the CPU reads back, and those that it writes. */
+export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; readonly bytesWritten: number } => ({
+  bytesRead: kernel.args.reduce((n, a) => n + 4 * sizeOf(a.shape), 0),
+  bytesWritten: kernel.results.reduce((n, r) => n + 4 * sizeOf(r.shape), 0),
+})
+
+export class WebGpuExecutable implements AsyncExecutable {
+  private resident: Promise<Resident>
+  private disposed = false
+
+  private constructor(
+    private readonly open: () => Promise<Device>,
+    private readonly of: Prepared,
+    private readonly poison: boolean,
+    readonly explain: () => Explanation,
+    first: Resident,
+  ) {
+    this.resident = Promise.resolve(first)
+  }
+
+  /** `open` gives the device that is open now: another one after a loss. */
+  static async make(open: () => Promise<Device>, of: Prepared, poison: boolean, explain: () => Explanation): Promise<WebGpuExecutable> {
+    return new WebGpuExecutable(open, of, poison, explain, await Resident.make(await open(), of))
+  }
+
+  /** The program on the device that is open now. */
+  private async current(): Promise<Resident> {
+    const device = await this.open()
+    const known = await this.resident.catch(() => undefined)
+    if (known?.device === device) return known
+    this.resident = Resident.make(device, this.of)
+    return this.resident
+  }
+
+  async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
+    const { program } = this.of
+    if (accumulate && into?.some(onADevice))
+      raise({
+        _tag: 'Unsupported',
+        backend: 'webgpu',
+        what: 'accumulating into tensors on the device',
+        fix: 'add within the function, and write the sum into the tensor.',
+      })
+    const resident = await this.current()
+    const { device } = resident
+    const outs = program.outputs
+    const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))
+    const { read, invalid, memory } = await device.exclusive(() => this.submit(resident, inputs, into, onHost))
+    const [refused, full] = await Promise.all([invalid, memory])
+    if (full !== null) {
+      device.dropArena()
+      raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: resident.bytes, limitBytes: device.limitBytes })
+    }
+    if (refused !== null) {
+      device.alive()
+      raise({ _tag: 'Device', backend: 'webgpu', reason: refused.message, fix: 'report it with the program.' })
+    }
+    await device.keepPace(read !== undefined)
+    if (read === undefined) return into ?? []
+    const bytes = await read()
+    let at = 0
+    const data = outs.map((o, i): Elements => {
+      if (!onHost[i]) return into![i]!
+      const from = at
+      at += aligned(4 * o.aval.size, 16)
+      return fromDevice(bytes, from, o.aval.size, o.dtype)
+    })
+    if (into === undefined) return data.map((d) => (d as TypedArray).slice())
+    data.forEach((v, i) => {
+      if (!onHost[i]) return
+      const [to, from] = [into[i] as TypedArray, v as TypedArray]
+      if (!accumulate) to.set(from as never)
+      else for (let j = 0; j < from.length; j++) to[j]! += from[j]!
+    })
+    return into
+  }
+
+  /** Writes the inputs, runs every segment, and copies the results out. */
+  private async submit(
+    r: Resident,
+    inputs: readonly Elements[],
+    into: readonly Elements[] | undefined,
+    onHost: readonly boolean[],
+  ): Promise<Submitted> {
+    const { program, plan } = this.of
+    const { device } = r
+    const { gpu, stats } = device
+    if (this.disposed)
+      raise({ _tag: 'BadInput', where: program.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
+    device.alive()
+    // All that is on the device is found before anything is asked, so that an error leaves nothing behind.
+    const sources = inputs.map((x) => (onADevice(x) ? arrayOf(x, program.name).on(device, program.name) : x))
+    const targets = program.outputs.map((_, i) => (onHost[i] ? undefined : arrayOf(into![i]!, 'into').on(device, 'into')))
+    const outputBytes = program.outputs.reduce((n, o, i) => (onHost[i] ? n + aligned(4 * o.aval.size, 16) : n), 0)
+    gpu.pushErrorScope('out-of-memory')
+    gpu.pushErrorScope('validation')
+    const popped = (): Pick<Submitted, 'invalid' | 'memory'> => ({
+      invalid: gpu.popErrorScope(),
+      memory: gpu.popErrorScope(),
+    })
+    try {
+      const arena = r.settle(this.poison)
+      let encoder = gpu.createCommandEncoder()
+      plan.inputs.forEach((s, i) => {
+        const { aval, dtype } = program.inputs[i]!
+        if (s < 0 || aval.size === 0) return
+        const source = sources[i]!
+        const to = r.address(s)
+        if (ArrayBuffer.isView(source)) {
+          gpu.queue.writeBuffer(arena, to, toDevice(source, dtype))
+          stats.bytesWritten += 4 * aval.size
+        } else encoder.copyBufferToBuffer(source, 0, arena, to, 4 * aval.size)
+      })
+      for (const s of r.segments) {
+        if (s.kind === 'gpu') r.encode(encoder, s.dispatches)
+        else {
+          await this.onCpu(r, arena, encoder, s.step, s.kernel)
+          encoder = gpu.createCommandEncoder()
+        }
+      }
+      const out = outputBytes === 0 ? undefined : device.takeStaging(outputBytes)
+      let at = 0
+      let wanted = 0
+      program.outputs.forEach((o, i) => {
+        const { storage, offset } = plan.outputs[i]!
+        const bytes = 4 * o.aval.size
+        const target = targets[i] ?? out
+        if (bytes > 0 && target !== undefined)
+          encoder.copyBufferToBuffer(arena, r.address(storage, offset), target, onHost[i] ? at : 0, bytes)
+        if (!onHost[i]) return
+        at += aligned(bytes, 16)
+        wanted += bytes
+      })
+      device.submit(encoder)
+      const read = out === undefined ? undefined : device.readStaging(out, outputBytes, wanted)
+      return { read: onHost.some((h) => h) ? (read ?? (async () => new ArrayBuffer(0))) : undefined, ...popped() }
+    } catch (e) {
+      popped()
+      throw e
+    }
+  }
+
+  /** A primitive without a kernel: its arguments read back, its meaning run, its results written. Ends the encoder's submit. */
+  private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, step: number, kernel: OpaqueKernel): Promise<void> {
+    const { device } = r
+    const { gpu, stats } = device
+    const { operands, writes } = this.of.plan.steps[step]!
+    const at = (i: number): number => r.address(operands[i]!.storage, operands[i]!.offset)
+    const spans = kernel.args.map((a, i) => ({ a, from: at(positionOf(kernel, writes, i)), bytes: 4 * sizeOf(a.shape) }))
+    const total = spans.reduce((n, s) => n + aligned(s.bytes, 16), 0)
+    const staging = device.takeStaging(total)
+    let to = 0
+    for (const s of spans) {
+      if (s.bytes > 0) encoder.copyBufferToBuffer(arena, s.from, staging, to, s.bytes)
+      to += aligned(s.bytes, 16)
+    }
+    device.submit(encoder)
+    const bytes = await device.readStaging(staging, total, transferOf(kernel).bytesRead)()
+    to = 0
+    const args = spans.map(({ a, bytes: length }): NDArray => {
+      const data = fromDevice(bytes, to, sizeOf(a.shape), a.dtype)
+      to += aligned(length, 16)
+      return { shape: a.shape, dtype: a.dtype, data }
+    })
+    const outs = kernel.results.map((x): NDArray => ({ shape: x.shape, dtype: x.dtype, data: allocate(x.dtype, sizeOf(x.shape)) }))
+    if (kernel.inPlace !== undefined) outs[0]!.data.set(args[kernel.inPlace]!.data as never)
+    this.of.lowered.onCpu(kernel)(
+      args.map((a, i) => (i === kernel.inPlace ? outs[0]! : a)),
+      kernel.params as never,
+      outs,
+    )
+    outs.forEach((o, i) => {
+      if (o.data.length === 0) return
+      gpu.queue.writeBuffer(arena, at(i), toDevice(o.data, o.dtype))
+      stats.bytesWritten += 4 * o.data.length
+    })
+  }
+
+  dispose(): void {
+    if (this.disposed) return
+    this.disposed = true
+    void this.resident.then(
+      (r) => r.dispose(),
+      () => undefined,
+    )
+  }
+}
+
+const arrayOf = (x: Elements, where: string): WebGpuArray =>
+  x instanceof WebGpuArray
+    ? x
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'a tensor is on the device of another backend.',
+        fix: 'read it back with onHost, and place it on this one.',
+      })

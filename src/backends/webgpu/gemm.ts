@@ -1,0 +1,252 @@
+/** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
+import type { Operand } from '../plan/body.js'
+import type { GemmKernel } from '../plan/kernel.js'
+import { entry, header, SCRATCH, signed, type Word, word } from './dispatch.js'
+import type { Dispatches } from './kernel.js'
+import { loopDispatches, type Machine } from './loop.js'
+
+/** How an operand's two axes lie: rows of unit stride, columns of unit stride, or neither. */
+type Order = 'row' | 'column' | 'any'
+const orderOf = (row: number, column: number): Order => (column === 4 ? 'row' : row === 4 ? 'column' : 'any')
+
+interface Shape {
+  readonly batch: number
+  readonly m: number
+  readonly n: number
+  readonly k: number
+}
+
+/** Offset of an element (i, j) of an operand whose strides are the record's words `at` (batch), `at + 1`, `at + 2`. */
+const element = (order: Order, base: string, at: number, i: string, j: string): string => {
+  const si = order === 'column' ? `${i}` : `${i} * ${signed(at + 2)}`
+  const sj = order === 'row' ? `${j}` : `${j} * ${signed(at + 3)}`
+  return `${base} + ${si} + ${sj}`
+}
+
+const C = 8
+const A = 12
+const B = 16
+/** Invocations of a workgroup along n, whether to add to C, and whether tiles go down before they go right: of the form in registers. */
+const GX = 20
+const ADD = 21
+const DOWN = 22
+const WORDS = 23
+
+/**
+ * Words: batch, m, n, k, parts, steps of k in a part, tiles along m, tiles along n; then for C, A and B: place, batch stride, row stride,
+ * column stride; then GX, ADD and DOWN.
+ * With parts the products of each stretch of k go to scratch, [part, batch, m, n], and a loop adds them up.
+ */
+const record = (
+  s: Shape,
+  parts: number,
+  chunk: number,
+  form: Form,
+  tiles: readonly [number, number],
+  operands: readonly Operand[],
+  accumulate: boolean,
+): Word[] => [
+  s.batch,
+  s.m,
+  s.n,
+  s.k,
+  parts,
+  chunk,
+  tiles[0],
+  tiles[1],
+  ...operands.flatMap((o): Word[] => [
+    { storage: o.storage, byteOffset: o.offset },
+    o.strides[0]! / 4,
+    o.strides[1]! / 4,
+    o.strides[2]! / 4,
+  ]),
+  form.gx,
+  accumulate ? 1 : 0,
+  s.m < s.n ? 1 : 0, // the smaller operand is the one that is read again and again
+]
+
+/** Which workgroup this is: `bt` of the batch, `part` of the sum, `tm` and `tn` among the tiles. */
+const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
+  let tm = g1 % ${word(6)}; let g2 = g1 / ${word(6)};
+  let bt = i32(g2 % ${word(0)}); let part = g2 / ${word(0)};
+  if (part >= ${word(4)}) { return; }
+  let cb = ${signed(C)} + bt * ${signed(C + 1)} + i32(part * ${word(0)} * ${word(1)} * ${word(2)});
+  let ab = ${signed(A)} + bt * ${signed(A + 1)};
+  let bb = ${signed(B)} + bt * ${signed(B + 1)};
+  let M = ${signed(1)}; let N = ${signed(2)};
+  let k0 = i32(part * ${word(5)}); let k1 = min(${signed(3)}, k0 + ${signed(5)});
+`
+
+/**
+ * A tile of TM x TN results held in registers, operands read straight from memory. Invocations lie in rows of `gx`, and a tile's columns are
+ * `gx` apart, so that neighbours read neighbouring columns. Strides, `gx` and whether to add are words: one shader for all orders.
+ */
+const registers = (TM: number, TN: number, lanes: number): string => {
+  const rows = [...Array(TM).keys()]
+  const columns = [...Array(TN).keys()]
+  let s = `  let gx = ${word(GX)}; let first = select(${word(7)}, ${word(6)}, ${word(DOWN)} != 0u);
+  let t = g % (${word(6)} * ${word(7)}); let g2 = g / (${word(6)} * ${word(7)});
+  let tn = select(t % first, t / first, ${word(DOWN)} != 0u); let tm = select(t / first, t % first, ${word(DOWN)} != 0u);
+  let bt = g2 % ${word(0)}; let part = g2 / ${word(0)};
+  if (part >= ${word(4)}) { return; }
+  let M = ${word(1)}; let N = ${word(2)};
+  let k0 = part * ${word(5)}; let k1 = min(${word(3)}, k0 + ${word(5)});
+  let i0 = (tm * (${lanes}u / gx) + l / gx) * ${TM}u; let j0 = tn * gx * ${TN}u + l % gx;
+  let ak = ${word(A + 3)}; let bk = ${word(B + 2)};
+`
+  // Rows and columns past the edge read the last one; their results are not stored. Sums wrap: strides may be negative.
+  for (const r of rows) s += `  var pa${r} = ${word(A)} + bt * ${word(A + 1)} + min(i0 + ${r}u, M - 1u) * ${word(A + 2)} + k0 * ak;\n`
+  for (const c of columns)
+    s += `  var pb${c} = ${word(B)} + bt * ${word(B + 1)} + min(j0 + ${c}u * gx, N - 1u) * ${word(B + 3)} + k0 * bk;\n`
+  for (const r of rows) for (const c of columns) s += `  var s${r}_${c} = 0.0;\n`
+  s += '  for (var k = k0; k < k1; k++) {\n'
+  for (const r of rows) s += `    let a${r} = m[pa${r}]; pa${r} += ak;\n`
+  for (const c of columns) s += `    let b${c} = m[pb${c}]; pb${c} += bk;\n`
+  for (const r of rows) for (const c of columns) s += `    s${r}_${c} += a${r} * b${c};\n`
+  // A loop over rows: stores written out one by one take longer to compile than all the rest.
+  s += `  }
+  let cb = ${word(C)} + bt * ${word(C + 1)} + part * ${word(0)} * M * N;
+  for (var r = 0u; r < ${TM}u && i0 + r < M; r++) {
+    let q = cb + (i0 + r) * ${word(C + 2)} + j0 * ${word(C + 3)};
+`
+  for (const c of columns) {
+    s += `    if (j0 + ${c}u * gx < N) { let e = q + ${c}u * gx * ${word(C + 3)}; var v = s0_${c};`
+    for (const r of rows.slice(1)) s += ` v = select(v, s${r}_${c}, r == ${r}u);`
+    s += ` if (${word(ADD)} != 0u) { v += m[e]; } m[e] = v; }\n`
+  }
+  return `${header(WORDS, 'f32')}${entry(lanes, `${s}  }\n`)}`
+}
+
+/** Tiles of A and B in workgroup memory: 16 x 16 invocations, each T x T results. */
+const tiled = (a: Order, b: Order, T: number, accumulate: boolean): string => {
+  const KT = 16
+  const W = 16 * T
+  const per = (W * KT) / 256
+  let s = who()
+  s += `  let ly = i32(l) / 16; let lx = i32(l) % 16;\n  let i0 = i32(tm) * ${W}; let j0 = i32(tn) * ${W};\n`
+  for (let r = 0; r < T; r++) for (let c = 0; c < T; c++) s += `  var s${r}_${c} = 0.0;\n`
+  s += `  for (var kk = k0; kk < k1; kk += ${KT}) {\n`
+  // Neighbouring invocations read neighbouring elements of memory.
+  for (let e = 0; e < per; e++) {
+    const flat = `(i32(l) + ${e * 256})`
+    const [ai, ak] = a === 'column' ? [`${flat} % ${W}`, `${flat} / ${W}`] : [`${flat} / ${KT}`, `${flat} % ${KT}`]
+    s += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = m[${element(a, 'ab', A, '(i0 + i)', '(kk + k)')}]; } ta[k * ${W + 1} + i] = x; }\n`
+    const [bk, bj] = b === 'column' ? [`${flat} % ${KT}`, `${flat} / ${KT}`] : [`${flat} / ${W}`, `${flat} % ${W}`]
+    s += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = m[${element(b, 'bb', B, '(kk + k)', '(j0 + j)')}]; } tb[k * ${W + 1} + j] = x; }\n`
+  }
+  s += `    workgroupBarrier();\n    for (var k = 0; k < ${KT}; k++) {\n`
+  for (let r = 0; r < T; r++) s += `      let a${r} = ta[k * ${W + 1} + ly + ${16 * r}];\n`
+  for (let c = 0; c < T; c++) s += `      let b${c} = tb[k * ${W + 1} + lx + ${16 * c}];\n`
+  for (let r = 0; r < T; r++) for (let c = 0; c < T; c++) s += `      s${r}_${c} += a${r} * b${c};\n`
+  s += '    }\n    workgroupBarrier();\n  }\n'
+  for (let r = 0; r < T; r++)
+    for (let c = 0; c < T; c++)
+      s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; m[q] = ${accumulate ? 'm[q] + ' : ''}s${r}_${c}; } }\n`
+  const shared = `var<workgroup> ta: array<f32, ${KT * (W + 1)}>;\nvar<workgroup> tb: array<f32, ${KT * (W + 1)}>;\n`
+  return `${header(WORDS, 'f32')}${shared}${entry(256, s)}`
+}
+
+/** The form of a product: results and invocations of a workgroup, and its text. */
+interface Form {
+  readonly m: number
+  readonly n: number
+  readonly lanes: number
+  readonly gx: number
+  readonly text: (accumulate: boolean) => string
+}
+
+/** Tiles in registers that are worth a shader. Software pays by the load, hardware by the invocation that waits. */
+const tilesOf = (machine: Machine): readonly (readonly [number, number])[] =>
+  machine.lanes > 1
+    ? [
+        [1, 1],
+        [4, 4],
+      ]
+    : [
+        [8, 8],
+        [4, 4],
+        [8, 1],
+        [1, 8],
+      ]
+
+/**
+ * The tile and the workgroup's shape whose loads and products, padding included, take least time. Where they are equal, fewer cache lines are
+ * better: an operand of unit stride along k has one for each row (or column) of the workgroup.
+ */
+const inRegisters = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
+  const lanes = machine.lanes > 1 ? 64 : 16
+  let best: { readonly cost: number; readonly gx: number; readonly tile: readonly [number, number] } | undefined
+  for (const tile of tilesOf(machine)) {
+    const [TM, TN] = tile
+    for (let gx = lanes; gx >= 1; gx /= 2) {
+      const groups = s.batch * Math.ceil(s.m / ((TM * lanes) / gx)) * Math.ceil(s.n / (TN * gx))
+      const lines = ((TM * lanes) / gx) * (a === 'column' ? 1 / 16 : 1) + TN * gx * (b === 'row' ? 1 / 16 : 1)
+      const cost = Math.max(1, (groups * lanes) / machine.fill) * (TM + TN + 0.15 * TM * TN) * (1 + lines / 200)
+      if (best === undefined || cost < best.cost) best = { cost, gx, tile }
+    }
+  }
+  const { gx, tile } = best!
+  return { m: (tile[0] * lanes) / gx, n: tile[1] * gx, lanes, gx, text: () => registers(tile[0], tile[1], lanes) }
+}
+
+const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
+  if (!(machine.lanes > 1 && s.m >= 32 && s.n >= 32 && s.k >= 16)) return inRegisters(s, a, b, machine)
+  const T = s.batch * s.m * s.n >= 64 * 64 * 128 ? 4 : 2
+  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (accumulate) => tiled(a, b, T, accumulate) }
+}
+
+/** Dispatches of C = A B or C += A B. */
+export const gemmDispatches = (
+  kernel: GemmKernel,
+  sizes: readonly number[],
+  operands: readonly Operand[],
+  machine: Machine,
+): Dispatches => {
+  const [batch, m, n, k] = sizes as readonly [number, number, number, number]
+  const shape = { batch, m, n, k }
+  const [c, a, b] = operands as readonly [Operand, Operand, Operand]
+  if (batch * m * n === 0) return { dispatches: [], scratchBytes: 0 }
+  const [oa, ob] = [orderOf(a.strides[1]!, a.strides[2]!), orderOf(b.strides[1]!, b.strides[2]!)]
+  const form = choose(shape, oa, ob, machine)
+  const tiles = [Math.ceil(m / form.m), Math.ceil(n / form.n)] as const
+  const invocations = batch * tiles[0] * tiles[1] * form.lanes
+  const parts = Math.max(1, Math.min(Math.floor(machine.fill / invocations), Math.floor(k / 256), 64))
+  const chunk = Math.ceil(k / parts)
+  const groups = batch * tiles[0] * tiles[1] * parts
+  if (parts === 1)
+    return {
+      dispatches: [
+        {
+          wgsl: form.text(kernel.accumulate),
+          words: record(shape, 1, k, form, tiles, operands, kernel.accumulate),
+          groups,
+          label: 'gemm',
+        },
+      ],
+      scratchBytes: 0,
+    }
+  const partial: Operand = { storage: SCRATCH, offset: 0, strides: [4 * m * n, 4 * n, 4] }
+  const size = 4 * batch * m * n
+  const sum = loopDispatches(
+    {
+      kind: 'loop',
+      rank: 4,
+      body: { inputs: ['f32'], ops: [], results: [0] },
+      inputs: ['unit'],
+      outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate: kernel.accumulate, axes: [true, false, false, false] } }],
+    },
+    [parts, batch, m, n],
+    [
+      { storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] },
+      { storage: c.storage, offset: c.offset, strides: [0, ...c.strides] },
+    ],
+    { ...machine, lanes: 1, fill: 1 },
+  )
+  return {
+    dispatches: [
+      { wgsl: form.text(false), words: record(shape, parts, chunk, form, tiles, [partial, a, b], false), groups, label: 'gemm' },
+      ...sum.dispatches,
+    ],
+    scratchBytes: parts * size,
+  }
+}

@@ -1,0 +1,148 @@
+/** The WebGPU backend: the same plans as WGSL compute shaders, in browsers and in Node. */
+import type { AsyncBackend, Explanation } from '../../core/backend.js'
+import { raise } from '../../core/explain.js'
+import { lowerProgram } from '../../core/lowered.js'
+import { KernelNames } from '../plan/body.js'
+import { type CacheInfo, PlanCache } from '../plan/cache.js'
+import { explainPlan } from '../plan/explain.js'
+import { buildIr } from '../plan/ir.js'
+import { makePlan, type Plan } from '../plan/plan.js'
+import type { Ir } from '../plan/value.js'
+import { verifyPlan } from '../plan/verify.js'
+import { WebGpuArray } from './array.js'
+import { type Opened, openDevice, type WebGpuOptions } from './device.js'
+import { WebGpuExecutable } from './executable.js'
+import { explainOnDevice } from './explain.js'
+import { type WebGpuFacets, webgpuFacets } from './facets.js'
+import type { WebGpuKernelTable } from './kernel.js'
+import type { Machine } from './loop.js'
+import { type Lowered, lowerPlan } from './lower.js'
+import { Device, type DeviceStats, noStats } from './memory.js'
+
+export type { WebGpuOptions } from './device.js'
+export type { DeviceStats } from './memory.js'
+
+/** The WebGPU backend, with figures of its plan cache and of its device. */
+export interface WebGpuBackend extends AsyncBackend {
+  readonly cache: () => CacheInfo
+  readonly clearCache: () => void
+  /** What was asked of the device so far. */
+  readonly stats: () => Readonly<DeviceStats>
+  /** The adapter's name; opens the device. */
+  readonly adapter: () => Promise<string>
+  /** Frees the device's memory (and the device, where the backend opened it). The next call opens it again. */
+  readonly dispose: () => void
+}
+
+const f64Message = 'WGSL has no f64'
+
+/** Every value of the program has a dtype that the device has. */
+const checkDTypes = (ir: Ir): void => {
+  for (const v of ir.values)
+    if (v.dtype === 'f64')
+      raise({
+        _tag: 'Unsupported',
+        backend: 'webgpu',
+        what: `${f64Message}${v.prim === null ? '' : ` (${v.prim.name} f64 [${v.shape.join(', ')}])`}`,
+        fix: 'declare inputs as f32 (f32(...), Float32Array or cast), or run on cpu().',
+      })
+}
+
+/** Software adapters have few cores, and dear barriers. */
+const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
+  lanes: o.software ? 1 : 256,
+  fill: o.software ? 64 : 1 << 16,
+  scalar: (p) => facets.scalar(p) ?? facets.none(p, 'a function of numbers in JavaScript does not run on the device.'),
+})
+/** Every element takes one word of 32 bits; bool is 0 or 1. */
+const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
+
+/** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
+export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
+  const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
+  const ids = new Map<unknown, number>()
+  const names = new KernelNames()
+  const lowered = new WeakMap<Plan, Lowered>()
+  const stats = noStats()
+  const facets = webgpuFacets(options.kernels)
+  let opening: Promise<Device> | undefined
+  /** The device that is open; another one after a loss, where we opened it. */
+  const open = async (): Promise<Device> => {
+    const known = await opening
+    if (known?.lost !== undefined && known.opened.own) {
+      known.destroy()
+      opening = undefined
+    }
+    opening ??= openDevice(options).then(
+      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
+      (e: unknown) => {
+        opening = undefined
+        throw e
+      },
+    )
+    return opening
+  }
+  return {
+    kind: 'async',
+    name: 'webgpu',
+    prepare: async (given) => {
+      const t = performance.now()
+      const program = lowerProgram(given, facets.lowerings)
+      const ir = buildIr(program, ids)
+      checkDTypes(ir)
+      const device = await open()
+      device.alive()
+      const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
+      const { plan, cached } = cache.get(ir.key, () => {
+        const made = makePlan(ir, limits, names)
+        if (options.verify === true) verifyPlan(made)
+        return made
+      })
+      let low = lowered.get(plan)
+      if (low === undefined) {
+        low = lowerPlan(plan, machineOf(device.opened, facets), facets)
+        lowered.set(plan, low)
+      }
+      const ready = low
+      const planMs = performance.now() - t
+      const prepared = { program, ir, plan, lowered: ready }
+      const explained = (): Explanation => explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), prepared)
+      return WebGpuExecutable.make(open, prepared, options.poison === true, explained)
+    },
+    place: async (array) => WebGpuArray.place(await open(), array),
+    cache: () => cache.info(),
+    clearCache: () => cache.clear(),
+    stats: () => ({ ...stats }),
+    adapter: async () => (await open()).opened.adapter,
+    dispose: () => {
+      void opening?.then((d) => d.exclusive(async () => d.destroy()))
+      opening = undefined
+    },
+  }
+}
+
+const shared = new WeakMap<WebGpuKernelTable, Map<string, WebGpuBackend>>()
+const NO_KERNELS: WebGpuKernelTable = new Map()
+/**
+ * The WebGPU backend; equal options give the same one, so that compiled functions share a device, plans and memory. The device is opened by
+ * the first call: `navigator.gpu` in browsers, the optional package webgpu in Node.
+ *
+ * Errors  of calls: Device where there is no adapter or the device is lost, Unsupported for f64, OutOfMemory, MissingKernel.
+ * @example webgpu() === webgpu()   // true
+ */
+export const webgpu = (options: WebGpuOptions = {}): WebGpuBackend => {
+  if (options.device !== undefined) return makeWebGpu(options)
+  const { kernels = NO_KERNELS, ...plain } = options
+  let byOptions = shared.get(kernels)
+  if (byOptions === undefined) {
+    byOptions = new Map()
+    shared.set(kernels, byOptions)
+  }
+  const key = JSON.stringify(plain, Object.keys(plain).sort())
+  let b = byOptions.get(key)
+  if (b === undefined) {
+    b = makeWebGpu(options)
+    byOptions.set(key, b)
+  }
+  return b
+}

@@ -1,0 +1,28 @@
+/** The WebGPU facet of indexing: shaders that read at computed places (gather.ts) and that write there (scatter.ts). */
+import { whole } from '../../core/facets.js'
+import type { indexing } from '../../core/ops/indexing.js'
+import {
+  dynamicSliceAddShader,
+  dynamicSliceShader,
+  dynamicUpdateSliceShader,
+  gatherShader,
+  iotaShader,
+  searchShader,
+  takeAlongShader,
+} from './gather.js'
+import type { WebGpuTable } from './kernel.js'
+import { scatterAddAlongShader, scatterAddShader, setAtShader } from './scatter.js'
+
+/** One row per primitive of core/ops/indexing.ts. */
+export const indexingKernels: WebGpuTable<typeof indexing> = {
+  iota: whole(iotaShader),
+  gather: whole(gatherShader),
+  scatterAdd: whole(scatterAddShader),
+  setAt: whole(setAtShader),
+  takeAlongAxis: whole(takeAlongShader),
+  scatterAddAlong: whole(scatterAddAlongShader),
+  searchsorted: whole(searchShader),
+  dynamicSlice: whole(dynamicSliceShader),
+  dynamicSliceAdd: whole(dynamicSliceAddShader),
+  dynamicUpdateSlice: whole(dynamicUpdateSliceShader),
+}

@@ -1,0 +1,35 @@
+/** The forms of WebGPU's kernels: an expression of one element, and whole primitives as dispatches. */
+import type { Facet, FacetTable, KernelTable } from '../../core/facets.js'
+import type { Operand } from '../plan/body.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Dispatch } from './dispatch.js'
+import type { Machine } from './loop.js'
+import type { WgslDType } from './wgsl/literal.js'
+
+/** What a row works with: `x` are the arguments' registers, `from` their dtypes, `to` the result's. */
+export interface WgslContext {
+  readonly x: readonly string[]
+  readonly from: readonly WgslDType[]
+  readonly to: WgslDType
+  readonly params: unknown
+}
+/** The value's expression. It may use an argument twice: arguments are names or literals. */
+export type WgslScalar = (c: WgslContext) => string
+
+/** Dispatches that run one after the other, and the bytes of scratch behind the arena that they share. */
+export interface Dispatches {
+  readonly dispatches: readonly Dispatch[]
+  readonly scratchBytes: number
+}
+/**
+ * The dispatches of a primitive that is run as a whole, at these shapes. Operands are the results, then the arguments, each contiguous and
+ * row-major; an accumulator (`kernel.inPlace`) is the first result, and is not among the arguments.
+ */
+export type WholeShader = (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine) => Dispatches
+
+/** How WebGPU computes a primitive. `byMeaning` runs it on the CPU: its arguments are read back, its results written, and explain shows both. */
+export type WebGpuFacet = Facet<WgslScalar, WholeShader>
+/** A family's facets, typed over its declarations: a primitive without a row does not compile. */
+export type WebGpuTable<F> = FacetTable<F, WgslScalar, WholeShader>
+/** Facets by primitive. */
+export type WebGpuKernelTable = KernelTable<WgslScalar, WholeShader>

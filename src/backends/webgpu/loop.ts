@@ -1,0 +1,339 @@
+/** Loops of a plan as dispatches: one invocation per point, or folds by invocation, by workgroup, or in two passes. */
+import type { AnyPrimitive } from '../../core/primitive.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { Operand } from '../plan/body.js'
+import type { Body, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
+import { bits, type Dispatch, entry, header, load, register, SCRATCH, signed, store, type Word, word } from './dispatch.js'
+import { elementwiseKernels } from './elementwise.js'
+import type { Dispatches, WgslScalar } from './kernel.js'
+import { preludeOf } from './wgsl/library.js'
+import type { WgslDType } from './wgsl/literal.js'
+
+/** What code is made for. */
+export interface Machine {
+  /** Invocations in a workgroup; barriers are used where this is more than 1. */
+  readonly lanes: number
+  /** Invocations that fill the device: a fold with fewer results is cut into parts. */
+  readonly fill: number
+  /** The code of an elementwise primitive; raises MissingKernel. */
+  readonly scalar: (primitive: AnyPrimitive) => WgslScalar
+}
+
+/** What folds two values into one. */
+const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as const
+const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
+const identityBits = (op: Fold, dtype: DType): number =>
+  dtype === 'f32' || op === 'sum' || op === 'prod'
+    ? bits(identities[op], dtype)
+    : dtype === 'bool'
+      ? Number(op === 'min')
+      : op === 'max'
+        ? -2147483648
+        : 2147483647
+
+/** Invocations in a workgroup, and in one of a software adapter where there are few: each of its cores takes a workgroup. */
+const WIDTH = 64
+const NARROW = 16
+/** Terms that one f32 partial sum takes before it is added to the total: the error grows with this and with the number of blocks, not with their product. */
+const BLOCK = 64
+
+/** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
+const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
+  let q = u32(f32(x) / f32(d));
+  let r = i32(x - q * d);
+  return select(select(q, q + 1u, r >= i32(d)), q - 1u, r < 0);
+}
+`
+
+/** A loop as its outputs of one kind need it: ops that nothing reads are left out, inputs renumbered. */
+interface Part {
+  readonly body: Body
+  readonly inputs: readonly number[]
+  readonly outputs: readonly number[]
+}
+
+const prune = (body: Body, outputs: readonly number[]): Part => {
+  const n = body.inputs.length
+  const needed = new Uint8Array(n + body.ops.length)
+  for (const o of outputs) needed[body.results[o]!] = 1
+  for (let i = body.ops.length - 1; i >= 0; i--) if (needed[n + i] === 1) for (const a of body.ops[i]!.args) needed[a] = 1
+  const inputs = body.inputs.flatMap((_, i) => (needed[i] === 1 ? [i] : []))
+  const ops = body.ops.flatMap((_, i) => (needed[n + i] === 1 ? [i] : []))
+  const at = new Map<number, number>()
+  inputs.forEach((i, k) => {
+    at.set(i, k)
+  })
+  ops.forEach((i, k) => {
+    at.set(n + i, inputs.length + k)
+  })
+  return {
+    body: {
+      inputs: inputs.map((i) => body.inputs[i]!),
+      ops: ops.map((i) => ({ ...body.ops[i]!, args: body.ops[i]!.args.map((a) => at.get(a)!) })),
+      results: outputs.map((o) => at.get(body.results[o]!)!),
+    },
+    inputs,
+    outputs,
+  }
+}
+
+/** Dispatches of a loop step: one for each set of folded axes; outputs that are not folded come with the last. */
+export const loopDispatches = (
+  kernel: LoopKernel,
+  sizes: readonly number[],
+  operands: readonly Operand[],
+  machine: Machine,
+): Dispatches => {
+  const n = kernel.inputs.length
+  const groups = new Map<string, number[]>()
+  const plain: number[] = []
+  kernel.outputs.forEach((o, i) => {
+    if (o.fold === undefined) plain.push(i)
+    else {
+      const key = o.fold.axes.join()
+      const list = groups.get(key)
+      if (list === undefined) groups.set(key, [i])
+      else list.push(i)
+    }
+  })
+  const sets = [...groups.values()]
+  if (sets.length === 0) sets.push(plain)
+  else sets[sets.length - 1]!.push(...plain)
+  const dispatches: Dispatch[] = []
+  let scratchBytes = 0
+  for (const set of sets) {
+    const part = prune(kernel.body, set)
+    const inner: LoopKernel = {
+      kind: 'loop',
+      rank: kernel.rank,
+      body: part.body,
+      inputs: part.inputs.map((i) => kernel.inputs[i]!),
+      outputs: part.outputs.map((o) => kernel.outputs[o]!),
+    }
+    const own = [...part.inputs.map((i) => operands[i]!), ...part.outputs.map((o) => operands[n + o]!)]
+    const made = partDispatches(inner, sizes, own, machine)
+    dispatches.push(...made.dispatches)
+    scratchBytes = Math.max(scratchBytes, made.scratchBytes)
+  }
+  return { dispatches, scratchBytes }
+}
+
+const product = (xs: readonly number[]): number => xs.reduce((a, b) => a * b, 1)
+
+const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: readonly Operand[], machine: Machine): Dispatches => {
+  const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes
+  if (axes === undefined)
+    return { dispatches: product(sizes) === 0 ? [] : [emit(kernel, sizes, operands, machine, { kind: 'map' })], scratchBytes: 0 }
+  const kept = product(sizes.filter((_, a) => !axes[a]))
+  const folded = product(sizes.filter((_, a) => axes[a]))
+  if (kept === 0) return { dispatches: [], scratchBytes: 0 }
+  if (machine.lanes > 1 && folded >= 2 * machine.lanes && kept >= machine.fill / (4 * machine.lanes))
+    return { dispatches: [emit(kernel, sizes, operands, machine, { kind: 'group', lanes: machine.lanes })], scratchBytes: 0 }
+  const parts = kept >= machine.fill / 2 ? 1 : Math.min(Math.ceil(machine.fill / kept), Math.floor(folded / 32))
+  if (parts <= 1) return { dispatches: [emit(kernel, sizes, operands, machine, { kind: 'thread' })], scratchBytes: 0 }
+  // Two passes: partial results [part, kept] in scratch, then a loop that folds the parts.
+  const folds = kernel.outputs.flatMap((o, i) => (o.fold === undefined ? [] : [i]))
+  const first = emit(kernel, sizes, operands, machine, { kind: 'parts', parts })
+  const n = kernel.inputs.length
+  const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
+  const contiguous: number[] = []
+  let run = 4
+  for (let k = keptAxes.length - 1; k >= 0; k--) {
+    contiguous.unshift(run)
+    run *= sizes[keptAxes[k]!]!
+  }
+  const second: LoopKernel = {
+    kind: 'loop',
+    rank: keptAxes.length + 1,
+    body: { inputs: folds.map((i) => kernel.outputs[i]!.dtype), ops: [], results: folds.map((_, k) => k) },
+    inputs: folds.map(() => 'any'),
+    outputs: folds.map((i): LoopOutput => {
+      const { dtype, fold } = kernel.outputs[i]!
+      return { dtype, access: 'any', fold: { op: fold!.op, accumulate: fold!.accumulate, axes: [true, ...keptAxes.map(() => false)] } }
+    }),
+  }
+  const done = partDispatches(
+    second,
+    [parts, ...keptAxes.map((a) => sizes[a]!)],
+    [
+      ...folds.map((_, k): Operand => ({ storage: SCRATCH, offset: 4 * k * parts * kept, strides: [4 * kept, ...contiguous] })),
+      ...folds.map((i): Operand => {
+        const o = operands[n + i]!
+        return { storage: o.storage, offset: o.offset, strides: [0, ...keptAxes.map((a) => o.strides[a]!)] }
+      }),
+    ],
+    // The second pass is short: by workgroup where there are barriers, otherwise by invocation.
+    { ...machine, fill: 1 },
+  )
+  return { dispatches: [first, ...done.dispatches], scratchBytes: 4 * folds.length * parts * kept }
+}
+
+type Mode =
+  | { readonly kind: 'map' }
+  | { readonly kind: 'thread' }
+  | { readonly kind: 'group'; readonly lanes: number }
+  | { readonly kind: 'parts'; readonly parts: number }
+
+const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly Operand[], machine: Machine, mode: Mode): Dispatch => {
+  const { rank, body } = kernel
+  const n = kernel.inputs.length
+  const dtypes: readonly DType[] = [...body.inputs, ...kernel.outputs.map((o) => o.dtype)]
+  const type = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'
+  const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes ?? sizes.map(() => false)
+  const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
+  const foldAxes = sizes.flatMap((_, a) => (axes[a] ? [a] : []))
+  const kept = product(keptAxes.map((a) => sizes[a]!))
+  const terms = product(foldAxes.map((a) => sizes[a]!))
+  // Neighbouring invocations take neighbouring elements: of the folded axes where the innermost is one of them.
+  const partsInside = mode.kind === 'parts' && axes[rank - 1] === true
+
+  // The record: counts, axis lengths, then the operands' places and strides, then the folds' identities.
+  const words: Word[] = [mode.kind === 'parts' ? kept * mode.parts : kept, terms, mode.kind === 'parts' ? mode.parts : 1, kept]
+  const sizeAt = words.length
+  for (const d of sizes) words.push(d)
+  const placeAt: number[] = []
+  operands.forEach((o) => {
+    placeAt.push(words.length)
+    words.push({ storage: o.storage, byteOffset: o.offset })
+    for (const s of o.strides) words.push(s / 4)
+  })
+  const identityAt = kernel.outputs.map((o) => {
+    if (o.fold === undefined) return -1
+    words.push(identityBits(o.fold.op, o.dtype))
+    return words.length - 1
+  })
+  const scratchAt = words.length
+  if (mode.kind === 'parts') words.push({ storage: SCRATCH, byteOffset: 0 })
+
+  const access = (k: number) => (k < n ? kernel.inputs[k]! : kernel.outputs[k - n]!.access)
+  /** i32 offset of operand k along these axes; `x` names an index. */
+  const along = (k: number, over: readonly number[], x: (a: number) => string): string[] =>
+    over.flatMap((a) => {
+      if (a === rank - 1 && access(k) === 'zero') return []
+      if (k >= n && kernel.outputs[k - n]!.fold?.axes[a] === true) return []
+      return a === rank - 1 && access(k) === 'unit' ? [`i32(${x(a)})`] : [`i32(${x(a)}) * ${signed(placeAt[k]! + 1 + a)}`]
+    })
+  /** Takes a flat number apart along axes, the last fastest. Numbers that f32 holds exactly are divided as such. */
+  const decode = (flat: string, over: readonly number[], name: string, count: number): string => {
+    if (over.length === 1) return `  let ${name}${over[0]} = ${flat};\n`
+    let out = ''
+    let rest = flat
+    for (let k = over.length - 1; k > 0; k--) {
+      const size = word(sizeAt + over[k]!)
+      const q = k === 1 ? `${name}${over[0]}` : `q${name}${k}`
+      out += `  let ${q} = ${count <= 1 << 24 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
+      rest = q
+    }
+    return out
+  }
+
+  const hasFold = kernel.outputs.some((o) => o.fold !== undefined)
+  const declared: string[] = []
+  let text = ''
+  // ---- who am I
+  const invocations = (mode.kind === 'parts' ? kept * mode.parts : kept) * (mode.kind === 'group' ? mode.lanes : 1)
+  const width = mode.kind === 'group' ? mode.lanes : machine.lanes === 1 && invocations < 8 * WIDTH ? NARROW : WIDTH
+  if (mode.kind === 'group') text += `  let i = g;\n  if (i >= ${word(0)}) { return; }\n`
+  else text += `  let t = g * ${width}u + l;\n  if (t >= ${word(0)}) { return; }\n`
+  if (mode.kind === 'parts')
+    text += partsInside
+      ? `  let i = t / ${word(2)}; let part = t % ${word(2)};\n`
+      : `  let i = t % ${word(3)}; let part = t / ${word(3)};\n`
+  else if (mode.kind !== 'group') text += `  let i = t;\n`
+  text += decode('i', keptAxes, 'x', kept)
+  operands.forEach((_, k) => {
+    text += `  let b${k} = ${[signed(placeAt[k]!), ...along(k, keptAxes, (a) => `x${a}`)].join(' + ')};\n`
+  })
+
+  const index = (k: number): string => {
+    const off = along(k, foldAxes, (a) => `f${a}`)
+    return off.length === 0 ? `b${k}` : `b${k} + ${off.join(' + ')}`
+  }
+  const loadOf = (k: number): string => `    let v${k} = ${load(body.inputs[k]!, index(k), type)};\n`
+  /** Inputs that a fold meets once: their strides along its axes are known to be zero. */
+  const held = body.inputs.map((_, k) => hasFold && along(k, foldAxes, String).length === 0)
+  held.forEach((h, k) => {
+    if (h) text += loadOf(k)
+  })
+  /** Loads, ops, and what is done with each result, with the folded offset added. */
+  const point = (fold: (output: number, value: string) => string): string => {
+    let s = ''
+    held.forEach((h, k) => {
+      if (!h) s += loadOf(k)
+    })
+    body.ops.forEach((o, k) => {
+      const value = machine.scalar(o.prim)({
+        x: o.args.map((a) => `v${a}`),
+        from: o.args.map((a) => (a < n ? body.inputs[a]! : body.ops[a - n]!.dtype) as WgslDType),
+        to: o.dtype as WgslDType,
+        params: o.params,
+      })
+      s += `    let v${n + k} = ${value};\n`
+    })
+    kernel.outputs.forEach((o, j) => {
+      const v = `v${body.results[j]}`
+      s += o.fold === undefined ? `    ${store(o.dtype, index(n + j), v, type)}\n` : fold(j, v)
+    })
+    return s
+  }
+  const combine = (j: number, a: string, b: string): string => {
+    const o = kernel.outputs[j]!
+    const to = o.dtype as WgslDType
+    if (to === 'bool') return `(${a} ${o.fold!.op === 'max' ? '||' : '&&'} ${b})`
+    return elementwiseKernels[folds[o.fold!.op]]({ x: [a, b], from: [to, to], to, params: undefined })
+  }
+  const identity = (j: number): string =>
+    ({ f32: `bitcast<f32>(${word(identityAt[j]!)})`, i32: signed(identityAt[j]!), bool: `(${word(identityAt[j]!)} != 0u)` })[
+      kernel.outputs[j]!.dtype as WgslDType
+    ]
+
+  if (!hasFold) text += `  {\n${point(() => '')}  }\n`
+  else {
+    const folded = kernel.outputs.flatMap((o, j) => (o.fold === undefined ? [] : [j]))
+    const blocked = folded.some((j) => kernel.outputs[j]!.fold!.op === 'sum' && kernel.outputs[j]!.dtype === 'f32')
+    for (const j of folded) text += `  var t${j} = ${identity(j)};\n`
+    const start = mode.kind === 'group' ? 'l' : mode.kind === 'parts' ? 'part' : '0u'
+    const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? word(2) : '1u'
+    const acc = blocked ? 's' : 't'
+    const inside = `${decode('f', foldAxes, 'f', terms).replaceAll('\n  ', '\n      ')}${point((j, v) => `      ${acc}${j} = ${combine(j, `${acc}${j}`, v)};\n`)}`
+    if (blocked) {
+      text += `  var f = ${start};\n  while (f < ${word(1)}) {\n`
+      for (const j of folded) text += `    var s${j} = ${identity(j)};\n`
+      text += `    for (var c = 0u; c < ${BLOCK}u && f < ${word(1)}; c++) {\n${inside}      f += ${step};\n    }\n`
+      for (const j of folded) text += `    t${j} = ${combine(j, `t${j}`, `s${j}`)};\n`
+      text += '  }\n'
+    } else {
+      text += `  for (var f = ${start}; f < ${word(1)}; f += ${step}) {\n${inside}  }\n`
+    }
+    if (mode.kind === 'group') {
+      for (const j of folded) {
+        declared.push(`var<workgroup> w${j}: array<${register[kernel.outputs[j]!.dtype as WgslDType]}, ${mode.lanes}>;`)
+        text += `  w${j}[l] = t${j};\n`
+      }
+      for (let h = mode.lanes / 2; h >= 1; h /= 2) {
+        text += `  workgroupBarrier();\n  if (l < ${h}u) {\n`
+        for (const j of folded) text += `    w${j}[l] = ${combine(j, `w${j}[l]`, `w${j}[l + ${h}u]`)};\n`
+        text += '  }\n'
+      }
+      text += '  if (l == 0u) {\n'
+      for (const j of folded) text += `    t${j} = w${j}[0];\n`
+    }
+    folded.forEach((j, k) => {
+      const o = kernel.outputs[j]!
+      if (mode.kind === 'parts') {
+        const at = `${signed(scratchAt)} + i32((${k}u * ${word(2)} + part) * ${word(3)} + i)`
+        text += `  ${store(o.dtype, at, `t${j}`, type)}\n`
+      } else {
+        const value = o.fold!.accumulate ? combine(j, load(o.dtype, `b${n + j}`, type), `t${j}`) : `t${j}`
+        text += `  ${store(o.dtype, `b${n + j}`, value, type)}\n`
+      }
+    })
+    if (mode.kind === 'group') text += '  }\n'
+  }
+  return {
+    wgsl: `${header(words.length, type)}${declared.join('\n')}\n${text.includes('quotient(') ? QUOTIENT : ''}${preludeOf(text)}\n${entry(width, text)}`,
+    words,
+    groups: Math.ceil(invocations / width),
+    label: 'loop',
+  }
+}

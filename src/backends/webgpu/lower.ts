@@ -1,0 +1,65 @@
+/** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
+import type { KernelFunction } from '../../core/facets.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Plan, Step } from '../plan/plan.js'
+import type { Dispatch } from './dispatch.js'
+import type { WebGpuFacets } from './facets.js'
+import { gemmDispatches } from './gemm.js'
+import type { Dispatches } from './kernel.js'
+import { loopDispatches, type Machine } from './loop.js'
+
+/** What runs between two points where the CPU is needed: dispatches of one submit, or one primitive's meaning over arrays read back. */
+export type Segment =
+  | { readonly kind: 'gpu'; readonly dispatches: readonly { readonly step: number; readonly dispatch: Dispatch }[] }
+  | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
+
+export interface Lowered {
+  readonly segments: readonly Segment[]
+  /** Bytes behind the arena that the steps use, one after the other. */
+  readonly scratchBytes: number
+  /** The function over whole arrays that stands for a kernel which the device does not have. */
+  readonly onCpu: (kernel: OpaqueKernel) => KernelFunction
+  /** Why the device does not have it. */
+  readonly reason: (kernel: OpaqueKernel) => string
+}
+
+/** Every step lowered; neighbouring dispatches share a segment. */
+export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): Lowered => {
+  const segments: Segment[] = []
+  let scratchBytes = 0
+  let open: { step: number; dispatch: Dispatch }[] | undefined
+  plan.steps.forEach((s, step) => {
+    const made = lowerStep(plan, s, machine, facets)
+    if (made === undefined) {
+      segments.push({ kind: 'cpu', step, kernel: plan.kernels[s.kernel] as OpaqueKernel })
+      open = undefined
+      return
+    }
+    scratchBytes = Math.max(scratchBytes, made.scratchBytes)
+    if (open === undefined) {
+      open = []
+      segments.push({ kind: 'gpu', dispatches: open })
+    }
+    for (const dispatch of made.dispatches) open.push({ step, dispatch })
+  })
+  return {
+    segments,
+    scratchBytes,
+    onCpu: ({ prim }) => {
+      const facet = facets.of(prim)
+      return (facet.kind === 'call' ? facet.f : prim.meaning) as KernelFunction
+    },
+    reason: ({ prim }) => {
+      const facet = facets.of(prim)
+      return facet.kind === 'byMeaning' ? facet.reason : facet.kind === 'call' ? 'a function in JavaScript' : 'no shader for these dtypes'
+    },
+  }
+}
+
+const lowerStep = (plan: Plan, s: Step, machine: Machine, facets: WebGpuFacets): Dispatches | undefined => {
+  const kernel = plan.kernels[s.kernel]!
+  if (kernel.kind === 'loop') return loopDispatches(kernel, s.sizes, s.operands, machine)
+  if (kernel.kind === 'gemm') return gemmDispatches(kernel, s.sizes, s.operands, machine)
+  const facet = facets.of(kernel.prim)
+  return facet.kind === 'whole' ? facet.make(kernel, s.operands, machine) : undefined
+}

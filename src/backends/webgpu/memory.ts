@@ -1,0 +1,220 @@
+/** The device's memory: one arena for all programs, grown when a larger one comes; buffers to read back through; the pipelines; who may submit. */
+import { raise } from '../../core/explain.js'
+import type { Opened } from './device.js'
+
+/** Figures of what was asked of the device; tests read them. */
+export interface DeviceStats {
+  /** Since the backend was made. */
+  dispatches: number
+  submits: number
+  readbacks: number
+  bytesWritten: number
+  bytesRead: number
+  pipelines: number
+  /** Buffers that exist now, and their bytes. */
+  buffers: number
+  bufferBytes: number
+}
+
+export const noStats = (): DeviceStats => ({
+  dispatches: 0,
+  submits: 0,
+  readbacks: 0,
+  bytesWritten: 0,
+  bytesRead: 0,
+  pipelines: 0,
+  buffers: 0,
+  bufferBytes: 0,
+})
+
+const STORAGE = 0x0080 | 0x0008 | 0x0004 // STORAGE | COPY_DST | COPY_SRC
+const UNIFORM = 0x0040 | 0x0008 // UNIFORM | COPY_DST
+const READ = 0x0001 | 0x0008 // MAP_READ | COPY_DST
+
+/** The device with its arena, its staging buffers and its pipelines. */
+export class Device {
+  readonly gpu: GPUDevice
+  private arena: GPUBuffer | undefined
+  private staging: GPUBuffer[] = []
+  /** Buffers that exist. */
+  private readonly live = new Set<GPUBuffer>()
+  private last: Promise<unknown> = Promise.resolve()
+  /** Submits since the host last waited for the device. */
+  private ahead = 0
+  private readonly pipelines = new Map<string, Promise<GPUComputePipeline>>()
+  readonly layout: GPUBindGroupLayout
+  private readonly pipelineLayout: GPUPipelineLayout
+  /** Why the device is gone; undefined while it works. */
+  lost: string | undefined
+  /** Grows by one when the arena is replaced: bind groups made before are stale. */
+  generation = 0
+  /** Who wrote its literals into the arena last. */
+  owner: unknown
+
+  constructor(
+    readonly opened: Opened,
+    readonly stats: DeviceStats,
+    private readonly maxBytes: number,
+  ) {
+    const gpu = opened.device
+    this.gpu = gpu
+    void gpu.lost.then((info) => {
+      this.lost = `the device was lost (${info.reason}): ${info.message}`
+    })
+    this.layout = gpu.createBindGroupLayout({
+      entries: [
+        { binding: 0, visibility: 4, buffer: { type: 'storage' } },
+        { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
+      ],
+    })
+    this.pipelineLayout = gpu.createPipelineLayout({ bindGroupLayouts: [this.layout] })
+  }
+
+  /** Raises Device when the device is gone. */
+  alive(): void {
+    if (this.lost !== undefined)
+      raise({
+        _tag: 'Device',
+        backend: 'webgpu',
+        reason: this.lost,
+        fix: this.opened.own
+          ? 'call again: the device is opened anew. Tensors that were on it are gone.'
+          : 'make the backend with another device.',
+      })
+  }
+  /** What went wrong when the device refused: its loss, where that is known a moment later. */
+  async failed(e: unknown): Promise<never> {
+    await Promise.race([this.gpu.lost, new Promise((resolve) => setTimeout(resolve, 100))])
+    this.alive()
+    return raise({ _tag: 'Device', backend: 'webgpu', reason: String((e as Error).message ?? e), fix: 'call again; or use cpu().' })
+  }
+  /** One at a time: from a call's first write to its last submit. */
+  exclusive<A>(job: () => Promise<A>): Promise<A> {
+    const result = this.last.then(job)
+    this.last = result.catch(() => undefined)
+    return result
+  }
+  /** Keeps the host from running far ahead of a device that it reads nothing from. */
+  async keepPace(waited: boolean): Promise<void> {
+    this.ahead = waited ? 0 : this.ahead + 1
+    if (this.ahead < 16) return
+    this.ahead = 0
+    await this.gpu.queue.onSubmittedWorkDone()
+  }
+  get limitBytes(): number {
+    return Math.min(this.maxBytes, this.gpu.limits.maxBufferSize, this.gpu.limits.maxStorageBufferBindingSize)
+  }
+
+  buffer(bytes: number, usage: number): GPUBuffer {
+    const b = this.gpu.createBuffer({ size: Math.max(16, Math.ceil(bytes / 16) * 16), usage })
+    this.stats.buffers++
+    this.stats.bufferBytes += b.size
+    this.live.add(b)
+    return b
+  }
+  free(b: GPUBuffer): void {
+    if (!this.live.delete(b)) return
+    this.stats.buffers--
+    this.stats.bufferBytes -= b.size
+    b.destroy()
+  }
+  storage(bytes: number): GPUBuffer {
+    return this.buffer(bytes, STORAGE)
+  }
+  uniform(bytes: number): GPUBuffer {
+    return this.buffer(bytes, UNIFORM)
+  }
+
+  /** The arena, at least this large. */
+  reserve(bytes: number): GPUBuffer {
+    if (bytes > this.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: bytes, limitBytes: this.limitBytes })
+    if (this.arena === undefined || this.arena.size < bytes) {
+      const next = Math.min(this.limitBytes, Math.max(bytes, Math.ceil(1.25 * (this.arena?.size ?? 0)), 1 << 16))
+      if (this.arena !== undefined) this.free(this.arena)
+      this.arena = this.buffer(Math.floor(next / 16) * 16 >= bytes ? Math.floor(next / 16) * 16 : bytes, STORAGE)
+      this.generation++
+      this.owner = undefined
+    }
+    return this.arena
+  }
+
+  /** Forgets the arena: the next call makes another. */
+  dropArena(): void {
+    if (this.arena !== undefined) this.free(this.arena)
+    this.arena = undefined
+    this.generation++
+    this.owner = undefined
+  }
+
+  /** A buffer to read back through, at least this large; give it back with `giveStaging`. */
+  takeStaging(bytes: number): GPUBuffer {
+    let best = -1
+    this.staging.forEach((b, i) => {
+      if (b.size >= bytes && (best < 0 || b.size < this.staging[best]!.size)) best = i
+    })
+    if (best >= 0) return this.staging.splice(best, 1)[0]!
+    return this.buffer(2 ** Math.ceil(Math.log2(Math.max(256, bytes))), READ)
+  }
+  /** Reads the first bytes of a staging buffer once the device has written them, and takes it back. `wanted` of the bytes are elements. */
+  readStaging(b: GPUBuffer, bytes: number, wanted = bytes): () => Promise<ArrayBuffer> {
+    const length = Math.max(16, Math.ceil(bytes / 16) * 16)
+    const mapped = b.mapAsync(1, 0, length)
+    mapped.catch(() => undefined) // whoever reads sees the rejection
+    return async () => {
+      try {
+        await mapped
+      } catch (e) {
+        this.free(b)
+        return this.failed(e)
+      }
+      this.stats.readbacks++
+      this.stats.bytesRead += wanted
+      const copy = b.getMappedRange(0, length).slice(0)
+      b.unmap()
+      this.giveStaging(b)
+      return copy
+    }
+  }
+  submit(encoder: GPUCommandEncoder): void {
+    this.gpu.queue.submit([encoder.finish()])
+    this.stats.submits++
+  }
+  giveStaging(b: GPUBuffer): void {
+    this.staging.push(b)
+    if (this.staging.length > 8) this.free(this.staging.shift()!)
+  }
+
+  /** The pipeline of a shader; compiled once, however many ask at once. */
+  pipeline(wgsl: string): Promise<GPUComputePipeline> {
+    let p = this.pipelines.get(wgsl)
+    if (p === undefined) {
+      this.stats.pipelines++
+      p = this.gpu
+        .createComputePipelineAsync({
+          layout: this.pipelineLayout,
+          compute: { module: this.gpu.createShaderModule({ code: wgsl }), entryPoint: 'main' },
+        })
+        .catch((e: unknown) => {
+          this.pipelines.delete(wgsl)
+          this.alive()
+          return raise({
+            _tag: 'Device',
+            backend: 'webgpu',
+            reason: `a shader was refused: ${String((e as Error).message ?? e)}`,
+            fix: 'report it with the shader.',
+          })
+        })
+      this.pipelines.set(wgsl, p)
+    }
+    return p
+  }
+
+  destroy(): void {
+    for (const b of [...this.live]) this.free(b)
+    this.arena = undefined
+    this.staging = []
+    this.pipelines.clear()
+    this.lost ??= 'it was disposed.'
+    if (this.opened.own) this.gpu.destroy()
+  }
+}

@@ -1,0 +1,165 @@
+/** Pools as dispatches: forward over the positions of a window, backward over the windows that hold a position (gathers: no atomics). */
+import type { PoolParams } from '../../core/ops/pool.js'
+import type { Operand } from '../plan/body.js'
+import { entry, header, signed, type Word, word } from './dispatch.js'
+import type { Dispatches, WholeShader } from './kernel.js'
+import type { Machine } from './loop.js'
+import { ORDER } from './shader.js'
+
+const WIDTH = 64
+/** Windows up to this many positions are written out; longer ones are loops. */
+const WRITTEN_OUT = 16
+
+/** A pool from planes of h x w to planes of oh x ow. */
+interface Pool {
+  readonly planes: number
+  readonly h: number
+  readonly w: number
+  readonly oh: number
+  readonly ow: number
+  readonly p: PoolParams
+}
+const poolOf = (x: readonly number[], y: readonly number[], p: PoolParams): Pool => ({
+  planes: x[0]! * x[1]!,
+  h: x[2]!,
+  w: x[3]!,
+  oh: y[2]!,
+  ow: y[3]!,
+  p,
+})
+const padded = ({ padding }: PoolParams): boolean => padding.some((n) => n !== 0)
+
+/** Results of one invocation: neighbours in a row. Drivers on the CPU divide element by element, and a result costs little else. */
+const runOf = (width: number, machine: Machine): number => (machine.lanes > 1 ? 1 : Math.min(8, width))
+
+/** Words 0 to 12: runs, rows of a plane of results, their width, h, w, oh, ow, top, left, stride, length of a run, runs in a row; then places. */
+const record = (o: Pool, size: readonly [number, number], operands: readonly Operand[], machine: Machine): Word[] => [
+  o.planes * size[0] * Math.ceil(size[1] / runOf(size[1], machine)),
+  size[0],
+  size[1],
+  o.h,
+  o.w,
+  o.oh,
+  o.ow,
+  o.p.padding[0]!,
+  o.p.padding[2]!,
+  o.p.stride[0]!,
+  o.p.stride[1]!,
+  runOf(size[1], machine),
+  Math.ceil(size[1] / runOf(size[1], machine)),
+  ...operands.map((a): Word => ({ storage: a.storage, byteOffset: a.offset })),
+]
+const PLACE = 13
+const place = (k: number): string => signed(PLACE + k)
+const names = `  let H = ${signed(3)}; let W = ${signed(4)}; let OH = ${signed(5)}; let OW = ${signed(6)};
+  let top = ${signed(7)}; let left = ${signed(8)}; let sh = ${signed(9)}; let sw = ${signed(10)};
+`
+
+/** Row i of plane q, and its columns from j0 to j1. */
+const who = `  let t = g * ${WIDTH}u + l;
+  if (t >= ${word(0)}) { return; }
+  let row = t / ${word(12)}; let plane = row / ${word(1)};
+  let i = i32(row - plane * ${word(1)}); let q = i32(plane);
+  let j0 = i32(t - row * ${word(12)}) * ${signed(11)}; let j1 = min(j0 + ${signed(11)}, ${signed(2)});
+${names}`
+
+/** One pass over the results: `body` is run once for each, at column j; `y` is its place. */
+const dispatched = (
+  label: string,
+  type: 'f32' | 'u32',
+  [o, operands, machine]: readonly [Pool, readonly Operand[], Machine],
+  size: readonly [number, number],
+  body: string,
+  functions = '',
+): Dispatches => {
+  const words = record(o, size, operands, machine)
+  const runs = words[0] as number
+  if (runs === 0) return { dispatches: [], scratchBytes: 0 }
+  const text = `${who}  for (var j = j0; j < j1; j++) {
+  let y = i32(row) * ${signed(2)} + j;
+${body}  }
+`
+  const wgsl = `${header(words.length, type)}${functions}\n${entry(WIDTH, text)}`
+  return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH), label }], scratchBytes: 0 }
+}
+
+/** `f` at every position of the window of (i, j) that lies in the plane, row by row: `at` is the position in the plane. */
+const eachPosition = ({ window: [kh, kw], padding }: PoolParams, f: (at: string) => string): string => {
+  let s = '  let r0 = i * sh - top; let c0 = j * sw - left;\n'
+  if (!padding.some((n) => n !== 0) && kh! * kw! <= WRITTEN_OUT) {
+    s += '  let at = r0 * W + c0;\n'
+    for (let u = 0; u < kh!; u++) for (let v = 0; v < kw!; v++) s += `  { ${f(`at + ${u} * W + ${v}`)} }\n`
+    return s
+  }
+  return `${s}  let r1 = min(r0 + ${kh}, H); let c1 = min(c0 + ${kw}, W);
+  for (var r = max(r0, 0); r < r1; r++) { for (var c = max(c0, 0); c < c1; c++) { ${f('r * W + c')} } }\n`
+}
+
+/** The value and the place of each window's maximum: NaN wins, among equals the first. */
+export const maxPool: WholeShader = (k, operands, machine) => {
+  const p = k.params as PoolParams
+  const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
+  // An empty plane with padding has windows, but nothing in them: NaN, as the definition has it.
+  const body = `  let base = ${place(2)} + q * H * W;
+  var best = ${padded(p) ? 'max(i * sh - top, 0) * W + max(j * sw - left, 0)' : 'i * sh * W + j * sw'};
+  var b = ${padded(p) ? 'select(0x7fc00000u, m[base + best], H * W > 0)' : 'm[base + best]'};
+  var high = order(b);
+${eachPosition(p, (at) => `let e = ${at}; let a = m[base + e]; let o = order(a); if (o > high) { b = a; high = o; best = e; }`)}  m[${place(0)} + y] = b;
+  m[${place(1)} + y] = u32(${padded(p) ? 'select(0, best, H * W > 0)' : 'best'});\n`
+  return dispatched('maxPool', 'u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
+}
+
+/** Means of windows, over the positions in the plane or over the whole window. */
+export const avgPool: WholeShader = (k, operands, machine) => {
+  const p = k.params as PoolParams
+  const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
+  const body = `  let base = ${place(1)} + q * H * W;
+  var s = 0.0;
+${eachPosition(p, (at) => `s += m[base + ${at}];`)}  m[${place(0)} + y] = s / ${countOf(p)};\n`
+  return dispatched('avgPool', 'f32', [o, operands, machine], [o.oh, o.ow], body)
+}
+
+/** How many positions the window at r0, c0 divides by. */
+const countOf = (p: PoolParams): string => {
+  const [kh, kw] = p.window
+  return p.countIncludePad === true || !padded(p)
+    ? `${kh! * kw!}.0`
+    : `f32((min(r0 + ${kh}, H) - max(r0, 0)) * (min(c0 + ${kw}, W) - max(c0, 0)))`
+}
+
+/** `f` at every window (a, b) of the plane that holds position (i, j), row by row: `at` is its place in the plane of results. */
+const eachWindow = ({ window: [kh, kw], stride: [sh, sw] }: PoolParams, f: (at: string) => string): string =>
+  // Strides are constants here: a division by a number that the compiler knows is a product.
+  kh! <= sh! && kw! <= sw!
+    ? `  let a = (i + top) / ${sh}; let b = (j + left) / ${sw};
+  if (i + top - a * ${sh} < ${kh} && j + left - b * ${sw} < ${kw} && a < OH && b < OW) { ${f('a * OW + b')} }\n`
+    : `  let a0 = (max(i + top - ${kh! - 1}, 0) + ${sh! - 1}) / ${sh}; let a1 = min((i + top) / ${sh}, OH - 1);
+  let b0 = (max(j + left - ${kw! - 1}, 0) + ${sw! - 1}) / ${sw}; let b1 = min((j + left) / ${sw}, OW - 1);
+  for (var a = a0; a <= a1; a++) { for (var b = b0; b <= b1; b++) { ${f('a * OW + b')} } }\n`
+
+/** Cotangents at the places of their maxima; a window's place lies in the window, as maxPool gives it. */
+export const unpool: WholeShader = (k, operands, machine) => {
+  const p = k.params as PoolParams
+  const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
+  const body = `  let base = q * OH * OW; let here = u32(i * W + j);
+  var s = 0.0;
+${eachWindow(p, (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { s += bitcast<f32>(m[${place(1)} + e]); }`)}  m[${place(0)} + y] = bitcast<u32>(s);\n`
+  return dispatched('unpool', 'u32', [o, operands, machine], [o.h, o.w], body)
+}
+
+/** Cotangents of means, each spread over its window. */
+export const avgPoolInput: WholeShader = (k, operands, machine) => {
+  const p = k.params as PoolParams
+  const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
+  const body = `  let base = ${place(1)} + q * OH * OW;
+  var s = 0.0;
+${eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; s += m[base + ${at}] / ${countOf(p)};`)}  m[${place(0)} + y] = s;\n`
+  return dispatched('avgPoolInput', 'f32', [o, operands, machine], [o.h, o.w], body)
+}
+
+/** The elements of each plane at the places `index`. */
+export const poolGather: WholeShader = (k, operands, machine) => {
+  const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, k.params as PoolParams)
+  const body = `  m[${place(0)} + y] = m[${place(1)} + q * H * W + i32(m[${place(2)} + y])];\n`
+  return dispatched('poolGather', 'u32', [o, operands, machine], [o.oh, o.ow], body)
+}

@@ -1,0 +1,159 @@
+/** A program on one device: its records in a uniform buffer, its pipelines, its place in the arena, and what one call asks. */
+import { raise } from '../../core/explain.js'
+import type { Program } from '../../core/program.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Plan } from '../plan/plan.js'
+import type { Ir } from '../plan/value.js'
+import { bits, type Dispatch, SCRATCH, type Word } from './dispatch.js'
+import type { Lowered } from './lower.js'
+import type { Device } from './memory.js'
+import { aligned } from './words.js'
+
+interface Bound {
+  readonly pipeline: GPUComputePipeline
+  readonly offset: number
+  readonly groups: number
+}
+/** Dispatches of one pass, or a primitive that the CPU computes. */
+export type Ready =
+  | { readonly kind: 'gpu'; readonly dispatches: readonly Bound[] }
+  | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
+
+/** Where the parts of a program's memory lie in the arena. */
+interface Layout {
+  readonly constants: number
+  readonly scratch: number
+  readonly bytes: number
+}
+
+/** A prepared program, free of any device. */
+export interface Prepared {
+  readonly program: Program
+  readonly ir: Ir
+  readonly plan: Plan
+  readonly lowered: Lowered
+}
+
+export class Resident {
+  /** Literals, as the arena holds them. */
+  private readonly constants: Uint32Array<ArrayBuffer>
+  private group: GPUBindGroup | undefined
+  private generation = -1
+
+  private constructor(
+    readonly device: Device,
+    readonly of: Prepared,
+    readonly segments: readonly Ready[],
+    private readonly layout: Layout,
+    private readonly records: GPUBuffer,
+    private readonly recordBytes: number,
+  ) {
+    this.constants = Uint32Array.from(of.ir.consts, (c) => bits(c.number, of.ir.values[c.value]!.dtype))
+  }
+
+  /** Compiles the pipelines, in parallel, and writes the records; raises OutOfMemory before anything runs. */
+  static async make(device: Device, of: Prepared): Promise<Resident> {
+    const { plan, lowered, ir } = of
+    const constants = aligned(plan.arenaBytes, 16)
+    const scratch = aligned(constants + 4 * ir.consts.length, 16)
+    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes) }
+    if (layout.bytes > device.limitBytes)
+      raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: layout.bytes, limitBytes: device.limitBytes })
+    const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
+    const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
+    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl)))
+    let at = 0
+    const offsets = new Map<Dispatch, number>()
+    for (const d of all) {
+      offsets.set(d, at)
+      at += aligned(aligned(d.words.length, 4), align)
+    }
+    // Room behind the last record: the binding has one size, the largest record's, at every offset.
+    const recordWords = all.reduce((n, d) => Math.max(n, aligned(d.words.length, 4)), 4)
+    const records = new Uint32Array(at + recordWords)
+    const place = (w: Word): number => {
+      if (typeof w === 'number') return w
+      const base =
+        w.storage === SCRATCH ? layout.scratch : w.storage < 0 ? layout.constants + 4 * (-1 - w.storage) : plan.storages[w.storage]!.offset
+      return (base + w.byteOffset) / 4
+    }
+    for (const d of all) {
+      const from = offsets.get(d)!
+      for (const [i, w] of d.words.entries()) records[from + i] = place(w) | 0
+    }
+    const compiled = await pipelines
+    device.alive()
+    const buffer = device.uniform(records.byteLength)
+    device.gpu.queue.writeBuffer(buffer, 0, records)
+    const pipelineOf = new Map(all.map((d, i) => [d, compiled[i]!]))
+    const segments = lowered.segments.map(
+      (s): Ready =>
+        s.kind === 'cpu'
+          ? s
+          : {
+              kind: 'gpu',
+              dispatches: s.dispatches.map(({ dispatch: d }) => ({
+                pipeline: pipelineOf.get(d)!,
+                offset: 4 * offsets.get(d)!,
+                groups: d.groups,
+              })),
+            },
+    )
+    return new Resident(device, of, segments, layout, buffer, 4 * recordWords)
+  }
+
+  get bytes(): number {
+    return this.layout.bytes
+  }
+
+  /** Byte address of an operand in the arena. */
+  address(storage: number, offset = 0): number {
+    return storage < 0 ? this.layout.constants + 4 * (-1 - storage) : this.of.plan.storages[storage]!.offset + offset
+  }
+
+  /** The arena, large enough, with this program's literals in it. */
+  settle(poison: boolean): GPUBuffer {
+    const { device } = this
+    const arena = device.reserve(this.layout.bytes)
+    if (this.generation !== device.generation) {
+      this.group = device.gpu.createBindGroup({
+        layout: device.layout,
+        entries: [
+          { binding: 0, resource: { buffer: arena } },
+          { binding: 1, resource: { buffer: this.records, size: this.recordBytes } },
+        ],
+      })
+      this.generation = device.generation
+    }
+    if (poison) {
+      device.gpu.queue.writeBuffer(arena, 0, new Uint32Array(this.layout.bytes / 4).fill(0x7fc00000))
+      device.owner = undefined
+    }
+    if (device.owner !== this && this.constants.length > 0) device.gpu.queue.writeBuffer(arena, this.layout.constants, this.constants)
+    device.owner = this
+    return arena
+  }
+
+  encode(encoder: GPUCommandEncoder, dispatches: readonly Bound[]): void {
+    if (dispatches.length === 0) return
+    const pass = encoder.beginComputePass()
+    let last: GPUComputePipeline | undefined
+    for (const d of dispatches) {
+      if (d.pipeline !== last) pass.setPipeline(d.pipeline)
+      last = d.pipeline
+      pass.setBindGroup(0, this.group!, [d.offset])
+      // Past the limit of one dimension the workgroups lie in a square; shaders count x + y * width.
+      const width = d.groups <= 65535 ? d.groups : Math.ceil(Math.sqrt(d.groups))
+      pass.dispatchWorkgroups(width, Math.ceil(d.groups / width))
+    }
+    pass.end()
+    this.device.stats.dispatches += dispatches.length
+  }
+
+  dispose(): void {
+    if (this.device.owner === this) this.device.owner = undefined
+    this.device.free(this.records)
+    this.group = undefined
+    this.generation = -1
+  }
+}

@@ -1,0 +1,14 @@
+/** The WebGPU facet of scans and sorting. */
+import { whole } from '../../core/facets.js'
+import type { scans } from '../../core/ops/scans.js'
+import type { WebGpuTable } from './kernel.js'
+import { cumprodShader, cumsumShader, recurrenceShader } from './scan.js'
+import { sortShader } from './sort.js'
+
+/** One row per primitive of core/ops/scans.ts. */
+export const scanKernels: WebGpuTable<typeof scans> = {
+  cumsum: whole(cumsumShader),
+  cumprod: whole(cumprodShader),
+  linearRecurrence: whole(recurrenceShader),
+  sort: whole(sortShader),
+}

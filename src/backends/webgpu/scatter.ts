@@ -1,0 +1,164 @@
+/** What writes at computed places: scatterAdd, scatterAddAlong, setAt. The order of the indices decides, as in their meanings: no float is added atomically. */
+import type { GatherParams } from '../../core/ops/indexing-gather.js'
+import type { AxisParams } from '../../core/ops/layout.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { Operand } from '../plan/body.js'
+import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
+import type { Dispatches, WholeShader } from './kernel.js'
+import type { Machine } from './loop.js'
+import { addWords, perItem, place, RESOLVE, scratch } from './shader.js'
+import { sortDispatches } from './sort.js'
+
+/** Lists up to this long are walked by every column. */
+const SHORT = 64
+/** A device that so many invocations fill has few cores: there to sort costs more than it brings. */
+const FEW = 256
+/** Ordered indices that one invocation adds up. */
+const CHUNK = { least: 32, most: 1024 }
+
+/** Do columns walk the whole list by themselves? Where they fill the device, where lists are short, and where cores are few. */
+const walks = (g: Indexed, machine: Machine): boolean => g.count <= SHORT || g.lines * g.columns >= machine.fill || machine.fill <= FEW
+
+/** One invocation per column of a line: it owns its column, and takes the indices in order. */
+const walked = (
+  label: string,
+  g: Indexed,
+  [acc, indices, u]: readonly Operand[],
+  put: (to: string, from: string) => string,
+): Dispatches => ({
+  dispatches: perItem({
+    label,
+    items: g.lines * g.columns,
+    words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words },
+    functions: [RESOLVE],
+    body: `  let col = t % columns; let line = t / columns;
+${LINE}  for (var i = 0u; i < count; i++) {
+    let row = resolve(m[ip + (lo * count + i) * after + li], n);
+    ${put(`xp + ${at('n', 'row')}`, `m[up + ${at('count', 'i')}]`)}
+  }
+`,
+  }),
+  scratchBytes: 0,
+})
+
+/**
+ * Sums of an ordered list: indices are sorted (stably) by where they point, and cut into chunks; each invocation adds up the runs of equal
+ * ones in a chunk, for one column. A run that began in the chunk starts from what the result holds and is stored there; the part of a run
+ * that began before goes to scratch, and a second pass adds those parts to the run's sum, in order.
+ */
+const summed = (g: Indexed, [acc, indices, u]: readonly Operand[], dtype: DType, machine: Machine): Dispatches => {
+  const { lines, count, columns } = g
+  const after = g.words.after
+  const pairs = lines * count
+  const chunk = Math.min(CHUNK.most, Math.max(CHUNK.least, Math.ceil((pairs * columns) / machine.fill)))
+  const chunks = Math.ceil(count / chunk)
+  const order = sortDispatches(
+    {
+      before: lines / after,
+      size: count,
+      after,
+      functions: [RESOLVE],
+      words: { ip: place(indices!), n: g.size },
+      key: (e) => `i32(resolve(m[ip + ${e}], n))`,
+      to: { keys: scratch(0), positions: scratch(pairs) },
+      spare: { keys: scratch(2 * pairs), positions: scratch(3 * pairs) },
+    },
+    machine,
+  )
+  // The spare pairs are free again: the parts of runs lie there, or behind.
+  const parts = lines * chunks * columns
+  const words = { xp: place(acc!), kp: scratch(0), qp: scratch(pairs), hp: scratch(2 * pairs), ...g.words, chunk, chunks }
+  const who = `  let col = t % columns; let u = t / columns;
+  let line = (u / after / chunks) * after + u % after; let q = (u / after) % chunks;
+${LINE}  let list = lo * count * after + li;
+  let j0 = q * chunk; let j1 = min(j0 + chunk, count);
+  let first = m[kp + list + j0 * after];
+  let old = j0 > 0u && m[kp + list + (max(j0, 1u) - 1u) * after] == first;
+`
+  const runs = perItem({
+    label: 'scatterAdd runs',
+    items: parts,
+    words: { ...words, up: place(u!) },
+    body: `${who}  var row = first;
+  var place = xp + ${at('n', 'row')};
+  var s = 0u;
+  if (old) { place = hp + t; } else { s = m[place]; }
+  for (var j = j0; j < j1; j++) {
+    let next = m[kp + list + j * after];
+    if (next != row) {
+      m[place] = s;
+      row = next; place = xp + ${at('n', 'row')}; s = m[place];
+    }
+    let i = m[qp + list + j * after];
+    s = ${addWords(dtype, 's', `m[up + ${at('count', 'i')}]`)};
+  }
+  m[place] = s;
+`,
+  })
+  const joined = perItem({
+    label: 'scatterAdd joins',
+    items: chunks === 1 ? 0 : parts,
+    words,
+    // Only the chunk where a run begins joins it: not one that the run passes through.
+    body: `${who}  let row = m[kp + list + (j1 - 1u) * after];
+  if (j1 == count || m[kp + list + j1 * after] != row || (old && row == first)) { return; }
+  let place = xp + ${at('n', 'row')};
+  var s = m[place];
+  for (var k = q + 1u; k < chunks; k++) {
+    if (m[kp + list + k * chunk * after] != row) { break; }
+    let part = ((lo * chunks + k) * after + li) * columns + col;
+    s = ${addWords(dtype, 's', 'm[hp + part]')};
+  }
+  m[place] = s;
+`,
+  })
+  return { dispatches: [...order, ...runs, ...joined], scratchBytes: 4 * (2 * pairs + Math.max(2 * pairs, parts)) }
+}
+
+const adding =
+  (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
+  (kernel, operands, machine) => {
+    const g = geometry(kernel)
+    const { dtype } = kernel.results[0]!
+    if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
+    return walks(g, machine)
+      ? walked(label, g, operands, (to, from) => `let to = ${to}; m[to] = ${addWords(dtype, 'm[to]', from)};`)
+      : summed(g, operands, dtype, machine)
+  }
+export const scatterAddShader: WholeShader = adding('scatterAdd', (k) =>
+  gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
+)
+export const scatterAddAlongShader: WholeShader = adding('scatterAddAlong', (k) =>
+  alongGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as AxisParams),
+)
+
+/** The last index of each place wins: found by an atomic maximum of positions (whole numbers, so that the order does not matter). */
+export const setAtShader: WholeShader = (kernel, operands, machine) => {
+  const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, kernel.params as GatherParams)
+  if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
+  if (g.count <= SHORT || g.lines * g.columns >= machine.fill) return walked('setAt', g, operands, (to, from) => `m[${to}] = ${from};`)
+  const [x, indices, u] = operands as readonly [Operand, Operand, Operand]
+  const words = { ip: place(indices), vp: scratch(0), ...g.words }
+  // Lines are batches here: `after` is 1.
+  const winner = `  let line = t / count; let slot = vp + line * n + resolve(INDEX, n);\n`
+  const each = { items: g.lines * g.count, words, functions: [RESOLVE], atomic: true }
+  const body = winner.replace('INDEX', 'atomicLoad(&m[ip + t])')
+  return {
+    dispatches: [
+      perItem({ label: 'setAt clear', ...each, body: `${body}  atomicStore(&m[slot], 0u);\n` }),
+      perItem({ label: 'setAt last', ...each, body: `${body}  atomicMax(&m[slot], t % count + 1u);\n` }),
+      perItem({
+        label: 'setAt',
+        items: g.lines * g.count * g.columns,
+        words: { ...words, xp: place(x), up: place(u) },
+        functions: [RESOLVE],
+        body: `  let rest = t % inner; let i = (t / inner) % count; let block = t / inner / count; let line = block / (columns / inner);
+  let wide = inner;
+  let row = resolve(m[ip + line * count + i], n);
+  if (m[vp + line * n + row] == i + 1u) { m[xp + ${at('n', 'row')}] = m[up + t]; }
+`,
+      }),
+    ].flat(),
+    scratchBytes: 4 * g.lines * g.size,
+  }
+}

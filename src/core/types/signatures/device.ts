@@ -1,0 +1,21 @@
+// Signatures of what moves tensors to a device and back.
+import type { Backend } from '../../backend.js'
+import type { Tensor, Typed } from '../expr.js'
+import type { NoTangent, Tensors, TensorTree } from '../tree.js'
+
+/** A tensor whose elements a device holds. `onHost` reads them; `data`, `item` and `toArray` are errors that say so. */
+export interface DeviceTensor<out S extends readonly number[] = readonly number[], out D extends Typed['dtype'] = Typed['dtype']>
+  extends Tensor<S, D> {
+  /** Frees the device's memory now. */
+  dispose(): void
+}
+/** The tree with device tensors for tensors. */
+export type OnDevice<T> = T extends NoTangent
+  ? T
+  : T extends Tensor<infer S, infer D>
+    ? DeviceTensor<S & readonly number[], D>
+    : { readonly [K in keyof T]: OnDevice<T[K]> }
+/** onDevice(tree, backend): the same tensors with their elements on the backend's device. */
+export type OnDeviceFn = <T extends TensorTree>(tree: T, backend: Backend) => Promise<OnDevice<T>>
+/** onHost(tree): the same tensors with their elements in the host's memory. */
+export type OnHostFn = <T extends TensorTree>(tree: T) => Promise<Tensors<T>>

@@ -1,0 +1,157 @@
+/** The arguments of transforms: what `wrt` selects of them, which are mapped, and the tangents that go along with them. */
+import { isFloat } from '../core/aval.js'
+import type { Meta } from '../core/callable.js'
+import { castNode } from '../core/cast.js'
+import { raise } from '../core/explain.js'
+import { asExpr, type Node } from '../core/expr.js'
+import { lift } from '../core/lift.js'
+import type { NDArray } from '../core/ndarray.js'
+import { sizeOf } from '../core/shape.js'
+import type { Spec } from '../core/spec.js'
+import { NoTangent, type Tangent } from '../core/tangent.js'
+import { ABSENT, flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/tree.js'
+
+export type Mode = 'mixed' | 'reverse' | 'forward'
+export type WrtPath = string | number
+export interface GradOptions {
+  readonly wrt?: WrtPath | readonly WrtPath[]
+  readonly mode?: Mode
+  readonly seed?: unknown
+  readonly aux?: boolean
+}
+export interface WrtOptions {
+  readonly wrt?: GradOptions['wrt']
+}
+export interface JacOptions extends WrtOptions {
+  /** How many rows of the basis run at once; all where absent. */
+  readonly chunk?: number
+}
+/** What wrt selects: leaves of the argument list, and the tree in which their gradients are given. */
+export interface Selection {
+  /** Positions among the leaves of all arguments. */
+  readonly at: readonly number[]
+  readonly def: TreeDef
+}
+
+export const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection => {
+  // The argument list is a tuple; one argument stands for itself.
+  const items = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
+  const base = items.length === 1 ? { start: 0, def: items[0]! } : { start: 0, def }
+  const one = (path: WrtPath): { readonly start: number; readonly def: TreeDef } => {
+    const direct = selectPath(base.def, path)
+    if (direct !== undefined) return direct
+    if (items.length === 1 && Number(path) === 0) return base
+    return raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `wrt '${path}' names nothing in ${showDef(base.def)}.`,
+      fix: `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
+    })
+  }
+  const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>
+    Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)
+  if (wrt === undefined) {
+    const first = items.length === 0 ? raise({ _tag: 'BadInput', where: op, reason: 'the function has no arguments.' }) : items[0]!
+    return { at: span({ start: 0, def: first }), def: first }
+  }
+  if (Array.isArray(wrt)) {
+    const parts = (wrt as readonly WrtPath[]).map((p) => ({ key: String(p), ...one(p) }))
+    // Record keys are kept sorted, as everywhere in trees.
+    parts.sort((a, b) => (a.key < b.key ? -1 : 1))
+    return { at: parts.flatMap(span), def: { _tag: 'Record', keys: parts.map((p) => p.key), items: parts.map((p) => p.def) } }
+  }
+  const s = one(wrt as WrtPath)
+  return { at: span(s), def: s.def }
+}
+
+/** The tree of `primals` (one argument stands for itself), of that of an argument list. */
+export const primalsDef = (def: TreeDef): TreeDef => ((def as Extract<TreeDef, { _tag: 'Tuple' }>).items.length === 1 ? onlyItem(def) : def)
+export const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!
+/** What wrt selects; all arguments without it. */
+export const chosen = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
+  wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(def) } : select(def, wrt, op)
+/** A function of tangents of leaves in a tree, declared: of their shapes and dtypes, NoTangent where there is no tangent space. */
+export const tangentMeta = (name: string, def: TreeDef, leaves: readonly (Node | NDArray)[]): Meta => {
+  const floats = leaves.map((l) => isFloat(l.dtype))
+  let at = 0
+  const without = (d: TreeDef): TreeDef =>
+    d._tag === 'Leaf' ? (floats[at++] ? d : ABSENT) : d._tag === 'NoTangent' ? d : { ...d, items: d.items.map(without) }
+  const specs = leaves.filter((_, i) => floats[i]).map((l): Spec => ({ _tag: 'Spec', shape: l.shape, dtype: l.dtype }))
+  return { name, arity: 1, declared: { def: { _tag: 'Tuple', items: [without(def)] }, specs }, body: () => undefined }
+}
+
+export const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, explicit: boolean): Node[] => {
+  const chosen = s.at.map((i) => leaves[i]!)
+  if (!chosen.some((n) => isFloat(n.dtype)))
+    raise({
+      _tag: 'NotDifferentiable',
+      op,
+      reason:
+        chosen.length === 0
+          ? 'wrt selects no leaf'
+          : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves`,
+    })
+  return chosen
+}
+
+/** The mapped axis of each argument (null: the same for every example), or of all. */
+export type InAxes = 0 | null | readonly (0 | null)[]
+/** Which leaves of the argument list have the mapped axis. */
+export const mappedLeaves = (def: TreeDef, inAxes: InAxes = 0): readonly boolean[] => {
+  const { items } = def as Extract<TreeDef, { _tag: 'Tuple' }>
+  const axes = Array.isArray(inAxes) ? (inAxes as readonly (0 | null)[]) : items.map(() => inAxes)
+  if (axes.length !== items.length || axes.some((a) => a !== 0 && a !== null))
+    return raise({
+      _tag: 'BadInput',
+      where: 'vmap',
+      reason: `inAxes is ${JSON.stringify(inAxes)} for ${items.length} argument${items.length === 1 ? '' : 's'}.`,
+      fix: 'give 0 (mapped over its leading axis) or null (not mapped) for each.',
+    })
+  return items.flatMap((item, i) => Array.from({ length: leafCount(item) }, () => axes[i] === 0))
+}
+
+/** A declaration with the mapped axis in front, under a name that is not used yet. */
+export const batchedDeclaration = ({ def, specs }: NonNullable<Meta['declared']>, inAxes?: InAxes): NonNullable<Meta['declared']> => {
+  const used = new Set(specs.flatMap((s) => s.shape))
+  let axis = 'vmap'
+  while (used.has(axis)) axis += "'"
+  const mapped = mappedLeaves(def, inAxes)
+  return { def, specs: specs.map((s, i) => (mapped[i] ? { ...s, shape: [axis, ...s.shape] } : s)) }
+}
+
+/** Tangents of the primals' leaves: same tree; NoTangent (or nothing) where there is no tangent space. `anyFloat`: of another float dtype too. */
+export const tangentLeaves = (
+  p: { readonly nodes: readonly Node[]; readonly def: TreeDef },
+  tangents: unknown,
+  name: string,
+  anyFloat = false,
+): (Node | undefined)[] => {
+  const got = flatten(tangents, 'tangents')
+  const floats = p.nodes.filter((n) => isFloat(n.dtype)).length
+  const full = sameDef(got.def, p.def)
+  if (!full && leafCount(got.def) !== floats)
+    raise({
+      _tag: 'BadInput',
+      where: `jvp(${name})`,
+      reason: `tangents are ${showDef(got.def)}, primals ${showDef(p.def)}.`,
+      fix: 'give a tangent of the same tree (NoTangent at integers).',
+    })
+  let k = 0
+  return p.nodes.map((x, i) => {
+    if (!isFloat(x.dtype)) return undefined
+    const leaf = full ? got.leaves[i] : got.leaves[k++]
+    const given = lift(leaf, `jvp(${name})`, x.dtype)
+    const d = anyFloat && isFloat(given.dtype) ? castNode(given, x.dtype) : given
+    if (sizeOf(d.shape) !== x.aval.size || d.shape.join() !== x.shape.join() || d.dtype !== x.dtype)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: `jvp(${name})`,
+        shapes: [d.shape, x.shape],
+        reason: `a tangent is ${d.dtype} [${d.shape}], its primal ${x.dtype} [${x.shape}].`,
+        fix: 'tangents have the shape and dtype of their primals.',
+      })
+    return d
+  })
+}
+export const cotangentLeaves = (out: { readonly nodes: readonly Node[]; readonly def: TreeDef }, yBar: unknown, name: string): Tangent[] =>
+  tangentLeaves(out, yBar, name, true).map((d) => (d === undefined ? NoTangent : asExpr(d)))
