@@ -1,5 +1,5 @@
 // codual on webgpu() beside tfjs-webgpu and jax-js's WebGPU device: value and gradient in f32, warm, outputs read, in turns in one run.
-// `npm run bench:webgpu [-- --lane chromium|node --only W1,W3 --peers codual --rounds 3 --budget 150 --limit 10 --minutes 9 --json file]`
+// `npm run bench:webgpu [-- --lane chromium|node --only W1,W3 --peers codual --rounds 3 --budget 150 --limit 15 --minutes 9 --json file]`
 // Software adapters run all of this: W15l and M15 are left out unless they are asked for, since a call takes many seconds for everybody.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ const { values } = parseArgs({
     peers: { type: 'string' },
     rounds: { type: 'string', default: '5' },
     budget: { type: 'string', default: '150' },
-    limit: { type: 'string', default: '10' },
+    limit: { type: 'string', default: '15' },
     minutes: { type: 'string', default: '9' },
     json: { type: 'string' },
   },

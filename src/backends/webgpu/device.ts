@@ -93,7 +93,7 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
   if (options.device !== undefined) {
     const device = options.device as GPUDevice // the one cast: see DeviceLike
     const info = device.adapterInfo as GPUAdapterInfo | undefined
-    return describe(device, info, false)
+    return describe(device, info, false, browserGpu())
   }
   const gpu = browserGpu() ?? (await dawnGpu(options.dawn ?? []))
   const adapter = await gpu.requestAdapter(options.powerPreference === undefined ? {} : { powerPreference: options.powerPreference })
@@ -108,17 +108,18 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
   for (const l of wanted) requiredLimits[l] = adapter.limits[l]
   const requiredFeatures = (['shader-f16', 'subgroups', 'timestamp-query'] as GPUFeatureName[]).filter((f) => adapter.features.has(f))
   const device = await adapter.requestDevice({ requiredLimits, requiredFeatures })
-  return describe(device, adapter.info, true)
+  return describe(device, adapter.info, true, gpu)
 }
 
-const describe = (device: GPUDevice, info: GPUAdapterInfo | undefined, own: boolean): Opened => {
+const describe = (device: GPUDevice, info: GPUAdapterInfo | undefined, own: boolean, gpu: GPU | undefined): Opened => {
   const adapter =
     info === undefined ? 'unknown' : [info.vendor, info.architecture, info.device, info.description].filter((x) => x !== '').join(' ')
   return {
     device,
     adapter,
     software: softwareNames.test(adapter),
-    subgroups: device.features.has('subgroups' as GPUFeatureName),
+    // Without subgroup_id a shader does not know which invocations share a subgroup.
+    subgroups: device.features.has('subgroups' as GPUFeatureName) && gpu?.wgslLanguageFeatures?.has('subgroup_id') === true,
     f16: device.features.has('shader-f16'),
     own,
   }

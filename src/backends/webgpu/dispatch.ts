@@ -27,10 +27,18 @@ export const header = (words: number, type: 'f32' | 'u32' | 'vec4<f32>' = 'u32')
 export const word = (k: number): string => `p[${k >> 2}].${'xyzw'[k & 3]}`
 export const signed = (k: number): string => `bitcast<i32>(${word(k)})`
 
-/** The entry point: `i` is the flat number of the workgroup, `l` the invocation in it. */
-export const entry = (size: number, body: string): string =>
+/** Comes first in a shader whose entry point has `subgroups`. */
+export const SUBGROUPS = 'enable subgroups;\nrequires subgroup_id;\n'
+const ofSubgroups =
+  ', @builtin(subgroup_size) ss: u32, @builtin(subgroup_invocation_id) si: u32, @builtin(subgroup_id) sg: u32, @builtin(num_subgroups) ns: u32'
+
+/**
+ * The entry point: `g` is the flat number of the workgroup, `l` the invocation in it; with `subgroups`, `ss` is the size of a subgroup, `si`
+ * the invocation in it, `sg` its number and `ns` how many there are.
+ */
+export const entry = (size: number, body: string, subgroups = false): string =>
   `@compute @workgroup_size(${size})
-fn main(@builtin(workgroup_id) w: vec3<u32>, @builtin(num_workgroups) nw: vec3<u32>, @builtin(local_invocation_index) l: u32) {
+fn main(@builtin(workgroup_id) w: vec3<u32>, @builtin(num_workgroups) nw: vec3<u32>, @builtin(local_invocation_index) l: u32${subgroups ? ofSubgroups : ''}) {
   let g = w.x + w.y * nw.x;
 ${body}}
 `

@@ -67,7 +67,8 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Wgs
   softplus: row('cd_softplus(a)'),
   relu: row('cd_relu(a)', 'max(a, 0)'),
   add: row('a + b'),
-  sub: row('a - b'),
+  // Compilers fold x - x to 0, where NaN and Infinity give NaN.
+  sub: (c) => (c.to === 'f32' && c.x[0] === c.x[1] ? row('select(cd_nan(), 0.0, cd_isfinite(a))') : row('a - b'))(c),
   mul: row('a * b'),
   strongMul: row('cd_strong_mul(a, b)'),
   div: row('a / b'),

@@ -181,7 +181,7 @@ const inRegisters = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
     for (let gx = lanes; gx >= 1; gx /= 2) {
       const groups = s.batch * Math.ceil(s.m / ((TM * lanes) / gx)) * Math.ceil(s.n / (TN * gx))
       const lines = ((TM * lanes) / gx) * (a === 'column' ? 1 / 16 : 1) + TN * gx * (b === 'row' ? 1 / 16 : 1)
-      const cost = Math.max(1, (groups * lanes) / machine.fill) * (TM + TN + 0.15 * TM * TN) * (1 + lines / 200)
+      const cost = (1 + (groups * lanes) / machine.fill) * (TM + TN + 0.15 * TM * TN) * (1 + lines / 200)
       if (best === undefined || cost < best.cost) best = { cost, gx, tile }
     }
   }

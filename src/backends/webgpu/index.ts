@@ -51,6 +51,7 @@ const checkDTypes = (ir: Ir): void => {
 /** Software adapters have few cores, and dear barriers. */
 const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
   lanes: o.software ? 1 : 256,
+  subgroups: o.subgroups,
   fill: o.software ? 64 : 1 << 16,
   scalar: (p) => facets.scalar(p) ?? facets.none(p, 'a function of numbers in JavaScript does not run on the device.'),
 })
@@ -87,6 +88,12 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
     name: 'webgpu',
     prepare: async (given) => {
       const t = performance.now()
+      if (given.captured.length > 0)
+        raise({
+          _tag: 'InternalLaw',
+          law: 'captured tensors are inputs on an asynchronous backend',
+          detail: `${given.name} captures ${given.captured.length}`,
+        })
       const program = lowerProgram(given, facets.lowerings)
       const ir = buildIr(program, ids)
       checkDTypes(ir)

@@ -2,8 +2,8 @@
 import type { AnyPrimitive } from '../../core/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/body.js'
-import type { Body, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
-import { bits, type Dispatch, entry, header, load, register, SCRATCH, signed, store, type Word, word } from './dispatch.js'
+import type { Body, BodyOp, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
+import { bits, type Dispatch, entry, header, load, register, SCRATCH, SUBGROUPS, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, WgslScalar } from './kernel.js'
 import { preludeOf } from './wgsl/library.js'
@@ -13,6 +13,8 @@ import type { WgslDType } from './wgsl/literal.js'
 export interface Machine {
   /** Invocations in a workgroup; barriers are used where this is more than 1. */
   readonly lanes: number
+  /** Invocations of a subgroup can exchange values, and know its number. */
+  readonly subgroups: boolean
   /** Invocations that fill the device: a fold with fewer results is cut into parts. */
   readonly fill: number
   /** The code of an elementwise primitive; raises MissingKernel. */
@@ -36,6 +38,9 @@ const WIDTH = 64
 const NARROW = 16
 /** Terms that one f32 partial sum takes before it is added to the total: the error grows with this and with the number of blocks, not with their product. */
 const BLOCK = 64
+/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing. */
+const UNROLL = 4
+const SHORT = 400
 
 /** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
 const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
@@ -168,6 +173,19 @@ const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: 
   return { dispatches: [first, ...done.dispatches], scratchBytes: 4 * folds.length * parts * kept }
 }
 
+/** Arithmetic that drivers rewrite across operations: (x + y) - y becomes x, 1 / (1 / x) becomes x, x + -x becomes 0, whatever x is. */
+const ALGEBRA: ReadonlySet<string> = new Set(['add', 'sub', 'neg', 'mul', 'div', 'reciprocal', 'sqrt', 'square'])
+const isAlgebra = (o: BodyOp): boolean => o.dtype === 'f32' && ALGEBRA.has(o.prim.name)
+/** Words of the record that are 0, told apart by nothing but their place: neighbouring results use different ones, so that no two are seen to be equal. */
+const ZEROS = 4
+/** Which results go through a word that is 0, so that no driver knows what they are: those of arithmetic that arithmetic reads. */
+const opaqueOps = (body: Body): readonly boolean[] => {
+  const n = body.inputs.length
+  const read = new Uint8Array(body.ops.length)
+  for (const o of body.ops) if (isAlgebra(o)) for (const a of o.args) if (a >= n) read[a - n] = 1
+  return body.ops.map((o, k) => read[k] === 1 && isAlgebra(o))
+}
+
 type Mode =
   | { readonly kind: 'map' }
   | { readonly kind: 'thread' }
@@ -202,6 +220,9 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     words.push(identityBits(o.fold.op, o.dtype))
     return words.length - 1
   })
+  const zeroAt = words.length
+  const opaque = opaqueOps(body)
+  if (opaque.includes(true)) for (let z = 0; z < ZEROS; z++) words.push(0)
   const scratchAt = words.length
   if (mode.kind === 'parts') words.push({ storage: SCRATCH, byteOffset: 0 })
 
@@ -228,6 +249,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   }
 
   const hasFold = kernel.outputs.some((o) => o.fold !== undefined)
+  const subgroups = mode.kind === 'group' && machine.subgroups && kernel.outputs.every((o) => o.fold === undefined || o.dtype !== 'bool')
   const declared: string[] = []
   let text = ''
   // ---- who am I
@@ -241,6 +263,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
       : `  let i = t % ${word(3)}; let part = t / ${word(3)};\n`
   else if (mode.kind !== 'group') text += `  let i = t;\n`
   text += decode('i', keptAxes, 'x', kept)
+  if (opaque.includes(true)) for (let z = 0; z < ZEROS; z++) text += `  let z${z} = ${word(zeroAt + z)};\n`
   operands.forEach((_, k) => {
     text += `  let b${k} = ${[signed(placeAt[k]!), ...along(k, keptAxes, (a) => `x${a}`)].join(' + ')};\n`
   })
@@ -268,7 +291,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
         to: o.dtype as WgslDType,
         params: o.params,
       })
-      s += `    let v${n + k} = ${value};\n`
+      s += `    let v${n + k} = ${opaque[k] ? `bitcast<f32>(bitcast<u32>(${value}) ^ z${k % ZEROS})` : value};\n`
     })
     kernel.outputs.forEach((o, j) => {
       const v = `v${body.results[j]}`
@@ -296,16 +319,33 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? word(2) : '1u'
     const acc = blocked ? 's' : 't'
     const inside = `${decode('f', foldAxes, 'f', terms).replaceAll('\n  ', '\n      ')}${point((j, v) => `      ${acc}${j} = ${combine(j, `${acc}${j}`, v)};\n`)}`
+    // Short bodies several at a time: a turn of the loop costs as much as they do.
+    const times = inside.length <= SHORT && !inside.includes('cd_') ? UNROLL : 1
+    const turns = (end: string): string => {
+      const one = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${inside}  }\n`
+      if (times === 1) return one
+      const many = [...Array(times).keys()].map((u) => `    {\n    let f = e + ${step} * ${u}u;\n${inside}    }\n`)
+      return `  for (; e + ${step} * ${times - 1}u < ${end}; e += ${step} * ${times}u) {\n${many.join('')}  }\n${one}`
+    }
+    text += `  var e = ${start};\n`
     if (blocked) {
-      text += `  var f = ${start};\n  while (f < ${word(1)}) {\n`
+      text += `  while (e < ${word(1)}) {\n`
       for (const j of folded) text += `    var s${j} = ${identity(j)};\n`
-      text += `    for (var c = 0u; c < ${BLOCK}u && f < ${word(1)}; c++) {\n${inside}      f += ${step};\n    }\n`
+      text += `    let end = min(${word(1)}, e + ${step} * ${BLOCK}u);\n${turns('end')}`
       for (const j of folded) text += `    t${j} = ${combine(j, `t${j}`, `s${j}`)};\n`
       text += '  }\n'
-    } else {
-      text += `  for (var f = ${start}; f < ${word(1)}; f += ${step}) {\n${inside}  }\n`
-    }
-    if (mode.kind === 'group') {
+    } else text += turns(word(1))
+    if (mode.kind === 'group' && subgroups) {
+      // Within a subgroup by exchanges, so that every invocation holds its total; then the first adds up the subgroups' in order.
+      for (const j of folded) {
+        declared.push(`var<workgroup> w${j}: array<${register[kernel.outputs[j]!.dtype as WgslDType]}, ${mode.lanes}>;`)
+        for (let h = 1; h < 128; h *= 2)
+          text += `  if (ss > ${h}u) { t${j} = ${combine(j, `t${j}`, `subgroupShuffleXor(t${j}, ${h}u)`)}; }\n`
+      }
+      text += `  if (si == 0u) { ${folded.map((j) => `w${j}[sg] = t${j};`).join(' ')} }\n  workgroupBarrier();\n  if (l == 0u) {\n`
+      for (const j of folded)
+        text += `    t${j} = w${j}[0];\n    for (var k = 1u; k < ns; k++) { t${j} = ${combine(j, `t${j}`, `w${j}[k]`)}; }\n`
+    } else if (mode.kind === 'group') {
       for (const j of folded) {
         declared.push(`var<workgroup> w${j}: array<${register[kernel.outputs[j]!.dtype as WgslDType]}, ${mode.lanes}>;`)
         text += `  w${j}[l] = t${j};\n`
@@ -331,7 +371,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     if (mode.kind === 'group') text += '  }\n'
   }
   return {
-    wgsl: `${header(words.length, type)}${declared.join('\n')}\n${text.includes('quotient(') ? QUOTIENT : ''}${preludeOf(text)}\n${entry(width, text)}`,
+    wgsl: `${subgroups ? SUBGROUPS : ''}${header(words.length, type)}${declared.join('\n')}\n${text.includes('quotient(') ? QUOTIENT : ''}${preludeOf(text)}\n${entry(width, text, subgroups)}`,
     words,
     groups: Math.ceil(invocations / width),
     label: 'loop',

@@ -45,8 +45,10 @@ describe.skipIf(lane === undefined)('random programs on lavapipe', () => {
 
   const batch = 10
   for (let from = 0; from < seeds.length; from += batch)
-    it(`seeds ${seeds[from]} to ${seeds[from + batch - 1]}: value and gradients, mixed and reverse`, async () => {
-      const runs = seeds.slice(from, from + batch).flatMap((seed) => (['mixed', 'reverse'] as const).map((mode) => ({ seed, mode })))
+    it(`seeds ${seeds[from]} to ${seeds[from + batch - 1]}: value and gradients, mixed and reverse in turn`, async () => {
+      const runs = seeds
+        .slice(from, from + batch)
+        .map((seed) => ({ seed, mode: seed % 2 === 0 ? ('mixed' as const) : ('reverse' as const) }))
       await Promise.all(
         runs.map(async ({ seed, mode }) => {
           const next = random(seed + 7919)

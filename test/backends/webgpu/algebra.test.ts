@@ -1,0 +1,4 @@
+/** Arithmetic that drivers rewrite, on lavapipe. */
+import { algebraSuite } from './algebra.js'
+
+algebraSuite('lavapipe')
