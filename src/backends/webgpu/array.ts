@@ -56,7 +56,7 @@ export class WebGpuArray implements DeviceArray {
   async read(): Promise<TypedArray> {
     const { device, size, dtype } = this
     const memory = this.on(device, 'onHost')
-    const bytes = await device.exclusive(async () => {
+    const read = await device.exclusive(async () => {
       device.alive()
       const staging = device.takeStaging(4 * size)
       const encoder = device.gpu.createCommandEncoder()
@@ -64,7 +64,7 @@ export class WebGpuArray implements DeviceArray {
       device.submit(encoder)
       return device.readStaging(staging, 4 * size)
     })
-    return fromDevice(await bytes(), 0, size, dtype).slice()
+    return read((mapped) => fromDevice(mapped, 0, size, dtype).slice())
   }
 
   dispose(): void {

@@ -1,8 +1,11 @@
 /** A dispatch as data: one compute shader, the words of its uniform record, and how many workgroups it needs. */
 import type { DType } from '../../core/types/dtype.js'
 
-/** A word of a record: a number, or the place of an operand (in elements of four bytes) once memory is assigned. */
-export type Word = number | { readonly storage: number; readonly byteOffset: number }
+/**
+ * A word of a record: a number, the place of an operand (in elements of four bytes) once memory is assigned, or the bits of a literal of the
+ * program: programs of one plan differ in them.
+ */
+export type Word = number | { readonly storage: number; readonly byteOffset: number } | { readonly literal: number }
 
 /** A storage number of the plan; `scratch` is a region behind the arena that belongs to one step. */
 export const SCRATCH = 1 << 30

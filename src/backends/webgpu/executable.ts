@@ -6,13 +6,13 @@ import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
 import { sizeOf } from '../../core/shape.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { WebGpuArray } from './array.js'
-import type { Device } from './memory.js'
+import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
 import { aligned, fromDevice, toDevice } from './words.js'
 
 /** What a call has asked of the device, and how its answer is read. */
 interface Submitted {
-  readonly read: (() => Promise<ArrayBuffer>) | undefined
+  readonly read: Reader | undefined
   readonly invalid: Promise<GPUError | null>
   readonly memory: Promise<GPUError | null>
 }
@@ -80,22 +80,20 @@ export class WebGpuExecutable implements AsyncExecutable {
     }
     await device.keepPace(read !== undefined)
     if (read === undefined) return into ?? []
-    const bytes = await read()
-    let at = 0
-    const data = outs.map((o, i): Elements => {
-      if (!onHost[i]) return into![i]!
-      const from = at
-      at += aligned(4 * o.aval.size, 16)
-      return fromDevice(bytes, from, o.aval.size, o.dtype)
+    return read((mapped) => {
+      let at = 0
+      return outs.map((o, i): Elements => {
+        const to = into?.[i]
+        if (to !== undefined && !onHost[i]) return to
+        const from = fromDevice(mapped, at, o.aval.size, o.dtype)
+        at += aligned(4 * o.aval.size, 16)
+        if (to === undefined) return from.slice()
+        const target = to as TypedArray
+        if (!accumulate) target.set(from as never)
+        else for (let j = 0; j < from.length; j++) target[j]! += from[j]!
+        return target
+      })
     })
-    if (into === undefined) return data.map((d) => (d as TypedArray).slice())
-    data.forEach((v, i) => {
-      if (!onHost[i]) return
-      const [to, from] = [into[i] as TypedArray, v as TypedArray]
-      if (!accumulate) to.set(from as never)
-      else for (let j = 0; j < from.length; j++) to[j]! += from[j]!
-    })
-    return into
   }
 
   /** Writes the inputs, runs every segment, and copies the results out. */
@@ -156,7 +154,7 @@ export class WebGpuExecutable implements AsyncExecutable {
       })
       device.submit(encoder)
       const read = out === undefined ? undefined : device.readStaging(out, outputBytes, wanted)
-      return { read: onHost.some((h) => h) ? (read ?? (async () => new ArrayBuffer(0))) : undefined, ...popped() }
+      return { read: onHost.some((h) => h) ? (read ?? nothingRead) : undefined, ...popped() }
     } catch (e) {
       popped()
       throw e
@@ -178,12 +176,17 @@ export class WebGpuExecutable implements AsyncExecutable {
       to += aligned(s.bytes, 16)
     }
     device.submit(encoder)
-    const bytes = await device.readStaging(staging, total, transferOf(kernel).bytesRead)()
-    to = 0
-    const args = spans.map(({ a, bytes: length }): NDArray => {
-      const data = fromDevice(bytes, to, sizeOf(a.shape), a.dtype)
-      to += aligned(length, 16)
-      return { shape: a.shape, dtype: a.dtype, data }
+    const args = await device.readStaging(
+      staging,
+      total,
+      transferOf(kernel).bytesRead,
+    )((mapped) => {
+      let from = 0
+      return spans.map(({ a, bytes }): NDArray => {
+        const data = fromDevice(mapped, from, sizeOf(a.shape), a.dtype).slice()
+        from += aligned(bytes, 16)
+        return { shape: a.shape, dtype: a.dtype, data }
+      })
     })
     const outs = kernel.results.map((x): NDArray => ({ shape: x.shape, dtype: x.dtype, data: allocate(x.dtype, sizeOf(x.shape)) }))
     if (kernel.inPlace !== undefined) outs[0]!.data.set(args[kernel.inPlace]!.data as never)
@@ -208,6 +211,9 @@ export class WebGpuExecutable implements AsyncExecutable {
     )
   }
 }
+
+/** Results without elements: nothing is read. */
+const nothingRead: Reader = async (use) => use(new ArrayBuffer(0))
 
 const arrayOf = (x: Elements, where: string): WebGpuArray =>
   x instanceof WebGpuArray

@@ -186,6 +186,10 @@ const opaqueOps = (body: Body): readonly boolean[] => {
   return body.ops.map((o, k) => read[k] === 1 && isAlgebra(o))
 }
 
+/** A number of a dtype whose bits are a word of the record. */
+const numberAt = (dtype: DType, k: number): string =>
+  dtype === 'f32' ? `bitcast<f32>(${word(k)})` : dtype === 'i32' ? signed(k) : `(${word(k)} != 0u)`
+
 type Mode =
   | { readonly kind: 'map' }
   | { readonly kind: 'thread' }
@@ -205,16 +209,20 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   // Neighbouring invocations take neighbouring elements: of the folded axes where the innermost is one of them.
   const partsInside = mode.kind === 'parts' && axes[rank - 1] === true
 
-  // The record: counts, axis lengths, then the operands' places and strides, then the folds' identities.
+  // The record: counts, axis lengths, then the operands' places and strides (of a literal its bits), then the folds' identities.
   const words: Word[] = [mode.kind === 'parts' ? kept * mode.parts : kept, terms, mode.kind === 'parts' ? mode.parts : 1, kept]
   const sizeAt = words.length
   for (const d of sizes) words.push(d)
   const placeAt: number[] = []
   operands.forEach((o) => {
     placeAt.push(words.length)
-    words.push({ storage: o.storage, byteOffset: o.offset })
-    for (const s of o.strides) words.push(s / 4)
+    if (o.storage < 0) words.push({ literal: -1 - o.storage })
+    else {
+      words.push({ storage: o.storage, byteOffset: o.offset })
+      for (const s of o.strides) words.push(s / 4)
+    }
   })
+  const isLiteral = (k: number): boolean => operands[k]!.storage < 0
   const identityAt = kernel.outputs.map((o) => {
     if (o.fold === undefined) return -1
     words.push(identityBits(o.fold.op, o.dtype))
@@ -265,16 +273,19 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   text += decode('i', keptAxes, 'x', kept)
   if (opaque.includes(true)) for (let z = 0; z < ZEROS; z++) text += `  let z${z} = ${word(zeroAt + z)};\n`
   operands.forEach((_, k) => {
-    text += `  let b${k} = ${[signed(placeAt[k]!), ...along(k, keptAxes, (a) => `x${a}`)].join(' + ')};\n`
+    if (!isLiteral(k)) text += `  let b${k} = ${[signed(placeAt[k]!), ...along(k, keptAxes, (a) => `x${a}`)].join(' + ')};\n`
   })
 
   const index = (k: number): string => {
     const off = along(k, foldAxes, (a) => `f${a}`)
     return off.length === 0 ? `b${k}` : `b${k} + ${off.join(' + ')}`
   }
-  const loadOf = (k: number): string => `    let v${k} = ${load(body.inputs[k]!, index(k), type)};\n`
+  const loadOf = (k: number): string => {
+    const dtype = body.inputs[k]!
+    return `    let v${k} = ${isLiteral(k) ? numberAt(dtype, placeAt[k]!) : load(dtype, index(k), type)};\n`
+  }
   /** Inputs that a fold meets once: their strides along its axes are known to be zero. */
-  const held = body.inputs.map((_, k) => hasFold && along(k, foldAxes, String).length === 0)
+  const held = body.inputs.map((_, k) => isLiteral(k) || (hasFold && along(k, foldAxes, String).length === 0))
   held.forEach((h, k) => {
     if (h) text += loadOf(k)
   })
@@ -305,10 +316,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     if (to === 'bool') return `(${a} ${o.fold!.op === 'max' ? '||' : '&&'} ${b})`
     return elementwiseKernels[folds[o.fold!.op]]({ x: [a, b], from: [to, to], to, params: undefined })
   }
-  const identity = (j: number): string =>
-    ({ f32: `bitcast<f32>(${word(identityAt[j]!)})`, i32: signed(identityAt[j]!), bool: `(${word(identityAt[j]!)} != 0u)` })[
-      kernel.outputs[j]!.dtype as WgslDType
-    ]
+  const identity = (j: number): string => numberAt(kernel.outputs[j]!.dtype, identityAt[j]!)
 
   if (!hasFold) text += `  {\n${point(() => '')}  }\n`
   else {

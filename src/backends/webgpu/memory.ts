@@ -31,6 +31,9 @@ const STORAGE = 0x0080 | 0x0008 | 0x0004 // STORAGE | COPY_DST | COPY_SRC
 const UNIFORM = 0x0040 | 0x0008 // UNIFORM | COPY_DST
 const READ = 0x0001 | 0x0008 // MAP_READ | COPY_DST
 
+/** Gives what the device has written to a function that copies what it wants of it. */
+export type Reader = <A>(use: (mapped: ArrayBuffer) => A) => Promise<A>
+
 /** The device with its arena, its staging buffers and its pipelines. */
 export class Device {
   readonly gpu: GPUDevice
@@ -155,12 +158,15 @@ export class Device {
     if (best >= 0) return this.staging.splice(best, 1)[0]!
     return this.buffer(2 ** Math.ceil(Math.log2(Math.max(256, bytes))), READ)
   }
-  /** Reads the first bytes of a staging buffer once the device has written them, and takes it back. `wanted` of the bytes are elements. */
-  readStaging(b: GPUBuffer, bytes: number, wanted = bytes): () => Promise<ArrayBuffer> {
+  /**
+   * Maps the first bytes of a staging buffer once the device has written them, and takes it back when `use` has read what it wants: the
+   * memory is gone after that. `wanted` of the bytes are elements.
+   */
+  readStaging(b: GPUBuffer, bytes: number, wanted = bytes): Reader {
     const length = Math.max(16, Math.ceil(bytes / 16) * 16)
     const mapped = b.mapAsync(1, 0, length)
     mapped.catch(() => undefined) // whoever reads sees the rejection
-    return async () => {
+    return async (use) => {
       try {
         await mapped
       } catch (e) {
@@ -169,10 +175,12 @@ export class Device {
       }
       this.stats.readbacks++
       this.stats.bytesRead += wanted
-      const copy = b.getMappedRange(0, length).slice(0)
-      b.unmap()
-      this.giveStaging(b)
-      return copy
+      try {
+        return use(b.getMappedRange(0, length))
+      } finally {
+        b.unmap()
+        this.giveStaging(b)
+      }
     }
   }
   submit(encoder: GPUCommandEncoder): void {

@@ -34,6 +34,9 @@ export interface Prepared {
   readonly lowered: Lowered
 }
 
+/** Bits of a program's literals, by slot. */
+const literalsOf = (ir: Ir): Uint32Array<ArrayBuffer> => Uint32Array.from(ir.consts, (c) => bits(c.number, ir.values[c.value]!.dtype))
+
 export class Resident {
   /** Literals, as the arena holds them. */
   private readonly constants: Uint32Array<ArrayBuffer>
@@ -48,7 +51,7 @@ export class Resident {
     private readonly records: GPUBuffer,
     private readonly recordBytes: number,
   ) {
-    this.constants = Uint32Array.from(of.ir.consts, (c) => bits(c.number, of.ir.values[c.value]!.dtype))
+    this.constants = literalsOf(of.ir)
   }
 
   /** Compiles the pipelines, in parallel, and writes the records; raises OutOfMemory before anything runs. */
@@ -59,6 +62,7 @@ export class Resident {
     const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes) }
     if (layout.bytes > device.limitBytes)
       raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: layout.bytes, limitBytes: device.limitBytes })
+    const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
     const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
     const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl)))
@@ -73,6 +77,7 @@ export class Resident {
     const records = new Uint32Array(at + recordWords)
     const place = (w: Word): number => {
       if (typeof w === 'number') return w
+      if ('literal' in w) return literals[w.literal]!
       const base =
         w.storage === SCRATCH ? layout.scratch : w.storage < 0 ? layout.constants + 4 * (-1 - w.storage) : plan.storages[w.storage]!.offset
       return (base + w.byteOffset) / 4
