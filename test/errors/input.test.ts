@@ -105,6 +105,14 @@ describe('arguments of a declared function', () => {
   })
 })
 
+describe('operations', () => {
+  it('booleans are not added by scatterAdd', () => {
+    const e = failure(() => loose(cd.scatterAdd)(cd.tensor([true, false]), [0, 0], cd.tensor([true, true])))
+    expect(e.error).toMatchObject({ _tag: 'DTypeMismatch', op: 'scatterAdd', dtypes: ['bool', 'bool'] })
+    expect(e.message).toMatch(/cast\(x, 'i32'\)/)
+  })
+})
+
 describe('transforms', () => {
   it('grad of a result that is not a scalar says what to use', () => {
     const e = failure(() => loose(cd.grad((x) => cd.mul(x, 2) as never))([1, 2]))

@@ -246,6 +246,14 @@ const update =
     const i = liftIndices(indices, op)
     const p = { axis: axisOf(options.axis ?? 0, n.shape.length, op), batchDims: 0 }
     const u = lift(updates, op, n.dtype)
+    if (op === 'scatterAdd' && n.dtype === 'bool')
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: 'scatterAdd: booleans are not added.',
+        fix: "cast(x, 'i32') to count, or setAt to set.",
+      })
     if (isFloat(u.dtype) && !isFloat(n.dtype))
       raise({
         _tag: 'DTypeMismatch',
@@ -262,7 +270,7 @@ const update =
  *
  * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
- * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for float updates of integers.
+ * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for booleans, and for float updates of integers.
  * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
  */
 export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(

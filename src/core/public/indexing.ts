@@ -63,7 +63,7 @@ export const take: Public['take'] = typed(indexingGather.take)
  *
  * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
- * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for float updates of integers.
+ * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for booleans, and for float updates of integers.
  * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
  */
 export const scatterAdd: Public['scatterAdd'] = typed(indexingGather.scatterAdd)

@@ -1,6 +1,6 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
@@ -10,7 +10,7 @@ import type { AxisOptions } from './reduce.js'
 export type SpecFn<D extends DType> = <const S extends Dim[]>(...shape: S) => Spec<S, D>
 
 type TypedData = Float64Array | Float32Array | Int32Array | Uint8Array
-type DataDType<T> = T extends Float32Array ? 'f32' : T extends Int32Array ? 'i32' : T extends Uint8Array ? 'bool' : 'f64'
+type DataDType<T> = T extends Float32Array ? 'f32' : T extends Int32Array ? 'i32' : T extends Uint8Array | PlainBool ? 'bool' : 'f64'
 type DataShape<T> = T extends TypedData ? [number] : ShapeOf<T>
 /**
  * A shape to make or to reach: sizes only. A name has no size in a body (`x.shape[0]` has); `assertShape` gives an axis a name.
@@ -19,10 +19,10 @@ type DataShape<T> = T extends TypedData ? [number] : ShapeOf<T>
 type NewShape = readonly number[]
 /** tensor(data, shape?, dtype?): a concrete array. */
 export interface TensorFn {
-  <T extends number | NumberArray | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
-  <T extends number | NumberArray | TypedData, D extends DType>(data: T, shape: undefined, dtype: D): Tensor<DataShape<T>, D>
-  <T extends number | NumberArray | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
-  <const S extends NewShape, D extends DType>(data: number | NumberArray | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
+  <T extends number | NumberArray | PlainBool | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
+  <T extends number | NumberArray | PlainBool | TypedData, D extends DType>(data: T, shape: undefined, dtype: D): Tensor<DataShape<T>, D>
+  <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
+  <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
 /** zeros, ones: full arrays of one value, f64 where no dtype is given. */
 export interface FilledFn {
