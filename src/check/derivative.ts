@@ -60,7 +60,7 @@ const near = (d: Derived): string => {
 /** Kind, dtype and shape of every tangent and cotangent; what is not implemented is noted as such. False: nothing to compare. */
 export const checkTangentKinds = (d: Derived, out: Collector): boolean => {
   const one = (t: Forced, like: Node, path: string): void => {
-    if (t._tag === 'NotImplemented') out.todo.push(`${t.rule}, ${path}: ${t.reason}`)
+    if (t._tag === 'NotImplemented') out.notImplemented.push(`${t.rule}, ${path}: ${t.reason}`)
     else if (t._tag === 'NoTangent') out.note('tangent', path, 0, 'ZeroTangent or a value', 'NoTangent')
     else if (t._tag === 'Expr' && !sameAval(asNode(t).aval, like.aval))
       out.note(asNode(t).dtype === like.dtype ? 'shape' : 'dtype', path, 0, showAval(like.aval), showAval(asNode(t).aval))

@@ -60,7 +60,7 @@ export interface Passed {
   readonly comparisons: number
   readonly seed: number
   /** Derivatives that their rule says are not implemented: neither wrong nor checked. */
-  readonly todo: readonly string[]
+  readonly notImplemented: readonly string[]
   /** Where the function has no derivative, and what the rule gives there. */
   readonly kinks: readonly string[]
   /** Checks that did not run: switched off, or too large for their cost. */
@@ -72,7 +72,7 @@ export type Checked = E.Either<readonly Finding[], Passed>
 /** Gathers findings and counts comparisons. */
 export class Collector {
   readonly findings: Finding[] = []
-  readonly todo: string[] = []
+  readonly notImplemented: string[] = []
   readonly kinks: string[] = []
   readonly skipped = new Set<CheckName>()
   comparisons = 0
@@ -136,9 +136,9 @@ export class Collector {
     }
   }
   result(): Checked {
-    const { of, comparisons, seed, todo, kinks, skipped } = this
+    const { of, comparisons, seed, notImplemented, kinks, skipped } = this
     return this.findings.length === 0
-      ? E.right({ of, comparisons, seed, todo: [...new Set(todo)], kinks: [...new Set(kinks)], skipped: [...skipped] })
+      ? E.right({ of, comparisons, seed, notImplemented: [...new Set(notImplemented)], kinks: [...new Set(kinks)], skipped: [...skipped] })
       : E.left(this.findings)
   }
 }
@@ -164,7 +164,7 @@ export const report = (c: Checked): string =>
   c._tag === 'Right'
     ? [
         `ok   ${c.right.of}: ${c.right.comparisons} comparisons (seed ${c.right.seed})`,
-        ...c.right.todo.map((t) => `todo ${t}`),
+        ...c.right.notImplemented.map((t) => `not implemented: ${t}`),
         ...c.right.kinks.map((k) => `kink ${k}`),
       ].join('\n')
     : pad([
@@ -181,7 +181,7 @@ export const together = (of: string, all: readonly Checked[]): Checked => {
     of,
     comparisons: right.reduce((n, p) => n + p.comparisons, 0),
     seed: right[0]?.seed ?? 0,
-    todo: [...new Set(right.flatMap((p) => p.todo))],
+    notImplemented: [...new Set(right.flatMap((p) => p.notImplemented))],
     kinks: [...new Set(right.flatMap((p) => p.kinks))],
     skipped: [...new Set(right.flatMap((p) => p.skipped))],
   })

@@ -14,7 +14,7 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
   const { cotangents } = pullback(d.registry, xBars, weights.map(asExpr), d.wrt)
   const notYet = [...tangents, ...cotangents].find((t) => t._tag === 'NotImplemented')
   if (notYet !== undefined) {
-    if (notYet._tag === 'NotImplemented') out.todo.push(`${notYet.rule}, second order: ${notYet.reason}`)
+    if (notYet._tag === 'NotImplemented') out.notImplemented.push(`${notYet.rule}, second order: ${notYet.reason}`)
     return
   }
   const forward = dense(tangents, d.wrt)

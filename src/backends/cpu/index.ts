@@ -9,6 +9,7 @@ import { explainPlan } from '../plan/explain.js'
 import { buildIr } from '../plan/ir.js'
 import { makePlan } from '../plan/plan.js'
 import { verifyPlan } from '../plan/verify.js'
+import { sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
@@ -86,8 +87,7 @@ export const makeCpu = (options: CpuOptions = {}): CpuBackend => {
   }
 }
 
-const shared = new WeakMap<KernelTable, Map<string, CpuBackend>>()
-const NO_KERNELS: KernelTable = new Map()
+const shared = /*#__PURE__*/ sharedByOptions<CpuOptions, CpuBackend>(makeCpu)
 /**
  * The CPU backend; equal options give the same one, so that two compiled functions share plans and memory. Kernels are equal by identity:
  * what was planned with one table is never run with another.
@@ -95,18 +95,4 @@ const NO_KERNELS: KernelTable = new Map()
  * Errors  MissingKernel where a program has a primitive of your own without a kernel; DuplicatePrimitive for another kernel of one of ours.
  * @example compile((x) => sum(mul(x, x)), cpu({ simd: false }))([1, 2])   // 5
  */
-export const cpu = (options: CpuOptions = {}): CpuBackend => {
-  const { kernels = NO_KERNELS, ...plain } = options
-  let byOptions = shared.get(kernels)
-  if (byOptions === undefined) {
-    byOptions = new Map()
-    shared.set(kernels, byOptions)
-  }
-  const key = JSON.stringify(plain, Object.keys(plain).sort())
-  let b = byOptions.get(key)
-  if (b === undefined) {
-    b = makeCpu(options)
-    byOptions.set(key, b)
-  }
-  return b
-}
+export const cpu = (options: CpuOptions = {}): CpuBackend => shared(options)

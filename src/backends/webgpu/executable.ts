@@ -69,7 +69,8 @@ export class WebGpuExecutable implements AsyncExecutable {
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))
     const { read, invalid, memory } = await device.exclusive(() => this.submit(resident, inputs, into, onHost))
-    const [refused, full] = await Promise.all([invalid, memory])
+    const [refused, full] = await Promise.all([invalid, memory]).catch((e: unknown) => device.failed(e))
+    if (refused !== null || full !== null) read?.(() => undefined).catch(() => undefined) // takes the staging buffer back
     if (full !== null) {
       device.dropArena()
       raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: resident.bytes, limitBytes: device.limitBytes })
@@ -156,7 +157,7 @@ export class WebGpuExecutable implements AsyncExecutable {
       const read = out === undefined ? undefined : device.readStaging(out, outputBytes, wanted)
       return { read: onHost.some((h) => h) ? (read ?? nothingRead) : undefined, ...popped() }
     } catch (e) {
-      popped()
+      for (const scope of Object.values(popped())) scope.catch(() => undefined)
       throw e
     }
   }

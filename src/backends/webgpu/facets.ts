@@ -1,30 +1,26 @@
 /** The one table of WebGPU's kernels: every family, by primitive. */
 import { Facets, inlined, kernelTable } from '../../core/facets.js'
 import { families } from '../../core/ops/families.js'
+import { plannedFamilies } from '../plan/facets.js'
 import { compareKernels } from './compare.js'
 import { contractKernels } from './contract.js'
-import { customKernels } from './custom.js'
 import { elementwiseKernels } from './elementwise.js'
 import { indexingKernels } from './indexing.js'
 import type { WebGpuKernelTable, WebGpuTable, WgslScalar, WholeShader } from './kernel.js'
-import { layoutKernels } from './layout.js'
-import { mapKernels } from './map.js'
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
 
 /** Facets by family: each file has the rows of one. */
 export const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(typeof families)[F]> } = {
+  ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
   compare: inlined(compareKernels),
-  layout: layoutKernels,
   reduce: reduceKernels,
   scans: scanKernels,
   indexing: indexingKernels,
   contract: contractKernels,
   nn: nnKernels,
-  map: mapKernels,
-  custom: customKernels,
 }
 
 const shipped: WebGpuKernelTable = /*#__PURE__*/ kernelTable<keyof typeof families, WgslScalar, WholeShader>(families, webgpuFamilies)

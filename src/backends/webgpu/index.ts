@@ -9,12 +9,12 @@ import { buildIr } from '../plan/ir.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { verifyPlan } from '../plan/verify.js'
+import { sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
 import { type Opened, openDevice, type WebGpuOptions } from './device.js'
 import { WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
-import type { WebGpuKernelTable } from './kernel.js'
 import type { Machine } from './loop.js'
 import { type Lowered, lowerPlan } from './lower.js'
 import { Device, type DeviceStats, noStats } from './memory.js'
@@ -69,8 +69,10 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
   let opening: Promise<Device> | undefined
   /** The device that is open; another one after a loss, where we opened it. */
   const open = async (): Promise<Device> => {
-    const known = await opening
-    if (known?.lost !== undefined && known.opened.own) {
+    const current = opening
+    const known = await current
+    // Of the calls that waited for the lost one, the first opens another for all.
+    if (known?.lost !== undefined && known.opened.own && opening === current) {
       known.destroy()
       opening = undefined
     }
@@ -122,14 +124,13 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
     stats: () => ({ ...stats }),
     adapter: async () => (await open()).opened.adapter,
     dispose: () => {
-      void opening?.then((d) => d.exclusive(async () => d.destroy()))
+      opening?.then((d) => d.exclusive(async () => d.destroy())).catch(() => undefined) // one that never opened has nothing to free
       opening = undefined
     },
   }
 }
 
-const shared = new WeakMap<WebGpuKernelTable, Map<string, WebGpuBackend>>()
-const NO_KERNELS: WebGpuKernelTable = new Map()
+const shared = /*#__PURE__*/ sharedByOptions<WebGpuOptions, WebGpuBackend>(makeWebGpu)
 /**
  * The WebGPU backend; equal options give the same one, so that compiled functions share a device, plans and memory. The device is opened by
  * the first call: `navigator.gpu` in browsers, the optional package webgpu in Node.
@@ -137,19 +138,4 @@ const NO_KERNELS: WebGpuKernelTable = new Map()
  * Errors  of calls: Device where there is no adapter or the device is lost, Unsupported for f64, OutOfMemory, MissingKernel.
  * @example webgpu() === webgpu()   // true
  */
-export const webgpu = (options: WebGpuOptions = {}): WebGpuBackend => {
-  if (options.device !== undefined) return makeWebGpu(options)
-  const { kernels = NO_KERNELS, ...plain } = options
-  let byOptions = shared.get(kernels)
-  if (byOptions === undefined) {
-    byOptions = new Map()
-    shared.set(kernels, byOptions)
-  }
-  const key = JSON.stringify(plain, Object.keys(plain).sort())
-  let b = byOptions.get(key)
-  if (b === undefined) {
-    b = makeWebGpu(options)
-    byOptions.set(key, b)
-  }
-  return b
-}
+export const webgpu = (options: WebGpuOptions = {}): WebGpuBackend => (options.device === undefined ? shared(options) : makeWebGpu(options))

@@ -102,7 +102,7 @@ export class Device {
     this.ahead = waited ? 0 : this.ahead + 1
     if (this.ahead < 16) return
     this.ahead = 0
-    await this.gpu.queue.onSubmittedWorkDone()
+    await this.gpu.queue.onSubmittedWorkDone().catch((e: unknown) => this.failed(e))
   }
   get limitBytes(): number {
     return Math.min(this.maxBytes, this.gpu.limits.maxBufferSize, this.gpu.limits.maxStorageBufferBindingSize)

@@ -20,12 +20,7 @@ import type {
 import type { BernoulliFn, CondFn, FoldInFn, KeyFn, SampleFn, ScanFn, SplitKeyFn, WhileLoopFn } from './signatures/control.js'
 import type { OnDeviceFn, OnHostFn } from './signatures/device.js'
 import type {
-  BinaryOp,
   CastFn,
-  CompareOp,
-  FloatBinaryOp,
-  FloatUnary,
-  FloatUnaryOp,
   FloatUnaryWith,
   IdentityFn,
   LogicalOp,
@@ -34,9 +29,9 @@ import type {
   PredicateOp,
   Ternary,
   Unary,
-  UnaryOp,
   WhereFn,
 } from './signatures/elementwise.js'
+import type { Elementwise } from './signatures/elementwise-names.js'
 import type {
   DynamicSliceFn,
   DynamicUpdateSliceFn,
@@ -92,9 +87,11 @@ import type {
   ArgReduceFn,
   ArgSortFn,
   CountFn,
+  Ddof,
   FloatAlongAxisFn,
   FloatReduceFn,
   LinearRecurrenceFn,
+  NormOrder,
   ReduceFn,
   RunningOptions,
   SortOptions,
@@ -127,60 +124,6 @@ export type * from './signatures/nn.js'
 export type * from './signatures/reduce.js'
 export type * from './signatures/run.js'
 export type * from './signatures/transforms.js'
-
-/** Options of `variance` and `std`: the divisor is n - ddof. */
-export interface Ddof {
-  readonly ddof?: number | undefined
-}
-/** Options of `norm`: its order, 2 where absent. */
-export interface NormOrder {
-  readonly ord?: number | 'inf' | undefined
-}
-
-type UnaryNames = 'neg' | 'abs' | 'square' | 'sign' | 'relu'
-type FloatUnaryNames =
-  | 'reciprocal'
-  | 'sqrt'
-  | 'rsqrt'
-  | 'cbrt'
-  | 'exp'
-  | 'exp2'
-  | 'expm1'
-  | 'log'
-  | 'log2'
-  | 'log10'
-  | 'log1p'
-  | 'sin'
-  | 'cos'
-  | 'tan'
-  | 'asin'
-  | 'acos'
-  | 'atan'
-  | 'sinh'
-  | 'cosh'
-  | 'tanh'
-  | 'asinh'
-  | 'acosh'
-  | 'atanh'
-  | 'erf'
-  | 'erfc'
-  | 'floor'
-  | 'ceil'
-  | 'round'
-  | 'lgamma'
-  | 'sigmoid'
-  | 'softplus'
-/** Made of other operations: no primitives of their own. */
-type ComposedNames = 'digamma' | 'trigamma' | 'degrees' | 'radians' | 'silu' | 'selu' | 'mish' | 'softsign' | 'logSigmoid'
-type BinaryNames = 'add' | 'sub' | 'mul' | 'maximum' | 'minimum' | 'mod'
-type FloatBinaryNames = 'div' | 'pow' | 'atan2' | 'hypot' | 'logaddexp' | 'copysign' | 'xlogy' | 'strongMul'
-type CompareNames = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge'
-
-type Elementwise = { readonly [K in UnaryNames]: UnaryOp<K> } & { readonly [K in FloatUnaryNames]: FloatUnaryOp<K> } & {
-  readonly [K in ComposedNames]: FloatUnary
-} & { readonly [K in BinaryNames]: BinaryOp<K> } & { readonly [K in FloatBinaryNames]: FloatBinaryOp<K> } & {
-  readonly [K in CompareNames]: CompareOp<K>
-}
 
 /** The type of every public function, by its name. Env is what `run` needs. */
 export interface Signatures<Env = unknown> extends Elementwise {

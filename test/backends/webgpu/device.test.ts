@@ -276,6 +276,7 @@ run('the device', () => {
       try {
         const f = compile(twice, own)
         await f(x)
+        const { buffers } = own.stats()
         // The error scope of the next call reports what a device without memory would.
         const scopes: string[] = []
         const [push, pop] = [device.pushErrorScope.bind(device), device.popErrorScope.bind(device)]
@@ -295,6 +296,7 @@ run('the device', () => {
         pushed.mockRestore()
         popped.mockRestore()
         expect(((await f(x)) as cd.Tensor).toArray()).toEqual([2, 4, 6])
+        expect(own.stats().buffers).toBe(buffers)
       } finally {
         own.dispose()
         device.destroy()
@@ -333,6 +335,16 @@ run('the device', () => {
         own.dispose()
         expect(((await f(x)) as cd.Tensor).toArray()).toEqual([2, 4, 6])
         expect(devices.length).toBe(3)
+        // Calls that find the device lost at once share the one that is opened for them.
+        const g = compile((y: cd.AnyExpr) => cd.add(y as never, 1), own)
+        await g(x)
+        devices[2]!.destroy()
+        await devices[2]!.lost
+        expect((await Promise.all([f(x), g(x)])).map((y) => (y as cd.Tensor).toArray())).toEqual([
+          [2, 4, 6],
+          [2, 3, 4],
+        ])
+        expect(devices.length).toBe(4)
       } finally {
         vi.unstubAllGlobals()
         own.dispose()

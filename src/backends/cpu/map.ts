@@ -1,9 +1,0 @@
-/** The CPU facet of map: its scalar program is the body of a loop, fused with its neighbours or alone. */
-import { planned } from '../../core/facets.js'
-import type { mapFamily } from '../../core/ops/map.js'
-import type { CpuTable } from './kernel.js'
-
-/** One row per primitive of core/ops/map.ts. */
-export const mapKernels: CpuTable<typeof mapFamily> = {
-  map: planned('loop'),
-}

@@ -1,0 +1,23 @@
+/** Families that the planner computes by itself, for every backend: views and copies, the scalar programs of maps, functions written out. */
+import { type FacetTable, planned } from '../../core/facets.js'
+import type { customFamily } from '../../core/ops/custom.js'
+import type { layout } from '../../core/ops/layout.js'
+import type { mapFamily } from '../../core/ops/map.js'
+
+const layoutFacets: FacetTable<typeof layout> = {
+  broadcastTo: planned('view'),
+  reshape: planned('view'),
+  transpose: planned('view'),
+  slice: planned('view'),
+  sliceAdd: planned('in place'),
+  pad: planned('copy'),
+  concat: planned('copy'),
+  split: planned('view'),
+}
+/** Its scalar program is the body of a loop, fused with its neighbours or alone. */
+const mapFacets: FacetTable<typeof mapFamily> = { map: planned('loop') }
+/** Only what a function with rules of its own computes is planned. */
+const customFacets: FacetTable<typeof customFamily> = { customRule: planned('written out') }
+
+/** A backend's tables begin with these. */
+export const plannedFamilies = { layout: layoutFacets, map: mapFacets, custom: customFacets } as const
