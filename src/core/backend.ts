@@ -29,7 +29,7 @@ export interface AsyncExecutable {
   /**
    * As `Executable.run`, later: nothing but this call touches the arrays of `inputs` and `into` until the Promise settles, and calls of one
    * executable come one at a time. A rejected run leaves `into` as it was; the next run is not affected. What is on the backend's device
-   * stays there: no element of it passes through the host.
+   * stays there: no element of it passes through the host. `accumulate` comes with targets in the host's memory alone.
    */
   readonly run: (inputs: readonly Elements[], into?: readonly Elements[], accumulate?: boolean) => Promise<readonly Elements[]>
   readonly explain: () => Explanation

@@ -1,7 +1,10 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
 import type { AsyncBackend, AsyncExecutable, Backend, Elements, Explanation, SyncBackend } from './backend.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
+import { apply, input } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
+import { elementwise } from './ops/elementwise.js'
+import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
 import { type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'
@@ -25,9 +28,19 @@ export interface CompiledAsyncCore {
  */
 const withoutCaptures = (p: Program): Program => ({ ...p, inputs: [...p.inputs, ...p.captured], captured: [] })
 
-/** What is kept for a signature: the executable, once it is there, and the tensors that calls read beside their arguments. */
+/** The same program with the targets of a call as further inputs, and their sums with the results in place of those: it adds on the device. */
+const intoSums = (p: Program): Program => {
+  const held = p.outputs.map((o, i) => input(o.aval, `target ${i}`))
+  return { ...p, inputs: [...p.inputs, ...held], outputs: p.outputs.map((o, i) => apply(elementwise.add, [held[i]!, o], NO_PARAMS)) }
+}
+
+/** What is kept for a signature: the executables, once they are there, and the tensors that calls read beside their arguments. */
 interface Later {
   readonly executable: Promise<AsyncExecutable>
+  /** That of `intoSums`, made when first asked for. */
+  readonly adding: () => Promise<AsyncExecutable>
+  /** All that were made. */
+  readonly made: () => readonly Promise<AsyncExecutable>[]
   readonly captured: readonly NDArray[]
 }
 
@@ -48,11 +61,27 @@ const nothing = (): void => undefined
 /** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
 export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore => {
   const signatures = makeSignatures<Later, Elements>(f, elementsOf, (program, located) => {
-    const executable = prepareOn(backend, withoutCaptures(program)).catch((e) => {
-      throw located(e)
-    })
-    executable.catch(nothing) // whoever calls sees the rejection
-    return { executable, captured: program.captured.map((n) => capturedTensor(n)!) }
+    const made: Promise<AsyncExecutable>[] = []
+    const prepared = (p: Program): Promise<AsyncExecutable> => {
+      const executable = prepareOn(backend, p).catch((e) => {
+        throw located(e)
+      })
+      executable.catch(nothing) // whoever calls sees the rejection
+      made.push(executable)
+      return executable
+    }
+    const whole = withoutCaptures(program)
+    const executable = prepared(whole)
+    let adding: Promise<AsyncExecutable> | undefined
+    return {
+      executable,
+      adding: () => {
+        adding ??= prepared(intoSums(whole))
+        return adding
+      },
+      made: () => made,
+      captured: program.captured.map((n) => capturedTensor(n)!),
+    }
   })
   let queue: Promise<unknown> = Promise.resolve()
   const enqueue = <A>(job: () => Promise<A>): Promise<A> => {
@@ -61,9 +90,9 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
     return done
   }
   /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
-  const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
+  const ready = async (p: Prepared<Later>, adding = false): Promise<AsyncExecutable> => {
     try {
-      return await p.executable.executable
+      return await (adding ? p.executable.adding() : p.executable.executable)
     } catch (e) {
       signatures.forget(p)
       throw e
@@ -93,16 +122,21 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
   const compiled = call as unknown as CompiledAsyncCore
   compiled.into = (outputs, options = {}) => {
     const targets = readTargets(outputs)
+    const accumulate = options.accumulate ?? false
+    const onDevice = accumulate && targets.data.some(onADevice)
     let checked: Prepared<Later> | undefined
     return async (...args) => {
       const { p, inputs } = begin(args)
       if (checked !== p) {
-        targets.check(p.program)
+        targets.check(p.program, accumulate)
         checked = p
       }
       targets.hold('async')
       try {
-        await reading(inputs, async () => (await ready(p)).run(inputs, targets.data, options.accumulate ?? false))
+        await reading(inputs, async () => {
+          const executable = await ready(p, onDevice)
+          return onDevice ? executable.run([...inputs, ...targets.data], targets.data) : executable.run(inputs, targets.data, accumulate)
+        })
       } finally {
         targets.release()
       }
@@ -118,7 +152,7 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
     disposed ??= (() => {
       const all = signatures.close()
       return enqueue(async () => {
-        for (const r of await Promise.allSettled(all.map((p) => p.executable.executable))) if (r.status === 'fulfilled') r.value.dispose()
+        for (const r of await Promise.allSettled(all.flatMap((p) => p.executable.made()))) if (r.status === 'fulfilled') r.value.dispose()
       })
     })()
     return disposed

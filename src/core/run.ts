@@ -199,7 +199,7 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
       if (checked !== p) {
-        targets.check(p.program)
+        targets.check(p.program, options.accumulate ?? false)
         checked = p
       }
       targets.hold('sync')

@@ -57,8 +57,8 @@ export const holdForReading = (arrays: readonly Elements[]): (() => void) => {
 export interface Targets {
   readonly tree: unknown
   readonly data: readonly Elements[]
-  /** Raises unless the targets fit the results of the program. */
-  readonly check: (program: Program) => void
+  /** Raises unless the targets fit the results of the program, and can be added to where the call accumulates. */
+  readonly check: (program: Program, accumulate: boolean) => void
   readonly hold: (kind: 'sync' | 'async') => void
   readonly release: () => void
 }
@@ -100,7 +100,7 @@ export const readTargets = (outputs: unknown): Targets => {
   return {
     tree: outputs,
     data,
-    check: (program) => {
+    check: (program, accumulate) => {
       if (!sameDef(def, program.outputTree))
         raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
       targets.forEach((t, i) => {
@@ -112,6 +112,14 @@ export const readTargets = (outputs: unknown): Targets => {
             shapes: [t.shape, o.shape],
             reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
             fix: "give a tensor of the result's shape and dtype.",
+          })
+        if (accumulate && t.dtype === 'bool')
+          raise({
+            _tag: 'DTypeMismatch',
+            op: `into: ${nameOf(def, i)}`,
+            dtypes: ['bool'],
+            reason: 'booleans are not added.',
+            fix: 'leave out accumulate, or return the result as i32 (cast).',
           })
       })
     },

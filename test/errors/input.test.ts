@@ -174,6 +174,16 @@ describe('into', () => {
     expect(y.toArray()).toEqual([4, 8, 12])
     expect(x.toArray()).toEqual([1, 2, 3])
   })
+  it('are not added to where they are booleans', async () => {
+    const positive = (a: cd.AnyExpr) => cd.gt(a as never, 0)
+    const t = cd.compile(positive, makeCpu())(x as never) as cd.Tensor
+    expect(failure(() => loose(loose(cd.compile(positive, makeCpu()).into)(t, { accumulate: true }))(x)).error).toMatchObject({
+      _tag: 'DTypeMismatch',
+      dtypes: ['bool'],
+      fix: expect.stringContaining('i32'),
+    })
+    expect(t.toArray()).toEqual([true, true, true])
+  })
 })
 
 describe('sizes', () => {

@@ -12,6 +12,8 @@ export interface Operand {
   readonly storage: number
   readonly offset: number
   readonly strides: readonly number[]
+  /** f32 elements stored as f16, of two bytes: offset and strides count those. */
+  readonly half?: true
 }
 
 /** One operand of a loop while it is built: element strides along the iteration axes. */

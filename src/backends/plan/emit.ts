@@ -291,9 +291,7 @@ export class Emitter {
     const targets = outs.map((o, i): Operand => {
       const value = byPosition.get(i)
       // A result that nobody reads still needs room.
-      return value === undefined
-        ? { storage: this.places.newStorage(sizeOf(o.shape) * this.places.itemBytes[o.dtype]), offset: 0, strides: [] }
-        : operand(value.id)
+      return value === undefined ? { storage: this.places.newStorage(sizeOf(o.shape), o.dtype), offset: 0, strides: [] } : operand(value.id)
     })
     const kernel: OpaqueKernel = { kind: 'opaque', prim, params: v.params, args: avals, results: outs, inPlace }
     const key = this.names.opaque(prim, v.params, [...avals, ...outs].map((a) => `${a.dtype}${a.shape.join('x')}`).join())

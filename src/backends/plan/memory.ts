@@ -1,19 +1,31 @@
 /** Memory: each storage lives from its first writer to its last reader; dying inputs are reused in place; a best-fit free list gives offsets. */
+import type { DType } from '../../core/types/dtype.js'
 import type { Kernel } from './kernel.js'
 import type { Step } from './plan.js'
+
+/** A buffer before it has an address. */
+export interface Room {
+  readonly bytes: number
+  readonly dtype: DType
+  /** Elements are stored as f16. */
+  readonly half?: boolean
+}
 
 /** One buffer of a plan. Alive from step `first` to step `last` (-1: before the first; the number of steps: after the last). */
 export interface Storage {
   readonly bytes: number
   readonly first: number
   readonly last: number
-  /** Byte offset in the arena. */
+  /** Byte offset in its arena: that of f16, or the other. */
   readonly offset: number
+  /** Elements are stored as f16. */
+  readonly half: boolean
 }
 
 export interface Memory {
   readonly storages: readonly Storage[]
   readonly arenaBytes: number
+  readonly halfBytes: number
   /** Largest sum of live bytes, and largest number of live buffers, at any step. */
   readonly peakBytes: number
   readonly peakBuffers: number
@@ -86,11 +98,12 @@ export const read = (step: Step, kernel: Kernel): Step['operands'] =>
 export const assignMemory = (
   steps: readonly Step[],
   kernels: readonly Kernel[],
-  bytes: readonly number[],
+  rooms: readonly Room[],
   inputs: readonly number[],
   outputs: readonly number[],
 ): Memory => {
-  const n = bytes.length
+  const n = rooms.length
+  const bytes = rooms.map((r) => r.bytes)
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
   for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
@@ -103,11 +116,12 @@ export const assignMemory = (
   })
   for (const o of outputs) if (o >= 0) last[o] = steps.length
   const offset = new Array<number>(n).fill(0)
-  const free = new FreeList()
+  const [words, halves] = [new FreeList(), new FreeList()]
+  const free = (i: number): FreeList => (rooms[i]!.half === true ? halves : words)
   const starts: number[][] = steps.map(() => [])
   const ends: number[][] = steps.map(() => [])
   for (let i = 0; i < n; i++) {
-    if (first[i] === -1) offset[i] = free.take(aligned(bytes[i]!))
+    if (first[i] === -1) offset[i] = free(i).take(aligned(bytes[i]!))
     else if (first[i]! >= 0) starts[first[i]!]!.push(i)
     if (last[i]! >= 0 && last[i]! < steps.length) ends[last[i]!]!.push(i)
   }
@@ -125,30 +139,33 @@ export const assignMemory = (
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const from = reusable(s, kernels[s.kernel]!, i, ends[k]!, bytes, reused)
+      const from = reusable(s, kernels[s.kernel]!, i, ends[k]!, rooms, reused)
       if (from >= 0) {
         reused.add(from)
         offset[i] = offset[from]!
         liveBytes += bytes[i]! - bytes[from]!
         continue
       }
-      offset[i] = free.take(aligned(bytes[i]!))
+      offset[i] = free(i).take(aligned(bytes[i]!))
       enter(i)
     }
     for (const i of ends[k]!) {
       if (reused.has(i)) continue
-      free.give(offset[i]!, aligned(bytes[i]!))
+      free(i).give(offset[i]!, aligned(bytes[i]!))
       liveBytes -= bytes[i]!
       liveBuffers--
     }
   })
   return {
-    storages: bytes.map((b, i) => ({ bytes: b, first: first[i]!, last: last[i]!, offset: offset[i]! })),
-    arenaBytes: free.end,
+    storages: rooms.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, half: r.half === true })),
+    arenaBytes: words.end,
+    halfBytes: halves.end,
     peakBytes,
     peakBuffers,
   }
 }
+
+const sameRoom = (a: Room, b: Room): boolean => a.bytes === b.bytes && a.half === b.half
 
 /** An input that dies in this loop and is read exactly as the new storage is written: the loop then works in place. */
 const reusable = (
@@ -156,7 +173,7 @@ const reusable = (
   kernel: Kernel,
   storage: number,
   ending: readonly number[],
-  bytes: readonly number[],
+  rooms: readonly Room[],
   reused: ReadonlySet<number>,
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
@@ -165,7 +182,7 @@ const reusable = (
   if (mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined) return -1
   const out = mine[0]!
   for (const from of ending) {
-    if (reused.has(from) || bytes[from] !== bytes[storage] || outs.some((o) => o.storage === from)) continue
+    if (reused.has(from) || !sameRoom(rooms[from]!, rooms[storage]!) || outs.some((o) => o.storage === from)) continue
     const uses = read(s, kernel).filter((o) => o.storage === from)
     if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
   }

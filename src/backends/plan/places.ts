@@ -1,9 +1,11 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 import type { SliceParams } from '../../core/ops/layout.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
+import type { Room } from './memory.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
@@ -22,8 +24,8 @@ const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) =
 const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
 
 export class Places {
-  /** Bytes of each storage. */
-  readonly bytes: number[] = []
+  /** The storages, by number. */
+  readonly rooms: Room[] = []
   private readonly places: (Place | undefined)[]
   private readonly values: readonly Value[]
   /** Slot of each literal. */
@@ -51,15 +53,15 @@ export class Places {
     for (const o of this.outputs) this.isOutput[o] = 1
   }
 
-  newStorage(bytes: number): number {
-    this.bytes.push(bytes)
-    return this.bytes.length - 1
+  newStorage(size: number, dtype: DType): number {
+    this.rooms.push({ bytes: size * this.itemBytes[dtype], dtype })
+    return this.rooms.length - 1
   }
   /** The place of a value with a storage of its own, made when first asked for. */
   own(v: Value): Place {
     const p = this.places[v.id]
     if (p !== undefined) return p
-    const made: Place = { storage: this.newStorage(v.size * this.itemBytes[v.dtype]), offset: 0, strides: stridesOf(v.shape) }
+    const made: Place = { storage: this.newStorage(v.size, v.dtype), offset: 0, strides: stridesOf(v.shape) }
     this.places[v.id] = made
     return made
   }

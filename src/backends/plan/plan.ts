@@ -3,6 +3,7 @@ import { itemBytes } from '../../core/aval.js'
 import { KernelNames, type Operand } from './body.js'
 import { Emitter } from './emit.js'
 import { fuse, type Limits } from './fuse.js'
+import { halve } from './halves.js'
 import type { Kernel } from './kernel.js'
 import { assignMemory, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
@@ -32,12 +33,14 @@ export interface Plan {
   readonly captured: readonly number[]
   readonly outputs: readonly { readonly storage: number; readonly offset: number }[]
   readonly arenaBytes: number
+  /** Bytes of the arena of f16. */
+  readonly halfBytes: number
   readonly peakBytes: number
   readonly peakBuffers: number
   readonly copiedAccumulators: number
 }
 
-/** Plans a program: fuse, order, choose kernels, place values, assign memory. */
+/** Plans a program: fuse, order, choose kernels, place values, store as f16 what may be, assign memory. */
 export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
   const item = limits.itemBytes ?? itemBytes
   const fused = fuse(ir, limits)
@@ -53,19 +56,19 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
   const emitter = new Emitter(fused, places, names)
   for (const u of order) emitter.emit(u)
-  const { steps, kernels, kernelKeys } = emitter
+  const { kernels, kernelKeys } = emitter
   const inputs = ir.inputs.map((id) => (id < 0 ? -1 : places.own(values[id]!).storage))
   const captured = ir.captured.map((c) => places.own(values[c.value]!).storage)
   const outputs = ir.outputs.map((id) => {
     const p = places.placeOf(id)
     return { storage: p.storage, offset: p.offset * item[values[id]!.dtype] }
   })
-  const memory = assignMemory(
-    steps,
-    kernels,
-    places.bytes,
-    [...inputs, ...captured],
-    outputs.map((o) => o.storage),
-  )
+  const given = [...inputs, ...captured]
+  const returned = outputs.map((o) => o.storage)
+  const { steps, rooms } =
+    limits.halves === undefined
+      ? { steps: emitter.steps, rooms: places.rooms }
+      : halve(emitter.steps, kernels, places.rooms, [...given, ...returned], limits.halves)
+  const memory = assignMemory(steps, kernels, rooms, given, returned)
   return { kernels, kernelKeys, steps, inputs, captured, outputs, copiedAccumulators: emitter.copied, ...memory }
 }

@@ -37,7 +37,7 @@ export const verifyPlan = (plan: Plan): void => {
     alive = alive.filter((j) => storages[j]!.last >= s.first)
     for (const j of alive) {
       const t = storages[j]!
-      if (s.bytes === 0 || t.bytes === 0 || s.offset >= t.offset + t.bytes || t.offset >= s.offset + s.bytes) continue
+      if (s.half !== t.half || s.bytes === 0 || t.bytes === 0 || s.offset >= t.offset + t.bytes || t.offset >= s.offset + s.bytes) continue
       const inPlace = t.last === s.first && s.offset === t.offset && s.bytes === t.bytes && s.first >= 0
       if (!inPlace) fail('no two live buffers overlap', `storages ${j} and ${i} at step ${s.first}`)
       const step = steps[s.first]!

@@ -1,10 +1,10 @@
 /** argmax and argmin: one invocation per line, or per part of one and then again over what the parts found. */
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
-import type { Dispatch, Word } from './dispatch.js'
+import { type Dispatch, place, type Word } from './dispatch.js'
 import type { WholeShader } from './kernel.js'
 import type { Machine } from './loop.js'
-import { ORDER, orderOf, perItem, place, scratch } from './shader.js'
+import { ORDER, orderOf, perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation. */
 const LEAST = 32

@@ -6,7 +6,7 @@
 import type { ConvParams } from '../../core/ops/conv.js'
 import type { Operand } from '../plan/body.js'
 import { type Axis, type ConvSizes, convSizes, evenly, forwardAxis, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
-import { type Dispatch, SCRATCH, type Word } from './dispatch.js'
+import { type Dispatch, floatAt, itemOf, place, SCRATCH, setFloat, type Word } from './dispatch.js'
 import type { WholeShader } from './kernel.js'
 import { loopDispatches, type Machine } from './loop.js'
 
@@ -59,12 +59,13 @@ const share = (s: ConvSizes, machine: Machine): Shares => {
 const lines = (n: number, f: (i: number) => string): string => upTo(n).map(f).join('')
 
 /** The shader's body; names are those of the record. */
-const text = (h: Shares, down: Axis, across: Axis, adds: boolean): string => {
+const text = (h: Shares, down: Axis, across: Axis, [out, x, y]: readonly [Operand, Operand, Operand], adds: boolean): string => {
   const { taps } = h
   const each = (f: (q: number, v: number) => string): string => lines(h.channels, (q) => lines(taps, (v) => f(q, v)))
   const load = (v: number): string => {
     const at = `left + e${v}`
-    return within(across) ? `m[row + ${at}]` : `select(0.0, m[row + ${at}], u32(${at}) < u32(size))`
+    const value = floatAt(x, `row + ${at}`)
+    return within(across) ? value : `select(0.0, ${value}, u32(${at}) < u32(size))`
   }
   const who = h.uniform
     ? `  let rest = i32(g) / itemGroups;
@@ -91,12 +92,13 @@ ${within(down) ? '' : '    if (r < 0 || r >= height) { continue; }\n'}    for (v
       let left = l0 + j * stride;
 ${lines(taps, (v) => `      let x${v} = ${load(v)};\n`)}${lines(
   h.channels,
-  (q) => `      { let b = m[y${q} + j];${lines(taps, (v) => ` s${q}_${v} += x${v} * b;`)} }\n`,
+  (q) => `      { let b = ${floatAt(y, `y${q} + j`)};${lines(taps, (v) => ` s${q}_${v} += x${v} * b;`)} }\n`,
 )}    }
   }
   let at = out + part * all + (group * outs * ins + c) * kh * kw + u * kw + v0;
 ${each(
-  (q, v) => `  if (q0 + ${q} < outs) { let e = at + (q0 + ${q}) * ins * kh * kw + ${v}; m[e] = ${adds ? 'm[e] + ' : ''}s${q}_${v}; }\n`,
+  (q, v) =>
+    `  if (q0 + ${q} < outs) { let e = at + (q0 + ${q}) * ins * kh * kw + ${v}; ${setFloat(out, 'e', `${adds ? `${floatAt(out, 'e')} + ` : ''}s${q}_${v}`)} }\n`,
 )}`
 }
 
@@ -113,11 +115,12 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
 
   const [down, across] = [forwardAxis(s, p, 0), forwardAxis(s, p, 1)]
   const h = share(s, machine)
-  const place = (o: Operand): Word => ({ storage: o.storage, byteOffset: o.offset })
+  const [result, ...args] = operands as readonly [Operand, Operand, Operand]
+  const out: Operand = h.parts === 1 ? result : { storage: SCRATCH, offset: 0, strides: [] }
   const words: Record<string, Word> = {
-    out: h.parts === 1 ? place(operands[0]!) : { storage: SCRATCH, byteOffset: 0 },
-    x: place(operands[1]!),
-    y: place(operands[2]!),
+    out: place(out),
+    x: place(args[0]),
+    y: place(args[1]),
     items: h.items,
     itemGroups: h.itemGroups,
     parts: h.parts,
@@ -143,7 +146,7 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
   }
   const shared = h.parts * h.blocks * s.groups
   const first: Dispatch = {
-    ...named(h.width, words, text(h, down, across, accumulate && h.parts === 1)),
+    ...named(h.width, words, text(h, down, across, [out, ...args], accumulate && h.parts === 1)),
     groups: h.uniform ? h.itemGroups * shared : Math.ceil((h.items * shared) / h.width),
     label: 'convKernel',
   }
@@ -159,7 +162,7 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
     [h.parts, all],
     [
       { storage: SCRATCH, offset: 0, strides: [4 * all, 4] },
-      { storage: operands[0]!.storage, offset: operands[0]!.offset, strides: [0, 4] },
+      { ...result, strides: [0, itemOf(result)] },
     ],
     { ...machine, fill: 1 },
   )

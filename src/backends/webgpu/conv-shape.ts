@@ -1,6 +1,6 @@
 /** Convolutions as their shaders see them: sizes of both sides, and each axis as a sum over taps; the adjoint in x is such a sum too. */
 import type { ConvParams } from '../../core/ops/conv.js'
-import { entry, header, signed, type Word } from './dispatch.js'
+import { shader, signed, type Word } from './dispatch.js'
 
 /** Lengths of a convolution's axes. */
 export interface ConvSizes {
@@ -102,5 +102,5 @@ export const named = (
 ): { readonly wgsl: string; readonly words: Word[] } => {
   const names = Object.keys(words)
   const lets = names.map((name, k) => `  let ${name} = ${signed(k)};\n`).join('')
-  return { wgsl: `${header(names.length, 'f32')}${entry(width, lets + body)}`, words: Object.values(words) }
+  return { wgsl: shader({ width, words: names.length, view: 'f32', body: lets + body }), words: Object.values(words) }
 }

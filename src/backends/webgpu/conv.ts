@@ -8,7 +8,7 @@
 import type { ConvParams } from '../../core/ops/conv.js'
 import type { Operand } from '../plan/body.js'
 import { type Axis, convSizes, evenly, forwardAxis, inputAxes, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
-import type { Dispatch, Word } from './dispatch.js'
+import { type Dispatch, floatAt, place, placeAt, setFloat, type Word } from './dispatch.js'
 import type { WholeShader } from './kernel.js'
 import type { Machine } from './loop.js'
 
@@ -61,16 +61,19 @@ const tileOf = (c: Correlation, machine: Machine): Tile => {
 const MOST_WEIGHTS = 32
 
 /** The sums of one row of taps: what is loaded, then every product. */
-const taps = (c: Correlation, channels: number, columns: number): string => {
+const taps = (c: Correlation, [x, k]: readonly [Operand, Operand], channels: number, columns: number): string => {
   const { columns: a } = c
   const guarded = !within(a)
-  const load = (at: string): string => (guarded ? `select(0.0, m[row + ${at}], u32(left + ${at}) < u32(size))` : `m[row + ${at}]`)
-  const products = (x: (t: number) => string, weight: (q: number) => string): string =>
+  const load = (at: string): string => {
+    const value = floatAt(x, `row + ${at}`)
+    return guarded ? `select(0.0, ${value}, u32(left + ${at}) < u32(size))` : value
+  }
+  const products = (term: (t: number) => string, weight: (q: number) => string): string =>
     upTo(channels)
       .map(
         (q) =>
-          `        { let k = m[${weight(q)}]; ${upTo(columns)
-            .map((t) => `s${q}_${t} += ${x(t)} * k;`)
+          `        { let k = ${floatAt(k, weight(q))}; ${upTo(columns)
+            .map((t) => `s${q}_${t} += ${term(t)} * k;`)
             .join(' ')} }\n`,
       )
       .join('')
@@ -105,18 +108,18 @@ const fixed = (a: Axis, columns: number): string =>
     ...upTo(Math.min(a.taps, WRITTEN_OUT)).map((v) => `  let w${v} = ${v} * skip;\n`),
   ].join('')
 
-const dispatchOf = (c: Correlation, [y, x, k]: readonly Operand[], machine: Machine, label: string): Dispatch => {
+const dispatchOf = (c: Correlation, operands: readonly Operand[], machine: Machine, label: string): Dispatch => {
   const [channels, columns] = tileOf(c, machine)
   const { rows, columns: across } = c
   const blocks = Math.ceil(c.outs / channels)
   const tiles = Math.ceil(across.results / columns)
   const total = c.batch * rows.results * tiles
   const perBlock = Math.ceil(total / WIDTH)
-  const place = (o: Operand, extra: number): Word => ({ storage: o.storage, byteOffset: o.offset + 4 * extra })
+  const [y, x, k] = operands as readonly [Operand, Operand, Operand]
   const words: Record<string, Word> = {
-    y: place(y!, rows.start * c.result[1]! + across.start),
-    x: place(x!, 0),
-    k: place(k!, rows.first * c.window.row + across.first),
+    y: placeAt(y, rows.start * c.result[1]! + across.start),
+    x: place(x),
+    k: placeAt(k, rows.first * c.window.row + across.first),
     total,
     perBlock,
     tiles,
@@ -166,10 +169,10 @@ ${upTo(channels)
       let r = r0 + u * drop;
 ${within(rows) ? '' : '      if (r < 0 || r >= height) { continue; }\n'}      let row = xb + (c * height + r) * size;
       let at = c * kIn + u * kRow;
-${taps(c, channels, columns)}    }
+${taps(c, [x, k], channels, columns)}    }
   }
   let yb = y + (b * groups + group) * outs * plane + i * hopDown + j * hop;
-${each((q, t) => `  if (q0 + ${q} < outs && j + ${t} < results) { let e = yb + (q0 + ${q}) * plane + ${t} * hop; m[e] = ${c.accumulate ? 'm[e] + ' : ''}s${q}_${t}; }\n`)}`
+${each((q, t) => `  if (q0 + ${q} < outs && j + ${t} < results) { let e = yb + (q0 + ${q}) * plane + ${t} * hop; ${setFloat(y, 'e', `${c.accumulate ? `${floatAt(y, 'e')} + ` : ''}s${q}_${t}`)} }\n`)}`
   return { ...named(WIDTH, words, body), groups: perBlock * blocks * c.groups, label }
 }
 

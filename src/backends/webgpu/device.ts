@@ -21,6 +21,13 @@ export interface WebGpuOptions {
   readonly dawn?: readonly string[]
   /** Largest memory of a program in bytes (default and limit: what the adapter allows in one storage binding). */
   readonly memoryBytes?: number
+  /**
+   * How f32 values are stored between the kernels of a program: 'f16' takes half of the memory and of its traffic, where the adapter has
+   * shader-f16 (otherwise Unsupported). Kernels compute and add up in f32; a value is rounded when it is stored: 11 significant bits, 6e-8
+   * to 65504, beyond which lies Infinity. Arguments, results, tensors on the device and sums that several kernels add to keep f32
+   * (default: 'f32').
+   */
+  readonly storage?: 'f32' | 'f16'
   /** Check the laws of every plan (default: off). */
   readonly verify?: boolean
   /** Fill the memory with NaN before every call, so that a kernel that reads what was not written shows (default: off). */

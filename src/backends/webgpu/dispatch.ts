@@ -1,8 +1,10 @@
 /** A dispatch as data: one compute shader, the words of its uniform record, and how many workgroups it needs. */
 import type { DType } from '../../core/types/dtype.js'
+import type { Operand } from '../plan/body.js'
+import { preludeOf } from './wgsl/library.js'
 
 /**
- * A word of a record: a number, the place of an operand (in elements of four bytes) once memory is assigned, or the bits of a literal of the
+ * A word of a record: a number, the place of an operand (in elements) once memory is assigned, or the bits of a literal of the
  * program: programs of one plan differ in them.
  */
 export type Word = number | { readonly storage: number; readonly byteOffset: number } | { readonly literal: number }
@@ -20,18 +22,21 @@ export interface Dispatch {
   readonly label: string
 }
 
-/** Memory and record as every shader declares them; `type` is how the memory's words are seen. */
-export const header = (words: number, type: 'f32' | 'u32' | 'vec4<f32>' = 'u32'): string =>
-  `@group(0) @binding(0) var<storage, read_write> m: array<${type}>;
+/** How a shader sees the memory's words. */
+export type View = 'f32' | 'u32' | 'atomic<u32>'
+
+/** Memory and record as every shader declares them; and the memory of f16, where the text uses it. */
+const header = (words: number, view: View, halves: boolean): string =>
+  `@group(0) @binding(0) var<storage, read_write> m: array<${view}>;
 @group(0) @binding(1) var<uniform> p: array<vec4<u32>, ${Math.max(1, Math.ceil(words / 4))}>;
-`
+${halves ? '@group(0) @binding(2) var<storage, read_write> h: array<f16>;\n' : ''}`
 
 /** A word of the record, as u32 or as i32. */
 export const word = (k: number): string => `p[${k >> 2}].${'xyzw'[k & 3]}`
 export const signed = (k: number): string => `bitcast<i32>(${word(k)})`
 
 /** Comes first in a shader whose entry point has `subgroups`. */
-export const SUBGROUPS = 'enable subgroups;\nrequires subgroup_id;\n'
+const SUBGROUPS = 'enable subgroups;\nrequires subgroup_id;\n'
 const ofSubgroups =
   ', @builtin(subgroup_size) ss: u32, @builtin(subgroup_invocation_id) si: u32, @builtin(subgroup_id) sg: u32, @builtin(num_subgroups) ns: u32'
 
@@ -39,27 +44,63 @@ const ofSubgroups =
  * The entry point: `g` is the flat number of the workgroup, `l` the invocation in it; with `subgroups`, `ss` is the size of a subgroup, `si`
  * the invocation in it, `sg` its number and `ns` how many there are.
  */
-export const entry = (size: number, body: string, subgroups = false): string =>
+const entry = (size: number, body: string, subgroups = false): string =>
   `@compute @workgroup_size(${size})
 fn main(@builtin(workgroup_id) w: vec3<u32>, @builtin(num_workgroups) nw: vec3<u32>, @builtin(local_invocation_index) l: u32${subgroups ? ofSubgroups : ''}) {
   let g = w.x + w.y * nw.x;
 ${body}}
 `
 
+/** A shader before it is text. */
+export interface Source {
+  /** Invocations of a workgroup. */
+  readonly width: number
+  /** Words of the record. */
+  readonly words: number
+  readonly view?: View
+  readonly body: string
+  /** Functions and variables of its own, beside the library's. */
+  readonly declared?: string
+  readonly subgroups?: boolean
+}
+/** The whole text: what is enabled, memory, the library functions that are called, and the entry point. */
+export const shader = ({ width, words, view = 'u32', body, declared = '', subgroups = false }: Source): string => {
+  const text = `${declared}\n${entry(width, body, subgroups)}`
+  const halves = /\bh\[/.test(text)
+  return `${halves ? 'enable f16;\n' : ''}${subgroups ? SUBGROUPS : ''}${header(words, view, halves)}${preludeOf(text)}\n${text}`
+}
+
 /** How a dtype is held in registers. Memory words are 32 bits; bool is 0 or 1. */
 export const register: Readonly<Record<Exclude<DType, 'f64'>, string>> = { f32: 'f32', i32: 'i32', bool: 'bool' }
 
-/** An element of memory as a value of its dtype. */
-export const load = (dtype: DType, index: string, type: 'f32' | 'u32'): string =>
-  type === 'f32'
-    ? `m[${index}]`
-    : dtype === 'f32'
-      ? `bitcast<f32>(m[${index}])`
-      : dtype === 'i32'
-        ? `bitcast<i32>(m[${index}])`
-        : `(m[${index}] != 0u)`
-export const store = (dtype: DType, index: string, value: string, type: 'f32' | 'u32'): string =>
-  `m[${index}] = ${type === 'f32' ? value : dtype === 'bool' ? `select(0u, 1u, ${value})` : `bitcast<u32>(${value})`};`
+/** Bytes of an element of an operand. */
+export const itemOf = (o: Operand): 2 | 4 => (o.half === true ? 2 : 4)
+/** Where an operand starts, and where one of its elements lies. */
+export const place = (o: Operand): Word => ({ storage: o.storage, byteOffset: o.offset })
+export const placeAt = (o: Operand, element: number): Word => ({ storage: o.storage, byteOffset: o.offset + itemOf(o) * element })
+
+/** An element of an operand as a value of its dtype: f32 is widened where it is stored as f16. */
+export const load = (o: Operand, dtype: DType, index: string, view: View): string =>
+  o.half === true
+    ? `f32(h[${index}])`
+    : view === 'f32'
+      ? `m[${index}]`
+      : dtype === 'f32'
+        ? `bitcast<f32>(m[${index}])`
+        : dtype === 'i32'
+          ? `bitcast<i32>(m[${index}])`
+          : `(m[${index}] != 0u)`
+export const store = (o: Operand, dtype: DType, index: string, value: string, view: View): string =>
+  o.half === true
+    ? `h[${index}] = cd_half(${value});`
+    : `m[${index}] = ${view === 'f32' ? value : dtype === 'bool' ? `select(0u, 1u, ${value})` : `bitcast<u32>(${value})`};`
+
+/** The same of f32 in a shader that sees f32, and of the bits of any dtype in one that sees words. */
+export const floatAt = (o: Operand, index: string): string => load(o, 'f32', index, 'f32')
+export const setFloat = (o: Operand, index: string, value: string): string => store(o, 'f32', index, value, 'f32')
+export const wordAt = (o: Operand, index: string): string => (o.half === true ? `bitcast<u32>(f32(h[${index}]))` : `m[${index}]`)
+export const setWord = (o: Operand, index: string, word: string): string =>
+  o.half === true ? `h[${index}] = cd_half(bitcast<f32>(${word}));` : `m[${index}] = ${word};`
 
 /** Bits of a number of this dtype. */
 const cell = new DataView(new ArrayBuffer(4))

@@ -57,13 +57,6 @@ export class WebGpuExecutable implements AsyncExecutable {
 
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program } = this.of
-    if (accumulate && into?.some(onADevice))
-      raise({
-        _tag: 'Unsupported',
-        backend: 'webgpu',
-        what: 'accumulating into tensors on the device',
-        fix: 'add within the function, and write the sum into the tensor.',
-      })
     const resident = await this.current()
     const { device } = resident
     const outs = program.outputs
@@ -72,7 +65,7 @@ export class WebGpuExecutable implements AsyncExecutable {
     const [refused, full] = await Promise.all([invalid, memory]).catch((e: unknown) => device.failed(e))
     if (refused !== null || full !== null) read?.(() => undefined).catch(() => undefined) // takes the staging buffer back
     if (full !== null) {
-      device.dropArena()
+      device.dropArenas()
       raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: resident.bytes, limitBytes: device.limitBytes })
     }
     if (refused !== null) {
@@ -191,7 +184,7 @@ export class WebGpuExecutable implements AsyncExecutable {
     })
     const outs = kernel.results.map((x): NDArray => ({ shape: x.shape, dtype: x.dtype, data: allocate(x.dtype, sizeOf(x.shape)) }))
     if (kernel.inPlace !== undefined) outs[0]!.data.set(args[kernel.inPlace]!.data as never)
-    this.of.lowered.onCpu(kernel)(
+    r.lowered.onCpu(kernel)(
       args.map((a, i) => (i === kernel.inPlace ? outs[0]! : a)),
       kernel.params as never,
       outs,

@@ -1,9 +1,11 @@
 /** What one call of a plan asks of the device, beside the figures that every backend gives. */
 import type { Explanation } from '../../core/backend.js'
+import type { Program } from '../../core/program.js'
+import type { Plan } from '../plan/plan.js'
 import { transferOf } from './executable.js'
-import type { Prepared } from './resident.js'
+import type { Lowered } from './lower.js'
 
-export const explainOnDevice = (plain: Explanation, { program, plan, lowered }: Prepared): Explanation => {
+export const explainOnDevice = (plain: Explanation, program: Program, plan: Plan, lowered: Lowered): Explanation => {
   const onCpu = lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [s] : []))
   const dispatches = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches : []))
   const transfers = new Map(onCpu.map((s) => [s.step, { ...transferOf(s.kernel), reason: lowered.reason(s.kernel) }]))

@@ -6,9 +6,9 @@ import type { GatherParams, IotaParams } from '../../core/ops/indexing-gather.js
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { sizeOf } from '../../core/shape.js'
-import type { Word } from './dispatch.js'
+import { place, type Word } from './dispatch.js'
 import type { WholeShader } from './kernel.js'
-import { addWords, ORDER, orderOf, perItem, place, RESOLVE } from './shader.js'
+import { addWords, ORDER, orderOf, perItem, RESOLVE } from './shader.js'
 
 export const iotaShader: WholeShader = (kernel, [out]) => {
   const { shape, axis, dtype } = kernel.params as IotaParams

@@ -1,13 +1,16 @@
 /** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
 import type { Operand } from '../plan/body.js'
 import type { GemmKernel } from '../plan/kernel.js'
-import { entry, header, SCRATCH, signed, type Word, word } from './dispatch.js'
+import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches } from './kernel.js'
 import { loopDispatches, type Machine } from './loop.js'
 
+/** C, A and B. */
+type Operands = readonly [Operand, Operand, Operand]
+
 /** How an operand's two axes lie: rows of unit stride, columns of unit stride, or neither. */
 type Order = 'row' | 'column' | 'any'
-const orderOf = (row: number, column: number): Order => (column === 4 ? 'row' : row === 4 ? 'column' : 'any')
+const orderOf = (o: Operand): Order => (o.strides[2] === itemOf(o) ? 'row' : o.strides[1] === itemOf(o) ? 'column' : 'any')
 
 interface Shape {
   readonly batch: number
@@ -54,12 +57,7 @@ const record = (
   chunk,
   tiles[0],
   tiles[1],
-  ...operands.flatMap((o): Word[] => [
-    { storage: o.storage, byteOffset: o.offset },
-    o.strides[0]! / 4,
-    o.strides[1]! / 4,
-    o.strides[2]! / 4,
-  ]),
+  ...operands.flatMap((o): Word[] => [place(o), ...o.strides.map((s) => s / itemOf(o))]),
   form.gx,
   accumulate ? 1 : 0,
   s.m < s.n ? 1 : 0, // the smaller operand is the one that is read again and again
@@ -81,7 +79,7 @@ const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
  * A tile of TM x TN results held in registers, operands read straight from memory. Invocations lie in rows of `gx`, and a tile's columns are
  * `gx` apart, so that neighbours read neighbouring columns. Strides, `gx` and whether to add are words: one shader for all orders.
  */
-const registers = (TM: number, TN: number, lanes: number): string => {
+const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands): string => {
   const rows = [...Array(TM).keys()]
   const columns = [...Array(TN).keys()]
   let s = `  let gx = ${word(GX)}; let first = select(${word(7)}, ${word(6)}, ${word(DOWN)} != 0u);
@@ -100,8 +98,8 @@ const registers = (TM: number, TN: number, lanes: number): string => {
     s += `  var pb${c} = ${word(B)} + bt * ${word(B + 1)} + min(j0 + ${c}u * gx, N - 1u) * ${word(B + 3)} + k0 * bk;\n`
   for (const r of rows) for (const c of columns) s += `  var s${r}_${c} = 0.0;\n`
   s += '  for (var k = k0; k < k1; k++) {\n'
-  for (const r of rows) s += `    let a${r} = m[pa${r}]; pa${r} += ak;\n`
-  for (const c of columns) s += `    let b${c} = m[pb${c}]; pb${c} += bk;\n`
+  for (const r of rows) s += `    let a${r} = ${floatAt(oa, `pa${r}`)}; pa${r} += ak;\n`
+  for (const c of columns) s += `    let b${c} = ${floatAt(ob, `pb${c}`)}; pb${c} += bk;\n`
   for (const r of rows) for (const c of columns) s += `    s${r}_${c} += a${r} * b${c};\n`
   // A loop over rows: stores written out one by one take longer to compile than all the rest.
   s += `  }
@@ -112,13 +110,14 @@ const registers = (TM: number, TN: number, lanes: number): string => {
   for (const c of columns) {
     s += `    if (j0 + ${c}u * gx < N) { let e = q + ${c}u * gx * ${word(C + 3)}; var v = s0_${c};`
     for (const r of rows.slice(1)) s += ` v = select(v, s${r}_${c}, r == ${r}u);`
-    s += ` if (${word(ADD)} != 0u) { v += m[e]; } m[e] = v; }\n`
+    s += ` if (${word(ADD)} != 0u) { v += ${floatAt(oc, 'e')}; } ${setFloat(oc, 'e', 'v')} }\n`
   }
-  return `${header(WORDS, 'f32')}${entry(lanes, `${s}  }\n`)}`
+  return shader({ width: lanes, words: WORDS, view: 'f32', body: `${s}  }\n` })
 }
 
 /** Tiles of A and B in workgroup memory: 16 x 16 invocations, each T x T results. */
-const tiled = (a: Order, b: Order, T: number, accumulate: boolean): string => {
+const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean): string => {
+  const [a, b] = [orderOf(oa), orderOf(ob)]
   const KT = 16
   const W = 16 * T
   const per = (W * KT) / 256
@@ -130,9 +129,9 @@ const tiled = (a: Order, b: Order, T: number, accumulate: boolean): string => {
   for (let e = 0; e < per; e++) {
     const flat = `(i32(l) + ${e * 256})`
     const [ai, ak] = a === 'column' ? [`${flat} % ${W}`, `${flat} / ${W}`] : [`${flat} / ${KT}`, `${flat} % ${KT}`]
-    s += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = m[${element(a, 'ab', A, '(i0 + i)', '(kk + k)')}]; } ta[k * ${W + 1} + i] = x; }\n`
+    s += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = ${floatAt(oa, element(a, 'ab', A, '(i0 + i)', '(kk + k)'))}; } ta[k * ${W + 1} + i] = x; }\n`
     const [bk, bj] = b === 'column' ? [`${flat} % ${KT}`, `${flat} / ${KT}`] : [`${flat} / ${W}`, `${flat} % ${W}`]
-    s += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = m[${element(b, 'bb', B, '(kk + k)', '(j0 + j)')}]; } tb[k * ${W + 1} + j] = x; }\n`
+    s += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = ${floatAt(ob, element(b, 'bb', B, '(kk + k)', '(j0 + j)'))}; } tb[k * ${W + 1} + j] = x; }\n`
   }
   s += `    workgroupBarrier();\n    for (var k = 0; k < ${KT}; k++) {\n`
   for (let r = 0; r < T; r++) s += `      let a${r} = ta[k * ${W + 1} + ly + ${16 * r}];\n`
@@ -141,9 +140,9 @@ const tiled = (a: Order, b: Order, T: number, accumulate: boolean): string => {
   s += '    }\n    workgroupBarrier();\n  }\n'
   for (let r = 0; r < T; r++)
     for (let c = 0; c < T; c++)
-      s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; m[q] = ${accumulate ? 'm[q] + ' : ''}s${r}_${c}; } }\n`
+      s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; ${setFloat(oc, 'q', `${accumulate ? `${floatAt(oc, 'q')} + ` : ''}s${r}_${c}`)} } }\n`
   const shared = `var<workgroup> ta: array<f32, ${KT * (W + 1)}>;\nvar<workgroup> tb: array<f32, ${KT * (W + 1)}>;\n`
-  return `${header(WORDS, 'f32')}${shared}${entry(256, s)}`
+  return shader({ width: 256, words: WORDS, view: 'f32', body: s, declared: shared })
 }
 
 /** The form of a product: results and invocations of a workgroup, and its text. */
@@ -152,7 +151,7 @@ interface Form {
   readonly n: number
   readonly lanes: number
   readonly gx: number
-  readonly text: (accumulate: boolean) => string
+  readonly text: (operands: Operands, accumulate: boolean) => string
 }
 
 /** Tiles in registers that are worth a shader. Software pays by the load, hardware by the invocation that waits. */
@@ -186,13 +185,13 @@ const inRegisters = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
     }
   }
   const { gx, tile } = best!
-  return { m: (tile[0] * lanes) / gx, n: tile[1] * gx, lanes, gx, text: () => registers(tile[0], tile[1], lanes) }
+  return { m: (tile[0] * lanes) / gx, n: tile[1] * gx, lanes, gx, text: (operands) => registers(tile[0], tile[1], lanes, operands) }
 }
 
 const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
   if (!(machine.lanes > 1 && s.m >= 32 && s.n >= 32 && s.k >= 16)) return inRegisters(s, a, b, machine)
   const T = s.batch * s.m * s.n >= 64 * 64 * 128 ? 4 : 2
-  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (accumulate) => tiled(a, b, T, accumulate) }
+  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (operands, accumulate) => tiled(operands, T, accumulate) }
 }
 
 /** Dispatches of C = A B or C += A B. */
@@ -204,10 +203,9 @@ export const gemmDispatches = (
 ): Dispatches => {
   const [batch, m, n, k] = sizes as readonly [number, number, number, number]
   const shape = { batch, m, n, k }
-  const [c, a, b] = operands as readonly [Operand, Operand, Operand]
+  const [c, a, b] = operands as Operands
   if (batch * m * n === 0) return { dispatches: [], scratchBytes: 0 }
-  const [oa, ob] = [orderOf(a.strides[1]!, a.strides[2]!), orderOf(b.strides[1]!, b.strides[2]!)]
-  const form = choose(shape, oa, ob, machine)
+  const form = choose(shape, orderOf(a), orderOf(b), machine)
   const tiles = [Math.ceil(m / form.m), Math.ceil(n / form.n)] as const
   const invocations = batch * tiles[0] * tiles[1] * form.lanes
   const parts = Math.max(1, Math.min(Math.floor(machine.fill / invocations), Math.floor(k / 256), 64))
@@ -217,7 +215,7 @@ export const gemmDispatches = (
     return {
       dispatches: [
         {
-          wgsl: form.text(kernel.accumulate),
+          wgsl: form.text([c, a, b], kernel.accumulate),
           words: record(shape, 1, k, form, tiles, operands, kernel.accumulate),
           groups,
           label: 'gemm',
@@ -238,13 +236,18 @@ export const gemmDispatches = (
     [parts, batch, m, n],
     [
       { storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] },
-      { storage: c.storage, offset: c.offset, strides: [0, ...c.strides] },
+      { ...c, strides: [0, ...c.strides] },
     ],
     { ...machine, lanes: 1, fill: 1 },
   )
   return {
     dispatches: [
-      { wgsl: form.text(false), words: record(shape, parts, chunk, form, tiles, [partial, a, b], false), groups, label: 'gemm' },
+      {
+        wgsl: form.text([partial, a, b], false),
+        words: record(shape, parts, chunk, form, tiles, [partial, a, b], false),
+        groups,
+        label: 'gemm',
+      },
       ...sum.dispatches,
     ],
     scratchBytes: parts * size,

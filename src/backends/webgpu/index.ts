@@ -6,6 +6,7 @@ import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { buildIr } from '../plan/ir.js'
+import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { verifyPlan } from '../plan/verify.js'
@@ -16,7 +17,7 @@ import { WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
 import type { Machine } from './loop.js'
-import { type Lowered, lowerPlan } from './lower.js'
+import { type Lowered, lowerPlan, takesHalves } from './lower.js'
 import { Device, type DeviceStats, noStats } from './memory.js'
 
 export type { WebGpuOptions } from './device.js'
@@ -48,6 +49,18 @@ const checkDTypes = (ir: Ir): void => {
       })
 }
 
+/** The device, where it has what the options ask for; raises Unsupported. */
+const checked = (o: Opened, { storage }: WebGpuOptions): Opened => {
+  if (storage !== 'f16' || o.f16) return o
+  if (o.own) o.device.destroy()
+  return raise({
+    _tag: 'Unsupported',
+    backend: 'webgpu',
+    what: `storage of f16 without shader-f16 (${o.adapter})`,
+    fix: "leave out storage: 'f16', or use another adapter.",
+  })
+}
+
 /** Software adapters have few cores, and dear barriers. */
 const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
   lanes: o.software ? 1 : 256,
@@ -63,7 +76,7 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
   const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
   const ids = new Map<unknown, number>()
   const names = new KernelNames()
-  const lowered = new WeakMap<Plan, Lowered>()
+  const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
   let opening: Promise<Device> | undefined
@@ -77,13 +90,21 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
       opening = undefined
     }
     opening ??= openDevice(options).then(
-      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
+      (o) => new Device(checked(o, options), stats, options.memoryBytes ?? Number.POSITIVE_INFINITY, options.storage === 'f16'),
       (e: unknown) => {
         opening = undefined
         throw e
       },
     )
     return opening
+  }
+  /** A plan's shaders for a device; one that is opened after a loss may be of another kind. */
+  const lower = (plan: Plan, device: Device): Lowered => {
+    const known = lowered.get(plan)
+    if (known?.device === device) return known.low
+    const low = lowerPlan(plan, machineOf(device.opened, facets), facets)
+    lowered.set(plan, { device, low })
+    return low
   }
   return {
     kind: 'async',
@@ -101,21 +122,24 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
       checkDTypes(ir)
       const device = await open()
       device.alive()
-      const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
+      const limits = {
+        nodes: 256,
+        buffers: 48,
+        dtypes: ['f32', 'i32', 'bool'],
+        memoryBytes: device.limitBytes,
+        itemBytes,
+        ...(device.halves && { halves: (kernel: Kernel) => takesHalves(kernel, facets) }),
+      }
       const { plan, cached } = cache.get(ir.key, () => {
         const made = makePlan(ir, limits, names)
         if (options.verify === true) verifyPlan(made)
         return made
       })
-      let low = lowered.get(plan)
-      if (low === undefined) {
-        low = lowerPlan(plan, machineOf(device.opened, facets), facets)
-        lowered.set(plan, low)
-      }
-      const ready = low
+      const low = lower(plan, device)
       const planMs = performance.now() - t
-      const prepared = { program, ir, plan, lowered: ready }
-      const explained = (): Explanation => explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), prepared)
+      const explained = (): Explanation =>
+        explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low)
+      const prepared = { program, ir, plan, lower: (on: Device) => lower(plan, on) }
       return WebGpuExecutable.make(open, prepared, options.poison === true, explained)
     },
     place: async (array) => WebGpuArray.place(await open(), array),

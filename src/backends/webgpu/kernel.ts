@@ -25,7 +25,14 @@ export interface Dispatches {
  * The dispatches of a primitive that is run as a whole, at these shapes. Operands are the results, then the arguments, each contiguous and
  * row-major; an accumulator (`kernel.inPlace`) is the first result, and is not among the arguments.
  */
-export type WholeShader = (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine) => Dispatches
+export interface WholeShader {
+  (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine): Dispatches
+  /** Operands of f32 may be stored as f16. */
+  readonly halves?: true
+}
+/** A shader that reads and writes its f32 operands as they are stored: by `floatAt` and `setFloat`, or as words by `wordAt` and `setWord`. */
+export const ofHalves = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
+  Object.assign((...given: Parameters<WholeShader>) => make(...given), { halves: true as const })
 
 /** How WebGPU computes a primitive. `byMeaning` runs it on the CPU: its arguments are read back, its results written, and explain shows both. */
 export type WebGpuFacet = Facet<WgslScalar, WholeShader>

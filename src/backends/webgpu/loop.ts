@@ -3,10 +3,9 @@ import type { AnyPrimitive } from '../../core/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/body.js'
 import type { Body, BodyOp, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
-import { bits, type Dispatch, entry, header, load, register, SCRATCH, SUBGROUPS, signed, store, type Word, word } from './dispatch.js'
+import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, WgslScalar } from './kernel.js'
-import { preludeOf } from './wgsl/library.js'
 import type { WgslDType } from './wgsl/literal.js'
 
 /** What code is made for. */
@@ -123,6 +122,9 @@ export const loopDispatches = (
   return { dispatches, scratchBytes }
 }
 
+/** Where the parts of a fold leave what they found. */
+const partial: Operand = { storage: SCRATCH, offset: 0, strides: [] }
+
 const product = (xs: readonly number[]): number => xs.reduce((a, b) => a * b, 1)
 
 const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: readonly Operand[], machine: Machine): Dispatches => {
@@ -164,7 +166,7 @@ const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: 
       ...folds.map((_, k): Operand => ({ storage: SCRATCH, offset: 4 * k * parts * kept, strides: [4 * kept, ...contiguous] })),
       ...folds.map((i): Operand => {
         const o = operands[n + i]!
-        return { storage: o.storage, offset: o.offset, strides: [0, ...keptAxes.map((a) => o.strides[a]!)] }
+        return { ...o, strides: [0, ...keptAxes.map((a) => o.strides[a]!)] }
       }),
     ],
     // The second pass is short: by workgroup where there are barriers, otherwise by invocation.
@@ -200,7 +202,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   const { rank, body } = kernel
   const n = kernel.inputs.length
   const dtypes: readonly DType[] = [...body.inputs, ...kernel.outputs.map((o) => o.dtype)]
-  const type = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'
+  const view = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'
   const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes ?? sizes.map(() => false)
   const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
   const foldAxes = sizes.flatMap((_, a) => (axes[a] ? [a] : []))
@@ -218,8 +220,8 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     placeAt.push(words.length)
     if (o.storage < 0) words.push({ literal: -1 - o.storage })
     else {
-      words.push({ storage: o.storage, byteOffset: o.offset })
-      for (const s of o.strides) words.push(s / 4)
+      words.push(place(o))
+      for (const s of o.strides) words.push(s / itemOf(o))
     }
   })
   const isLiteral = (k: number): boolean => operands[k]!.storage < 0
@@ -232,7 +234,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   const opaque = opaqueOps(body)
   if (opaque.includes(true)) for (let z = 0; z < ZEROS; z++) words.push(0)
   const scratchAt = words.length
-  if (mode.kind === 'parts') words.push({ storage: SCRATCH, byteOffset: 0 })
+  if (mode.kind === 'parts') words.push(place(partial))
 
   const access = (k: number) => (k < n ? kernel.inputs[k]! : kernel.outputs[k - n]!.access)
   /** i32 offset of operand k along these axes; `x` names an index. */
@@ -282,7 +284,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   }
   const loadOf = (k: number): string => {
     const dtype = body.inputs[k]!
-    return `    let v${k} = ${isLiteral(k) ? numberAt(dtype, placeAt[k]!) : load(dtype, index(k), type)};\n`
+    return `    let v${k} = ${isLiteral(k) ? numberAt(dtype, placeAt[k]!) : load(operands[k]!, dtype, index(k), view)};\n`
   }
   /** Inputs that a fold meets once: their strides along its axes are known to be zero. */
   const held = body.inputs.map((_, k) => isLiteral(k) || (hasFold && along(k, foldAxes, String).length === 0))
@@ -306,7 +308,7 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
     })
     kernel.outputs.forEach((o, j) => {
       const v = `v${body.results[j]}`
-      s += o.fold === undefined ? `    ${store(o.dtype, index(n + j), v, type)}\n` : fold(j, v)
+      s += o.fold === undefined ? `    ${store(operands[n + j]!, o.dtype, index(n + j), v, view)}\n` : fold(j, v)
     })
     return s
   }
@@ -370,16 +372,17 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
       const o = kernel.outputs[j]!
       if (mode.kind === 'parts') {
         const at = `${signed(scratchAt)} + i32((${k}u * ${word(2)} + part) * ${word(3)} + i)`
-        text += `  ${store(o.dtype, at, `t${j}`, type)}\n`
+        text += `  ${store(partial, o.dtype, at, `t${j}`, view)}\n`
       } else {
-        const value = o.fold!.accumulate ? combine(j, load(o.dtype, `b${n + j}`, type), `t${j}`) : `t${j}`
-        text += `  ${store(o.dtype, `b${n + j}`, value, type)}\n`
+        const value = o.fold!.accumulate ? combine(j, load(operands[n + j]!, o.dtype, `b${n + j}`, view), `t${j}`) : `t${j}`
+        text += `  ${store(operands[n + j]!, o.dtype, `b${n + j}`, value, view)}\n`
       }
     })
     if (mode.kind === 'group') text += '  }\n'
   }
+  if (text.includes('quotient(')) declared.push(QUOTIENT)
   return {
-    wgsl: `${subgroups ? SUBGROUPS : ''}${header(words.length, type)}${declared.join('\n')}\n${text.includes('quotient(') ? QUOTIENT : ''}${preludeOf(text)}\n${entry(width, text, subgroups)}`,
+    wgsl: shader({ width, words: words.length, view, body: text, declared: declared.join('\n'), subgroups }),
     words,
     groups: Math.ceil(invocations / width),
     label: 'loop',

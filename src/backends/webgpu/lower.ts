@@ -1,6 +1,6 @@
 /** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
 import type { KernelFunction } from '../../core/facets.js'
-import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan, Step } from '../plan/plan.js'
 import type { Dispatch } from './dispatch.js'
 import type { WebGpuFacets } from './facets.js'
@@ -21,6 +21,13 @@ export interface Lowered {
   readonly onCpu: (kernel: OpaqueKernel) => KernelFunction
   /** Why the device does not have it. */
   readonly reason: (kernel: OpaqueKernel) => string
+}
+
+/** Does the kernel read and write f32 that is stored as f16? Shaders of whole primitives say so; the CPU does not. */
+export const takesHalves = (kernel: Kernel, facets: WebGpuFacets): boolean => {
+  if (kernel.kind !== 'opaque') return true
+  const facet = facets.of(kernel.prim)
+  return facet.kind === 'whole' && facet.make.halves === true
 }
 
 /** Every step lowered; neighbouring dispatches share a segment. */

@@ -1,4 +1,4 @@
-/** The device's memory: one arena for all programs, grown when a larger one comes; buffers to read back through; the pipelines; who may submit. */
+/** The device's memory: one arena for all programs (and one of f16), grown when a larger one comes; buffers to read back through; the pipelines; who may submit. */
 import { raise } from '../../core/explain.js'
 import type { Opened } from './device.js'
 
@@ -37,7 +37,8 @@ export type Reader = <A>(use: (mapped: ArrayBuffer) => A) => Promise<A>
 /** The device with its arena, its staging buffers and its pipelines. */
 export class Device {
   readonly gpu: GPUDevice
-  private arena: GPUBuffer | undefined
+  /** The arenas: of words, and of f16. */
+  private arenas: readonly [GPUBuffer, GPUBuffer | undefined] | undefined
   private staging: GPUBuffer[] = []
   /** Buffers that exist. */
   private readonly live = new Set<GPUBuffer>()
@@ -58,6 +59,8 @@ export class Device {
     readonly opened: Opened,
     readonly stats: DeviceStats,
     private readonly maxBytes: number,
+    /** Programs have an arena of f16 too. */
+    readonly halves: boolean,
   ) {
     const gpu = opened.device
     this.gpu = gpu
@@ -68,6 +71,7 @@ export class Device {
       entries: [
         { binding: 0, visibility: 4, buffer: { type: 'storage' } },
         { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
+        ...(halves ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
       ],
     })
     this.pipelineLayout = gpu.createPipelineLayout({ bindGroupLayouts: [this.layout] })
@@ -128,23 +132,32 @@ export class Device {
     return this.buffer(bytes, UNIFORM)
   }
 
-  /** The arena, at least this large. */
-  reserve(bytes: number): GPUBuffer {
-    if (bytes > this.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: bytes, limitBytes: this.limitBytes })
-    if (this.arena === undefined || this.arena.size < bytes) {
-      const next = Math.min(this.limitBytes, Math.max(bytes, Math.ceil(1.25 * (this.arena?.size ?? 0)), 1 << 16))
-      if (this.arena !== undefined) this.free(this.arena)
-      this.arena = this.buffer(Math.floor(next / 16) * 16 >= bytes ? Math.floor(next / 16) * 16 : bytes, STORAGE)
+  /** The arenas, at least this large. */
+  reserve(bytes: number, halfBytes: number): readonly [GPUBuffer, GPUBuffer | undefined] {
+    const needed = Math.max(bytes, halfBytes)
+    if (needed > this.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: this.limitBytes })
+    const [words, halves] = this.arenas ?? []
+    const next = [this.grown(words, bytes), this.halves ? this.grown(halves, halfBytes) : undefined] as const
+    if (next[0] !== words || next[1] !== halves) {
       this.generation++
       this.owner = undefined
     }
-    return this.arena
+    this.arenas = next
+    return next
+  }
+  /** The arena, or a larger one in its place: by a quarter at least, so that a series of programs makes few. */
+  private grown(arena: GPUBuffer | undefined, bytes: number): GPUBuffer {
+    if (arena !== undefined && arena.size >= bytes) return arena
+    const wanted = Math.min(this.limitBytes, Math.max(bytes, Math.ceil(1.25 * (arena?.size ?? 0)), 1 << 16))
+    if (arena !== undefined) this.free(arena)
+    const whole = Math.floor(wanted / 16) * 16
+    return this.buffer(whole >= bytes ? whole : bytes, STORAGE)
   }
 
-  /** Forgets the arena: the next call makes another. */
-  dropArena(): void {
-    if (this.arena !== undefined) this.free(this.arena)
-    this.arena = undefined
+  /** Forgets the arenas: the next call makes others. */
+  dropArenas(): void {
+    for (const arena of this.arenas ?? []) if (arena !== undefined) this.free(arena)
+    this.arenas = undefined
     this.generation++
     this.owner = undefined
   }
@@ -219,7 +232,7 @@ export class Device {
 
   destroy(): void {
     for (const b of [...this.live]) this.free(b)
-    this.arena = undefined
+    this.arenas = undefined
     this.staging = []
     this.pipelines.clear()
     this.lost ??= 'it was disposed.'

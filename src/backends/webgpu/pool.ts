@@ -1,7 +1,7 @@
 /** Pools as dispatches: forward over the positions of a window, backward over the windows that hold a position (gathers: no atomics). */
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { Operand } from '../plan/body.js'
-import { entry, header, signed, type Word, word } from './dispatch.js'
+import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
 import type { Dispatches, WholeShader } from './kernel.js'
 import type { Machine } from './loop.js'
 import { ORDER } from './shader.js'
@@ -47,7 +47,7 @@ const record = (o: Pool, size: readonly [number, number], operands: readonly Ope
   o.p.stride[1]!,
   runOf(size[1], machine),
   Math.ceil(size[1] / runOf(size[1], machine)),
-  ...operands.map((a): Word => ({ storage: a.storage, byteOffset: a.offset })),
+  ...operands.map(placeOf),
 ]
 const PLACE = 13
 const place = (k: number): string => signed(PLACE + k)
@@ -79,7 +79,7 @@ const dispatched = (
   let y = i32(row) * ${signed(2)} + j;
 ${body}  }
 `
-  const wgsl = `${header(words.length, type)}${functions}\n${entry(WIDTH, text)}`
+  const wgsl = shader({ width: WIDTH, words: words.length, view: type, body: text, declared: functions })
   return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH), label }], scratchBytes: 0 }
 }
 
@@ -97,25 +97,27 @@ const eachPosition = ({ window: [kh, kw], padding }: PoolParams, f: (at: string)
 
 /** The value and the place of each window's maximum: NaN wins, among equals the first. */
 export const maxPool: WholeShader = (k, operands, machine) => {
+  const [y, , x] = operands
   const p = k.params as PoolParams
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
   // An empty plane with padding has windows, but nothing in them: NaN, as the definition has it.
   const body = `  let base = ${place(2)} + q * H * W;
   var best = ${padded(p) ? 'max(i * sh - top, 0) * W + max(j * sw - left, 0)' : 'i * sh * W + j * sw'};
-  var b = ${padded(p) ? 'select(0x7fc00000u, m[base + best], H * W > 0)' : 'm[base + best]'};
+  var b = ${padded(p) ? `select(0x7fc00000u, ${wordAt(x!, 'base + best')}, H * W > 0)` : wordAt(x!, 'base + best')};
   var high = order(b);
-${eachPosition(p, (at) => `let e = ${at}; let a = m[base + e]; let o = order(a); if (o > high) { b = a; high = o; best = e; }`)}  m[${place(0)} + y] = b;
+${eachPosition(p, (at) => `let e = ${at}; let a = ${wordAt(x!, 'base + e')}; let o = order(a); if (o > high) { b = a; high = o; best = e; }`)}  ${setWord(y!, `${place(0)} + y`, 'b')}
   m[${place(1)} + y] = u32(${padded(p) ? 'select(0, best, H * W > 0)' : 'best'});\n`
   return dispatched('maxPool', 'u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
 }
 
 /** Means of windows, over the positions in the plane or over the whole window. */
 export const avgPool: WholeShader = (k, operands, machine) => {
+  const [y, x] = operands
   const p = k.params as PoolParams
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * H * W;
   var s = 0.0;
-${eachPosition(p, (at) => `s += m[base + ${at}];`)}  m[${place(0)} + y] = s / ${countOf(p)};\n`
+${eachPosition(p, (at) => `s += ${floatAt(x!, `base + ${at}`)};`)}  ${setFloat(y!, `${place(0)} + y`, `s / ${countOf(p)}`)}\n`
   return dispatched('avgPool', 'f32', [o, operands, machine], [o.oh, o.ow], body)
 }
 
@@ -139,27 +141,30 @@ const eachWindow = ({ window: [kh, kw], stride: [sh, sw] }: PoolParams, f: (at: 
 
 /** Cotangents at the places of their maxima; a window's place lies in the window, as maxPool gives it. */
 export const unpool: WholeShader = (k, operands, machine) => {
+  const [xBar, yBar] = operands
   const p = k.params as PoolParams
   const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
   const body = `  let base = q * OH * OW; let here = u32(i * W + j);
   var s = 0.0;
-${eachWindow(p, (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { s += bitcast<f32>(m[${place(1)} + e]); }`)}  m[${place(0)} + y] = bitcast<u32>(s);\n`
+${eachWindow(p, (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { s += bitcast<f32>(${wordAt(yBar!, `${place(1)} + e`)}); }`)}  ${setWord(xBar!, `${place(0)} + y`, 'bitcast<u32>(s)')}\n`
   return dispatched('unpool', 'u32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** Cotangents of means, each spread over its window. */
 export const avgPoolInput: WholeShader = (k, operands, machine) => {
+  const [xBar, yBar] = operands
   const p = k.params as PoolParams
   const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * OH * OW;
   var s = 0.0;
-${eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; s += m[base + ${at}] / ${countOf(p)};`)}  m[${place(0)} + y] = s;\n`
+${eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; s += ${floatAt(yBar!, `base + ${at}`)} / ${countOf(p)};`)}  ${setFloat(xBar!, `${place(0)} + y`, 's')}\n`
   return dispatched('avgPoolInput', 'f32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** The elements of each plane at the places `index`. */
 export const poolGather: WholeShader = (k, operands, machine) => {
+  const [y, x] = operands
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, k.params as PoolParams)
-  const body = `  m[${place(0)} + y] = m[${place(1)} + q * H * W + i32(m[${place(2)} + y])];\n`
+  const body = `  ${setWord(y!, `${place(0)} + y`, wordAt(x!, `${place(1)} + q * H * W + i32(m[${place(2)} + y])`))}\n`
   return dispatched('poolGather', 'u32', [o, operands, machine], [o.oh, o.ow], body)
 }

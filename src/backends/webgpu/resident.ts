@@ -24,6 +24,8 @@ interface Layout {
   readonly constants: number
   readonly scratch: number
   readonly bytes: number
+  /** Bytes of the arena of f16. */
+  readonly halfBytes: number
 }
 
 /** A prepared program, free of any device. */
@@ -31,7 +33,8 @@ export interface Prepared {
   readonly program: Program
   readonly ir: Ir
   readonly plan: Plan
-  readonly lowered: Lowered
+  /** Its shaders for a device. */
+  readonly lower: (device: Device) => Lowered
 }
 
 /** Bits of a program's literals, by slot. */
@@ -46,6 +49,7 @@ export class Resident {
   private constructor(
     readonly device: Device,
     readonly of: Prepared,
+    readonly lowered: Lowered,
     readonly segments: readonly Ready[],
     private readonly layout: Layout,
     private readonly records: GPUBuffer,
@@ -56,12 +60,13 @@ export class Resident {
 
   /** Compiles the pipelines, in parallel, and writes the records; raises OutOfMemory before anything runs. */
   static async make(device: Device, of: Prepared): Promise<Resident> {
-    const { plan, lowered, ir } = of
+    const { plan, ir } = of
+    const lowered = of.lower(device)
     const constants = aligned(plan.arenaBytes, 16)
     const scratch = aligned(constants + 4 * ir.consts.length, 16)
-    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes) }
-    if (layout.bytes > device.limitBytes)
-      raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: layout.bytes, limitBytes: device.limitBytes })
+    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes), halfBytes: aligned(plan.halfBytes, 16) }
+    const needed = Math.max(layout.bytes, layout.halfBytes)
+    if (needed > device.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: device.limitBytes })
     const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
     const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
@@ -78,9 +83,10 @@ export class Resident {
     const place = (w: Word): number => {
       if (typeof w === 'number') return w
       if ('literal' in w) return literals[w.literal]!
-      const base =
-        w.storage === SCRATCH ? layout.scratch : w.storage < 0 ? layout.constants + 4 * (-1 - w.storage) : plan.storages[w.storage]!.offset
-      return (base + w.byteOffset) / 4
+      if (w.storage === SCRATCH) return (layout.scratch + w.byteOffset) / 4
+      if (w.storage < 0) return layout.constants / 4 - 1 - w.storage
+      const { offset, half } = plan.storages[w.storage]!
+      return (offset + w.byteOffset) / (half ? 2 : 4)
     }
     for (const d of all) {
       const from = offsets.get(d)!
@@ -104,11 +110,11 @@ export class Resident {
               })),
             },
     )
-    return new Resident(device, of, segments, layout, buffer, 4 * recordWords)
+    return new Resident(device, of, lowered, segments, layout, buffer, 4 * recordWords)
   }
 
   get bytes(): number {
-    return this.layout.bytes
+    return this.layout.bytes + this.layout.halfBytes
   }
 
   /** Byte address of an operand in the arena. */
@@ -116,22 +122,24 @@ export class Resident {
     return storage < 0 ? this.layout.constants + 4 * (-1 - storage) : this.of.plan.storages[storage]!.offset + offset
   }
 
-  /** The arena, large enough, with this program's literals in it. */
+  /** The arena of words, and that of f16 bound beside it, large enough, with this program's literals in it. */
   settle(poison: boolean): GPUBuffer {
     const { device } = this
-    const arena = device.reserve(this.layout.bytes)
+    const [arena, halves] = device.reserve(this.layout.bytes, this.layout.halfBytes)
     if (this.generation !== device.generation) {
       this.group = device.gpu.createBindGroup({
         layout: device.layout,
         entries: [
           { binding: 0, resource: { buffer: arena } },
           { binding: 1, resource: { buffer: this.records, size: this.recordBytes } },
+          ...(halves === undefined ? [] : [{ binding: 2, resource: { buffer: halves } }]),
         ],
       })
       this.generation = device.generation
     }
     if (poison) {
       device.gpu.queue.writeBuffer(arena, 0, new Uint32Array(this.layout.bytes / 4).fill(0x7fc00000))
+      if (halves !== undefined) device.gpu.queue.writeBuffer(halves, 0, new Uint16Array(this.layout.halfBytes / 2).fill(0x7e00))
       device.owner = undefined
     }
     if (device.owner !== this && this.constants.length > 0) device.gpu.queue.writeBuffer(arena, this.layout.constants, this.constants)

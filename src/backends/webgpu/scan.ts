@@ -2,11 +2,11 @@
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
 import type { Operand } from '../plan/body.js'
-import type { Dispatch, Word } from './dispatch.js'
+import { type Dispatch, place, type Word } from './dispatch.js'
 import type { Dispatches, WholeShader } from './kernel.js'
 import type { Machine } from './loop.js'
 import { products, recurrences, type ScanKind, sums } from './scan-kinds.js'
-import { perItem, place, scratch } from './shader.js'
+import { perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation; shorter lines than this many of them stay whole. */
 const LEAST = 32

@@ -1,11 +1,7 @@
 /** Shaders of whole primitives: one invocation per item, the words of the record by name, all memory as u32. */
 import type { DType } from '../../core/types/dtype.js'
-import type { Operand } from '../plan/body.js'
-import { type Dispatch, entry, header, SCRATCH, type Word, word } from './dispatch.js'
-import { preludeOf } from './wgsl/library.js'
+import { type Dispatch, SCRATCH, shader, type Word, word } from './dispatch.js'
 
-/** Where an operand starts. */
-export const place = (o: Operand): Word => ({ storage: o.storage, byteOffset: o.offset })
 /** A place in scratch, in words. */
 export const scratch = (words: number): Word => ({ storage: SCRATCH, byteOffset: 4 * words })
 
@@ -29,8 +25,13 @@ export const perItem = ({ label, items, words, body, functions = [], atomic = fa
   const text = `  let t = g * ${WIDTH}u + l;\n  if (t >= ${word(0)}) { return; }\n${names
     .map(([name], k) => `  let ${name} = ${word(k + 1)};\n`)
     .join('')}${body}`
-  const head = header(names.length + 1)
-  const wgsl = `${atomic ? head.replace('array<u32>', 'array<atomic<u32>>') : head}${preludeOf(functions.join() + text)}\n${functions.join('\n')}\n${entry(WIDTH, text)}`
+  const wgsl = shader({
+    width: WIDTH,
+    words: names.length + 1,
+    view: atomic ? 'atomic<u32>' : 'u32',
+    body: text,
+    declared: functions.join('\n'),
+  })
   return [{ wgsl, words: [items, ...names.map(([, w]) => w)], groups: Math.ceil(items / WIDTH), label }]
 }
 

@@ -213,10 +213,57 @@ run('the device', () => {
       t.dispose()
       expect(await errorOf(() => cd.onHost(t))).toMatchObject({ _tag: 'BadInput', reason: 'a tensor was disposed.' })
       expect(await errorOf(() => cd.onDevice(cd.tensor([1, 2]), backend))).toMatchObject({ _tag: 'Unsupported', what: 'WGSL has no f64' })
-      const f = compile((x: cd.AnyExpr) => cd.mul(x as never, 2), backend)
-      expect(await errorOf(() => f.into(t, { accumulate: true })(cd.tensor(Float32Array.of(1, 2), [2])))).toMatchObject({
-        _tag: 'Unsupported',
-      })
+    }, 60_000)
+
+    it('gather the gradients of micro-batches: sums on the device, beside ones in host memory, and nothing else moves', async () => {
+      const { params, batch } = model()
+      const loss = (p: typeof params, b: typeof batch): unknown =>
+        cd.mean(cd.square(cd.matmul(cd.tanh(cd.matmul(b.x as never, p.w as never) as never) as never, p.v as never) as never) as never)
+      const f = (p: typeof params, b: typeof batch): unknown =>
+        ((cd.valueAndGrad as unknown as Loose)((q: typeof params) => loss(q, b)) as Loose)(p)
+      const once = (cd.compile as unknown as Loose)(f, cd.cpu()) as (...args: readonly unknown[]) => {
+        value: cd.Tensor
+        grad: typeof params
+      }
+      const want = once(params, batch)
+      const zeros = { w: cd.tensor(new Float32Array(12), [3, 4]), v: cd.tensor(new Float32Array(8).fill(1), [4, 2]) }
+      const grad = await cd.onDevice(zeros, backend)
+      const value = cd.tensor(Float32Array.of(100), [])
+      const [p, b] = [await cd.onDevice(params, backend), await cd.onDevice(batch, backend)]
+      const compiled = compile(f, backend)
+      const add = compiled.into({ value, grad }, { accumulate: true })
+      await add(p, b)
+      const before = backend.stats()
+      expect(await work(backend, () => add(p, b))).toMatchObject({ submits: 1, readbacks: 1, bytesWritten: 4, bytesRead: 4 })
+      await add(p, b)
+      expect(backend.stats()).toMatchObject({ buffers: before.buffers, pipelines: before.pipelines })
+      const sums = (await cd.onHost(grad)) as typeof params
+      for (const k of ['w', 'v'] as const)
+        sums[k].data.forEach((x, i) => {
+          expect(x).toBeCloseTo(zeros[k].data[i]! + 3 * want.grad[k].data[i]!, 5)
+        })
+      expect(value.item()).toBeCloseTo(100 + 3 * want.value.item(), 4)
+      // Without `accumulate` the same function writes in their place.
+      await compiled.into({ value, grad })(p, b)
+      expect(((await cd.onHost(grad.w)) as cd.Tensor).data[0]).toBeCloseTo(want.grad.w.data[0]!, 5)
+      const { buffers } = backend.stats()
+      await compiled.dispose()
+      expect(backend.stats().buffers).toBe(buffers - 2) // the records of both programs
+      for (const t of [p.w, p.v, b.x, b.y, grad.w, grad.v]) t.dispose()
+    }, 60_000)
+
+    it('are freed when they are forgotten', async () => {
+      if (globalThis.gc === undefined) throw new Error('run with --expose-gc')
+      const before = backend.stats()
+      for (let i = 0; i < 50; i++) await cd.onDevice(cd.tensor(new Float32Array(1000), [1000]), backend)
+      expect(backend.stats().buffers).toBeGreaterThan(before.buffers)
+      await vi.waitFor(
+        () => {
+          globalThis.gc!()
+          expect(backend.stats().buffers).toBeLessThanOrEqual(before.buffers)
+        },
+        { timeout: 20_000, interval: 50 },
+      )
     }, 60_000)
 
     it('are no target of one call while another reads them', async () => {

@@ -39,4 +39,17 @@ describe.skipIf(lane === undefined)('digits', () => {
     expect(after.readbacks - before.readbacks).toBe(calls)
     expect(after.bufferBytes - before.bufferBytes).toBeLessThan(64 * 2 ** 20)
   }, 240_000)
+
+  it('with storage as f16 it learns as well', async () => {
+    const half = makeWebGpu({ dawn: ['backend=vulkan'], storage: 'f16' })
+    try {
+      const options = { quick: true, seed: 3, out }
+      const onCpu = await main(() => undefined, options)
+      const onGpu = await main(() => undefined, { ...options, backend: half })
+      expect(Math.abs(onGpu.losses[0]! / onCpu.losses[0]! - 1)).toBeLessThan(1e-3)
+      expect(Math.abs(onGpu.accuracy - onCpu.accuracy)).toBeLessThanOrEqual(0.03)
+    } finally {
+      half.dispose()
+    }
+  }, 240_000)
 })

@@ -63,7 +63,8 @@ export const evaluateJobs = async (
   }
 }`
   device.pushErrorScope('validation')
-  const module = device.createShaderModule({ code: preludeOf(body) + body })
+  const enabled = body.includes('cd_half') ? 'enable f16;\n' : ''
+  const module = device.createShaderModule({ code: enabled + preludeOf(body) + body })
   const info = await module.getCompilationInfo()
   const errors = info.messages.filter((m) => m.type === 'error')
   if (errors.length > 0) throw new Error(errors.map((m) => `${m.lineNum}: ${m.message}`).join('\n'))

@@ -42,6 +42,18 @@ export const basic = {
   cd_round: `fn cd_round(x: f32) -> f32 { return cd_nan_or(x, cd_copysign(round(x), x)); }`,
   cd_floor: `fn cd_floor(x: f32) -> f32 { return cd_nan_or(x, cd_copysign(floor(x), x)); }`,
   cd_ceil: `fn cd_ceil(x: f32) -> f32 { return cd_nan_or(x, cd_copysign(ceil(x), x)); }`,
+  /**
+   * The nearest f16, the even one of two: larger numbers become Infinity, NaN stays, small ones become subnormal. By its bits: f16(x) may
+   * be undone by a driver that sees it widened again.
+   */
+  cd_half: `fn cd_half(x: f32) -> f16 {
+  let a = cd_abs_bits(x);
+  let normal = (a + 0xfffu + ((a >> 13u) & 1u) - 0x38000000u) >> 13u;
+  let small = bitcast<u32>(bitcast<f32>(a) + 0.5) - 0x3f000000u;
+  let large = select(0x7c00u, 0x7e00u, a > 0x7f800000u);
+  let b = select(select(normal, small, a < 0x38800000u), large, a >= 0x47800000u);
+  return bitcast<vec2<f16>>(b | ((bitcast<u32>(x) >> 16u) & 0x8000u)).x;
+}`,
   /** Truncates and saturates; NaN is 0. */
   cd_to_i32: `fn cd_to_i32(x: f32) -> i32 {
   let i = select(i32(clamp(x, -2147483648.0, 2147483520.0)), 2147483647, x >= 2147483648.0);

@@ -1,0 +1,66 @@
+/** Storage as f16 in plans: which buffers, that every step sees them so, and the laws of memory with two arenas; on random programs. */
+import { describe, expect, it } from 'vitest'
+import { buildIr } from '../../src/backends/plan/ir.js'
+import type { Kernel } from '../../src/backends/plan/kernel.js'
+import { read, written } from '../../src/backends/plan/memory.js'
+import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
+import { verifyPlan } from '../../src/backends/plan/verify.js'
+import { aval, itemBytes } from '../../src/core/aval.js'
+import { metaOf, traceMeta } from '../../src/core/callable.js'
+import * as cd from '../../src/index.js'
+import { randomFunction } from '../laws/programs.js'
+
+const planOf = (seed: number, halves?: (kernel: Kernel) => boolean): Plan => {
+  const tree = { _tag: 'Tuple' as const, items: [{ _tag: 'Leaf' as const }, { _tag: 'Leaf' as const }] }
+  const f = (cd.valueAndGrad as unknown as (f: unknown, options: object) => object)(randomFunction(seed), { wrt: [0, 1], mode: 'reverse' })
+  const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
+  const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
+  return makePlan(buildIr(program, new Map()), halves === undefined ? limits : { ...limits, halves })
+}
+const seeds = Array.from({ length: 200 }, (_, i) => 9001 + i)
+
+describe('storage as f16', () => {
+  it('is of what lives between steps: not of arguments, results, other dtypes, or sums that steps add to', () => {
+    let stored = 0
+    for (const seed of seeds) {
+      const [whole, plan] = [planOf(seed), planOf(seed, () => true)]
+      verifyPlan(plan)
+      expect(plan.storages.length).toBe(whole.storages.length)
+      const kept = new Set([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)])
+      plan.storages.forEach((s, i) => {
+        if (!s.half) return
+        stored++
+        expect(kept.has(i)).toBe(false)
+        expect(s.bytes).toBe(whole.storages[i]!.bytes / 2)
+      })
+      plan.steps.forEach((s, k) => {
+        const kernel = plan.kernels[s.kernel]!
+        for (const [j, o] of s.operands.entries()) {
+          const half = o.storage >= 0 && plan.storages[o.storage]!.half
+          expect(o.half === true).toBe(half)
+          const before = whole.steps[k]!.operands[j]!
+          expect(o.offset).toBe(half ? before.offset / 2 : before.offset)
+          expect(o.strides).toEqual(half ? before.strides.map((x) => x / 2) : before.strides)
+        }
+        for (const o of written(s, kernel)) {
+          if (o.half !== true) continue
+          expect(read(s, kernel).some((r) => r.storage === o.storage)).toBe(false)
+          if (kernel.kind === 'gemm') expect(kernel.accumulate).toBe(false)
+        }
+      })
+      expect(plan.peakBytes).toBeLessThanOrEqual(whole.peakBytes)
+      expect(plan.peakBuffers).toBeGreaterThanOrEqual(1)
+    }
+    expect(stored).toBeGreaterThan(100)
+  })
+
+  it('is of nothing that a kernel touches which does not take it, and of nothing at all where none does', () => {
+    for (const seed of seeds.slice(0, 50)) {
+      const none = planOf(seed, () => false)
+      expect(none).toEqual(planOf(seed))
+      expect(none.halfBytes).toBe(0)
+      const loops = planOf(seed, (k) => k.kind === 'loop')
+      for (const s of loops.steps) if (loops.kernels[s.kernel]!.kind !== 'loop') expect(s.operands.some((o) => o.half === true)).toBe(false)
+    }
+  })
+})
