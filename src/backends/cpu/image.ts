@@ -1,8 +1,9 @@
 /** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
-import type { Operand } from '../plan/body.js'
+
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
+import type { Operand } from '../plan/step.js'
 import type { Installed } from './kernels.js'
 
 export const aligned = (n: number, to = 64): number => Math.ceil(n / to) * to

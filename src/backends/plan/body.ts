@@ -4,17 +4,8 @@ import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
+import type { Operand } from './step.js'
 import type { ItemBytes, View } from './value.js'
-
-/** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
-export interface Operand {
-  /** Storage number; constants are -1 - slot. */
-  readonly storage: number
-  readonly offset: number
-  readonly strides: readonly number[]
-  /** f32 elements stored as f16, of two bytes: offset and strides count those. */
-  readonly half?: true
-}
 
 /** One operand of a loop while it is built: element strides along the iteration axes. */
 export interface Draft {

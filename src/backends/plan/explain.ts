@@ -4,7 +4,8 @@ import type { Explanation } from '../../core/backend.js'
 import type { Program } from '../../core/program.js'
 import type { Kernel } from './kernel.js'
 import { read, written } from './memory.js'
-import type { Plan, Step } from './plan.js'
+import type { Plan } from './plan.js'
+import type { Step } from './step.js'
 import type { Ir } from './value.js'
 
 /** Names of the primitives that a kernel computes. */

@@ -1,8 +1,8 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
-import type { Operand } from './body.js'
+
 import type { Kernel } from './kernel.js'
 import { type Room, read, written } from './memory.js'
-import type { Step } from './plan.js'
+import type { Operand, Step } from './step.js'
 
 /** Does the step add to what this storage holds? Such sums keep 32 bits. */
 const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {

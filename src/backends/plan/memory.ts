@@ -1,7 +1,7 @@
 /** Memory: each storage lives from its first writer to its last reader; dying inputs are reused in place; a best-fit free list gives offsets. */
 import type { DType } from '../../core/types/dtype.js'
 import type { Kernel } from './kernel.js'
-import type { Step } from './plan.js'
+import type { Step } from './step.js'
 
 /** A buffer before it has an address. */
 export interface Room {

@@ -1,6 +1,6 @@
 /** A Plan: kernels, steps and memory of one program, as a value that tests and users can read. */
 import { itemBytes } from '../../core/aval.js'
-import { KernelNames, type Operand } from './body.js'
+import { KernelNames } from './body.js'
 import { Emitter } from './emit.js'
 import { fuse, type Limits } from './fuse.js'
 import { halve } from './halves.js'
@@ -8,19 +8,8 @@ import type { Kernel } from './kernel.js'
 import { assignMemory, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
 import { Places } from './places.js'
+import type { Step } from './step.js'
 import type { Ir } from './value.js'
-
-/** One kernel call. Operands of a loop: inputs, then outputs; of a gemm: C, A, B; of an opaque kernel: results, then arguments. */
-export interface Step {
-  /** Index into the plan's kernels. */
-  readonly kernel: number
-  /** loop: axis lengths. gemm: batch, m, n, k. opaque: none. */
-  readonly sizes: readonly number[]
-  readonly operands: readonly Operand[]
-  /** How many of the operands are written: outputs of a loop are last, of the others first. */
-  readonly writes: number
-  readonly flops: number
-}
 
 export interface Plan {
   readonly kernels: readonly Kernel[]

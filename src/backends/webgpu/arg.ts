@@ -2,8 +2,7 @@
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { type Dispatch, place, type Word } from './dispatch.js'
-import type { WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Machine, WholeShader } from './kernel.js'
 import { ORDER, orderOf, perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation. */

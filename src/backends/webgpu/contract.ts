@@ -3,9 +3,9 @@ import { whole } from '../../core/facets.js'
 import type { contract } from '../../core/ops/contract.js'
 import { elementwise } from '../../core/ops/elementwise.js'
 import { broadcastStrides, stridesOf } from '../../core/shape.js'
-import type { Operand } from '../plan/body.js'
-import type { Dispatches, WebGpuTable, WholeShader } from './kernel.js'
-import { loopDispatches, type Machine } from './loop.js'
+import type { Operand } from '../plan/step.js'
+import type { Dispatches, Machine, WebGpuTable, WholeShader } from './kernel.js'
+import { loopDispatches } from './loop.js'
 
 const at = ({ storage, offset }: Operand, elements: readonly number[]): Operand => ({
   storage,

@@ -4,11 +4,11 @@
  * atomics. Columns outside of x are zeros that take part in the sums, as on the CPU.
  */
 import type { ConvParams } from '../../core/ops/conv.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { type Axis, type ConvSizes, convSizes, evenly, forwardAxis, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
 import { type Dispatch, floatAt, itemOf, place, SCRATCH, setFloat, type Word } from './dispatch.js'
-import type { WholeShader } from './kernel.js'
-import { loopDispatches, type Machine } from './loop.js'
+import type { Machine, WholeShader } from './kernel.js'
+import { loopDispatches } from './loop.js'
 
 /** Sums in registers, and channels of them. Software drivers spill for little, but load at a price: more sums there. */
 const sums = { device: 32, software: 80 } as const

@@ -6,11 +6,10 @@
  * Columns outside of the argument are zeros that take part in the sums, as on the CPU: 0 * Infinity is NaN there as anywhere else.
  */
 import type { ConvParams } from '../../core/ops/conv.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { type Axis, convSizes, evenly, forwardAxis, inputAxes, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
 import { type Dispatch, floatAt, place, placeAt, setFloat, type Word } from './dispatch.js'
-import type { WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Machine, WholeShader } from './kernel.js'
 
 const WIDTH = 64
 

@@ -1,6 +1,6 @@
 /** A dispatch as data: one compute shader, the words of its uniform record, and how many workgroups it needs. */
 import type { DType } from '../../core/types/dtype.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { preludeOf } from './wgsl/library.js'
 
 /**

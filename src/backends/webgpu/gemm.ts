@@ -1,9 +1,10 @@
 /** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
-import type { Operand } from '../plan/body.js'
+
 import type { GemmKernel } from '../plan/kernel.js'
+import type { Operand } from '../plan/step.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
-import type { Dispatches } from './kernel.js'
-import { loopDispatches, type Machine } from './loop.js'
+import type { Dispatches, Machine } from './kernel.js'
+import { loopDispatches } from './loop.js'
 
 /** C, A and B. */
 type Operands = readonly [Operand, Operand, Operand]

@@ -16,7 +16,7 @@ import { type Opened, openDevice, type WebGpuOptions } from './device.js'
 import { WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
-import type { Machine } from './loop.js'
+import type { Machine } from './kernel.js'
 import { type Lowered, lowerPlan, takesHalves } from './lower.js'
 import { Device, type DeviceStats, noStats } from './memory.js'
 

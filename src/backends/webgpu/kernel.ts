@@ -1,9 +1,9 @@
 /** The forms of WebGPU's kernels: an expression of one element, and whole primitives as dispatches. */
 import type { Facet, FacetTable, KernelTable } from '../../core/facets.js'
-import type { Operand } from '../plan/body.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Operand } from '../plan/step.js'
 import type { Dispatch } from './dispatch.js'
-import type { Machine } from './loop.js'
 import type { WgslDType } from './wgsl/literal.js'
 
 /** What a row works with: `x` are the arguments' registers, `from` their dtypes, `to` the result's. */
@@ -15,6 +15,18 @@ export interface WgslContext {
 }
 /** The value's expression. It may use an argument twice: arguments are names or literals. */
 export type WgslScalar = (c: WgslContext) => string
+
+/** What code is made for. */
+export interface Machine {
+  /** Invocations in a workgroup; barriers are used where this is more than 1. */
+  readonly lanes: number
+  /** Invocations of a subgroup can exchange values, and know its number. */
+  readonly subgroups: boolean
+  /** Invocations that fill the device: a fold with fewer results is cut into parts. */
+  readonly fill: number
+  /** The code of an elementwise primitive; raises MissingKernel. */
+  readonly scalar: (primitive: AnyPrimitive) => WgslScalar
+}
 
 /** Dispatches that run one after the other, and the bytes of scratch behind the arena that they share. */
 export interface Dispatches {

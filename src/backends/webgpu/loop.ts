@@ -1,24 +1,11 @@
 /** Loops of a plan as dispatches: one invocation per point, or folds by invocation, by workgroup, or in two passes. */
-import type { AnyPrimitive } from '../../core/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { Operand } from '../plan/body.js'
 import type { Body, BodyOp, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
+import type { Operand } from '../plan/step.js'
 import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
-import type { Dispatches, WgslScalar } from './kernel.js'
+import type { Dispatches, Machine } from './kernel.js'
 import type { WgslDType } from './wgsl/literal.js'
-
-/** What code is made for. */
-export interface Machine {
-  /** Invocations in a workgroup; barriers are used where this is more than 1. */
-  readonly lanes: number
-  /** Invocations of a subgroup can exchange values, and know its number. */
-  readonly subgroups: boolean
-  /** Invocations that fill the device: a fold with fewer results is cut into parts. */
-  readonly fill: number
-  /** The code of an elementwise primitive; raises MissingKernel. */
-  readonly scalar: (primitive: AnyPrimitive) => WgslScalar
-}
 
 /** What folds two values into one. */
 const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as const

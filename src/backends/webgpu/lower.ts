@@ -1,12 +1,13 @@
 /** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
 import type { KernelFunction } from '../../core/facets.js'
 import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
-import type { Plan, Step } from '../plan/plan.js'
+import type { Plan } from '../plan/plan.js'
+import type { Step } from '../plan/step.js'
 import type { Dispatch } from './dispatch.js'
 import type { WebGpuFacets } from './facets.js'
 import { gemmDispatches } from './gemm.js'
-import type { Dispatches } from './kernel.js'
-import { loopDispatches, type Machine } from './loop.js'
+import type { Dispatches, Machine } from './kernel.js'
+import { loopDispatches } from './loop.js'
 
 /** What runs between two points where the CPU is needed: dispatches of one submit, or one primitive's meaning over arrays read back. */
 export type Segment =

@@ -1,9 +1,8 @@
 /** Pools as dispatches: forward over the positions of a window, backward over the windows that hold a position (gathers: no atomics). */
 import type { PoolParams } from '../../core/ops/pool.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
-import type { Dispatches, WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { ORDER } from './shader.js'
 
 const WIDTH = 64

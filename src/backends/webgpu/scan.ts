@@ -1,10 +1,9 @@
 /** Scans along lines: one invocation per line, or per chunk of one, with the chunks' totals scanned in between. */
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, type Word } from './dispatch.js'
-import type { Dispatches, WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { products, recurrences, type ScanKind, sums } from './scan-kinds.js'
 import { perItem, scratch } from './shader.js'
 

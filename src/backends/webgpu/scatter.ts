@@ -2,11 +2,10 @@
 import type { GatherParams } from '../../core/ops/indexing-gather.js'
 import type { AxisParams } from '../../core/ops/layout.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { Operand } from '../plan/body.js'
+import type { Operand } from '../plan/step.js'
 import { place } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
-import type { Dispatches, WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
 

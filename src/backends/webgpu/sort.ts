@@ -4,8 +4,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import type { SortParams } from '../../core/ops/scans.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Dispatch, place, type Word } from './dispatch.js'
-import type { WholeShader } from './kernel.js'
-import type { Machine } from './loop.js'
+import type { Machine, WholeShader } from './kernel.js'
 import { ORDER, orderOf, perItem, scratch } from './shader.js'
 
 /** Elements that the first pass orders together: each counts those before it. */
