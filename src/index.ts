@@ -3,19 +3,20 @@ import { isLeft } from 'fp-ts/lib/Either.js'
 import { concatAll } from 'fp-ts/lib/Monoid.js'
 import { cpuFamilies } from './backends/cpu/facets.js'
 import { type CpuOptions, cpu } from './backends/cpu/index.js'
-import type { Backend, SyncBackend } from './core/backend.js'
+import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core/backend.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
 import { compileAsync as compileAsyncCore } from './core/compile-async.js'
 import { makeCustomRule } from './core/custom-rule.js'
 import { runCore, runSyncCore } from './core/effects.js'
 import { raise } from './core/explain.js'
 import { type KernelTable, kernelTable } from './core/facets.js'
+import { type Names as OptionNames, optionsOf } from './core/given.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/json/index.js'
 import { families } from './core/ops/families.js'
-import { type Plugin, pluginMonoid, uniquePlugin } from './core/plugin.js'
+import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/plugin.js'
 import type { AnyPrimitive } from './core/primitive.js'
 import { type Public, typed } from './core/public/typed.js'
-import { type Registry, registryOf } from './core/registry.js'
+import { type Registry, registryIn, registryOf } from './core/registry.js'
 import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
 import { showProgram } from './core/show.js'
 import { siteOf } from './core/sites.js'
@@ -57,20 +58,22 @@ export type Codual = Pick<Public, Names>
  * makeCodual(registry, cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
  */
 export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => {
-  const runtime: Runtime = makeRuntime(backend)
+  const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
+  registryIn(registry, 'makeCodual')
   return typed<Codual>({
     ...makeOperators(registry, runtime),
     customRule: makeCustomRule(runtime),
-    fn: (declaration: unknown, body: (x: unknown) => unknown, options: { readonly name?: string } = {}) =>
-      declare(runtime, declaration, body, options.name),
+    fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
+      declare(runtime, declaration, body, options),
     evaluate: evaluateWith(backend),
-    compile: (f: unknown, b: Backend = backend) => (b.kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b)),
-    compileAsync: compileAsyncCore,
-    show: (f: unknown, sizes: Readonly<Record<string, number>> = {}) =>
-      showProgram(isProgram(f) ? f : traceDeclared(metaOf(f), sizes), siteOf),
+    compile: (f: unknown, b: Backend = backend) =>
+      backendOf(b, 'compile').kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b, 'compile'),
+    compileAsync: (f: unknown, b: Backend) => compileAsyncCore(f, b),
+    show: (f: unknown, sizes?: Readonly<Record<string, number>>) =>
+      showProgram(isProgram(f) ? f : traceDeclared(metaOf(f, 'show'), sizes, 'show'), siteOf),
     toProgram: toProgramCore,
     fromProgram: fromProgramCore(runtime),
-    fromJSON: (json: unknown, primitives: readonly AnyPrimitive[] = []) => fromJSONCore(registry, primitives)(json),
+    fromJSON: (json: unknown, primitives?: readonly AnyPrimitive[]) => fromJSONCore(registry, primitives)(json),
     run: runCore,
     runSync: runSyncCore,
   })
@@ -91,6 +94,8 @@ export const corePlugin: Plugin = /*#__PURE__*/ concatAll(pluginMonoid)(
   })),
 )
 
+const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = { memoryBytes: true, simd: true, verify: true, cacheBytes: true }
+
 /**
  * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
  *
@@ -100,8 +105,9 @@ export const corePlugin: Plugin = /*#__PURE__*/ concatAll(pluginMonoid)(
  * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })
  * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
-export const codualWith = (plugins: Plugin | readonly Plugin[], options: Omit<CpuOptions, 'kernels'> = {}): Codual => {
-  const own = concatAll(pluginMonoid)('ops' in plugins ? [plugins] : plugins)
+export const codualWith = (plugins: Plugin | readonly Plugin[], options?: Omit<CpuOptions, 'kernels'>): Codual => {
+  optionsOf(options, codualOptions, 'codualWith')
+  const own = concatAll(pluginMonoid)((Array.isArray(plugins) ? plugins : [plugins]).map((p) => pluginIn(p, 'codualWith')))
   const all = uniquePlugin(pluginMonoid.concat(corePlugin, own))
   if (isLeft(all)) return raise(all.left)
   return makeCodual(all.right.registry, cpu({ ...options, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))
@@ -233,7 +239,7 @@ export const show: Public['show'] = bound.show
 /**
  * A function as a program: a closed computation at fixed shapes, as data. A declared function is traced at the sizes of its named axes,
  * `toProgram(f, sizes)`; any other at the shapes of example arguments, `toProgram(f)(...examples)`. Numbers of its closure become literals.
- * `{ sites: true }` as the last option records the line of each operation, and `show` prints it.
+ * `{ sites: true }`, after the sizes or where a plain function has none, records the line of each operation, and `show` prints it.
  *
  * @example show(toProgram((x) => sum(mul(x, x)))([1, 2]))   // 'f(x0: f64 [2])\n  y0 = mul(x0, x0) : f64 [2]...'
  */
@@ -288,6 +294,7 @@ export type {
   Executable,
   ExplainedStep,
   Explanation,
+  PlaceOptions,
   SyncBackend,
 } from './core/backend.js'
 export { decodeError } from './core/codec.js'
@@ -344,6 +351,7 @@ export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
 export type { Fn } from './core/types/fn.js'
 export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types/program.js'
 export type { Dim, Shape } from './core/types/shape.js'
+export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
 export { type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/vector-space.js'

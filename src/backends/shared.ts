@@ -1,4 +1,18 @@
 /** One backend for equal options, so that what is compiled for it shares plans and memory. */
+import { raise } from '../core/explain.js'
+import { shown } from '../core/given.js'
+
+const refuse = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+/** An option that is a number of bytes, where it is given. */
+export const bytesOf = (given: unknown, what: string, where: string): void => {
+  if (given !== undefined && !(typeof given === 'number' && given >= 0))
+    refuse(where, `${what} is ${shown(given)}.`, 'give a number of bytes.')
+}
+/** An option that is a table of kernels, where it is given. */
+export const kernelsOf = (given: unknown, where: string): void => {
+  if (given !== undefined && !(given instanceof Map))
+    refuse(where, `kernels are ${shown(given)}.`, `give those of a plugin: { kernels: plugin.kernels.${where} }.`)
+}
 
 const NONE = {}
 

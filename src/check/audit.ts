@@ -1,11 +1,12 @@
 /** The audit of a registry: what each primitive has, and what is missing, as data. */
 import { aval } from '../core/aval.js'
-import type { SyncBackend } from '../core/backend.js'
+import { type SyncBackend, syncBackendOf } from '../core/backend.js'
 import { isAdException } from '../core/error.js'
 import { applyAny, input } from '../core/expr.js'
-import type { AnyPrimitive } from '../core/primitive.js'
+import { functionOf, recordOf } from '../core/given.js'
+import { type AnyPrimitive, primitiveOf } from '../core/primitive.js'
 import { makeProgram } from '../core/program.js'
-import type { Registry } from '../core/registry.js'
+import { type Registry, registryIn } from '../core/registry.js'
 import { type Checked, Collector } from './findings.js'
 
 /** What a primitive has. */
@@ -27,10 +28,10 @@ export type Kernels = Readonly<Record<string, (primitive: AnyPrimitive) => boole
  *
  * @example preparedBy(cpu())(coreRegistry.rules.get('tanh')!.primitive)   // true
  */
-export const preparedBy =
-  (backend: SyncBackend) =>
-  (primitive: AnyPrimitive): boolean =>
-    primitive.samples.every((sample) => {
+export const preparedBy = (backend: SyncBackend): ((primitive: AnyPrimitive) => boolean) => {
+  syncBackendOf(backend, 'preparedBy')
+  return (primitive) =>
+    primitiveOf(primitive, 'preparedBy').samples.every((sample) => {
       const inputs = sample.args.map((a) => input(aval(a.shape, a.dtype ?? 'f64')))
       const outputs = applyAny(primitive, inputs, sample.params)
       const leaves = (n: number) => ({ _tag: 'Tuple' as const, items: Array.from({ length: n }, () => ({ _tag: 'Leaf' as const })) })
@@ -44,14 +45,22 @@ export const preparedBy =
         throw e
       }
     })
+}
+
+/** What is given as kernels: for each backend a function of primitives. */
+const kernelsIn = (given: Kernels, where: string): Kernels => {
+  for (const [name, has] of Object.entries(recordOf(given, 'the kernels', where))) functionOf(has, `that of ${name}`, where)
+  return given
+}
 
 /**
  * One row for each primitive of a registry, by name.
  *
  * @example rowsOf(coreRegistry)[0]   // { name: 'abs', family: 'elementwise', frule: true, rrule: true, batch: true, ... }
  */
-export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[] =>
-  [...registry.rules.values()]
+export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[] => {
+  kernelsIn(kernels, 'rowsOf')
+  return [...registryIn(registry, 'rowsOf').rules.values()]
     .map(({ primitive, frule, rrule, batch }) => ({
       name: primitive.name,
       family: primitive.family,
@@ -62,6 +71,7 @@ export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[
       kernels: Object.keys(kernels).filter((k) => kernels[k]!(primitive)),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
 
 /**
  * Every primitive has a frule, an rrule, a batch rule, samples and (where `kernels` are given) a kernel in each backend; the key of a rule is
@@ -70,6 +80,8 @@ export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[
  * @example report(audit(coreRegistry))   // 'ok   registry: ...'
  */
 export const audit = (registry: Registry, kernels: Kernels = {}): Checked => {
+  registryIn(registry, 'audit')
+  kernelsIn(kernels, 'audit')
   const out = new Collector('registry', 0)
   for (const name of registry.duplicates) out.note('registry', name, 0, 'declared once', 'declared twice')
   for (const [key, { primitive }] of registry.rules) {

@@ -1,5 +1,6 @@
 /** Seeded numbers and arrays for checks. */
 import { type Aval, isFloat } from '../core/aval.js'
+import { numberOf } from '../core/given.js'
 import { allocate, type NDArray } from '../core/ndarray.js'
 
 /**
@@ -9,7 +10,7 @@ import { allocate, type NDArray } from '../core/ndarray.js'
  * @example random(1)()   // 0.6270739405881613
  */
 export const random = (seed: number): (() => number) => {
-  let s = seed | 0
+  let s = numberOf(seed, 'the seed', 'random') | 0
   return () => {
     s = (s + 0x6d2b79f5) | 0
     let t = Math.imul(s ^ (s >>> 15), 1 | s)

@@ -1,5 +1,7 @@
 /** What a check found, as data; and as a table for people. */
 import * as E from 'fp-ts/lib/Either.js'
+import { raise } from '../core/explain.js'
+import { flagOf, optionsOf, shown } from '../core/given.js'
 import type { NDArray } from '../core/ndarray.js'
 
 /**
@@ -39,6 +41,13 @@ export const checks = {
 export type CheckName = keyof typeof checks
 /** Which checks run. */
 export type Switches = { readonly [K in CheckName]?: boolean }
+
+const isCheck: Readonly<Record<string, true>> = Object.fromEntries(Object.keys(checks).map((name) => [name, true]))
+/** Raises unless these are checks, switched on or off. */
+export const switchesOf = (given: Switches | undefined, where: string): void => {
+  const switches = optionsOf(given, isCheck as { readonly [K in CheckName]: true }, `${where}: checks`)
+  for (const name of Object.keys(switches) as CheckName[]) flagOf(switches[name], name, `${where}: checks`)
+}
 
 /** One disagreement. `check` names the property, `path` the argument or result, `index` the entry. */
 export interface Finding {
@@ -143,6 +152,17 @@ export class Collector {
   }
 }
 
+/** What is given as the result of a check. */
+export const checkedOf = (given: Checked, where: string): Checked =>
+  given?._tag === 'Right' || (given?._tag === 'Left' && Array.isArray(given.left))
+    ? given
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(given)} is not the result of a check.`,
+        fix: 'give what checkGrad(f)(...args) or checkRule(rule) gives.',
+      })
+
 const pad = (rows: readonly (readonly string[])[]): string => {
   const widths = rows[0]!.map((_, c) => Math.max(...rows.map((r) => r[c]!.length)))
   return rows
@@ -160,8 +180,9 @@ const pad = (rows: readonly (readonly string[])[]): string => {
  *
  * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  */
-export const report = (c: Checked): string =>
-  c._tag === 'Right'
+export const report = (given: Checked): string => {
+  const c = checkedOf(given, 'report')
+  return c._tag === 'Right'
     ? [
         `ok   ${c.right.of}: ${c.right.comparisons} comparisons (seed ${c.right.seed})`,
         ...c.right.notImplemented.map((t) => `not implemented: ${t}`),
@@ -171,6 +192,7 @@ export const report = (c: Checked): string =>
         ['check', 'of', 'at', 'expected', 'actual', 'tolerance', 'seed'],
         ...c.left.map((f) => [f.check, f.of, `${f.path}[${f.index}]`, f.expected, f.actual, f.tolerance.toExponential(0), String(f.seed)]),
       ])
+}
 
 /** Several results as one: all findings, or all that was compared. */
 export const together = (of: string, all: readonly Checked[]): Checked => {

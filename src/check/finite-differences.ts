@@ -1,5 +1,7 @@
 /** Finite differences: 5-point central, at several steps, with an estimate of their own error; and one-sided ones, for kinks. */
 
+import { functionOf, numberOf } from '../core/given.js'
+
 /** A derivative estimate and how far it may be off. */
 export interface Estimate {
   readonly value: number
@@ -25,7 +27,10 @@ const steadiest = (values: readonly number[]): Estimate => {
  *
  * @example derivative((t) => Math.sin(t)).value   // 1.000000000
  */
-export const derivative = (f: (t: number) => number, scale = 1): Estimate => derivatives((t) => [f(t)], scale)[0]!
+export const derivative = (f: (t: number) => number, scale = 1): Estimate => {
+  functionOf(f, 'the first argument', 'derivative')
+  return derivatives((t) => [f(t)], numberOf(scale, 'the scale', 'derivative'))[0]!
+}
 
 /** The same of every entry of a vector function. */
 export const derivatives = (f: (t: number) => ArrayLike<number>, scale = 1): readonly Estimate[] => {
@@ -44,6 +49,9 @@ export const derivatives = (f: (t: number) => ArrayLike<number>, scale = 1): rea
  * @example oneSided((t) => Math.abs(t), -1).value   // -1
  */
 export const oneSided = (f: (t: number) => number, side: 1 | -1, scale = 1): Estimate => {
+  functionOf(f, 'the first argument', 'oneSided')
+  numberOf(side, 'the side', 'oneSided')
+  numberOf(scale, 'the scale', 'oneSided')
   const at = f(0)
   return steadiest(
     [...steps, 3e-5, 1e-5, 3e-6, 1e-6].map((s) => {

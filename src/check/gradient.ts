@@ -3,13 +3,14 @@ import { aval, isFloat } from '../core/aval.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/callable.js'
 import { raise } from '../core/explain.js'
 import { isExpr } from '../core/expr.js'
+import { listOf } from '../core/given.js'
 import type { NDArray } from '../core/ndarray.js'
 import type { Registry } from '../core/registry.js'
 import { showProgram } from '../core/show.js'
 import { leafPaths } from '../core/tree.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
-import { type CheckOptions, checkProgram } from './program.js'
+import { type CheckOptions, checkOptionsOf, checkProgram } from './program.js'
 
 /** Options of `checkGrad`. */
 export type GradientOptions = CheckOptions
@@ -30,9 +31,11 @@ const counting = (meta: Meta, count: () => void): Meta => ({
  */
 export const checkGradWith =
   (registry: Registry) =>
-  (f: unknown, args: readonly unknown[], options: GradientOptions = {}): Checked => {
+  (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad'): Checked => {
+    const options = checkOptionsOf(given, where)
+    listOf(args, 'the arguments', where)
     let calls = 0
-    const meta = counting(metaOf(f), () => {
+    const meta = counting(metaOf(f, where), () => {
       calls++
     })
     const seed = options.seed ?? 1

@@ -1,11 +1,13 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
 import { raise } from '../core/explain.js'
-import type { AnyPrimitive, Sample } from '../core/primitive.js'
-import type { Registry, Rule } from '../core/registry.js'
+import { functionOf } from '../core/given.js'
+import { type AnyPrimitive, primitiveOf, type Sample } from '../core/primitive.js'
+import { type Registry, type Rule, registryIn } from '../core/registry.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, report, together } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'
+import { checkOptionsOf } from './program.js'
 import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
@@ -29,7 +31,8 @@ export interface Checker {
   readonly expectGradient: (f: unknown, args: readonly unknown[], options?: GradientOptions) => void
 }
 
-const allSamples = (registry: Registry, prim: AnyPrimitive, options: RuleOptions = {}): Checked => {
+const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
+  const options = checkOptionsOf(given, 'checkRule')
   if (prim.samples.length === 0)
     raise({
       _tag: 'BadInput',
@@ -44,6 +47,16 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, options: RuleOptions
   ])
 }
 
+const sampleOf = (given: Sample): Sample =>
+  typeof given === 'object' && given !== null && Array.isArray(given.args)
+    ? given
+    : raise({
+        _tag: 'BadInput',
+        where: 'checkRule',
+        reason: 'this is not a sample.',
+        fix: 'give { args: [{ shape }], params }, or one of primitive.samples.',
+      })
+
 /**
  * A checker for a registry; rules of one's own are checked as the shipped ones are.
  *
@@ -53,14 +66,18 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, options: RuleOptions
  * report(makeCheck(registry).checkGrad((x: AnyExpr) => sum(cube(x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
 export const makeCheck = (registry: Registry): Checker => {
-  const checkGrad = checkGradWith(registry)
+  const check = checkGradWith(registryIn(registry, 'makeCheck'))
   return {
-    checkRule: (primitive, sample, options) =>
-      sample === undefined ? allSamples(registry, primitive, options) : checkSample(registry, primitive, sample, options),
-    checkKinks: (primitive) => checkKinksWith(registry, primitive),
-    checkGrad,
+    checkRule: (primitive, sample, options) => {
+      const p = primitiveOf(primitive, 'checkRule')
+      return sample === undefined
+        ? allSamples(registry, p, options)
+        : checkSample(registry, p, sampleOf(sample), checkOptionsOf(options, 'checkRule'))
+    },
+    checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
+    checkGrad: (f, args, options) => check(f, args, options),
     expectGradient: (f, args, options) => {
-      const c = checkGrad(f, args, options)
+      const c = check(f, args, options, 'expectGradient')
       if (c._tag === 'Left') raise({ _tag: 'InternalLaw', law: 'the gradient agrees with finite differences', detail: `\n${report(c)}` })
     },
   }
@@ -72,10 +89,11 @@ export const makeCheck = (registry: Registry): Checker => {
  *
  * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  */
-export const checkGrad =
-  (f: unknown, options: GradientOptions = {}): ((...args: readonly unknown[]) => Checked) =>
-  (...args) =>
-    checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...options })
+export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: readonly unknown[]) => Checked) => {
+  const given = checkOptionsOf(options, 'checkGrad')
+  functionOf(f, 'the first argument', 'checkGrad')
+  return (...args) => checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...given })
+}
 
 /**
  * The rule of a primitive at all of its samples and kinks: of a rule that is being written, or of a primitive that has one already.
@@ -84,8 +102,8 @@ export const checkGrad =
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
  * report(checkRule(scalarRule(cube, ({ x: [x] }) => [mul(3, mul(x, x))])))   // 'ok   cube: ...'
  */
-export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options: RuleOptions = {}): Checked => {
-  if (!('primitive' in rule)) return allSamples(coreRegistry, rule, options)
+export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
+  const primitive = primitiveOf(rule, 'checkRule')
   const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule
-  return allSamples(own ? coreRegistry.with(rule) : coreRegistry, rule.primitive, options)
+  return allSamples(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, options)
 }

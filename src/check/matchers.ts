@@ -1,5 +1,5 @@
 /** The results of checks in tests: matchers for `expect.extend` of vitest or jest. Needs neither. */
-import { type Checked, report } from './findings.js'
+import { type Checked, checkedOf, report } from './findings.js'
 
 /** What a matcher says, as vitest and jest read it. */
 export interface MatcherResult {
@@ -13,5 +13,5 @@ export interface MatcherResult {
  * @example matchers.toPass(checkGrad((x: AnyExpr) => mul(x, x))(2)).pass   // true
  */
 export const matchers: { readonly toPass: (checked: Checked) => MatcherResult } = {
-  toPass: (checked) => ({ pass: checked._tag === 'Right', message: () => report(checked) }),
+  toPass: (checked) => ({ pass: checkedOf(checked, 'toPass')._tag === 'Right', message: () => report(checked) }),
 }

@@ -1,6 +1,8 @@
 /** All checks of a program at a point: on the f64 form of it, then its f32 derivatives against those. */
-import type { SyncBackend } from '../core/backend.js'
+import { type SyncBackend, syncBackendOf } from '../core/backend.js'
+import { raise } from '../core/explain.js'
 import { asNode, linearize, type Node } from '../core/expr.js'
+import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/given.js'
 import { allocate, type NDArray, type TypedArray } from '../core/ndarray.js'
 import { makeProgram } from '../core/program.js'
 import { checkBatch, checkCommute } from './batches.js'
@@ -14,7 +16,7 @@ import {
   checkTangentKinds,
   LARGE,
 } from './derivative.js'
-import type { Collector, Switches } from './findings.js'
+import { type Collector, type Switches, switchesOf } from './findings.js'
 import { inF32 } from './lifted.js'
 import { checkSecondOrder } from './second-order.js'
 import { type Derived, dense, derive, drawLike, evaluate, liftedSubject, type Subject, total } from './subject.js'
@@ -35,6 +37,30 @@ export interface CheckOptions {
   readonly checks?: Switches
   /** Backends that are held against the reference. */
   readonly backends?: readonly SyncBackend[]
+}
+
+const checkOptions: Names<CheckOptions> = {
+  seed: true,
+  directions: true,
+  tolerance: true,
+  scale: true,
+  order: true,
+  checks: true,
+  backends: true,
+}
+/** The options of a check, each of its kind. */
+export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
+  const options = optionsOf(given, checkOptions, where)
+  const { seed, directions, tolerance, scale, order, checks, backends } = options
+  if (seed !== undefined) numberOf(seed, 'seed', where)
+  if (directions !== undefined) integerOf(directions, 'directions', where)
+  if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
+  if (scale !== undefined) numberOf(scale, 'scale', where)
+  if (order !== undefined && order !== 1 && order !== 2)
+    raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1 or 2.' })
+  switchesOf(checks, where)
+  if (backends !== undefined) for (const b of listOf(backends, 'backends', where)) syncBackendOf(b, where)
+  return options
 }
 
 const hasF32 = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.dtype === 'f32')

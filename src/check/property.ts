@@ -2,11 +2,12 @@
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { aval } from '../core/aval.js'
-import { metaOf, traceMeta } from '../core/callable.js'
+import { metaOf, namedAxes, traceMeta } from '../core/callable.js'
 import { type AdError, isAdException } from '../core/error.js'
 import { explain, raise } from '../core/explain.js'
+import { integerOf, type Names, numberOf, optionsOf, recordOf, shown } from '../core/given.js'
 import { arrayConstructor, type NDArray } from '../core/ndarray.js'
-import type { Registry } from '../core/registry.js'
+import { type Registry, registryIn } from '../core/registry.js'
 import { sizeOf } from '../core/shape.js'
 import { showProgram } from '../core/show.js'
 import type { Spec } from '../core/spec.js'
@@ -15,6 +16,7 @@ import { leafPaths, unflatten } from '../core/tree.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, type Finding, report } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'
+import { checkOptionsOf } from './program.js'
 
 /** From the least to the greatest value, both included. */
 export type Range = readonly [low: number, high: number]
@@ -62,6 +64,30 @@ export interface PropertyPassed {
 }
 /** Left of the smallest counterexample, Right of how much was drawn. */
 export type PropertyChecked = E.Either<Counterexample, PropertyPassed>
+
+const propertyOptions: Names<PropertyOptions> = {
+  runs: true,
+  seed: true,
+  path: true,
+  sizes: true,
+  domain: true,
+  check: true,
+  registry: true,
+}
+/** Ranges by name; each name is one of these. */
+const checkRanges = (given: PropertyOptions['sizes'], what: string, name: string, known: readonly string[]): void => {
+  for (const [key, range] of Object.entries(given === undefined ? {} : recordOf(given, what, 'forAll'))) {
+    if (!known.includes(key))
+      raise({
+        _tag: 'BadInput',
+        where: 'forAll',
+        reason: `${name} has no ${what === 'sizes' ? 'axis' : 'input'} '${key}'.`,
+        fix: `name one of ${known.join(', ')}.`,
+      })
+    if (!(Array.isArray(range) && range.length === 2 && range.every((x) => typeof x === 'number') && range[0] <= range[1]))
+      raise({ _tag: 'BadInput', where: 'forAll', reason: `the range of '${key}' is ${shown(range)}.`, fix: 'give [low, high].' })
+  }
+}
 
 interface Drawn {
   readonly sizes: Readonly<Record<string, number>>
@@ -135,8 +161,12 @@ const readable = (a: NDArray): unknown => new Tensor(a.shape, a.dtype, a.data).t
  * const square = fn({ x: f64('n') }, ({ x }) => sum(mul(x, x)))
  * reportProperty(forAll(square, { runs: 5, seed: 1 }))   // 'ok   fn: 5 draws, ...'
  */
-export const forAll = (f: unknown, options: PropertyOptions = {}): PropertyChecked => {
-  const meta = metaOf(f)
+export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => {
+  const options = optionsOf(given, propertyOptions, 'forAll')
+  if (options.runs !== undefined) integerOf(options.runs, 'runs', 'forAll')
+  if (options.seed !== undefined) numberOf(options.seed, 'seed', 'forAll')
+  checkOptionsOf(options.check, 'forAll: check')
+  const meta = metaOf(f, 'forAll')
   const declared =
     meta.declared ??
     raise({
@@ -146,10 +176,9 @@ export const forAll = (f: unknown, options: PropertyOptions = {}): PropertyCheck
       fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
     })
   const paths = leafPaths(declared.def).map((p) => p.replace(/^\[0\]\.?/, ''))
-  for (const path of Object.keys(options.domain ?? {}))
-    if (!paths.includes(path))
-      raise({ _tag: 'BadInput', where: 'forAll', reason: `${meta.name} has no input '${path}'.`, fix: `name one of ${paths.join(', ')}.` })
-  const check = checkGradWith(options.registry ?? coreRegistry)
+  checkRanges(options.domain, 'domain', meta.name, paths)
+  checkRanges(options.sizes, 'sizes', meta.name, [...namedAxes(declared.specs)])
+  const check = checkGradWith(registryIn(options.registry ?? coreRegistry, 'forAll'))
   const at = ({ leaves }: Drawn): E.Either<AdError, Checked> => {
     const tensors = leaves.map((a) => new Tensor(a.shape, a.dtype, a.data))
     try {

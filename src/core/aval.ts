@@ -1,7 +1,8 @@
 /** Abstract values: shape and dtype without data. Shared between nodes wherever possible. */
 
 import { raise } from './explain.js'
-import { MAX_SIZE, sameShape, showShape, sizeOf } from './shape.js'
+import { dtypeOf, integersOf } from './given.js'
+import { MAX_SIZE, sameShape, showShape } from './shape.js'
 import type { DType } from './types/dtype.js'
 
 /** Type without data. */
@@ -28,16 +29,29 @@ const scalars: Readonly<Record<DType, Aval>> = {
 /**
  * The aval of a shape and a dtype: what a primitive's shape rule gives.
  *
- * Errors  BadInput for lengths that are negative or not whole, or more elements than an array can have.
+ * Errors  BadInput for lengths that are negative or not whole, more elements than an array can have, or what is not a dtype.
  * @example aval([2, 3], 'f32').size   // 6
  */
 export const aval = (shape: readonly number[], dtype: DType): Aval => {
+  dtypeOf(dtype, 'dtype')
+  if (!Array.isArray(shape)) return noShape(shape)
   if (shape.length === 0) return scalars[dtype]
-  const size = sizeOf(shape)
-  if (!(size <= MAX_SIZE) || shape.some((d) => !Number.isInteger(d) || d < 0))
-    raise({ _tag: 'BadInput', where: 'shape', reason: `${showShape(shape)} is not a shape of at most ${MAX_SIZE} elements.` })
-  return { shape, dtype, size }
+  let size = 1
+  for (let i = 0; i < shape.length; i++) {
+    const d = shape[i]!
+    if (!(Number.isInteger(d) && d >= 0)) return noShape(shape)
+    size *= d
+  }
+  return size <= MAX_SIZE ? { shape, dtype, size } : noShape(shape)
 }
+/** A shape from outside; the error names the operation. */
+export const shapeGiven = (given: unknown, where: string): readonly number[] => integersOf(given, 'a shape', where)
+const noShape = (shape: unknown): never =>
+  raise({
+    _tag: 'BadInput',
+    where: 'shape',
+    reason: `${showShape(shapeGiven(shape, 'shape'))} is not a shape of at most ${MAX_SIZE} elements.`,
+  })
 
 export const sameAval = (a: Aval, b: Aval): boolean => a === b || (a.dtype === b.dtype && sameShape(a.shape, b.shape))
 export const showAval = (a: Aval): string => `${a.dtype} ${showShape(a.shape)}`

@@ -1,4 +1,6 @@
 /** What a backend is: a value that prepares programs and runs them. */
+import { raise } from './explain.js'
+import { shown } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import type { Program } from './program.js'
 
@@ -13,10 +15,18 @@ export interface Executable {
   readonly dispose: () => void
 }
 
+/** How `onDevice` stores elements. */
+export interface PlaceOptions {
+  /** f32 in 32 bits, or as f16 in half of the memory: rounded once, read back as f32. Other dtypes are stored as they are. */
+  readonly storage?: 'f32' | 'f16'
+}
+
 /** Elements that a device holds, of one dtype and size. */
 export interface DeviceArray {
   /** Name of the backend that made it. */
   readonly backend: string
+  /** f32 elements are stored as f16. */
+  readonly half?: boolean
   /** A copy of the elements, after all that was asked of the device before. */
   readonly read: () => Promise<TypedArray>
   readonly dispose: () => void
@@ -103,9 +113,33 @@ export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
    */
   readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<AsyncExecutable>
   /** Copies an array to the backend's device, where it has one. */
-  readonly place?: (array: NDArray) => Promise<DeviceArray>
+  readonly place?: (array: NDArray, options?: PlaceOptions) => Promise<DeviceArray>
 }
 /** A backend that gives results at once. */
 export type SyncBackend = Backend<'sync'>
 /** A backend that gives Promises. */
 export type AsyncBackend = Backend<'async'>
+
+const runs = (x: unknown): x is Backend => {
+  const { kind, prepare } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Backend>
+  return (kind === 'sync' || kind === 'async') && typeof prepare === 'function'
+}
+
+/** What is given as a backend. */
+export const backendOf = (given: unknown, where: string): Backend =>
+  runs(given)
+    ? given
+    : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a backend.`, fix: 'use cpu(), webgpu() or reference().' })
+
+/** A backend that answers at once. */
+export const syncBackendOf = (given: unknown, where: string): SyncBackend => {
+  const backend = backendOf(given, where)
+  return backend.kind === 'sync'
+    ? (backend as SyncBackend)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `the backend ${backend.name} is asynchronous.`,
+        fix: 'use cpu() here, or compileAsync or run.',
+      })
+}

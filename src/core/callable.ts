@@ -2,6 +2,7 @@
 import type { Aval } from './aval.js'
 import { raise } from './explain.js'
 import { asExpr, constant, isExpr, type Node, substitute } from './expr.js'
+import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, liftTree, makeProgram, type Program } from './program.js'
 import { traced } from './sites.js'
@@ -29,10 +30,10 @@ export interface ReadArgs {
 
 const META = Symbol('codual.meta')
 
-/** The meta of a function: its own, or that of a plain function. */
-export const metaOf = (f: unknown): Meta => {
+/** The meta of a function: its own, or that of a plain function. `where` is what it is given to. */
+export const metaOf = (f: unknown, where = 'a transform'): Meta => {
   if (typeof f !== 'function')
-    return raise({ _tag: 'BadInput', where: 'a transform', reason: `${typeof f} is not a function.`, fix: 'pass a function or an fn.' })
+    return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: 'pass a function or an fn.' })
   const own = (f as { [META]?: Meta })[META]
   if (own !== undefined) return own
   return { name: f.name === '' ? 'f' : f.name, arity: f.length, body: (args) => (f as (...xs: readonly unknown[]) => unknown)(...args) }
@@ -139,8 +140,12 @@ export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Pro
   return makeProgram({ name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree })
 }
 
-/** Traces a declared function, with sizes for its named dimensions. */
-export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>> = {}): Program => {
+/** The names of the axes that a declaration leaves open. */
+export const namedAxes = (specs: readonly Spec[]): ReadonlySet<string> =>
+  new Set(specs.flatMap((s) => s.shape.filter((d) => typeof d === 'string')))
+
+/** Traces a declared function, with sizes for its named dimensions. `where` is what they are given to. */
+export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>> = {}, where = meta.name): Program => {
   const want =
     meta.declared ??
     raise({
@@ -149,7 +154,18 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
       reason: 'the shapes of its arguments are not declared.',
       fix: 'make it with fn, or give example arguments.',
     })
-  const names: Names = new Map(Object.entries(sizes).map(([k, size]) => [k, { size, path: 'the given sizes' }]))
+  const axes = namedAxes(want.specs)
+  const names: Names = new Map()
+  for (const [k, size] of Object.entries(recordOf(sizes, 'the sizes of named axes', where))) {
+    if (!axes.has(k))
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${meta.name} declares no axis '${k}'.`,
+        fix: axes.size === 0 ? 'its sizes are all declared: leave it out.' : `its named axes: ${[...axes].join(', ')}.`,
+      })
+    names.set(k, { size: integerOf(size, `the size of '${k}'`, where), path: 'the given sizes' })
+  }
   return traceMeta(
     meta,
     want.def,
@@ -162,8 +178,10 @@ export const declare = (
   runtime: Runtime,
   declaration: unknown,
   body: (x: unknown) => unknown,
-  name: string = body.name,
+  options?: { readonly name?: string },
 ): ((...args: readonly unknown[]) => unknown) => {
+  const { name = functionOf(body, 'the second argument', 'fn').name } = optionsOf(options, { name: true }, 'fn')
+  if (typeof name !== 'string') raise({ _tag: 'BadInput', where: 'fn', reason: `name must be a string, not ${shown(name)}.` })
   const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x) || (isLeaf(x) && !Array.isArray(x)))
   for (const l of leaves)
     if (!isSpec(l))

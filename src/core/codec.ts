@@ -2,6 +2,7 @@
 import * as t from 'io-ts'
 import type { AdError } from './error.js'
 import { raise } from './explain.js'
+import { listOf, shown } from './given.js'
 import { allocate, type TypedArray } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import { isSpec, type Names, type Spec } from './spec.js'
@@ -267,13 +268,20 @@ export const codec = (declaration: unknown): t.Type<unknown> => {
       const tree = flatten(x, 'codec')
       return unflatten(
         tree.def,
-        tree.leaves.map((l) => encodeLeaf(l as Tensor)),
+        tree.leaves.map((l) =>
+          isTensor(l) ? encodeLeaf(l) : raise({ _tag: 'BadInput', where: 'codec', reason: `${shown(l)} is not a tensor.` }),
+        ),
       )
     },
   )
   return type
 }
 
+const isValidationError = (x: unknown): x is t.ValidationError => {
+  const { context, message } = (typeof x === 'object' && x !== null ? x : {}) as Partial<t.ValidationError>
+  const isEntry = (c: unknown): boolean => typeof (c as Partial<t.ContextEntry> | null | undefined)?.key === 'string'
+  return Array.isArray(context) && context.every(isEntry) && (message === undefined || typeof message === 'string')
+}
 /** Path and reason of one error. The codec may be a part of a larger one: then its message tells the last steps of the path only. */
 const decoded = (e: t.ValidationError): { readonly path: string; readonly reason: string } => {
   const keys = e.context.map((c) => c.key).filter((k) => k !== '')
@@ -291,4 +299,16 @@ const decoded = (e: t.ValidationError): { readonly path: string; readonly reason
  * import { mapLeft } from 'fp-ts/lib/Either.js'
  * mapLeft(decodeError)(codec({ x: f64(2) }).decode({ x: 'a' }))   // Left({ _tag: 'Decode', errors: [{ path: 'x', ... }] })
  */
-export const decodeError = (errors: t.Errors): AdError => ({ _tag: 'Decode', errors: errors.map(decoded) })
+export const decodeError = (errors: t.Errors): AdError => ({
+  _tag: 'Decode',
+  errors: (listOf(errors, 'the errors', 'decodeError') as t.Errors).map((e) =>
+    isValidationError(e)
+      ? decoded(e)
+      : raise({
+          _tag: 'BadInput',
+          where: 'decodeError',
+          reason: `${shown(e)} is not an error of io-ts.`,
+          fix: 'give what decode has in Left.',
+        }),
+  ),
+})

@@ -1,12 +1,20 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
-import type { AsyncBackend, AsyncExecutable, Backend, Elements, Explanation, SyncBackend } from './backend.js'
+import {
+  type AsyncBackend,
+  type AsyncExecutable,
+  type Backend,
+  backendOf,
+  type Elements,
+  type Explanation,
+  type SyncBackend,
+} from './backend.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { apply, input } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { elementwise } from './ops/elementwise.js'
 import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
-import { type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
+import { accumulates, type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'
 
 /** A function compiled for an asynchronous backend. */
@@ -59,30 +67,36 @@ const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecu
 const nothing = (): void => undefined
 
 /** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
-export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore => {
-  const signatures = makeSignatures<Later, Elements>(f, elementsOf, (program, located) => {
-    const made: Promise<AsyncExecutable>[] = []
-    const prepared = (p: Program): Promise<AsyncExecutable> => {
-      const executable = prepareOn(backend, p).catch((e) => {
-        throw located(e)
-      })
-      executable.catch(nothing) // whoever calls sees the rejection
-      made.push(executable)
-      return executable
-    }
-    const whole = withoutCaptures(program)
-    const executable = prepared(whole)
-    let adding: Promise<AsyncExecutable> | undefined
-    return {
-      executable,
-      adding: () => {
-        adding ??= prepared(intoSums(whole))
-        return adding
-      },
-      made: () => made,
-      captured: program.captured.map((n) => capturedTensor(n)!),
-    }
-  })
+export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync'): CompiledAsyncCore => {
+  const backend = backendOf(given, where)
+  const signatures = makeSignatures<Later, Elements>(
+    f,
+    elementsOf,
+    (program, located) => {
+      const made: Promise<AsyncExecutable>[] = []
+      const prepared = (p: Program): Promise<AsyncExecutable> => {
+        const executable = prepareOn(backend, p).catch((e) => {
+          throw located(e)
+        })
+        executable.catch(nothing) // whoever calls sees the rejection
+        made.push(executable)
+        return executable
+      }
+      const whole = withoutCaptures(program)
+      const executable = prepared(whole)
+      let adding: Promise<AsyncExecutable> | undefined
+      return {
+        executable,
+        adding: () => {
+          adding ??= prepared(intoSums(whole))
+          return adding
+        },
+        made: () => made,
+        captured: program.captured.map((n) => capturedTensor(n)!),
+      }
+    },
+    where,
+  )
   let queue: Promise<unknown> = Promise.resolve()
   const enqueue = <A>(job: () => Promise<A>): Promise<A> => {
     const done = queue.then(job)
@@ -120,9 +134,9 @@ export const compileAsync = (f: unknown, backend: Backend): CompiledAsyncCore =>
     return reading(inputs, async () => toTensors(p.program, (await (await ready(p)).run(inputs)) as readonly TypedArray[]))
   }
   const compiled = call as unknown as CompiledAsyncCore
-  compiled.into = (outputs, options = {}) => {
+  compiled.into = (outputs, options) => {
+    const accumulate = accumulates(options)
     const targets = readTargets(outputs)
-    const accumulate = options.accumulate ?? false
     const onDevice = accumulate && targets.data.some(onADevice)
     let checked: Prepared<Later> | undefined
     return async (...args) => {

@@ -3,6 +3,7 @@ import { type Aval, isFloat, sameAval, showAval } from './aval.js'
 import { callable, metaOf, type Runtime } from './callable.js'
 import { raise } from './explain.js'
 import { applyMulti, asExpr, asNode, CONST, constant, INPUT, input, type Node, OUTPUT } from './expr.js'
+import { type Names, optionsOf } from './given.js'
 import { lift } from './lift.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive, flatProgram } from './ops/custom.js'
 import { stopGradient } from './ops/elementwise.js'
@@ -19,6 +20,8 @@ interface UserRules {
   readonly frule?: (primals: unknown, tangents: unknown) => unknown
   readonly rrule?: (primals: unknown) => unknown
 }
+
+const userRules: Names<UserRules> = { frule: true, rrule: true }
 
 /** One place of a result: what messages call it, and what must be there. */
 interface Place {
@@ -212,8 +215,9 @@ const close = (outputs: readonly Node[], inputs: readonly Node[], mark: number) 
 export const makeCustomRule =
   (runtime: Runtime) =>
   (f: unknown, rules: UserRules): ((...args: readonly unknown[]) => unknown) => {
-    const meta = metaOf(f)
+    const meta = metaOf(f, 'customRule')
     const op = `customRule(${meta.name})`
+    optionsOf(rules, userRules, op)
     for (const k of ['frule', 'rrule'] as const)
       if (rules?.[k] !== undefined && typeof rules[k] !== 'function')
         raise({ _tag: 'BadInput', where: op, reason: `${k} is not a function.`, fix: 'give { frule } or { rrule }, or both.' })

@@ -1,6 +1,7 @@
 /** Tensors whose elements a device holds: made by `onDevice`, read back by `onHost`, written in place by `.into`. */
-import type { Backend, DeviceArray, Elements } from './backend.js'
+import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions } from './backend.js'
 import { raise } from './explain.js'
+import { optionsOf, shown } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { isTensor, makeTensor, Tensor } from './tensor.js'
 import { flatten, leafPaths, unflatten } from './tree.js'
@@ -36,7 +37,7 @@ export class DeviceTensor extends Tensor {
     this.array.dispose()
   }
   override toString(): string {
-    return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}`
+    return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}${this.array.half === true ? ' as f16' : ''}`
   }
 }
 const symbol = (Symbol as { readonly dispose?: symbol }).dispose
@@ -63,14 +64,17 @@ export const hosted = (xs: readonly Elements[], where: string): readonly TypedAr
  * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
  * in place, so that a training loop moves no parameter. On a backend without a device: copies.
  *
+ * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in
+ * every computation, read back as f32. Other dtypes stay as they are.
  * `dispose()` on a tensor frees its memory at once; what is forgotten is freed some time later.
- * Errors  Unsupported for a dtype that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
+ * Errors  Unsupported for a dtype or a storage that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
  * @example
  * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
  * await onHost(w)   // Tensor f32 [2] [1, 2]
  */
-export const onDevice = async (tree: unknown, backend: Backend): Promise<unknown> => {
+export const onDevice = async (tree: unknown, backend: Backend, options?: PlaceOptions): Promise<unknown> => {
   const { leaves, def } = flatten(tree, 'onDevice')
+  backendOf(backend, 'onDevice')
   const paths = leafPaths(def)
   const tensors = leaves.map((x, i) => {
     if (x instanceof DeviceTensor)
@@ -78,8 +82,15 @@ export const onDevice = async (tree: unknown, backend: Backend): Promise<unknown
     return makeTensor(x, undefined, undefined, 'onDevice')
   })
   const place = backend.place
-  if (place === undefined) return unflatten(def, tensors)
-  const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t))))
+  const { storage } = optionsOf(options, { storage: true }, 'onDevice')
+  if (storage !== undefined && storage !== 'f32' && storage !== 'f16')
+    raise({ _tag: 'BadInput', where: 'onDevice', reason: `storage is ${shown(storage)}.`, fix: 'use one of f32, f16.' })
+  if (place === undefined) {
+    if (storage === 'f16')
+      raise({ _tag: 'Unsupported', backend: backend.name, what: 'storage as f16', fix: "leave out storage: 'f16', or use webgpu()." })
+    return unflatten(def, tensors)
+  }
+  const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t, options))))
   const failed = placed.find((r) => r.status === 'rejected')
   if (failed === undefined)
     return unflatten(

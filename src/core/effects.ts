@@ -2,9 +2,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { ReaderTaskEither } from 'fp-ts/lib/ReaderTaskEither.js'
 import { showAval } from './aval.js'
-import type { Backend, Explanation, SyncBackend } from './backend.js'
+import { type Backend, backendOf, type Explanation, type SyncBackend } from './backend.js'
 import { compileAsync } from './compile-async.js'
 import { type AdError, isAdException } from './error.js'
+import { functionOf, recordOf } from './given.js'
 import type { Program } from './program.js'
 import { compileSync } from './run.js'
 
@@ -62,32 +63,47 @@ const makeRunner = (f: unknown, backend: Backend): Runner => {
   const runner: Runner =
     backend.kind === 'sync'
       ? {
-          call: compileSync(f, {
-            kind: 'sync',
-            name: backend.name,
-            prepare: (program) => {
-              const since = now()
-              return told((backend as SyncBackend).prepare(program), program, runner.log, since)
+          call: compileSync(
+            f,
+            {
+              kind: 'sync',
+              name: backend.name,
+              prepare: (program) => {
+                const since = now()
+                return told((backend as SyncBackend).prepare(program), program, runner.log, since)
+              },
             },
-          }),
+            'run',
+          ),
           log: undefined,
         }
       : {
-          call: compileAsync(f, {
-            kind: 'async',
-            name: backend.name,
-            prepare: async (program) => {
-              const { log } = runner
-              const since = now()
-              return told(await (backend as Backend<'async'>).prepare(program), program, log, since)
+          call: compileAsync(
+            f,
+            {
+              kind: 'async',
+              name: backend.name,
+              prepare: async (program) => {
+                const { log } = runner
+                const since = now()
+                return told(await (backend as Backend<'async'>).prepare(program), program, log, since)
+              },
             },
-          }),
+            'run',
+          ),
           log: undefined,
         }
   return runner
 }
 
-const nameOf = (f: unknown): string => (f as { readonly name?: string }).name || 'f'
+const nameOf = (f: unknown): string => (f as { readonly name?: string } | null | undefined)?.name || 'f'
+/** What is given as an Env; one that has more is one for other programs too. */
+const envOf = (given: Env): Env => {
+  const { backend, log } = recordOf(given, 'the Env', 'run')
+  backendOf(backend, 'run')
+  if (log !== undefined) functionOf(log, 'log', 'run')
+  return given
+}
 
 /**
  * A function as an effect: nothing happens before the TaskEither runs. As `compile`, it is traced once per signature and backend: what
@@ -96,10 +112,13 @@ const nameOf = (f: unknown): string => (f as { readonly name?: string }).name ||
 export const runCore = (f: unknown): ((...args: readonly unknown[]) => ReaderTaskEither<Env, AdError, unknown>) => {
   const runners = new WeakMap<Backend, Runner>()
   return (...args) =>
-    ({ backend, log }) =>
+    (env) =>
     async () => {
       const since = now()
+      let known: Env | undefined
       try {
+        known = envOf(env)
+        const { backend, log } = known
         let runner = runners.get(backend)
         if (runner === undefined) {
           runner = makeRunner(f, backend)
@@ -111,7 +130,7 @@ export const runCore = (f: unknown): ((...args: readonly unknown[]) => ReaderTas
         return E.right(value)
       } catch (e) {
         const error = toError(e)
-        log?.({ _tag: 'Failed', name: nameOf(f), backend: backend.name, error })
+        known?.log?.({ _tag: 'Failed', name: nameOf(f), backend: known.backend.name, error })
         return E.left(error)
       }
     }
@@ -124,7 +143,7 @@ export const runSyncCore =
     let compiled: ((...args: readonly unknown[]) => unknown) | undefined
     return (...args) => {
       try {
-        compiled ??= compileSync(f, backend)
+        compiled ??= compileSync(f, backend, 'runSync')
         return E.right(compiled(...args))
       } catch (e) {
         return E.left(toError(e))

@@ -2,6 +2,7 @@
 import { type Aval, aval, sameAval } from './aval.js'
 import { raise } from './explain.js'
 import { apply, asExpr, type Node } from './expr.js'
+import { functionOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import { lift, liftFloat, liftPair } from './lift.js'
 import type { NDArray } from './ndarray.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from './primitive.js'
@@ -100,6 +101,32 @@ interface Declaration<N extends string> {
   readonly alias?: boolean
 }
 
+const declared: Names<Declaration<string>> = {
+  name: true,
+  scalar: true,
+  integer: true,
+  domain: true,
+  extremes: true,
+  kinks: true,
+  cost: true,
+  source: true,
+  tolerance: true,
+  integers: true,
+  result: true,
+  args: true,
+  family: true,
+  identity: true,
+  alias: true,
+}
+/** The declaration that `unary` or `binary` was given, where it is one. */
+const declaration = <const N extends string>(given: Declaration<N>, where: string): Declaration<N> => {
+  const d = optionsOf<Declaration<string>>(recordOf(given, 'the declaration', where), declared, where)
+  if (typeof d.name !== 'string' || d.name === '')
+    raise({ _tag: 'BadInput', where, reason: `its name is ${shown(d.name)}.`, fix: 'give a text.' })
+  functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
+  return given
+}
+
 const samplesOf = (arity: number, domain: readonly (readonly [number, number])[] | undefined): Primitive<string, NoParams>['samples'] => {
   const arg = (i: number, shape: readonly number[]) => ({ shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) })
   const all = (shape: readonly number[]) => ({ args: Array.from({ length: arity }, (_, i) => arg(i, shape)), params: NO_PARAMS })
@@ -147,7 +174,7 @@ export type Op<F, N extends string, A extends readonly ArgKind[]> = F & { readon
  * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
  */
 export const unary = <const N extends string>(d: Declaration<N>) => {
-  const prim = elementwise(['float'] as const, d)
+  const prim = elementwise(['float'] as const, declaration(d, 'unary'))
   const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
   return Object.assign(f, { primitive: prim })
 }
@@ -158,7 +185,7 @@ export const unary = <const N extends string>(d: Declaration<N>) => {
  * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
  */
 export const binary = <const N extends string>(d: Declaration<N>) => {
-  const prim = elementwise(['float', 'float'] as const, d)
+  const prim = elementwise(['float', 'float'] as const, declaration(d, 'binary'))
   const f = (a: unknown, b: unknown): AnyExpr => {
     let [x, y] = liftPair(a, b, d.name)
     if (x.aval.dtype === 'bool' || (x.aval.dtype === 'i32' && d.integers !== true)) {

@@ -1,5 +1,5 @@
 /** The only place with prose: an AdError in words, with the equation, the user's line and the fix. */
-import { type AdError, AdException, type Site } from './error.js'
+import { type AdError, type AdErrorTag, AdException, type Site } from './error.js'
 import { showShape } from './shape.js'
 
 const bytes = (n: number): string =>
@@ -53,12 +53,49 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
   }
 }
 
+/** Every tag, with the property of the error that is an array. */
+const arrays: Readonly<Record<AdErrorTag, string | undefined>> = {
+  ShapeMismatch: undefined,
+  DTypeMismatch: 'dtypes',
+  BadInput: undefined,
+  NotScalar: 'shape',
+  NotDifferentiable: undefined,
+  MissingRule: undefined,
+  NotImplemented: undefined,
+  MissingKernel: undefined,
+  DuplicatePrimitive: undefined,
+  OutOfMemory: undefined,
+  Unsupported: undefined,
+  Device: undefined,
+  Decode: 'errors',
+  InternalLaw: undefined,
+}
+const isAdError = (x: unknown): x is AdError => {
+  if (typeof x !== 'object' || x === null) return false
+  const { _tag: tag } = x as { readonly _tag?: unknown }
+  if (typeof tag !== 'string' || !Object.hasOwn(arrays, tag)) return false
+  const array = arrays[tag as AdErrorTag]
+  return array === undefined || Array.isArray((x as Readonly<Record<string, unknown>>)[array])
+}
+/** The same error; BadInput where it is none. */
+const known = (e: AdError, where: string): AdError =>
+  isAdError(e)
+    ? e
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'this is not an AdError.',
+        fix: 'give what run and runSync have in Left, or the error of an AdException: if (isAdException(e)) explain(e.error).',
+      })
+
 /**
  * An AdError in words: what, where (the equation and the user's own line), what to do.
  *
+ * Errors  BadInput for anything but an AdError: of an AdException give `error`.
  * @example explain({ _tag: 'NotScalar', op: 'grad', shape: [3], dtype: 'f64' })   // 'NotScalar: grad needs a scalar ...'
  */
-export const explain = (e: AdError): string => {
+export const explain = (given: AdError): string => {
+  const e = known(given, 'explain')
   const [what, fix] = headline(e)
   const site: Site | undefined = 'site' in e ? e.site : undefined
   const where = site
@@ -89,7 +126,8 @@ export const userFrame = (stack: string | undefined): string | undefined => {
  *
  * @example runSync(cpu())(() => raise({ _tag: 'BadInput', where: 'half', reason: 'needs an even length.' }))()   // Left({ _tag: 'BadInput', where: 'half', ... })
  */
-export const raise = (e: AdError): never => {
+export const raise = (given: AdError): never => {
+  const e = known(given, 'raise')
   const carrier = new Error()
   let error = e
   if (!('site' in e && e.site?.source) && e._tag !== 'Decode' && e._tag !== 'DuplicatePrimitive') {

@@ -22,6 +22,9 @@ export interface InputInfo {
   readonly captured?: Tensor
 }
 
+/** The path of an input without its argument's number, where that is the first. */
+export const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
+
 let built = 0
 /** How many nodes there have been. */
 export const nodesBuilt = (): number => built
@@ -55,9 +58,21 @@ export class Node {
   get dtype(): DType {
     return this.aval.dtype
   }
-  /** Printed by Node's console and by `String(x)`. */
+  /** Printed by Node's console and by `String(x)`: what it is, not what it is made of (`show` prints that). */
   toString(): string {
-    return `Expr ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
+    const { kind, data } = this
+    const what =
+      kind === CONST
+        ? Object.is(data, -0)
+          ? '-0'
+          : String(data)
+        : kind === INPUT
+          ? plain((data as InputInfo).name ?? '') || ((data as InputInfo).captured === undefined ? 'input' : 'tensor')
+          : (this.prim ?? this.args[0]!.prim)!.name
+    return `Expr ${what}: ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
   }
 }
 Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })

@@ -3,6 +3,7 @@ import { type Aval, aval } from './aval.js'
 import { metaOf, traceDeclared } from './callable.js'
 import { raise } from './explain.js'
 import { asExpr, CONST, INPUT, type InputInfo, isExpr, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { functionOf, recordOf } from './given.js'
 import { allocate, emptyArray, type NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
 import { capturedTensor, liftTree, type Program } from './program.js'
@@ -113,15 +114,25 @@ const pathsOf = (p: Program): ReadonlyMap<Node, string> => {
  * Errors  BadInput when f has no declared shapes.
  * @example interpret<number>({ input: () => 0, literal: () => 0, captured: () => 0, apply: (_, args) => [Math.max(0, ...args) + 1] })(fn({ x: f64(3) }, ({ x }) => sum(mul(sin(x), x))))   // 3
  */
-export const interpret = <A>(algebra: Algebra<A>): Interpret<A> =>
-  ((target: unknown, more?: unknown): unknown => {
+export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
+  recordOf(algebra, 'the algebra', 'interpret')
+  for (const part of ['input', 'literal', 'captured', 'apply'] as const) functionOf(algebra[part], part, 'interpret')
+  return ((target: unknown, more?: unknown): unknown => {
     if (typeof target === 'function') {
-      const p = traceDeclared(metaOf(target), more as Readonly<Record<string, number>> | undefined)
+      const p = traceDeclared(metaOf(target, 'interpret'), more as Readonly<Record<string, number>> | undefined, 'interpret')
       return unflatten(p.outputTree, fold(algebra, p.outputs, undefined, pathsOf(p)))
     }
     const { nodes, def } = isExpr(target) ? { nodes: [target], def: { _tag: 'Leaf' as const } } : liftTree(target, 'interpret')
+    if (more !== undefined && !(more instanceof Map))
+      raise({
+        _tag: 'BadInput',
+        where: 'interpret',
+        reason: 'the known values are not a Map.',
+        fix: 'give new Map([[expression, value]]).',
+      })
     return unflatten(def, fold(algebra, nodes, more as ReadonlyMap<Node, A> | undefined))
   }) as Interpret<A>
+}
 
 /** Evaluation by the primitives' meanings. */
 export const evaluating = (input: (at: InputAt) => NDArray): Algebra<NDArray> => ({

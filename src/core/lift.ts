@@ -18,7 +18,7 @@ export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
         _tag: 'DTypeMismatch',
         op,
         dtypes: ['i32'],
-        reason: `${op}: the fraction ${x} beside an i32`,
+        reason: `the fraction ${x} beside an i32`,
         fix: `cast the i32 to f32 or f64 first.`,
       })
     return constant(x, dtype ?? 'f64')

@@ -5,10 +5,11 @@ import type { AdError } from './error.js'
 import { raise } from './explain.js'
 import { applyAny, asExpr } from './expr.js'
 import type { Facet, KernelFunction, KernelTable, Missing } from './facets.js'
+import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import { lift } from './lift.js'
 import { composedRules, type Lowering } from './lowered.js'
-import { type AnyPrimitive, type ArgKind, NO_PARAMS, type NoParams, type Primitive } from './primitive.js'
-import { emptyRegistry, type Registry, type Rule, registryOf } from './registry.js'
+import { type AnyPrimitive, type ArgKind, isPrimitive, NO_PARAMS, type NoParams, type Primitive, primitiveOf } from './primitive.js'
+import { emptyRegistry, type Registry, type Rule, registryIn, registryOf } from './registry.js'
 import type { AnyExpr } from './types/expr.js'
 
 /** A primitive, or the function that `unary` or `binary` made of it. */
@@ -66,10 +67,26 @@ export interface Plugin {
 const bad = (plugin: string, reason: string, fix?: string): never =>
   raise({ _tag: 'BadInput', where: `definePlugin ${plugin}`, reason, ...(fix !== undefined && { fix }) })
 
+/** What is given as a plugin. */
+export const pluginIn = (given: unknown, where: string): Plugin => {
+  const { ops, registry, kernels, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Plugin>
+  if (!(ops instanceof Map && typeof kernels === 'object' && kernels !== null && Array.isArray(duplicates)))
+    return raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a plugin.`, fix: 'make one with definePlugin.' })
+  registryIn(registry, where)
+  return given as Plugin
+}
+
+const parts: Names<PluginSpec<PluginOps, unknown>> = { name: true, ops: true, lower: true, rules: true, kernels: true }
 const isFacet = (row: KernelRow<never, unknown, unknown>): row is Facet<unknown, unknown> => typeof row === 'object'
 
 /** A kernel row as a facet, of a kind that the primitive can have. */
 const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown, unknown>): Facet<unknown, unknown> => {
+  if (row === null || !(typeof row === 'function' || typeof (row as { readonly kind?: unknown }).kind === 'string'))
+    return bad(
+      plugin,
+      `the kernel of ${p.name} is ${shown(row)}.`,
+      'give a function (args, params, outs) => void, perElement() or missing(reason).',
+    )
   const facet: Facet<unknown, unknown> = isFacet(row) ? row : { kind: 'call', f: row as KernelFunction }
   const scalar = facet.kind === 'inline' || facet.kind === 'perElement'
   if (facet.kind === 'planned') bad(plugin, `the planner knows nothing of ${p.name}`, 'give a function, or lower it.')
@@ -86,6 +103,8 @@ const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown,
 const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Lowering | undefined): Rule => {
   const derived = lowering === undefined ? {} : composedRules(lowering)
   if (row === undefined) return { primitive: p, ...derived }
+  if (typeof row !== 'object' || row === null || !('kind' in row || isPrimitive(row.primitive)))
+    return bad(plugin, `the rule of ${p.name} is ${shown(row)}.`, 'give a rule of it, or missing(reason).')
   if ('kind' in row) return { primitive: p, missing: row.reason }
   if (row.primitive !== p) bad(plugin, `the rule of ${p.name} is one of ${row.primitive.name}`, 'give the rule of this very primitive.')
   return { ...derived, ...row }
@@ -110,18 +129,24 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
 export const definePlugin = <const O extends PluginOps, L extends { readonly [K in keyof O]?: LowerRow<O[K]> } = Record<never, never>>(
   spec: PluginSpec<O, L>,
 ): Plugin => {
+  optionsOf<PluginSpec<PluginOps, unknown>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
+  if (typeof spec.name !== 'string')
+    raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
   const ops = new Map<string, AnyPrimitive>()
-  for (const [name, op] of Object.entries(spec.ops)) {
-    const p = 'primitive' in op ? op.primitive : op
+  for (const [name, op] of Object.entries(recordOf(spec.ops, 'ops', `definePlugin ${spec.name}`))) {
+    const p = primitiveOf(op, `definePlugin ${spec.name}: ${name}`)
     if (p.name !== name) bad(spec.name, `the primitive under ${name} has the name ${p.name}`, 'use its own name as the key.')
     ops.set(name, p)
   }
   const rows = <R>(what: string, table: object | undefined): ReadonlyMap<string, R> => {
-    const given = new Map(Object.entries(table ?? {}).filter(([, row]) => row !== undefined))
+    const given = new Map(
+      Object.entries(table === undefined ? {} : recordOf(table, what, `definePlugin ${spec.name}`)).filter(([, row]) => row !== undefined),
+    )
     for (const name of given.keys()) if (!ops.has(name)) bad(spec.name, `${what} has a row for ${name}, which is none of its ops`)
     return given
   }
   const lowerings = rows<Lowering>('lower', spec.lower)
+  for (const [name, f] of lowerings) functionOf(f, `lower.${name}`, `definePlugin ${spec.name}`)
   const rules = rows<RuleRow>('rules', spec.rules)
   const registry = registryOf([...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name))))
   const table = (backend: string): KernelTable<unknown, unknown> => {
@@ -136,7 +161,8 @@ export const definePlugin = <const O extends PluginOps, L extends { readonly [K 
     return facets
   }
   // Lowerings are for every shipped backend.
-  const backends = new Set(['cpu', 'webgpu', ...Object.keys(spec.kernels ?? {})])
+  const { kernels: given = {} } = spec
+  const backends = new Set(['cpu', 'webgpu', ...Object.keys(recordOf(given, 'kernels', `definePlugin ${spec.name}`))])
   const kernels = Object.fromEntries([...backends].map((b) => [b, table(b)] as const).filter(([, t]) => t.size > 0))
   return { name: spec.name, ops, registry, kernels: kernels as Plugin['kernels'], duplicates: [] }
 }
@@ -166,6 +192,8 @@ const union = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>, clash: (key: K)
 export const pluginMonoid: Monoid<Plugin> = {
   empty,
   concat: (a, b) => {
+    pluginIn(a, 'pluginMonoid')
+    pluginIn(b, 'pluginMonoid')
     if (a === empty || a === b) return b
     if (b === empty) return a
     const duplicates = [...a.duplicates, ...b.duplicates]
@@ -206,6 +234,21 @@ export const applyPrimitive = <N extends string, P, A extends readonly ArgKind[]
   args: readonly unknown[],
   ...[params]: NoParams extends P ? readonly [params?: P] : readonly [params: P]
 ): readonly [AnyExpr, ...AnyExpr[]] => {
+  if (!isPrimitive(primitive))
+    return raise({
+      _tag: 'BadInput',
+      where: 'applyPrimitive',
+      reason: `${shown(primitive)} is not a primitive.`,
+      fix: 'a function that unary or binary made has one: op.primitive. It can be called itself.',
+    })
+  listOf(args, 'the arguments', `applyPrimitive: ${primitive.name}`)
+  if (!primitive.codec.is(params ?? NO_PARAMS))
+    raise({
+      _tag: 'BadInput',
+      where: `applyPrimitive: ${primitive.name}`,
+      reason: params === undefined ? 'its parameters are missing.' : `${shown(params)} is none of its parameters.`,
+      fix: `they are ${primitive.codec.name}.`,
+    })
   if (!primitive.variadic && args.length !== primitive.args.length)
     raise({ _tag: 'BadInput', where: primitive.name, reason: `takes ${primitive.args.length} arguments, got ${args.length}.` })
   const nodes = args.map((x) => lift(x, primitive.name))

@@ -1,6 +1,8 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
 import * as t from 'io-ts'
 import type { Aval } from './aval.js'
+import { raise } from './explain.js'
+import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import type { NDArray } from './ndarray.js'
 import type { DType } from './types/dtype.js'
 
@@ -95,11 +97,56 @@ export const NO_PARAMS: NoParams = Object.freeze({})
 // biome-ignore lint/suspicious/noExplicitAny: the one place where a primitive's parameter type is forgotten (Primitive is invariant in P)
 export type AnyPrimitive = Primitive<string, any, readonly ArgKind[]>
 
+/** Is this a primitive? */
+export const isPrimitive = (x: unknown): x is AnyPrimitive => {
+  const { name, args, shapeRule, meaning } = (typeof x === 'object' && x !== null ? x : {}) as Partial<AnyPrimitive>
+  return typeof name === 'string' && Array.isArray(args) && typeof shapeRule === 'function' && typeof meaning === 'function'
+}
+/** A primitive, or the function that `unary` or `binary` made of it. */
+export type OpOf<N extends string, P, A extends readonly ArgKind[]> = Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> }
+/** The primitive of what is given: itself, or that of the function that `unary` or `binary` made of it. */
+export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(op: OpOf<N, P, A>, where: string): Primitive<N, P, A> => {
+  const found = (op as Partial<{ readonly primitive: unknown }> | null | undefined)?.primitive ?? op
+  return isPrimitive(found)
+    ? (found as unknown as Primitive<N, P, A>)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(op)} is not a primitive.`,
+        fix: 'make one with primitive, unary or binary, or take one of the library: coreRegistry.rules.get(name).primitive.',
+      })
+}
+
 type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
   Primitive<N, P, A>,
   'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'
 > &
   Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'>>
+
+const declared: Names<Primitive> = {
+  name: true,
+  family: true,
+  args: true,
+  variadic: true,
+  multi: true,
+  class: true,
+  codec: true,
+  shapeRule: true,
+  meaning: true,
+  scalar: true,
+  integer: true,
+  scalarWith: true,
+  alias: true,
+  identity: true,
+  accumulates: true,
+  cost: true,
+  samples: true,
+  extremes: true,
+  kinks: true,
+  tolerance: true,
+  showParams: true,
+  source: true,
+}
 
 /**
  * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
@@ -119,8 +166,14 @@ type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
  */
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
-): Primitive<N, P, A> =>
-  Object.freeze({
+): Primitive<N, P, A> => {
+  const { name, args, shapeRule, meaning } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
+  if (typeof name !== 'string' || name === '')
+    raise({ _tag: 'BadInput', where: 'primitive', reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
+  listOf(args, 'args', `primitive ${name}`)
+  functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
+  functionOf(meaning, 'meaning', `primitive ${name}`)
+  return Object.freeze({
     variadic: false,
     multi: false,
     class: 'opaque',
@@ -131,3 +184,4 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     kinks: [],
     ...d,
   } as Primitive<N, P, A>)
+}

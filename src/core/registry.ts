@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import type { AdError } from './error.js'
 import { raise } from './explain.js'
-import type { AnyPrimitive } from './primitive.js'
+import { listOf, shown } from './given.js'
+import { type AnyPrimitive, isPrimitive } from './primitive.js'
 import type { Forced, Tangent } from './tangent.js'
 import type { AnyExpr } from './types/expr.js'
 
@@ -69,15 +70,35 @@ export interface Registry {
   readonly with: (...rules: readonly Rule[]) => Registry
 }
 
+/** What is given as a rule. */
+export const ruleIn = (given: unknown, where: string): Rule =>
+  isPrimitive((given as Partial<Rule> | null | undefined)?.primitive)
+    ? (given as Rule)
+    : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
+
 const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
   rules,
   duplicates,
   with: (...more) => {
+    for (const r of more) ruleIn(r, 'registry.with')
     const next = new Map(rules)
     for (const r of more) next.set(r.primitive.name, { ...next.get(r.primitive.name), ...r })
     return make(next, duplicates)
   },
 })
+
+/** What is given as a registry. */
+export const registryIn = (given: unknown, where: string): Registry => {
+  const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
+  return rules instanceof Map && Array.isArray(duplicates)
+    ? (given as Registry)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(given)} is not a registry.`,
+        fix: 'use coreRegistry, coreRegistry.with(rule) or registryOf(rules).',
+      })
+}
 
 /** The registry without rules: the unit of `registryMonoid`. */
 export const emptyRegistry: Registry = make(new Map(), [])
@@ -92,7 +113,8 @@ export const emptyRegistry: Registry = make(new Map(), [])
 export const registryOf = (rules: readonly Rule[]): Registry => {
   const map = new Map<string, Rule>()
   const duplicates: string[] = []
-  for (const r of rules) {
+  for (const given of listOf(rules, 'the rules', 'registryOf')) {
+    const r = ruleIn(given, 'registryOf')
     if (map.has(r.primitive.name)) duplicates.push(r.primitive.name)
     map.set(r.primitive.name, r)
   }
@@ -107,6 +129,8 @@ export const registryOf = (rules: readonly Rule[]): Registry => {
 export const registryMonoid: Monoid<Registry> = {
   empty: emptyRegistry,
   concat: (a, b) => {
+    registryIn(a, 'registryMonoid')
+    registryIn(b, 'registryMonoid')
     if (a.rules.size === 0) return b
     if (b.rules.size === 0) return a
     const map = new Map(a.rules)

@@ -1,10 +1,11 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 import { type Aval, aval, sameAval } from './aval.js'
-import type { Elements, Executable, Explanation, SyncBackend } from './backend.js'
-import { type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from './callable.js'
+import { type Elements, type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
+import { type Meta, metaOf, namedAxes, type Runtime, readArgs, traceDeclared, traceMeta } from './callable.js'
 import { hosted } from './device-tensor.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
+import { flagOf, type Names, optionsOf } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { hasExpr, liftTree, makeProgram, type Program } from './program.js'
 import { sameShape } from './shape.js'
@@ -100,19 +101,21 @@ export interface Signatures<X, T extends Elements = TypedArray> {
   readonly close: () => readonly Prepared<X>[]
 }
 
-const isSizes = (x: unknown): x is Readonly<Record<string, number>> =>
+/** Are these sizes of axes that the declaration names? Anything else is an argument. */
+const isSizes = (x: unknown, axes: ReadonlySet<string>): x is Readonly<Record<string, number>> =>
   typeof x === 'object' &&
   x !== null &&
   Object.getPrototypeOf(x) === Object.prototype &&
-  Object.values(x).every((v) => typeof v === 'number')
+  Object.entries(x).every(([k, v]) => typeof v === 'number' && axes.has(k))
 
 /** `read` gives the elements of an argument. */
 export const makeSignatures = <X, T extends Elements = TypedArray>(
   f: unknown,
   read: (x: NDArray) => T,
   make: (program: Program, located: (e: unknown) => unknown) => X,
+  where = 'compile',
 ): Signatures<X, T> => {
-  const meta = metaOf(f)
+  const meta = metaOf(f, where)
   const prepared: Prepared<X>[] = []
   let last: Prepared<X> | undefined
   let closed = false
@@ -145,7 +148,7 @@ export const makeSignatures = <X, T extends Elements = TypedArray>(
     explained: (args) => {
       open()
       if (args.length === 0 && last !== undefined) return last
-      if (meta.declared !== undefined && args.length <= 1 && (args[0] === undefined || isSizes(args[0]))) {
+      if (meta.declared !== undefined && args.length <= 1 && (args[0] === undefined || isSizes(args[0], namedAxes(meta.declared.specs)))) {
         const program = traceDeclared(meta, args[0] as Record<string, number> | undefined)
         const avals = program.inputs.map((x) => x.aval)
         return prepared.find((q) => q.avals.every((a, i) => sameAval(a, avals[i]!))) ?? prepare(program.inputTree, avals, program)
@@ -168,6 +171,10 @@ export const makeSignatures = <X, T extends Elements = TypedArray>(
 export interface IntoOptions {
   readonly accumulate?: boolean
 }
+const intoOptions: Names<IntoOptions> = { accumulate: true }
+/** Do these options of `.into` ask that results are added to what the targets hold? */
+export const accumulates = (options?: IntoOptions): boolean =>
+  flagOf(optionsOf(options, intoOptions, 'into').accumulate, 'accumulate', 'into')
 
 /** A compiled function. */
 export interface CompiledCore {
@@ -183,15 +190,17 @@ export interface CompiledCore {
 const dataOf = (x: NDArray): TypedArray => x.data
 
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
-export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
-  const signatures = makeSignatures<Executable>(f, dataOf, (program) => backend.prepare(program))
+export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): CompiledCore => {
+  const backend = syncBackendOf(given, where)
+  const signatures = makeSignatures<Executable>(f, dataOf, (program) => backend.prepare(program), where)
   const call = (...args: readonly unknown[]): unknown => {
     const { p, inputs } = signatures.find(args)
     assertReadable(inputs, signatures.name)
     return toTensors(p.program, p.executable.run(inputs))
   }
   const compiled = call as unknown as CompiledCore
-  compiled.into = (outputs, options = {}) => {
+  compiled.into = (outputs, options) => {
+    const accumulate = accumulates(options)
     const targets = readTargets(outputs)
     const targetData = hosted(targets.data, 'into')
     let checked: Prepared<Executable> | undefined
@@ -199,12 +208,12 @@ export const compileSync = (f: unknown, backend: SyncBackend): CompiledCore => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
       if (checked !== p) {
-        targets.check(p.program, options.accumulate ?? false)
+        targets.check(p.program, accumulate)
         checked = p
       }
       targets.hold('sync')
       try {
-        p.executable.run(inputs, targetData, options.accumulate ?? false)
+        p.executable.run(inputs, targetData, accumulate)
       } finally {
         targets.release()
       }

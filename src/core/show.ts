@@ -1,6 +1,6 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
-import { CONST, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { CONST, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, plain, resultAvals } from './expr.js'
 import type { Program } from './program.js'
 import { leafPaths } from './tree.js'
 
@@ -32,8 +32,6 @@ const written = (
   })
   return { names, equations }
 }
-
-const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
 
 /** The equation of one application among those of `outputs`, as `show` prints it. */
 export const equationOf = (node: Node, outputs: readonly Node[]): string => {

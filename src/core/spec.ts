@@ -2,6 +2,7 @@
 import { type Aval, aval } from './aval.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
+import { shown } from './given.js'
 import type { NDArray } from './ndarray.js'
 import { sameShape, showShape, sizeOf } from './shape.js'
 import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
@@ -22,7 +23,7 @@ const spec =
   <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
     for (const d of shape)
       if (!(typeof d === 'string' ? d !== '' : Number.isInteger(d) && d >= 0))
-        raise({ _tag: 'BadInput', where: dtype, reason: `${String(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
+        raise({ _tag: 'BadInput', where: dtype, reason: `${shown(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
     return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
   }
 

@@ -1,7 +1,8 @@
 /** Concrete arrays as users hold them: owned, row-major, immutable in shape and dtype. */
-import { aval } from './aval.js'
+import { aval, shapeGiven } from './aval.js'
 import { raise } from './explain.js'
 import { INPUT, Node } from './expr.js'
+import { dtypeOf } from './given.js'
 import { allocate, arrayConstructor, type NDArray, type NestedNumbers, type TypedArray, toNested } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
@@ -121,7 +122,9 @@ export const describe = (x: unknown): string =>
         ? 'an object'
         : typeof x === 'string'
           ? `'${x.slice(0, 20)}'`
-          : String(x)
+          : typeof x === 'function'
+            ? 'a function'
+            : String(x)
 
 /** Shape of nested arrays, by their first entries. */
 export const shapeOfNested = (x: unknown): number[] => {
@@ -139,10 +142,12 @@ export const shapeOfNested = (x: unknown): number[] => {
 /**
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
  *
- * Errors  BadInput for ragged or non-numeric data, and where the shape does not hold as many numbers.
+ * Errors  BadInput for ragged or non-numeric data and for what is no shape or dtype; ShapeMismatch where the data does not fill the shape.
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
 export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor => {
+  if (shape !== undefined) shapeGiven(shape, where)
+  if (dtype !== undefined) dtypeOf(dtype, where)
   if (isTensor(data)) return makeTensor(data.data, shape ?? data.shape, dtype ?? data.dtype, where)
   const typed = dtypeOfTypedArray(data)
   if (typed !== undefined) {

@@ -1,5 +1,6 @@
 /** Trees of tensors as vectors: the VectorSpace instance that optimisers use, maps over trees, and Enzyme's Duplicated. */
 import { raise } from './explain.js'
+import { functionOf, numberOf, shown } from './given.js'
 import { sameShape } from './shape.js'
 import { NoTangent } from './tangent.js'
 import { isTensor, type Tensor, zeroTensor } from './tensor.js'
@@ -127,6 +128,13 @@ const like = (t: Tensor, entry: (i: number) => number): Tensor => {
 /** Numbers in [0, 1) that follow from a seed (mulberry32). */
 const uniformOf = (source: RandomSource): (() => number) => {
   if (typeof source === 'function') return source
+  if (typeof source !== 'number')
+    return raise({
+      _tag: 'BadInput',
+      where: 'random',
+      reason: `${shown(source)} is no source of random numbers.`,
+      fix: 'give a seed, or a function that gives numbers in [0, 1).',
+    })
   let s = source >>> 0
   return () => {
     s = (s + 0x6d2b79f5) >>> 0
@@ -176,8 +184,14 @@ const untyped = {
     })
     return acc
   },
-  scale: (c: number, x: unknown) => zipTensors('scale', [x], ([t]) => like(t!, (i) => c * t!.data[i]!)),
-  axpy: (a: number, x: unknown, y: unknown) => zipTensors('axpy', [y, x], ([v, u]) => like(v!, (i) => a * u!.data[i]! + v!.data[i]!)),
+  scale: (c: number, x: unknown) => {
+    numberOf(c, 'the factor', 'scale')
+    return zipTensors('scale', [x], ([t]) => like(t!, (i) => c * t!.data[i]!))
+  },
+  axpy: (a: number, x: unknown, y: unknown) => {
+    numberOf(a, 'the factor', 'axpy')
+    return zipTensors('axpy', [y, x], ([v, u]) => like(v!, (i) => a * u!.data[i]! + v!.data[i]!))
+  },
   dot: (x: unknown, y: unknown) => dotOf(x, y, 'dot'),
   norm: normOf,
   random: (source: RandomSource, x: unknown) => {
@@ -207,8 +221,10 @@ export const vectorSpace = untyped as VectorSpace
  *
  * @example treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
  */
-export const treeMap = <T, R>(f: (leaf: LeafOfTree<T>, path: string) => R, tree: T): Mapped<T, R> =>
-  zipLeaves(([x], path) => f(x as LeafOfTree<T>, path), [tree], 'treeMap') as Mapped<T, R>
+export const treeMap = <T, R>(f: (leaf: LeafOfTree<T>, path: string) => R, tree: T): Mapped<T, R> => {
+  functionOf(f, 'the first argument', 'treeMap')
+  return zipLeaves(([x], path) => f(x as LeafOfTree<T>, path), [tree], 'treeMap') as Mapped<T, R>
+}
 
 /**
  * f at the leaves of several trees of one structure; where one of them has NoTangent the first tree's leaf stays.
@@ -220,12 +236,14 @@ export const treeZip = <T, U extends readonly unknown[], R>(
   f: (first: LeafOfTree<T>, ...rest: { [K in keyof U]: LeafOfTree<U[K]> }) => R,
   first: T,
   ...rest: U
-): Mapped<T, R> =>
-  zipLeaves(
+): Mapped<T, R> => {
+  functionOf(f, 'the first argument', 'treeZip')
+  return zipLeaves(
     ([x, ...others]) => f(x as LeafOfTree<T>, ...(others as { [K in keyof U]: LeafOfTree<U[K]> })),
     [first, ...rest],
     'treeZip',
   ) as Mapped<T, R>
+}
 
 /**
  * Parameters and zeroed buffers for their gradient, to accumulate micro-batches into (Enzyme's Duplicated).

@@ -4,6 +4,7 @@ import type { Meta } from '../core/callable.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
 import { asExpr, type Node } from '../core/expr.js'
+import { flagOf, type Names, optionsOf, shown } from '../core/given.js'
 import { lift } from '../core/lift.js'
 import type { NDArray } from '../core/ndarray.js'
 import { sizeOf } from '../core/shape.js'
@@ -26,6 +27,64 @@ export interface JacOptions extends WrtOptions {
   /** How many rows of the basis run at once; all where absent. */
   readonly chunk?: number
 }
+export interface VmapOptions {
+  readonly inAxes?: InAxes
+}
+
+const isPath = (x: unknown): x is WrtPath => typeof x === 'string' || Number.isSafeInteger(x)
+/** Raises unless wrt is a path, an index or a list of them; what it names is looked up at the call. */
+const checkWrt = (wrt: unknown, op: string): void => {
+  if (wrt !== undefined && !isPath(wrt) && !(Array.isArray(wrt) && Array.from(wrt).every(isPath)))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `wrt is ${shown(wrt)}.`,
+      fix: "give a path such as 'params.w', the index of an argument, or an array of them.",
+    })
+}
+const wrtNames: Names<WrtOptions> = { wrt: true }
+const gradNames: Names<GradOptions> = { wrt: true, mode: true, seed: true, aux: true }
+const jacNames: Names<JacOptions> = { wrt: true, chunk: true }
+const vmapNames: Names<VmapOptions> = { inAxes: true }
+const modes: readonly unknown[] = ['mixed', 'reverse', 'forward'] satisfies Mode[]
+
+/** Options of transforms, checked once, when the transform is made. */
+export const wrtOptions = (given: WrtOptions | undefined, op: string): WrtOptions => {
+  const options = optionsOf(given, wrtNames, op)
+  checkWrt(options.wrt, op)
+  return options
+}
+export const gradOptions = (given: GradOptions | undefined, op: string): GradOptions => {
+  const options = optionsOf(given, gradNames, op)
+  const { wrt, mode, aux } = options
+  checkWrt(wrt, op)
+  flagOf(aux, 'aux', op)
+  if (mode !== undefined && !modes.includes(mode))
+    raise({ _tag: 'BadInput', where: op, reason: `mode is ${shown(mode)}.`, fix: `use one of ${modes.join(', ')}.` })
+  return options
+}
+export const jacOptions = (given: JacOptions | undefined, op: string): JacOptions => {
+  const options = optionsOf(given, jacNames, op)
+  const { wrt, chunk } = options
+  checkWrt(wrt, op)
+  if (chunk !== undefined && !(Number.isSafeInteger(chunk) && chunk > 0))
+    raise({ _tag: 'BadInput', where: op, reason: `chunk is ${shown(chunk)}.`, fix: 'give a whole number from 1.' })
+  return options
+}
+export const vmapOptions = (given: VmapOptions | undefined): VmapOptions => {
+  const options = optionsOf(given, vmapNames, 'vmap')
+  const { inAxes } = options
+  const isAxis = (a: unknown): boolean => a === 0 || a === null
+  if (inAxes !== undefined && !isAxis(inAxes) && !(Array.isArray(inAxes) && Array.from(inAxes).every(isAxis)))
+    raise({
+      _tag: 'BadInput',
+      where: 'vmap',
+      reason: `inAxes is ${shown(inAxes)}.`,
+      fix: 'give 0 (mapped over its leading axis) or null (not mapped), for all arguments or an array with one for each.',
+    })
+  return options
+}
+
 /** What wrt selects: leaves of the argument list, and the tree in which their gradients are given. */
 export interface Selection {
   /** Positions among the leaves of all arguments. */

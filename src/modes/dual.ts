@@ -6,10 +6,11 @@ import { type Aval, aval, isFloat } from '../core/aval.js'
 import { CoDual, Dual } from '../core/dual.js'
 import { raise } from '../core/explain.js'
 import { applyAny, asExpr, asNode, constant, input, type Node } from '../core/expr.js'
+import { functionOf } from '../core/given.js'
 import { type Algebra, type ApplyAt, evaluateNodes, evaluating, fold, type InputAt } from '../core/interpret.js'
 import { add } from '../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../core/primitive.js'
-import { type Registry, type RuleConfig, type RuleContext, ruleFor } from '../core/registry.js'
+import { type Registry, type RuleConfig, type RuleContext, registryIn, ruleFor } from '../core/registry.js'
 import { type Forced, NoTangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { Tensor as TensorClass } from '../core/tensor.js'
 import type { Tensor } from '../core/types/expr.js'
@@ -103,7 +104,8 @@ const eagerConfig = (registry: Registry): RuleConfig => {
  * @example interpret(dualAlgebra(coreRegistry, () => Dual(tensor(3), tensor(1))))(fn({ x: f64() }, ({ x }) => mul(x, x))).tangent   // 6
  */
 export const dualAlgebra = (registry: Registry, inputs: (at: InputAt) => EagerDual): Algebra<EagerDual> => {
-  const config = eagerConfig(registry)
+  const config = eagerConfig(registryIn(registry, 'dualAlgebra'))
+  functionOf(inputs, 'the second argument', 'dualAlgebra')
   return {
     input: inputs,
     literal: (value, dtype) => Dual(scalar(value, dtype), still(aval([], dtype))),
@@ -155,7 +157,8 @@ const plus = (a: Tensor, b: Tensor): Tensor => tensor(asNode(add(a, b)), new Map
  * @example reverseAlgebra(coreRegistry, () => tensor(3)).back().size   // 0
  */
 export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tensor): EagerReverse => {
-  const config = { ...configOf(registry), pushforward: eagerConfig(registry).pushforward }
+  functionOf(inputs, 'the second argument', 'reverseAlgebra')
+  const config = { ...configOf(registryIn(registry, 'reverseAlgebra')), pushforward: eagerConfig(registry).pushforward }
   const tape: (() => void)[] = []
   const leaves = new Map<string, EagerCoDual>()
   const fresh = (x: Tensor): EagerCoDual => CoDual(x, plus)

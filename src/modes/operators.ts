@@ -18,8 +18,9 @@ import {
   chosen,
   cotangentLeaves,
   type GradOptions,
-  type InAxes,
+  gradOptions,
   type JacOptions,
+  jacOptions,
   type Mode,
   mappedLeaves,
   onlyItem,
@@ -27,7 +28,10 @@ import {
   select,
   tangentLeaves,
   tangentMeta,
+  type VmapOptions,
+  vmapOptions,
   type WrtOptions,
+  wrtOptions,
 } from './arguments.js'
 import { instantiate, ones } from './common.js'
 import { regionized } from './mixed.js'
@@ -117,20 +121,18 @@ const valueGrad =
 export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const make = (meta: Meta): Callable => callable(runtime, meta)
 
-  const grad = (f: unknown, options: GradOptions = {}): Callable => {
-    const m = metaOf(f)
-    return make(
-      derived(m, 'grad', (args, fresh) =>
-        onFresh(args, fresh, (a, l, d) => {
-          const r = valueGrad(registry, m, options, 'grad')(a, l, d)
-          return options.aux === true ? [r.grad, r.aux] : r.grad
-        }),
-      ),
+  const gradMeta = (m: Meta, options: GradOptions): Meta =>
+    derived(m, 'grad', (args, fresh) =>
+      onFresh(args, fresh, (a, l, d) => {
+        const r = valueGrad(registry, m, options, 'grad')(a, l, d)
+        return options.aux === true ? [r.grad, r.aux] : r.grad
+      }),
     )
-  }
+  const grad = (f: unknown, given?: GradOptions): Callable => make(gradMeta(metaOf(f, 'grad'), gradOptions(given, 'grad')))
 
-  const valueAndGrad = (f: unknown, options: GradOptions = {}): Callable => {
-    const m = metaOf(f)
+  const valueAndGrad = (f: unknown, given?: GradOptions): Callable => {
+    const m = metaOf(f, 'valueAndGrad')
+    const options = gradOptions(given, 'valueAndGrad')
     return make(
       derived(m, 'valueAndGrad', (args, fresh) =>
         onFresh(args, fresh, (a, l, d) => {
@@ -199,7 +201,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     }
   }
 
-  const jvp = (f: unknown): Callable => make(pushed(metaOf(f)))
+  const jvp = (f: unknown): Callable => make(pushed(metaOf(f, 'jvp')))
   const pushed = (m: Meta, wrt?: GradOptions['wrt']): Meta => ({
     name: `jvp(${m.name})`,
     arity: 2,
@@ -223,8 +225,9 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     return { def: out.def, values: r.values, inputs: p.def, grads: r.grads }
   }
 
-  const vjp = (f: unknown, options: WrtOptions = {}): Callable => {
-    const m = metaOf(f)
+  const vjp = (f: unknown, given?: WrtOptions): Callable => {
+    const m = metaOf(f, 'vjp')
+    const options = wrtOptions(given, 'vjp')
     return make({
       name: `vjp(${m.name})`,
       arity: 2,
@@ -237,9 +240,10 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     })
   }
 
-  const hvp = (f: unknown, options: WrtOptions = {}): Callable => {
-    const m = metaOf(f)
-    const g = metaOf(grad(f, options))
+  const hvp = (f: unknown, given?: WrtOptions): Callable => {
+    const m = metaOf(f, 'hvp')
+    const options = wrtOptions(given, 'hvp')
+    const g = gradMeta(m, options)
     return make({
       name: `hvp(${m.name})`,
       arity: 2,
@@ -266,8 +270,9 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   }
 
   /** f's tangents at a point, as a linear function of the tangents alone: the primal part is traced once. */
-  const linearize = (f: unknown, options: WrtOptions = {}) => {
-    const m = metaOf(f)
+  const linearize = (f: unknown, given?: WrtOptions) => {
+    const m = metaOf(f, 'linearize')
+    const options = wrtOptions(given, 'linearize')
     const j = pushed(m, options.wrt)
     return (primals: unknown): readonly [value: unknown, derivative: Callable] => {
       const list = spread(m, primals)
@@ -291,8 +296,9 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     }
   }
 
-  const vmap = (f: unknown, options: { readonly inAxes?: InAxes } = {}): Callable => {
-    const m = metaOf(f)
+  const vmap = (f: unknown, given?: VmapOptions): Callable => {
+    const m = metaOf(f, 'vmap')
+    const options = vmapOptions(given)
     return make({
       name: `vmap(${m.name})`,
       arity: m.arity,
@@ -321,28 +327,21 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   }
 
   /** Rows of basis vectors pushed or pulled at once; blocks [...out, ...in] for each pair of leaves. */
-  const jacobian =
-    (kind: 'fwd' | 'rev') =>
-    (f: unknown, options: JacOptions = {}): Callable => {
-      const m = metaOf(f)
-      const { chunk } = options
-      if (chunk !== undefined && !(Number.isSafeInteger(chunk) && chunk > 0))
-        raise({ _tag: 'BadInput', where: `jac${kind}`, reason: `chunk is ${chunk}.`, fix: 'give a whole number from 1.' })
-      return make(
-        derived(m, `jac${kind}`, (args, fresh) =>
-          onFresh(args, fresh, (a, leaves, def) => {
-            const s = select(def, options.wrt, `jac${kind}`)
-            const wrt = activeLeaves(leaves, s, `jac${kind}`, options.wrt !== undefined)
-            const out = liftTree(m.body(a, true), `the result of ${m.name}`)
-            const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt, chunk) : reverseBlocks(out.nodes, wrt, chunk)
-            return unflatten(
-              out.def,
-              out.nodes.map((_, i) => gradientTree(s.def, blocks[i]!)),
-            )
-          }),
-        ),
-      )
-    }
+  const jacobian = (kind: 'fwd' | 'rev', m: Meta, { wrt: path, chunk }: JacOptions): Callable =>
+    make(
+      derived(m, `jac${kind}`, (args, fresh) =>
+        onFresh(args, fresh, (a, leaves, def) => {
+          const s = select(def, path, `jac${kind}`)
+          const wrt = activeLeaves(leaves, s, `jac${kind}`, path !== undefined)
+          const out = liftTree(m.body(a, true), `the result of ${m.name}`)
+          const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt, chunk) : reverseBlocks(out.nodes, wrt, chunk)
+          return unflatten(
+            out.def,
+            out.nodes.map((_, i) => gradientTree(s.def, blocks[i]!)),
+          )
+        }),
+      ),
+    )
   /** `outs` at every row of the identity of x's size, `chunk` rows at once: [size, ...out]. */
   const overBasis = (outs: readonly Node[], x: Node, chunk: number = x.aval.size): Node[] => {
     const n = x.aval.size
@@ -387,9 +386,12 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       return r.map((x, i) => (x._tag === 'NoTangent' ? NoTangent : reshapeNode(ys[k++]!, [...o.shape, ...wrt[i]!.shape])))
     })
 
-  const jacfwd = jacobian('fwd')
-  const jacrev = jacobian('rev')
-  const hessian = (f: unknown, options: JacOptions = {}): Callable => jacfwd(grad(f, options), options)
+  const jacfwd = (f: unknown, given?: JacOptions): Callable => jacobian('fwd', metaOf(f, 'jacfwd'), jacOptions(given, 'jacfwd'))
+  const jacrev = (f: unknown, given?: JacOptions): Callable => jacobian('rev', metaOf(f, 'jacrev'), jacOptions(given, 'jacrev'))
+  const hessian = (f: unknown, given?: JacOptions): Callable => {
+    const options = jacOptions(given, 'hessian')
+    return jacobian('fwd', gradMeta(metaOf(f, 'hessian'), { wrt: options.wrt }), options)
+  }
 
   return { grad, valueAndGrad, jvp, vjp, hvp, linearize, vmap, jacfwd, jacrev, hessian }
 }

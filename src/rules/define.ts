@@ -2,13 +2,24 @@
 import { isFloat, showAval } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
 import { composedRules } from '../core/lowered.js'
 import { add, mul, neg } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
-import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
-import type { Batching, BatchRule, FRule, Pullback, RRule, Rule, RuleContext } from '../core/registry.js'
+import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
+import {
+  type Batching,
+  type BatchRule,
+  type FRule,
+  type Pullback,
+  type RRule,
+  type Rule,
+  type RuleContext,
+  ruleIn,
+} from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { bilinear, facets, facetsOf, transposes } from './given.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
@@ -63,6 +74,13 @@ export interface MultiRule<P, A extends readonly ArgKind[]> {
 export const rule = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
   r: Partial<SingleRule<P, A>>,
+): Rule => {
+  facetsOf(primitive as unknown as AnyPrimitive, r, facets, 'rule')
+  return single(primitive, r)
+}
+const single = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: Partial<SingleRule<P, A>>,
 ): Rule => ({
   primitive: primitive as unknown as AnyPrimitive,
   ...(r.frule && {
@@ -94,6 +112,13 @@ export const rule = <N extends string, P, const A extends readonly ArgKind[]>(
  * multiRule(split2, { batch: (xs) => xs }).primitive.name   // 'split'
  */
 export const multiRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: Partial<MultiRule<P, A>>,
+): Rule => {
+  facetsOf(primitive as unknown as AnyPrimitive, r, facets, 'multiRule')
+  return multiple(primitive, r)
+}
+const multiple = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
   r: Partial<MultiRule<P, A>>,
 ): Rule => ({
@@ -162,13 +187,15 @@ export const elementwiseBatch =
  * makeCodual(coreRegistry.with(cubeRule), cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
  */
 export const scalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
-  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  op: OpOf<N, P, A>,
   partials: (at: { readonly x: Args<A>; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
   product: Product = mul,
 ): Rule => {
-  const primitive = 'primitive' in op ? op.primitive : op
+  const primitive = primitiveOf(op, 'scalarRule')
+  functionOf(partials, 'the second argument', `scalarRule(${primitive.name})`)
+  functionOf(product, 'the third argument', `scalarRule(${primitive.name})`)
   return {
-    ...rule(primitive, {
+    ...single(primitive, {
       frule: (x, dxs, params, { y }) => {
         const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
         const dy = (dxs as readonly Forced[]).reduce<Forced>(
@@ -209,8 +236,9 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
     readonly transpose: (yBar: AnyExpr, xs: Args<A>, params: P, active: readonly boolean[]) => ArgTangents<A>
     readonly batch: SingleRule<P, A>['batch']
   },
-): Rule =>
-  rule(primitive, {
+): Rule => {
+  facetsOf(primitive as unknown as AnyPrimitive, r, transposes, 'linearRule', ['transpose'])
+  return single(primitive, {
     frule: (xs, dxs, params, { y }) => {
       const all = dxs as readonly Forced[]
       if (all.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]
@@ -226,6 +254,7 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
     },
     batch: r.batch,
   })
+}
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
 export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), x.shape as readonly number[])
@@ -249,8 +278,9 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     readonly transposeB: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
     readonly batch: SingleRule<P, A>['batch']
   },
-): Rule =>
-  rule(primitive, {
+): Rule => {
+  facetsOf(primitive as unknown as AnyPrimitive, r, bilinear, 'bilinearRule', ['transposeA', 'transposeB'])
+  return single(primitive, {
     frule: (xs, dxs, params, { y }) => {
       const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
       const [da, db] = dxs as unknown as readonly [Forced, Forced]
@@ -268,6 +298,7 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     },
     batch: r.batch,
   })
+}
 
 /**
  * A primitive whose results never depend smoothly on its arguments: ZeroTangent for float arguments and results, NoTangent otherwise.
@@ -277,13 +308,14 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
  * makeCodual(coreRegistry.with(nonDifferentiable(truncate)), cpu()).grad((x) => sum(truncate(x)))([1.5])   // [0]
  */
 export const nonDifferentiable = <N extends string, P, const A extends readonly ArgKind[]>(
-  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  op: OpOf<N, P, A>,
   batch?: SingleRule<P, A>['batch'],
 ): Rule => {
-  const primitive = 'primitive' in op ? op.primitive : op
+  const primitive = primitiveOf(op, 'nonDifferentiable')
+  if (batch !== undefined) functionOf(batch, 'the second argument', `nonDifferentiable(${primitive.name})`)
   const none = (y: AnyExpr): Tangent => (isFloat(y.dtype) ? ZeroTangent : NoTangent)
   return {
-    ...rule(primitive, {
+    ...single(primitive, {
       frule: (_xs, _dxs, _params, { y }) => [y, none(y)],
       rrule: (xs, _params, { y }) => [
         y,
@@ -309,6 +341,8 @@ export interface OptOut<P, A extends readonly ArgKind[]> {
   readonly via?: (at: { readonly x: Args<A>; readonly params: P }) => AnyExpr | readonly AnyExpr[]
 }
 
+const optOuts: Names<OptOut<never, readonly []>> = { when: true, via: true }
+
 /**
  * A rule that declines some signatures, after ChainRules' @opt_out: there the mode differentiates `via`, or raises MissingRule.
  *
@@ -320,11 +354,16 @@ export interface OptOut<P, A extends readonly ArgKind[]> {
  * makeCodual(coreRegistry.with(safer), cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
  */
 export const optOut = <N extends string, P, const A extends readonly ArgKind[]>(
-  op: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
+  op: OpOf<N, P, A>,
   given: Rule,
-  { when, via }: OptOut<P, A>,
+  out: OptOut<P, A>,
 ): Rule => {
-  const primitive = 'primitive' in op ? op.primitive : op
+  const primitive = primitiveOf(op, 'optOut')
+  const where = `optOut(${primitive.name})`
+  ruleIn(given, where)
+  const { when, via } = optionsOf(recordOf(out, 'the third argument', where), optOuts, where)
+  functionOf(when, 'when', where)
+  if (via !== undefined) functionOf(via, 'via', where)
   const at = (x: readonly AnyExpr[], params: unknown) => ({ x: x as unknown as Args<A>, params: params as P })
   const declined = (facet: 'frule' | 'rrule', neededBy: string, xs: readonly AnyExpr[]): never =>
     raise({

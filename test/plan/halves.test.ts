@@ -1,5 +1,6 @@
 /** Storage as f16 in plans: which buffers, that every step sees them so, and the laws of memory with two arenas; on random programs. */
 import { describe, expect, it } from 'vitest'
+import type { Halves } from '../../src/backends/plan/halves.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
 import { read, written } from '../../src/backends/plan/memory.js'
@@ -10,12 +11,16 @@ import { metaOf, traceMeta } from '../../src/core/callable.js'
 import * as cd from '../../src/index.js'
 import { randomFunction } from '../laws/programs.js'
 
-const planOf = (seed: number, halves?: (kernel: Kernel) => boolean): Plan => {
+const none: ReadonlySet<number> = new Set()
+const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Partial<Halves> = {}): Plan => {
   const tree = { _tag: 'Tuple' as const, items: [{ _tag: 'Leaf' as const }, { _tag: 'Leaf' as const }] }
   const f = (cd.valueAndGrad as unknown as (f: unknown, options: object) => object)(randomFunction(seed), { wrt: [0, 1], mode: 'reverse' })
   const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
   const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
-  return makePlan(buildIr(program, new Map()), halves === undefined ? limits : { ...limits, halves })
+  return makePlan(
+    buildIr(program, new Map()),
+    takes === undefined ? limits : { ...limits, halves: { takes, between: true, inputs: none, outputs: none, ...stored } },
+  )
 }
 const seeds = Array.from({ length: 200 }, (_, i) => 9001 + i)
 
@@ -56,11 +61,40 @@ describe('storage as f16', () => {
 
   it('is of nothing that a kernel touches which does not take it, and of nothing at all where none does', () => {
     for (const seed of seeds.slice(0, 50)) {
-      const none = planOf(seed, () => false)
-      expect(none).toEqual(planOf(seed))
-      expect(none.halfBytes).toBe(0)
+      const plain = planOf(seed, () => false)
+      expect(plain).toEqual(planOf(seed))
+      expect(plain.halfBytes).toBe(0)
       const loops = planOf(seed, (k) => k.kind === 'loop')
       for (const s of loops.steps) if (loops.kernels[s.kernel]!.kind !== 'loop') expect(s.operands.some((o) => o.half === true)).toBe(false)
     }
+  })
+
+  it('is of arguments and results where they are asked for, by a copy where they may not be', () => {
+    let [direct, copied] = [0, 0]
+    for (const seed of seeds)
+      for (const stored of [
+        { inputs: new Set([0]), outputs: none },
+        { inputs: none, outputs: new Set([1]) },
+        { inputs: new Set([0, 1]), outputs: new Set([0, 1, 2]), between: true },
+      ]) {
+        const whole = planOf(seed)
+        const plan = planOf(seed, (k) => k.kind !== 'opaque', { between: false, ...stored })
+        verifyPlan(plan)
+        plan.inputs.forEach((s, i) => {
+          if (s >= 0) expect(plan.storages[s]!.half, `seed ${seed}, input ${i}`).toBe(stored.inputs.has(i))
+        })
+        plan.outputs.forEach((o, i) => {
+          expect(plan.storages[o.storage]!.half, `seed ${seed}, output ${i}`).toBe(stored.outputs.has(i))
+          if (stored.outputs.has(i)) expect(o.offset).toBe(0)
+        })
+        const more = plan.steps.length - whole.steps.length
+        const asked = plan.inputs.filter((s, i) => s >= 0 && stored.inputs.has(i)).length + stored.outputs.size
+        expect(more).toBeGreaterThanOrEqual(0)
+        expect(more).toBeLessThanOrEqual(asked)
+        copied += more
+        direct += asked - more
+      }
+    expect(direct).toBeGreaterThan(200)
+    expect(copied).toBeGreaterThan(20)
   })
 })

@@ -188,6 +188,55 @@ describe('einsum is its definition', () => {
       { numRuns: 300 },
     )
   })
+  it('an ellipsis stands for axes without letters: from the right, those of length 1 broadcast', () => {
+    const hidden = ['Z', 'Y'] // from the right
+    const operand = fc.record({
+      before: fc.array(fc.constantFrom('i', 'j'), { maxLength: 2 }),
+      after: fc.array(fc.constantFrom('j', 'k'), { maxLength: 2 }),
+      axes: fc.option(fc.array(fc.boolean(), { maxLength: 2 }), { nil: undefined }), // of each, from the right: is its length 1?
+    })
+    const given = fc.record({
+      operands: fc.array(operand, { minLength: 1, maxLength: 3 }),
+      seed: fc.nat(),
+      end: fc.boolean(),
+      implicit: fc.boolean(),
+    })
+    fc.assert(
+      fc.property(given, ({ operands, seed, end, implicit }) => {
+        const size: Record<string, number> = { i: 2, j: 3, k: 1, Z: 1, Y: 1 }
+        for (const { axes } of operands)
+          axes?.forEach((one, k) => {
+            if (!one) size[hidden[k]!] = 4 - k
+          })
+        const next = random(seed)
+        const shapes: number[][] = []
+        const names: string[] = []
+        const terms = operands.map(({ before, after, axes }) => {
+          const own = (axes ?? []).map((one, k) => ({ l: hidden[k]!, d: one ? 1 : size[hidden[k]!]! })).reverse()
+          shapes.push([...before.map((l) => size[l]!), ...own.map((x) => x.d), ...after.map((l) => size[l]!)])
+          names.push([...before, ...own.filter((x) => x.d === size[x.l]).map((x) => x.l), ...after].join(''))
+          return `${before.join('')}${axes === undefined ? '' : '...'}${after.join('')}`
+        })
+        const data = shapes.map((s) => Array.from({ length: sizeOf(s) }, () => Math.floor(9 * next()) - 4))
+        const letters = operands.flatMap((o) => [...o.before, ...o.after])
+        const most = Math.max(0, ...operands.map((o) => o.axes?.length ?? 0))
+        const wide = hidden.slice(0, most).reverse().join('')
+        const once = letters.filter((l) => letters.indexOf(l) === letters.lastIndexOf(l)).sort()
+        const some = [...new Set(letters)].slice(0, 2)
+        const output = implicit ? wide + once.join('') : end ? some.join('') + wide : wide + some.join('')
+        const spec = terms.join(',') + (implicit ? '' : `->${end ? `${some.join('')}...` : `...${some.join('')}`}`)
+        const plain = names.map((n) => [...n].map((l) => size[l]!))
+        const want = naive(names, output, plain, data)
+        const got = evaluated(einsum(spec, ...tensors(shapes, data)))
+        expect(got.shape, spec).toEqual(want.shape)
+        expect(
+          Array.from(got.data, (x) => x + 0),
+          spec,
+        ).toEqual(want.data.map((x) => x + 0))
+      }),
+      { numRuns: 500 },
+    )
+  })
   it('and so is its gradient: einsum of the other operands', () => {
     fc.assert(
       fc.property(specs, ({ spec, names, output, shapes, data }) => {
@@ -253,7 +302,11 @@ describe('errors', () => {
     expect(errorOf(() => vdot([1, 2], [1]))).toBe('ShapeMismatch')
     expect(errorOf(() => trace(a))).toBe('ShapeMismatch')
     expect(errorOf(() => trace([1]))).toBe('ShapeMismatch')
-    expect(errorOf(() => einsum('...i->i', [1]))).toBe('Unsupported')
+    expect(errorOf(() => einsum('...i->i', a))).toBe('BadInput')
+    expect(errorOf(() => einsum('...i...->i', a))).toBe('BadInput')
+    expect(errorOf(() => einsum('..i->i', [1]))).toBe('BadInput')
+    expect(errorOf(() => einsum('...ijk->i', a))).toBe('ShapeMismatch')
+    expect(errorOf(() => einsum('...i,...i->...', a, [...a, [7, 8, 9]]))).toBe('ShapeMismatch')
     expect(errorOf(() => einsum('i->i->i', [1]))).toBe('BadInput')
     expect(errorOf(() => einsum('i', [1], [2]))).toBe('BadInput')
     expect(errorOf(() => einsum('i->j', [1]))).toBe('BadInput')

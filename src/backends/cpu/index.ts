@@ -2,6 +2,7 @@
 import type { SyncBackend } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { KernelTable } from '../../core/facets.js'
+import { flagOf, type Names, optionsOf } from '../../core/given.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
@@ -9,7 +10,7 @@ import { explainPlan } from '../plan/explain.js'
 import { buildIr } from '../plan/ir.js'
 import { makePlan } from '../plan/plan.js'
 import { verifyPlan } from '../plan/verify.js'
-import { sharedByOptions } from '../shared.js'
+import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
@@ -44,6 +45,7 @@ export interface CpuBackend extends SyncBackend {
   readonly stats: () => CpuStats
 }
 
+const cpuOptions: Names<CpuOptions> = { memoryBytes: true, simd: true, verify: true, cacheBytes: true, kernels: true }
 const MAX_BYTES = 65535 * 65536
 
 const now = (): number => performance.now()
@@ -95,4 +97,13 @@ const shared = /*#__PURE__*/ sharedByOptions<CpuOptions, CpuBackend>(makeCpu)
  * Errors  MissingKernel where a program has a primitive of your own without a kernel; DuplicatePrimitive for another kernel of one of ours.
  * @example compile((x) => sum(mul(x, x)), cpu({ simd: false }))([1, 2])   // 5
  */
-export const cpu = (options: CpuOptions = {}): CpuBackend => shared(options)
+export const cpu = (given?: CpuOptions): CpuBackend => {
+  const options = optionsOf(given, cpuOptions, 'cpu')
+  const { memoryBytes, simd: vector, verify, cacheBytes, kernels } = options
+  bytesOf(memoryBytes, 'memoryBytes', 'cpu')
+  bytesOf(cacheBytes, 'cacheBytes', 'cpu')
+  flagOf(vector, 'simd', 'cpu')
+  flagOf(verify, 'verify', 'cpu')
+  kernelsOf(kernels, 'cpu')
+  return shared(options)
+}

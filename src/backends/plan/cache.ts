@@ -10,6 +10,7 @@ export interface CacheInfo {
 
 interface Entry {
   readonly key: Int32Array
+  readonly variant: string
   readonly hash: number
   readonly plan: Plan
   readonly bytes: number
@@ -35,9 +36,10 @@ export class PlanCache {
   private bytes = 0
   constructor(private readonly maxBytes: number) {}
 
-  get(key: Int32Array, make: () => Plan): { readonly plan: Plan; readonly cached: boolean } {
+  /** `variant` tells plans of one program apart. */
+  get(key: Int32Array, make: () => Plan, variant = ''): { readonly plan: Plan; readonly cached: boolean } {
     const hash = hashOf(key)
-    const found = this.entries.get(hash)?.find((e) => same(e.key, key))
+    const found = this.entries.get(hash)?.find((e) => e.variant === variant && same(e.key, key))
     if (found !== undefined) {
       this.hits++
       this.order.splice(this.order.indexOf(found), 1)
@@ -47,7 +49,7 @@ export class PlanCache {
     this.misses++
     const plan = make()
     const bytes = 4 * key.length + 200 * plan.steps.length
-    const entry = { key, hash, plan, bytes }
+    const entry = { key, variant, hash, plan, bytes }
     const list = this.entries.get(hash)
     if (list === undefined) this.entries.set(hash, [entry])
     else list.push(entry)

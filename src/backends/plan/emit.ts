@@ -7,6 +7,7 @@ import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape, sizeOf } from '../../core/shape.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
 import type { Fused, Unit } from './fuse.js'
+import type { Start } from './halves.js'
 import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
 import { folds, reshapeStrides } from './lower.js'
 import type { Place, Places } from './places.js'
@@ -56,15 +57,27 @@ export class Emitter {
     return i
   }
   private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {
+    this.steps.push(this.loopStep(shape, body, inputs, outputs))
+  }
+  /** A step that copies elements to another storage; the caller says where it stands among the others. */
+  copyStep(from: Start, to: Start, size: number, dtype: Value['dtype']): Step {
+    return this.loopStep(
+      [size],
+      { inputs: [dtype], ops: [], results: [0] },
+      [{ ...from, strides: [1], dtype }],
+      [{ ...to, strides: [1], dtype }],
+    )
+  }
+  private loopStep(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): Step {
     const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes)
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
-    this.steps.push({
+    return {
       kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
       sizes: made.sizes,
       operands: made.operands,
       writes: outputs.length,
       flops: cost * sizeOf(shape),
-    })
+    }
   }
 
   /** A place as what a loop writes. */

@@ -2,8 +2,8 @@
 import { elementwise } from '../../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
+import type { Halves } from './halves.js'
 import { Lists } from './ints.js'
-import type { Kernel } from './kernel.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
@@ -15,8 +15,8 @@ export interface Limits {
   readonly memoryBytes: number
   /** Bytes of an element in the backend's memory (default: a typed array's). */
   readonly itemBytes?: ItemBytes
-  /** Kernels that read and write f32 elements stored as f16: what lies between two of them is stored so. */
-  readonly halves?: (kernel: Kernel) => boolean
+  /** What is stored as f16 (default: nothing). */
+  readonly halves?: Halves
 }
 
 /** Values that one loop computes, in order; or one value that has a kernel of its own. */

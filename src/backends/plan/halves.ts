@@ -16,32 +16,96 @@ const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {
 
 const halved = (o: Operand): Operand => ({ ...o, offset: o.offset / 2, strides: o.strides.map((x) => x / 2), half: true })
 
+/** Which f32 values are stored as f16. */
+export interface Halves {
+  /** Kernels that read and write them so. */
+  readonly takes: (kernel: Kernel) => boolean
+  /** What lies between two steps. */
+  readonly between: boolean
+  /** Arguments and results, by their places. */
+  readonly inputs: ReadonlySet<number>
+  readonly outputs: ReadonlySet<number>
+}
+
+/** Where elements begin: a storage, and bytes into it. */
+export interface Start {
+  readonly storage: number
+  readonly offset: number
+}
+
+/** Steps and storages before storages have addresses, and where a program's arguments and results lie. */
+export interface Placed {
+  readonly steps: readonly Step[]
+  readonly rooms: readonly Room[]
+  readonly inputs: readonly number[]
+  readonly captured: readonly number[]
+  readonly outputs: readonly Start[]
+}
+
 /**
- * The f32 buffers that live between steps, as f16: not those in `kept` (arguments and results), not those that a step adds to, and not
- * those of a kernel that does not take them (`takes`).
+ * The same with storages of f16: those that `halves` asks for, but none that a step adds to, that a kernel touches which does not take them,
+ * or that holds an argument or result of 32 bits too. An argument or result that is asked for and may not be gets a storage of its own, and
+ * a step that copies it (`copy`). `sizes` are those of the results.
  */
 export const halve = (
-  steps: readonly Step[],
+  { steps, rooms, inputs, captured, outputs }: Placed,
   kernels: readonly Kernel[],
-  rooms: readonly Room[],
-  kept: readonly number[],
-  takes: (kernel: Kernel) => boolean,
-): { readonly steps: readonly Step[]; readonly rooms: readonly Room[] } => {
-  const half = rooms.map((r) => r.dtype === 'f32')
-  for (const k of kept) if (k >= 0) half[k] = false
-  const taken = kernels.map(takes)
+  halves: Halves,
+  sizes: readonly number[],
+  copy: (from: Start, to: Start, size: number) => Step,
+): Placed => {
+  const asked = rooms.map((r) => halves.between && r.dtype === 'f32')
+  inputs.forEach((s, i) => {
+    if (s >= 0) asked[s] = halves.inputs.has(i)
+  })
+  outputs.forEach(({ storage }, i) => {
+    if (halves.outputs.has(i)) asked[storage] = true
+  })
+  const half = asked.slice()
+  for (const s of captured) half[s] = false
+  inputs.forEach((s, i) => {
+    if (s >= 0 && !halves.inputs.has(i)) half[s] = false
+  })
+  // A part of a storage may begin at an odd element, where nothing can be copied to or from.
+  outputs.forEach(({ storage, offset }, i) => {
+    if (!halves.outputs.has(i) || offset !== 0) half[storage] = false
+  })
+  const taken = kernels.map(halves.takes)
   for (const s of steps) {
     const kernel = kernels[s.kernel]!
     for (const { storage } of s.operands)
       if (half[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) half[storage] = false
   }
-  if (!half.includes(true)) return { steps, rooms }
+  const all = [...rooms]
+  const own = (size: number): number => {
+    half.push(true)
+    return all.push({ bytes: 4 * size, dtype: 'f32' }) - 1
+  }
+  const before: Step[] = []
+  const after: Step[] = []
+  const given = inputs.map((s, i) => {
+    if (s < 0 || !halves.inputs.has(i) || half[s]) return s
+    const size = rooms[s]!.bytes / 4
+    const from = own(size)
+    before.push(copy({ storage: from, offset: 0 }, { storage: s, offset: 0 }, size))
+    return from
+  })
+  const returned = outputs.map((o, i) => {
+    if (!halves.outputs.has(i) || half[o.storage]) return o
+    const to = { storage: own(sizes[i]!), offset: 0 }
+    after.push(copy(o, to, sizes[i]!))
+    return to
+  })
+  if (!half.includes(true)) return { steps, rooms, inputs, captured, outputs }
   return {
-    steps: steps.map((s) =>
+    steps: [...before, ...steps, ...after].map((s) =>
       s.operands.some((o) => half[o.storage] === true)
         ? { ...s, operands: s.operands.map((o) => (half[o.storage] === true ? halved(o) : o)) }
         : s,
     ),
-    rooms: rooms.map((r, i) => (half[i] ? { ...r, bytes: r.bytes / 2, half: true } : r)),
+    rooms: all.map((r, i) => (half[i] ? { ...r, bytes: r.bytes / 2, half: true } : r)),
+    inputs: given,
+    captured,
+    outputs: returned,
   }
 }

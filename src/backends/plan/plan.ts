@@ -3,7 +3,7 @@ import { itemBytes } from '../../core/aval.js'
 import { KernelNames } from './body.js'
 import { Emitter } from './emit.js'
 import { fuse, type Limits } from './fuse.js'
-import { halve } from './halves.js'
+import { halve, type Placed, type Start } from './halves.js'
 import type { Kernel } from './kernel.js'
 import { assignMemory, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
@@ -52,12 +52,26 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
     const p = places.placeOf(id)
     return { storage: p.storage, offset: p.offset * item[values[id]!.dtype] }
   })
-  const given = [...inputs, ...captured]
-  const returned = outputs.map((o) => o.storage)
-  const { steps, rooms } =
-    limits.halves === undefined
-      ? { steps: emitter.steps, rooms: places.rooms }
-      : halve(emitter.steps, kernels, places.rooms, [...given, ...returned], limits.halves)
-  const memory = assignMemory(steps, kernels, rooms, given, returned)
-  return { kernels, kernelKeys, steps, inputs, captured, outputs, copiedAccumulators: emitter.copied, ...memory }
+  const whole: Placed = { steps: emitter.steps, rooms: places.rooms, inputs, captured, outputs }
+  const sizes = ir.outputs.map((id) => values[id]!.size)
+  const copy = (from: Start, to: Start, size: number): Step => emitter.copyStep(from, to, size, 'f32')
+  const placed = limits.halves === undefined ? whole : halve(whole, kernels, limits.halves, sizes, copy)
+  const { steps, rooms } = placed
+  const memory = assignMemory(
+    steps,
+    kernels,
+    rooms,
+    [...placed.inputs, ...captured],
+    placed.outputs.map((o) => o.storage),
+  )
+  return {
+    ...memory,
+    kernels,
+    kernelKeys,
+    steps,
+    inputs: placed.inputs,
+    captured,
+    outputs: placed.outputs,
+    copiedAccumulators: emitter.copied,
+  }
 }

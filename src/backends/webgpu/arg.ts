@@ -1,8 +1,8 @@
 /** argmax and argmin: one invocation per line, or per part of one and then again over what the parts found. */
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
-import { type Dispatch, place, type Word } from './dispatch.js'
-import type { Machine, WholeShader } from './kernel.js'
+import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
+import { type Machine, ofHalves, type WholeShader } from './kernel.js'
 import { ORDER, orderOf, perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation. */
@@ -71,13 +71,12 @@ ${found === undefined ? '' : '  m[np + t] = bitcast<u32>(best);\n'}`,
 }
 
 /** The score of a number is its order, or the order's complement for argmin; a NaN is above all. */
-const argShader =
-  (least: boolean): WholeShader =>
-  (kernel, [out, x], machine) => {
+const argShader = (least: boolean): WholeShader =>
+  ofHalves((kernel, [out, x], machine) => {
     const { shape, dtype } = kernel.args[0]!
     const around = aroundAxis(shape, (kernel.params as AxisParams).axis)
     if (around.before * around.after === 0) return { dispatches: [], scratchBytes: 0 }
-    const order = (e: string): string => orderOf(dtype, `m[xp + ${e}]`)
+    const order = (e: string): string => orderOf(dtype, wordAt(x!, `xp + ${e}`))
     // The order of a NaN has no complement that is above all: -1 - order is at most 0x7f800000 for numbers.
     const score = (e: string): string => (!least ? order(e) : dtype === 'f32' ? `from_below(${order(e)})` : `~${order(e)}`)
     const { dispatches, taken } = best(
@@ -93,6 +92,6 @@ const argShader =
       0,
     )
     return { dispatches, scratchBytes: 4 * taken }
-  }
+  })
 export const argmaxShader: WholeShader = argShader(false)
 export const argminShader: WholeShader = argShader(true)

@@ -1,10 +1,11 @@
 /** Arrays that stay on the device between calls: a buffer each. */
-import type { DeviceArray } from '../../core/backend.js'
+import type { DeviceArray, PlaceOptions } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { NDArray, TypedArray } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
+import { needHalves } from './device.js'
 import type { Device } from './memory.js'
-import { fromDevice, toDevice } from './words.js'
+import { aligned, fromDevice, fromHalves, toDevice, toHalves } from './words.js'
 
 export class WebGpuArray implements DeviceArray {
   readonly backend = 'webgpu'
@@ -14,10 +15,12 @@ export class WebGpuArray implements DeviceArray {
     private readonly memory: GPUBuffer,
     readonly size: number,
     readonly dtype: DType,
+    /** Elements are stored as f16. */
+    readonly half: boolean,
   ) {}
 
-  /** Copies an array to the device; raises OutOfMemory. */
-  static async place(device: Device, { data, dtype }: NDArray): Promise<WebGpuArray> {
+  /** Copies an array to the device, f32 as f16 where that is asked for; raises OutOfMemory, and Unsupported without shader-f16. */
+  static async place(device: Device, { data, dtype }: NDArray, { storage }: PlaceOptions = {}): Promise<WebGpuArray> {
     if (dtype === 'f64')
       raise({
         _tag: 'Unsupported',
@@ -26,16 +29,20 @@ export class WebGpuArray implements DeviceArray {
         fix: "make the tensor with dtype 'f32' (tensor(data, shape, 'f32')), or keep it on cpu().",
       })
     device.alive()
+    if (storage === 'f16') needHalves(device.opened)
+    const half = storage === 'f16' && dtype === 'f32'
+    const stored = half ? toHalves(data as Float32Array) : toDevice(data, dtype)
+    const bytes = (half ? 2 : 4) * data.length
     const { gpu } = device
     gpu.pushErrorScope('out-of-memory')
-    const memory = device.storage(4 * data.length)
-    if (data.length > 0) gpu.queue.writeBuffer(memory, 0, toDevice(data, dtype))
-    device.stats.bytesWritten += 4 * data.length
+    const memory = device.storage(bytes)
+    if (data.length > 0) gpu.queue.writeBuffer(memory, 0, stored)
+    device.stats.bytesWritten += bytes
     if ((await gpu.popErrorScope()) !== null) {
       device.free(memory)
-      raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: 4 * data.length, limitBytes: device.limitBytes })
+      raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: bytes, limitBytes: device.limitBytes })
     }
-    return new WebGpuArray(device, memory, data.length, dtype)
+    return new WebGpuArray(device, memory, data.length, dtype, half)
   }
 
   /** The buffer, on this device; an error where it is gone. */
@@ -54,17 +61,18 @@ export class WebGpuArray implements DeviceArray {
   }
 
   async read(): Promise<TypedArray> {
-    const { device, size, dtype } = this
+    const { device, size, dtype, half } = this
+    const bytes = (half ? 2 : 4) * size
     const memory = this.on(device, 'onHost')
     const read = await device.exclusive(async () => {
       device.alive()
-      const staging = device.takeStaging(4 * size)
+      const staging = device.takeStaging(bytes)
       const encoder = device.gpu.createCommandEncoder()
-      if (size > 0) encoder.copyBufferToBuffer(memory, 0, staging, 0, 4 * size)
+      if (size > 0) encoder.copyBufferToBuffer(memory, 0, staging, 0, aligned(bytes, 4))
       device.submit(encoder)
-      return device.readStaging(staging, 4 * size)
+      return device.readStaging(staging, bytes)
     })
-    return read((mapped) => fromDevice(mapped, 0, size, dtype).slice())
+    return read((mapped) => (half ? fromHalves(new Uint16Array(mapped, 0, size)) : fromDevice(mapped, 0, size, dtype).slice()))
   }
 
   dispose(): void {

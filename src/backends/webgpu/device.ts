@@ -24,8 +24,8 @@ export interface WebGpuOptions {
   /**
    * How f32 values are stored between the kernels of a program: 'f16' takes half of the memory and of its traffic, where the adapter has
    * shader-f16 (otherwise Unsupported). Kernels compute and add up in f32; a value is rounded when it is stored: 11 significant bits, 6e-8
-   * to 65504, beyond which lies Infinity. Arguments, results, tensors on the device and sums that several kernels add to keep f32
-   * (default: 'f32').
+   * to 65504, beyond which lies Infinity. Arguments, results and sums that several kernels add to keep f32; tensors on the device are
+   * stored as `onDevice` says (default: 'f32').
    */
   readonly storage?: 'f32' | 'f16'
   /** Check the laws of every plan (default: off). */
@@ -48,6 +48,17 @@ export interface Opened {
   readonly f16: boolean
   /** Opened by us: dispose destroys it. */
   readonly own: boolean
+}
+
+/** Raises Unsupported where f16 cannot be stored. */
+export const needHalves = ({ f16, adapter }: Opened): void => {
+  if (!f16)
+    raise({
+      _tag: 'Unsupported',
+      backend: 'webgpu',
+      what: `storage as f16 without shader-f16 (${adapter})`,
+      fix: "leave out storage: 'f16', or use another adapter.",
+    })
 }
 
 /** `navigator.gpu`, where there is one (Node 20 has no navigator). */

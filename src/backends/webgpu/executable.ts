@@ -3,6 +3,7 @@ import type { AsyncExecutable, Elements, Explanation } from '../../core/backend.
 import { onADevice } from '../../core/device-tensor.js'
 import { raise } from '../../core/explain.js'
 import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
+import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { WebGpuArray } from './array.js'
@@ -27,43 +28,65 @@ export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; 
   bytesWritten: kernel.results.reduce((n, r) => n + 4 * sizeOf(r.shape), 0),
 })
 
-export class WebGpuExecutable implements AsyncExecutable {
-  private resident: Promise<Resident>
-  private disposed = false
+/** Which arguments and results are stored as f16, by their places. */
+export interface Stored {
+  readonly inputs: ReadonlySet<number>
+  readonly outputs: ReadonlySet<number>
+}
+export const inWords: Stored = { inputs: new Set(), outputs: new Set() }
+const halvesOf = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
+  if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
+  return new Set(xs.flatMap((x, i) => (onADevice(x) && x.half === true ? [i] : [])))
+}
 
-  private constructor(
-    private readonly open: () => Promise<Device>,
-    private readonly of: Prepared,
-    private readonly poison: boolean,
-    readonly explain: () => Explanation,
-    first: Resident,
-  ) {
-    this.resident = Promise.resolve(first)
+/** What an executable is made of. */
+export interface Making {
+  /** The device that is open now: another one after a loss. */
+  readonly open: () => Promise<Device>
+  readonly program: Program
+  /** The program's plan for arguments and results that are stored so. */
+  readonly planned: (stored: Stored) => Prepared
+  readonly poison: boolean
+  readonly explain: () => Explanation
+}
+
+export class WebGpuExecutable implements AsyncExecutable {
+  /** By what is stored as f16. */
+  private readonly residents = new Map<string, Promise<Resident>>()
+  private disposed = false
+  readonly explain: () => Explanation
+
+  private constructor(private readonly of: Making) {
+    this.explain = of.explain
   }
 
-  /** `open` gives the device that is open now: another one after a loss. */
-  static async make(open: () => Promise<Device>, of: Prepared, poison: boolean, explain: () => Explanation): Promise<WebGpuExecutable> {
-    return new WebGpuExecutable(open, of, poison, explain, await Resident.make(await open(), of))
+  static async make(of: Making): Promise<WebGpuExecutable> {
+    const made = new WebGpuExecutable(of)
+    await made.resident(inWords)
+    return made
   }
 
   /** The program on the device that is open now. */
-  private async current(): Promise<Resident> {
-    const device = await this.open()
-    const known = await this.resident.catch(() => undefined)
+  private async resident(stored: Stored): Promise<Resident> {
+    const key = stored === inWords ? '' : `${[...stored.inputs]};${[...stored.outputs]}`
+    const device = await this.of.open()
+    const known = await this.residents.get(key)?.catch(() => undefined)
     if (known?.device === device) return known
-    this.resident = Resident.make(device, this.of)
-    return this.resident
+    const made = Resident.make(device, this.of.planned(stored))
+    this.residents.set(key, made)
+    return made
   }
 
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program } = this.of
-    const resident = await this.current()
+    const [halfIn, halfOut] = [halvesOf(inputs), halvesOf(into)]
+    const resident = await this.resident(halfIn.size + halfOut.size === 0 ? inWords : { inputs: halfIn, outputs: halfOut })
     const { device } = resident
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))
     const { read, invalid, memory } = await device.exclusive(() => this.submit(resident, inputs, into, onHost))
     const [refused, full] = await Promise.all([invalid, memory]).catch((e: unknown) => device.failed(e))
-    if (refused !== null || full !== null) read?.(() => undefined).catch(() => undefined) // takes the staging buffer back
+    if (refused !== null || full !== null) await read?.(() => undefined).catch(() => undefined) // takes the staging buffer back
     if (full !== null) {
       device.dropArenas()
       raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: resident.bytes, limitBytes: device.limitBytes })
@@ -97,8 +120,9 @@ export class WebGpuExecutable implements AsyncExecutable {
     into: readonly Elements[] | undefined,
     onHost: readonly boolean[],
   ): Promise<Submitted> {
-    const { program, plan } = this.of
+    const { program } = this.of
     const { device } = r
+    const { plan } = r.of
     const { gpu, stats } = device
     if (this.disposed)
       raise({ _tag: 'BadInput', where: program.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
@@ -114,22 +138,22 @@ export class WebGpuExecutable implements AsyncExecutable {
       memory: gpu.popErrorScope(),
     })
     try {
-      const arena = r.settle(this.poison)
+      const arenas = r.settle(this.of.poison)
       let encoder = gpu.createCommandEncoder()
       plan.inputs.forEach((s, i) => {
         const { aval, dtype } = program.inputs[i]!
         if (s < 0 || aval.size === 0) return
         const source = sources[i]!
-        const to = r.address(s)
+        const [arena, to] = [r.arenaOf(arenas, s), r.address(s)]
         if (ArrayBuffer.isView(source)) {
           gpu.queue.writeBuffer(arena, to, toDevice(source, dtype))
           stats.bytesWritten += 4 * aval.size
-        } else encoder.copyBufferToBuffer(source, 0, arena, to, 4 * aval.size)
+        } else encoder.copyBufferToBuffer(source, 0, arena, to, r.bytesOf(s, aval.size))
       })
       for (const s of r.segments) {
         if (s.kind === 'gpu') r.encode(encoder, s.dispatches)
         else {
-          await this.onCpu(r, arena, encoder, s.step, s.kernel)
+          await this.onCpu(r, arenas.words, encoder, s.step, s.kernel)
           encoder = gpu.createCommandEncoder()
         }
       }
@@ -141,7 +165,13 @@ export class WebGpuExecutable implements AsyncExecutable {
         const bytes = 4 * o.aval.size
         const target = targets[i] ?? out
         if (bytes > 0 && target !== undefined)
-          encoder.copyBufferToBuffer(arena, r.address(storage, offset), target, onHost[i] ? at : 0, bytes)
+          encoder.copyBufferToBuffer(
+            r.arenaOf(arenas, storage),
+            r.address(storage, offset),
+            target,
+            onHost[i] ? at : 0,
+            r.bytesOf(storage, o.aval.size),
+          )
         if (!onHost[i]) return
         at += aligned(bytes, 16)
         wanted += bytes
@@ -159,7 +189,7 @@ export class WebGpuExecutable implements AsyncExecutable {
   private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, step: number, kernel: OpaqueKernel): Promise<void> {
     const { device } = r
     const { gpu, stats } = device
-    const { operands, writes } = this.of.plan.steps[step]!
+    const { operands, writes } = r.of.plan.steps[step]!
     const at = (i: number): number => r.address(operands[i]!.storage, operands[i]!.offset)
     const spans = kernel.args.map((a, i) => ({ a, from: at(positionOf(kernel, writes, i)), bytes: 4 * sizeOf(a.shape) }))
     const total = spans.reduce((n, s) => n + aligned(s.bytes, 16), 0)
@@ -199,10 +229,11 @@ export class WebGpuExecutable implements AsyncExecutable {
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
-    void this.resident.then(
-      (r) => r.dispose(),
-      () => undefined,
-    )
+    for (const made of this.residents.values())
+      void made.then(
+        (r) => r.dispose(),
+        () => undefined,
+      )
   }
 }
 

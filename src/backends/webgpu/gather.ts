@@ -6,8 +6,9 @@ import type { GatherParams, IotaParams } from '../../core/ops/indexing-gather.js
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { sizeOf } from '../../core/shape.js'
-import { place, type Word } from './dispatch.js'
-import type { WholeShader } from './kernel.js'
+import type { Operand } from '../plan/step.js'
+import { place, setWord, type Word, wordAt } from './dispatch.js'
+import { ofHalves, type WholeShader } from './kernel.js'
 import { addWords, ORDER, orderOf, perItem, RESOLVE } from './shader.js'
 
 export const iotaShader: WholeShader = (kernel, [out]) => {
@@ -59,9 +60,8 @@ export const LINE = `  let lo = line / after; let li = line % after;
 /** The element of a moved array (of `count` rows) or of the array that is pointed into (of `n` rows). */
 export const at = (rows: 'count' | 'n', row: string): string => `(block * ${rows} + ${row}) * wide + rest`
 
-const reading =
-  (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  (kernel, [out, x, indices]) => {
+const reading = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
+  ofHalves((kernel, [out, x, indices]) => {
     const g = geometry(kernel)
     // Elements of the result in their own order: ((lo outer + a) count + i) wide + rest.
     return {
@@ -74,12 +74,12 @@ const reading =
   let rest = t % wide; let li = t % after;
   let i = (t / wide) % count; let block = t / wide / count; let lo = block / (columns / inner);
   let row = resolve(m[ip + (lo * count + i) * after + li], n);
-  m[op + t] = m[xp + ${at('n', 'row')}];
+  ${setWord(out!, 'op + t', wordAt(x!, `xp + ${at('n', 'row')}`))}
 `,
       }),
       scratchBytes: 0,
     }
-  }
+  })
 export const gatherShader: WholeShader = reading('gather', (k) =>
   gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
 )
@@ -88,10 +88,10 @@ export const takeAlongShader: WholeShader = reading('takeAlongAxis', (k) =>
 )
 
 /** A binary search for each value. */
-export const searchShader: WholeShader = (kernel, [out, sorted, values]) => {
+export const searchShader = ofHalves((kernel, [out, sorted, values]) => {
   const { side, batchDims } = kernel.params as SearchParams
   const [s, v] = kernel.args
-  const go = side === 'left' ? `${orderOf(s!.dtype, 'm[base + middle]')} < v` : `${orderOf(s!.dtype, 'm[base + middle]')} <= v`
+  const go = `${orderOf(s!.dtype, wordAt(sorted!, 'base + middle'))} ${side === 'left' ? '<' : '<='} v`
   return {
     dispatches: perItem({
       label: 'searchsorted',
@@ -99,7 +99,7 @@ export const searchShader: WholeShader = (kernel, [out, sorted, values]) => {
       words: { op: place(out!), sp: place(sorted!), vp: place(values!), n: s!.shape[batchDims]!, each: sizeOf(v!.shape.slice(batchDims)) },
       functions: [ORDER],
       body: `  let base = sp + (t / each) * n;
-  let v = ${orderOf(v!.dtype, 'm[vp + t]')};
+  let v = ${orderOf(v!.dtype, wordAt(values!, 'vp + t'))};
   var low = 0u; var high = n;
   while (low < high) {
     let middle = (low + high) / 2u;
@@ -110,16 +110,15 @@ export const searchShader: WholeShader = (kernel, [out, sorted, values]) => {
     }),
     scratchBytes: 0,
   }
-}
+})
 
 /** One invocation per element of the windows; the number of axes is in the text. `x` is the larger array, `w` the windows'. */
-const windows =
-  (
-    label: string,
-    move: (kernel: Parameters<WholeShader>[0]) => string,
-    order: (operands: readonly Word[]) => Record<'xp' | 'ip' | 'wp', Word>,
-  ) =>
-  (...[kernel, operands]: Parameters<WholeShader>): ReturnType<WholeShader> => {
+const windows = (
+  label: string,
+  move: (kernel: Parameters<WholeShader>[0], operands: readonly Operand[]) => string,
+  order: (operands: readonly Word[]) => Record<'xp' | 'ip' | 'wp', Word>,
+) =>
+  ofHalves((kernel, operands) => {
     const { sizes, batchDims } = kernel.params as WindowParams
     const shape = kernel.args[0]!.shape
     const lengths = shape.slice(batchDims)
@@ -134,7 +133,7 @@ const windows =
     for (let k = sizes.length - 1; k >= 0; k--) body += `  let i${k} = rest % s${k}; rest = rest / s${k};\n`
     body += '  let b = rest;\n'
     for (let k = sizes.length - 1; k >= 0; k--) body += `  at += (i${k} + start(${starts[k]}, d${k}, s${k})) * stride; stride *= d${k};\n`
-    body += `  let x = xp + b * stride + at; let own = wp + t;\n  ${move(kernel)}\n`
+    body += `  let x = xp + b * stride + at; let own = wp + t;\n  ${move(kernel, operands)}\n`
     return {
       dispatches: perItem({
         label,
@@ -150,19 +149,19 @@ const windows =
       }),
       scratchBytes: 0,
     }
-  }
+  })
 export const dynamicSliceShader: WholeShader = windows(
   'dynamicSlice',
-  () => 'm[own] = m[x];',
+  (_, [out, x]) => setWord(out!, 'own', wordAt(x!, 'x')),
   ([out, x, starts]) => ({ xp: x!, ip: starts!, wp: out! }),
 )
 export const dynamicSliceAddShader: WholeShader = windows(
   'dynamicSliceAdd',
-  (k) => `m[x] = ${addWords(k.results[0]!.dtype, 'm[x]', 'm[own]')};`,
+  (k, [, , u]) => `m[x] = ${addWords(k.results[0]!.dtype, 'm[x]', wordAt(u!, 'own'))};`,
   ([acc, starts, u]) => ({ xp: acc!, ip: starts!, wp: u! }),
 )
 export const dynamicUpdateSliceShader: WholeShader = windows(
   'dynamicUpdateSlice',
-  () => 'm[x] = m[own];',
+  (_, [, , u]) => `m[x] = ${wordAt(u!, 'own')};`,
   ([acc, starts, u]) => ({ xp: acc!, ip: starts!, wp: u! }),
 )

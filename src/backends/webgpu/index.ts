@@ -1,6 +1,7 @@
 /** The WebGPU backend: the same plans as WGSL compute shaders, in browsers and in Node. */
 import type { AsyncBackend, Explanation } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
+import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
@@ -10,10 +11,10 @@ import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { verifyPlan } from '../plan/verify.js'
-import { sharedByOptions } from '../shared.js'
+import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
-import { type Opened, openDevice, type WebGpuOptions } from './device.js'
-import { WebGpuExecutable } from './executable.js'
+import { needHalves, type Opened, openDevice, type WebGpuOptions } from './device.js'
+import { inWords, type Stored, WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
 import type { Machine } from './kernel.js'
@@ -35,6 +36,36 @@ export interface WebGpuBackend extends AsyncBackend {
   readonly dispose: () => void
 }
 
+const webgpuOptions: Names<WebGpuOptions> = {
+  device: true,
+  powerPreference: true,
+  dawn: true,
+  memoryBytes: true,
+  storage: true,
+  verify: true,
+  poison: true,
+  cacheBytes: true,
+  kernels: true,
+}
+const oneOf = (given: unknown, what: string, names: readonly string[]): void => {
+  if (given !== undefined && !names.includes(given as string))
+    raise({ _tag: 'BadInput', where: 'webgpu', reason: `${what} is ${shown(given)}.`, fix: `use one of ${names.join(', ')}.` })
+}
+/** The options, each of its kind. */
+const optionsIn = (given: WebGpuOptions | undefined): WebGpuOptions => {
+  const options = optionsOf(given, webgpuOptions, 'webgpu')
+  if (options.device !== undefined) recordOf(options.device, 'device', 'webgpu')
+  oneOf(options.powerPreference, 'powerPreference', ['low-power', 'high-performance'])
+  oneOf(options.storage, 'storage', ['f32', 'f16'])
+  if (options.dawn !== undefined) listOf(options.dawn, 'dawn', 'webgpu')
+  bytesOf(options.memoryBytes, 'memoryBytes', 'webgpu')
+  bytesOf(options.cacheBytes, 'cacheBytes', 'webgpu')
+  flagOf(options.verify, 'verify', 'webgpu')
+  flagOf(options.poison, 'poison', 'webgpu')
+  kernelsOf(options.kernels, 'webgpu')
+  return options
+}
+
 const f64Message = 'WGSL has no f64'
 
 /** Every value of the program has a dtype that the device has. */
@@ -51,14 +82,13 @@ const checkDTypes = (ir: Ir): void => {
 
 /** The device, where it has what the options ask for; raises Unsupported. */
 const checked = (o: Opened, { storage }: WebGpuOptions): Opened => {
-  if (storage !== 'f16' || o.f16) return o
-  if (o.own) o.device.destroy()
-  return raise({
-    _tag: 'Unsupported',
-    backend: 'webgpu',
-    what: `storage of f16 without shader-f16 (${o.adapter})`,
-    fix: "leave out storage: 'f16', or use another adapter.",
-  })
+  try {
+    if (storage === 'f16') needHalves(o)
+    return o
+  } catch (e) {
+    if (o.own) o.device.destroy()
+    throw e
+  }
 }
 
 /** Software adapters have few cores, and dear barriers. */
@@ -72,7 +102,8 @@ const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
 const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
 
 /** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
-export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
+export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
+  const options = optionsIn(given)
   const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
   const ids = new Map<unknown, number>()
   const names = new KernelNames()
@@ -90,7 +121,7 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
       opening = undefined
     }
     opening ??= openDevice(options).then(
-      (o) => new Device(checked(o, options), stats, options.memoryBytes ?? Number.POSITIVE_INFINITY, options.storage === 'f16'),
+      (o) => new Device(checked(o, options), stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
       (e: unknown) => {
         opening = undefined
         throw e
@@ -122,27 +153,36 @@ export const makeWebGpu = (options: WebGpuOptions = {}): WebGpuBackend => {
       checkDTypes(ir)
       const device = await open()
       device.alive()
-      const limits = {
-        nodes: 256,
-        buffers: 48,
-        dtypes: ['f32', 'i32', 'bool'],
-        memoryBytes: device.limitBytes,
-        itemBytes,
-        ...(device.halves && { halves: (kernel: Kernel) => takesHalves(kernel, facets) }),
-      }
-      const { plan, cached } = cache.get(ir.key, () => {
-        const made = makePlan(ir, limits, names)
-        if (options.verify === true) verifyPlan(made)
-        return made
-      })
+      const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
+      const between = options.storage === 'f16'
+      const planned = ({ inputs, outputs }: Stored): { readonly plan: Plan; readonly cached: boolean } =>
+        cache.get(
+          ir.key,
+          () => {
+            const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
+            const made = makePlan(ir, { ...limits, halves: { takes, between, inputs, outputs } }, names)
+            if (options.verify === true) verifyPlan(made)
+            return made
+          },
+          inputs.size + outputs.size === 0 ? '' : `${[...inputs]};${[...outputs]}`,
+        )
+      const { plan, cached } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t
       const explained = (): Explanation =>
         explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low)
-      const prepared = { program, ir, plan, lower: (on: Device) => lower(plan, on) }
-      return WebGpuExecutable.make(open, prepared, options.poison === true, explained)
+      return WebGpuExecutable.make({
+        open,
+        program,
+        planned: (stored) => {
+          const made = planned(stored).plan
+          return { program, ir, plan: made, lower: (on) => lower(made, on) }
+        },
+        poison: options.poison === true,
+        explain: explained,
+      })
     },
-    place: async (array) => WebGpuArray.place(await open(), array),
+    place: async (array, how) => WebGpuArray.place(await open(), array, how),
     cache: () => cache.info(),
     clearCache: () => cache.clear(),
     stats: () => ({ ...stats }),
@@ -162,4 +202,7 @@ const shared = /*#__PURE__*/ sharedByOptions<WebGpuOptions, WebGpuBackend>(makeW
  * Errors  of calls: Device where there is no adapter or the device is lost, Unsupported for f64, OutOfMemory, MissingKernel.
  * @example webgpu() === webgpu()   // true
  */
-export const webgpu = (options: WebGpuOptions = {}): WebGpuBackend => (options.device === undefined ? shared(options) : makeWebGpu(options))
+export const webgpu = (given?: WebGpuOptions): WebGpuBackend => {
+  const options = optionsIn(given)
+  return options.device === undefined ? shared(options) : makeWebGpu(options)
+}

@@ -46,8 +46,8 @@ export class Device {
   /** Submits since the host last waited for the device. */
   private ahead = 0
   private readonly pipelines = new Map<string, Promise<GPUComputePipeline>>()
-  readonly layout: GPUBindGroupLayout
-  private readonly pipelineLayout: GPUPipelineLayout
+  /** Of programs without an arena of f16, and with one. */
+  private readonly layouts: readonly (readonly [GPUBindGroupLayout, GPUPipelineLayout])[]
   /** Why the device is gone; undefined while it works. */
   lost: string | undefined
   /** Grows by one when the arena is replaced: bind groups made before are stale. */
@@ -59,22 +59,22 @@ export class Device {
     readonly opened: Opened,
     readonly stats: DeviceStats,
     private readonly maxBytes: number,
-    /** Programs have an arena of f16 too. */
-    readonly halves: boolean,
   ) {
     const gpu = opened.device
     this.gpu = gpu
     void gpu.lost.then((info) => {
       this.lost = `the device was lost (${info.reason}): ${info.message}`
     })
-    this.layout = gpu.createBindGroupLayout({
-      entries: [
-        { binding: 0, visibility: 4, buffer: { type: 'storage' } },
-        { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
-        ...(halves ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
-      ],
+    this.layouts = [false, true].map((halves) => {
+      const layout = gpu.createBindGroupLayout({
+        entries: [
+          { binding: 0, visibility: 4, buffer: { type: 'storage' } },
+          { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
+          ...(halves ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
+        ],
+      })
+      return [layout, gpu.createPipelineLayout({ bindGroupLayouts: [layout] })] as const
     })
-    this.pipelineLayout = gpu.createPipelineLayout({ bindGroupLayouts: [this.layout] })
   }
 
   /** Raises Device when the device is gone. */
@@ -132,12 +132,17 @@ export class Device {
     return this.buffer(bytes, UNIFORM)
   }
 
-  /** The arenas, at least this large. */
+  /** How a program's memory is bound. */
+  layout(halves: boolean): GPUBindGroupLayout {
+    return this.layouts[Number(halves)]![0]
+  }
+
+  /** The arenas, at least this large; that of f16 once a program needs one. */
   reserve(bytes: number, halfBytes: number): readonly [GPUBuffer, GPUBuffer | undefined] {
     const needed = Math.max(bytes, halfBytes)
     if (needed > this.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: this.limitBytes })
     const [words, halves] = this.arenas ?? []
-    const next = [this.grown(words, bytes), this.halves ? this.grown(halves, halfBytes) : undefined] as const
+    const next = [this.grown(words, bytes), halfBytes > 0 ? this.grown(halves, halfBytes) : halves] as const
     if (next[0] !== words || next[1] !== halves) {
       this.generation++
       this.owner = undefined
@@ -205,18 +210,19 @@ export class Device {
     if (this.staging.length > 8) this.free(this.staging.shift()!)
   }
 
-  /** The pipeline of a shader; compiled once, however many ask at once. */
-  pipeline(wgsl: string): Promise<GPUComputePipeline> {
-    let p = this.pipelines.get(wgsl)
+  /** The pipeline of a shader, in programs with or without an arena of f16; compiled once, however many ask at once. */
+  pipeline(wgsl: string, halves: boolean): Promise<GPUComputePipeline> {
+    const key = `${halves ? 'f16' : ''}${wgsl}`
+    let p = this.pipelines.get(key)
     if (p === undefined) {
       this.stats.pipelines++
       p = this.gpu
         .createComputePipelineAsync({
-          layout: this.pipelineLayout,
+          layout: this.layouts[Number(halves)]![1],
           compute: { module: this.gpu.createShaderModule({ code: wgsl }), entryPoint: 'main' },
         })
         .catch((e: unknown) => {
-          this.pipelines.delete(wgsl)
+          this.pipelines.delete(key)
           this.alive()
           return raise({
             _tag: 'Device',
@@ -225,7 +231,7 @@ export class Device {
             fix: 'report it with the shader.',
           })
         })
-      this.pipelines.set(wgsl, p)
+      this.pipelines.set(key, p)
     }
     return p
   }

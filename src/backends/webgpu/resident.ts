@@ -19,6 +19,12 @@ export type Ready =
   | { readonly kind: 'gpu'; readonly dispatches: readonly Bound[] }
   | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
 
+/** The memory of a program's calls; that of f16 where it has any. */
+export interface Arenas {
+  readonly words: GPUBuffer
+  readonly halves: GPUBuffer | undefined
+}
+
 /** Where the parts of a program's memory lie in the arena. */
 interface Layout {
   readonly constants: number
@@ -28,7 +34,7 @@ interface Layout {
   readonly halfBytes: number
 }
 
-/** A prepared program, free of any device. */
+/** A program planned for arguments and results that are stored in one way, free of any device. */
 export interface Prepared {
   readonly program: Program
   readonly ir: Ir
@@ -70,7 +76,7 @@ export class Resident {
     const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
     const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
-    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl)))
+    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.halfBytes > 0)))
     let at = 0
     const offsets = new Map<Dispatch, number>()
     for (const d of all) {
@@ -122,13 +128,24 @@ export class Resident {
     return storage < 0 ? this.layout.constants + 4 * (-1 - storage) : this.of.plan.storages[storage]!.offset + offset
   }
 
-  /** The arena of words, and that of f16 bound beside it, large enough, with this program's literals in it. */
-  settle(poison: boolean): GPUBuffer {
+  /** The arena that holds a storage. */
+  arenaOf(arenas: Arenas, storage: number): GPUBuffer {
+    return storage >= 0 && this.of.plan.storages[storage]!.half ? arenas.halves! : arenas.words
+  }
+
+  /** Bytes that are copied for so many elements of a storage: whole words. */
+  bytesOf(storage: number, size: number): number {
+    return storage >= 0 && this.of.plan.storages[storage]!.half ? aligned(2 * size, 4) : 4 * size
+  }
+
+  /** The arena of words, and that of f16 beside it, large enough, with this program's literals in it. */
+  settle(poison: boolean): Arenas {
     const { device } = this
-    const [arena, halves] = device.reserve(this.layout.bytes, this.layout.halfBytes)
+    const [arena, all] = device.reserve(this.layout.bytes, this.layout.halfBytes)
+    const halves = this.layout.halfBytes > 0 ? all : undefined
     if (this.generation !== device.generation) {
       this.group = device.gpu.createBindGroup({
-        layout: device.layout,
+        layout: device.layout(halves !== undefined),
         entries: [
           { binding: 0, resource: { buffer: arena } },
           { binding: 1, resource: { buffer: this.records, size: this.recordBytes } },
@@ -144,7 +161,7 @@ export class Resident {
     }
     if (device.owner !== this && this.constants.length > 0) device.gpu.queue.writeBuffer(arena, this.layout.constants, this.constants)
     device.owner = this
-    return arena
+    return { words: arena, halves }
   }
 
   encode(encoder: GPUCommandEncoder, dispatches: readonly Bound[]): void {

@@ -2,8 +2,8 @@
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
 import type { Operand } from '../plan/step.js'
-import { type Dispatch, place, type Word } from './dispatch.js'
-import type { Dispatches, Machine, WholeShader } from './kernel.js'
+import { type Dispatch, place, setWord, type Word, wordAt } from './dispatch.js'
+import { type Dispatches, type Machine, ofHalves } from './kernel.js'
 import { products, recurrences, type ScanKind, sums } from './scan-kinds.js'
 import { perItem, scratch } from './shader.js'
 
@@ -17,11 +17,16 @@ interface Lines {
   readonly size: number
   readonly after: number
 }
+/** Words in memory: where they begin, and how one of them is read. */
+interface Source {
+  readonly place: Word
+  readonly at: (index: string) => string
+}
 interface Level extends Lines {
   readonly kind: ScanKind
-  /** Places of the words of an element; where values go, or undefined where carries take the place of totals. */
-  readonly from: readonly Word[]
-  readonly to: Word | undefined
+  /** The words of an element; where values go, or undefined where carries take the place of totals. */
+  readonly from: readonly Source[]
+  readonly to: Operand | undefined
   readonly reverse: boolean
   readonly exclusive: boolean
   readonly machine: Machine
@@ -42,7 +47,7 @@ const scanDispatches = (s: Level): { readonly dispatches: readonly Dispatch[]; r
   const chunks = Math.ceil(size / chunk)
   const many = lines * chunks
 
-  const places = Object.fromEntries(from.map((w, i) => [`p${i}`, w]))
+  const places = Object.fromEntries(from.map(({ place: w }, i) => [`p${i}`, w]))
   const x = from.map((_, i) => `x${i}`)
   const take = total ? kind.join : kind.step
   const who = `  let c = t % after; let q = (t / after) % chunks; let base = (t / after / chunks) * size;
@@ -50,18 +55,18 @@ const scanDispatches = (s: Level): { readonly dispatches: readonly Dispatch[]; r
 `
   const loop = (first: string, last: string): string => `  for (var k = k0; k < k1; k++) {
     let e = (base + ${s.reverse ? '(size - 1u - k)' : 'k'}) * after + c;
-    ${from.map((_, i) => `let x${i} = m[p${i} + e];`).join(' ')}
+    ${from.map(({ at }, i) => `let x${i} = ${at(`p${i} + e`)};`).join(' ')}
     ${first}
     ${last}
   }
 `
   const words = { ...places, size, after, chunk, chunks }
-  const put = total ? kind.carry.map((w, i) => `m[p${i} + e] = ${w};`).join(' ') : `m[op + e] = ${kind.value};`
+  const put = to === undefined ? kind.carry.map((w, i) => `m[p${i} + e] = ${w};`).join(' ') : setWord(to, 'op + e', kind.value)
   const apply = (carries: readonly Word[]): readonly Dispatch[] =>
     perItem({
       label: 'scan',
       items: many,
-      words: { ...words, ...(to !== undefined && { op: to }), ...Object.fromEntries(carries.map((w, i) => [`c${i}`, w])) },
+      words: { ...words, ...(to !== undefined && { op: place(to) }), ...Object.fromEntries(carries.map((w, i) => [`c${i}`, w])) },
       functions: kind.functions,
       body: `${who}  ${kind.state}\n${
         carries.length === 0 ? '' : `  if (q > 0u) { ${kind.resume(carries.map((_, i) => `m[c${i} + t]`))} }\n`
@@ -86,7 +91,7 @@ const scanDispatches = (s: Level): { readonly dispatches: readonly Dispatch[]; r
     before,
     size: chunks,
     after,
-    from: at,
+    from: at.map((w) => ({ place: w, at: (index) => `m[${index}]` })),
     to: undefined,
     reverse: false,
     exclusive: true,
@@ -108,8 +113,8 @@ const scanned = (
   const { dispatches, taken } = scanDispatches({
     ...around,
     kind,
-    from: args.map(place),
-    to: place(out!),
+    from: args.map((x) => ({ place: place(x), at: (index) => wordAt(x, index) })),
+    to: out!,
     reverse: params.reverse,
     exclusive: params.exclusive === true,
     machine,
@@ -118,9 +123,12 @@ const scanned = (
   return { dispatches, scratchBytes: 4 * taken }
 }
 
-export const cumsumShader: WholeShader = ({ args, params }, operands, machine) =>
-  scanned(sums(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine)
-export const cumprodShader: WholeShader = ({ args, params }, operands, machine) =>
-  scanned(products(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine)
-export const recurrenceShader: WholeShader = ({ args, params }, operands, machine) =>
-  scanned(recurrences(args[0]!.dtype), args[0]!.shape, operands, params as RecurrenceParams, machine)
+export const cumsumShader = ofHalves(({ args, params }, operands, machine) =>
+  scanned(sums(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
+)
+export const cumprodShader = ofHalves(({ args, params }, operands, machine) =>
+  scanned(products(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
+)
+export const recurrenceShader = ofHalves(({ args, params }, operands, machine) =>
+  scanned(recurrences(args[0]!.dtype), args[0]!.shape, operands, params as RecurrenceParams, machine),
+)

@@ -3,9 +3,9 @@ import type { GatherParams } from '../../core/ops/indexing-gather.js'
 import type { AxisParams } from '../../core/ops/layout.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/step.js'
-import { place } from './dispatch.js'
+import { place, wordAt } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
-import type { Dispatches, Machine, WholeShader } from './kernel.js'
+import { type Dispatches, type Machine, ofHalves, type WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
 
@@ -34,7 +34,7 @@ const walked = (
     body: `  let col = t % columns; let line = t / columns;
 ${LINE}  for (var i = 0u; i < count; i++) {
     let row = resolve(m[ip + (lo * count + i) * after + li], n);
-    ${put(`xp + ${at('n', 'row')}`, `m[up + ${at('count', 'i')}]`)}
+    ${put(`xp + ${at('n', 'row')}`, wordAt(u!, `up + ${at('count', 'i')}`))}
   }
 `,
   }),
@@ -90,7 +90,7 @@ ${LINE}  let list = lo * count * after + li;
       row = next; place = xp + ${at('n', 'row')}; s = m[place];
     }
     let i = m[qp + list + j * after];
-    s = ${addWords(dtype, 's', `m[up + ${at('count', 'i')}]`)};
+    s = ${addWords(dtype, 's', wordAt(u!, `up + ${at('count', 'i')}`))};
   }
   m[place] = s;
 `,
@@ -115,16 +115,15 @@ ${LINE}  let list = lo * count * after + li;
   return { dispatches: [...order, ...runs, ...joined], scratchBytes: 4 * (2 * pairs + Math.max(2 * pairs, parts)) }
 }
 
-const adding =
-  (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  (kernel, operands, machine) => {
+const adding = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
+  ofHalves((kernel, operands, machine) => {
     const g = geometry(kernel)
     const { dtype } = kernel.results[0]!
     if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
     return walks(g, machine)
       ? walked(label, g, operands, (to, from) => `let to = ${to}; m[to] = ${addWords(dtype, 'm[to]', from)};`)
       : summed(g, operands, dtype, machine)
-  }
+  })
 export const scatterAddShader: WholeShader = adding('scatterAdd', (k) =>
   gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
 )
@@ -133,7 +132,7 @@ export const scatterAddAlongShader: WholeShader = adding('scatterAddAlong', (k) 
 )
 
 /** The last index of each place wins: found by an atomic maximum of positions (whole numbers, so that the order does not matter). */
-export const setAtShader: WholeShader = (kernel, operands, machine) => {
+export const setAtShader = ofHalves((kernel, operands, machine) => {
   const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, kernel.params as GatherParams)
   if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
   if (g.count <= SHORT || g.lines * g.columns >= machine.fill) return walked('setAt', g, operands, (to, from) => `m[${to}] = ${from};`)
@@ -155,10 +154,10 @@ export const setAtShader: WholeShader = (kernel, operands, machine) => {
         body: `  let rest = t % inner; let i = (t / inner) % count; let block = t / inner / count; let line = block / (columns / inner);
   let wide = inner;
   let row = resolve(m[ip + line * count + i], n);
-  if (m[vp + line * n + row] == i + 1u) { m[xp + ${at('n', 'row')}] = m[up + t]; }
+  if (m[vp + line * n + row] == i + 1u) { m[xp + ${at('n', 'row')}] = ${wordAt(u, 'up + t')}; }
 `,
       }),
     ].flat(),
     scratchBytes: 4 * g.lines * g.size,
   }
-}
+})

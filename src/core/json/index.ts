@@ -5,7 +5,8 @@ import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, tra
 import type { AdError } from '../error.js'
 import { raise } from '../explain.js'
 import { asExpr, isExpr } from '../expr.js'
-import type { AnyPrimitive } from '../primitive.js'
+import { flagOf, listOf, type Names, optionsOf, shown } from '../given.js'
+import { type AnyPrimitive, isPrimitive } from '../primitive.js'
 import { inline, liftTree, type Program } from '../program.js'
 import type { Registry } from '../registry.js'
 import { recordingSites } from '../sites.js'
@@ -25,12 +26,15 @@ export interface TraceOptions {
   readonly sites?: boolean
 }
 
+const traceOptions: Names<TraceOptions> = { sites: true }
+
 /** Traces a declared function at sizes of its named axes, any other at the shapes of example arguments. */
 export const toProgramCore = (f: unknown, sizes?: Readonly<Record<string, number>> | TraceOptions, options?: TraceOptions): unknown => {
-  const meta = metaOf(f)
-  const { sites = false } = (meta.declared === undefined ? (sizes as TraceOptions) : options) ?? {}
+  const meta = metaOf(f, 'toProgram')
+  const given = optionsOf(meta.declared === undefined ? (sizes as TraceOptions | undefined) : options, traceOptions, 'toProgram')
+  const sites = flagOf(given.sites, 'sites', 'toProgram')
   const build = <A>(make: () => A): A => (sites ? recordingSites(make) : make())
-  if (meta.declared !== undefined) return build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>))
+  if (meta.declared !== undefined) return build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>, 'toProgram'))
   return (...args: readonly unknown[]): Program => {
     const { leaves, def } = readArgs(meta, args)
     const avals = leaves.map((x) => (isExpr(x) ? x.aval : aval(x.shape, x.dtype)))
@@ -56,6 +60,14 @@ export const toJSONCore = (p: unknown): JSONValue => programToJSON(asProgram(p, 
 
 /** Reads programs over the primitives that the registry has rules for, and these. */
 export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] = []): ((u: unknown) => Either<AdError, Program>) => {
+  for (const p of listOf(more, 'the primitives', 'fromJSON'))
+    if (!isPrimitive(p))
+      raise({
+        _tag: 'BadInput',
+        where: 'fromJSON',
+        reason: `${shown(p)} is not a primitive.`,
+        fix: 'give an array of primitives of your own.',
+      })
   const own = new Map(more.map((p) => [p.name, p]))
   return programFromJSON((name) => own.get(name) ?? registry.rules.get(name)?.primitive)
 }

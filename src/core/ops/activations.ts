@@ -1,5 +1,6 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
 import { asExpr } from '../expr.js'
+import { flagOf, type Names, numberOf, optionsOf } from '../given.js'
 import { liftAll, liftFloat } from '../lift.js'
 import type { AnyExpr } from '../types/expr.js'
 import { add, div, maximum, minimum, mul, where } from './arithmetic.js'
@@ -28,25 +29,35 @@ export const fma = (a: unknown, b: unknown, c: unknown): AnyExpr => {
   const [x, y, z] = liftAll([a, b, c], 'fma')
   return add(mul(x, y), z)
 }
+interface LeakyReluOptions {
+  readonly slope?: number | undefined
+}
+const leakyReluOptions: Names<LeakyReluOptions> = { slope: true }
 /**
  * x where x > 0, slope x elsewhere; the slope is 0.01 unless given.
  *
  * Rule  dy = dx or slope dx; slope dx at 0.   Source  NNlib leakyrelu.
  * @example leakyRelu([-2, 3], { slope: 0.5 })   // [-1, 3]
  */
-export const leakyRelu = (x: unknown, options: { readonly slope?: number | undefined } = {}): AnyExpr => {
+export const leakyRelu = (x: unknown, options?: LeakyReluOptions): AnyExpr => {
   const y = float(x, 'leakyRelu')
-  return where(gt(y, 0), y, mul(y, options.slope ?? 0.01))
+  const { slope = 0.01 } = optionsOf(options, leakyReluOptions, 'leakyRelu')
+  return where(gt(y, 0), y, mul(y, numberOf(slope, 'slope', 'leakyRelu')))
 }
+interface EluOptions {
+  readonly alpha?: number | undefined
+}
+const eluOptions: Names<EluOptions> = { alpha: true }
 /**
  * x where x > 0, alpha (exp(x) - 1) elsewhere; alpha is 1 unless given.
  *
  * Rule  dy = dx or alpha exp(x) dx; alpha dx at 0.   Source  NNlib elu.
  * @example elu([-1, 2])   // [-0.6321, 2]
  */
-export const elu = (x: unknown, options: { readonly alpha?: number | undefined } = {}): AnyExpr => {
+export const elu = (x: unknown, options?: EluOptions): AnyExpr => {
   const y = float(x, 'elu')
-  return where(gt(y, 0), y, mul(expm1(y), options.alpha ?? 1))
+  const { alpha = 1 } = optionsOf(options, eluOptions, 'elu')
+  return where(gt(y, 0), y, mul(expm1(y), numberOf(alpha, 'alpha', 'elu')))
 }
 /**
  * 1.0507 x where x > 0, 1.7581 (exp(x) - 1) elsewhere: elu with the constants that keep mean 0 and variance 1.
@@ -55,15 +66,20 @@ export const elu = (x: unknown, options: { readonly alpha?: number | undefined }
  * @example selu([0])   // [0]
  */
 export const selu = (x: unknown): AnyExpr => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805)
+interface GeluOptions {
+  readonly approximate?: boolean | undefined
+}
+const geluOptions: Names<GeluOptions> = { approximate: true }
 /**
  * x Phi(x), Phi the normal distribution function; with `approximate` its tanh form.
  *
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
-export const gelu = (x: unknown, options: { readonly approximate?: boolean | undefined } = {}): AnyExpr => {
+export const gelu = (x: unknown, options?: GeluOptions): AnyExpr => {
   const y = float(x, 'gelu')
-  if (options.approximate !== true) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))
+  const { approximate } = optionsOf(options, geluOptions, 'gelu')
+  if (!flagOf(approximate, 'approximate', 'gelu')) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))
   const inner = mul(mul(y, Math.sqrt(2 / Math.PI)), add(mul(square(y), 0.044715), 1))
   return mul(mul(y, 0.5), add(tanh(inner), 1))
 }

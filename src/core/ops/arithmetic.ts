@@ -4,6 +4,7 @@ import { castNode } from '../cast.js'
 import { binary, broadcastAvals, elementwise as declare, unary } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, asNode, CONST, type Node } from '../expr.js'
+import { dtypeOf } from '../given.js'
 import { lift, liftPair } from '../lift.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
 import { sameShape } from '../shape.js'
@@ -347,6 +348,7 @@ export const stopGradient = Object.assign(
  * x in another dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0.
  *
  * Rule  dy = dx in the dtype of y; none through i32 and bool.   Source  IEEE 754; WebAssembly trunc_sat.
+ * Errors  BadInput for what is not a dtype.
  * @example cast([1.7, -1.7], 'i32')   // [1, -1]
  */
-export const cast = (x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtype))
+export const cast = (x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtypeOf(dtype, 'cast')))

@@ -2,7 +2,8 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, asNode, type Node } from '../expr.js'
+import { apply, asExpr, type Node } from '../expr.js'
+import { integerOf, type Names, optionsOf, shown } from '../given.js'
 import { liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
@@ -255,13 +256,19 @@ export interface ConvOptions {
   readonly dilation?: number | readonly number[]
   readonly groups?: number
 }
-const pair = (x: number | readonly number[] | undefined, by: number, what: string): readonly [number, number] => {
-  const [p, q] = x === undefined ? [by, by] : typeof x === 'number' ? [x, x] : x.length === 1 ? [x[0]!, x[0]!] : [x[0]!, x[1]!]
-  if (!Number.isInteger(p) || !Number.isInteger(q) || p! < 1 || q! < 1 || (Array.isArray(x) && x.length > 2))
-    raise({ _tag: 'BadInput', where: 'conv', reason: `${what} ${JSON.stringify(x)} is not one or two positive integers.` })
-  return [p!, q!]
+const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
+/** One positive integer for each of `count` axes: a number for all, or a list of one or of all. */
+export const perAxis = (given: unknown, count: number, what: string, op: string): readonly number[] => {
+  const list: readonly unknown[] = Array.isArray(given) ? Array.from(given) : [given]
+  if ((list.length !== 1 && list.length !== count) || !list.every((d) => Number.isSafeInteger(d) && (d as number) >= 1))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : 'one or two positive integers'}.`,
+    })
+  return list.length === count ? (list as readonly number[]) : new Array<number>(count).fill(list[0] as number)
 }
-/** top, bottom, left, right. `same` keeps ceil(n / stride). */
+/** Before and after each axis: top, bottom, left, right, or left and right of a line. `same` keeps ceil(n / stride). */
 export const paddingOf = (
   padding: Padding | undefined,
   size: readonly number[],
@@ -270,59 +277,59 @@ export const paddingOf = (
   dilation: readonly number[],
   op: string,
 ): readonly number[] => {
-  if (padding === undefined || padding === 'valid') return [0, 0, 0, 0]
+  if (padding === undefined || padding === 'valid') return stride.flatMap(() => [0, 0])
   if (padding === 'same')
     return size.flatMap((n, i) => {
       const all = Math.max(0, (Math.ceil(n / stride[i]!) - 1) * stride[i]! + dilation[i]! * (window[i]! - 1) + 1 - n)
       return [Math.floor(all / 2), all - Math.floor(all / 2)]
     })
-  const list: readonly (number | readonly number[])[] =
-    typeof padding === 'number' ? [padding, padding] : Array.isArray(padding) ? padding : []
-  const out = list.flatMap((p) => (typeof p === 'number' ? [p, p] : [...p]))
-  if (out.length !== 4 || out.some((p) => !Number.isInteger(p) || p < 0))
+  const list: readonly unknown[] = typeof padding === 'number' ? stride.map(() => padding) : Array.isArray(padding) ? padding : []
+  const out = Array.from(list, sidesOf).flat()
+  if (list.length !== stride.length || out.length !== 2 * list.length || !out.every((p) => Number.isSafeInteger(p) && (p as number) >= 0))
     raise({
       _tag: 'BadInput',
       where: op,
-      reason: `padding ${JSON.stringify(padding)} is not understood.`,
-      fix: "give a number, [h, w], [[top, bottom], [left, right]], 'same' or 'valid'.",
+      reason: `padding ${shown(padding)} is not understood.`,
+      fix: `give a number, ${stride.length === 1 ? '[w], [[left, right]]' : '[h, w], [[top, bottom], [left, right]]'}, 'same' or 'valid'.`,
     })
-  return out
+  return out as readonly number[]
 }
+/** Both sides of an axis, or nothing where they are not given as one number or two. */
+const sidesOf = (p: unknown): readonly unknown[] => (typeof p === 'number' ? [p, p] : Array.isArray(p) && p.length === 2 ? p : [])
 
 /** An array with one axis of positions as a plane of height 1, and back. */
 export const asPlane = (x: Node): Node => reshapeNode(x, [...x.shape.slice(0, 2), 1, x.shape[2]!])
 export const asLine = (x: Node): Node => reshapeNode(x, [...x.shape.slice(0, 2), x.shape[3]!])
-/** Options for one axis, as options of a plane of height 1. */
-export const onLine = (v: number | readonly number[]): readonly number[] => (typeof v === 'number' ? [1, v] : [1, ...v])
-export const linePadding = (p: Padding | undefined): Padding =>
-  typeof p === 'number' ? [0, p] : p === undefined || typeof p === 'string' ? (p ?? 0) : ([0, ...p] as unknown as Padding)
+/** What is given for each axis of a line, with that of a height of 1 in front; that of a plane as it is. */
+export const onPlane = (line: boolean, height: readonly number[], list: readonly number[]): readonly number[] =>
+  line ? [...height, ...list] : list
 
 /**
  * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
  * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or the kernel is larger than x.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
-export const conv = (x: unknown, k: unknown, options: ConvOptions = {}): AnyExpr => {
+export const conv = (x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
   const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
-  if (xs.shape.length === 3 && ks.shape.length === 3) {
-    const wide = conv(asExpr(asPlane(xs)), asExpr(asPlane(ks)), {
-      stride: onLine(options.stride ?? 1),
-      dilation: onLine(options.dilation ?? 1),
-      padding: linePadding(options.padding),
-      ...(options.groups === undefined ? {} : { groups: options.groups }),
-    })
-    return asExpr(asLine(asNode(wide)))
-  }
-  const [, , h, w] = four(xs.aval, 'conv')
-  const [, , kh, kw] = four(ks.aval, 'conv')
-  const stride = pair(options.stride, 1, 'stride')
-  const dilation = pair(options.dilation, 1, 'dilation')
-  const padding = paddingOf(options.padding, [h, w], [kh, kw], stride, dilation, 'conv')
-  const groups = options.groups ?? 1
-  if (!Number.isInteger(groups) || groups < 1)
+  const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
+  const line = xs.shape.length === 3 && ks.shape.length === 3
+  const [planes, kernels] = line ? [asPlane(xs), asPlane(ks)] : [xs, ks]
+  const first = line ? 3 : 2
+  const size = four(planes.aval, 'conv').slice(first)
+  const window = four(kernels.aval, 'conv').slice(first)
+  const stride = perAxis(strides, size.length, 'stride', 'conv')
+  const dilation = perAxis(dilations, size.length, 'dilation', 'conv')
+  const padding = paddingOf(padded, size, window, stride, dilation, 'conv')
+  if (integerOf(groups, 'groups', 'conv') < 1)
     raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
-  return asExpr(apply(convPrimitive, [xs, ks], { stride, padding, dilation, groups }))
+  const y = apply(convPrimitive, [planes, kernels], {
+    stride: onPlane(line, [1], stride),
+    padding: onPlane(line, [0, 0], padding),
+    dilation: onPlane(line, [1], dilation),
+    groups,
+  })
+  return asExpr(line ? asLine(y) : y)
 }

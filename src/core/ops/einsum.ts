@@ -1,12 +1,13 @@
 /** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
 import { raise } from '../explain.js'
 import { asExpr, asNode, type Node } from '../expr.js'
+import { integersOf, shown } from '../given.js'
 import { liftAll } from '../lift.js'
 import { range, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { mul } from './arithmetic.js'
 import { matmulNode } from './contract.js'
-import { axisOf, reshapeNode, swapLast, transposeNode } from './layout.js'
+import { axesIn, reshapeNode, swapLast, transposeNode } from './layout.js'
 import { diag } from './layout-more.js'
 import { reduceNode, sumPrimitive } from './reduce.js'
 
@@ -94,44 +95,84 @@ const bad = (reason: string, fix?: string): never => raise({ _tag: 'BadInput', w
 const letters = (term: string): string[] =>
   [...term].map((l) => (/[A-Za-z]/.test(l) ? l : bad(`'${l}' is not the name of an axis.`, 'name axes by letters, as in ij,jk->ik.')))
 
+/** A term of the specification: letters, and where among them the axes stand that have none. */
+interface Term {
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly ellipsis: boolean
+}
+const termOf = (text: string): Term => {
+  const [before, after, ...more] = text.split('...')
+  if (more.length > 0) bad(`'${text}' has more than one ellipsis.`)
+  return { before: letters(before!), after: letters(after ?? ''), ellipsis: after !== undefined }
+}
+/** The labels of n axes under an ellipsis: they line up from the right. */
+const unnamed = (n: number): string[] => range(n).map((k) => `...${n - 1 - k}`)
+const isUnnamed = (label: string): boolean => label.startsWith('.')
+const labelsOf = (t: Term, n: number): readonly string[] => [...t.before, ...(t.ellipsis ? unnamed(n) : []), ...t.after]
+
 /**
  * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
- * A letter twice in one operand takes its diagonal. Without an arrow the output is the letters that occur once, in alphabetical order.
+ * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
+ * is those of the ellipsis, then the letters that occur once, in alphabetical order.
  *
  * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; f32 sums in f32.
  * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
- * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit, Unsupported for an ellipsis.
- * @example einsum('ij,jk->ik', [[1, 2]], [[3], [4]])   // [[11]]
+ * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
+ * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
  */
 export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
   const text = typeof spec === 'string' ? spec.replace(/\s/g, '') : bad('the first argument is not a string.', "give one, as 'ij,jk->ik'.")
-  if (text.includes('.'))
-    raise({ _tag: 'Unsupported', backend: 'einsum', what: `the ellipsis in '${spec}'`, fix: 'name every axis by a letter.' })
   const [inputs, out, ...rest] = text.split('->')
   if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
-  const terms = inputs!.split(',').map(letters)
+  const terms = inputs!.split(',').map(termOf)
   if (terms.length !== xs.length) bad(`'${spec}' names ${terms.length} operands, got ${xs.length}.`, 'separate operands by commas.')
   const nodes = liftAll(xs, 'einsum', 'f32')
-  const sizes = new Map<string, number>()
   const mismatch = (reason: string, fix?: string): never =>
     raise({ _tag: 'ShapeMismatch', op: 'einsum', shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
-  terms.forEach((labels, i) => {
+  const labels = terms.map((t, i) => {
     const s = nodes[i]!.shape
-    if (labels.length !== s.length)
-      mismatch(`operand ${i} is ${showShape(s)}, '${labels.join('')}' names ${labels.length} axes.`, 'give one letter to each axis.')
-    labels.forEach((l, axis) => {
-      const known = sizes.get(l) ?? s[axis]!
-      if (known !== s[axis]) mismatch(`'${l}' is ${known} and, in operand ${i} of shape ${showShape(s)}, ${s[axis]}.`)
-      sizes.set(l, known)
+    const more = s.length - t.before.length - t.after.length
+    if (t.ellipsis ? more < 0 : more !== 0)
+      mismatch(
+        `operand ${i} is ${showShape(s)}, '${t.before.join('')}${t.ellipsis ? '...' : ''}${t.after.join('')}' names ${s.length - more} axes.`,
+        'give one letter to each axis.',
+      )
+    return labelsOf(t, more)
+  })
+  const sizes = new Map<string, number>()
+  labels.forEach((own, i) => {
+    const s = nodes[i]!.shape
+    own.forEach((l, axis) => {
+      const d = s[axis]!
+      const known = sizes.get(l) ?? d
+      if (known !== d && !(isUnnamed(l) && (known === 1 || d === 1)))
+        mismatch(`'${isUnnamed(l) ? '...' : l}' is ${known} and, in operand ${i} of shape ${showShape(s)}, ${d}.`)
+      sizes.set(l, known === 1 ? d : known)
     })
   })
-  const all = terms.flat()
-  const output = out === undefined ? all.filter((l) => all.indexOf(l) === all.lastIndexOf(l)).sort() : letters(out)
+  const all = labels.flat()
+  const most = all.filter((l, i) => isUnnamed(l) && all.indexOf(l) === i).length
+  const once = (): readonly string[] => all.filter((l) => !isUnnamed(l) && all.indexOf(l) === all.lastIndexOf(l)).sort()
+  const result = out === undefined ? undefined : termOf(out)
+  if (result !== undefined && most > 0 && !result.ellipsis)
+    bad("the output leaves out the axes of '...'.", 'write ... in the output too; name axes by letters to sum over them.')
+  const output = result === undefined ? [...unnamed(most), ...once()] : labelsOf(result, most)
   output.forEach((l, i) => {
     if (!sizes.has(l)) bad(`the output letter '${l}' is in no operand.`)
     if (output.indexOf(l) !== i) bad(`the output names '${l}' twice.`, 'take the diagonal of a result with diag.')
   })
-  const labelled = nodes.map((node, i) => ({ node, labels: terms[i]! }))
+  // An axis that broadcasts is left out: what has it not is the same along it.
+  const labelled = nodes.map((node, i) => {
+    const kept = range(node.shape.length).filter((axis) => node.shape[axis] === sizes.get(labels[i]![axis]!))
+    return {
+      node: reshapeNode(
+        node,
+        kept.map((axis) => node.shape[axis]!),
+      ),
+      labels: kept.map((axis) => labels[i]![axis]!),
+    }
+  })
   return asExpr(contractAll(labelled, output))
 }
 
@@ -148,12 +189,16 @@ export const tensordot = (a: unknown, b: unknown, axes: number | readonly [reado
   const [rx, ry] = [x.shape.length, y.shape.length]
   const wrong = (reason: string): never =>
     raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })
+  if (typeof axes !== 'number' && !(Array.isArray(axes) && axes.length === 2)) wrong(`${shown(axes)} does not say which axes.`)
   if (typeof axes === 'number' && !(Number.isInteger(axes) && axes >= 0 && axes <= Math.min(rx, ry)))
     wrong(`${axes} is not a number of axes of ${showShape(x.shape)} and ${showShape(y.shape)}.`)
   const [p, q] =
     typeof axes === 'number'
       ? [range(axes).map((i) => rx - axes + i), range(axes)]
-      : [axes[0].map((i) => axisOf(i, rx, 'tensordot')), axes[1].map((i) => axisOf(i, ry, 'tensordot'))]
+      : [
+          axesIn(integersOf(axes[0], 'axes of a', 'tensordot'), rx, 'tensordot'),
+          axesIn(integersOf(axes[1], 'axes of b', 'tensordot'), ry, 'tensordot'),
+        ]
   if (p.length !== q.length || new Set(p).size !== p.length || new Set(q).size !== q.length)
     wrong(`axes [${p.join(', ')}] and [${q.join(', ')}] do not pair up.`)
   p.forEach((i, k) => {

@@ -3,6 +3,7 @@ import * as t from 'io-ts'
 import { elementwiseShape, liftScalar, unary } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, asExpr } from '../expr.js'
+import { shown } from '../given.js'
 import { liftFloat } from '../lift.js'
 import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
@@ -78,7 +79,7 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
  */
 export const polygamma = (n: number, x: unknown): AnyExpr => {
   if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
-    raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${n}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
+    raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
   return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
 }
 /**

@@ -4,6 +4,7 @@ import { type Aval, aval, isFloat, sameAval } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
+import { integersOf } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
@@ -33,7 +34,7 @@ const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: Wi
       _tag: 'DTypeMismatch',
       op,
       dtypes: [starts.dtype],
-      reason: `${op}: starts are i32, got ${starts.dtype}`,
+      reason: `starts are i32, got ${starts.dtype}`,
       fix: `cast them to i32.`,
     })
   if (!sameShape(starts.shape, [...lead, rest.length]))
@@ -164,7 +165,7 @@ const liftStarts = (starts: unknown, op: string): Node => {
   if (!Array.isArray(starts)) return liftIndices(starts, op)
   if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
   return concatNode(
-    starts.map((s) => {
+    Array.from(starts as readonly unknown[], (s) => {
       const n = liftIndices(s, op)
       return n.shape.length === 0
         ? reshapeNode(n, [1])
@@ -180,12 +181,12 @@ const liftStarts = (starts: unknown, op: string): Node => {
  *
  * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
  * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
- * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32.
+ * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32; BadInput for sizes that are not whole.
  * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
  */
 export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number[]): AnyExpr => {
   const n = lift(x, 'dynamicSlice')
-  const p = { sizes: [...sizes], batchDims: 0 }
+  const p = { sizes: [...integersOf(sizes, 'sizes', 'dynamicSlice')], batchDims: 0 }
   // Known places are a slice, which plans see through.
   if (Array.isArray(starts) && starts.every((s) => Number.isInteger(s))) {
     windowShape('dynamicSlice', n.aval, aval([starts.length], 'i32'), p)
@@ -216,7 +217,7 @@ export const dynamicUpdateSlice = (x: unknown, update: unknown, starts: unknown)
       _tag: 'DTypeMismatch',
       op: 'dynamicUpdateSlice',
       dtypes: [n.dtype, u.dtype],
-      reason: `dynamicUpdateSlice: a ${u.dtype} update of an array of ${n.dtype}`,
+      reason: `a ${u.dtype} update of an array of ${n.dtype}`,
       fix: `cast one of them.`,
     })
   return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))

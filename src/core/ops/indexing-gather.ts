@@ -4,14 +4,16 @@ import { type Aval, aval, isFloat, sameAval } from '../aval.js'
 import { castNode, dtypeCodec } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
+import { dtypeOf, optionsOf, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
+import { shapeOfNested } from '../tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { eq } from './compare.js'
-import { axisOf, broadcastNode, reshapeNode } from './layout.js'
+import { type AxisOptions, axisOf, axisOption, broadcastNode, reshapeNode } from './layout.js'
 import { aroundAxis } from './reduce.js'
 
 /** Name of the family. */
@@ -70,7 +72,7 @@ const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: 
       _tag: 'DTypeMismatch',
       op,
       dtypes: [indices.dtype],
-      reason: `${op}: indices are i32, got ${indices.dtype}`,
+      reason: `indices are i32, got ${indices.dtype}`,
       fix: `cast them to i32.`,
     })
   if (!(Number.isInteger(axis) && axis >= batchDims && axis < x.shape.length && batchDims >= 0 && Number.isInteger(batchDims)))
@@ -207,20 +209,29 @@ export const gatherNode = (x: Node, indices: Node, p: GatherParams): Node => app
 export const scatterAddNode = (acc: Node, indices: Node, u: Node, p: GatherParams): Node => apply(scatterAddPrimitive, [acc, indices, u], p)
 export const setAtNode = (x: Node, indices: Node, u: Node, p: GatherParams): Node => apply(setAtPrimitive, [x, indices, u], p)
 
+/** Positions to that depth: whole numbers that an i32 holds. What is ragged is found where they are read. */
+const isIndex = (x: unknown, depth: number): boolean =>
+  Array.isArray(x)
+    ? depth === 0 || x.every((y) => isIndex(y, depth - 1))
+    : Number.isInteger(x) && (x as number) >= -(2 ** 31) && (x as number) < 2 ** 31
 /** Indices: an i32 expression or plain whole numbers. */
 export const liftIndices = (x: unknown, op: string): Node => {
-  if (Array.isArray(x) && !(x.flat(32) as unknown[]).every((i) => Number.isInteger(i)))
-    raise({ _tag: 'DTypeMismatch', op, dtypes: ['i32'], reason: `${op}: an index is not a whole number`, fix: `give whole numbers.` })
+  if ((Array.isArray(x) || typeof x === 'number') && !isIndex(x, shapeOfNested(x).length))
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: ['i32'],
+      reason: `an index is not a whole number that an i32 holds`,
+      fix: `give whole numbers.`,
+    })
   const n = lift(x, op, 'i32')
   return n.dtype === 'i32'
     ? n
-    : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `${op}: indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
+    : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
 }
 
 /** Which axis is indexed. */
-export interface IndexOptions {
-  readonly axis?: number
-}
+export type IndexOptions = AxisOptions
 
 /**
  * The slices of x at the indices, along an axis (the first by default): x[indices].
@@ -228,30 +239,32 @@ export interface IndexOptions {
  *
  * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
  * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
- * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
  * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
  */
-export const gather = (x: unknown, indices: unknown, options: IndexOptions = {}): AnyExpr => {
+export const gather = (x: unknown, indices: unknown, options?: IndexOptions): AnyExpr => {
+  const { axis = 0 } = optionsOf(options, axisOption, 'gather')
   const n = lift(x, 'gather')
-  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(options.axis ?? 0, n.shape.length, 'gather'), batchDims: 0 }))
+  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }))
 }
 /** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
 export const take = gather
 
 const update =
   (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
-  (x: unknown, indices: unknown, updates: unknown, options: IndexOptions = {}): AnyExpr => {
+  (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions): AnyExpr => {
     const op = prim.name
+    const { axis = 0 } = optionsOf(options, axisOption, op)
     const n = lift(x, op)
     const i = liftIndices(indices, op)
-    const p = { axis: axisOf(options.axis ?? 0, n.shape.length, op), batchDims: 0 }
+    const p = { axis: axisOf(axis, n.shape.length, op), batchDims: 0 }
     const u = lift(updates, op, n.dtype)
     if (op === 'scatterAdd' && n.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
         op,
         dtypes: [n.dtype, u.dtype],
-        reason: 'scatterAdd: booleans are not added.',
+        reason: 'booleans are not added.',
         fix: "cast(x, 'i32') to count, or setAt to set.",
       })
     if (isFloat(u.dtype) && !isFloat(n.dtype))
@@ -259,7 +272,7 @@ const update =
         _tag: 'DTypeMismatch',
         op,
         dtypes: [n.dtype, u.dtype],
-        reason: `${op}: ${u.dtype} updates of an array of ${n.dtype}`,
+        reason: `${u.dtype} updates of an array of ${n.dtype}`,
         fix: `cast one of them.`,
       })
     return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
@@ -291,12 +304,12 @@ export const setAt: (x: unknown, indices: unknown, values: unknown, options?: In
  * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
  *
  * Shapes  indices: any -> [..., n].   Rule  none.
- * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
  * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
  */
 export const oneHot = (indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
   const i = liftIndices(indices, 'oneHot')
   if (!(Number.isInteger(n) && n >= 0))
-    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${n} is not a number of classes.`, fix: `give a non-negative integer.` })
-  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtype))
+    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${shown(n)} is not a number of classes.`, fix: `give a non-negative integer.` })
+  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtypeOf(dtype, 'oneHot')))
 }

@@ -3,12 +3,13 @@ import * as t from 'io-ts'
 import { aval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
+import { integersOf, listOf, optionsOf } from '../given.js'
 import { lift, liftAll } from '../lift.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
-import { forEachIndex, sameShape, showShape, stridesOf } from '../shape.js'
+import { forEachIndex, MAX_SIZE, sameShape, showShape, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { axisOf, reshapeNode } from './layout-move.js'
+import { type AxisOptions, axisOf, axisOption, reshapeNode } from './layout-move.js'
 
 const family = 'layout'
 
@@ -70,17 +71,24 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
 })
 export const concatNode = (xs: readonly Node[], axis: number): Node => (xs.length === 1 ? xs[0]! : apply(concatPrimitive, xs, { axis }))
 
+/** Arrays in a list, of one dtype; raises BadInput where there are none. */
+const liftList = (xs: unknown, op: string, done: string): Node[] => {
+  const list = listOf(xs, 'the first argument', op)
+  if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: `nothing to ${done}.`, fix: 'pass at least one array.' })
+  return liftAll(Array.from(list), op)
+}
+
 /**
  * Arrays joined along an axis (the first by default).
  *
  * Rule    xBar_i = the part of yBar that came from x_i.
- * Errors  ShapeMismatch when other axes differ; BadInput for no arrays.
+ * Errors  ShapeMismatch when other axes differ; BadInput for no arrays or an axis out of range.
  * @example concat([[1, 2], [3]])   // [1, 2, 3]
  */
-export const concat = (xs: readonly unknown[], options: { readonly axis?: number } = {}): AnyExpr => {
-  const ns = liftAll(xs, 'concat')
-  if (ns.length === 0) raise({ _tag: 'BadInput', where: 'concat', reason: 'nothing to concatenate.', fix: 'pass at least one array.' })
-  return asExpr(concatNode(ns, axisOf(options.axis ?? 0, ns[0]!.shape.length, 'concat')))
+export const concat = (xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
+  const { axis = 0 } = optionsOf(options, axisOption, 'concat')
+  const ns = liftList(xs, 'concat', 'concatenate')
+  return asExpr(concatNode(ns, axisOf(axis, ns[0]!.shape.length, 'concat')))
 }
 
 export interface SplitParams {
@@ -134,14 +142,15 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
  * x cut along an axis (the first by default) into n equal parts, or parts of the given sizes.
  *
  * Rule    xBar = concat of the parts' cotangents: one buffer, no zero fills.
- * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it.
+ * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it; BadInput for an axis out of range.
  * @example split(tensor([1, 2, 3, 4]), 2)   // [[1, 2], [3, 4]]
  */
-export const split = (x: unknown, parts: number | readonly number[], options: { readonly axis?: number } = {}): AnyExpr[] => {
+export const split = (x: unknown, parts: number | readonly number[], options?: AxisOptions): AnyExpr[] => {
+  const { axis: at = 0 } = optionsOf(options, axisOption, 'split')
   const n = lift(x, 'split')
-  const axis = axisOf(options.axis ?? 0, n.shape.length, 'split')
+  const axis = axisOf(at, n.shape.length, 'split')
   const d = n.shape[axis]!
-  if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && d % parts === 0))
+  if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && parts <= MAX_SIZE && d % parts === 0))
     raise({
       _tag: 'ShapeMismatch',
       op: 'split',
@@ -149,7 +158,7 @@ export const split = (x: unknown, parts: number | readonly number[], options: { 
       reason: `${parts} equal parts do not divide axis ${axis} of ${showShape(n.shape)}.`,
       fix: `give the sizes.`,
     })
-  const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : parts
+  const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : integersOf(parts, 'parts', 'split')
   return splitNode(n, axis, sizes).map(asExpr)
 }
 export const splitNode = (x: Node, axis: number, sizes: readonly number[]): readonly Node[] =>
@@ -159,12 +168,12 @@ export const splitNode = (x: Node, axis: number, sizes: readonly number[]): read
  * Arrays of one shape joined along a new axis (the first by default).
  *
  * Rule    xBar_i = the i-th slice of yBar.
- * Errors  ShapeMismatch when shapes differ; BadInput for no arrays.
+ * Errors  ShapeMismatch when shapes differ; BadInput for no arrays or an axis out of range.
  * @example stack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
  */
-export const stack = (xs: readonly unknown[], options: { readonly axis?: number } = {}): AnyExpr => {
-  const ns = liftAll(xs, 'stack')
-  if (ns.length === 0) raise({ _tag: 'BadInput', where: 'stack', reason: 'nothing to stack.', fix: 'pass at least one array.' })
+export const stack = (xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
+  const { axis: at = 0 } = optionsOf(options, axisOption, 'stack')
+  const ns = liftList(xs, 'stack', 'stack')
   const shape = ns[0]!.shape
   for (const n of ns)
     if (!sameShape(n.shape, shape))
@@ -175,7 +184,7 @@ export const stack = (xs: readonly unknown[], options: { readonly axis?: number 
         reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`,
         fix: `stack joins arrays of one shape; use concat otherwise.`,
       })
-  const axis = axisOf(options.axis ?? 0, shape.length + 1, 'stack')
+  const axis = axisOf(at, shape.length + 1, 'stack')
   return asExpr(
     concatNode(
       ns.map((n) => reshapeNode(n, [...shape.slice(0, axis), 1, ...shape.slice(axis)])),
@@ -191,9 +200,10 @@ export const stack = (xs: readonly unknown[], options: { readonly axis?: number 
  * Errors  BadInput for an axis out of range.
  * @example unstack(tensor([[1, 2], [3, 4]]))   // [[1, 2], [3, 4]]
  */
-export const unstack = (x: unknown, options: { readonly axis?: number } = {}): AnyExpr[] => {
+export const unstack = (x: unknown, options?: AxisOptions): AnyExpr[] => {
+  const { axis: at = 0 } = optionsOf(options, axisOption, 'unstack')
   const n = lift(x, 'unstack')
-  const axis = axisOf(options.axis ?? 0, n.shape.length, 'unstack')
+  const axis = axisOf(at, n.shape.length, 'unstack')
   const rest = n.shape.filter((_, i) => i !== axis)
   return splitNode(n, axis, new Array<number>(n.shape[axis]!).fill(1)).map((y) => asExpr(reshapeNode(y, rest)))
 }

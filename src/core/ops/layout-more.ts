@@ -1,8 +1,9 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
-import { aval } from '../aval.js'
+import { aval, shapeGiven } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { asExpr, constant, type Node } from '../expr.js'
+import { dtypeOf, listOf, shown } from '../given.js'
 import { lift, liftAll } from '../lift.js'
 import { showShape } from '../shape.js'
 import { isTensor } from '../tensor.js'
@@ -17,32 +18,37 @@ import { padNode, sliceNode } from './layout-slice.js'
 const lengthOf = (n: number, op: string): number =>
   Number.isInteger(n) && n >= 0
     ? n
-    : raise({ _tag: 'BadInput', where: op, reason: `${n} is not a length.`, fix: `give a non-negative integer.` })
+    : raise({ _tag: 'BadInput', where: op, reason: `${shown(n)} is not a length.`, fix: `give a non-negative integer.` })
 
 /**
  * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
  *
  * Rule    valueBar = the sum of yBar.
- * Errors  BadInput for a shape that is not one; ShapeMismatch when the value does not broadcast.
+ * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
  * @example full([2], 7)   // [7, 7]
  */
-export const full = (shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => {
-  aval(shape, 'f64')
-  const n = lift(value, 'full', dtype)
+export const full = (shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full')
+const filled = (shape: readonly number[], value: unknown, dtype: DType | undefined, op: string): AnyExpr => {
+  aval(shapeGiven(shape, op), dtype === undefined ? 'f64' : dtypeOf(dtype, op))
+  const n = lift(value, op, dtype)
   return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
 }
 
 /**
  * Zeros: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
  * @example zeros([2])   // [0, 0]
  */
-export const zeros = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => full(shape, 0, dtype)
+export const zeros = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 0, dtype, 'zeros')
 
 /**
  * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
  * @example ones([2])   // [1, 1]
  */
-export const ones = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => full(shape, 1, dtype)
+export const ones = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 1, dtype, 'ones')
 
 const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
   const n = lift(x, op)
@@ -67,7 +73,7 @@ export const onesLike = (x: unknown): AnyExpr => filledLike(x, 1, 'onesLike')
  * Errors  BadInput unless n is a non-negative integer.
  * @example arange(3)   // [0, 1, 2]
  */
-export const arange = (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtype))
+export const arange = (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtypeOf(dtype, 'arange')))
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
 /**
@@ -79,9 +85,9 @@ const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(
  */
 export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace')
-  const d = dtype ?? (a0!.dtype === 'f32' ? 'f32' : 'f64')
+  const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
   if (d !== 'f64' && d !== 'f32')
-    raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `linspace: ${d} is not a float`, fix: `cast the result.` })
+    raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `${d} is not a float`, fix: `cast the result.` })
   const a = asExpr(castNode(a0!, d))
   const b = asExpr(castNode(b0!, d))
   const last = lengthOf(n, 'linspace') - 1
@@ -97,7 +103,7 @@ export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): 
  * Errors  BadInput unless n is a non-negative integer.
  * @example eye(2)   // [[1, 0], [0, 1]]
  */
-export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(ones([lengthOf(n, 'eye')], dtype))
+export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([lengthOf(n, 'eye')], 1, dtype, 'eye'))
 
 /**
  * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
@@ -120,7 +126,7 @@ export const diag = (x: unknown, k = 0): AnyExpr => {
       fix: `reshape it to [1].`,
     })
   if (!Number.isInteger(k))
-    raise({ _tag: 'BadInput', where: 'diag', reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
+    raise({ _tag: 'BadInput', where: 'diag', reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
   const start = (width: number): number => (k >= 0 ? k : -k * width)
   if (rank === 1) {
     const length = n.shape[0]!
@@ -145,10 +151,13 @@ const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
   const shape = n.shape.slice(-2)
   if (shape.length < 2)
     raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
-  if (!Number.isInteger(k)) raise({ _tag: 'BadInput', where: op, reason: `${k} is not the number of a diagonal.`, fix: `give an integer.` })
+  if (!Number.isInteger(k))
+    raise({ _tag: 'BadInput', where: op, reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
   const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
   const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
-  const kept = op === 'tril' ? le(columns, add(rows, k)) : ge(columns, add(rows, k))
+  // Beyond the corners nothing changes, and an i32 has an end.
+  const last = add(rows, Math.max(-shape[0]!, Math.min(k, shape[1]!)))
+  const kept = op === 'tril' ? le(columns, last) : ge(columns, last)
   return where(kept, asExpr(n), asExpr(constant(0, n.dtype)))
 }
 
@@ -174,11 +183,14 @@ export const triu = (x: unknown, k = 0): AnyExpr => triangle('triu', x, k)
  * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
  *
  * Rule    xBar = yBar.
- * Errors  ShapeMismatch when the shape is another.
+ * Errors  ShapeMismatch when the shape is another; BadInput for what is not a list of numbers and names.
  * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
  */
 export const assertShape = (x: unknown, shape: readonly (number | string)[]): AnyExpr => {
   const n = lift(x, 'assertShape')
+  for (const want of listOf(shape, 'the shape', 'assertShape'))
+    if (typeof want !== 'number' && typeof want !== 'string')
+      raise({ _tag: 'BadInput', where: 'assertShape', reason: `${shown(want)} is neither a length nor the name of one.` })
   const names = new Map<string, number>()
   const fits =
     shape.length === n.shape.length &&

@@ -1,8 +1,9 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
 import * as t from 'io-ts'
-import { aval } from '../aval.js'
+import { aval, shapeGiven } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
+import { listOf, type Names, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
@@ -11,20 +12,30 @@ import type { AnyExpr } from '../types/expr.js'
 
 const family = 'layout'
 
+/** Which axis an operation runs along. */
+export interface AxisOptions {
+  readonly axis?: number
+}
+/** The options of an operation along one axis (or more). */
+export const axisOption: Names<AxisOptions> = { axis: true }
 /** Raises BadInput unless the axis exists; counts from the front. */
 export const axisOf = (axis: number, rank: number, op: string): number =>
   normalizeAxis(axis, rank) ??
   raise({
     _tag: 'BadInput',
     where: op,
-    reason: `axis ${axis} is out of range for rank ${rank}.`,
-    fix: `axes go from ${-rank} to ${rank - 1}.`,
+    reason: `axis ${shown(axis)} is ${Number.isInteger(axis) ? `out of range for rank ${rank}` : 'not a whole number'}.`,
+    fix: rank === 0 ? `a scalar has no axes.` : `axes go from ${-rank} to ${rank - 1}.`,
   })
 
-/** As `axisOf` for a list; raises BadInput for an axis named twice. */
-export const distinctAxes = (axes: readonly number[], rank: number, op: string): readonly number[] => {
-  const out = axes.map((a) => axisOf(a, rank, op))
-  if (new Set(out).size !== out.length) raise({ _tag: 'BadInput', where: op, reason: `axes [${axes.join(', ')}] name an axis twice.` })
+/** A list of axes, or one, each as `axisOf` has it. */
+export const axesIn = (axes: number | readonly number[], rank: number, op: string): readonly number[] =>
+  Array.isArray(axes) ? Array.from(axes as readonly number[], (a) => axisOf(a, rank, op)) : [axisOf(axes as number, rank, op)]
+
+/** As `axesIn`; raises BadInput for an axis named twice. */
+export const distinctAxes = (axes: number | readonly number[], rank: number, op: string): readonly number[] => {
+  const out = axesIn(axes, rank, op)
+  if (new Set(out).size !== out.length) raise({ _tag: 'BadInput', where: op, reason: `axes ${shown(axes)} name an axis twice.` })
   return out
 }
 
@@ -75,10 +86,11 @@ export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonl
  *
  * Shapes  x: broadcastable to shape -> shape.   Dtype  x's.
  * Rule    dy = broadcast dx; xBar = yBar summed over the repeated axes.   Source  NumPy broadcasting.
- * Errors  ShapeMismatch when x does not broadcast to shape.
+ * Errors  ShapeMismatch when x does not broadcast to shape; BadInput for what is not a shape.
  * @example broadcastTo([1, 2], [2, 2])   // [[1, 2], [1, 2]]
  */
-export const broadcastTo = (x: unknown, shape: readonly number[]): AnyExpr => asExpr(broadcastNode(lift(x, 'broadcastTo'), shape))
+export const broadcastTo = (x: unknown, shape: readonly number[]): AnyExpr =>
+  asExpr(broadcastNode(lift(x, 'broadcastTo'), shapeGiven(shape, 'broadcastTo')))
 export const broadcastNode = (x: Node, shape: readonly number[]): Node =>
   sameShape(x.aval.shape, shape) ? x : apply(broadcastToPrimitive, [x], { shape })
 
@@ -118,11 +130,12 @@ export const reshapePrimitive: Primitive<'reshape', ShapeParams, readonly ['floa
  * The same elements in row-major order under another shape; one axis may be -1.
  *
  * Rule    dy = reshape dx; xBar = yBar in x's shape.
- * Errors  ShapeMismatch when the sizes differ.
+ * Errors  ShapeMismatch when the sizes differ; BadInput for what is not a shape.
  * @example reshape([[1, 2], [3, 4]], [4])   // [1, 2, 3, 4]
  */
 export const reshape = (x: unknown, shape: readonly number[]): AnyExpr => {
   const n = lift(x, 'reshape')
+  shapeGiven(shape, 'reshape')
   const unknown = shape.indexOf(-1)
   if (unknown < 0) return asExpr(reshapeNode(n, shape))
   const rest = shape.reduce((a, d, i) => (i === unknown ? a : a * d), 1)
@@ -203,12 +216,8 @@ export const transpose = (x: unknown, axes?: readonly number[]): AnyExpr => {
       })
     return asExpr(swapLast(n))
   }
-  return asExpr(
-    transposeNode(
-      n,
-      axes.map((a) => axisOf(a, rank, 'transpose')),
-    ),
-  )
+  listOf(axes, 'axes', 'transpose')
+  return asExpr(transposeNode(n, axesIn(axes, rank, 'transpose')))
 }
 export const transposeNode = (x: Node, perm: readonly number[]): Node =>
   perm.every((p, i) => p === i) && perm.length === x.shape.length ? x : apply(transposePrimitive, [x], { perm })
@@ -227,9 +236,8 @@ export const swapLast = (x: Node): Node => {
  */
 export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'expandDims')
-  const list = typeof axis === 'number' ? [axis] : axis
-  const rank = n.shape.length + list.length
-  const at = distinctAxes(list, rank, 'expandDims')
+  const rank = n.shape.length + (Array.isArray(axis) ? axis.length : 1)
+  const at = distinctAxes(axis, rank, 'expandDims')
   const rest = [...n.shape]
   return asExpr(
     reshapeNode(
@@ -248,10 +256,7 @@ export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExp
  */
 export const squeeze = (x: unknown, axis?: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'squeeze')
-  const axes =
-    axis === undefined
-      ? n.shape.flatMap((d, i) => (d === 1 ? [i] : []))
-      : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'squeeze')
+  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(axis, n.shape.length, 'squeeze')
   for (const a of axes)
     if (n.shape[a] !== 1)
       raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })

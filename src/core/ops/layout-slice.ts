@@ -4,6 +4,7 @@ import { type Aval, aval, sameAval } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, constant, type Node } from '../expr.js'
+import { listOf, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { ints } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
@@ -88,6 +89,9 @@ export const slicePrimitive: Primitive<'slice', SliceParams, readonly ['float']>
 export const slice = (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
   const n = lift(x, 'slice')
   const shape = n.shape
+  listOf(starts, 'starts', 'slice')
+  listOf(ends, 'ends', 'slice')
+  if (strides !== undefined) listOf(strides, 'strides', 'slice')
   const isPosition = (p: number): boolean => Number.isInteger(p) || p === Infinity || p === -Infinity
   const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
   if (
@@ -101,7 +105,7 @@ export const slice = (x: unknown, starts: readonly number[], ends: readonly numb
     raise({
       _tag: 'BadInput',
       where: 'slice',
-      reason: `starts [${starts.join(', ')}], ends [${ends.join(', ')}], strides [${strides?.join(', ') ?? ''}] do not fit ${showShape(shape)}.`,
+      reason: `starts ${shown(starts)}, ends ${shown(ends)}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
       fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.`,
     })
   const begin: number[] = []
@@ -242,6 +246,11 @@ export const padNode = (
   fill: Node = constant(0, x.dtype),
 ): Node => apply(padPrimitive, [x, fill], { starts, shape, strides })
 
+const isPair = (w: unknown): w is readonly [number, number] =>
+  Array.isArray(w) && w.length === 2 && typeof w[0] === 'number' && typeof w[1] === 'number'
+const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
+  showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
+
 /** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]
 
@@ -255,13 +264,18 @@ export type PadWidths = number | readonly (number | readonly [number, number])[]
  */
 export const pad = (x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
   const n = lift(x, 'pad')
-  const list = typeof widths === 'number' ? n.shape.map(() => widths) : widths
-  const ends = list.map((w) => (typeof w === 'number' ? ([w, w] as const) : w))
-  if (ends.length > n.shape.length || ends.some(([a, b]) => !(Number.isInteger(a) && Number.isInteger(b) && a >= 0 && b >= 0)))
+  const list = typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(widths, 'widths', 'pad') as typeof widths)
+  const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
+  const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
+  if (
+    ends.length > n.shape.length ||
+    !isWidth(typeof widths === 'number' ? widths : 0) ||
+    !ends.every((w) => isPair(w) && w.every(isWidth))
+  )
     raise({
       _tag: 'BadInput',
       where: 'pad',
-      reason: `widths ${JSON.stringify(widths)} do not fit ${showShape(n.shape)}.`,
+      reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
       fix: `one [before, after] of non-negative integers per axis.`,
     })
   const at = (i: number) => ends[i] ?? ([0, 0] as const)

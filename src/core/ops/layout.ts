@@ -1,12 +1,16 @@
 /** Layout: operations whose result elements are copies of argument elements (or a fill): the whole family, and compositions. */
 import { raise } from '../explain.js'
 import { asExpr } from '../expr.js'
+import { integersOf, optionsOf, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { range } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { concatNode, concatPrimitive, splitPrimitive } from './layout-join.js'
 import {
+  type AxisOptions,
+  axesIn,
   axisOf,
+  axisOption,
   broadcastNode,
   broadcastToPrimitive,
   distinctAxes,
@@ -20,6 +24,11 @@ export * from './layout-join.js'
 export * from './layout-move.js'
 export * from './layout-slice.js'
 
+/** Which axis, or axes, an operation runs along. */
+export interface AxesOptions {
+  readonly axis?: number | readonly number[]
+}
+
 /**
  * x reversed along the axes (all by default).
  *
@@ -27,10 +36,10 @@ export * from './layout-slice.js'
  * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip = (x: unknown, options: { readonly axis?: number | readonly number[] } = {}): AnyExpr => {
+export const flip = (x: unknown, options?: AxesOptions): AnyExpr => {
+  const { axis } = optionsOf(options, axisOption, 'flip')
   const n = lift(x, 'flip')
-  const { axis } = options
-  const axes = axis === undefined ? range(n.shape.length) : distinctAxes(typeof axis === 'number' ? [axis] : axis, n.shape.length, 'flip')
+  const axes = axis === undefined ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
   const turned = (i: number, d: number): boolean => axes.includes(i) && d > 1
   return asExpr(
     sliceNode(n, {
@@ -49,21 +58,17 @@ export const flip = (x: unknown, options: { readonly axis?: number | readonly nu
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
-export const roll = (
-  x: unknown,
-  shift: number | readonly number[],
-  options: { readonly axis?: number | readonly number[] } = {},
-): AnyExpr => {
+export const roll = (x: unknown, shift: number | readonly number[], options?: AxesOptions): AnyExpr => {
+  const { axis } = optionsOf(options, axisOption, 'roll')
   const n = lift(x, 'roll')
-  const { axis } = options
-  const given = typeof shift === 'number' ? [shift] : shift
-  const axes = axis === undefined ? [0] : (typeof axis === 'number' ? [axis] : axis).map((a) => axisOf(a, n.shape.length, 'roll'))
+  const given = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number]
+  const axes = axis === undefined ? [0] : axesIn(axis, n.shape.length, 'roll')
   const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
-  if (shifts.length !== axes.length || !shifts.every(Number.isInteger))
+  if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
     raise({
       _tag: 'BadInput',
       where: 'roll',
-      reason: `shifts [${given.join(', ')}] do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
+      reason: `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
       fix: `give one whole number, or one per axis.`,
     })
   const start = axis === undefined ? reshapeNode(n, [n.aval.size]) : n
@@ -84,12 +89,12 @@ export const roll = (
  */
 export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'tile')
-  const list = typeof reps === 'number' ? [reps] : reps
+  const list = Array.isArray(reps) ? integersOf(reps, 'reps', 'tile') : [reps as number]
   const rank = Math.max(n.shape.length, list.length)
   const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
   const r = [...new Array<number>(rank - list.length).fill(1), ...list]
   if (r.some((k) => !Number.isInteger(k) || k < 0))
-    raise({ _tag: 'BadInput', where: 'tile', reason: `reps [${list.join(', ')}] must be non-negative integers.` })
+    raise({ _tag: 'BadInput', where: 'tile', reason: `reps ${shown(list)} must be non-negative integers.` })
   const wide = reshapeNode(
     n,
     shape.flatMap((d) => [1, d]),
@@ -112,11 +117,12 @@ export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
  * Errors  BadInput unless times is a non-negative integer.
  * @example repeat(tensor([1, 2]), 2)   // [1, 1, 2, 2]
  */
-export const repeat = (x: unknown, times: number, options: { readonly axis?: number } = {}): AnyExpr => {
+export const repeat = (x: unknown, times: number, options?: AxisOptions): AnyExpr => {
+  const { axis: along = 0 } = optionsOf(options, axisOption, 'repeat')
   const n = lift(x, 'repeat')
-  const axis = axisOf(options.axis ?? 0, n.shape.length, 'repeat')
+  const axis = axisOf(along, n.shape.length, 'repeat')
   if (!Number.isInteger(times) || times < 0)
-    raise({ _tag: 'BadInput', where: 'repeat', reason: `${times} is not a number of repetitions.` })
+    raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
   const at = (k: number): number[] => [...n.shape.slice(0, axis + 1), k, ...n.shape.slice(axis + 1)]
   return asExpr(
     reshapeNode(

@@ -4,6 +4,7 @@ import { type Aval, aval } from '../aval.js'
 import { broadcastAvals } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { APPLY, applyAny, applyMulti, asExpr, CONST, INPUT, input, linearize, Node, substitute } from '../expr.js'
+import { functionOf } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, scalarOf } from '../primitive.js'
@@ -172,6 +173,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
  * @example map((x) => mul(x, x), [1, 2, 3])   // [1, 4, 9]
  */
 export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R => {
+  functionOf(f, 'f', 'map')
   const args = xs.map((x) => lift(x, 'map'))
   const inputs = args.map((a, i) => input(aval([], a.dtype), `x${i}`))
   const out = liftTree(f(...inputs.map(asExpr)), 'the result of map')

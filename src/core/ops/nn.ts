@@ -1,8 +1,9 @@
 /** Neural networks: functions made of other operations. Convolution and pooling are in conv.ts and pool.ts. */
 import { raise } from '../explain.js'
 import { asExpr, asNode, type Node } from '../expr.js'
+import { type Names, numberOf, optionsOf, shown } from '../given.js'
 import { lift, liftFloat } from '../lift.js'
-import { broadcastShapes, normalizeAxis, otherAxes, sameShape, showShape } from '../shape.js'
+import { broadcastShapes, otherAxes, sameShape, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { eq } from './compare.js'
 import { matmul } from './contract.js'
@@ -10,21 +11,14 @@ import { convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, conv
 import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
 import { gather, iotaNode, liftIndices } from './indexing.js'
-import { reshapeNode } from './layout.js'
+import { axisOf, reshapeNode } from './layout.js'
 import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, poolGatherPrimitive, unpoolPrimitive } from './pool.js'
 import { axesOf, max, mean, sum } from './reduce.js'
 
 export interface AxisOption {
   readonly axis?: number | undefined
 }
-const axisIn = (x: AnyExpr, options: AxisOption, op: string): number =>
-  normalizeAxis(options.axis ?? -1, x.shape.length) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `axis ${options.axis ?? -1} is out of range for ${showShape(x.shape as readonly number[])}.`,
-    fix: 'name an axis of x.',
-  })
+const axisOption: Names<AxisOption> = { axis: true }
 /** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
 const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x, { axis, keepdims: true })))
 
@@ -35,9 +29,10 @@ const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x
  * Errors  BadInput when the axis is out of range.
  * @example softmax([0, 0])   // [0.5, 0.5]
  */
-export const softmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
+export const softmax = (x: unknown, options?: AxisOption): AnyExpr => {
   const y = asExpr(liftFloat(x, 'softmax'))
-  const axis = axisIn(y, options, 'softmax')
+  const { axis: given = -1 } = optionsOf(options, axisOption, 'softmax')
+  const axis = axisOf(given, y.shape.length, 'softmax')
   const e = exp(shifted(y, axis))
   return div(e, sum(e, { axis, keepdims: true }))
 }
@@ -49,9 +44,10 @@ export const softmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
  * Errors  BadInput when the axis is out of range.
  * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
-export const logSoftmax = (x: unknown, options: AxisOption = {}): AnyExpr => {
+export const logSoftmax = (x: unknown, options?: AxisOption): AnyExpr => {
   const y = asExpr(liftFloat(x, 'logSoftmax'))
-  const axis = axisIn(y, options, 'logSoftmax')
+  const { axis: given = -1 } = optionsOf(options, axisOption, 'logSoftmax')
+  const axis = axisOf(given, y.shape.length, 'logSoftmax')
   const z = shifted(y, axis)
   return sub(z, log(sum(exp(z), { axis, keepdims: true })))
 }
@@ -60,19 +56,36 @@ export interface CrossEntropyOptions extends AxisOption {
   /** `mean` (the default) and `sum` are over all positions; `none` keeps one loss for each. */
   readonly reduction?: 'mean' | 'sum' | 'none'
 }
+const crossEntropyOptions: Names<CrossEntropyOptions> = { ...axisOption, reduction: true }
+const reductions = {
+  mean: (losses: AnyExpr) => mean(losses),
+  sum: (losses: AnyExpr) => sum(losses),
+  none: (losses: AnyExpr) => losses,
+} as const
+const reductionOf = (name: 'mean' | 'sum' | 'none'): ((losses: AnyExpr) => AnyExpr) =>
+  typeof name === 'string' && Object.hasOwn(reductions, name)
+    ? reductions[name]
+    : raise({
+        _tag: 'BadInput',
+        where: 'crossEntropy',
+        reason: `${shown(name)} is not a reduction.`,
+        fix: "give 'mean', 'sum' or 'none'.",
+      })
 /**
  * -sum(target log softmax(logits)) along an axis (the last by default), and its mean over everything else.
  * Targets are probabilities of the logits' rank, or i32 classes without the axis; a class out of range adds 0.
  *
  * Shapes  logits: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2.
  * Rule    of logSoftmax; classes have no tangent.
- * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32.
+ * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction.
  * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  */
-export const crossEntropy = (logits: unknown, targets: unknown, options: CrossEntropyOptions = {}): AnyExpr => {
+export const crossEntropy = (logits: unknown, targets: unknown, options?: CrossEntropyOptions): AnyExpr => {
   const n = liftFloat(logits, 'crossEntropy')
   const x = asExpr(n)
-  const axis = axisIn(x, options, 'crossEntropy')
+  const { axis: named = -1, reduction = 'mean' } = optionsOf(options, crossEntropyOptions, 'crossEntropy')
+  const axis = axisOf(named, n.shape.length, 'crossEntropy')
+  const reduced = reductionOf(reduction)
   const given = lift(targets, 'crossEntropy', n.dtype)
   const without = n.shape.filter((_, i) => i !== axis)
   const classes = given.shape.length === without.length
@@ -86,8 +99,7 @@ export const crossEntropy = (logits: unknown, targets: unknown, options: CrossEn
     })
   const logP = logSoftmax(x, { axis })
   const terms = classes ? where(isClass(liftIndices(targets, 'crossEntropy'), n.shape, axis), logP, 0) : mul(asExpr(given), logP)
-  const total = sum(terms, { axis })
-  return mul(-1, options.reduction === 'none' ? total : options.reduction === 'sum' ? sum(total) : mean(total))
+  return mul(-1, reduced(sum(terms, { axis })))
 }
 /** Where the position along the axis is the class. */
 const isClass = (classes: Node, shape: readonly number[], axis: number): AnyExpr =>
@@ -125,8 +137,8 @@ export const embedding = (table: unknown, indices: unknown): AnyExpr => gather(t
  * @example dropout([1, 2], [true, false], 0.5)   // [2, 0]
  */
 export const dropout = (x: unknown, mask: unknown, rate: number): AnyExpr => {
-  if (!(rate >= 0 && rate < 1))
-    raise({ _tag: 'BadInput', where: 'dropout', reason: `rate ${rate} is not a probability below 1.`, fix: 'give 0 <= rate < 1.' })
+  if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
+    raise({ _tag: 'BadInput', where: 'dropout', reason: `rate ${shown(rate)} is not a probability below 1.`, fix: 'give 0 <= rate < 1.' })
   return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
 }
 
@@ -136,6 +148,7 @@ export interface NormOptions {
   readonly scale?: unknown
   readonly bias?: unknown
 }
+const normOptions: Names<NormOptions> = { eps: true, scale: true, bias: true }
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
 const alongAxes = (p: unknown, x: Node, axes: readonly number[], op: string): AnyExpr => {
   const n = lift(p, op, x.dtype)
@@ -162,10 +175,15 @@ const momentsOf = (x: AnyExpr, axis: readonly number[]) => {
 }
 /** centred / sqrt(variance + eps), then scale and bias. */
 const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node, axes: readonly number[], op: string): AnyExpr => {
-  const y = mul(centred, rsqrt(add(variance, o.eps ?? 1e-5)))
+  const y = mul(centred, rsqrt(add(variance, o.eps === undefined ? 1e-5 : numberOf(o.eps, 'eps', op))))
   const z = o.scale === undefined ? y : mul(y, alongAxes(o.scale, x, axes, op))
   return o.bias === undefined ? z : add(z, alongAxes(o.bias, x, axes, op))
 }
+
+export interface LayerNormOptions extends NormOptions {
+  readonly axis?: number | readonly number[] | undefined
+}
+const layerNormOptions: Names<LayerNormOptions> = { ...normOptions, axis: true }
 
 /**
  * x with mean 0 and variance 1 over axes (the last by default), then scale and bias along them.
@@ -175,11 +193,12 @@ const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
  * @example layerNorm(tensor([[1, 3]]))   // [[-1.000, 1.000]]
  */
-export const layerNorm = (x: unknown, options: NormOptions & { readonly axis?: number | readonly number[] | undefined } = {}): AnyExpr => {
+export const layerNorm = (x: unknown, options?: LayerNormOptions): AnyExpr => {
   const n = liftFloat(x, 'layerNorm')
-  const axes = axesOf(n.shape.length, { axis: options.axis ?? -1 }, 'layerNorm')
+  const given = optionsOf(options, layerNormOptions, 'layerNorm')
+  const axes = axesOf(n.shape.length, given.axis === undefined ? -1 : given.axis, 'layerNorm')
   const { centred, variance } = momentsOf(asExpr(n), axes)
-  return normalised(centred, variance, options, n, axes, 'layerNorm')
+  return normalised(centred, variance, given, n, axes, 'layerNorm')
 }
 
 export interface BatchNormOptions extends NormOptions {
@@ -189,11 +208,11 @@ export interface BatchNormOptions extends NormOptions {
   readonly mean?: unknown
   readonly variance?: unknown
 }
-/** x, its axis of channels, and all other axes. */
-const channelsOf = (x: unknown, options: { readonly axis?: number | undefined }, op: string) => {
-  const n = liftFloat(x, op)
-  const axis = axisIn(asExpr(n), { axis: options.axis ?? 1 }, op)
-  return { n, axis, others: otherAxes(n.shape.length, [axis]) }
+const batchNormOptions: Names<BatchNormOptions> = { ...normOptions, axis: true, mean: true, variance: true }
+/** The axis of channels, and all other axes. */
+const channelsOf = (n: Node, { axis: given = 1 }: AxisOption, op: string) => {
+  const axis = axisOf(given, n.shape.length, op)
+  return { axis, others: otherAxes(n.shape.length, [axis]) }
 }
 
 /**
@@ -204,16 +223,18 @@ const channelsOf = (x: unknown, options: { readonly axis?: number | undefined },
  * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
  * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
-export const batchNorm = (x: unknown, options: BatchNormOptions = {}): AnyExpr => {
-  const { n, axis, others } = channelsOf(x, options, 'batchNorm')
-  if ((options.mean === undefined) !== (options.variance === undefined))
+export const batchNorm = (x: unknown, options?: BatchNormOptions): AnyExpr => {
+  const n = liftFloat(x, 'batchNorm')
+  const given = optionsOf(options, batchNormOptions, 'batchNorm')
+  const { axis, others } = channelsOf(n, given, 'batchNorm')
+  if ((given.mean === undefined) !== (given.variance === undefined))
     raise({ _tag: 'BadInput', where: 'batchNorm', reason: 'mean and variance come together.', fix: 'give both, or neither.' })
-  if (options.mean === undefined) {
+  if (given.mean === undefined) {
     const { centred, variance } = momentsOf(asExpr(n), others)
-    return normalised(centred, variance, options, n, [axis], 'batchNorm')
+    return normalised(centred, variance, given, n, [axis], 'batchNorm')
   }
   const by = (p: unknown): AnyExpr => alongAxes(p, n, [axis], 'batchNorm')
-  return normalised(sub(asExpr(n), by(options.mean)), by(options.variance), options, n, [axis], 'batchNorm')
+  return normalised(sub(asExpr(n), by(given.mean)), by(given.variance), given, n, [axis], 'batchNorm')
 }
 
 /**
@@ -223,11 +244,9 @@ export const batchNorm = (x: unknown, options: BatchNormOptions = {}): AnyExpr =
  * Shapes  x: [n, c, ...] -> mean, variance: [c].   Errors  BadInput for an axis out of range.
  * @example batchStatistics([[1], [3]]).mean   // [2]
  */
-export const batchStatistics = (
-  x: unknown,
-  options: { readonly axis?: number | undefined } = {},
-): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
-  const { n, axis, others } = channelsOf(x, options, 'batchStatistics')
+export const batchStatistics = (x: unknown, options?: AxisOption): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+  const n = liftFloat(x, 'batchStatistics')
+  const { axis, others } = channelsOf(n, optionsOf(options, axisOption, 'batchStatistics'), 'batchStatistics')
   const moments = momentsOf(asExpr(n), others)
   const flat = (m: AnyExpr): AnyExpr => asExpr(reshapeNode(asNode(m), [n.shape[axis]!]))
   return { mean: flat(moments.mean), variance: flat(moments.variance) }

@@ -3,12 +3,13 @@ import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
+import { flagOf, type Names, optionsOf } from '../given.js'
 import { liftFloat } from '../lift.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { asLine, asPlane, linePadding, onLine, type Padding, paddingOf, windowed } from './conv.js'
+import { asLine, asPlane, onPlane, type Padding, paddingOf, perAxis, windowed } from './conv.js'
 
 export interface PoolParams {
   readonly window: readonly number[]
@@ -239,49 +240,45 @@ export interface PoolOptions {
   readonly window: number | readonly number[]
   readonly stride?: number | readonly number[]
   readonly padding?: Padding
+}
+const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true }
+export interface AvgPoolOptions extends PoolOptions {
   readonly countIncludePad?: boolean
 }
-const paramsOf = (size: readonly number[], o: PoolOptions, op: string): PoolParams => {
-  const two = (x: number | readonly number[]): readonly [number, number] => (typeof x === 'number' ? [x, x] : [x[0]!, x[1] ?? x[0]!])
-  const window = two(o.window)
-  const stride = two(o.stride ?? window)
-  if (
-    [...window, ...stride].some((d) => !Number.isInteger(d) || d < 1) ||
-    [o.window, o.stride].some((l) => Array.isArray(l) && l.length > 2)
-  )
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `window ${JSON.stringify(o.window)} and stride ${JSON.stringify(o.stride)} must be positive integers.`,
-    })
-  return { window, stride, padding: paddingOf(o.padding, size, window, stride, [1, 1], op) }
-}
+const avgPoolOptions: Names<AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
+
 /** A pool of planes, or of lines: planes of height 1. */
-const pooled = (x: unknown, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
-  const n = liftFloat(x, op)
-  if (n.shape.length !== 3) return asExpr(pool(n, paramsOf(n.shape.slice(2), o, op)))
-  const wide: PoolOptions = { window: onLine(o.window), stride: onLine(o.stride ?? o.window), padding: linePadding(o.padding) }
-  return asExpr(asLine(pool(asPlane(n), paramsOf([1, n.shape[2]!], wide, op))))
+const pooled = (x: Node, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
+  const line = x.shape.length === 3
+  const size = x.shape.slice(2)
+  const axes = line ? 1 : 2
+  const window = perAxis(o.window, axes, 'window', op)
+  const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
+  const padding = paddingOf(o.padding, size, window, stride, new Array<number>(axes).fill(1), op)
+  const params = { window: onPlane(line, [1], window), stride: onPlane(line, [1], stride), padding: onPlane(line, [0, 0], padding) }
+  return asExpr(line ? asLine(pool(asPlane(x), params)) : pool(x, params))
 }
 
 /**
  * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
- * Errors  ShapeMismatch when the window does not fit.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
  */
 export const maxPool = (x: unknown, options: PoolOptions): AnyExpr =>
-  pooled(x, options, 'maxPool', (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!)
+  pooled(liftFloat(x, 'maxPool'), optionsOf(options, poolOptions, 'maxPool'), 'maxPool', (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!)
 
 /**
  * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
- * Errors  ShapeMismatch when the window does not fit.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
-export const avgPool = (x: unknown, options: PoolOptions): AnyExpr =>
-  pooled(x, options, 'avgPool', (n, p) =>
-    apply(avgPoolPrimitive, [n], options.countIncludePad === true ? { ...p, countIncludePad: true } : p),
-  )
+export const avgPool = (x: unknown, options: AvgPoolOptions): AnyExpr => {
+  const n = liftFloat(x, 'avgPool')
+  const given = optionsOf(options, avgPoolOptions, 'avgPool')
+  const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')
+  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], whole ? { ...p, countIncludePad: true } : p))
+}

@@ -2,21 +2,49 @@
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { asExpr, asNode, constant, type Node } from '../expr.js'
+import { flagOf, type Names, numberOf, optionsOf, shown } from '../given.js'
 import { lift, liftFloat } from '../lift.js'
 import type { AnyExpr } from '../types/expr.js'
 import { eq, isfinite } from './compare.js'
 import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout.js'
-import { axesOf, max, maxPrimitive, mean, minPrimitive, type ReduceOptions, reduceNode, reduceShape, sumPrimitive } from './reduce.js'
+import {
+  axesOf,
+  max,
+  maxPrimitive,
+  mean,
+  minPrimitive,
+  type ReduceOptions,
+  reducedNode,
+  reduceNode,
+  reduceOptions,
+  reduceShape,
+  sumPrimitive,
+} from './reduce.js'
 
 /** The shape that a reduction of n has. */
-const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean | undefined): readonly number[] =>
-  keepdims === true ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
+const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
+  keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
 
 /** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
 const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
   const isZero = eq(s, 0)
   return where(isZero, 0, f(where(isZero, 1, s)))
+}
+
+/** Options of variance and std: the divisor is n - ddof. */
+export interface VarianceOptions extends ReduceOptions {
+  readonly ddof?: number
+}
+const varianceOptions: Names<VarianceOptions> = { ...reduceOptions, ddof: true }
+const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string): AnyExpr => {
+  const n = liftFloat(x, op)
+  const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
+  const axes = axesOf(n.shape.length, axis, op)
+  const centred = sub(asExpr(n), mean(n, { axis: axes, keepdims: true }))
+  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
+  const total = reduceNode(sumPrimitive, asNode(square(centred)), axes, flagOf(keepdims, 'keepdims', op))
+  return div(asExpr(total), Math.max(0, count - numberOf(ddof, 'ddof', op)))
 }
 
 /**
@@ -27,13 +55,7 @@ const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
  * Errors  BadInput for an axis out of range or named twice.
  * @example variance([1, 2, 3, 4])   // 1.25
  */
-export const variance = (x: unknown, options: ReduceOptions & { readonly ddof?: number } = {}): AnyExpr => {
-  const n = liftFloat(x, 'variance')
-  const axes = axesOf(n.shape.length, options, 'variance')
-  const centred = sub(asExpr(n), mean(n, { axis: axes, keepdims: true }))
-  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
-  return div(asExpr(reduceNode(sumPrimitive, asNode(square(centred)), axes, options.keepdims)), Math.max(0, count - (options.ddof ?? 0)))
-}
+export const variance = (x: unknown, options?: VarianceOptions): AnyExpr => varianceOf(x, options, 'variance')
 
 /**
  * Standard deviation over axes (all by default): the root of `variance`.
@@ -43,7 +65,12 @@ export const variance = (x: unknown, options: ReduceOptions & { readonly ddof?: 
  * Errors  BadInput for an axis out of range or named twice.
  * @example std([1, 1, 3, 3])   // 1
  */
-export const std = (x: unknown, options: ReduceOptions & { readonly ddof?: number } = {}): AnyExpr => zeroAtZero(variance(x, options), sqrt)
+export const std = (x: unknown, options?: VarianceOptions): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt)
+
+export interface VectorNormOptions extends ReduceOptions {
+  readonly ord?: number | 'inf'
+}
+const vectorNormOptions: Names<VectorNormOptions> = { ...reduceOptions, ord: true }
 
 /**
  * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
@@ -53,19 +80,20 @@ export const std = (x: unknown, options: ReduceOptions & { readonly ddof?: numbe
  * Errors  BadInput for an order below 1, an axis out of range or named twice.
  * @example norm([3, 4])   // 5
  */
-export const norm = (x: unknown, options: ReduceOptions & { readonly ord?: number | 'inf' } = {}): AnyExpr => {
+export const norm = (x: unknown, options?: VectorNormOptions): AnyExpr => {
   const n = liftFloat(x, 'norm')
-  const axes = axesOf(n.shape.length, options, 'norm')
-  const ord = options.ord ?? 2
-  const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, options.keepdims))
+  const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
+  const axes = axesOf(n.shape.length, axis, 'norm')
+  const keepdims = flagOf(kept, 'keepdims', 'norm')
+  const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, keepdims))
   if (ord === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
   if (ord === 1) return total(abs(asExpr(n)))
   if (ord === 'inf' || ord === Number.POSITIVE_INFINITY) {
-    if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, options.keepdims)))
-    return max(abs(asExpr(n)), { axis: axes, keepdims: options.keepdims ?? false })
+    if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, keepdims)))
+    return max(abs(asExpr(n)), { axis: axes, keepdims })
   }
-  if (!(ord > 1))
-    raise({ _tag: 'BadInput', where: 'norm', reason: `order ${ord} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
+  if (!(typeof ord === 'number' && ord > 1))
+    raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
   return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
 }
 
@@ -77,10 +105,11 @@ export const norm = (x: unknown, options: ReduceOptions & { readonly ord?: numbe
  * Errors  BadInput for an axis out of range or named twice.
  * @example logsumexp([1000, 1000])   // 1000.6931471805599
  */
-export const logsumexp = (x: unknown, options: ReduceOptions = {}): AnyExpr => {
+export const logsumexp = (x: unknown, options?: ReduceOptions): AnyExpr => {
   const n = liftFloat(x, 'logsumexp')
-  const axes = axesOf(n.shape.length, options, 'logsumexp')
-  const shape = reducedShape(n, axes, options.keepdims)
+  const { axis, keepdims } = optionsOf(options, reduceOptions, 'logsumexp')
+  const axes = axesOf(n.shape.length, axis, 'logsumexp')
+  const shape = reducedShape(n, axes, flagOf(keepdims, 'keepdims', 'logsumexp'))
   if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(Number.NEGATIVE_INFINITY, n.dtype), shape))
   const top = stopGradient(asExpr(reduceNode(maxPrimitive, n, axes, true)))
   const finite = isfinite(top)
@@ -90,12 +119,14 @@ export const logsumexp = (x: unknown, options: ReduceOptions = {}): AnyExpr => {
 }
 
 const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
-const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions): AnyExpr => {
+const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | undefined): AnyExpr => {
   const n = truths(x, op)
-  const axes = axesOf(n.shape.length, options, op)
+  const { axis, keepdims: kept } = optionsOf(options, reduceOptions, op)
+  const axes = axesOf(n.shape.length, axis, op)
+  const keepdims = flagOf(kept, 'keepdims', op)
   if (axes.some((a) => n.shape[a] === 0))
-    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, options.keepdims)))
-  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, options.keepdims), 'bool'))
+    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, keepdims)))
+  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, keepdims), 'bool'))
 }
 
 /**
@@ -104,7 +135,7 @@ const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions): AnyE
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example any([0, 1])   // true
  */
-export const any = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('any', x, options)
+export const any = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier('any', x, options)
 
 /**
  * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
@@ -112,7 +143,7 @@ export const any = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantif
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example all([0, 1])   // false
  */
-export const all = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantifier('all', x, options)
+export const all = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier('all', x, options)
 
 /**
  * How many elements over the axes (all by default) are true, that is, not 0.
@@ -120,7 +151,5 @@ export const all = (x: unknown, options: ReduceOptions = {}): AnyExpr => quantif
  * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example count([1, 0, 2])   // 2
  */
-export const count = (x: unknown, options: ReduceOptions = {}): AnyExpr => {
-  const n = truths(x, 'count')
-  return asExpr(reduceNode(sumPrimitive, n, axesOf(n.shape.length, options, 'count'), options.keepdims))
-}
+export const count = (x: unknown, options?: ReduceOptions): AnyExpr =>
+  asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count'))

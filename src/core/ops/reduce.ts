@@ -4,14 +4,15 @@ import { type Aval, aval } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
+import { flagOf, type Names, optionsOf } from '../given.js'
 import { lift, liftFloat } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { forEachIndex, normalizeAxis, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
+import { forEachIndex, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { div } from './elementwise.js'
-import { type AxisParams, axisCodec, axisOf, reshapeNode } from './layout.js'
+import { type AxisParams, axisCodec, axisOf, distinctAxes, reshapeNode } from './layout.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {
@@ -23,6 +24,7 @@ export interface ReduceOptions {
   readonly axis?: number | readonly number[]
   readonly keepdims?: boolean
 }
+export const reduceOptions: Names<ReduceOptions> = { axis: true, keepdims: true }
 
 /** Shape rule of a reduction. */
 export const reduceShape = ([x]: readonly Aval[], { axes }: ReduceParams): Aval => {
@@ -207,25 +209,13 @@ export const aroundAxis = (
   after: sizeOf(shape.slice(axis + 1)),
 })
 
-/** Axes of the options, sorted and from the front; raises BadInput for a missing or repeated one. */
-export const axesOf = (rank: number, options: ReduceOptions | undefined, op: string): readonly number[] => {
-  const axis = options?.axis
-  if (axis === undefined) return range(rank)
-  const axes = (typeof axis === 'number' ? [axis] : axis).map(
-    (a) =>
-      normalizeAxis(a, rank) ??
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `axis ${a} is out of range for rank ${rank}.`,
-        fix: `axes go from ${-rank} to ${rank - 1}.`,
-      }),
-  )
-  const sorted = [...axes].sort((a, b) => a - b)
-  if (sorted.some((a, i) => a === sorted[i + 1]))
-    raise({ _tag: 'BadInput', where: op, reason: `axes [${axes.join(', ')}] name an axis twice.` })
-  return sorted
-}
+/** The axes given (all without), sorted and from the front; raises BadInput for a missing or repeated one. */
+export const axesOf = (rank: number, axis: number | readonly number[] | undefined, op: string): readonly number[] =>
+  axis === undefined
+    ? range(rank)
+    : typeof axis === 'number'
+      ? [axisOf(axis, rank, op)]
+      : [...distinctAxes(axis, rank, op)].sort((a, b) => a - b)
 
 /** Applies a reduction; keepdims is a reshape after it. */
 export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes: readonly number[], keepdims = false): Node => {
@@ -236,6 +226,11 @@ export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes:
         x.shape.map((d, i) => (axes.includes(i) ? 1 : d)),
       )
     : y
+}
+/** `reduceNode` by the options given. */
+export const reducedNode = (prim: Primitive<string, ReduceParams>, x: Node, options: ReduceOptions | undefined, op: string): Node => {
+  const { axis, keepdims } = optionsOf(options, reduceOptions, op)
+  return reduceNode(prim, x, axesOf(x.shape.length, axis, op), flagOf(keepdims, 'keepdims', op))
 }
 
 /**
@@ -249,7 +244,7 @@ export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes:
 export const sum = (x: unknown, options?: ReduceOptions): AnyExpr => {
   const n0 = lift(x, 'sum')
   const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reduceNode(sumPrimitive, n, axesOf(n.shape.length, options, 'sum'), options?.keepdims))
+  return asExpr(reducedNode(sumPrimitive, n, options, 'sum'))
 }
 
 /**
@@ -263,16 +258,14 @@ export const sum = (x: unknown, options?: ReduceOptions): AnyExpr => {
 export const prod = (x: unknown, options?: ReduceOptions): AnyExpr => {
   const n0 = lift(x, 'prod')
   const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reduceNode(prodPrimitive, n, axesOf(n.shape.length, options, 'prod'), options?.keepdims))
+  return asExpr(reducedNode(prodPrimitive, n, options, 'prod'))
 }
 
 const extreme =
   (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
   (x: unknown, options?: ReduceOptions): AnyExpr => {
     const n = lift(x, prim.name)
-    const axes = axesOf(n.shape.length, options, prim.name)
-    const y = reduceNode(prim, n.dtype === 'bool' ? castNode(n, 'i32') : n, axes, options?.keepdims)
-    return asExpr(castNode(y, n.dtype))
+    return asExpr(castNode(reducedNode(prim, n.dtype === 'bool' ? castNode(n, 'i32') : n, options, prim.name), n.dtype))
   }
 
 /**
@@ -300,18 +293,21 @@ export interface ArgReduceOptions {
   readonly axis?: number
   readonly keepdims?: boolean
 }
+const argReduceOptions: Names<ArgReduceOptions> = reduceOptions
 const argReduce =
   (prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>) =>
-  (x: unknown, options: ArgReduceOptions = {}): AnyExpr => {
+  (x: unknown, options?: ArgReduceOptions): AnyExpr => {
     const n = lift(x, prim.name)
-    const flat = options.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
-    const axis = options.axis === undefined ? 0 : axisOf(options.axis, n.shape.length, prim.name)
+    const given = optionsOf(options, argReduceOptions, prim.name)
+    const keepdims = flagOf(given.keepdims, 'keepdims', prim.name)
+    const flat = given.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
+    const axis = given.axis === undefined ? 0 : axisOf(given.axis, n.shape.length, prim.name)
     const y = apply(prim, [flat], { axis })
-    if (options.keepdims !== true) return asExpr(y)
+    if (!keepdims) return asExpr(y)
     return asExpr(
       reshapeNode(
         y,
-        n.shape.map((d, i) => (options.axis === undefined || i === axis ? 1 : d)),
+        n.shape.map((d, i) => (given.axis === undefined || i === axis ? 1 : d)),
       ),
     )
   }
@@ -349,9 +345,10 @@ export const sumToNode = (x: Node, shape: readonly number[]): Node => {
  */
 export const mean = (x: unknown, options?: ReduceOptions): AnyExpr => {
   const n = liftFloat(x, 'mean')
-  const axes = axesOf(n.shape.length, options, 'mean')
+  const { axis, keepdims } = optionsOf(options, reduceOptions, 'mean')
+  const axes = axesOf(n.shape.length, axis, 'mean')
   const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
-  return div(asExpr(reduceNode(sumPrimitive, n, axes, options?.keepdims)), count)
+  return div(asExpr(reduceNode(sumPrimitive, n, axes, flagOf(keepdims, 'keepdims', 'mean'))), count)
 }
 
 /** Primitives of this family, by name. */

@@ -5,6 +5,7 @@ import { castNode } from '../cast.js'
 import { broadcastAvals } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../expr.js'
+import { flagOf, type Names, optionsOf, shown } from '../given.js'
 import { lift, liftAll } from '../lift.js'
 import { natural } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
@@ -93,12 +94,18 @@ export interface ScanOptions {
   readonly reverse?: boolean
   readonly exclusive?: boolean
 }
+const scanOptions: Names<ScanOptions> = { axis: true, reverse: true, exclusive: true }
 const scanned =
   (prim: Primitive<'cumsum' | 'cumprod', ScanParams, readonly ['float']>) =>
-  (x: unknown, { axis = -1, reverse = false, exclusive = false }: ScanOptions = {}): AnyExpr => {
+  (x: unknown, options?: ScanOptions): AnyExpr => {
     const n = lift(x, prim.name)
+    const { axis = -1, reverse, exclusive } = optionsOf(options, scanOptions, prim.name)
     return asExpr(
-      apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], { axis: axisOf(axis, n.shape.length, prim.name), reverse, exclusive }),
+      apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], {
+        axis: axisOf(axis, n.shape.length, prim.name),
+        reverse: flagOf(reverse, 'reverse', prim.name),
+        exclusive: flagOf(exclusive, 'exclusive', prim.name),
+      }),
     )
   }
 
@@ -168,6 +175,12 @@ export const linearRecurrencePrimitive: Primitive<'linearRecurrence', Recurrence
 })
 export const recurrenceNode = (a: Node, b: Node, params: RecurrenceParams): Node => apply(linearRecurrencePrimitive, [a, b], params)
 
+export interface RecurrenceOptions {
+  readonly axis?: number
+  readonly reverse?: boolean
+}
+const recurrenceOptions: Names<RecurrenceOptions> = { axis: true, reverse: true }
+
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
  *
@@ -176,11 +189,8 @@ export const recurrenceNode = (a: Node, b: Node, params: RecurrenceParams): Node
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
  */
-export const linearRecurrence = (
-  a: unknown,
-  b: unknown,
-  { axis = -1, reverse = false }: { readonly axis?: number; readonly reverse?: boolean } = {},
-): AnyExpr => {
+export const linearRecurrence = (a: unknown, b: unknown, options?: RecurrenceOptions): AnyExpr => {
+  const { axis = -1, reverse } = optionsOf(options, recurrenceOptions, 'linearRecurrence')
   const lifted = liftAll([a, b], 'linearRecurrence')
   const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
   const shape = broadcastAvals(
@@ -188,7 +198,12 @@ export const linearRecurrence = (
     'linearRecurrence',
   )
   const [x, y] = pair.map((n) => broadcastNode(n, shape))
-  return asExpr(recurrenceNode(x!, y!, { axis: axisOf(axis, shape.length, 'linearRecurrence'), reverse }))
+  return asExpr(
+    recurrenceNode(x!, y!, {
+      axis: axisOf(axis, shape.length, 'linearRecurrence'),
+      reverse: flagOf(reverse, 'reverse', 'linearRecurrence'),
+    }),
+  )
 }
 
 // ---- sort --------------------------------------------------------------------------------------------------------------
@@ -243,10 +258,16 @@ export interface SortOptions {
   readonly axis?: number
   readonly descending?: boolean
 }
-const sorted = (x: unknown, { axis = -1, descending = false }: SortOptions, op: string): readonly [Node, Node] => {
-  const n0 = lift(x, op)
-  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending })
+const sortOptions: Names<SortOptions> = { axis: true, descending: true }
+/** x as it is sorted. */
+const sortable = (x: unknown, op: string): Node => {
+  const n = lift(x, op)
+  return n.dtype === 'bool' ? castNode(n, 'i32') : n
+}
+const sorted = (x: unknown, options: SortOptions | undefined, op: string): readonly [Node, Node] => {
+  const n = sortable(x, op)
+  const { axis = -1, descending } = optionsOf(options, sortOptions, op)
+  return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending: flagOf(descending, 'descending', op) })
 }
 
 /**
@@ -257,7 +278,7 @@ const sorted = (x: unknown, { axis = -1, descending = false }: SortOptions, op: 
  * Errors  BadInput for an axis out of range.
  * @example sort([3, 1, 2])   // [1, 2, 3]
  */
-export const sort = (x: unknown, options: SortOptions = {}): AnyExpr => asExpr(sorted(x, options, 'sort')[0])
+export const sort = (x: unknown, options?: SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0])
 
 /**
  * The indices that sort x along an axis (the last by default), equals in their order; a NaN counts as the largest.
@@ -266,7 +287,12 @@ export const sort = (x: unknown, options: SortOptions = {}): AnyExpr => asExpr(s
  * Errors  BadInput for an axis out of range.
  * @example argsort([3, 1, 2])   // [1, 2, 0]
  */
-export const argsort = (x: unknown, options: SortOptions = {}): AnyExpr => asExpr(sorted(x, options, 'argsort')[1])
+export const argsort = (x: unknown, options?: SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1])
+
+export interface TopKOptions {
+  readonly axis?: number
+}
+const topkOptions: Names<TopKOptions> = { axis: true }
 
 /**
  * The k largest elements along an axis (the last by default), the largest first, and where they are; a NaN counts as the largest.
@@ -276,18 +302,16 @@ export const argsort = (x: unknown, options: SortOptions = {}): AnyExpr => asExp
  * Errors  BadInput unless k is a whole number from 0 to the axis' length.
  * @example topk([1, 4, 3], 2).values   // [4, 3]
  */
-export const topk = (
-  x: unknown,
-  k: number,
-  options: { readonly axis?: number } = {},
-): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
-  const [values, indices] = sorted(x, { ...options, descending: true }, 'topk')
-  const axis = axisOf(options.axis ?? -1, values.shape.length, 'topk')
+export const topk = (x: unknown, k: number, options?: TopKOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
+  const n = sortable(x, 'topk')
+  const { axis: given = -1 } = optionsOf(options, topkOptions, 'topk')
+  const axis = axisOf(given, n.shape.length, 'topk')
+  const [values, indices] = sortNodes(n, { axis, descending: true })
   if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))
     raise({
       _tag: 'BadInput',
       where: 'topk',
-      reason: `k = ${k} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`,
+      reason: `k = ${shown(k)} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`,
       fix: `k is from 0 to ${values.shape[axis]}.`,
     })
   return { values: asExpr(sliceAxis(values, axis, 0, k)), indices: asExpr(sliceAxis(indices, axis, 0, k)) }

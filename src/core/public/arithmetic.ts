@@ -147,6 +147,7 @@ export const stopGradient: Public['stopGradient'] = typed(arithmetic.stopGradien
  * x in another dtype: f32 rounds to nearest even, i32 truncates and saturates (NaN is 0), bool is x != 0.
  *
  * Rule  dy = dx in the dtype of y; none through i32 and bool.   Source  IEEE 754; WebAssembly trunc_sat.
+ * Errors  BadInput for what is not a dtype.
  * @example cast([1.7, -1.7], 'i32')   // [1, -1]
  */
 export const cast: Public['cast'] = typed(arithmetic.cast)

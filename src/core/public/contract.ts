@@ -16,12 +16,13 @@ export const matmul: Public['matmul'] = typed(contract.matmul)
 
 /**
  * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
- * A letter twice in one operand takes its diagonal. Without an arrow the output is the letters that occur once, in alphabetical order.
+ * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
+ * is those of the ellipsis, then the letters that occur once, in alphabetical order.
  *
  * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; f32 sums in f32.
  * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
- * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit, Unsupported for an ellipsis.
- * @example einsum('ij,jk->ik', [[1, 2]], [[3], [4]])   // [[11]]
+ * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
+ * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
  */
 export const einsum: Public['einsum'] = typed(contractions.einsum)
 

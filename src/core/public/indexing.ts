@@ -9,7 +9,7 @@ import { type Public, typed } from './typed.js'
  *
  * Shapes  x and indices have one shape but for the axis -> the indices'.   Dtype  x's; indices i32, negative from the end, clamped.
  * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
- * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32.
+ * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
  * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
  */
 export const takeAlongAxis: Public['takeAlongAxis'] = typed(indexingAlong.takeAlongAxis)
@@ -18,7 +18,7 @@ export const takeAlongAxis: Public['takeAlongAxis'] = typed(indexingAlong.takeAl
  * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
  *
  * Shapes  sorted: [n], values: any -> values'.   Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  ShapeMismatch unless sorted is a vector.
+ * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
  * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
  */
 export const searchsorted: Public['searchsorted'] = typed(indexingAlong.searchsorted)
@@ -29,7 +29,7 @@ export const searchsorted: Public['searchsorted'] = typed(indexingAlong.searchso
  *
  * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
  * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
- * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32.
+ * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32; BadInput for sizes that are not whole.
  * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
  */
 export const dynamicSlice: Public['dynamicSlice'] = typed(indexingDynamic.dynamicSlice)
@@ -50,7 +50,7 @@ export const dynamicUpdateSlice: Public['dynamicUpdateSlice'] = typed(indexingDy
  *
  * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
  * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
- * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
  * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
  */
 export const gather: Public['gather'] = typed(indexingGather.gather)
@@ -82,7 +82,7 @@ export const setAt: Public['setAt'] = typed(indexingGather.setAt)
  * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
  *
  * Shapes  indices: any -> [..., n].   Rule  none.
- * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
  * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
  */
 export const oneHot: Public['oneHot'] = typed(indexingGather.oneHot)

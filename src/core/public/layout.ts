@@ -11,7 +11,7 @@ import { type Public, typed } from './typed.js'
  * Arrays joined along an axis (the first by default).
  *
  * Rule    xBar_i = the part of yBar that came from x_i.
- * Errors  ShapeMismatch when other axes differ; BadInput for no arrays.
+ * Errors  ShapeMismatch when other axes differ; BadInput for no arrays or an axis out of range.
  * @example concat([[1, 2], [3]])   // [1, 2, 3]
  */
 export const concat: Public['concat'] = typed(layoutJoin.concat)
@@ -20,7 +20,7 @@ export const concat: Public['concat'] = typed(layoutJoin.concat)
  * x cut along an axis (the first by default) into n equal parts, or parts of the given sizes.
  *
  * Rule    xBar = concat of the parts' cotangents: one buffer, no zero fills.
- * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it.
+ * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it; BadInput for an axis out of range.
  * @example split(tensor([1, 2, 3, 4]), 2)   // [[1, 2], [3, 4]]
  */
 export const split: Public['split'] = typed(layoutJoin.split)
@@ -29,7 +29,7 @@ export const split: Public['split'] = typed(layoutJoin.split)
  * Arrays of one shape joined along a new axis (the first by default).
  *
  * Rule    xBar_i = the i-th slice of yBar.
- * Errors  ShapeMismatch when shapes differ; BadInput for no arrays.
+ * Errors  ShapeMismatch when shapes differ; BadInput for no arrays or an axis out of range.
  * @example stack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
  */
 export const stack: Public['stack'] = typed(layoutJoin.stack)
@@ -47,19 +47,23 @@ export const unstack: Public['unstack'] = typed(layoutJoin.unstack)
  * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
  *
  * Rule    valueBar = the sum of yBar.
- * Errors  BadInput for a shape that is not one; ShapeMismatch when the value does not broadcast.
+ * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
  * @example full([2], 7)   // [7, 7]
  */
 export const full: Public['full'] = typed(layoutMore.full)
 
 /**
  * Zeros: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
  * @example zeros([2])   // [0, 0]
  */
 export const zeros: Public['zeros'] = typed(layoutMore.zeros)
 
 /**
  * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
  * @example ones([2])   // [1, 1]
  */
 export const ones: Public['ones'] = typed(layoutMore.ones)
@@ -134,7 +138,7 @@ export const triu: Public['triu'] = typed(layoutMore.triu)
  * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
  *
  * Rule    xBar = yBar.
- * Errors  ShapeMismatch when the shape is another.
+ * Errors  ShapeMismatch when the shape is another; BadInput for what is not a list of numbers and names.
  * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
  */
 export const assertShape: Public['assertShape'] = typed(layoutMore.assertShape)
@@ -144,7 +148,7 @@ export const assertShape: Public['assertShape'] = typed(layoutMore.assertShape)
  *
  * Shapes  x: broadcastable to shape -> shape.   Dtype  x's.
  * Rule    dy = broadcast dx; xBar = yBar summed over the repeated axes.   Source  NumPy broadcasting.
- * Errors  ShapeMismatch when x does not broadcast to shape.
+ * Errors  ShapeMismatch when x does not broadcast to shape; BadInput for what is not a shape.
  * @example broadcastTo([1, 2], [2, 2])   // [[1, 2], [1, 2]]
  */
 export const broadcastTo: Public['broadcastTo'] = typed(layoutMove.broadcastTo)
@@ -153,7 +157,7 @@ export const broadcastTo: Public['broadcastTo'] = typed(layoutMove.broadcastTo)
  * The same elements in row-major order under another shape; one axis may be -1.
  *
  * Rule    dy = reshape dx; xBar = yBar in x's shape.
- * Errors  ShapeMismatch when the sizes differ.
+ * Errors  ShapeMismatch when the sizes differ; BadInput for what is not a shape.
  * @example reshape([[1, 2], [3, 4]], [4])   // [1, 2, 3, 4]
  */
 export const reshape: Public['reshape'] = typed(layoutMove.reshape)

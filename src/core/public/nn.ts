@@ -9,7 +9,7 @@ import { type Public, typed } from './typed.js'
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
  * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or the kernel is larger than x.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv: Public['conv'] = typed(convolution.conv)
@@ -56,7 +56,7 @@ export const batchNorm: Public['batchNorm'] = typed(nn.batchNorm)
  * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
- * Errors  ShapeMismatch when the window does not fit.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
  */
 export const maxPool: Public['maxPool'] = typed(pool.maxPool)
@@ -65,7 +65,7 @@ export const maxPool: Public['maxPool'] = typed(pool.maxPool)
  * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
- * Errors  ShapeMismatch when the window does not fit.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
 export const avgPool: Public['avgPool'] = typed(pool.avgPool)
@@ -85,7 +85,7 @@ export const linear: Public['linear'] = typed(nn.linear)
  *
  * Shapes  logits: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2.
  * Rule    of logSoftmax; classes have no tangent.
- * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32.
+ * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction.
  * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  */
 export const crossEntropy: Public['crossEntropy'] = typed(nn.crossEntropy)

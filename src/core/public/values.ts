@@ -28,7 +28,7 @@ export const duplicated: Public['duplicated'] = typed(duplicatedOf)
 /**
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
  *
- * Errors  BadInput for ragged or non-numeric data, and where the shape does not hold as many numbers.
+ * Errors  BadInput for ragged or non-numeric data and for what is no shape or dtype; ShapeMismatch where the data does not fill the shape.
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
 export const tensor: Public['tensor'] = typed(makeTensor)
@@ -37,8 +37,10 @@ export const tensor: Public['tensor'] = typed(makeTensor)
  * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
  * in place, so that a training loop moves no parameter. On a backend without a device: copies.
  *
+ * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in
+ * every computation, read back as f32. Other dtypes stay as they are.
  * `dispose()` on a tensor frees its memory at once; what is forgotten is freed some time later.
- * Errors  Unsupported for a dtype that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
+ * Errors  Unsupported for a dtype or a storage that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
  * @example
  * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
  * await onHost(w)   // Tensor f32 [2] [1, 2]

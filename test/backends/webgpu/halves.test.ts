@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
 import type { WgslScalar } from '../../../src/backends/webgpu/kernel.js'
+import { fromHalves, toHalves } from '../../../src/backends/webgpu/words.js'
 import type { AdError } from '../../../src/index.js'
 import * as cd from '../../../src/index.js'
 import { inputsOf } from '../../golden/data.js'
@@ -229,6 +230,7 @@ describe.skipIf(lane === undefined)('f16', () => {
     const x = Float32Array.from([...random, ...between, ...edges, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
     const row: WgslScalar = ({ x: [a] }) => `f32(cd_half(${a}))`
     const [got] = await evaluateJobs(device, [{ row, from: ['f32'], to: 'f32', x: [x] }])
+    expect(fromHalves(toHalves(x).subarray(0, x.length))).toEqual(got)
     const wrong = [...x].flatMap((v, i) => (Object.is(got![i], Math.fround(half(v))) ? [] : [`${v}: ${got![i]}, not ${half(v)}`]))
     expect(wrong).toEqual([])
   })
@@ -364,6 +366,135 @@ describe.skipIf(lane === undefined)('f16', () => {
     for (let i = 0; i < 200; i++) await f(w, x)
     expect(b.stats()).toMatchObject({ buffers: before.buffers, bufferBytes: before.bufferBytes, pipelines: before.pipelines })
     expect(((await cd.onHost(w)) as cd.Tensor).data.every(Number.isFinite)).toBe(true)
+  })
+
+  describe('tensors on the device', () => {
+    /** 4097 is no f16: it becomes 4096. */
+    const numbers = Float32Array.of(4097, -1 / 3, 7, 1e-9, 70_000)
+    const asHalves = Array.from(numbers, (x) => Math.fround(half(x)))
+
+    it('take half of the memory and read back as f32, rounded once; other dtypes stay', async () => {
+      for (const b of [plain, ...backends]) {
+        const before = b.stats()
+        const { x, i, y } = (await cd.onDevice(
+          { x: cd.tensor(numbers, [5]), i: cd.tensor([4097], [1], 'i32'), y: cd.tensor(new Float32Array(1000).fill(0.1), [1000]) },
+          b,
+          { storage: 'f16' },
+        )) as Record<'x' | 'i' | 'y', cd.DeviceTensor>
+        expect(b.stats().bufferBytes - before.bufferBytes).toBe(16 + 16 + 2000)
+        expect(b.stats().bytesWritten - before.bytesWritten).toBe(10 + 4 + 2000)
+        expect(String(x)).toBe('Tensor f32 [5] on webgpu as f16')
+        const back = await cd.onHost(x)
+        expect(back.data).toBeInstanceOf(Float32Array)
+        expect(Array.from(back.data)).toEqual(asHalves)
+        expect((await cd.onHost(i)).toArray()).toEqual([4097])
+        for (const t of [x, i, y]) t.dispose()
+        expect(b.stats().bufferBytes).toBe(before.bufferBytes)
+      }
+    })
+
+    it('of every size, none and one among them, alone, twice, and as results', async () => {
+      for (const b of [plain, backends[0]!])
+        for (const shape of [[], [0], [1], [3], [2, 3], [4, 5]]) {
+          const host = integers(shape, 5)
+          const x = await cd.onDevice(host, b, { storage: 'f16' })
+          const f = compile((a: X, c: X) => [a, add!(a, c), mul!(a, 2)], b)
+          const [same, sum, twice] = (await f(x, x)) as cd.Tensor[]
+          const flat = (t: cd.Tensor | undefined): readonly number[] => Array.from(t!.data as Float32Array)
+          expect(flat(same)).toEqual(flat(host))
+          expect(flat(sum)).toEqual(flat(host).map((v) => v + v))
+          expect(flat(twice)).toEqual(flat(host).map((v) => 2 * v))
+          x.dispose()
+          await f.dispose()
+        }
+    })
+
+    it('are read by kernels as they are, without a step more; where a kernel does not take them, one step widens them', async () => {
+      const cost = async (f: unknown, x: unknown, y: unknown): Promise<{ readonly dispatches: number; readonly result: string }> => {
+        const g = compile(f, plain)
+        await g(x, y)
+        const before = plain.stats()
+        const result = JSON.stringify(await g(x, y))
+        await g.dispose()
+        return { dispatches: plain.stats().dispatches - before.dispatches, result }
+      }
+      const [a, b] = [integers([6, 4], 3), integers([4, 4], 5)]
+      const i = cd.tensor([3, 0, 3, 1], [4], 'i32')
+      const place = (t: cd.Tensor) => cd.onDevice(t, plain, { storage: 'f16' })
+      const taken: readonly (readonly [f: (x: X, y: X) => unknown, y: cd.Tensor])[] = [
+        [(x, y) => matmul!(x, y), b],
+        [(x, y) => add!(sum!(x), sum!(y)), b],
+        [(x, y) => op.gather!(x, y), i],
+        [(x, y) => op.takeAlongAxis!(x, (cd.reshape as unknown as Loose)(y, [1, 4]), { axis: 0 }), i],
+        [
+          (x, y) =>
+            op.scatterAdd!(
+              matmul!(x, [
+                [1, 0, 0, 0],
+                [0, 1, 0, 0],
+                [0, 0, 1, 0],
+                [0, 0, 0, 1],
+              ]),
+              y,
+              (cd.slice as unknown as Loose)(x, [0, 0], [4, 4]),
+            ),
+          i,
+        ],
+        [(x, y) => [op.cumsum!(x), op.cumsum!(y)], b],
+        [(x, y) => [op.argmax!(x, { axis: 1 }), y], b],
+      ]
+      for (const [f, y] of taken) {
+        const want = await cost(f, a, y)
+        const x = await place(a)
+        const got = await cost(f, x, y)
+        expect(got.result, String(f)).toBe(want.result)
+        expect(got.dispatches, String(f)).toBe(want.dispatches)
+        x.dispose()
+      }
+      const x = await place(a)
+      const sorted = (t: X): unknown => op.sort!(t, { axis: 0 })
+      const want = await cost(sorted, a, b)
+      expect(await cost(sorted, x, b)).toEqual({ ...want, dispatches: want.dispatches + 1 })
+      x.dispose()
+    })
+
+    it('are written in place, rounded where they are stored; sums on them too', async () => {
+      for (const b of [plain, backends[0]!]) {
+        const w = await cd.onDevice(cd.tensor(Float32Array.of(4096, 1, -2), [3]), b, { storage: 'f16' })
+        const f = compile((x: X) => add!(x, [1, 1, 1]), b) as unknown as { into: (t: unknown, options?: object) => Loose }
+        const step = f.into(w)
+        const ones = cd.tensor(Float32Array.of(4096, 1, 1), [3])
+        await step(w) // 4097 is stored as 4096
+        expect((await cd.onHost(w)).toArray()).toEqual([4096, 2, -1])
+        await f.into(w, { accumulate: true })(ones) // 4096 + 4097 as 8192
+        expect((await cd.onHost(w)).toArray()).toEqual([8192, 4, 1])
+        // A sum that other steps add to is made in f32, and stored by one step more.
+        const grads = (cd.compile as unknown as Loose)(
+          grad((v) => add!(sum!(mul!(v, 4096)), sum!(matmul!([[1, 2, 3]], (cd.reshape as unknown as Loose)(v, [3, 1])))), [0]),
+          b,
+        ) as { into: (t: unknown) => Loose }
+        await grads.into({ 0: w })(ones)
+        expect((await cd.onHost(w)).toArray()).toEqual([4096, 4098, 4099].map((x) => half(x)))
+        const before = b.stats()
+        for (let i = 0; i < 50; i++) await step(w)
+        expect(b.stats()).toMatchObject({ buffers: before.buffers, bufferBytes: before.bufferBytes, pipelines: before.pipelines })
+        w.dispose()
+      }
+    })
+
+    it('are refused where there is no f16', async () => {
+      const x = cd.tensor(Float32Array.of(1), [1])
+      expect(await errorOf(() => cd.onDevice(x, cd.cpu(), { storage: 'f16' }))).toMatchObject({ _tag: 'Unsupported', backend: 'cpu' })
+      const bare = await (await (await openGpu(lane!)).requestAdapter())!.requestDevice()
+      const b = makeWebGpu({ device: bare })
+      expect(await errorOf(() => cd.onDevice(x, b, { storage: 'f16' }))).toMatchObject({
+        _tag: 'Unsupported',
+        what: expect.stringContaining('shader-f16'),
+      })
+      expect((await cd.onHost(await cd.onDevice(x, b))).toArray()).toEqual([1])
+      b.dispose()
+      bare.destroy()
+    })
   })
 
   it('an adapter without shader-f16 is refused before anything runs', async () => {

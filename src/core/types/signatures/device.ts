@@ -1,5 +1,5 @@
 // Signatures of what moves tensors to a device and back.
-import type { Backend } from '../../backend.js'
+import type { Backend, PlaceOptions } from '../../backend.js'
 import type { Tensor, Typed } from '../expr.js'
 import type { NoTangent, Tensors, TensorTree } from '../tree.js'
 
@@ -15,7 +15,7 @@ export type OnDevice<T> = T extends NoTangent
   : T extends Tensor<infer S, infer D>
     ? DeviceTensor<S & readonly number[], D>
     : { readonly [K in keyof T]: OnDevice<T[K]> }
-/** onDevice(tree, backend): the same tensors with their elements on the backend's device. */
-export type OnDeviceFn = <T extends TensorTree>(tree: T, backend: Backend) => Promise<OnDevice<T>>
+/** onDevice(tree, backend, { storage }): the same tensors with their elements on the backend's device. */
+export type OnDeviceFn = <T extends TensorTree>(tree: T, backend: Backend, options?: PlaceOptions) => Promise<OnDevice<T>>
 /** onHost(tree): the same tensors with their elements in the host's memory. */
 export type OnHostFn = <T extends TensorTree>(tree: T) => Promise<Tensors<T>>

@@ -1,0 +1,28 @@
+/** What is given to the definers of rules, checked: a primitive, and functions by name. */
+import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
+import { type AnyPrimitive, primitiveOf } from '../core/primitive.js'
+import type { Rule } from '../core/registry.js'
+
+/** The facets of a rule, and of those that are made from transposes. */
+export const facets: Names<Pick<Rule, 'frule' | 'rrule' | 'batch'>> = { frule: true, rrule: true, batch: true }
+export const transposes: Names<{ readonly transpose: unknown; readonly batch: unknown }> = { transpose: true, batch: true }
+export const bilinear: Names<{ readonly transposeA: unknown; readonly transposeB: unknown; readonly batch: unknown }> = {
+  transposeA: true,
+  transposeB: true,
+  batch: true,
+}
+/** Functions by name, some of which may be left out; another name, or anything but a function, is an error. */
+const functions = <R extends object>(given: R, names: Names<R>, where: string, needed: readonly (keyof R)[] = []): R => {
+  optionsOf(recordOf(given, 'the second argument', where), names, where)
+  for (const name of Object.keys(names) as (keyof R & string)[])
+    if (given[name] !== undefined || needed.includes(name)) functionOf(given[name], name, where)
+  return given
+}
+/** What is given in place of a rule's primitive is checked, then its functions. */
+export const facetsOf = <R extends object>(
+  op: AnyPrimitive,
+  given: R,
+  names: Names<R>,
+  where: string,
+  needed?: readonly (keyof R)[],
+): void => void functions(given, names, `${where}(${primitiveOf(op, where).name})`, needed)
