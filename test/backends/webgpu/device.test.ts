@@ -398,6 +398,55 @@ run('the device', () => {
       }
     }, 60_000)
 
+    it('a device that is opened on another kind of adapter gets shaders of its own', async () => {
+      const real = await openGpu(lane!)
+      const devices: GPUDevice[] = []
+      const names: GPUAdapterInfo[] = []
+      const gpu = {
+        requestAdapter: async (options?: GPURequestAdapterOptions) => {
+          const adapter = (await real.requestAdapter(options))!
+          const { limits, features } = adapter
+          const requestDevice = async (d?: GPUDeviceDescriptor): Promise<GPUDevice> => {
+            devices.push(await adapter.requestDevice(d))
+            return devices.at(-1)!
+          }
+          const hardware = { vendor: 'test', architecture: '', device: '', description: 'a GPU' } as GPUAdapterInfo
+          names.push(names.length === 0 ? adapter.info : hardware)
+          return { limits, features, info: names.at(-1)!, requestDevice }
+        },
+      }
+      vi.stubGlobal('navigator', { gpu })
+      const own = makeWebGpu({ poison: true })
+      try {
+        const n = 96
+        const a = cd.tensor(
+          Float32Array.from({ length: n * n }, (_, i) => (i % 7) - 3),
+          [n, n],
+        )
+        const f = compile((y: cd.AnyExpr) => cd.matmul(y as never, y as never), own)
+        const want = JSON.stringify(await compile((y: cd.AnyExpr) => cd.matmul(y as never, y as never), cd.cpu())(a))
+        const made: string[] = []
+        for (let k = 0; k < 2; k++) {
+          const shaders: string[] = []
+          await own.adapter()
+          const create = vi.spyOn(devices[k]!, 'createShaderModule').mockImplementation(function (this: GPUDevice, d) {
+            shaders.push(d.code)
+            return Object.getPrototypeOf(devices[k]!).createShaderModule.call(devices[k]!, d) as GPUShaderModule
+          })
+          expect(JSON.stringify(await f(a))).toBe(want)
+          create.mockRestore()
+          made.push(...shaders)
+          devices[k]!.destroy()
+          await devices[k]!.lost
+        }
+        // Tiles in workgroup memory are for a GPU.
+        expect(made.map((text) => text.includes('var<workgroup>'))).toEqual([false, true])
+      } finally {
+        vi.unstubAllGlobals()
+        own.dispose()
+      }
+    }, 60_000)
+
     it("a user's own device that is lost stays lost, and the error says so", async () => {
       const device = await openDevice(lane!)
       const own = makeWebGpu({ device })
