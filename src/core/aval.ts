@@ -1,5 +1,4 @@
 /** Abstract values: shape and dtype without data. Shared between nodes wherever possible. */
-
 import { raise } from './explain.js'
 import { dtypeOf, integersOf } from './given.js'
 import { MAX_SIZE, sameShape, showShape } from './shape.js'

@@ -45,9 +45,9 @@ const intoSums = (p: Program): Program => {
 /** What is kept for a signature: the executables, once they are there, and the tensors that calls read beside their arguments. */
 interface Later {
   readonly executable: Promise<AsyncExecutable>
-  /** That of `intoSums`, made when first asked for. */
+  /** That of `intoSums`, made when first asked for, and again where that failed. */
   readonly adding: () => Promise<AsyncExecutable>
-  /** All that were made. */
+  /** All that there are. */
   readonly made: () => readonly Promise<AsyncExecutable>[]
   readonly captured: readonly NDArray[]
 }
@@ -73,25 +73,24 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
     f,
     elementsOf,
     (program, located) => {
-      const made: Promise<AsyncExecutable>[] = []
-      const prepared = (p: Program): Promise<AsyncExecutable> => {
-        const executable = prepareOn(backend, p).catch((e) => {
+      const prepared = (p: Program): Promise<AsyncExecutable> =>
+        prepareOn(backend, p).catch((e) => {
           throw located(e)
         })
-        executable.catch(nothing) // whoever calls sees the rejection
-        made.push(executable)
-        return executable
-      }
       const whole = withoutCaptures(program)
       const executable = prepared(whole)
+      executable.catch(nothing) // whoever calls sees the rejection
       let adding: Promise<AsyncExecutable> | undefined
       return {
         executable,
         adding: () => {
-          adding ??= prepared(intoSums(whole))
+          adding ??= prepared(intoSums(whole)).catch((e) => {
+            adding = undefined
+            throw e
+          })
           return adding
         },
-        made: () => made,
+        made: () => (adding === undefined ? [executable] : [executable, adding]),
         captured: program.captured.map((n) => capturedTensor(n)!),
       }
     },
@@ -104,9 +103,9 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
     return done
   }
   /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
-  const ready = async (p: Prepared<Later>, adding = false): Promise<AsyncExecutable> => {
+  const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
     try {
-      return await (adding ? p.executable.adding() : p.executable.executable)
+      return await p.executable.executable
     } catch (e) {
       signatures.forget(p)
       throw e
@@ -148,8 +147,8 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
       targets.hold('async')
       try {
         await reading(inputs, async () => {
-          const executable = await ready(p, onDevice)
-          return onDevice ? executable.run([...inputs, ...targets.data], targets.data) : executable.run(inputs, targets.data, accumulate)
+          if (!onDevice) return (await ready(p)).run(inputs, targets.data, accumulate)
+          return (await p.executable.adding()).run([...inputs, ...targets.data], targets.data)
         })
       } finally {
         targets.release()

@@ -161,6 +161,42 @@ describe('into', () => {
     await c.into(y, { accumulate: true })({ x: [1, 1] })
     expect(y.toArray()).toEqual([4, 6])
   })
+  it('adds on a device by a program of its own: where that cannot be prepared, the next call tries again; all is freed', async () => {
+    const b = toy()
+    /** Elements that the toy holds: the host sees them by `read` alone. */
+    const held = new Map<cd.Elements, TypedArray>()
+    const there = (x: cd.Elements): cd.Elements => held.get(x) ?? x
+    const onToy: cd.AsyncBackend = {
+      ...b,
+      place: async ({ data }) => {
+        const array = { backend: 'toy', read: async () => data.slice(), dispose: () => undefined }
+        held.set(array, data.slice())
+        array.read = async () => held.get(array)!.slice()
+        return array
+      },
+      prepare: async (program) => {
+        const x = await b.prepare(program)
+        return { ...x, run: async (inputs, into, accumulate) => x.run(inputs.map(there), into?.map(there), accumulate) }
+      },
+    }
+    const sum = await cd.onDevice(cd.tensor([10, 20]), onToy)
+    const f = cd.compile((x: cd.AnyExpr) => cd.mul(x as never, 3), onToy) as unknown as {
+      (x: cd.Tensor): Promise<cd.Tensor>
+      into: (t: unknown, options: object) => (x: cd.Tensor) => Promise<unknown>
+      dispose: () => Promise<void>
+    }
+    const x = cd.tensor([1, 2]) as unknown as cd.Tensor
+    expect((await f(x)).toArray()).toEqual([3, 6])
+    const add = f.into(sum, { accumulate: true })
+    b.fail = 'prepare'
+    await expect(add(x)).rejects.toMatchObject({ error: { _tag: 'Device' } })
+    expect((await cd.onHost(sum)).toArray()).toEqual([10, 20])
+    await add(x)
+    await add(x)
+    expect((await cd.onHost(sum)).toArray()).toEqual([16, 32])
+    await f.dispose()
+    expect(b.log.filter((l) => l !== 'run')).toEqual(['prepare 1', 'prepare 2', 'prepare 2', 'dispose', 'dispose'])
+  })
   it('a target is locked until its call has resolved: for writing, and for reading', async () => {
     const b = toy()
     const c = cd.compile(double, b)

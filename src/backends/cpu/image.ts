@@ -1,5 +1,4 @@
 /** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
-
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'

@@ -1,5 +1,4 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
-
 import type { Kernel } from './kernel.js'
 import { type Room, read, written } from './memory.js'
 import type { Operand, Step } from './step.js'
@@ -16,15 +15,20 @@ const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {
 
 const halved = (o: Operand): Operand => ({ ...o, offset: o.offset / 2, strides: o.strides.map((x) => x / 2), half: true })
 
+/** Which arguments and results of a program are stored as f16, by their places. */
+export interface Stored {
+  readonly inputs: ReadonlySet<number>
+  readonly outputs: ReadonlySet<number>
+}
+/** Equal text, equal storage; nothing where all have 32 bits. */
+export const storedKey = ({ inputs, outputs }: Stored): string => (inputs.size + outputs.size === 0 ? '' : `${[...inputs]};${[...outputs]}`)
+
 /** Which f32 values are stored as f16. */
-export interface Halves {
+export interface Halves extends Stored {
   /** Kernels that read and write them so. */
   readonly takes: (kernel: Kernel) => boolean
   /** What lies between two steps. */
   readonly between: boolean
-  /** Arguments and results, by their places. */
-  readonly inputs: ReadonlySet<number>
-  readonly outputs: ReadonlySet<number>
 }
 
 /** Where elements begin: a storage, and bytes into it. */
@@ -54,18 +58,14 @@ export const halve = (
   sizes: readonly number[],
   copy: (from: Start, to: Start, size: number) => Step,
 ): Placed => {
-  const asked = rooms.map((r) => halves.between && r.dtype === 'f32')
-  inputs.forEach((s, i) => {
-    if (s >= 0) asked[s] = halves.inputs.has(i)
-  })
+  const half = rooms.map((r) => halves.between && r.dtype === 'f32')
   outputs.forEach(({ storage }, i) => {
-    if (halves.outputs.has(i)) asked[storage] = true
+    if (halves.outputs.has(i)) half[storage] = true
   })
-  const half = asked.slice()
-  for (const s of captured) half[s] = false
   inputs.forEach((s, i) => {
-    if (s >= 0 && !halves.inputs.has(i)) half[s] = false
+    if (s >= 0) half[s] = halves.inputs.has(i)
   })
+  for (const s of captured) half[s] = false
   // A part of a storage may begin at an odd element, where nothing can be copied to or from.
   outputs.forEach(({ storage, offset }, i) => {
     if (!halves.outputs.has(i) || offset !== 0) half[storage] = false

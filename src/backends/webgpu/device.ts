@@ -51,7 +51,7 @@ export interface Opened {
 }
 
 /** Raises Unsupported where f16 cannot be stored. */
-export const needHalves = ({ f16, adapter }: Opened): void => {
+export const needHalves = ({ f16, adapter }: Pick<Opened, 'f16' | 'adapter'>): void => {
   if (!f16)
     raise({
       _tag: 'Unsupported',
@@ -111,7 +111,9 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
   if (options.device !== undefined) {
     const device = options.device as GPUDevice // the one cast: see DeviceLike
     const info = device.adapterInfo as GPUAdapterInfo | undefined
-    return describe(device, info, false, browserGpu())
+    const opened = describe(device, info, false, browserGpu())
+    if (options.storage === 'f16') needHalves(opened)
+    return opened
   }
   const gpu = browserGpu() ?? (await dawnGpu(options.dawn ?? []))
   const adapter = await gpu.requestAdapter(options.powerPreference === undefined ? {} : { powerPreference: options.powerPreference })
@@ -122,6 +124,7 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
       reason: 'no adapter was found.',
       fix: 'install a Vulkan, Metal or D3D12 driver, or use cpu().',
     })
+  if (options.storage === 'f16') needHalves({ f16: adapter.features.has('shader-f16'), adapter: nameOf(adapter.info) })
   const requiredLimits: Record<string, number> = {}
   for (const l of wanted) requiredLimits[l] = adapter.limits[l]
   const requiredFeatures = (['shader-f16', 'subgroups', 'timestamp-query'] as GPUFeatureName[]).filter((f) => adapter.features.has(f))
@@ -129,9 +132,11 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
   return describe(device, adapter.info, true, gpu)
 }
 
+const nameOf = (info: GPUAdapterInfo | undefined): string =>
+  info === undefined ? 'unknown' : [info.vendor, info.architecture, info.device, info.description].filter((x) => x !== '').join(' ')
+
 const describe = (device: GPUDevice, info: GPUAdapterInfo | undefined, own: boolean, gpu: GPU | undefined): Opened => {
-  const adapter =
-    info === undefined ? 'unknown' : [info.vendor, info.architecture, info.device, info.description].filter((x) => x !== '').join(' ')
+  const adapter = nameOf(info)
   return {
     device,
     adapter,

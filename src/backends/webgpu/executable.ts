@@ -5,6 +5,7 @@ import { raise } from '../../core/explain.js'
 import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
+import { type Stored, storedKey } from '../plan/halves.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
@@ -28,11 +29,7 @@ export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; 
   bytesWritten: kernel.results.reduce((n, r) => n + 4 * sizeOf(r.shape), 0),
 })
 
-/** Which arguments and results are stored as f16, by their places. */
-export interface Stored {
-  readonly inputs: ReadonlySet<number>
-  readonly outputs: ReadonlySet<number>
-}
+/** All in 32 bits. */
 export const inWords: Stored = { inputs: new Set(), outputs: new Set() }
 const halvesOf = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
   if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
@@ -68,7 +65,7 @@ export class WebGpuExecutable implements AsyncExecutable {
 
   /** The program on the device that is open now. */
   private async resident(stored: Stored): Promise<Resident> {
-    const key = stored === inWords ? '' : `${[...stored.inputs]};${[...stored.outputs]}`
+    const key = storedKey(stored)
     const device = await this.of.open()
     const known = await this.residents.get(key)?.catch(() => undefined)
     if (known?.device === device) return known
@@ -79,8 +76,7 @@ export class WebGpuExecutable implements AsyncExecutable {
 
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program } = this.of
-    const [halfIn, halfOut] = [halvesOf(inputs), halvesOf(into)]
-    const resident = await this.resident(halfIn.size + halfOut.size === 0 ? inWords : { inputs: halfIn, outputs: halfOut })
+    const resident = await this.resident({ inputs: halvesOf(inputs), outputs: halvesOf(into) })
     const { device } = resident
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))

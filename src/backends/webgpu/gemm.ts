@@ -1,5 +1,4 @@
 /** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
-
 import type { GemmKernel } from '../plan/kernel.js'
 import type { Operand } from '../plan/step.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'

@@ -6,6 +6,7 @@ import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
+import { type Stored, storedKey } from '../plan/halves.js'
 import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
@@ -13,8 +14,8 @@ import type { Ir } from '../plan/value.js'
 import { verifyPlan } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
-import { needHalves, type Opened, openDevice, type WebGpuOptions } from './device.js'
-import { inWords, type Stored, WebGpuExecutable } from './executable.js'
+import { type Opened, openDevice, type WebGpuOptions } from './device.js'
+import { inWords, WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
 import type { Machine } from './kernel.js'
@@ -80,17 +81,6 @@ const checkDTypes = (ir: Ir): void => {
       })
 }
 
-/** The device, where it has what the options ask for; raises Unsupported. */
-const checked = (o: Opened, { storage }: WebGpuOptions): Opened => {
-  try {
-    if (storage === 'f16') needHalves(o)
-    return o
-  } catch (e) {
-    if (o.own) o.device.destroy()
-    throw e
-  }
-}
-
 /** Software adapters have few cores, and dear barriers. */
 const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
   lanes: o.software ? 1 : 256,
@@ -121,7 +111,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       opening = undefined
     }
     opening ??= openDevice(options).then(
-      (o) => new Device(checked(o, options), stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
+      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
       (e: unknown) => {
         opening = undefined
         throw e
@@ -155,16 +145,16 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = ({ inputs, outputs }: Stored): { readonly plan: Plan; readonly cached: boolean } =>
+      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } =>
         cache.get(
           ir.key,
           () => {
             const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
-            const made = makePlan(ir, { ...limits, halves: { takes, between, inputs, outputs } }, names)
+            const made = makePlan(ir, { ...limits, halves: { ...stored, takes, between } }, names)
             if (options.verify === true) verifyPlan(made)
             return made
           },
-          inputs.size + outputs.size === 0 ? '' : `${[...inputs]};${[...outputs]}`,
+          storedKey(stored),
         )
       const { plan, cached } = planned(inWords)
       const low = lower(plan, device)

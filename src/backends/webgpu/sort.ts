@@ -1,5 +1,4 @@
 /** Stable order of lines: short blocks by counting, then merges. Every pass moves each element once; no barriers, no padding. */
-
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { SortParams } from '../../core/ops/scans.js'
 import type { DType } from '../../core/types/dtype.js'

@@ -11,14 +11,10 @@ import { convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, conv
 import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
 import { gather, iotaNode, liftIndices } from './indexing.js'
-import { axisOf, reshapeNode } from './layout.js'
+import { type AxisOptions, axisOf, axisOption, reshapeNode } from './layout.js'
 import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, poolGatherPrimitive, unpoolPrimitive } from './pool.js'
 import { axesOf, max, mean, sum } from './reduce.js'
 
-export interface AxisOption {
-  readonly axis?: number | undefined
-}
-const axisOption: Names<AxisOption> = { axis: true }
 /** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
 const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x, { axis, keepdims: true })))
 
@@ -29,7 +25,7 @@ const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x
  * Errors  BadInput when the axis is out of range.
  * @example softmax([0, 0])   // [0.5, 0.5]
  */
-export const softmax = (x: unknown, options?: AxisOption): AnyExpr => {
+export const softmax = (x: unknown, options?: AxisOptions): AnyExpr => {
   const y = asExpr(liftFloat(x, 'softmax'))
   const { axis: given = -1 } = optionsOf(options, axisOption, 'softmax')
   const axis = axisOf(given, y.shape.length, 'softmax')
@@ -44,7 +40,7 @@ export const softmax = (x: unknown, options?: AxisOption): AnyExpr => {
  * Errors  BadInput when the axis is out of range.
  * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
-export const logSoftmax = (x: unknown, options?: AxisOption): AnyExpr => {
+export const logSoftmax = (x: unknown, options?: AxisOptions): AnyExpr => {
   const y = asExpr(liftFloat(x, 'logSoftmax'))
   const { axis: given = -1 } = optionsOf(options, axisOption, 'logSoftmax')
   const axis = axisOf(given, y.shape.length, 'logSoftmax')
@@ -52,7 +48,7 @@ export const logSoftmax = (x: unknown, options?: AxisOption): AnyExpr => {
   return sub(z, log(sum(exp(z), { axis, keepdims: true })))
 }
 
-export interface CrossEntropyOptions extends AxisOption {
+export interface CrossEntropyOptions extends AxisOptions {
   /** `mean` (the default) and `sum` are over all positions; `none` keeps one loss for each. */
   readonly reduction?: 'mean' | 'sum' | 'none'
 }
@@ -210,7 +206,7 @@ export interface BatchNormOptions extends NormOptions {
 }
 const batchNormOptions: Names<BatchNormOptions> = { ...normOptions, axis: true, mean: true, variance: true }
 /** The axis of channels, and all other axes. */
-const channelsOf = (n: Node, { axis: given = 1 }: AxisOption, op: string) => {
+const channelsOf = (n: Node, { axis: given = 1 }: AxisOptions, op: string) => {
   const axis = axisOf(given, n.shape.length, op)
   return { axis, others: otherAxes(n.shape.length, [axis]) }
 }
@@ -244,7 +240,7 @@ export const batchNorm = (x: unknown, options?: BatchNormOptions): AnyExpr => {
  * Shapes  x: [n, c, ...] -> mean, variance: [c].   Errors  BadInput for an axis out of range.
  * @example batchStatistics([[1], [3]]).mean   // [2]
  */
-export const batchStatistics = (x: unknown, options?: AxisOption): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+export const batchStatistics = (x: unknown, options?: AxisOptions): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
   const n = liftFloat(x, 'batchStatistics')
   const { axis, others } = channelsOf(n, optionsOf(options, axisOption, 'batchStatistics'), 'batchStatistics')
   const moments = momentsOf(asExpr(n), others)
