@@ -18,7 +18,7 @@ const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Parti
   const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
   const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
   return makePlan(
-    buildIr(program, new Map()),
+    buildIr(program),
     takes === undefined ? limits : { ...limits, halves: { takes, between: true, inputs: none, outputs: none, ...stored } },
   )
 }

@@ -13,8 +13,10 @@ import {
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'
 import type { Fold } from './kernel.js'
+import type { View } from './value.js'
 
 interface Lowering {
   readonly prim: AnyPrimitive
@@ -30,6 +32,7 @@ const row = <P>(
 
 /** Strides of the same elements under another shape, or undefined when that needs a copy. */
 export const reshapeStrides = (shape: readonly number[], strides: readonly number[], to: readonly number[]): number[] | undefined => {
+  if (to.includes(0)) return stridesOf(to)
   const from = shape.flatMap((d, i) => (d === 1 ? [] : [{ d, s: strides[i]! }]))
   const out: number[] = []
   let k = 0
@@ -50,7 +53,7 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
     }
     if (rest % d !== 0) return undefined
     rest /= d
-    stack.push(rest * runStride(from, k, rest))
+    stack.push(rest * from[k]!.s)
     if (rest === 1 && k + 1 < from.length) {
       k++
       rest = from[k]!.d
@@ -59,8 +62,11 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
   for (const s of stack) out.push(s)
   return out
 }
-/** Stride of one step inside the run that ends at axis k. */
-const runStride = (from: readonly { readonly s: number }[], k: number, _rest: number): number => from[k]!.s
+/** The arrangement of a layout operation; a copy where views are left out. */
+const arranged = (b: Builder, view: View, shape: readonly number[], dtype: DType): number => {
+  const v = b.makeView(view, shape, dtype)
+  return b.without.has('views') ? b.copy(v) : v
+}
 
 /**
  * A part of a value. A part of a cheap elementwise value is the same operation on parts of its arguments, so that a loop
@@ -68,7 +74,8 @@ const runStride = (from: readonly { readonly s: number }[], k: number, _rest: nu
  */
 const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): number => {
   const whole = b.value(x)
-  if (whole.kind === 'scalar' && !whole.constant && whole.prim!.cost <= 1 && depth < 4 && !p.sizes.includes(0)) {
+  const free = whole.kind === 'scalar' && !whole.constant && whole.prim!.cost <= 1 && depth < 4
+  if (free && !p.sizes.includes(0) && !b.without.has('slices')) {
     const args = whole.args.map((a) => {
       const arg = b.value(a)
       const off = whole.shape.length - arg.shape.length
@@ -81,7 +88,7 @@ const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): 
   }
   const v = b.viewOf(x)
   const offset = p.sizes.includes(0) ? 0 : p.starts.reduce((o, s, i) => o + s * v.strides[i]!, v.offset)
-  return b.makeView({ base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
+  return arranged(b, { base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
 }
 
 /** Each fold of the reduce family. */
@@ -114,18 +121,18 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       const j = i - (shape.length - from.length)
       return j < 0 || from[j] === 1 ? 0 : v.strides[j]!
     })
-    return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+    return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
   }),
   reshape: row<ShapeParams>(layout.reshape, (b, [x], { shape }, [a]) => {
     const from = b.value(x!)
     const v = b.viewOf(x!)
     const strides = from.size === 0 ? stridesOf(shape) : reshapeStrides(from.shape, v.strides, shape)
-    if (strides !== undefined) return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+    if (strides !== undefined) return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
     return [b.makeView({ base: b.copy(x!), offset: 0, strides: stridesOf(shape) }, shape, a!.dtype)]
   }),
   transpose: row<PermParams>(layout.transpose, (b, [x], { perm }, [a]) => {
     const v = b.viewOf(x!)
-    return [b.makeView({ base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
+    return [arranged(b, { base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
   }),
   slice: row<SliceParams>(layout.slice, (b, [x], p, [a]) => [slicing(b, x!, p, a!)]),
   split: row<SplitParams>(layout.split, (b, [x], { axis, sizes }, avals) => {

@@ -2,6 +2,7 @@
 import type { AsyncBackend, Explanation } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
+import { Identities } from '../../core/identity.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
@@ -95,8 +96,8 @@ const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
   const options = optionsIn(given)
   const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
-  const ids = new Map<unknown, number>()
-  const names = new KernelNames()
+  const ids = new Identities()
+  const names = new KernelNames(ids)
   const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
