@@ -1,4 +1,5 @@
 /** The CPU backend: plans run as WebAssembly SIMD kernels made at run time, or as plain JavaScript where there is no SIMD. */
+import { itemBytes } from '../../core/aval.js'
 import type { SyncBackend } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { KernelTable } from '../../core/facets.js'
@@ -11,7 +12,7 @@ import { explainPlan } from '../plan/explain.js'
 import { buildIr } from '../plan/ir.js'
 import type { Pass } from '../plan/passes.js'
 import { makePlan } from '../plan/plan.js'
-import { verifyPlan } from '../plan/verify.js'
+import { verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { CpuExecutable } from './executable.js'
@@ -27,7 +28,7 @@ export interface CpuOptions {
   readonly memoryBytes?: number
   /** false: plain JavaScript kernels. Default: SIMD where the engine has it. */
   readonly simd?: boolean
-  /** Check the laws of every plan (default: off). */
+  /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
   readonly verify?: boolean
   /** Bytes that cached plans may take (default 256 MiB). */
   readonly cacheBytes?: number
@@ -74,11 +75,8 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
       const t = now()
       const program = lowerProgram(given, facets.lowerings)
       const ir = buildIr(program, ids, without)
-      const { plan, cached } = cache.get(ir.key, () => {
-        const made = makePlan(ir, limits, names)
-        if (options.verify === true) verifyPlan(made)
-        return made
-      })
+      const { plan, cached } = cache.get(ir.key, () => makePlan(ir, limits, names))
+      verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
       if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
       const installed = kernels.install(plan)
       const planMs = now() - t

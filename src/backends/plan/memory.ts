@@ -32,7 +32,8 @@ export interface Memory {
   readonly peakBuffers: number
 }
 
-const ALIGN = 64
+/** Storages begin at multiples of so many bytes. */
+export const ALIGN = 64
 const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN
 
 /** Free blocks by offset; best fit, neighbours merged. */

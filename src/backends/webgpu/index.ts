@@ -12,7 +12,7 @@ import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
-import { verifyPlan } from '../plan/verify.js'
+import { verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
 import { type Opened, openDevice, type WebGpuOptions } from './device.js'
@@ -146,17 +146,13 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } =>
-        cache.get(
-          ir.key,
-          () => {
-            const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
-            const made = makePlan(ir, { ...limits, halves: { ...stored, takes, between } }, names)
-            if (options.verify === true) verifyPlan(made)
-            return made
-          },
-          storedKey(stored),
-        )
+      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } => {
+        const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
+        const halves = { ...stored, takes, between }
+        const made = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), storedKey(stored))
+        verify({ program, ir, plan: made.plan, itemBytes }, ids, options.verify === true)
+        return made
+      }
       const { plan, cached } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t
