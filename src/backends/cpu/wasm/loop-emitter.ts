@@ -1,18 +1,20 @@
 /** The code of one loop: the nest, the innermost loop with its vectors and its tail, loads, the body, stores and folds. */
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
-import { viaMeaning } from '../elementwise.js'
 import type { CpuFacets } from '../facets.js'
 import { type FuncRef, type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
-import { Vec } from './vec.js'
+import { BodyOps } from './loop-body.js'
+import { foldsOf, STRIP, Totals } from './totals.js'
+
+/** Additions that an accumulator of f32 takes before it is emptied into an f64: the error of a sum stays below CHAIN / 2 roundings. */
+const CHAIN = 32
 
 export class LoopEmitter {
   private readonly lanes: Lanes
   private readonly regs: Registers
-  private readonly f32: Vec
-  private readonly f64: Vec
+  private readonly ops: BodyOps
   private readonly L: 2 | 4
   private readonly record: Local
   private readonly pointers: Local[]
@@ -20,33 +22,42 @@ export class LoopEmitter {
   private readonly inputs: number
   private readonly hoisted = new Map<number, Local>()
   private readonly folds: readonly (FoldEmitter | undefined)[]
+  /** Totals in scratch, of the folds that have them there. */
+  private readonly totals: readonly (Totals | undefined)[]
+  /** Length of the strip of the innermost axis that the nest walks; absent where it walks all of it. */
+  private readonly span: Local | undefined
   private readonly unroll: number
   /** Addresses inside the innermost loop. */
   private readonly cursors: Local[]
   /** Body values that depend on no axis of the innermost loop. */
   private readonly fixed: Uint8Array
-  private spare: Local | undefined
 
   constructor(
     private readonly f: FunctionBuilder,
     private readonly k: LoopKernel,
-    private readonly meaning: (o: BodyOp) => FuncRef,
-    private readonly facets: CpuFacets,
+    meaning: (o: BodyOp) => FuncRef,
+    facets: CpuFacets,
   ) {
     this.dtypes = [...k.body.inputs, ...k.outputs.map((o) => o.dtype)]
     this.inputs = k.body.inputs.length
     this.L = [...this.dtypes, ...k.body.ops.map((o) => o.dtype)].includes('f64') ? 2 : 4
     this.lanes = new Lanes(f, this.L)
     this.regs = new Registers(f)
-    this.f32 = new Vec(f, this.regs, 'f32')
-    this.f64 = new Vec(f, this.regs, 'f64')
+    this.ops = new BodyOps(f, this.lanes, this.regs, meaning, facets)
     this.record = f.param(0)
     this.pointers = this.dtypes.map(() => f.local('i32'))
     this.cursors = this.dtypes.map(() => f.local('i32'))
     const last = k.rank - 1
     const foldsInner = k.outputs.some((o) => o.fold?.axes[last])
     this.unroll = foldsInner && k.body.ops.length <= 4 ? 4 : 1
-    this.folds = k.outputs.map((o) => (o.fold === undefined ? undefined : new FoldEmitter(f, o, k.rank, this.L, this.unroll)))
+    const { strips, axes } = foldsOf(k)
+    this.span = strips ? f.local('i32') : undefined
+    this.folds = k.outputs.map((o, i) => (axes[i] === undefined ? undefined : new FoldEmitter(f, o, axes[i], this.L, this.unroll)))
+    this.totals = k.outputs.map((o, i) => {
+      if (axes[i]?.deep !== true) return undefined
+      const stride = (axis: number): Operand => this.stride(this.inputs + i, axis)
+      return new Totals({ f, lanes: this.L, rank: k.rank, size: (a) => this.size(a), stride }, this.folds[i]!, o, axes[i].level)
+    })
     this.fixed = new Uint8Array(this.inputs + k.body.ops.length)
     k.inputs.forEach((a, i) => {
       if (a === 'zero') this.fixed[i] = 1
@@ -60,8 +71,12 @@ export class LoopEmitter {
     return () => this.f.get(this.record).i32Load(4 * index)
   }
   /** A loop of rank 0 is one of rank 1 with one point. */
-  private size(axis: number): Operand {
+  private length(axis: number): Operand {
     return this.k.rank === 0 ? 1 : this.word(axis)
+  }
+  /** What the nest walks of an axis. */
+  private size(axis: number): Operand {
+    return this.span !== undefined && axis === this.k.rank - 1 ? this.span : this.length(axis)
   }
   private stride(operand: number, axis: number): Operand {
     return this.k.rank === 0 ? 0 : this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
@@ -72,13 +87,54 @@ export class LoopEmitter {
     this.pointers.forEach((p, i) => {
       f.set(p, this.word(k.rank + i * (k.rank + 1)))
     })
+    this.placeTotals()
     this.eachFold((s, p, i) => {
-      if (s.whole) s.start(p)
-      else if ((s.partial || !s.inner) && !s.accumulate) this.fill(i)
+      if (s.whole) s.start(p, s.accumulate)
+      else if (!s.deep && (s.partial || !s.inner) && !s.accumulate) this.fill(i)
     })
-    this.nest(0)
+    this.eachTotals(-1, (t, p) => t.begin(p))
+    if (this.span === undefined) this.nest(0)
+    else this.strips(this.span)
+    this.eachTotals(-1, (t, p) => t.end(p))
     this.eachFold((s, p) => {
       if (s.whole) s.store(p)
+    })
+  }
+  /** The nest over the innermost axis, STRIP elements of it at a time. */
+  private strips(span: Local): void {
+    const { f, k } = this
+    const left = f.local('i32')
+    const last = k.rank - 1
+    f.localTee(left, this.length(last))
+    f.if(() =>
+      f.loop((next) => {
+        f.push(STRIP).get(left)
+        f.op(OP.i32_lt_u, STRIP, left).op(OP.select).set(span)
+        this.nest(0)
+        this.pointers.forEach((p, i) => {
+          if (!this.still(i)) f.increment(p, () => f.op(OP.i32_mul, span, this.stride(i, last)))
+        })
+        f.op(OP.i32_sub, left, span).localTee(left).brIf(next)
+      }),
+    )
+    // Back to where the outputs begin: totals of rows end there.
+    this.pointers.forEach((p, i) => {
+      if (!this.still(i)) f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(last), this.stride(i, last))).set(p)
+    })
+  }
+  private placeTotals(): void {
+    if (this.totals.every((t) => t === undefined)) return
+    const { f, k } = this
+    const free = f.local('i32')
+    const last = k.rank - 1
+    const longest = (): unknown => f.push(STRIP).push(this.length(last)).op(OP.i32_gt_u, this.length(last), STRIP).op(OP.select)
+    f.set(free, this.word(k.rank + this.dtypes.length * (k.rank + 1)))
+    for (const t of this.totals) t?.place(free, (a) => (a === last ? longest : this.length(a)))
+  }
+  /** Totals that live as long as the loop of this axis, with the address of their output. */
+  private eachTotals(level: number, body: (t: Totals, p: Local) => void): void {
+    this.totals.forEach((t, i) => {
+      if (t?.level === level) body(t, this.pointers[this.inputs + i]!)
     })
   }
   /** Every folded output, with the address that its loop has reached. */
@@ -97,6 +153,7 @@ export class LoopEmitter {
       return
     }
     const count = f.local('i32')
+    this.eachTotals(axis, (t, p) => t.begin(p))
     f.localTee(count, this.size(axis))
     f.if(() => {
       f.countDown(count, () => {
@@ -104,11 +161,20 @@ export class LoopEmitter {
         this.pointers.forEach((p, i) => {
           if (!this.still(i)) f.op(OP.i32_add, p, this.stride(i, axis)).set(p)
         })
+        for (const t of this.totals) {
+          const step = t?.stride(axis)
+          if (step !== undefined) f.increment(t!.at, step)
+        }
       })
       this.pointers.forEach((p, i) => {
         if (!this.still(i)) f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.size(axis), this.stride(i, axis))).set(p)
       })
+      for (const t of this.totals) {
+        const step = t?.stride(axis)
+        if (step !== undefined) f.op(OP.i32_sub, t!.at, () => f.op(OP.i32_mul, this.size(axis), step)).set(t!.at)
+      }
     })
+    this.eachTotals(axis, (t, p) => t.end(p))
   }
   /** An operand that no outer axis moves: only known for totals. */
   private still(operand: number): boolean {
@@ -131,13 +197,13 @@ export class LoopEmitter {
         return
       }
       const count = f.local('i32')
-      f.localTee(count, this.size(axis))
+      f.localTee(count, this.length(axis))
       f.if(() => {
         f.countDown(count, () => {
           go(axis + 1)
           f.op(OP.i32_add, p, this.stride(this.inputs + output, axis)).set(p)
         })
-        f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.size(axis), this.stride(this.inputs + output, axis))).set(p)
+        f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(axis), this.stride(this.inputs + output, axis))).set(p)
       })
     }
     go(0)
@@ -156,10 +222,14 @@ export class LoopEmitter {
     // An empty loop reads nothing: its operands may have no memory at all.
     f.get(n)
     f.if(() => this.hoist())
-    this.eachFold((s, p) => {
+    this.eachFold((s, p, i) => {
       if (!s.inner) return
-      if (!s.whole) s.start(p, s.partial || s.accumulate)
+      if (s.deep) s.start(this.totals[i]!.at, true, 'f64')
+      else if (!s.whole) s.start(p, s.partial || s.accumulate)
       s.reset()
+    })
+    this.totals.forEach((t, i) => {
+      if (t !== undefined && !this.folds[i]!.inner) f.set(this.cursors[this.inputs + i]!, t.at)
     })
     const left = f.local('i32')
     const block = f.local('i32')
@@ -180,13 +250,11 @@ export class LoopEmitter {
         f.if(() => run(left))
         return
       }
-      // Blocks of 1024 elements, each added to an f64 total.
-      const per = Math.max(1, 1024 / width)
       f.block((done) =>
         f.loop((again) => {
           f.op(OP.i32_eqz, left).brIf(done)
-          f.push(per).get(left)
-          f.op(OP.i32_lt_u, per, left).op(OP.select).set(block)
+          f.push(CHAIN).get(left)
+          f.op(OP.i32_lt_u, CHAIN, left).op(OP.select).set(block)
           f.op(OP.i32_sub, left, block).set(left)
           run(block)
           this.flush()
@@ -203,9 +271,11 @@ export class LoopEmitter {
         this.advance(1)
       })
     })
-    this.flush()
-    this.eachFold((s, p) => {
-      if (s.inner && !s.whole) s.store(p)
+    if (!blocked) this.flush()
+    this.eachFold((s, p, i) => {
+      if (!s.inner) return
+      if (s.deep) s.store(this.totals[i]!.at, 'f64')
+      else if (!s.whole) s.store(p)
     })
   }
   private flush(): void {
@@ -244,7 +314,9 @@ export class LoopEmitter {
     const accesses = [...k.inputs, ...k.outputs.map((o) => o.access)]
     accesses.forEach((a, i) => {
       const c = this.cursors[i]!
-      if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
+      const s = i < this.inputs ? undefined : this.folds[i - this.inputs]
+      if (s?.deep === true && !s.inner) f.increment(c, 8 * elements)
+      else if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
       else if (a === 'any')
         f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
     })
@@ -321,6 +393,10 @@ export class LoopEmitter {
   /** Adds a vector (or lane 0) to what memory holds: the innermost axis is kept. */
   private foldInto(s: FoldEmitter, o: LoopOutput, operand: number, ahead: number, count: number, v: Local): void {
     const { f, regs } = this
+    if (s.deep) {
+      s.addToTotals(this.cursors[operand]!, 8 * ahead, v, count)
+      return
+    }
     const old = regs.take()
     const at = this.at(operand, ahead)
     const stride = this.stride(operand, this.k.rank - 1)
@@ -335,70 +411,8 @@ export class LoopEmitter {
     regs.give(old)
   }
 
-  // ---- operations -------------------------------------------------------------------------------------------------------
-
   private op(o: BodyOp, x: readonly Local[], count: number): void {
-    const from = o.args.map((a) => this.dtypeOf(a))
-    const working = o.dtype === 'f64' || from[0] === 'f64' || (o.dtype === 'bool' && from[from.length - 1] === 'f64') ? this.f64 : this.f32
-    const kernel = this.facets.scalar(o.prim) ?? viaMeaning
-    kernel({
-      v: working,
-      wide: this.f64,
-      lanes: this.lanes,
-      x,
-      from,
-      to: o.dtype,
-      params: o.params,
-      viaMeaning: () => this.callMeaning(o, x, from, count),
-    })
-  }
-  /** One i32 local for values that are read at once. */
-  private word32(): Local {
-    this.spare ??= this.f.local('i32')
-    return this.spare
-  }
-  private dtypeOf(value: number): DType {
-    return value < this.inputs ? this.k.body.inputs[value]! : this.k.body.ops[value - this.inputs]!.dtype
-  }
-
-  /** The meaning, lane by lane, in f64. */
-  private callMeaning(o: BodyOp, x: readonly Local[], from: readonly DType[], count: number): void {
-    const { f, regs, L } = this
-    const out = regs.take()
-    f.i32x4Const(0).set(out)
-    const f_ = this.meaning(o)
-    for (let l = 0; l < count; l++) {
-      f.get(out)
-      x.forEach((r, i) => {
-        f.get(r)
-        const d = from[i]!
-        if (d === 'f64') f.f64x2ExtractLane(l)
-        else if (d === 'f32') f.f32x4ExtractLane(l).op(OP.f64_promote_f32)
-        else if (d === 'i32') f.i32x4ExtractLane(l).op(OP.f64_convert_i32_s)
-        else
-          f.i32x4ExtractLane(L === 4 ? l : 2 * l)
-            .i32Const(1)
-            .op(OP.i32_and)
-            .op(OP.f64_convert_i32_s)
-      })
-      f.call(f_)
-      if (o.dtype === 'f64') f.f64x2ReplaceLane(l)
-      else if (o.dtype === 'f32') f.op(OP.f32_demote_f64).f32x4ReplaceLane(l)
-      else if (o.dtype === 'i32') f.op(OP.i32_trunc_sat_f64_s).i32x4ReplaceLane(l)
-      else {
-        const m = this.word32()
-        f.op(OP.i32_trunc_sat_f64_s).set(m)
-        f.op(OP.i32_sub, 0, m).set(m)
-        if (L === 4) f.get(m).i32x4ReplaceLane(l)
-        else
-          f.get(m)
-            .i32x4ReplaceLane(2 * l)
-            .get(m)
-            .i32x4ReplaceLane(2 * l + 1)
-      }
-      f.set(out)
-    }
-    f.get(out)
-    regs.give(out)
+    const from = o.args.map((a) => (a < this.inputs ? this.k.body.inputs[a]! : this.k.body.ops[a - this.inputs]!.dtype))
+    this.ops.push(o, x, from, count)
   }
 }
