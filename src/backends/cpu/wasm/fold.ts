@@ -188,13 +188,21 @@ export class FoldEmitter {
   addToTotals(p: Local, ahead: number, v: Local, count: number): void {
     const { f, op } = this
     if (count === 1) {
-      f.get(p).op(scalarFold(op, 'f64'), () => f.get(p).f64Load(ahead), () => f.get(v).f32x4ExtractLane(0).op(OP.f64_promote_f32))
+      f.get(p).op(
+        scalarFold(op, 'f64'),
+        () => f.get(p).f64Load(ahead),
+        () => f.get(v).f32x4ExtractLane(0).op(OP.f64_promote_f32),
+      )
       f.f64Store(ahead)
       return
     }
     for (let part = 0; part < count / 2; part++) {
       const at = ahead + 16 * part
-      f.get(p).op(vectorFold(op, 'f64'), () => f.get(p).v128Load(at), () => pushPair(f, v, part))
+      f.get(p).op(
+        vectorFold(op, 'f64'),
+        () => f.get(p).v128Load(at),
+        () => pushPair(f, v, part),
+      )
       f.v128Store(at)
     }
   }

@@ -3,32 +3,36 @@ import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
 import { type FuncRef, type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
-import { FoldEmitter } from './fold.js'
+import type { FoldEmitter } from './fold.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
 import { BodyOps } from './loop-body.js'
-import { foldsOf, STRIP, Totals } from './totals.js'
+import { LoopNest } from './loop-nest.js'
+import type { Totals } from './totals.js'
 
 /** Additions that an accumulator of f32 takes before it is emptied into an f64: the error of a sum stays below CHAIN / 2 roundings. */
 const CHAIN = 32
 
+/** Rows of an outer axis that are added up before they go into totals in scratch: the totals then cost a quarter. */
+const JAM = 4
+/** Operations up to which a body is written out several times. */
+const SHORT = 4
+
 export class LoopEmitter {
+  private readonly nest: LoopNest
   private readonly lanes: Lanes
   private readonly regs: Registers
   private readonly ops: BodyOps
   private readonly L: 2 | 4
-  private readonly record: Local
-  private readonly pointers: Local[]
   private readonly dtypes: readonly DType[]
   private readonly inputs: number
-  private readonly hoisted = new Map<number, Local>()
+  private readonly hoisted: readonly Map<number, Local>[]
   private readonly folds: readonly (FoldEmitter | undefined)[]
-  /** Totals in scratch, of the folds that have them there. */
   private readonly totals: readonly (Totals | undefined)[]
-  /** Length of the strip of the innermost axis that the nest walks; absent where it walks all of it. */
-  private readonly span: Local | undefined
   private readonly unroll: number
-  /** Addresses inside the innermost loop. */
-  private readonly cursors: Local[]
+  /** Addresses inside the innermost loop, of each row that is walked at once. */
+  private readonly rowCursors: readonly (readonly Local[])[]
+  /** The row for which code is written. */
+  private row = 0
   /** Body values that depend on no axis of the innermost loop. */
   private readonly fixed: Uint8Array
 
@@ -44,20 +48,14 @@ export class LoopEmitter {
     this.lanes = new Lanes(f, this.L)
     this.regs = new Registers(f)
     this.ops = new BodyOps(f, this.lanes, this.regs, meaning, facets)
-    this.record = f.param(0)
-    this.pointers = this.dtypes.map(() => f.local('i32'))
-    this.cursors = this.dtypes.map(() => f.local('i32'))
-    const last = k.rank - 1
-    const foldsInner = k.outputs.some((o) => o.fold?.axes[last])
-    this.unroll = foldsInner && k.body.ops.length <= 4 ? 4 : 1
-    const { strips, axes } = foldsOf(k)
-    this.span = strips ? f.local('i32') : undefined
-    this.folds = k.outputs.map((o, i) => (axes[i] === undefined ? undefined : new FoldEmitter(f, o, axes[i], this.L, this.unroll)))
-    this.totals = k.outputs.map((o, i) => {
-      if (axes[i]?.deep !== true) return undefined
-      const stride = (axis: number): Operand => this.stride(this.inputs + i, axis)
-      return new Totals({ f, lanes: this.L, rank: k.rank, size: (a) => this.size(a), stride }, this.folds[i]!, o, axes[i].level)
-    })
+    const foldsInner = k.outputs.some((o) => o.fold?.axes[k.rank - 1])
+    const short = k.body.ops.length <= SHORT && this.inputs <= SHORT
+    this.unroll = foldsInner && k.body.ops.length <= SHORT ? 4 : 1
+    this.nest = new LoopNest(f, k, this.L, this.unroll, short ? JAM : 1)
+    this.folds = this.nest.folds
+    this.totals = this.nest.totals
+    this.rowCursors = Array.from({ length: this.nest.jam }, () => this.dtypes.map(() => f.local('i32')))
+    this.hoisted = this.rowCursors.map(() => new Map())
     this.fixed = new Uint8Array(this.inputs + k.body.ops.length)
     k.inputs.forEach((a, i) => {
       if (a === 'zero') this.fixed[i] = 1
@@ -66,163 +64,38 @@ export class LoopEmitter {
       if (o.args.every((a) => this.fixed[a] === 1)) this.fixed[this.inputs + i] = 1
     })
   }
-
-  private word(index: number): Operand {
-    return () => this.f.get(this.record).i32Load(4 * index)
-  }
-  /** A loop of rank 0 is one of rank 1 with one point. */
-  private length(axis: number): Operand {
-    return this.k.rank === 0 ? 1 : this.word(axis)
-  }
-  /** What the nest walks of an axis. */
-  private size(axis: number): Operand {
-    return this.span !== undefined && axis === this.k.rank - 1 ? this.span : this.length(axis)
-  }
   private stride(operand: number, axis: number): Operand {
-    return this.k.rank === 0 ? 0 : this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
+    return this.nest.stride(operand, axis)
+  }
+  private get cursors(): readonly Local[] {
+    return this.rowCursors[this.row]!
+  }
+  private eachRow(rows: number, body: () => void): void {
+    for (this.row = 0; this.row < rows; this.row++) body()
+    this.row = 0
   }
 
   emit(): void {
-    const { f, k } = this
-    this.pointers.forEach((p, i) => {
-      f.set(p, this.word(k.rank + i * (k.rank + 1)))
-    })
-    this.placeTotals()
-    this.eachFold((s, p, i) => {
-      if (s.whole) s.start(p, s.accumulate)
-      else if (!s.deep && (s.partial || !s.inner) && !s.accumulate) this.fill(i)
-    })
-    this.eachTotals(-1, (t, p) => t.begin(p))
-    if (this.span === undefined) this.nest(0)
-    else this.strips(this.span)
-    this.eachTotals(-1, (t, p) => t.end(p))
-    this.eachFold((s, p) => {
-      if (s.whole) s.store(p)
-    })
-  }
-  /** The nest over the innermost axis, STRIP elements of it at a time. */
-  private strips(span: Local): void {
-    const { f, k } = this
-    const left = f.local('i32')
-    const last = k.rank - 1
-    f.localTee(left, this.length(last))
-    f.if(() =>
-      f.loop((next) => {
-        f.push(STRIP).get(left)
-        f.op(OP.i32_lt_u, STRIP, left).op(OP.select).set(span)
-        this.nest(0)
-        this.pointers.forEach((p, i) => {
-          if (!this.still(i)) f.increment(p, () => f.op(OP.i32_mul, span, this.stride(i, last)))
-        })
-        f.op(OP.i32_sub, left, span).localTee(left).brIf(next)
-      }),
-    )
-    // Back to where the outputs begin: totals of rows end there.
-    this.pointers.forEach((p, i) => {
-      if (!this.still(i)) f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(last), this.stride(i, last))).set(p)
-    })
-  }
-  private placeTotals(): void {
-    if (this.totals.every((t) => t === undefined)) return
-    const { f, k } = this
-    const free = f.local('i32')
-    const last = k.rank - 1
-    const longest = (): unknown => f.push(STRIP).push(this.length(last)).op(OP.i32_gt_u, this.length(last), STRIP).op(OP.select)
-    f.set(free, this.word(k.rank + this.dtypes.length * (k.rank + 1)))
-    for (const t of this.totals) t?.place(free, (a) => (a === last ? longest : this.length(a)))
-  }
-  /** Totals that live as long as the loop of this axis, with the address of their output. */
-  private eachTotals(level: number, body: (t: Totals, p: Local) => void): void {
-    this.totals.forEach((t, i) => {
-      if (t?.level === level) body(t, this.pointers[this.inputs + i]!)
-    })
-  }
-  /** Every folded output, with the address that its loop has reached. */
-  private eachFold(body: (s: FoldEmitter, p: Local, output: number) => void): void {
-    this.folds.forEach((s, i) => {
-      if (s !== undefined) body(s, this.pointers[this.inputs + i]!, i)
-    })
-  }
-
-  // ---- loops over the outer axes ----------------------------------------------------------------------------------------
-
-  private nest(axis: number): void {
-    const { f, k } = this
-    if (axis >= k.rank - 1) {
-      this.inner()
-      return
-    }
-    const count = f.local('i32')
-    this.eachTotals(axis, (t, p) => t.begin(p))
-    f.localTee(count, this.size(axis))
-    f.if(() => {
-      f.countDown(count, () => {
-        this.nest(axis + 1)
-        this.pointers.forEach((p, i) => {
-          if (!this.still(i)) f.op(OP.i32_add, p, this.stride(i, axis)).set(p)
-        })
-        for (const t of this.totals) {
-          const step = t?.stride(axis)
-          if (step !== undefined) f.increment(t!.at, step)
-        }
-      })
-      this.pointers.forEach((p, i) => {
-        if (!this.still(i)) f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.size(axis), this.stride(i, axis))).set(p)
-      })
-      for (const t of this.totals) {
-        const step = t?.stride(axis)
-        if (step !== undefined) f.op(OP.i32_sub, t!.at, () => f.op(OP.i32_mul, this.size(axis), step)).set(t!.at)
-      }
-    })
-    this.eachTotals(axis, (t, p) => t.end(p))
-  }
-  /** An operand that no outer axis moves: only known for totals. */
-  private still(operand: number): boolean {
-    const s = operand >= this.inputs ? this.folds[operand - this.inputs] : undefined
-    return s?.whole === true
-  }
-
-  /** Writes the fold's identity over the kept axes. */
-  private fill(output: number): void {
-    const { f, k } = this
-    const o = k.outputs[output]!
-    const p = this.pointers[this.inputs + output]!
-    const go = (axis: number): void => {
-      if (axis === k.rank) {
-        this.folds[output]!.storeIdentity(p)
-        return
-      }
-      if (o.fold!.axes[axis]) {
-        go(axis + 1)
-        return
-      }
-      const count = f.local('i32')
-      f.localTee(count, this.length(axis))
-      f.if(() => {
-        f.countDown(count, () => {
-          go(axis + 1)
-          f.op(OP.i32_add, p, this.stride(this.inputs + output, axis)).set(p)
-        })
-        f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(axis), this.stride(this.inputs + output, axis))).set(p)
-      })
-    }
-    go(0)
+    this.nest.emit((rows) => this.inner(rows))
   }
 
   // ---- the innermost loop -----------------------------------------------------------------------------------------------
 
-  private inner(): void {
-    const { f, k, L } = this
-    const last = k.rank - 1
+  /** The innermost loop of this many rows of the axis outside it. */
+  private inner(rows: number): void {
+    const { f, k, L, nest } = this
     const n = f.local('i32')
-    f.set(n, this.size(last))
-    this.cursors.forEach((c, i) => {
-      f.set(c, this.pointers[i]!)
+    f.set(n, nest.size(k.rank - 1))
+    this.eachRow(rows, () => {
+      this.cursors.forEach((c, i) => {
+        if (this.row === 0) f.set(c, nest.pointers[i]!)
+        else f.op(OP.i32_add, this.rowCursors[this.row - 1]![i]!, this.stride(i, k.rank - 2)).set(c)
+      })
+      // An empty loop reads nothing: its operands may have no memory at all.
+      f.get(n)
+      f.if(() => this.hoist())
     })
-    // An empty loop reads nothing: its operands may have no memory at all.
-    f.get(n)
-    f.if(() => this.hoist())
-    this.eachFold((s, p, i) => {
+    nest.eachFold((s, p, i) => {
       if (!s.inner) return
       if (s.deep) s.start(this.totals[i]!.at, true, 'f64')
       else if (!s.whole) s.start(p, s.partial || s.accumulate)
@@ -241,8 +114,8 @@ export class LoopEmitter {
       f.op(OP.i32_sub, n, () => f.op(OP.i32_mul, left, width)).set(n)
       const run = (count: Local): void => {
         f.countDown(count, () => {
-          for (let c = 0; c < u; c++) this.point(L, c, c * L)
-          this.advance(width)
+          for (let c = 0; c < u; c++) this.points(rows, L, c, c * L)
+          this.eachRow(rows, () => this.advance(width))
         })
       }
       if (!blocked) {
@@ -267,19 +140,19 @@ export class LoopEmitter {
     f.get(n)
     f.if(() => {
       f.countDown(n, () => {
-        this.point(1, 0, 0)
-        this.advance(1)
+        this.points(rows, 1, 0, 0)
+        this.eachRow(rows, () => this.advance(1))
       })
     })
     if (!blocked) this.flush()
-    this.eachFold((s, p, i) => {
+    nest.eachFold((s, p, i) => {
       if (!s.inner) return
       if (s.deep) s.store(this.totals[i]!.at, 'f64')
       else if (!s.whole) s.store(p)
     })
   }
   private flush(): void {
-    this.eachFold((s) => {
+    this.nest.eachFold((s) => {
       if (s.inner) s.flush()
     })
   }
@@ -287,21 +160,22 @@ export class LoopEmitter {
   /** What is the same at every point of the innermost loop: inputs that do not move, and what follows from them alone. */
   private hoist(): void {
     const { f, k } = this
+    const hoisted = this.hoisted[this.row]!
     k.inputs.forEach((a, i) => {
       if (a !== 'zero') return
-      const r = this.hoisted.get(i) ?? f.local('v128')
-      this.hoisted.set(i, r)
-      this.lanes.splat(k.body.inputs[i]!, this.pointers[i]!)
+      const r = hoisted.get(i) ?? f.local('v128')
+      hoisted.set(i, r)
+      this.lanes.splat(k.body.inputs[i]!, this.cursors[i]!)
       f.set(r)
     })
     k.body.ops.forEach((o, i) => {
       const id = this.inputs + i
       if (this.fixed[id] === 0) return
-      const r = this.hoisted.get(id) ?? f.local('v128')
-      this.hoisted.set(id, r)
+      const r = hoisted.get(id) ?? f.local('v128')
+      hoisted.set(id, r)
       this.op(
         o,
-        o.args.map((a) => this.hoisted.get(a)!),
+        o.args.map((a) => hoisted.get(a)!),
         this.L,
       )
       f.set(r)
@@ -315,8 +189,9 @@ export class LoopEmitter {
     accesses.forEach((a, i) => {
       const c = this.cursors[i]!
       const s = i < this.inputs ? undefined : this.folds[i - this.inputs]
-      if (s?.deep === true && !s.inner) f.increment(c, 8 * elements)
-      else if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
+      if (s?.deep === true && !s.inner) {
+        if (this.row === 0) f.increment(c, 8 * elements)
+      } else if (a === 'unit') f.op(OP.i32_add, c, elements * bytesOf[this.dtypes[i]!]).set(c)
       else if (a === 'any')
         f.op(OP.i32_add, c, () => (elements === 1 ? f.push(this.stride(i, last)) : f.op(OP.i32_mul, this.stride(i, last), elements))).set(c)
     })
@@ -331,16 +206,38 @@ export class LoopEmitter {
     return () => this.f.op(OP.i32_add, c, () => this.f.op(OP.i32_mul, this.stride(operand, this.k.rank - 1), ahead))
   }
 
-  /** One vector (count = L) or one element (count = 1, in lane 0) of the body, `ahead` elements from the cursors. */
-  private point(count: number, copy: number, ahead: number): void {
+  /** One vector (count = L) or one element (count = 1, in lane 0) of each row, `ahead` elements from the cursors. */
+  private points(rows: number, count: number, copy: number, ahead: number): void {
+    const { f, regs } = this
+    const held = new Map<number, Local>()
+    this.eachRow(rows, () =>
+      this.point(count, copy, ahead, (output, v) => {
+        const s = this.folds[output]!
+        const sum = held.get(output)
+        if (rows === 1 || s.op !== 'sum') s.addToTotals(this.rowCursors[0]![this.inputs + output]!, 8 * ahead, v, count)
+        else if (sum === undefined) {
+          const first = regs.take()
+          f.set(first, v)
+          held.set(output, first)
+        } else s.combine(sum, v)
+      }),
+    )
+    for (const [output, v] of held) {
+      this.folds[output]!.addToTotals(this.rowCursors[0]![this.inputs + output]!, 8 * ahead, v, count)
+      regs.give(v)
+    }
+  }
+  /** The body at a vector or element of one row; `total` takes what is folded in scratch. */
+  private point(count: number, copy: number, ahead: number, total: (output: number, v: Local) => void): void {
     const { f, k, regs } = this
+    const hoisted = this.hoisted[this.row]!
     const last = k.rank - 1
     const values: (Local | undefined)[] = new Array<Local | undefined>(this.fixed.length)
     const uses = new Int32Array(this.fixed.length)
     for (const o of k.body.ops) for (const a of o.args) uses[a]!++
     for (const r of k.body.results) uses[r]!++
     const value = (id: number): Local => {
-      const h = this.hoisted.get(id)
+      const h = hoisted.get(id)
       if (h !== undefined) return h
       let v = values[id]
       if (v === undefined) {
@@ -357,7 +254,7 @@ export class LoopEmitter {
       return v
     }
     const release = (id: number): void => {
-      if (--uses[id]! > 0 || this.hoisted.has(id)) return
+      if (--uses[id]! > 0 || hoisted.has(id)) return
       const v = values[id]
       if (v !== undefined) regs.give(v)
       values[id] = undefined
@@ -385,7 +282,8 @@ export class LoopEmitter {
       } else if (s.inner) {
         if (count === 1) s.addLane(v, 0)
         else s.addVector(v, copy)
-      } else this.foldInto(s, o, operand, ahead, count, v)
+      } else if (s.deep) total(i, v)
+      else this.foldInto(s, o, operand, ahead, count, v)
     })
     k.body.results.forEach(release)
   }
@@ -393,10 +291,6 @@ export class LoopEmitter {
   /** Adds a vector (or lane 0) to what memory holds: the innermost axis is kept. */
   private foldInto(s: FoldEmitter, o: LoopOutput, operand: number, ahead: number, count: number, v: Local): void {
     const { f, regs } = this
-    if (s.deep) {
-      s.addToTotals(this.cursors[operand]!, 8 * ahead, v, count)
-      return
-    }
     const old = regs.take()
     const at = this.at(operand, ahead)
     const stride = this.stride(operand, this.k.rank - 1)

@@ -98,7 +98,10 @@ export class Totals {
         for (let part = 0; part < lanes / 2; part++) {
           f.get(source)
           if (!fold.accumulate) f.f64x2Const(fold.op === 'sum' ? 0 : 1)
-          else f.get(target).v128Load64Zero(8 * part).op(OP.f64x2_promote_low_f32x4)
+          else
+            f.get(target)
+              .v128Load64Zero(8 * part)
+              .op(OP.f64x2_promote_low_f32x4)
           f.v128Store(16 * part)
         }
       },
@@ -118,7 +121,10 @@ export class Totals {
       p,
       () => {
         for (let part = 0; part < lanes / 2; part++) {
-          f.get(target).get(source).v128Load(16 * part).op(OP.f32x4_demote_f64x2_zero)
+          f.get(target)
+            .get(source)
+            .v128Load(16 * part)
+            .op(OP.f32x4_demote_f64x2_zero)
           f.v128Store64Lane(0, 8 * part)
         }
       },
@@ -152,14 +158,22 @@ export class Totals {
         if (axis === last) f.increment(source, 8 * elements)
       }
       if (unit) {
-        counted(count, () => f.op(OP.i32_div_u, size(axis), lanes), () => {
-          vector()
-          step(lanes)
-        })
-        counted(count, () => f.op(OP.i32_and, size(axis), lanes - 1), () => {
-          one()
-          step(1)
-        })
+        counted(
+          count,
+          () => f.op(OP.i32_div_u, size(axis), lanes),
+          () => {
+            vector()
+            step(lanes)
+          },
+        )
+        counted(
+          count,
+          () => f.op(OP.i32_and, size(axis), lanes - 1),
+          () => {
+            one()
+            step(1)
+          },
+        )
       } else {
         counted(count, size(axis), () => {
           go(axis + 1)
