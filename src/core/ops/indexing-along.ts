@@ -10,7 +10,7 @@ import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { family, liftIndices, resolve } from './indexing-gather.js'
+import { addRows, family, liftIndices, resolve } from './indexing-gather.js'
 import { type AxisOptions, type AxisParams, axisCodec, axisOf, axisOption } from './layout.js'
 import { aroundAxis } from './reduce.js'
 
@@ -91,10 +91,7 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
     return acc!
   },
   meaning: ([acc, indices, u], { axis }, [out]) => {
-    out!.data.set(acc!.data as never)
-    eachTaken(acc!, indices!, axis, (to, from) => {
-      out!.data[to]! += u!.data[from]!
-    })
+    addRows(acc!, u!, out!, 1, (add) => eachTaken(acc!, indices!, axis, add))
   },
   samples: cases.map((c) => ({ args: [{ shape: c.x }, c.indices, { shape: c.indices.shape }], params: { axis: c.axis } })),
   showParams: ({ axis }) => `axis ${axis}`,
