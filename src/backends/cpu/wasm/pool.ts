@@ -279,7 +279,7 @@ export function emitAvgPool(module: Module, { type, shape, countIncludePad = fal
   // Sums of many f32 go to two f64 totals, after each row of the window or, where rows are long, each cell.
   const totals = type === 'f32' && shape.window[0] * shape.window[1] > longestSum ? f.locals('v128', 2) : []
   const total = (): void => {
-    totals.forEach((t, part) => f.op(OP.f64x2_add, t, () => pushPair(f, sum, part)).set(t))
+    for (const [part, t] of totals.entries()) f.op(OP.f64x2_add, t, () => pushPair(f, sum, part)).set(t)
     zeroVector(f).set(sum)
   }
   const [eachOne, eachLine] = totals.length === 0 ? [false, false] : [shape.window[1] > longestSum, shape.window[1] <= longestSum]
