@@ -29,8 +29,6 @@ const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
       reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
       fix: fixInner(s, u),
     })
-  if (a.dtype !== b.dtype)
-    raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, b.dtype], reason: `${op} takes one dtype`, fix: 'cast one of them.' })
   const batch = broadcastShapes(s.slice(0, -2), u.slice(0, -2))
   if (batch === undefined)
     return raise({
@@ -78,6 +76,7 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
   name: 'matmul',
   family: 'contract',
   args: ['float', 'float'],
+  dtypes: ['number', 'number'],
   shapeRule: ([a, b]) => matmulShape('matmul', a!, b!),
   meaning: ([a, b], _p, [out]) => multiply(a!, b!, undefined, out!),
   cost: 100,
@@ -103,6 +102,7 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
   name: 'matmulAdd',
   family: 'contract',
   args: ['float', 'float', 'float'],
+  dtypes: ['number', 'number', 'number'],
   shapeRule: ([acc, a, b]) => {
     const y = matmulShape('matmulAdd', a!, b!)
     if (!sameAval(y, acc!))

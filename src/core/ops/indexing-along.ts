@@ -62,6 +62,7 @@ export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, read
   family,
   args: ['float', 'int'],
   codec: axisCodec,
+  dtypes: ['any', 'i32'],
   shapeRule: ([x, indices], { axis }) => aval(takenShape('takeAlongAxis', x!, indices!, axis), x!.dtype),
   meaning: ([x, indices], { axis }, [out]) => {
     eachTaken(x!, indices!, axis, (from, to) => {
@@ -79,6 +80,7 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: axisCodec,
+  dtypes: ['number', 'i32', 'number'],
   shapeRule: ([acc, indices, u], { axis }) => {
     const taken = aval(takenShape('scatterAddAlong', acc!, indices!, axis), acc!.dtype)
     if (!sameAval(taken, u!))
@@ -131,6 +133,7 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   family,
   args: ['float', 'float'],
   codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: natural }),
+  dtypes: ['any', 'any'],
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))
       raise({

@@ -187,6 +187,7 @@ export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float
   family,
   args: ['float', 'int'],
   codec: gatherCodec,
+  dtypes: ['any', 'i32'],
   shapeRule: ([x, indices], p) => aval(gatheredShape('gather', x!, indices!, p), x!.dtype),
   meaning: ([x, indices], p, [out]) => {
     eachGathered(x!.shape, indices!, p, (from, to) => {
@@ -223,6 +224,7 @@ export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: gatherCodec,
+  dtypes: ['number', 'i32', 'number'],
   shapeRule: updateShape('scatterAdd'),
   meaning: ([acc, indices, u], p, [out]) => {
     addRows(acc!, u!, out!, rowSize(acc!.shape, p), (add) => eachRow(acc!.shape, indices!, p, add))
@@ -238,6 +240,7 @@ export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float',
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: gatherCodec,
+  dtypes: ['any', 'i32', 'any'],
   shapeRule: updateShape('setAt'),
   meaning: ([x, indices, u], p, [out]) => {
     out!.data.set(x!.data as never)
