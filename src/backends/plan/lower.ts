@@ -1,6 +1,7 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
 import type { Aval } from '../../core/aval.js'
 import { contract } from '../../core/ops/contract.js'
+import { elementwise } from '../../core/ops/elementwise.js'
 import {
   layout,
   type PadParams,
@@ -11,7 +12,7 @@ import {
   unpadParams,
 } from '../../core/ops/layout.js'
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'
@@ -113,6 +114,28 @@ const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
   return b.copy(spread)
 }
 
+/** A product of integers: sums of elementwise products over [..., m, k, n], exact as both are, in a loop like any other. */
+const integerProduct = (b: Builder, x: number, y: number, a: Aval): number => {
+  const [s, u] = [b.value(x).shape, b.value(y).shape]
+  const view = (id: number, shape: readonly number[], at: number): number => {
+    const v = b.viewOf(id)
+    const strides = v.strides.slice()
+    strides.splice(at, 0, 0)
+    return b.makeView({ base: v.base, offset: v.offset, strides }, [...shape.slice(0, at), 1, ...shape.slice(at)], 'i32')
+  }
+  const rank = a.shape.length + 1
+  const wide = [...a.shape.slice(0, -1), s[s.length - 1]!, a.shape[rank - 2]!]
+  const terms = b.make(
+    'scalar',
+    elementwise.mul as unknown as AnyPrimitive,
+    NO_PARAMS,
+    [view(x, s, s.length), view(y, u, u.length - 2)],
+    wide,
+    'i32',
+  )
+  return b.make('fold', reduce.sum as unknown as AnyPrimitive, { axes: [rank - 2] }, [terms], a.shape, 'i32')
+}
+
 export const lowerings: Readonly<Record<string, Lowering>> = {
   broadcastTo: row<ShapeParams>(layout.broadcastTo, (b, [x], { shape }, [a]) => {
     const v = b.viewOf(x!)
@@ -168,16 +191,17 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       .map((k) => [k, folded(k as keyof typeof reduce)]),
   ),
   matmul: row(contract.matmul, (b, [x, y], _p, [a]) => {
-    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
-      return [b.make('opaque', contract.matmul as unknown as AnyPrimitive, _p, [x!, y!], a!.shape, a!.dtype)]
+    if (a!.dtype === 'i32') return [integerProduct(b, x!, y!, a!)]
     const batch = a!.shape.slice(0, -2)
     return [
       b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
     ]
   }),
   matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
-    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
-      return [b.make('opaque', contract.matmulAdd as unknown as AnyPrimitive, _p, [acc!, x!, y!], a!.shape, a!.dtype)]
+    if (a!.dtype === 'i32')
+      return [
+        b.make('scalar', elementwise.add as unknown as AnyPrimitive, NO_PARAMS, [acc!, integerProduct(b, x!, y!, a!)], a!.shape, 'i32'),
+      ]
     const batch = a!.shape.slice(0, -2)
     return [
       b.make(

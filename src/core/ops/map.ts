@@ -122,6 +122,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   multi: true,
   class: 'elementwise',
   codec: mapCodec,
+  dtypes: 'own',
   shapeRule: (args, { program }): readonly Aval[] => {
     if (args.length < program.inputs.length)
       raise({ _tag: 'BadInput', where: 'map', reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
