@@ -1,18 +1,19 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
-import { type Aval, aval, sameAval } from './aval.js'
+import { type Aval, aval, showAval } from './aval.js'
 import { type Elements, type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
 import { type Meta, metaOf, namedAxes, type Runtime, readArgs, traceDeclared, traceMeta } from './callable.js'
 import { hosted } from './device-tensor.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
 import { flagOf, type Names, optionsOf } from './given.js'
+import { Lru } from './lru.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { hasExpr, liftTree, makeProgram, type Program } from './program.js'
 import { sameShape } from './shape.js'
 import { atNode } from './sites.js'
 import { assertReadable, readTargets } from './targets.js'
 import { isTensor, Tensor } from './tensor.js'
-import { sameDef, type TreeDef, unflatten } from './tree.js'
+import { type TreeDef, unflatten } from './tree.js'
 
 /** Results as a tree of tensors over typed arrays that nothing else holds. */
 export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
@@ -83,6 +84,7 @@ export const evaluateWith =
 
 /** What a compiled function keeps for one signature. */
 export interface Prepared<X> {
+  readonly key: string
   readonly def: TreeDef
   readonly avals: readonly Aval[]
   readonly program: Program
@@ -96,9 +98,21 @@ export interface Signatures<X, T extends Elements = TypedArray> {
   readonly find: (args: readonly unknown[]) => { readonly p: Prepared<X>; readonly inputs: readonly T[] }
   /** The program that `explain` means: of the last call, of the declaration at some sizes, or of arguments. */
   readonly explained: (args: readonly unknown[]) => Prepared<X>
+  /** Says what an executable weighs, where that is known later. */
+  readonly weigh: (p: Prepared<X>, bytes: number | undefined) => void
   readonly forget: (p: Prepared<X>) => void
-  /** Forgets all and refuses calls from now on: what there was to free. */
-  readonly close: () => readonly Prepared<X>[]
+  /** Frees all and refuses calls from now on. */
+  readonly close: () => void
+}
+
+/** How a compiled function reads arguments, and makes and frees what runs. */
+export interface Making<X, T extends Elements> {
+  /** The elements of an argument. */
+  readonly read: (x: NDArray) => T
+  readonly make: (program: Program, located: (e: unknown) => unknown) => X
+  /** Bytes that it holds, about. */
+  readonly bytes: (executable: X) => number | undefined
+  readonly drop: (executable: X) => void
 }
 
 /** Are these sizes of axes that the declaration names? Anything else is an argument. */
@@ -108,39 +122,110 @@ const isSizes = (x: unknown, axes: ReadonlySet<string>): x is Readonly<Record<st
   Object.getPrototypeOf(x) === Object.prototype &&
   Object.entries(x).every(([k, v]) => typeof v === 'number' && axes.has(k))
 
-/** `read` gives the elements of an argument. */
+/** What the signatures of one function may hold; the last ones used stay however large they are. */
+const SIGNATURE_BYTES = 2 ** 26
+const SIGNATURES = 64
+/** What an executable weighs that does not say it. */
+const EXECUTABLE_BYTES = 2 ** 16
+/** So many signatures of one function are worth a word. */
+const MANY = 32
+
+/** Text that only equal structures have. */
+const defText = (d: TreeDef): string =>
+  d._tag === 'Leaf'
+    ? '*'
+    : d._tag === 'NoTangent'
+      ? '-'
+      : d._tag === 'Tuple'
+        ? `[${d.items.map(defText).join()}]`
+        : `{${d.items.map((x, i) => `${JSON.stringify(d.keys[i])}:${defText(x)}`).join()}}`
+
+/** Keys of signatures: the structure, then dtype and shape of each leaf. A declared function has one structure, whose text is kept. */
+const makeKeys = (): ((def: TreeDef, avals: readonly Aval[]) => string) => {
+  let known: TreeDef | undefined
+  let text = ''
+  return (def, avals) => {
+    if (def !== known) {
+      known = def
+      text = defText(def)
+    }
+    let key = text
+    for (const a of avals) key += `${a.dtype}${a.shape.join()};`
+    return key
+  }
+}
+
 export const makeSignatures = <X, T extends Elements = TypedArray>(
   f: unknown,
-  read: (x: NDArray) => T,
-  make: (program: Program, located: (e: unknown) => unknown) => X,
+  { read, make, bytes, drop }: Making<X, T>,
   where = 'compile',
 ): Signatures<X, T> => {
   const meta = metaOf(f, where)
-  const prepared: Prepared<X>[] = []
+  const keyOf = makeKeys()
+  // The last signature and the one before it, found without a key: a training step and its validation take turns.
   let last: Prepared<X> | undefined
-  let closed = false
-  const prepare = (def: TreeDef, avals: readonly Aval[], program: Program): Prepared<X> => {
-    const p = { def, avals, program, executable: preparing(meta, def, program, () => make(program, (e) => atLine(meta, def, program, e))) }
-    prepared.push(p)
-    return p
+  let before: Prepared<X> | undefined
+  const dropped = (p: Prepared<X>): void => {
+    if (last === p) last = undefined
+    if (before === p) before = undefined
+    drop(p.executable)
   }
+  const prepared = new Lru<string, Prepared<X>>(SIGNATURE_BYTES, dropped, SIGNATURES)
+  let made = 0
+  let closed = false
   const open = (): void => {
     if (closed) raise({ _tag: 'BadInput', where: meta.name, reason: 'this compiled function was disposed.', fix: 'compile it again.' })
+  }
+  const prepare = (key: string, def: TreeDef, avals: readonly Aval[], program: Program): Prepared<X> => {
+    const executable = preparing(meta, def, program, () => make(program, (e) => atLine(meta, def, program, e)))
+    // Preparing may have run code of the user's: that called the function itself, or disposed it.
+    const inner = prepared.get(key)
+    if (inner !== undefined || closed) drop(executable)
+    open()
+    if (inner !== undefined) return inner
+    const p = { key, def, avals, program, executable }
+    prepared.add(key, p, bytes(executable) ?? EXECUTABLE_BYTES)
+    if (++made === MANY)
+      console.warn(
+        `codual: ${MANY} plans of ${meta.name}: each new structure, dtype or shape of its arguments is planned anew, the last one ${
+          avals.map(showAval).join(', ') || 'without arguments'
+        }. Pad arguments to a few shapes, or compile a function for each use.`,
+      )
+    return p
+  }
+  const turn = (p: Prepared<X>): Prepared<X> => {
+    if (p !== last) {
+      before = last
+      last = p
+    }
+    return p
+  }
+  /** The last two were found without their keys: says that they were used. */
+  const touch = (): void => {
+    if (before !== undefined) prepared.get(before.key)
+    if (last !== undefined) prepared.get(last.key)
+  }
+  const byKey = (def: TreeDef, avals: readonly Aval[], trace: () => Program): Prepared<X> => {
+    touch()
+    const key = keyOf(def, avals)
+    return prepared.get(key) ?? prepare(key, def, avals, trace())
   }
   const find = (args: readonly unknown[]): { readonly p: Prepared<X>; readonly inputs: readonly T[] } => {
     open()
     if (last !== undefined) {
-      const fast = fastInputs(last, args, read)
-      if (fast !== undefined) return { p: last, inputs: fast }
+      const inputs = fastInputs(last, args, read)
+      if (inputs !== undefined) return { p: last, inputs }
+    }
+    if (before !== undefined) {
+      const inputs = fastInputs(before, args, read)
+      if (inputs !== undefined) return { p: turn(before), inputs }
     }
     if (args.some(hasExpr)) concrete(undefined as unknown as Node, meta.name)
     const { leaves, def } = readArgs(meta, args)
     const arrays = leaves.map((l) => concrete(l, meta.name))
     const avals = arrays.map((a) => aval(a.shape, a.dtype))
-    last =
-      prepared.find((q) => sameDef(q.def, def) && q.avals.every((a, i) => sameAval(a, avals[i]!))) ??
-      prepare(def, avals, traceMeta(meta, def, avals))
-    return { p: last, inputs: arrays.map(read) }
+    const p = turn(byKey(def, avals, () => traceMeta(meta, def, avals)))
+    return { p, inputs: arrays.map(read) }
   }
   return {
     name: meta.name,
@@ -151,19 +236,20 @@ export const makeSignatures = <X, T extends Elements = TypedArray>(
       if (meta.declared !== undefined && args.length <= 1 && (args[0] === undefined || isSizes(args[0], namedAxes(meta.declared.specs)))) {
         const program = traceDeclared(meta, args[0] as Record<string, number> | undefined)
         const avals = program.inputs.map((x) => x.aval)
-        return prepared.find((q) => q.avals.every((a, i) => sameAval(a, avals[i]!))) ?? prepare(program.inputTree, avals, program)
+        return byKey(program.inputTree, avals, () => program)
       }
       return find(args).p
     },
+    weigh: (p, size) => {
+      touch()
+      prepared.weigh(p.key, size ?? EXECUTABLE_BYTES)
+    },
     forget: (p) => {
-      const i = prepared.indexOf(p)
-      if (i >= 0) prepared.splice(i, 1)
-      if (last === p) last = undefined
+      if (prepared.get(p.key) === p) prepared.delete(p.key)
     },
     close: () => {
       closed = true
-      last = undefined
-      return prepared.splice(0)
+      prepared.clear()
     },
   }
 }
@@ -192,7 +278,11 @@ const dataOf = (x: NDArray): TypedArray => x.data
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
 export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): CompiledCore => {
   const backend = syncBackendOf(given, where)
-  const signatures = makeSignatures<Executable>(f, dataOf, (program) => backend.prepare(program), where)
+  const signatures = makeSignatures<Executable>(
+    f,
+    { read: dataOf, make: (program) => backend.prepare(program), bytes: (x) => x.bytes, drop: (x) => x.dispose() },
+    where,
+  )
   const call = (...args: readonly unknown[]): unknown => {
     const { p, inputs } = signatures.find(args)
     assertReadable(inputs, signatures.name)
@@ -222,9 +312,7 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
   }
   compiled.explain = (...args) => signatures.explained(args).executable.explain()
   compiled.prepare = (...args) => void signatures.find(args)
-  compiled.dispose = () => {
-    for (const p of signatures.close()) p.executable.dispose()
-  }
+  compiled.dispose = () => signatures.close()
   if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = compiled.dispose
   return compiled
 }

@@ -4,7 +4,7 @@ import { raise } from '../../core/explain.js'
 import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
-import { type CacheInfo, PlanCache } from '../plan/cache.js'
+import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { type Stored, storedKey } from '../plan/halves.js'
 import { buildIr } from '../plan/ir.js'
@@ -28,6 +28,7 @@ export type { DeviceStats } from './memory.js'
 /** The WebGPU backend, with figures of its plan cache and of its device. */
 export interface WebGpuBackend extends AsyncBackend {
   readonly cache: () => CacheInfo
+  /** Forgets all plans, their pipelines, and by what it knew them. Compiled functions keep theirs. */
   readonly clearCache: () => void
   /** What was asked of the device so far. */
   readonly stats: () => Readonly<DeviceStats>
@@ -67,6 +68,9 @@ const optionsIn = (given: WebGpuOptions | undefined): WebGpuOptions => {
   return options
 }
 
+/** Primitives, parameters and texts that are numbered before all is numbered anew. */
+const IDS = 1 << 16
+
 const f64Message = 'WGSL has no f64'
 
 /** Every value of the program has a dtype that the device has. */
@@ -94,13 +98,23 @@ const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
 /** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
   const options = optionsIn(given)
-  const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
-  const ids = new Map<unknown, number>()
-  const names = new KernelNames()
+  const cacheBytes = options.cacheBytes ?? CACHE_BYTES
+  const cache = new PlanCache<Plan>(cacheBytes, planBytes)
+  // What keys are made of: equal keys mean equal plans within one generation. Programs that live on still plan with keys of their own.
+  let ids = new Map<unknown, number>()
+  let names = new KernelNames()
+  let generation = 0
   const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
   let opening: Promise<Device> | undefined
+  const clear = (): void => {
+    cache.clear()
+    ids = new Map()
+    names = new KernelNames()
+    generation++
+    opening?.then((d) => d.clearPipelines()).catch(() => undefined) // one that never opened has none
+  }
   /** The device that is open; another one after a loss, where we opened it. */
   const open = async (): Promise<Device> => {
     const current = opening
@@ -111,7 +125,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       opening = undefined
     }
     opening ??= openDevice(options).then(
-      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
+      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY, cacheBytes),
       (e: unknown) => {
         opening = undefined
         throw e
@@ -138,6 +152,8 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
           law: 'captured tensors are inputs on an asynchronous backend',
           detail: `${given.name} captures ${given.captured.length}`,
         })
+      if (ids.size > IDS) clear()
+      const own = generation
       const program = lowerProgram(given, facets.lowerings)
       const ir = buildIr(program, ids)
       checkDTypes(ir)
@@ -145,7 +161,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } =>
+      const planned = (stored: Stored): { readonly made: Plan; readonly cached: boolean } =>
         cache.get(
           ir.key,
           () => {
@@ -154,9 +170,9 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
             if (options.verify === true) verifyPlan(made)
             return made
           },
-          storedKey(stored),
+          `${own}|${storedKey(stored)}`,
         )
-      const { plan, cached } = planned(inWords)
+      const { made: plan, cached } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t
       const explained = (): Explanation =>
@@ -165,7 +181,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
         open,
         program,
         planned: (stored) => {
-          const made = planned(stored).plan
+          const { made } = planned(stored)
           return { program, ir, plan: made, lower: (on) => lower(made, on) }
         },
         poison: options.poison === true,
@@ -174,7 +190,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
     },
     place: async (array, how) => WebGpuArray.place(await open(), array, how),
     cache: () => cache.info(),
-    clearCache: () => cache.clear(),
+    clearCache: clear,
     stats: () => ({ ...stats }),
     adapter: async () => (await open()).opened.adapter,
     dispose: () => {
