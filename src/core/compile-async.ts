@@ -14,7 +14,8 @@ import type { NDArray, TypedArray } from './ndarray.js'
 import { elementwise } from './ops/elementwise.js'
 import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
-import { accumulates, type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
+import { accumulates, type IntoOptions, toTensors } from './run.js'
+import { type Prepared, Signatures } from './signatures.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'
 
 /** A function compiled for an asynchronous backend. */
@@ -104,7 +105,7 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
       for (const r of await Promise.allSettled(later.made())) if (r.status === 'fulfilled') r.value.dispose()
     })
   // An executable says what it weighs once it is there.
-  const signatures = makeSignatures<Later, Elements>(f, { read: elementsOf, make, bytes: () => undefined, drop }, where)
+  const signatures = new Signatures<Later, Elements>(f, { read: elementsOf, make, bytes: () => undefined, drop }, where)
   /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
   const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
     try {

@@ -19,6 +19,9 @@ export interface CpuStats {
   /** Bytes copied from inputs into the memory, and out of it to results. */
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Modules of WebAssembly that exist, and slots of the table of their kernels, used and vacant. */
+  readonly modules: number
+  readonly slots: number
 }
 const noStats = (): { -readonly [K in keyof CpuStats]: number } => ({
   calls: 0,
@@ -29,6 +32,8 @@ const noStats = (): { -readonly [K in keyof CpuStats]: number } => ({
   memoryBytes: 0,
   bytesIn: 0,
   bytesOut: 0,
+  modules: 0,
+  slots: 0,
 })
 
 /** Leaves no bytes to views of a buffer that was replaced, as WebAssembly does: a view that nobody remakes then keeps nothing alive. */

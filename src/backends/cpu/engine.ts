@@ -8,15 +8,10 @@ type Driver = (steps: number, count: number) => void
 export class Engine {
   readonly memory = new WebAssembly.Memory({ initial: 2 })
   private readonly table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
-  /** Slots of the table that were given back, and how many were ever given out. */
+  /** Slots of the table that were given back, and how many there are with these. */
   private readonly vacant: number[] = []
-  private slots = 0
+  slots = 0
   private driver: Driver | undefined
-
-  /** Slots of the table that hold kernels now. */
-  get kernels(): number {
-    return this.slots - this.vacant.length
-  }
 
   /** Compiles a module and puts its kernels into the table: their indices. `bytes` are the module's. */
   install(

@@ -84,6 +84,9 @@ export class CpuExecutable implements Executable {
   private capturedViews: TypedArray[] = []
   private outputViews: TypedArray[] = []
   private views: Views | undefined
+  /** Where the image lies in the memory. */
+  private wordsAt: Int32Array | undefined
+  private constantsAt: Uint8Array | undefined
   /** Runs on the stack: a kernel in JavaScript may run, and dispose, this very executable. */
   private running = 0
   private disposed = false
@@ -125,6 +128,8 @@ export class CpuExecutable implements Executable {
       const { buffer } = arena
       this.buffer = buffer
       this.views = new Views(buffer)
+      this.wordsAt = new Int32Array(buffer, base, of.words.length)
+      this.constantsAt = new Uint8Array(buffer, base + image.constants, of.constants.length)
       const at = (storage: number): number => base + image.arena + plan.storages[storage]!.offset
       this.inputViews = program.inputs.map((x, i) => {
         const s = plan.inputs[i]!
@@ -137,8 +142,8 @@ export class CpuExecutable implements Executable {
       })
     }
     if (arena.owner !== this) {
-      new Int32Array(arena.buffer, base, of.words.length).set(of.words)
-      new Uint8Array(arena.buffer, base + image.constants, of.constants.length).set(of.constants)
+      this.wordsAt!.set(of.words)
+      this.constantsAt!.set(of.constants)
       arena.owner = this
     }
   }
@@ -251,6 +256,8 @@ export class CpuExecutable implements Executable {
     this.of = undefined
     this.buffer = undefined
     this.views = undefined
+    this.wordsAt = undefined
+    this.constantsAt = undefined
     this.inputViews = []
     this.capturedViews = []
     this.outputViews = []

@@ -90,7 +90,6 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
   private count = 0
-  private modules = 0
   private cached = 0
   private named = 0
   constructor(
@@ -160,7 +159,7 @@ export class Kernels {
     if (this.byKey.get(k.key) === k) this.byKey.delete(k.key)
     this.count--
     if (k.run === undefined) this.arena.engine!.remove(k.index)
-    if (--k.code.kernels === 0 && k.code.module) this.modules--
+    if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
   }
 
   /** A program's part of the code that it needs, where others need it too. */
@@ -189,7 +188,8 @@ export class Kernels {
     names: readonly string[],
     imports?: WebAssembly.ModuleImports,
   ): { readonly indices: readonly number[]; readonly code: Code } {
-    if (this.modules >= MODULES)
+    const { stats } = this.arena
+    if (stats.modules >= MODULES)
       raise({
         _tag: 'Unsupported',
         backend: 'cpu',
@@ -197,7 +197,8 @@ export class Kernels {
         fix: 'dispose compiled functions that are not called any more.',
       })
     const { indices, bytes } = this.arena.engine!.install(module, names, imports)
-    this.modules++
+    stats.modules++
+    stats.slots = this.arena.engine!.slots
     return { indices, code: { bytes: moduleBytes(bytes), module: true, kernels: 0, cached: 0 } }
   }
   /** A module with one kernel. */
