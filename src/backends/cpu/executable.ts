@@ -5,7 +5,7 @@ import { raise } from '../../core/explain.js'
 import { allocate, type TypedArray, viewOf } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
-import { planBytes } from '../plan/cache.js'
+import { planBytes, ROOM } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
@@ -102,7 +102,8 @@ export class CpuExecutable implements Executable {
     const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
     const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
     // A value stands for its node too.
-    this.bytes = 2048 + 4 * words + constants.length + 400 * of.ir.values.length + 256 * arrays + planBytes(of.plan)
+    const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
+    this.bytes = ROOM * objects + 4 * words + constants.length + planBytes(of.plan)
   }
 
   private gone(): never {

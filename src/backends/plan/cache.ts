@@ -31,7 +31,10 @@ const same = (a: Int32Array, b: Int32Array): boolean => {
   return true
 }
 
-/** Bytes of a plan, about: its objects as engines lay them out, with words of eight bytes. */
+/** An engine keeps about as much room beside objects as they take. */
+export const ROOM = 2
+
+/** Resident bytes of a plan, about: its objects as engines lay them out, with words of eight bytes. */
 export const planBytes = (plan: Plan): number => {
   let operands = 0
   let axes = 0
@@ -41,7 +44,8 @@ export const planBytes = (plan: Plan): number => {
   }
   let ops = 0
   for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4
-  return 1024 + 200 * plan.steps.length + 72 * operands + 8 * axes + 96 * plan.storages.length + 160 * ops + 256 * plan.kernels.length
+  const objects = 200 * plan.steps.length + 72 * operands + 8 * axes + 96 * plan.storages.length + 160 * ops + 256 * plan.kernels.length
+  return ROOM * (1024 + objects)
 }
 
 /** What a backend keeps of a plan, P: the plan itself, or the plan and what was compiled for it. */
