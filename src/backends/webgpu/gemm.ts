@@ -4,6 +4,7 @@ import type { Operand } from '../plan/step.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
 import { loopDispatches } from './loop.js'
+import { BLOCK, totalsOf } from './sums.js'
 
 /** C, A and B. */
 type Operands = readonly [Operand, Operand, Operand]
@@ -35,17 +36,17 @@ const ADD = 21
 const DOWN = 22
 const WORDS = 23
 
-/** Products that one f32 sum takes before it is added to the total, and those of a part: errors grow with both, not with k. */
-const BLOCK = 128
+/** Terms of a part: errors grow with those of a block and with the blocks of a part, not with k. */
 const PART = 2 ** 14
-/** Sums `s0_0`, ... over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go to totals, block by block. */
-const inBlocks = (long: boolean, sums: readonly string[], inner: (from: string, to: string) => string): string =>
-  long
-    ? `${sums.map((s) => `  var t${s} = 0.0;\n`).join('')}  for (var block = k0; block < k1; block += ${BLOCK}) {
+/** The sums over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
+const inBlocks = (long: boolean, sums: readonly string[], inner: (from: string, to: string) => string): string => {
+  if (!long) return inner('k0', 'k1')
+  const { declared, flush, done } = totalsOf(sums)
+  return `${declared}  for (var block = k0; block < k1; block += ${BLOCK}) {
   let end = min(k1, block + ${BLOCK});
-${inner('block', 'end')}${sums.map((s) => `    t${s} += ${s}; ${s} = 0.0;\n`).join('')}  }
-${sums.map((s) => `  ${s} = t${s};\n`).join('')}`
-    : inner('k0', 'k1')
+${inner('block', 'end')}${flush}  }
+${done}`
+}
 
 /**
  * Words: batch, m, n, k, parts, steps of k in a part, tiles along m, tiles along n; then for C, A and B: place, batch stride, row stride,

@@ -5,6 +5,7 @@ import type { Operand } from '../plan/step.js'
 import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, Machine } from './kernel.js'
+import { collect, regained } from './sums.js'
 import type { WgslDType } from './wgsl/literal.js'
 
 /** What folds two values into one. */
@@ -342,10 +343,10 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
       text += `    let end = min(${word(1)}, e + ${step} * ${TURNS * times}u);\n${turns('end')}`
       for (const j of sums) {
         const block = times === 1 ? `s${j}_0` : `(s${j}_0 + s${j}_1) + (s${j}_2 + s${j}_3)`
-        text += `    let s${j} = ${block}; let n${j} = t${j} + s${j}; lost${j} += cd_lost(t${j}, s${j}, n${j}); t${j} = n${j};\n`
+        text += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
       }
       text += '  }\n'
-      for (const j of sums) text += `  t${j} = cd_regained(t${j}, lost${j});\n`
+      for (const j of sums) text += `  t${j} = ${regained(`t${j}`, `lost${j}`)};\n`
     } else text += turns(word(1))
     if (mode.kind === 'group' && subgroups) {
       // Within a subgroup by exchanges, so that every invocation holds its total; then the first adds up the subgroups' in order.
