@@ -73,7 +73,10 @@ const text = (h: Shares, down: Axis, across: Axis, [out, x, y]: readonly [Operan
     const value = floatAt(x, `row + ${at}`)
     return within(across) ? value : `select(0.0, ${value}, u32(${at}) < u32(size))`
   }
-  const totals = totalsOf(upTo(h.channels).flatMap((q) => upTo(taps).map((v) => `s${q}_${v}`)))
+  const totals = totalsOf(
+    upTo(h.channels).flatMap((q) => upTo(taps).map((v) => `s${q}_${v}`)),
+    h.chunk * h.span,
+  )
   const who = h.uniform
     ? `  let rest = i32(g) / itemGroups;
   let z = (i32(g) - rest * itemGroups) * ${h.width} + i32(l);

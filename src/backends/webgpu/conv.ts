@@ -106,12 +106,13 @@ ${upTo(columns)
 
 /** Every row of taps of every channel; where they are many, as many rows as make a block go to the totals together. */
 const rowsOf = (c: Correlation, row: (sums: Totals) => string, names: readonly string[]): string => {
-  const sums = totalsOf(names)
+  const terms = Math.max(1, c.ins * c.rows.taps) * c.columns.taps
+  const sums = totalsOf(names, terms)
   const body = `      let r = r0 + u * drop;
 ${within(c.rows) ? '' : '      if (r < 0 || r >= height) { continue; }\n'}      let row = xb + (c * height + r) * size;
       let at = c * kIn + u * kRow;
 ${row(sums)}`
-  if (!isLong(c)) return `  for (var c = 0; c < ins; c++) {\n    for (var u = 0; u < lines; u++) {\n${body}    }\n  }\n`
+  if (terms <= BLOCK) return `  for (var c = 0; c < ins; c++) {\n    for (var u = 0; u < lines; u++) {\n${body}    }\n  }\n`
   return `${sums.declared}  var nextC = 0; var nextU = 0;
   for (var n0 = 0; n0 < ins * lines; n0 += together) {
     let n1 = min(n0 + together, ins * lines);
@@ -123,8 +124,6 @@ ${body}    }
 ${sums.flush}  }
 ${sums.done}`
 }
-/** More terms than a block. */
-const isLong = (c: Correlation): boolean => Math.max(1, c.ins * c.rows.taps) * c.columns.taps > BLOCK
 
 /** What does not change in the loops is named before them: compilers for the CPU leave it where it stands. */
 const fixed = (a: Axis, columns: number): string =>

@@ -36,12 +36,10 @@ const ADD = 21
 const DOWN = 22
 const WORDS = 23
 
-/** Terms of a part: errors grow with those of a block and with the blocks of a part, not with k. */
-const PART = 2 ** 14
-/** The sums over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
-const inBlocks = (long: boolean, sums: readonly string[], inner: (from: string, to: string) => string): string => {
-  if (!long) return inner('k0', 'k1')
-  const { declared, flush, done } = totalsOf(sums)
+/** The sums of so many terms, over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
+const inBlocks = (terms: number, sums: readonly string[], inner: (from: string, to: string) => string): string => {
+  if (terms <= BLOCK) return inner('k0', 'k1')
+  const { declared, flush, done } = totalsOf(sums, terms)
   return `${declared}  for (var block = k0; block < k1; block += ${BLOCK}) {
   let end = min(k1, block + ${BLOCK});
 ${inner('block', 'end')}${flush}  }
@@ -92,7 +90,7 @@ const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
  * A tile of TM x TN results held in registers, operands read straight from memory. Invocations lie in rows of `gx`, and a tile's columns are
  * `gx` apart, so that neighbours read neighbouring columns. Strides, `gx` and whether to add are words: one shader for all orders.
  */
-const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands, long: boolean): string => {
+const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands, terms: number): string => {
   const rows = [...Array(TM).keys()]
   const columns = [...Array(TN).keys()]
   let s = `  let gx = ${word(GX)}; let first = select(${word(7)}, ${word(6)}, ${word(DOWN)} != 0u);
@@ -115,7 +113,7 @@ const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands
   for (const r of rows) products += `    let a${r} = ${floatAt(oa, `pa${r}`)}; pa${r} += ak;\n`
   for (const c of columns) products += `    let b${c} = ${floatAt(ob, `pb${c}`)}; pb${c} += bk;\n`
   for (const r of rows) for (const c of columns) products += `    s${r}_${c} += a${r} * b${c};\n`
-  s += inBlocks(long, sums, (from, to) => `  for (var k = ${from}; k < ${to}; k++) {\n${products}  }\n`)
+  s += inBlocks(terms, sums, (from, to) => `  for (var k = ${from}; k < ${to}; k++) {\n${products}  }\n`)
   // A loop over rows: stores written out one by one take longer to compile than all the rest.
   s += `  let cb = ${word(C)} + bt * ${word(C + 1)} + part * ${word(0)} * M * N;
   for (var r = 0u; r < ${TM}u && i0 + r < M; r++) {
@@ -130,7 +128,7 @@ const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands
 }
 
 /** Tiles of A and B in workgroup memory: 16 x 16 invocations, each T x T results. */
-const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, long: boolean): string => {
+const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, terms: number): string => {
   const [a, b] = [orderOf(oa), orderOf(ob)]
   const KT = 16
   const W = 16 * T
@@ -154,7 +152,7 @@ const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, long: boo
   for (const c of rows) tile += `      let b${c} = tb[k * ${W + 1} + lx + ${16 * c}];\n`
   for (const r of rows) for (const c of rows) tile += `      s${r}_${c} += a${r} * b${c};\n`
   tile += '    }\n    workgroupBarrier();\n'
-  s += inBlocks(long, sums, (from, to) => `  for (var kk = ${from}; kk < ${to}; kk += ${KT}) {\n${tile}  }\n`)
+  s += inBlocks(terms, sums, (from, to) => `  for (var kk = ${from}; kk < ${to}; kk += ${KT}) {\n${tile}  }\n`)
   for (let r = 0; r < T; r++)
     for (let c = 0; c < T; c++)
       s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; ${setFloat(oc, 'q', `${accumulate ? `${floatAt(oc, 'q')} + ` : ''}s${r}_${c}`)} } }\n`
@@ -168,7 +166,7 @@ interface Form {
   readonly n: number
   readonly lanes: number
   readonly gx: number
-  readonly text: (operands: Operands, accumulate: boolean, long: boolean) => string
+  readonly text: (operands: Operands, accumulate: boolean, terms: number) => string
 }
 
 /** Tiles in registers that are worth a shader. Software pays by the load, hardware by the invocation that waits. */
@@ -207,14 +205,14 @@ const inRegisters = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
     n: tile[1] * gx,
     lanes,
     gx,
-    text: (operands, _, long) => registers(tile[0], tile[1], lanes, operands, long),
+    text: (operands, _, terms) => registers(tile[0], tile[1], lanes, operands, terms),
   }
 }
 
 const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
   if (!(machine.lanes > 1 && s.m >= 32 && s.n >= 32 && s.k >= 16)) return inRegisters(s, a, b, machine)
   const T = s.batch * s.m * s.n >= 64 * 64 * 128 ? 4 : 2
-  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (operands, accumulate, long) => tiled(operands, T, accumulate, long) }
+  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (operands, accumulate, terms) => tiled(operands, T, accumulate, terms) }
 }
 
 /** Dispatches of C = A B or C += A B. */
@@ -231,15 +229,14 @@ export const gemmDispatches = (
   const form = choose(shape, orderOf(a), orderOf(b), machine)
   const tiles = [Math.ceil(m / form.m), Math.ceil(n / form.n)] as const
   const invocations = batch * tiles[0] * tiles[1] * form.lanes
-  const parts = Math.max(1, Math.min(Math.floor(machine.fill / invocations), Math.floor(k / 256), 64), Math.ceil(k / PART))
+  const parts = Math.max(1, Math.min(Math.floor(machine.fill / invocations), Math.floor(k / 256), 64))
   const chunk = Math.ceil(k / parts)
-  const long = chunk > BLOCK
   const groups = batch * tiles[0] * tiles[1] * parts
   if (parts === 1)
     return {
       dispatches: [
         {
-          wgsl: form.text([c, a, b], kernel.accumulate, long),
+          wgsl: form.text([c, a, b], kernel.accumulate, chunk),
           words: record(shape, 1, k, form, tiles, operands, kernel.accumulate),
           groups,
           label: 'gemm',
@@ -267,7 +264,7 @@ export const gemmDispatches = (
   return {
     dispatches: [
       {
-        wgsl: form.text([partial, a, b], false, long),
+        wgsl: form.text([partial, a, b], false, chunk),
         words: record(shape, parts, chunk, form, tiles, [partial, a, b], false),
         groups,
         label: 'gemm',

@@ -5,7 +5,7 @@ import type { Operand } from '../plan/step.js'
 import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, Machine } from './kernel.js'
-import { collect, regained } from './sums.js'
+import { collect } from './sums.js'
 import type { WgslDType } from './wgsl/literal.js'
 
 /** What folds two values into one. */
@@ -27,8 +27,8 @@ const NARROW = 16
 const UNROLL = 4
 const SHORT = 400
 /**
- * Turns of the loop after which f32 sums (one for each term of a turn) are added to the total, and what that rounds off to the rest: the
- * error of a sum is that of so many additions, whatever the number of terms.
+ * Turns of the loop after which f32 sums (one for each term of a turn) go to the total, which keeps what additions round off: the error of
+ * a sum is that of so many additions, whatever the number of terms.
  */
 const TURNS = 16
 
@@ -346,7 +346,6 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
         text += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
       }
       text += '  }\n'
-      for (const j of sums) text += `  t${j} = ${regained(`t${j}`, `lost${j}`)};\n`
     } else text += turns(word(1))
     if (mode.kind === 'group' && subgroups) {
       // Within a subgroup by exchanges, so that every invocation holds its total; then the first adds up the subgroups' in order.

@@ -4,7 +4,7 @@ import type { Operand } from '../plan/step.js'
 import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
 import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { ORDER } from './shader.js'
-import { BLOCK, collect, regained } from './sums.js'
+import { BLOCK, collect } from './sums.js'
 
 const WIDTH = 64
 /** Windows up to this many positions are written out; longer ones are loops. */
@@ -99,7 +99,7 @@ const eachPosition = ({ window: [kh, kw], padding }: PoolParams, f: (at: string)
 const summed = (terms: number, each: (add: (x: string) => string) => string): string =>
   terms <= BLOCK
     ? `  var s = 0.0;\n${each((x) => `s += ${x};`)}`
-    : `  var total = 0.0; var lost = 0.0;\n${each((x) => collect('total', 'lost', x))}  let s = ${regained('total', 'lost')};\n`
+    : `  var s = 0.0; var lost = 0.0;\n${each((x) => collect('s', 'lost', x))}`
 
 /** The value and the place of each window's maximum: NaN wins, among equals the first. */
 export const maxPool: WholeShader = (k, operands, machine) => {

@@ -1,6 +1,6 @@
 /** What runs along the lines of a scan, as WGSL: sums, products and linear recurrences. */
 import type { DType } from '../../core/types/dtype.js'
-import { collect, regained } from './sums.js'
+import { collect } from './sums.js'
 
 /**
  * A state that takes elements one after the other. Words are u32. An element of the scan itself is `words` of memory; one of a scan over
@@ -66,16 +66,16 @@ const wrapping = (start: string, operator: string): ScanKind => {
 }
 
 const sumStep = ([x]: readonly string[]): string => `s += ${float(x!)};`
-const sumSoFar = 'bitcast<u32>(before + s)'
+const sumSoFar = 'bitcast<u32>(total + s)'
 const floatSum: ScanKind = {
   functions: [],
-  state: 'var total = 0.0; var lost = 0.0; var before = 0.0; var s = 0.0;',
+  state: 'var total = 0.0; var lost = 0.0; var s = 0.0;',
   step: sumStep,
   join: sumStep,
-  block: { size: 32, end: `${collect('total', 'lost', 's')} before = ${regained('total', 'lost')}; s = 0.0;` },
+  block: { size: 32, end: `${collect('total', 'lost', 's')} s = 0.0;` },
   value: sumSoFar,
   carry: [sumSoFar],
-  resume: ([x]) => `total = ${float(x!)}; before = total;`,
+  resume: ([x]) => `total = ${float(x!)};`,
 }
 
 const floatProduct: ScanKind = {

@@ -8,7 +8,7 @@ import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.
 import { type Dispatches, type Machine, ofHalves, type WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
-import { BLOCK, collect, regained } from './sums.js'
+import { BLOCK, collect } from './sums.js'
 
 /** Lists up to this long are walked by every column. */
 const SHORT = 64
@@ -26,34 +26,31 @@ const walked = (
   g: Indexed,
   [acc, indices, u]: readonly Operand[],
   put: (to: string, from: string) => string,
-  more: { readonly words: Readonly<Record<string, Word>>; readonly before: string; readonly after: string } = none,
+  first: { readonly words: Readonly<Record<string, Word>>; readonly body: string } = { words: {}, body: '' },
 ): readonly Dispatch[] =>
   perItem({
     label,
     items: g.lines * g.columns,
-    words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words, ...more.words },
+    words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words, ...first.words },
     functions: [RESOLVE],
     body: `  let col = t % columns; let line = t / columns;
-${LINE}${more.before}  for (var i = 0u; i < count; i++) {
+${LINE}${first.body}  for (var i = 0u; i < count; i++) {
     let row = resolve(m[ip + (lo * count + i) * after + li], n);
     let to = ${at('n', 'row')};
     ${put('to', wordAt(u!, `up + ${at('count', 'i')}`))}
   }
-${more.after}`,
+`,
   })
-const none = { words: {}, before: '', after: '' }
 
 /** The same with what additions round off kept in scratch: a number for every element of the column. */
 const walkedLong = (label: string, g: Indexed, operands: readonly Operand[]): Dispatches => {
-  const column = (body: string): string => `  for (var row = 0u; row < n; row++) { let to = ${at('n', 'row')}; ${body} }\n`
-  const [total, lost] = ['bitcast<f32>(m[xp + to])', 'bitcast<f32>(m[hp + to])']
-  const put = (_: string, from: string): string =>
-    `var s = ${total}; var lost = ${lost}; ${collect('s', 'lost', `bitcast<f32>(${from})`)} m[xp + to] = bitcast<u32>(s); m[hp + to] = bitcast<u32>(lost);`
+  const put = (to: string, from: string): string => `var s = bitcast<f32>(m[xp + ${to}]); var lost = bitcast<f32>(m[hp + ${to}]);
+    ${collect('s', 'lost', `bitcast<f32>(${from})`)}
+    m[xp + ${to}] = bitcast<u32>(s); m[hp + ${to}] = bitcast<u32>(lost);`
   return {
     dispatches: walked(label, g, operands, put, {
       words: { hp: scratch(0) },
-      before: column('m[hp + to] = 0u;'),
-      after: column(`m[xp + to] = bitcast<u32>(${regained(total, lost)});`),
+      body: `  for (var row = 0u; row < n; row++) { m[hp + ${at('n', 'row')}] = 0u; }\n`,
     }),
     scratchBytes: 4 * g.lines * g.columns * g.size,
   }
@@ -66,7 +63,7 @@ const running = (dtype: DType) =>
         declared: 'var s = 0.0; var lost = 0.0;',
         start: (w: string): string => `s = bitcast<f32>(${w}); lost = 0.0;`,
         add: (w: string): string => collect('s', 'lost', `bitcast<f32>(${w})`),
-        value: `bitcast<u32>(${regained('s', 'lost')})`,
+        value: 'bitcast<u32>(s)',
       }
     : { declared: 'var s = 0u;', start: (w: string): string => `s = ${w};`, add: (w: string): string => `s += ${w};`, value: 's' }
 

@@ -3,22 +3,26 @@
 /** Terms that a sum in a register takes before it goes to its total. */
 export const BLOCK = 128
 
+/** Blocks that a total takes as they come; of more, it keeps what additions round off. */
+const FEW = 32
+
+/** Adds `x` to a total (Kahan's sum): what that rounds off is kept in `lost`, 0 at first, and goes with the next term. */
+export const collect = (total: string, lost: string, x: string): string =>
+  `{ let cdx = ${x} + ${lost}; let cdn = ${total} + cdx; ${lost} = cd_lost(${total}, cdx, cdn); ${total} = cdn; }`
+
 /** Sums (names of variables) and their totals: to declare before the loop over blocks, to run after each block, and to have the totals in the sums. */
 export interface Totals {
   readonly declared: string
   readonly flush: string
   readonly done: string
 }
-export const totalsOf = (sums: readonly string[]): Totals => {
+/** Totals of so many terms. */
+export const totalsOf = (sums: readonly string[], terms: number): Totals => {
   const each = (f: (s: string) => string): string => `  ${sums.map(f).join(' ')}\n`
+  const many = terms > FEW * BLOCK
   return {
-    declared: each((s) => `var t${s} = 0.0;`),
-    flush: each((s) => `t${s} += ${s}; ${s} = 0.0;`),
+    declared: each((s) => `var t${s} = 0.0;${many ? ` var l${s} = 0.0;` : ''}`),
+    flush: each((s) => `${many ? collect(`t${s}`, `l${s}`, s) : `t${s} += ${s};`} ${s} = 0.0;`),
     done: each((s) => `${s} = t${s};`),
   }
 }
-
-/** Adds `x` to a total, and what that rounds off to `lost`: any number of blocks. `regained` is the sum in the end. */
-export const collect = (total: string, lost: string, x: string): string =>
-  `{ let cdx = ${x}; let cdn = ${total} + cdx; ${lost} += cd_lost(${total}, cdx, cdn); ${total} = cdn; }`
-export const regained = (total: string, lost: string): string => `cd_regained(${total}, ${lost})`
