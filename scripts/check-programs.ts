@@ -1,25 +1,58 @@
-// Random programs: the CPU backend against the reference, and three modes against each other. `npm run check:programs -- --runs 500 --seed 1`
+// Random programs on every backend against the reference, in three modes: `npm run check:programs -- --runs 500 --seed 1 [--kind dag] [--workers 2]`
 import { parseArgs } from 'node:util'
-import { checkProgram, type ProgramReport } from '../test/laws/programs.js'
+import { coverageTable } from '../test/laws/generator/coverage.js'
+import { failuresText, runPrograms } from '../test/laws/generator/run.js'
 
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } } })
-const runs = Number(values.runs)
-const first = Number(values.seed)
-if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(first)) {
-  console.error('usage: npm run check:programs -- --runs N --seed S')
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    kind: { type: 'string', default: 'all' },
+    workers: { type: 'string', default: '2' },
+    shrink: { type: 'string', default: '15' },
+    quiet: { type: 'boolean', default: false },
+  },
+})
+const [runs, seed, workers, seconds] = [values.runs, values.seed, values.workers, values.shrink].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+]
+const { kind } = values
+if (
+  ![runs, seed, workers, seconds].every((x) => Number.isInteger(x) && x >= 0) ||
+  runs < 1 ||
+  workers < 1 ||
+  (kind !== 'all' && kind !== 'dag')
+) {
+  console.error('usage: npm run check:programs -- --runs N --seed S [--kind all|dag] [--workers W] [--shrink SECONDS] [--quiet]')
   process.exit(2)
 }
-const bad: ProgramReport[] = []
-let nodes = 0
-for (let i = 0; i < runs; i++) {
-  const r = checkProgram(first + i)
-  nodes += r.nodes
-  if (r.failure !== undefined) bad.push(r)
-  if (process.stdout.isTTY && i % 20 === 0) process.stdout.write(`\r${i} of ${runs}`)
-}
-if (process.stdout.isTTY) process.stdout.write('\r')
-for (const r of bad) console.log(`seed ${r.seed}: ${r.failure}\n${r.program}`)
+const tty = process.stdout.isTTY === true
+const start = performance.now()
+let told = 0
+const result = await runPrograms({
+  runs,
+  seed,
+  kind,
+  workers,
+  shrinkMs: seconds * 1000,
+  progress: (done, failed) => {
+    const left = ((performance.now() - start) / done) * (runs - done)
+    const text = `${done} of ${runs} programs, ${failed} failed, ${Math.round(left / 1000)} s left`
+    if (tty) process.stdout.write(`\r${text}   `)
+    else if (done - told >= runs / 10) {
+      told = done
+      console.log(text)
+    }
+  },
+})
+if (tty) process.stdout.write('\r')
+if (!values.quiet) console.log(coverageTable(result.coverage))
+if (result.failures.length > 0) console.log(`\n${failuresText(result, kind)}\n`)
+const bad = new Set(result.failures.flatMap((f) => f.seeds)).size
 console.log(
-  `${runs - bad.length} of ${runs} random programs (${nodes} nodes): values and gradients agree between cpu, plain JavaScript and reference, in three modes`,
+  `${runs - bad} of ${runs} random programs (${result.coverage.nodes} nodes) hold: values and gradients agree between cpu, plain JavaScript and reference, in three modes; ${(result.ms / runs).toFixed(0)} ms each`,
 )
-process.exitCode = bad.length === 0 ? 0 : 1
+process.exitCode = bad === 0 ? 0 : 1

@@ -1,16 +1,159 @@
-/** Laws over random programs; a failure shrinks to the smallest number of operations that shows it. */
-import fc from 'fast-check'
+/**
+ * Laws over random programs. They reach every operation, in values and in gradients; they hold on every lane; and the harness itself finds
+ * faults that are put in. `npm run check:programs` runs many more.
+ */
 import { describe, expect, it } from 'vitest'
-import { checkProgram } from './programs.js'
+import type { SyncBackend } from '../../src/core/backend.js'
+import { linearize } from '../../src/core/expr.js'
+import * as cd from '../../src/index.js'
+import { checkProgram, failsAgain } from './generator/checks.js'
+import { countProgram, countRefused, countSteps, emptyCoverage, primitives } from './generator/coverage.js'
+import { opsOf } from './generator/draw.js'
+import { families, generate } from './generator/generate.js'
+import { cpuLanes, type Lanes, laneOf } from './generator/lanes.js'
+import { laws } from './generator/laws.js'
+import { printProgram } from './generator/print.js'
+import { type Api, argumentsOf, arrayOf, functionOf, type RandomProgram, shipped } from './generator/program.js'
+import { failuresText, runPrograms } from './generator/run.js'
+import { shrink } from './generator/shrink.js'
+
+/** Exports that are no operation of a program: types' companions, backends, what declares and what runs. */
+const NOT_OPERATIONS = new Set(
+  `CoDual Dual NoTangent ZeroTangent applyPrimitive aval bilinearRule binary bool byMeaning codec codualWith compile compileAsync corePlugin
+  coreRegistry cpu decodeError definePlugin dualAlgebra duplicated emptyRegistry evaluate explain fromJSON fromProgram i32 inline
+  inplaceableThunk interpret isAdException linearRule makeCodual missing multiRule nonDifferentiable notImplemented onDevice onHost optOut
+  perElement pluginMonoid primitive raise reference registryMonoid registryOf reverseAlgebra rule run runSync scalarRule show tensor thunk
+  toJSON toProgram treeMap treeZip unary vectorSpace webgpu`.split(/\s+/),
+)
+const many = Number(process.env.PROGRAMS ?? 400)
 
 describe('random programs', () => {
-  it('agree between cpu, plain JavaScript and reference, and between mixed, reverse and forward mode', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 30 }), (seed, size) => {
-        const r = checkProgram(seed, size)
-        expect(r.failure === undefined ? '' : `${r.failure}\n${r.program}`).toBe('')
+  it('reach every exported operation', () => {
+    const reached = new Set<string>()
+    for (let seed = 1; seed <= 2500; seed++) opsOf(generate(seed).program.steps, (op) => reached.add(op))
+    expect(Object.keys(shipped).filter((name) => !NOT_OPERATIONS.has(name) && !reached.has(name))).toEqual([])
+    expect([...NOT_OPERATIONS].filter((name) => !(name in shipped))).toEqual([])
+    expect([...reached].filter((name) => !(name in shipped))).toEqual([])
+  })
+
+  it('are the same for the same seed', () => {
+    for (const seed of [1, 77, 4096]) expect(generate(seed).program).toEqual(generate(seed).program)
+    const names = Object.values(families).flatMap((rows) => rows.map((r) => r.name))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it('hold: values and gradients agree between cpu, plain JavaScript and reference, in three modes', { timeout: 1_800_000 }, async () => {
+    const r = await runPrograms({ runs: many, seed: 20_261_121, workers: 2 })
+    expect(failuresText(r)).toBe('')
+    expect(r.coverage.programs).toBe(many)
+    // Each of them is checked; the laws by seed.
+    for (const law of laws) expect(r.coverage.checks[law.name] ?? 0).toBeGreaterThan(many / 50)
+    // Builders know the operations: what the library refuses is rare.
+    expect(Object.values(r.coverage.refused).reduce((a, b) => a + b, 0)).toBeLessThan(many)
+  })
+
+  it('hold as wide DAGs over up to 60 buffers', { timeout: 1_800_000 }, async () => {
+    const r = await runPrograms({ runs: Math.ceil(many / 4), seed: 7, kind: 'dag', workers: 2 })
+    expect(failuresText(r, 'dag')).toBe('')
+  })
+
+  it('reach every primitive, in values and in gradients', () => {
+    const coverage = emptyCoverage()
+    const api: Api = shipped
+    for (let seed = 1; seed <= 1500; seed++) {
+      const { program, refused } = generate(seed)
+      countSteps(coverage, program)
+      countRefused(coverage, refused)
+      if (program.wild !== true) countTraced(program, api, coverage)
+    }
+    expect(primitives.filter((p) => (coverage.values[p] ?? 0) + (coverage.derivatives[p] ?? 0) === 0)).toEqual([])
+    // Those that no operation is: only derivatives have them. Those of integers: no derivative has them for certain.
+    expect(primitives.filter((p) => (coverage.derivatives[p] ?? 0) === 0)).toEqual([])
+  })
+})
+/** Counts the nodes of a program and of its gradient, without running them. */
+const countTraced = (p: RandomProgram, api: Api, coverage: ReturnType<typeof emptyCoverage>): void => {
+  const f = functionOf(p, api)
+  const arrays = argumentsOf(p).map(arrayOf)
+  const wrt = arrays.flatMap((a, i) => (a.dtype === 'f64' || a.dtype === 'f32' ? [i] : []))
+  const examples = arrays.map((a) => cd.tensor(a.data, a.shape, a.dtype))
+  const traced = (g: unknown) =>
+    (cd.toProgram as unknown as (f: unknown) => (...xs: readonly unknown[]) => Parameters<typeof countProgram>[1])(g)(...examples)
+  const values = traced(f)
+  countProgram(coverage, values, 'values')
+  const floats = values.outputs.flatMap((o, k) => (o.dtype === 'f64' || o.dtype === 'f32' ? [k] : []))
+  if (wrt.length === 0 || floats.length === 0) return
+  const loss = Object.defineProperty(
+    (...xs: readonly unknown[]) => {
+      const ys = f(...xs) as readonly cd.AnyExpr[]
+      return floats.map((k) => cd.sum(cd.sin(ys[k]!))).reduce((a, b) => cd.add(a, b))
+    },
+    'length',
+    { value: arrays.length },
+  )
+  const gradient = traced((cd.grad as unknown as (f: unknown, o: unknown) => unknown)(loss, { wrt }))
+  countProgram(coverage, gradient, 'derivatives')
+}
+
+/** A backend whose results are wrong in one entry wherever a program has this primitive. */
+const faulty = (backend: SyncBackend, primitive: string): SyncBackend => ({
+  ...backend,
+  prepare: (program) => {
+    const executable = backend.prepare(program)
+    const has = linearize(program.outputs).nodes.some((n) => n.prim?.name === primitive)
+    return {
+      ...executable,
+      explain: () => executable.explain(),
+      dispose: () => executable.dispose(),
+      run: (inputs, into, accumulate) => {
+        const out = executable.run(inputs, into, accumulate)
+        const [first] = out
+        if (has && first !== undefined && first.length > 0) first[first.length - 1]! += 1e-3 * (1 + Math.abs(first[first.length - 1]!))
+        return out
+      },
+    }
+  },
+})
+/** The first seed that finds a fault, and its smallest program. */
+const firstFound = async (
+  lanes: Lanes,
+  api: Api,
+  clean: Lanes,
+  most: number,
+): Promise<{ readonly seed: number; readonly program: RandomProgram; readonly kind: string }> => {
+  for (let seed = 1; seed <= most; seed++) {
+    const { program } = generate(seed)
+    const failure = checkProgram(program, laws, { lanes, api })
+    if (failure === undefined || checkProgram(program, laws, { lanes: clean }) !== undefined) continue
+    const small = await shrink(program, (p) => failsAgain(p, laws, { lanes, api }, failure), 10_000)
+    return { seed, program: small, kind: failure.kind }
+  }
+  throw new Error(`not found among ${most} programs`)
+}
+
+describe('the harness finds', () => {
+  it('a backend that is wrong in one entry of one operation', async () => {
+    const clean = await cpuLanes()
+    const wrong = { ...clean, lanes: [clean.lanes[0]!, laneOf('plain', faulty(clean.lanes[1]!.backend, 'cumsum'))] }
+    const found = await firstFound(wrong, shipped, clean, 300)
+    expect(found.kind).toContain('on plain')
+    expect(found.program.steps.map((s) => s.op)).toContain('cumsum')
+    expect(found.program.steps.length).toBeLessThan(3)
+    expect(printProgram(found.program, found.kind)).toContain("from 'codual'")
+  })
+
+  it.each([
+    ['a rule with the wrong sign', cd.scalarRule(cd.sin, ({ x: [x] }) => [cd.neg(cd.cos(x!))])],
+    [
+      'a rule that is right in reverse mode alone',
+      cd.rule(cd.tanh.primitive, {
+        frule: (_x, [dx], _p, { y }) => [y, dx!._tag === 'Expr' ? cd.mul(dx as cd.AnyExpr, cd.sub(1.001, cd.square(y))) : dx!],
       }),
-      { numRuns: 60, seed: 20261121 },
-    )
+    ],
+  ] as const)('%s', async (_, rule) => {
+    const clean = await cpuLanes()
+    const api = { ...shipped, ...cd.makeCodual(cd.coreRegistry.with(rule), cd.cpu()) } as unknown as Api
+    const found = await firstFound(clean, api, clean, 300)
+    expect(found.program.steps.length).toBeLessThan(4)
   })
 })

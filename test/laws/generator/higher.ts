@@ -1,0 +1,225 @@
+/** Builders of what takes functions: map, customRule, and the transforms, nested. */
+import type { NDArray } from '../../../src/core/ndarray.js'
+import { sizeOf } from '../../../src/core/shape.js'
+import { type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
+import { type Builder, elementwiseRows, type Row } from './elementwise.js'
+import { like, within } from './guards.js'
+import type { Lambda, Template } from './program.js'
+
+type Body = (d: Draw) => Template
+/** Some steps by these rows; the result is a late float. */
+const stepsBy = (d: Draw, rows: readonly Row[], n: number): void => {
+  let left = n
+  for (let tries = 0; left > 0 && tries < 6 * n; tries++) if (d.attempt(choose(d, rows).build)) left--
+}
+export const choose = (d: Draw, rows: readonly Row[]): Row => {
+  let r = d.next() * rows.reduce((s, x) => s + x.weight, 0)
+  for (const x of rows) {
+    r -= x.weight
+    if (r <= 0) return x
+  }
+  return rows[rows.length - 1]!
+}
+const lastFloat = (d: Draw): Value => [...d.pool].reverse().find((v) => isFloatValue(v)) ?? redraw('no float in the function')
+/** One number of the last value. */
+const scalarOf = (d: Draw): Value => {
+  const y = within(d, lastFloat(d), [-20, 20])
+  return rankOf(y) === 0 ? y : d.op('sum', ref(d.chance(0.5) ? d.op('mul', ref(y), 0.3) : d.op('sin', ref(y))))
+}
+const body =
+  (rows: () => readonly Row[], n: number): Body =>
+  (d) => {
+    stepsBy(d, rows(), d.between(1, n))
+    return ref(lastFloat(d))
+  }
+const scalarBody =
+  (rows: () => readonly Row[], n: number): Body =>
+  (d) => {
+    stepsBy(d, rows(), d.between(1, n))
+    return ref(scalarOf(d))
+  }
+const little = (d: Draw, most: number): Value =>
+  d.float(
+    (v) => v.array.data.length <= most,
+    () => d.of([[], [2], [3], [2, 2]]),
+  )
+
+// ---- map
+const numberRows = elementwiseRows.filter((r) => r.scalar === true)
+const element = (v: Value): NDArray => ({ shape: [], dtype: dtypeOf(v), data: v.array.data.slice(0, 1) })
+const mapped: Builder = (d) => {
+  const first = d.float((v) => v.array.data.length > 0)
+  const args = [first]
+  for (let k = 0; k < d.of([0, 1, 1, 2]); k++) args.push(d.chance(0.3) ? like(d, []) : d.chance(0.2) ? first : like(d, shapeOf(first)))
+  const distinct = args.filter((a, i) => args.findIndex((b) => b.ref === a.ref) === i)
+  // Where a function has a kink is decided at each element: only smooth ones, on what tanh gives.
+  const f = d.lambda(
+    distinct,
+    (inner) => {
+      const own = inner.pool.slice(-distinct.length)
+      // Some arguments may be ignored.
+      for (const v of own) if (inner.chance(0.8)) inner.op(inner.of(['tanh', 'sin', 'sigmoid']), ref(v))
+      const n = inner.between(0, 4)
+      for (let i = 0; i < n; i++) {
+        const [a, b] = [inner.pick(isFloatValue), inner.pick(isFloatValue)]
+        const r = inner.next()
+        if (r < 0.4) inner.op(inner.of(['add', 'mul', 'sub']), ref(inner.op('tanh', ref(a))), ref(b))
+        else if (r < 0.7) inner.op(inner.of(['sin', 'cos', 'tanh', 'sigmoid', 'atan', 'erf']), ref(a))
+        else if (r < 0.85) inner.op('mul', ref(a), inner.of([0, 1, -1, 0.5, 0.7]))
+        else inner.attempt((x) => choose(x, numberRows).build(x))
+      }
+      const result = inner.of<Template>([ref(lastFloat(inner)), ref(lastFloat(inner)), [ref(lastFloat(inner)), ref(inner.pick())]])
+      return result
+    },
+    { at: distinct.map(element), open: d.chance(0.4), scalar: true },
+  )
+  if (usesKinks(f)) redraw('a kink inside map')
+  d.emit('map', [{ fn: f }, ...distinct.map(ref)])
+}
+const SMOOTH = new Set(
+  'add sub mul tanh sin cos sigmoid atan erf erfc neg square exp expm1 softplus sinh cosh asinh softsign silu mish logSigmoid radians hypot logaddexp'.split(
+    ' ',
+  ),
+)
+const usesKinks = (f: Lambda): boolean => f.steps.some((s) => !SMOOTH.has(s.op))
+
+// ---- transforms
+const rowsInside: { rows: readonly Row[] } = { rows: [] }
+/** What functions inside a program are made of; set once by the list of all builders. */
+export const setInside = (rows: readonly Row[]): void => {
+  rowsInside.rows = rows
+}
+const inside = (): readonly Row[] => rowsInside.rows
+const shallow = (d: Draw): void => {
+  if (d.depth > 1) redraw('deep')
+}
+const one = (xs: readonly Value[]): Template => (xs.length === 1 ? ref(xs[0]!) : xs.map(ref))
+/** One or two arguments, distinct. */
+const arguments_ = (d: Draw, most = 24): readonly Value[] => {
+  const x = little(d, most)
+  const y = d.chance(0.4) ? d.find((v) => isFloatValue(v) && v.ref !== x.ref && v.array.data.length <= most) : undefined
+  return y === undefined ? [x] : [x, y]
+}
+const graded =
+  (name: 'grad' | 'valueAndGrad'): Builder =>
+  (d) => {
+    shallow(d)
+    const xs = arguments_(d)
+    const f = d.lambda(xs, scalarBody(inside, 3), { open: d.chance(0.4) })
+    const options: { [key: string]: Template } = {}
+    if (d.chance(0.6)) options.mode = d.of(['mixed', 'reverse', 'forward'])
+    if (xs.length > 1 && d.chance(0.6)) options.wrt = d.of<Template>([0, 1, [0, 1], [1, 0]])
+    if (d.chance(0.2)) options.seed = d.of([1, 2, -0.5])
+    d.emit(name, [{ fn: f }, ...(Object.keys(options).length === 0 ? [] : [options])], xs.map(ref))
+  }
+const directional =
+  (name: 'jvp' | 'linearizeAt'): Builder =>
+  (d) => {
+    shallow(d)
+    const xs = name === 'jvp' ? arguments_(d, 60) : [little(d, 60)]
+    const f = d.lambda(xs, body(inside, 3), { open: d.chance(0.4) })
+    const tangents = xs.map((x) => like(d, shapeOf(x), dtypeOf(x)))
+    if (name === 'jvp') d.emit('jvp', [{ fn: f }], [one(xs), one(tangents)])
+    else d.emit(name, [{ fn: f }, one(xs), one(tangents)])
+  }
+const pulled: Builder = (d) => {
+  shallow(d)
+  const xs = arguments_(d, 60)
+  let shape: readonly number[] = []
+  let dtype = d.dtype
+  const f = d.lambda(xs, (inner) => {
+    const r = body(inside, 3)(inner)
+    const y = lastFloat(inner)
+    shape = shapeOf(y)
+    dtype = dtypeOf(y) as 'f64'
+    return r
+  })
+  d.emit('vjp', [{ fn: f }], [one(xs), ref(like(d, shape, dtype))])
+}
+const hessianProduct: Builder = (d) => {
+  shallow(d)
+  const x = little(d, 24)
+  const f = d.lambda([x], scalarBody(inside, 3), { open: d.chance(0.3) })
+  d.emit('hvp', [{ fn: f }], [ref(x), ref(like(d, shapeOf(x), dtypeOf(x)))])
+}
+const jacobian =
+  (name: 'jacfwd' | 'jacrev'): Builder =>
+  (d) => {
+    shallow(d)
+    const x = little(d, 6)
+    const f = d.lambda([x], (inner) => {
+      const r = body(inside, 2)(inner)
+      if (lastFloat(inner).array.data.length > 12) redraw('large')
+      return r
+    })
+    d.emit(name, [{ fn: f }, ...(d.chance(0.3) ? [{ chunk: d.between(1, 3) }] : [])], [ref(x)])
+  }
+const hessian: Builder = (d) => {
+  shallow(d)
+  const x = little(d, 4)
+  d.emit('hessian', [{ fn: d.lambda([x], scalarBody(inside, 2)) }], [ref(x)])
+}
+const vmapped: Builder = (d) => {
+  shallow(d)
+  const x = d.float(
+    (v) => rankOf(v) > 0 && v.array.data.length > 0,
+    () => d.shape(d.between(1, 3)),
+  )
+  const n = shapeOf(x)[0]!
+  if (n === 0) redraw('empty')
+  const y = d.chance(0.5) ? d.find((v) => v.ref !== x.ref && rankOf(v) < 4 && v.array.data.length > 0) : undefined
+  const same = y === undefined || shapeOf(y)[0] !== n || d.chance(0.4)
+  const xs = y === undefined ? [x] : [x, y]
+  const row = (v: Value, whole: boolean): NDArray => {
+    if (whole) return v.array
+    const shape = shapeOf(v).slice(1)
+    return { shape, dtype: dtypeOf(v), data: v.array.data.slice(0, sizeOf(shape)) }
+  }
+  const f = d.lambda(
+    xs,
+    body(() => inside().filter((r) => !['vmap', 'jacfwd', 'jacrev', 'hessian'].includes(r.name)), 3),
+    {
+      at: xs.map((v, i) => row(v, i === 1 && same)),
+      open: d.chance(0.3),
+    },
+  )
+  // A function with a kink is drawn at one row alone: the others may lie on it.
+  const smooth = (l: Lambda): boolean => l.steps.every((s) => SMOOTH.has(s.op) || SAFE.has(s.op))
+  if (!smooth(f)) redraw('a kink inside vmap')
+  d.emit('vmap', [{ fn: f }, ...(y !== undefined && (same || d.chance(0.3)) ? [{ inAxes: [0, same ? null : 0] }] : [])], xs.map(ref))
+}
+// Operations without a kink, a tie or a domain.
+const SAFE = new Set(
+  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs'.split(
+    ' ',
+  ),
+)
+const rule: Builder = (d) => {
+  shallow(d)
+  const xs = arguments_(d, 60)
+  const f = d.lambda(
+    xs,
+    body(() => inside().filter((r) => !['customRule'].includes(r.name)), 3),
+  )
+  d.emit('customRule', [{ fn: f }, { rule: d.of(['frule', 'both', 'both'] as const), of: f }], xs.map(ref))
+}
+const declared: Builder = (d) => {
+  shallow(d)
+  const x = d.float((v) => rankOf(v) <= 3)
+  d.emit('declared', [{ fn: d.lambda([x], body(inside, 3)) }, ref(x)])
+}
+export const higherRows: readonly Row[] = [
+  { name: 'map', weight: 2.5, build: mapped },
+  { name: 'grad', weight: 1.2, build: graded('grad') },
+  { name: 'valueAndGrad', weight: 0.6, build: graded('valueAndGrad') },
+  { name: 'jvp', weight: 0.7, build: directional('jvp') },
+  { name: 'vjp', weight: 0.7, build: pulled },
+  { name: 'linearize', weight: 0.4, build: directional('linearizeAt') },
+  { name: 'hvp', weight: 0.5, build: hessianProduct },
+  { name: 'jacfwd', weight: 0.4, build: jacobian('jacfwd') },
+  { name: 'jacrev', weight: 0.4, build: jacobian('jacrev') },
+  { name: 'hessian', weight: 0.3, build: hessian },
+  { name: 'vmap', weight: 1.2, build: vmapped },
+  { name: 'customRule', weight: 0.8, build: rule },
+  { name: 'fn', weight: 0.3, build: declared },
+]

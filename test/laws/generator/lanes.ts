@@ -1,0 +1,72 @@
+/** The backends that random programs run on, with memory that other programs have used and that was filled with NaN. */
+import { type CpuBackend, makeCpu } from '../../../src/backends/cpu/index.js'
+import { reference } from '../../../src/backends/reference/index.js'
+import { aval } from '../../../src/core/aval.js'
+import type { Executable, SyncBackend } from '../../../src/core/backend.js'
+import { metaOf, traceMeta } from '../../../src/core/callable.js'
+import type { TypedArray } from '../../../src/core/ndarray.js'
+import type { Program } from '../../../src/core/program.js'
+import { add, mul, sort, tanh } from '../../../src/index.js'
+
+/** A backend of a lane, with a way to fill its memory with NaN. */
+export interface Lane {
+  readonly name: string
+  readonly backend: SyncBackend
+  readonly poison: () => void
+}
+/** What is held against what: the oracle, and backends that plan. `passes` are the plan's, one of which may be left out. */
+export interface Lanes {
+  readonly oracle: SyncBackend
+  readonly lanes: readonly Lane[]
+  /** The backend without one pass of its plans, where it can be left out. */
+  readonly without: ReadonlyMap<string, () => SyncBackend>
+}
+
+const POISON = 1 << 15
+/** A program whose buffers, all NaN, cover the memory that small programs get. */
+const poisonOf = (backend: SyncBackend): (() => void) => {
+  let ready: Executable | undefined
+  const data = new Float64Array(POISON).fill(Number.NaN)
+  return () => {
+    ready ??= backend.prepare(
+      traceMeta(
+        metaOf((x: never) => {
+          // The sort stands between them, so that nothing is fused away.
+          const y = sort(tanh(add(x, Number.NaN)))
+          return mul(sort(y), 0.5)
+        }),
+        { _tag: 'Tuple', items: [{ _tag: 'Leaf' }] },
+        [aval([POISON], 'f64')],
+      ),
+    )
+    ready.run([data])
+  }
+}
+export const laneOf = (name: string, backend: SyncBackend): Lane => ({ name, backend, poison: poisonOf(backend) })
+
+type Make = (options: Record<string, unknown>) => CpuBackend
+/** The CPU backend with vectors and without, their plans verified, against the reference; and the passes of the plan where they are listed. */
+export const cpuLanes = async (): Promise<Lanes> => {
+  // A plan that lists its passes can leave one out: that names the pass which a failure needs.
+  const module = '../../../src/backends/plan/passes.js'
+  const passes = await import(/* @vite-ignore */ module).then(
+    (m: { readonly passes?: readonly string[] }) => m.passes ?? [],
+    () => [],
+  )
+  const make = makeCpu as unknown as Make
+  return {
+    oracle: reference(),
+    lanes: [laneOf('simd', makeCpu({ verify: true, simd: true })), laneOf('plain', makeCpu({ verify: true, simd: false }))],
+    without: new Map(passes.map((pass) => [pass, () => make({ verify: true, simd: true, without: [pass] })])),
+  }
+}
+
+/** Runs a program once on a backend and frees it. */
+export const runOn = (backend: SyncBackend, program: Program, inputs: readonly TypedArray[]): readonly TypedArray[] => {
+  const executable = backend.prepare(program)
+  try {
+    return executable.run(inputs)
+  } finally {
+    executable.dispose()
+  }
+}

@@ -1,0 +1,162 @@
+/** Many random programs over worker processes, each program under a time limit; what fails is made small. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Failure } from './checks.js'
+import { addCoverage, type Coverage, emptyCoverage } from './coverage.js'
+import { generate } from './generate.js'
+import { printProgram } from './print.js'
+import type { RandomProgram } from './program.js'
+import { shrink, sizeOf } from './shrink.js'
+import type { Found, Message, Task } from './worker.js'
+
+export interface RunOptions {
+  readonly runs: number
+  readonly seed: number
+  readonly kind?: 'all' | 'dag'
+  readonly workers?: number
+  /** A program that takes longer hangs. */
+  readonly limitMs?: number
+  /** For each failure that is made smaller. */
+  readonly shrinkMs?: number
+  readonly progress?: (done: number, failed: number) => void
+}
+export interface Result {
+  readonly runs: number
+  readonly coverage: Coverage
+  /** Of each kind of failure the smallest program, and all seeds. */
+  readonly failures: readonly { readonly smallest: Found; readonly seeds: readonly number[] }[]
+  readonly ms: number
+}
+
+const CHUNK = 50
+const file = fileURLToPath(new URL('./worker.ts', import.meta.url))
+const start = (): ChildProcess =>
+  fork(file, ['--programs-worker'], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+const HANG: Failure = { kind: 'hangs', what: 'does not come to an end' }
+
+/** Gives a worker one task; resolves when it is done, or with what it was at when it was silent for too long or died. */
+const give = (
+  worker: ChildProcess,
+  task: Task,
+  limitMs: number,
+  hear: (m: Message) => void,
+): Promise<{ readonly stuckAt?: number; readonly dead: boolean }> =>
+  new Promise((resolve) => {
+    let at = 'from' in task ? task.from : 0
+    let timer: NodeJS.Timeout
+    const finish = (r: { readonly stuckAt?: number; readonly dead: boolean }): void => {
+      clearTimeout(timer)
+      worker.off('message', onMessage)
+      worker.off('exit', onExit)
+      resolve(r)
+    }
+    const wait = (): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => {
+        worker.kill('SIGKILL')
+        finish({ stuckAt: at, dead: true })
+      }, limitMs)
+    }
+    const onMessage = (m: Message): void => {
+      wait()
+      if ('at' in m) at = m.at
+      else hear(m)
+      if ('done' in m || 'outcome' in m) finish({ dead: false })
+    }
+    const onExit = (): void => finish({ stuckAt: at, dead: true })
+    worker.on('message', onMessage)
+    worker.on('exit', onExit)
+    wait()
+    worker.send(task)
+  })
+
+/** A program that hangs, made smaller: each attempt in a worker of its own clock. */
+const smallerHang = async (program: RandomProgram, ms: number): Promise<RandomProgram> => {
+  let worker = start()
+  let warm = false
+  const fails = async (p: RandomProgram): Promise<boolean> => {
+    const { dead } = await give(worker, { program: p }, warm ? 4000 : 15_000, () => undefined)
+    warm = !dead
+    if (dead) worker = start()
+    return dead
+  }
+  const best = await shrink(program, fails, ms)
+  worker.kill('SIGKILL')
+  return best
+}
+
+export const runPrograms = async (o: RunOptions): Promise<Result> => {
+  const { runs, seed, kind = 'all', workers = 1, limitMs = 20_000, shrinkMs = 15_000 } = o
+  const t = performance.now()
+  const coverage = emptyCoverage()
+  const found: Found[] = []
+  const failed = new Set<number>()
+  let next = seed
+  let done = 0
+  const hear = (m: Message): void => {
+    if ('found' in m) {
+      found.push(m.found)
+      failed.add(m.found.seed)
+    }
+    if ('done' in m) addCoverage(coverage, m.done)
+  }
+  const one = async (): Promise<void> => {
+    let worker = start()
+    while (next < seed + runs) {
+      let from = next
+      const to = Math.min(next + CHUNK, seed + runs)
+      next = to
+      while (from < to) {
+        const { stuckAt, dead } = await give(worker, { kind, from, to, shrinkMs }, limitMs, hear)
+        if (!dead) break
+        worker = start()
+        const at = stuckAt ?? from
+        // Stuck while a failure that is known was made smaller: that one stays as it is.
+        if (!failed.has(at)) {
+          failed.add(at)
+          const { program } = generate(at, kind)
+          found.push({ seed: at, failure: HANG, program, passes: [] })
+        }
+        from = at + 1
+      }
+      done += to - Math.max(to - CHUNK, seed)
+      o.progress?.(Math.min(done, runs), failed.size)
+    }
+    worker.kill()
+  }
+  await Promise.all(Array.from({ length: workers }, one))
+  const kinds = new Map<string, Found[]>()
+  for (const f of found) kinds.set(f.failure.kind, [...(kinds.get(f.failure.kind) ?? []), f])
+  const failures = []
+  for (const [k, all] of kinds) {
+    const best = all.reduce((a, b) => (sizeOf(b.program) < sizeOf(a.program) ? b : a))
+    const program = k === HANG.kind && shrinkMs > 0 ? await smallerHang(best.program, 4 * shrinkMs) : best.program
+    failures.push({ smallest: { ...best, program }, seeds: [...new Set(all.map((f) => f.seed))] })
+  }
+  failures.sort((a, b) => b.seeds.length - a.seeds.length)
+  return { runs, coverage, failures, ms: performance.now() - t }
+}
+
+/** The program as text; one that cannot be traced as its steps. */
+const printed = ({ program, failure }: Found): string => {
+  try {
+    return printProgram(program, failure.kind)
+  } catch {
+    return JSON.stringify(program)
+  }
+}
+/** Failures as text: how many, which seeds, the smallest program, the passes. */
+export const failuresText = (r: Result, kind: 'all' | 'dag' = 'all'): string =>
+  r.failures
+    .map(({ smallest, seeds }) =>
+      [
+        `${seeds.length} x ${smallest.failure.what.split('\n')[0]}`,
+        `  seeds ${seeds.slice(0, 12).join(', ')}${seeds.length > 12 ? ' ...' : ''}; again: npm run check:programs -- --seed ${smallest.seed} --runs 1${kind === 'dag' ? ' --kind dag' : ''}`,
+        ...(smallest.passes.length > 0 ? [`  holds without the pass: ${smallest.passes.join(', ')}`] : []),
+        printed(smallest)
+          .split('\n')
+          .map((l) => `    ${l}`)
+          .join('\n'),
+      ].join('\n'),
+    )
+    .join('\n\n')
