@@ -1,13 +1,13 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 import { type Aval, aval, sameAval } from './aval.js'
 import { type Elements, type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
-import { type Meta, metaOf, namedAxes, type Runtime, readArgs, traceDeclared, traceMeta } from './callable.js'
-import { hosted } from './device-tensor.js'
+import { inlined, type Meta, metaOf, namedAxes, type Runtime, readArgs, toNode, traceDeclared, traceMeta, traceOpen } from './callable.js'
+import { hosted, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
 import { flagOf, type Names, optionsOf } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
-import { hasExpr, liftTree, makeProgram, type Program } from './program.js'
+import { capturedTensor, closed, hasExpr, liftTree, makeProgram, type Program } from './program.js'
 import { sameShape } from './shape.js'
 import { atNode } from './sites.js'
 import { assertReadable, readTargets } from './targets.js'
@@ -20,6 +20,11 @@ export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
     p.outputTree,
     data.map((d, i) => new Tensor(p.outputs[i]!.shape, p.outputs[i]!.dtype, d)),
   )
+
+/** Raises where a captured tensor has lost its elements: a call would read NaN. */
+export const capturesIntact = (p: Program): void => {
+  for (let i = 0; i < p.captured.length; i++) capturedTensor(p.captured[i]!)!.intact(p.name)
+}
 
 const concrete = (x: Node | NDArray, where: string): NDArray =>
   isExpr(x)
@@ -48,18 +53,21 @@ const preparing = <X>(meta: Meta, def: TreeDef, program: Program, make: () => X)
   }
 }
 
-/** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. */
+/** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. What captures an expression of an enclosing trace is one. */
 export const makeRuntime = (backend: SyncBackend): Runtime => ({
   call: (meta, args) => {
     const { leaves, def } = readArgs(meta, args)
     const arrays = leaves.map((l) => concrete(l, meta.name))
-    const program = traceMeta(
+    const traced = traceOpen(
       meta,
       def,
       arrays.map((a) => aval(a.shape, a.dtype)),
     )
+    const program = closed(traced)
+    if (isExpr(program)) return inlined(traced, arrays.map(toNode))
     const executable = preparing(meta, def, program, () => backend.prepare(program))
     try {
+      capturesIntact(program)
       return toTensors(program, executable.run(arrays.map((a) => a.data)))
     } finally {
       executable.dispose()
@@ -75,6 +83,7 @@ export const evaluateWith =
     const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
     const executable = backend.prepare(program)
     try {
+      capturesIntact(program)
       return toTensors(program, executable.run([]))
     } finally {
       executable.dispose()
@@ -196,6 +205,7 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
   const call = (...args: readonly unknown[]): unknown => {
     const { p, inputs } = signatures.find(args)
     assertReadable(inputs, signatures.name)
+    capturesIntact(p.program)
     return toTensors(p.program, p.executable.run(inputs))
   }
   const compiled = call as unknown as CompiledCore
@@ -207,6 +217,8 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
     return (...args) => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
+      capturesIntact(p.program)
+      targets.intact()
       if (checked !== p) {
         targets.check(p.program, accumulate)
         checked = p
@@ -234,7 +246,11 @@ const fastInputs = <T>(p: Prepared<unknown>, args: readonly unknown[], read: (x:
   const def = p.def as Extract<TreeDef, { _tag: 'Tuple' }>
   if (args.length !== def.items.length) return undefined
   const out: T[] = []
-  for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
+  try {
+    for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
+  } catch {
+    return undefined
+  }
   return out
 }
 /** Adds the leaves' data in order; false at the first that differs. At the top level: it runs at every call, and makes no closure. */
@@ -243,7 +259,10 @@ const gather = <T>(avals: readonly Aval[], d: TreeDef, x: unknown, out: T[], rea
     if (!isTensor(x)) return false
     const a = avals[out.length]!
     if (x.dtype !== a.dtype || !sameShape(x.shape, a.shape)) return false
-    out.push(read(x))
+    const elements = read(x)
+    // of a buffer that was given away: the slow path says so
+    if ((elements as { readonly length?: number }).length !== a.size && !onADevice(elements as Elements)) return false
+    out.push(elements)
     return true
   }
   if (d._tag === 'Record') {
