@@ -14,7 +14,7 @@ import type { NDArray, TypedArray } from './ndarray.js'
 import { elementwise } from './ops/elementwise.js'
 import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
-import { accumulates, type IntoOptions, toTensors } from './run.js'
+import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'
 import { type Prepared, Signatures } from './signatures.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'
 
@@ -120,6 +120,7 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
   /** What a call needs, read and copied now. */
   const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly Elements[] } => {
     const { p, inputs } = signatures.find(args)
+    capturesIntact(p.program)
     const all = [...inputs, ...p.executable.captured.map(elementsOf)]
     assertReadable(all, signatures.name)
     return { p, inputs: all.map((x) => (onADevice(x) ? x : x.slice())) }
@@ -146,6 +147,7 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
     let checked: Prepared<Later> | undefined
     return async (...args) => {
       const { p, inputs } = begin(args)
+      targets.intact()
       if (checked !== p) {
         targets.check(p.program, accumulate)
         checked = p

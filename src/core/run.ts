@@ -1,11 +1,12 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 import { aval } from './aval.js'
 import { type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
-import { type Runtime, readArgs, traceMeta } from './callable.js'
+import { inlined, type Runtime, readArgs, toNode, traceOpen } from './callable.js'
 import { hosted } from './device-tensor.js'
+import { isExpr } from './expr.js'
 import { flagOf, type Names, optionsOf } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
-import { liftTree, makeProgram, type Program } from './program.js'
+import { capturedTensor, closed, liftTree, makeProgram, type Program } from './program.js'
 import { concrete, type Prepared, preparing, Signatures } from './signatures.js'
 import { assertReadable, readTargets } from './targets.js'
 import { Tensor } from './tensor.js'
@@ -18,18 +19,26 @@ export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
     data.map((d, i) => new Tensor(p.outputs[i]!.shape, p.outputs[i]!.dtype, d)),
   )
 
-/** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. */
+/** Raises where a captured tensor has lost its elements: a call would read NaN. */
+export const capturesIntact = (p: Program): void => {
+  for (let i = 0; i < p.captured.length; i++) capturedTensor(p.captured[i]!)!.intact(p.name)
+}
+
+/** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. What captures an expression of an enclosing trace is one. */
 export const makeRuntime = (backend: SyncBackend): Runtime => ({
   call: (meta, args) => {
     const { leaves, def } = readArgs(meta, args)
     const arrays = leaves.map((l) => concrete(l, meta.name))
-    const program = traceMeta(
+    const traced = traceOpen(
       meta,
       def,
       arrays.map((a) => aval(a.shape, a.dtype)),
     )
+    const program = closed(traced)
+    if (isExpr(program)) return inlined(traced, arrays.map(toNode))
     const executable = preparing(meta, def, program, () => backend.prepare(program))
     try {
+      capturesIntact(program)
       return toTensors(program, executable.run(arrays.map((a) => a.data)))
     } finally {
       executable.dispose()
@@ -45,6 +54,7 @@ export const evaluateWith =
     const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
     const executable = backend.prepare(program)
     try {
+      capturesIntact(program)
       return toTensors(program, executable.run([]))
     } finally {
       executable.dispose()
@@ -83,6 +93,7 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
   const call = (...args: readonly unknown[]): unknown => {
     const { p, inputs } = signatures.find(args)
     assertReadable(inputs, signatures.name)
+    capturesIntact(p.program)
     return toTensors(p.program, p.executable.run(inputs))
   }
   const compiled = call as unknown as CompiledCore
@@ -94,6 +105,8 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
     return (...args) => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
+      capturesIntact(p.program)
+      targets.intact()
       if (checked !== p) {
         targets.check(p.program, accumulate)
         checked = p

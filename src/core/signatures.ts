@@ -2,6 +2,7 @@
 import { type Aval, aval, showAval } from './aval.js'
 import type { Elements } from './backend.js'
 import { type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './callable.js'
+import { onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
 import { Lru } from './lru.js'
@@ -90,6 +91,15 @@ const keyOfArgs = (x: unknown, depth = 0): string | undefined => {
   return tuple ? `[${items.join()}]` : recordKey(keys, items)
 }
 
+/** What throws while it is looked at is read with care afterwards. */
+const keyOrNone = (args: readonly unknown[]): string | undefined => {
+  try {
+    return keyOfArgs(args)
+  } catch {
+    return undefined
+  }
+}
+
 /** Are these sizes of axes that the declaration names? Anything else is an argument. */
 const isSizes = (x: unknown, axes: ReadonlySet<string>): x is Readonly<Record<string, number>> =>
   typeof x === 'object' &&
@@ -147,7 +157,7 @@ export class Signatures<X, T extends Elements> {
       const inputs = fastInputs(before, args, read)
       if (inputs !== undefined) return { p: this.turn(before), inputs }
     }
-    const key = this.prepared.size > 2 ? keyOfArgs(args) : undefined
+    const key = this.prepared.size > 2 ? keyOrNone(args) : undefined
     const known = key === undefined ? undefined : this.prepared.get(key)
     if (known !== undefined) {
       const inputs = fastInputs(known, args, read)
@@ -228,20 +238,31 @@ export class Signatures<X, T extends Elements> {
 }
 
 /** Input data when the arguments have exactly the last signature as tensors or typed arrays; undefined otherwise (the slow path decides). */
-const fastInputs = <T>(p: Prepared<unknown>, args: readonly unknown[], read: (x: NDArray) => T): readonly T[] | undefined => {
+const fastInputs = <T extends Elements>(
+  p: Prepared<unknown>,
+  args: readonly unknown[],
+  read: (x: NDArray) => T,
+): readonly T[] | undefined => {
   const def = p.def as Extract<TreeDef, { _tag: 'Tuple' }>
   if (args.length !== def.items.length) return undefined
   const out: T[] = []
-  for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
+  try {
+    for (let i = 0; i < args.length; i++) if (!gather(p.avals, def.items[i]!, args[i], out, read)) return undefined
+  } catch {
+    return undefined
+  }
   return out
 }
 /** Adds the leaves' data in order; false at the first that differs. At the top level: it runs at every call, and makes no closure. */
-const gather = <T>(avals: readonly Aval[], d: TreeDef, x: unknown, out: T[], read: (x: NDArray) => T): boolean => {
+const gather = <T extends Elements>(avals: readonly Aval[], d: TreeDef, x: unknown, out: T[], read: (x: NDArray) => T): boolean => {
   if (d._tag === 'Leaf') {
     if (!isTensor(x)) return false
     const a = avals[out.length]!
     if (x.dtype !== a.dtype || !sameShape(x.shape, a.shape)) return false
-    out.push(read(x))
+    const elements = read(x)
+    // of a buffer that was given away: the slow path says so
+    if ((elements as { readonly length?: number }).length !== a.size && !onADevice(elements)) return false
+    out.push(elements)
     return true
   }
   if (d._tag === 'Record') {
