@@ -7,8 +7,8 @@ import { type Claim, checkProvenance, costOf } from './provenance.js'
 
 const fail = (law: string, detail: string): never => raise({ _tag: 'InternalLaw', law, detail })
 
-/** Elements that a user's verifier visits at most, about: a minute or so. */
-const BUDGET = 1e8
+/** Elements that a user’s verifier visits at most, about: some seconds. */
+const BUDGET = 1e7
 let always = 0
 /** From now on every plan that costs at most this is verified, whatever the backends' options say. For tests. */
 export const verifyAll = (budget: number): void => {

@@ -1,0 +1,76 @@
+/** The proof of the proof: every fault of a list, put into the planner, is found by the verifier or by numbers. `MUTANTS=5000 vitest run test/plan/mutants.test.ts` tries more programs on those that live longest. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, describe, expect, it } from 'vitest'
+import { type Mutant, mutants } from './mutants/list.js'
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'codual-mutants-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const programs = Number(process.env.MUTANTS ?? 400)
+
+const mutated = (m: Mutant): string => {
+  const text = readFileSync(join(root, 'src', m.file), 'utf8')
+  const pieces = text.split(m.find)
+  if (pieces.length !== 2) throw new Error(`${m.file} has ${pieces.length - 1} places like: ${m.find}`)
+  return pieces.join(m.put)
+}
+/** The programs over a planner with a fault, as one file. */
+const bundled = async (name: string, m?: Mutant): Promise<string> => {
+  const path = m === undefined ? '' : resolve(root, 'src', m.file)
+  const text = m === undefined ? '' : mutated(m)
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'test/plan/mutants/subject.ts')],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'silent',
+    plugins: [
+      {
+        name: 'mutant',
+        setup: (b) => {
+          b.onLoad({ filter: /\.ts$/ }, (file) => (file.path === path ? { contents: text, loader: 'ts' } : undefined))
+        },
+      },
+    ],
+  })
+  const file = join(folder, `${name}.cjs`)
+  writeFileSync(file, outputFiles[0]!.text)
+  return file
+}
+/** What a run says at its end; one that does not end was killed too. */
+const run = (file: string, count: number, seconds: number): Promise<string> =>
+  new Promise((done) => {
+    const child = spawn(process.execPath, [file, String(count)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let out = ''
+    let errors = ''
+    child.stdout.on('data', (x: Buffer) => (out += x.toString()))
+    child.stderr.on('data', (x: Buffer) => (errors += x.toString()))
+    const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      const last = out.trim().split('\n').pop()!
+      done(
+        signal !== null
+          ? 'killed: it does not end'
+          : code === 0 || code === 3
+            ? last
+            : `killed: ${errors.trim().split('\n').slice(-8).join(' ')}`,
+      )
+    })
+  })
+
+describe('faults in the planner', () => {
+  it('are many', () => expect(new Set(mutants.map((m) => m.name)).size).toBe(mutants.length))
+  it('are none in the planner as it is', { timeout: 600_000 }, async () => {
+    expect(await run(await bundled('whole'), 60, 590)).toBe('survived')
+  })
+  it.concurrent.each(mutants.map((m, i) => [m.name, m, i] as const))('%s', { timeout: 1_200_000 }, async (_name, m, i) => {
+    const said = await run(await bundled(`m${i}`, m), programs, 1_100)
+    expect(said).toMatch(/^killed/)
+  })
+})

@@ -1,0 +1,159 @@
+// Faults put into the planner, one at a time: a text that stands once in a file, and what it becomes. Each computes something wrong for some program.
+export interface Mutant {
+  readonly name: string
+  /** Under src. */
+  readonly file: string
+  readonly find: string
+  readonly put: string
+}
+const of =
+  (file: string) =>
+  (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
+const [builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints] = [
+  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/identity', 'ints',
+].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
+type M = ReturnType<typeof of>
+
+/** Sharing: which values, programs and plans are one. */
+const sharing: readonly Mutant[] = [
+  builder('values are equal without their shape', 'for (const d of shape) code.push(d)\n', ''),
+  builder('values are equal without their position', 'params), position, this', 'params), 0, this'),
+  builder('values are equal without their parameters', 'this.paramsId(prim, params), position', '0, position'),
+  builder('values are equal without their primitive', 'prim === null ? -1 : this.ids.id(prim)', '-1'),
+  builder('literals are equal by their high word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(0)]'),
+  builder('literals are equal by their low word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(4)]'),
+  builder('views are equal without their offset', 'this.first(view.base), view.offset, shape', 'this.first(view.base), 0, shape'),
+  builder('views are equal without their strides', '...view.strides, ...shape]', '...shape]'),
+  builder('views are equal without their base', '[-3, this.first(view.base), view', '[-3, 0, view'),
+  builder('a view with an offset is its base', 'if (view.offset === 0 && sameShape', 'if (sameShape'),
+  builder('a strided view is its base', 'stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1)', 'true'),
+  builder('every view is contiguous', 'v.size === 0 || s.every((x, i)', 'v.size >= 0 || s.every((x, i)'),
+  builder('keys leave out views', 'for (let i = 2; i < length; i++)', 'for (let i = length; i < length; i++)'),
+  builder('keys leave out arguments', 'number[v.args[a]!]! : this.codes.word', '0 : this.codes.word'),
+  builder('keys leave out the shapes of inputs', 'for (const d of v.shape) words.push(d)\n', ''),
+  ir('keys leave out which values are returned', 'for (const o of outputs) words.push(number[o]!)\n', ''),
+  ir('keys leave out which input is which', 'for (const i of inputs) words.push(i < 0 ? -1 : number[i]!)\n', ''),
+  ir('literals have slots in build order', 'consts: used(b.consts)', 'consts: b.consts'),
+  ints('codes are compared by their hash', 'while (i < code.length && words.get(at + i) === code[i]) i++', 'i = code.length'),
+  ints('codes are compared but for their last word', 'if (i === code.length) return id', 'if (i >= code.length - 1) return id'),
+  cache('keys are compared by their hash', 'if (a[i] !== b[i]) return false', 'if (a[i] === undefined) return false'),
+  identity('-0 is 0', "Object.is(x, -0) ? '-0' : String(x)", 'String(x)'),
+  identity('functions are equal', 'depth > DEEP) return `#${this.id(x)}`', "depth > DEEP) return '#'"),
+  identity('programs are equal without their arguments', '${this.paramsId(n.data)}(${args})', '${this.paramsId(n.data)}'),
+]
+/** Values and views. */
+const lowering: readonly Mutant[] = [
+  ir('any literal is neutral', 'x !== undefined && Object.is(x, e)', 'x !== undefined'),
+  ir('x * 1 is 1', 'return whole(1 - k)', 'return whole(k)'),
+  ir('x * ones is x at any shape', 'sameShape(b.value(args[k]!).shape, shape) ? args[k] : undefined', 'args[k]'),
+  ir('strided arguments go to whole kernels as they are', 'b.isContiguous(id) && !b.value', '!b.value'),
+  lower('parts of arguments begin late', 'own(p.starts, 0)', 'own(p.starts, 1)'),
+  lower('axes of smaller arguments are counted from the front', 'whole.shape.length - arg.shape.length', '0'),
+  lower('a strided part is the whole', 'part.sizes[i] === d && part.strides[i] === 1', 'part.sizes[i] === d'),
+  lower('starts are elements', 'o + s * v.strides[i]!, v.offset', 'o + s, v.offset'),
+  lower('steps of slices are forgotten', 's * p.strides[i]!) }, aval', 's) }, aval'),
+  lower('axes are merged that are no run', 'from[k]!.s !== next.s * next.d', 'from[k]!.s === Number.NaN'),
+  lower('strides of split axes', 'stack.push(rest * from[k]!.s)', 'stack.push(from[k]!.s)'),
+  lower('transposes keep their order', 'perm.map((p) => v.strides[p]!)', 'perm.map((_, p) => v.strides[p]!)'),
+  lower('axes of length 1 are walked when broadcast', 'j < 0 || from[j] === 1 ? 0 : v.strides[j]!', 'j < 0 ? 0 : v.strides[j]!'),
+  lower('parts of a split follow at once', 'at += n', 'at += 1'),
+  lower('batches of matrices are runs', 'batch.length <= 1) return spread', 'batch.length >= 0) return spread'),
+]
+/** Which values share a kernel, and when it runs. */
+const fusion: readonly Mutant[] = [
+  schedule('arguments of other shapes are at the same point', 'sameShape(arg.shape, iteration(values, v))\n', 'arg.shape.length >= 0\n'),
+  schedule('what a fold is added to is read at the same point', "!(v.kind === 'fold' && k > 0) &&\n    (arg", '(arg'),
+  schedule('kernels of other kinds cost no epoch', '!isDirect(values, v, k) ? 1 : 0', '!isDirect(values, v, k) ? 0 : 0'),
+  schedule('what is sunk arrives as its reader starts', ': epoch[user.id]! - 1', ': epoch[user.id]!'),
+  schedule('what others read is sunk', 'uses.count(a) === 1 && epoch', 'uses.count(a) >= 1 && epoch'),
+  fuse('terms that others read are accumulated', '!single(term.id) ||', ''),
+  fuse('accumulators that others read', '!single(acc.id) ||', ''),
+  fuse('terms are broadcast into accumulators', '!sameShape(term.shape, v.shape) ||', ''),
+  fuse('accumulators are broadcast', '!sameShape(acc.shape, v.shape)\n', 'false\n'),
+  fuse('any fold is added', "term.args.length === 1 && term.prim!.name === 'sum'", 'term.args.length === 1'),
+  fuse('levels do not grow', 'level = Math.max(level, unit >= 0 ? top : top + 1)', 'level = Math.max(level, top)'),
+  fuse('units of any level are merged', 'own.filter((u) => units[u]!.level === top)', 'own'),
+  fuse('loops of any shape are one', 'x.epoch === epoch[v.id] && sameShape(x.shape, shape)', 'x.epoch === epoch[v.id]'),
+  fuse('loops of any epoch are one', '!x.closed && x.epoch === epoch[v.id] &&', '!x.closed &&'),
+  fuse('values of a loop in reverse', 'epoch[a]! - epoch[b]! || a - b), shape', 'epoch[a]! - epoch[b]! || b - a), shape'),
+  fuse(
+    'literals are never stored',
+    "!v.constant || uses.some(v.id, (u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')",
+    '!v.constant',
+  ),
+  of('backends/plan/order.ts')('all units are ready', 'if (waits[i] === 0) heap.push(i)', 'heap.push(i)'),
+  of('backends/plan/order.ts')(
+    'several results are made by nobody',
+    "v.kind === 'result' ? unitOf[v.args[0]!]! : unitOf[base]!",
+    'unitOf[base]!',
+  ),
+]
+/** Where values lie. */
+const placing: readonly Mutant[] = [
+  places('the first reader is the last', 'if (at > this.lastRead[base]!)', 'if (this.lastRead[base]! < 0)'),
+  places('results of the program may be overwritten', 'this.lastRead[baseOf(this.values, o)] = Number.POSITIVE_INFINITY', 'void o'),
+  places('an accumulator is read again by its own kernel', '.length !== 1) return false', '.length < 1) return false'),
+  places('others read the accumulator later', 'if (others || this.returned', 'if (this.returned'),
+  places(
+    'another loop value of the unit reads the accumulator',
+    'this.rank[this.fused.unitOf[x]!]! >= now',
+    'this.rank[this.fused.unitOf[x]!]! > now',
+  ),
+  places('strided accumulators', '|| !contiguous(v.shape, place.strides)) return false', ') return false'),
+  places('storages of accumulators hold nothing else', 'if (alive.some((x) => x !== base.id)) return false', ''),
+  places('what the kernel itself reads is dead', 'this.lastRead[x]! >= now', 'this.lastRead[x]! > now'),
+  places('parts begin at elements', 'whole.offset + at * whole.strides[axis]!', 'whole.offset + at'),
+  places('a part in two places', 'this.places[root.id] !== undefined || root.constant', 'root.constant'),
+  places('parts that are returned', 'if (this.returned(root.id)) return undefined', ''),
+  places('parts of parts', 'if (v.size !== root.size || (v', 'if ((v'),
+  places('transposed parts', 'v.view.offset === 0 && contiguous(v.shape, v.view.strides)', 'v.view.offset === 0'),
+  places('strided parts that other kernels read', "if (!['scalar', 'copy', 'fold', 'concat'].includes(user.kind)) return false", ''),
+  places('strided parts that are read through views', '(user.id === c.id && j === k)', 'true'),
+  places('products in columns', "if (root.kind === 'gemm' && (root.shape.length !== 2 || strides[1] !== 1)) return undefined", ''),
+  places('regions begin at 0', 'o + s * whole.strides[i]!, whole.offset', 'o + 0 * s, whole.offset'),
+  places('regions without steps', 'strides: whole.strides.map((s, i) => s * p.strides[i]!)', 'strides: whole.strides'),
+  memory('storages die at their first use', 'last[o.storage] = k\n', 'if (last[o.storage]! < 0) last[o.storage] = k\n'),
+  memory('results die', 'if (o >= 0) last[o] = steps.length', 'void o'),
+  memory('inputs are born late', 'if (i >= 0) first[i] = last[i] = -1', 'void i'),
+  memory(
+    'loops overwrite what they read elsewhere',
+    'o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i])',
+    'o.offset >= 0',
+  ),
+  memory('loops overwrite at any stride', '&& o.strides.every((x, i) => x === out.strides[i]))) return from', ')) return from'),
+  memory(
+    'folds overwrite what they read',
+    'mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined',
+    'mine.length !== 1',
+  ),
+  memory('smaller storages are taken over', 'a.bytes === b.bytes && a.half === b.half', 'a.half === b.half'),
+  memory('blocks that are too small', 'b.bytes >= bytes &&', 'b.bytes >= bytes - 64 &&'),
+  memory('too much is given back', 'free(i).give(offset[i]!, aligned(bytes[i]!))', 'free(i).give(offset[i]!, aligned(bytes[i]!) + 64)'),
+  memory('storages that were taken over are given back', 'if (reused.has(i)) continue\n', ''),
+  memory('blocks apart are merged', 'before.offset + before.bytes === here.offset', 'before.offset + before.bytes <= here.offset'),
+]
+/** Steps and kernels. */
+const emitting: readonly Mutant[] = [
+  emit('operands are equal without their strides', '${d.storage},${d.offset},${d.strides.join()}', '${d.storage},${d.offset}'),
+  emit('operands are equal without their offset', '${d.storage},${d.offset},${d.strides.join()}', '${d.storage},${d.strides.join()}'),
+  emit('what is returned is not stored', 'this.places.returned(id) || this.fused.uses.some', 'this.fused.uses.some'),
+  emit('what other loops read is not stored', 'this.places.returned(id) || this.fused.uses.some(id, (x) => this.fused.unitOf[x] !== unit)', 'this.places.returned(id)'),
+  emit('folds begin where their axes are', 'keep ? p.strides[k++]! : 0', 'keep ? p.strides[0]! : 0'),
+  emit('every fold is a sum', 'op: folds[v.prim!.name] as Fold', "op: 'sum' as Fold"),
+  emit('folds add to what is there', 'accumulate },\n        })', 'accumulate: true },\n        })'),
+  emit('no accumulator is copied', 'if (this.places.takeOver(unit, v, acc)) return\n', 'if (this.places.takeOver(unit, v, acc) || unit >= 0) return\n'),
+  emit('matrices follow at once', 'strides: [m * n, p', 'strides: [n, p'),
+  emit('batches of one matrix', 'run?.[0] ?? 0', '0'),
+  emit('parts are copied to the beginning', 'offset: offset * this.places.itemBytes[c.dtype]', 'offset: 0'),
+  emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value'),
+  body('axes are walked as one', 'last?.s.every((x, i) => x === s[i]! * d)', 'last !== undefined'),
+  body('folded and kept axes are one', 'last.f.every((x, i) => x === f[i])', 'last.f.length >= 0'),
+  body('merged axes keep the outer stride', 'last.s = s\n', ''),
+  body('axes of length 1 are walked', 'j < 0 || shape[j] === 1 ? 0 : view.strides[j]!', 'j < 0 ? 0 : view.strides[j]!'),
+  body('kernels are equal without parameters', ':${this.ids.paramsId(o.params)}(${o.args', ':(${o.args'),
+  body('kernels are equal without accumulation', "${o.fold.accumulate ? '+' : ''}", ''),
+  body('kernels are equal without folded axes', "${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}", ''),
+  body('kernels are equal whatever their strides', 'k.inputs.map((a) => a[0]).join', 'k.inputs.map(() => 0).join'),
+] // biome-ignore format: rows
+
+export const mutants: readonly Mutant[] = [...sharing, ...lowering, ...fusion, ...placing, ...emitting]

@@ -1,0 +1,85 @@
+// Programs written for a fault each: small, and next to others that a careless planner takes for the same.
+import * as cd from '../../../src/index.js'
+
+type E = cd.AnyExpr
+type F = (...xs: readonly unknown[]) => E
+const [add, mul, sub, sin, cos, tanh, sum, max, prod, matmul, concat, stack, gather, sort, flip, slice, reshape, transpose, broadcastTo, split, cumsum, setAt, div, map, pad, unstack] = [
+  cd.add, cd.mul, cd.sub, cd.sin, cd.cos, cd.tanh, cd.sum, cd.max, cd.prod, cd.matmul, cd.concat, cd.stack, cd.gather, cd.sort, cd.flip, cd.slice, cd.reshape, cd.transpose, cd.broadcastTo, cd.split, cd.cumsum, cd.setAt, cd.div, cd.map, cd.pad, cd.unstack,
+] as unknown as readonly F[] as readonly [F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F] // biome-ignore format: names
+const parts = (...xs: readonly unknown[]): readonly E[] => split(...xs) as unknown as readonly E[]
+
+export interface Sharp {
+  readonly f: (...xs: readonly E[]) => E | readonly E[]
+  readonly shapes: readonly (readonly number[])[]
+  readonly dtype?: 'f64' | 'f32' | 'i32'
+  /** No gradient. */
+  readonly values?: boolean
+}
+const own = cd.unary({ name: 'own', scalar: (x) => x! + 1, source: 'test' })
+
+export const sharp: readonly Sharp[] = [
+  // accumulators that the same kernel reads too
+  { f: (x) => sin(add(x, gather(x, [2, 0, 1]))), shapes: [[3]] },
+  { f: (x) => add(x, sort(x)), shapes: [[4]] },
+  { f: (x) => add(x, flip(x)), shapes: [[4]] },
+  { f: (x) => { const y = tanh(x); return setAt(y, [1, 2], slice(y, [0], [2])) }, shapes: [[4]] },
+  { f: (x, w) => { const y = tanh(x); return add(y, matmul(y, w)) }, shapes: [[3, 3], [3, 3]] },
+  { f: (x, w) => add(tanh(x), matmul(tanh(x), tanh(w))), shapes: [[3, 3], [3, 3]] },
+  { f: (w, i) => matmul(gather(w, [1, 0, 1]), transpose(mul(w, i))), shapes: [[3, 2], [3, 2]] },
+  // accumulators with other readers, before and after
+  { f: (x, w) => { const a = matmul(x, w); const b = add(a, matmul(w, x)); return [a, b, matmul(a, b)] }, shapes: [[2, 2], [2, 2]] },
+  { f: (x, w) => { const a = tanh(matmul(x, w)); const s = sin(a); const b = add(a, matmul(s, x)); return add(matmul(b, a), s) }, shapes: [[2, 2], [2, 2]] },
+  { f: (x, y) => { const a = sin(y); return [add(a, sum(mul(x, x), { axis: 0 })), sum(mul(a, sum(x, { axis: 0 })))] }, shapes: [[3, 2], [2]] },
+  { f: (x, y) => add(add(sin(y), max(x, { axis: 0 })), prod(x, { axis: 0 })), shapes: [[3, 2], [2]] },
+  { f: (x, y) => add(tanh(y), sum(x, { axis: 0 })), shapes: [[3, 2], [1, 2]] },
+  { f: (x, y) => add(sin(y), sum(x, { axis: 0, keepdims: true })), shapes: [[3, 2], [4, 2]] },
+  // scalars at several shapes, literals that are nearly equal
+  { f: (s, x, y) => add(sum(mul(mul(x, s), 0.7)), sum(mul(mul(y, s), 0.7))), shapes: [[], [2], [5]] },
+  { f: (x) => [mul(x, 0.1), mul(x, 0.1 + 2 ** -54), mul(x, 0.1 + 2 ** -20), mul(x, -0.1)], shapes: [[2]] },
+  { f: (x) => [mul(x, 0.1), mul(x, 0.10000000149011612)], shapes: [[2]] },
+  { f: (x) => sub(mul(x, 2), mul(sin(x), 3)), shapes: [[2]] },
+  { f: (x) => { const b = mul(sin(x), 3); return sub(mul(x, 2), b) }, shapes: [[2]] },
+  { f: (x) => div(mul(mul(x, 1), 2), 1), shapes: [[2]] },
+  { f: (x) => mul(x, broadcastTo(1, [3, 1])), shapes: [[1, 2]] },
+  // programs that differ in shapes, in what is returned, in which input is which
+  { f: (x) => sum(x), shapes: [[3]] },
+  { f: (x) => sum(x), shapes: [[4]] },
+  { f: (x) => { const [s, c] = [sin(x), cos(x)]; return [s, s, c] }, shapes: [[2]] },
+  { f: (x) => { const [s, c] = [sin(x), cos(x)]; return [s, c, c] }, shapes: [[2]] },
+  { f: (x, y) => sub(x, y), shapes: [[2], [2]] },
+  { f: (x, y) => sub(y, x), shapes: [[2], [2]] },
+  { f: (x) => [sum(x, { axis: 0 }), sum(x, { axis: 1 })], shapes: [[2, 2]] },
+  { f: (x) => add(sin(slice(x, [0], [2])), slice(x, [1], [3])), shapes: [[3]] },
+  { f: (x) => add(sin(slice(x, [1], [3])), slice(x, [0], [2])), shapes: [[3]] },
+  { f: (x) => own(x), shapes: [[2]], values: true },
+  // parts of a concat
+  { f: (x) => { const t = tanh(x); return stack([t, t], { axis: 1 }) }, shapes: [[3]] },
+  { f: (x) => { const t = tanh(x); return [stack([t, sin(x)], { axis: 1 }), reshape(t, [3, 1]), cumsum(t)] }, shapes: [[3]] },
+  { f: (x) => { const [c, s] = [cos(x), sin(x)]; const m = stack([stack([c, mul(s, -1)], { axis: -1 }), stack([s, c], { axis: -1 })], { axis: -2 }); return matmul(m, m) }, shapes: [[3]] },
+  { f: (x, w) => { const a = sin(x); const z = add(concat([a, cos(x)]), matmul(w, x)); return [add(matmul(w, a), z)] }, shapes: [[2], [4, 2]] },
+  { f: (x) => { const a = sin(x); return [concat([a, cos(a)]), a] }, shapes: [[3]] },
+  { f: (x) => { const a = sin(x); return concat([transpose(a), a], { axis: 1 }) }, shapes: [[3, 3]] },
+  { f: (x) => { const a = sin(x); return concat([slice(a, [1, 0], [3, 3]), a]) }, shapes: [[3, 3]] },
+  { f: (x, w) => concat([matmul(x, w), sin(x)], { axis: 1 }), shapes: [[3, 3], [3, 3]] },
+  { f: (x, w) => { const p = matmul(x, w); return concat([transpose(p), sin(x)], { axis: 1 }) }, shapes: [[3, 3], [3, 3]] },
+  { f: (x) => concat([sum(x, { axis: 0, keepdims: true }), sum(x, { axis: 1, keepdims: true })], { axis: 1 }), shapes: [[1, 3]] },
+  { f: (x) => { const a = sin(x); const c = concat([a, cos(x)], { axis: 1 }); return add(cumsum(a, { axis: 0 }), slice(c, [0, 2], [3, 4])) }, shapes: [[3, 2]] },
+  // views of views, steps, batches
+  { f: (x) => reshape(transpose(slice(x, [0, 1], [4, 5], [2, 2])), [4]), shapes: [[4, 6]] },
+  { f: (x) => cumsum(transpose(x), { axis: 0 }), shapes: [[2, 3]] },
+  { f: (x) => reshape(transpose(x, [1, 0, 2]), [3, 2, 2]), shapes: [[2, 3, 2]] },
+  { f: (x) => reshape(x, [2, 2, 3]), shapes: [[4, 3]] },
+  { f: (x) => reshape(slice(mul(x, x), [0, 0], [4, 2]), [2, 4]), shapes: [[4, 3]] },
+  { f: (x, y) => slice(add(x, y), [1, 1, 0], [3, 3, 4], [1, 1, 2]), shapes: [[3, 3, 4], [3, 1]] },
+  { f: (x, y) => slice(mul(x, y), [0, 0], [4, 3], [2, 1]), shapes: [[4, 3], [4, 3]] },
+  { f: (x, w) => matmul(transpose(x, [1, 0, 2, 3]), w), shapes: [[2, 3, 2, 2], [3, 1, 2, 2]] },
+  { f: (x, w) => matmul(x, w), shapes: [[2, 1, 2, 3], [1, 3, 3, 2]] },
+  { f: (x) => { const [a, b, c] = parts(mul(x, x), [1, 3, 2]); return [sin(b!), add(sum(a!), mul(c!, 2))] }, shapes: [[6]] },
+  { f: (x) => unstack(pad(x, [[1, 2], [0, 1]]), { axis: 1 }), shapes: [[2, 2]] },
+  { f: (x) => pad(sin(x), [[2, 0], [1, 1]]), shapes: [[2, 2]] },
+  { f: (x, y) => map((a: E, _b: E) => sin(a), x, y), shapes: [[], [3]] },
+  { f: (x) => { const [a, b] = parts(x, 2); return add(mul(a!, b!), sum(x)) }, shapes: [[4, 2]], values: true },
+  { f: (x) => sum(x, { axis: [0, 2] }), shapes: [[2, 3, 4]] },
+  { f: (x) => sum(mul(x, reshape(sum(x, { axis: 2 }), [2, 3, 1])), { axis: 1 }), shapes: [[2, 3, 4]] },
+  { f: (x) => add(max(x, { axis: 1 }), mul(sum(x, { axis: 1 }), prod(x, { axis: 1 }))), shapes: [[3, 4]] },
+] // biome-ignore format: rows

@@ -1,0 +1,114 @@
+// What kills a mutant of the planner: programs written for it, then random ones; plans held against programs, and numbers against the reference. Run by mutants.test.ts.
+import { makeCpu } from '../../../src/backends/cpu/index.js'
+import { KernelNames } from '../../../src/backends/plan/body.js'
+import { PlanCache } from '../../../src/backends/plan/cache.js'
+import { Codes } from '../../../src/backends/plan/ints.js'
+import { buildIr } from '../../../src/backends/plan/ir.js'
+import { makePlan, type Plan } from '../../../src/backends/plan/plan.js'
+import { checkProvenance } from '../../../src/backends/plan/provenance.js'
+import { verifyMemory } from '../../../src/backends/plan/verify.js'
+import { reference } from '../../../src/backends/reference/index.js'
+import { aval } from '../../../src/core/aval.js'
+import { Identities } from '../../../src/core/identity.js'
+import type { TypedArray } from '../../../src/core/ndarray.js'
+import type { Program } from '../../../src/core/program.js'
+import * as cd from '../../../src/index.js'
+import { agree, checkProgram, trace } from '../../laws/generator/checks.js'
+import { generate } from '../../laws/generator/generate.js'
+import { type Lanes, laneOf, runOn } from '../../laws/generator/lanes.js'
+import { sharp } from './sharp.js'
+
+const [, , given] = process.argv
+const runs = Number(given ?? 300)
+
+/** Plans for a device's words and limits, without the device. */
+const gpuBytes = { f64: 4, f32: 4, i32: 4, bool: 4 }
+const ids = new Identities()
+const plans = new PlanCache<Plan>(2 ** 25, () => 1000)
+const names = new KernelNames(ids)
+const planned = (program: Program): void => {
+  const ir = buildIr(program, ids)
+  const limits = { nodes: 64, buffers: 12, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes: gpuBytes }
+  const { made } = plans.get(ir.key, () => makePlan(ir, limits, names))
+  verifyMemory(made)
+  checkProvenance({ program, ir, plan: made, itemBytes: gpuBytes }, ids)
+}
+
+/** Two codes of two words with one hash, found by trying. */
+const collision = (hash: (code: readonly number[]) => number): readonly [readonly number[], readonly number[]] => {
+  const seen = new Map<number, readonly number[]>()
+  for (let i = 1; ; i++) {
+    const code = [i, Math.imul(i, 0x9e3779b1)]
+    const h = hash(code)
+    const other = seen.get(h)
+    if (other !== undefined) return [other, code]
+    seen.set(h, code)
+  }
+}
+const fnv = (code: readonly number[]): number => code.reduce((h, x) => Math.imul(h ^ x, 0x01000193), 0x811c9dc5)
+/** Equal hashes are no equal keys. */
+const tables = (): void => {
+  const [a, b] = collision(fnv)
+  const codes = new Codes()
+  codes.add(a)
+  if (codes.find(b) >= 0) throw new Error('a code was found by its hash')
+  if (codes.find(a) !== 0) throw new Error('a code was not found')
+  const cache = new PlanCache<number>(2 ** 20, () => 1)
+  cache.get(Int32Array.from(a), () => 1)
+  if (cache.get(Int32Array.from(b), () => 2).made !== 2) throw new Error('a plan was found by its hash')
+}
+
+const oracle = reference()
+const backends = [makeCpu({ verify: true, simd: true }), makeCpu({ verify: true, simd: false })]
+const lanes: Lanes = { oracle, lanes: [laneOf('simd', backends[0]!), laneOf('plain', backends[1]!)], without: new Map() }
+
+const inputsOf = (program: Program): TypedArray[] =>
+  program.inputs.map((x, k) => {
+    const make = { f64: Float64Array, f32: Float32Array, i32: Int32Array, bool: Uint8Array }[x.dtype]
+    const data = new make(x.aval.size)
+    for (let i = 0; i < data.length; i++)
+      data[i] = x.dtype === 'i32' ? (i * 7 + k) % 5 : x.dtype === 'bool' ? i % 2 : Math.sin(1 + 3 * k + i)
+    return data
+  })
+/** A program written for a fault, and its gradient, on every backend. */
+const sharpened = (): void => {
+  for (const { f, shapes, dtype = 'f64', values = false } of sharp) {
+    const avals = shapes.map((s) => aval(s, dtype))
+    const own = Object.defineProperty((...xs: readonly unknown[]) => f(...(xs as cd.AnyExpr[])), 'length', { value: shapes.length })
+    const loss = Object.defineProperty(
+      (...xs: readonly unknown[]) => {
+        const ys = [f(...(xs as cd.AnyExpr[]))].flat() as readonly cd.AnyExpr[]
+        return ys.map((y) => cd.sum(cd.sin(y))).reduce((a, b) => cd.add(a, b))
+      },
+      'length',
+      { value: shapes.length },
+    )
+    const gradient = (cd.grad as unknown as (f: unknown, o: unknown) => (...xs: readonly unknown[]) => unknown)(loss, {
+      wrt: shapes.map((_, i) => i),
+    })
+    for (const g of values ? [own] : [own, gradient]) {
+      const program = trace(g, avals)
+      planned(program)
+      const inputs = inputsOf(program)
+      const want = runOn(oracle, program, inputs)
+      for (const b of backends) agree('values', runOn(b, program, inputs), want, [{ program, inputs }])
+    }
+  }
+}
+
+const killed = (what: string): never => {
+  console.log(`killed ${what.split('\n')[0]!.slice(0, 160)}`)
+  process.exit(3)
+}
+try {
+  tables()
+  sharpened()
+} catch (e) {
+  killed(`by a program written for it: ${(e as Error).message}`)
+}
+for (let seed = 1; seed <= runs; seed++) {
+  const { program } = generate(seed, seed % 5 === 0 ? 'dag' : 'all')
+  const failure = checkProgram(program, [], { lanes, law: 'none' })
+  if (failure !== undefined) killed(`by random program ${seed}: ${failure.what}`)
+}
+console.log('survived')
