@@ -107,7 +107,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   erf: scalarRule(op.erf, ({ x: [x] }) => [mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   lgamma: singular(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
-  polygamma: singular(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygamma(params.n + 1, x)]),
+  polygamma: singular(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygammaOf(params.n + 1, x)]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
   relu: {

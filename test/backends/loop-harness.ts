@@ -1,6 +1,7 @@
 /** Loops run in a memory of their own: by WebAssembly, in plain JavaScript, and by the definition, index by index. */
 import { runLoop, Views } from '../../src/backends/cpu/plain.js'
 import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'
+import { loopScratchBytes } from '../../src/backends/cpu/wasm/totals.js'
 import type { Access, Body, Fold, LoopKernel, LoopOutput } from '../../src/backends/plan/kernel.js'
 import { itemBytes } from '../../src/core/aval.js'
 import { allocate, type TypedArray, viewOf } from '../../src/core/ndarray.js'
@@ -58,10 +59,11 @@ export const compileLoop = (kernel: LoopKernel, memory: WebAssembly.Memory): ((r
 export const byWasm = (c: Case): TypedArray[] => {
   const { at, end } = layOut(c)
   const record = Math.ceil(end / 16) * 16
-  const memory = new WebAssembly.Memory({ initial: Math.ceil((record + 4096) / 65536) })
+  const scratch = record + 4096
+  const memory = new WebAssembly.Memory({ initial: Math.ceil((scratch + loopScratchBytes(c.kernel)(c.sizes)) / 65536) })
   const buffer = memory.buffer as ArrayBuffer
   const views = prepare(c, buffer, at)
-  const w = words(c, at)
+  const w = [...words(c, at), scratch]
   new Int32Array(buffer, record, w.length).set(w)
   compileLoop(c.kernel, memory)(record)
   return views

@@ -39,7 +39,7 @@ describe('values', () => {
       [[9], [13]],
     ])
     expect(nested(matmulAdd([[1]], [[1, 2]], [[3], [4]]))).toEqual([[12]])
-    expect(asNode(matmul([[1]], makeTensor([true], [1, 1]))).dtype).toBe('f32')
+    expect(asNode(matmul([[1]], makeTensor([true], [1, 1]))).dtype).toBe('i32')
     expect(nested(matmul([[], []], makeTensor([], [0, 2])))).toEqual([
       [0, 0],
       [0, 0],

@@ -2,7 +2,6 @@
 import { aval, isFloat } from '../aval.js'
 import { castNode } from '../cast.js'
 import { binary, broadcastAvals, elementwise as declare, unary } from '../elementwise.js'
-import { raise } from '../explain.js'
 import { apply, asExpr, asNode, CONST, type Node } from '../expr.js'
 import { dtypeOf } from '../given.js'
 import { lift, liftPair } from '../lift.js'

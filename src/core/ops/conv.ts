@@ -8,7 +8,7 @@ import { liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
-import { showShape } from '../shape.js'
+import { MAX_SIZE, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import { reshapeNode } from './layout.js'
 
@@ -38,6 +38,16 @@ const four = (a: Aval, op: string): Four =>
         fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
       })
 
+/** Two strides and two dilations from 1 up, four paddings: whatever they are multiplied by is bounded by the largest array. */
+export const checkGeometry = (op: string, of: Readonly<Record<string, readonly number[]>>, padding: readonly number[]): void => {
+  const good = (list: readonly number[], n: number, least: number): boolean =>
+    list.length === n && list.every((x) => Number.isInteger(x) && x >= least && x <= MAX_SIZE)
+  for (const [what, list] of Object.entries(of))
+    if (!good(list, 2, 1))
+      raise({ _tag: 'BadInput', where: op, reason: `${what} is ${showShape(list)}.`, fix: 'give two positive integers.' })
+  if (!good(padding, 4, 0))
+    raise({ _tag: 'BadInput', where: op, reason: `padding is ${showShape(padding)}.`, fix: 'give four numbers: top, bottom, left, right.' })
+}
 /** Length of the result along one axis. */
 export const windowed = (n: number, k: number, stride: number, before: number, after: number, dilation: number): number =>
   Math.floor((n + before + after - (dilation * (k - 1) + 1)) / stride) + 1
@@ -50,6 +60,7 @@ const outSize = (h: number, w: number, kh: number, kw: number, p: ConvParams): r
 const convShape = (x: Aval, k: Aval, p: ConvParams, op = 'conv'): Aval => {
   const [n, c, h, w] = four(x, op)
   const [o, ci, kh, kw] = four(k, op)
+  checkGeometry(op, { stride: p.stride, dilation: p.dilation }, p.padding)
   if (c !== ci * p.groups || o % p.groups !== 0)
     raise({
       _tag: 'ShapeMismatch',
@@ -158,10 +169,21 @@ export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'fl
   source: 'Dumoulin and Visin 2016',
 })
 
+/** Height and width of an argument that is not there; raises where they are missing. */
+export const sizeGiven = (op: string, size: readonly number[] | undefined): readonly [number, number] =>
+  size?.length === 2
+    ? (size as readonly [number, number])
+    : raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `size is ${size === undefined ? 'missing' : showShape(size)}.`,
+        fix: 'give height and width.',
+      })
+
 const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
   const [n] = four(yBar, 'convInput')
   const [, ci] = four(k, 'convInput')
-  const x = aval([n, ci * p.groups, p.size![0]!, p.size![1]!], yBar.dtype)
+  const x = aval([n, ci * p.groups, ...sizeGiven('convInput', p.size)], yBar.dtype)
   const y = convShape(x, k, p, 'convInput')
   if (!sameAval(y, yBar))
     raise({
@@ -189,7 +211,7 @@ export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['f
 const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
   const [, c] = four(x, 'convKernel')
   const [, o] = four(yBar, 'convKernel')
-  const k = aval([o, c / p.groups, p.size![0]!, p.size![1]!], x.dtype)
+  const k = aval([o, c / p.groups, ...sizeGiven('convKernel', p.size)], x.dtype)
   const y = convShape(x, k, p, 'convKernel')
   if (!sameAval(y, yBar))
     raise({

@@ -107,8 +107,18 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
   codec: customCodec,
   dtypes: 'own',
   shapeRule: (args, { name, program }): readonly Aval[] => {
+    if (args.length > program.inputs.length)
+      raise({ _tag: 'BadInput', where: name, reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
     program.inputs.forEach((x, i) => {
       const a = args[i]
+      if (a !== undefined && a.dtype !== x.dtype)
+        raise({
+          _tag: 'DTypeMismatch',
+          op: name,
+          dtypes: args.map((y) => y.dtype),
+          reason: `argument ${i} is ${a.dtype}, the function was traced with ${x.dtype}`,
+          fix: 'cast the argument.',
+        })
       if (a === undefined || !sameAval(a, x.aval))
         raise({
           _tag: 'ShapeMismatch',

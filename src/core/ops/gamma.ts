@@ -87,8 +87,10 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
 export const polygamma = (n: number, x: unknown): AnyExpr => {
   if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
     raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
-  return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
+  return polygammaOf(n, x)
 }
+/** As `polygamma`, of the orders that its derivatives have too. */
+export const polygammaOf = (n: number, x: unknown): AnyExpr => asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
 /**
  * The logarithmic derivative of gamma: polygamma(0, x).
  *

@@ -9,7 +9,7 @@ import { naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { asLine, asPlane, onPlane, type Padding, paddingOf, perAxis, windowed } from './conv.js'
+import { asLine, asPlane, checkGeometry, onPlane, type Padding, paddingOf, perAxis, sizeGiven, windowed } from './conv.js'
 
 export interface PoolParams {
   readonly window: readonly number[]
@@ -29,6 +29,7 @@ const codec = t.intersection([
 const out = (x: Aval, p: PoolParams, op: string): Aval => {
   if (x.shape.length !== 4)
     raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `needs rank 4, got ${showShape(x.shape)}.`, fix: 'x is [n, c, h, w].' })
+  checkGeometry(op, { window: p.window, stride: p.stride }, p.padding)
   const [n, c, h, w] = x.shape as readonly [number, number, number, number]
   const oh = windowed(h, p.window[0]!, p.stride[0]!, p.padding[0]!, p.padding[1]!, 1)
   const ow = windowed(w, p.window[1]!, p.stride[1]!, p.padding[2]!, p.padding[3]!, 1)
@@ -49,7 +50,17 @@ const out = (x: Aval, p: PoolParams, op: string): Aval => {
     })
   return aval([n, c, oh, ow], x.dtype)
 }
-const planeShape = (y: Aval, p: PoolParams): Aval => aval([y.shape[0]!, y.shape[1]!, p.size![0]!, p.size![1]!], y.dtype)
+const planeShape = (y: Aval, p: PoolParams, op: string): Aval => {
+  if (y.shape.length !== 4)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [y.shape],
+      reason: `needs rank 4, got ${showShape(y.shape)}.`,
+      fix: 'yBar is [n, c, oh, ow].',
+    })
+  return aval([y.shape[0]!, y.shape[1]!, ...sizeGiven(op, p.size)], y.dtype)
+}
 
 /** Calls f(window, positions of it inside x's plane) for every window of every plane. */
 const eachWindow = (
@@ -64,14 +75,10 @@ const eachWindow = (
     for (let i = 0; i < oh; i++)
       for (let j = 0; j < ow; j++) {
         const positions: number[] = []
-        for (let u = 0; u < p.window[0]!; u++) {
-          const r = i * p.stride[0]! - p.padding[0]! + u
-          if (r < 0 || r >= h) continue
-          for (let v = 0; v < p.window[1]!; v++) {
-            const s = j * p.stride[1]! - p.padding[2]! + v
-            if (s >= 0 && s < w) positions.push(r * w + s)
-          }
-        }
+        // Only what lies inside the plane: a window may be much larger.
+        const [top, left] = [i * p.stride[0]! - p.padding[0]!, j * p.stride[1]! - p.padding[2]!]
+        const [bottom, right] = [Math.min(h, top + p.window[0]!), Math.min(w, left + p.window[1]!)]
+        for (let r = Math.max(0, top); r < bottom; r++) for (let s = Math.max(0, left); s < right; s++) positions.push(r * w + s)
         f((q * oh + i) * ow + j, q * h * w, positions)
       }
 }
@@ -130,7 +137,7 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
   codec,
   dtypes: ['float', 'i32'],
   shapeRule: ([y, index], p) => {
-    const plane = planeShape(y!, p)
+    const plane = planeShape(y!, p, 'unpool')
     if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!))
       raise({
         _tag: 'ShapeMismatch',
@@ -216,7 +223,7 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
   codec,
   dtypes: ['float'],
   shapeRule: ([y], p) => {
-    const plane = planeShape(y!, p)
+    const plane = planeShape(y!, p, 'avgPoolInput')
     const pooled = out(plane, p, 'avgPoolInput')
     if (!sameAval(pooled, y!))
       raise({

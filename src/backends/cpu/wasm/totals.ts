@@ -3,8 +3,8 @@
  *
  * A sum over an outer axis adds a row to what memory holds, once for every step of that axis. In f32 each step rounds: the mean of 2^25
  * ones would be 0.5. Here the rows are promoted and added in f64, and rounded when the outer axis is done. Rows are walked in strips of
- * STRIP elements, so that the totals of one strip stay in the first cache, however long rows are. (Measured against columns held in
- * registers down the whole outer axis: that needs no scratch, but reads one line of each page, and is three times slower on wide arrays.)
+ * STRIP elements, so that the totals of one strip stay in the first cache, however long rows are. Columns held in registers down the
+ * whole outer axis would need no scratch, but read one line of each page.
  */
 import type { LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
