@@ -52,7 +52,8 @@ const ways: Readonly<Record<string, Way>> = {
   /** One function at ever other shapes. */
   shapes: (backend) => {
     const f = cd.compile((y: cd.AnyExpr) => cd.sum(cd.mul(cd.tanh(y), y)), backend)
-    return (i) => void f(cd.tensor(new Float64Array(1 + (i % 1000)), [1, 1 + (i % 1000), ...new Array<number>(Math.floor(i / 1000)).fill(1)]))
+    return (i) =>
+      void f(cd.tensor(new Float64Array(1 + (i % 1000)), [1, 1 + (i % 1000), ...new Array<number>(Math.floor(i / 1000)).fill(1)]))
   },
 }
 
