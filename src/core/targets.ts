@@ -5,7 +5,7 @@ import { elementsOf, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
 import type { Program } from './program.js'
 import { sameShape } from './shape.js'
-import { isTensor, type Tensor } from './tensor.js'
+import { describe, isTensor, type Tensor } from './tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef } from './tree.js'
 
 /** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved; and how many unresolved calls read it on its device. */
@@ -81,7 +81,7 @@ export const readTargets = (outputs: unknown): Targets => {
         : raise({
             _tag: 'BadInput',
             where: `into: ${leafPaths(def)[i]}`,
-            reason: 'is not a tensor.',
+            reason: `${describe(l)} is not a tensor.`,
             fix: 'outputs are tensors; make them with tensor or zeros.',
           }),
   )
