@@ -70,16 +70,17 @@ describe('signatures', () => {
         cd.tensor(new Float64Array(1 + Math.floor(n / 20))),
       ])
       const found = given.map((args) => signatures.find(args).p)
-      const times = Array.from({ length: 15 }, () => {
+      // the quickest of many short ones: other processes are at work too
+      const times = Array.from({ length: 200 }, (_, r) => {
         const t = performance.now()
-        for (let k = 0; k < 1000; k++) signatures.find(given[(k * 7919) % count]!)
+        for (let k = 100 * r; k < 100 * (r + 1); k++) signatures.find(given[(k * 7919) % count]!)
         return performance.now() - t
       })
       for (const [k, args] of given.entries()) expect(signatures.find(args).p).toBe(found[k])
-      return times.sort((a, b) => a - b)[3]!
+      return Math.min(...times)
     }
     // a search through 3,000 takes a hundred times as long
-    expect(time(3000)).toBeLessThan(10 * time(30))
+    expect(time(3000)).toBeLessThan(20 * time(30))
   })
 
   it('differ by structure, names, dtype and shape, and by nothing else', () => {
