@@ -50,6 +50,65 @@ if (Object.keys(check).length === 0) throw new Error('codual/check exports nothi
 console.log('ran')
 `
 
+/**
+ * Both copies in one process (an import here, a require there), and what the one made given to the other: the right numbers, or one error
+ * that says that there are two copies. What is wrong is told, all of it.
+ */
+const copies = `
+import { createRequire } from 'node:module'
+import * as esm from 'codual'
+const cjs = createRequire(import.meta.url)('codual')
+if (esm.tensor === cjs.tensor) throw new Error('one copy: this test has nothing to test')
+const wrong = []
+for (const [from, a, b] of [['ESM to CJS', esm, cjs], ['CJS to ESM', cjs, esm]]) {
+  const x = a.tensor([1, 2, 3])
+  const own = (c) => c.unary({ name: 'cube', scalar: (v) => v ** 3, source: 'test' })
+  const ruled = (ops) => {
+    const cube = own(b)
+    const rule = a.scalarRule(cube, ({ x: [v] }) => [ops.mul(3, ops.mul(v, v))])
+    return b.makeCodual(b.coreRegistry.with(rule), b.cpu()).grad((y) => b.sum(cube(y)))([1, 2])
+  }
+  // Numbers of the one and of the other are built in turn, so that orders clash where they can.
+  for (let i = 0; i < 50; i++) b.add(1, b.tensor([i]))
+  const square = a.fn({ x: a.f64(3) }, ({ x }) => a.sum(a.mul(x, x)))
+  const exchanges = {
+    'a tensor as an argument': [() => b.grad((y) => b.sum(b.mul(y, y)))(x), [2, 4, 6]],
+    'a tensor of a compiled function': [() => { const f = b.compile((y) => b.mul(y, 2)); f(x); return f(x) }, [2, 4, 6]],
+    'a tensor that is captured': [() => b.compile((y) => b.sum(b.mul(y, x)))([1, 1, 1]), [6]],
+    'a tensor in an expression': [() => b.evaluate(b.add(b.mul(x, 2), x)), [3, 6, 9]],
+    'a tensor as a target': [() => { const t = a.tensor([0, 0, 0]); b.compile((y) => b.mul(y, 2)).into(t)(b.tensor([1, 2, 3])); return t }, [2, 4, 6]],
+    'an expression in another': [() => b.evaluate(b.add(a.add(a.mul(x, 2), 1), 1)), [4, 6, 8]],
+    'an expression to evaluate': [() => b.evaluate(a.add(a.mul(x, 2), 1)), [3, 5, 7]],
+    'an expression that is captured': [() => { const e = a.add(x, 1); return b.compile((y) => b.mul(y, e))([1, 1, 1]) }, [2, 3, 4]],
+    'operations in a body': [() => b.grad((y) => a.sum(a.mul(y, y)))([1, 2]), [2, 4]],
+    'a fn to a transform': [() => b.grad(square)({ x: [1, 2, 3] }).x, [2, 4, 6]],
+    'a fn to compile': [() => b.compile(square)({ x: [1, 2, 3] }), [14]],
+    'a fn in a body': [() => b.grad((y) => square({ x: y }))([1, 2, 3]), [2, 4, 6]],
+    'a declaration': [() => b.fn({ x: a.f64(3) }, ({ x }) => b.sum(x))({ x: [1, 2, 3] }), [6]],
+    'a backend': [() => b.compile((y) => b.sum(b.mul(y, y)), a.cpu())([1, 2, 3]), [14]],
+    'a backend, for a whole kernel': [() => b.compile((y) => b.sort(y), a.cpu())([3, 1, 2]), [1, 2, 3]],
+    'the reference': [() => b.compile((y) => b.sum(b.mul(y, y)), a.reference())([1, 2, 3]), [14]],
+    'a registry': [() => b.makeCodual(a.coreRegistry, b.cpu()).grad((y) => b.sum(b.mul(y, y)))([1, 2, 3]), [2, 4, 6]],
+    'a rule': [() => ruled(a), [3, 12]],
+    'a rule over operations of the other': [() => ruled(b), [3, 12]],
+    'a primitive': [() => { const cube = own(a); return b.compile((y) => cube(y))([1, 2]) }, [1, 8]],
+    'a program': [() => b.fromProgram(a.toProgram((y) => a.sum(a.mul(y, y)))([1, 2, 3]))([1, 2, 3]), [14]],
+    'a program as JSON': [() => b.fromProgram(b.fromJSON(a.toJSON(a.toProgram((y) => a.sum(a.mul(y, y)))([1, 2, 3]))).right)([1, 2, 3]), [14]],
+    'an error': [() => { try { a.raise({ _tag: 'BadInput', where: 'f', reason: 'a test.' }) } catch (e) { return { data: [Number(b.isAdException(e) && b.explain(e.error).includes('a test.'))] } } }, [1]],
+  }
+  for (const [name, [exchange, want]] of Object.entries(exchanges)) {
+    let got
+    try {
+      got = [...exchange().data].join()
+    } catch (e) {
+      got = (esm.isAdException(e) || cjs.isAdException(e)) && /another copy of codual/.test(e.message) ? want.join() : String(e && e.stack)
+    }
+    if (got !== want.join()) wrong.push(from + ': ' + name + ': ' + got + ', and not ' + want.join())
+  }
+}
+if (wrong.length > 0) throw new Error(wrong.join('; '))
+`
+
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
@@ -94,6 +153,8 @@ try {
       write('cjs.cjs', `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${body}`)
       step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
       step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
+      write('copies.mjs', copies)
+      step('what one copy made, another takes or refuses by name', () => run(process.execPath, ['copies.mjs'], user))
 
       write('types.mts', types)
       write('types.cts', types)

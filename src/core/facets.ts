@@ -4,6 +4,7 @@ import { raise } from './explain.js'
 import type { Lowering, LoweringTable } from './lowered.js'
 import type { NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
+import { OTHER_COPY } from './registry.js'
 
 /** What the planner makes of a primitive, without a kernel of its own. */
 export type PlannedAs = 'view' | 'copy' | 'fold' | 'gemm' | 'loop' | 'in place' | 'written out'
@@ -141,7 +142,15 @@ export class Facets<I, W> {
   /** The facet of a primitive; raises MissingKernel. */
   of(primitive: AnyPrimitive): Exclude<Facet<I, W>, Missing> {
     const facet = this.given.get(primitive) ?? this.shipped.get(primitive) ?? (primitive.class === 'elementwise' ? perElement() : undefined)
-    if (facet === undefined) return raise(this.missing(primitive, 'its tables have no row for it.'))
+    if (facet === undefined) {
+      const other = [...this.shipped.keys()].some((p) => p.name === primitive.name)
+      return raise(
+        this.missing(
+          primitive,
+          other ? `the one it has is for another primitive of this name: ${OTHER_COPY}` : 'its tables have no row for it.',
+        ),
+      )
+    }
     return facet.kind === 'missing' ? raise(this.missing(primitive, `left out: ${facet.reason}.`)) : facet
   }
   /** The inline code of an elementwise primitive; undefined where its function of numbers is called. */

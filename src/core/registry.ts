@@ -147,6 +147,10 @@ export const registryMonoid: Monoid<Registry> = {
 export const withoutDuplicates = (r: Registry): E.Either<AdError, Registry> =>
   r.duplicates.length === 0 ? E.right(r) : E.left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
 
+/** Why a primitive may have the name of another one, and what to do. */
+export const OTHER_COPY =
+  'one of your own, which wants a name of its own, or one of another copy of codual: load it once, by import or by require.'
+
 /** A facet of a primitive's rule; raises MissingRule. */
 export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
   registry: Registry,
@@ -155,7 +159,8 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
   neededBy: string,
 ): NonNullable<Rule[K]> => {
   const found = registry.rules.get(primitive.name)
-  const own = found !== undefined && found.primitive === primitive ? found : undefined
+  const own = found?.primitive === primitive ? found : undefined
+  const other = found !== undefined && own === undefined
   return (own?.[facet] ??
     raise({
       _tag: 'MissingRule',
@@ -164,5 +169,6 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
       arity: primitive.args.length,
       neededBy,
       ...(own?.missing !== undefined && { fix: `its author left it out: ${own.missing}.` }),
+      ...(other && { fix: `the registry's rule is for another primitive of this name: ${OTHER_COPY}` }),
     })) as NonNullable<Rule[K]>
 }

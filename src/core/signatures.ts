@@ -76,7 +76,14 @@ const keyOf = (def: TreeDef, avals: readonly Aval[]): string => {
 /** Deeper arguments are read, and refused there. */
 const DEPTH = 32
 /** The same of arguments that are tensors, and records and tuples of them; undefined for others, which are read first. */
-const keyOfArgs = (x: unknown, depth = 0): string | undefined => {
+const keyOfArgs = (args: readonly unknown[]): string | undefined => {
+  try {
+    return keyIn(args, 0)
+  } catch {
+    return undefined // an argument that cannot be read: whoever reads it says so
+  }
+}
+const keyIn = (x: unknown, depth: number): string | undefined => {
   if (isTensor(x)) return leafKey(x)
   if (typeof x !== 'object' || x === null || depth > DEPTH) return undefined
   const tuple = Array.isArray(x)
@@ -84,7 +91,7 @@ const keyOfArgs = (x: unknown, depth = 0): string | undefined => {
   const keys = tuple ? [] : Object.keys(x).sort()
   const items: string[] = []
   for (const y of tuple ? x : keys.map((k) => (x as Record<string, unknown>)[k])) {
-    const item = keyOfArgs(y, depth + 1)
+    const item = keyIn(y, depth + 1)
     if (item === undefined) return undefined
     items.push(item)
   }

@@ -44,29 +44,22 @@ export interface Making {
   /** The program's plan for arguments and results that are stored so. */
   readonly planned: (stored: Stored) => Prepared
   readonly poison: boolean
+  /** Bytes that it holds in the host's memory, about. */
+  readonly bytes: number
   readonly explain: () => Explanation
 }
-
-type Residents = Map<string, Promise<Resident>>
-const free = (residents: Residents): void => {
-  for (const made of residents.values())
-    void made.then(
-      (r) => r.dispose(),
-      () => undefined,
-    )
-}
-/** Programs that nobody disposed: the engine says when they are gone. */
-const forgotten = /*#__PURE__*/ new FinalizationRegistry<Residents>(free)
 
 export class WebGpuExecutable implements AsyncExecutable {
   /** By what is stored as f16. */
-  private readonly residents: Residents = new Map()
+  private readonly residents = new Map<string, Promise<Resident>>()
   private disposed = false
   readonly explain: () => Explanation
 
+  readonly bytes: number
+
   private constructor(private readonly of: Making) {
+    this.bytes = of.bytes
     this.explain = of.explain
-    forgotten.register(this, this.residents, this.residents)
   }
 
   static async make(of: Making): Promise<WebGpuExecutable> {
@@ -237,8 +230,11 @@ export class WebGpuExecutable implements AsyncExecutable {
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
-    forgotten.unregister(this.residents)
-    free(this.residents)
+    for (const made of this.residents.values())
+      void made.then(
+        (r) => r.dispose(),
+        () => undefined,
+      )
   }
 }
 

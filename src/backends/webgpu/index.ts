@@ -182,6 +182,8 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
           return { program, ir, plan: made, lower: (on) => lower(made, on) }
         },
         poison: options.poison === true,
+        // the plan, its shaders and records, which take about as much again, and the program's nodes
+        bytes: 2 * planBytes(plan) + 800 * ir.values.length,
         explain: explained,
       })
     },
