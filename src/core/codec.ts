@@ -80,7 +80,13 @@ const nested = (x: unknown, rank: number, path: Path, r: Report): Found | undefi
     } else if (!Array.isArray(y)) wrong([...path, ...at], y, `ragged: expected an array of ${shape[depth]}, found ${describe(y)}`)
     else if (y.length !== shape[depth]) wrong([...path, ...at], y, `ragged: expected ${shape[depth]} entries, found ${y.length}`)
     else {
+      let holes = 0
       for (let i = 0; i < y.length; i++) {
+        // A sparse array may have any length, and no entries.
+        if (!(i in y) && ++holes > LISTED) {
+          wrong([...path, ...at.slice(0, depth)], y, `sparse: more than ${LISTED} of its ${y.length} entries are holes`)
+          break
+        }
         at[depth] = i
         go(y[i], depth + 1)
       }
