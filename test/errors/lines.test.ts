@@ -124,19 +124,19 @@ describe('lines without an error', () => {
 })
 
 describe('the first frame outside the library, wherever it lies', () => {
-  const packed = '/home/u/app/node_modules/codual'
+  const packed = '/srv/u/app/node_modules/codual'
   it.each([
-    ['packed, ESM', `file://${packed}/dist/chunk-A1.js`, `file://${packed}/dist/index.js`, 'file:///home/u/app/main.mjs'],
-    ['packed, CommonJS', `${packed}/dist/chunk-A1.cjs`, `${packed}/dist/index.cjs`, '/home/u/app/main.cjs'],
-    ['its checker', `${packed}/dist/chunk-A1.js`, `${packed}/dist/check/index.js`, '/home/u/app/main.js'],
-    ['all in the file of the checker', `${packed}/dist/check/index.cjs`, `${packed}/dist/index.cjs`, '/home/u/app/main.js'],
-    ['mapped back to sources', `${packed}/src/core/explain.ts`, `${packed}/src/modes/operators.ts`, '/home/u/app/src/main.ts'],
+    ['packed, ESM', `file://${packed}/dist/chunk-A1.js`, `file://${packed}/dist/index.js`, 'file:///srv/u/app/main.mjs'],
+    ['packed, CommonJS', `${packed}/dist/chunk-A1.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.cjs'],
+    ['its checker', `${packed}/dist/chunk-A1.js`, `${packed}/dist/check/index.js`, '/srv/u/app/main.js'],
+    ['all in the file of the checker', `${packed}/dist/check/index.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.js'],
+    ['mapped back to sources', `${packed}/src/core/explain.ts`, `${packed}/src/modes/operators.ts`, '/srv/u/app/src/main.ts'],
     ['sources that the root of them exports', `${packed}/src/core/sites.ts`, `${packed}/src/index.ts`, `${packed}/test/a.test.ts`],
     [
       'a folder with spaces and brackets',
-      '/home/u/a b (c)/codual/dist/index.js',
-      '/home/u/a b (c)/codual/dist/chunk-A1.js',
-      '/home/u/a b (c)/main.ts',
+      '/srv/u/a b (c)/codual/dist/index.js',
+      '/srv/u/a b (c)/codual/dist/chunk-A1.js',
+      '/srv/u/a b (c)/main.ts',
     ],
     ['Windows', 'C:\\app\\codual\\dist\\index.cjs', 'C:\\app\\codual\\dist\\chunk-A1.cjs', 'C:\\app\\main.cjs'],
     ['a browser', 'https://cdn.example/codual/dist/index.js', 'https://cdn.example/codual/dist/chunk-A1.js', 'https://app.example/main.js'],
