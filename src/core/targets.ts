@@ -5,7 +5,7 @@ import { elementsOf, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
 import type { Program } from './program.js'
 import { sameShape, sizeOf } from './shape.js'
-import { isTensor, type Tensor } from './tensor.js'
+import { Tensor } from './tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef } from './tree.js'
 
 /** Who writes a buffer now: no one, a call that is on the stack, or one that has not resolved; and how many unresolved calls read it on its device. */
@@ -78,7 +78,7 @@ export const readTargets = (outputs: unknown): Targets => {
   const { leaves, def } = flatten(outputs, 'outputs')
   const targets = leaves.map(
     (l, i): Tensor =>
-      isTensor(l)
+      l instanceof Tensor // an object over a tensor's prototype will do: only its elements are written
         ? l
         : raise({
             _tag: 'BadInput',
