@@ -109,6 +109,20 @@ for (const [from, a, b] of [['ESM to CJS', esm, cjs], ['CJS to ESM', cjs, esm]])
 if (wrong.length > 0) throw new Error(wrong.join('; '))
 `
 
+/** Errors name the line of the user's file, whatever an engine shows of the library's: each error is of the line that its number says. */
+const lines = `
+const line = (f) => { try { f(); return 'no error' } catch (e) { return /at ([^ ]*):(\\d+):\\d+/.exec(e.message.split('\\n')[1])?.slice(1, 3).join(':') } }
+const own = (n) => 'FILE:' + n
+const cube = unary({ name: 'ruleless', scalar: (x) => x ** 3, source: 'definition' })
+const found = [
+  line(() => add([1, 2], [1, 2, 3])),
+  line(() => grad((x) => sum(cube(x)))([1, 2])),
+  line(() => compile((x) => sum(add(x, [1, 2, 3])))([1, 2])),
+]
+found.forEach((at, i) => { if (at === undefined || !at.endsWith(own(i + 6))) throw new Error('expected ' + own(i + 6) + ', got ' + at) })
+console.log('ran')
+`
+
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
@@ -155,6 +169,16 @@ try {
       step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
       write('copies.mjs', copies)
       step('what one copy made, another takes or refuses by name', () => run(process.execPath, ['copies.mjs'], user))
+
+      const parts = 'add, compile, grad, sum, unary'
+      const file = (name: string, head: string): void => write(name, `${head}${lines.replaceAll('FILE', name)}`)
+      file('lines.mjs', `import { ${parts} } from 'codual'`)
+      file('lines.cjs', `const { ${parts} } = require('codual')`)
+      file('lines.ts', `import { ${parts} } from 'codual'`)
+      for (const name of ['lines.mjs', 'lines.cjs'])
+        for (const flags of [[], ['--enable-source-maps']])
+          step(`errors name the user's line: node ${[...flags, name].join(' ')}`, () => run(process.execPath, [...flags, name], user))
+      step("errors name the user's line: tsx lines.ts", () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'lines.ts'], user))
 
       write('types.mts', types)
       write('types.cts', types)

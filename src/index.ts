@@ -10,7 +10,7 @@ import { makeCustomRule } from './core/custom-rule.js'
 import { runCore, runSyncCore } from './core/effects.js'
 import { raise } from './core/explain.js'
 import { type KernelTable, kernelTable } from './core/facets.js'
-import { type Names as OptionNames, optionsOf } from './core/given.js'
+import { type Names as OptionNames, optionsOf, settled } from './core/given.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/json/index.js'
 import { families } from './core/ops/families.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/plugin.js'
@@ -113,7 +113,7 @@ const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
  */
 export const codualWith = (plugins: Plugin | readonly Plugin[], options?: Omit<CpuOptions, 'kernels'>): Codual => {
   optionsOf(options, codualOptions, 'codualWith')
-  const own = concatAll(pluginMonoid)((Array.isArray(plugins) ? plugins : [plugins]).map((p) => pluginIn(p, 'codualWith')))
+  const own = concatAll(pluginMonoid)([settled(plugins, 'the plugins', 'codualWith')].flat().map((p) => pluginIn(p, 'codualWith')))
   const all = uniquePlugin(pluginMonoid.concat(corePlugin, own))
   if (isLeft(all)) return raise(all.left)
   return makeCodual(all.right.registry, cpu({ ...options, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))

@@ -1,6 +1,8 @@
 /** What a backend is: a value that prepares programs and runs them. */
+
 import { raise } from './explain.js'
 import { shown } from './given.js'
+import { holds } from './language.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import type { Program } from './program.js'
 
@@ -128,8 +130,10 @@ export type SyncBackend = Backend<'sync'>
 export type AsyncBackend = Backend<'async'>
 
 const runs = (x: unknown): x is Backend => {
-  const { kind, prepare } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Backend>
-  return (kind === 'sync' || kind === 'async') && typeof prepare === 'function'
+  return holds(() => {
+    const { kind, prepare } = (typeof x === 'object' && x !== null ? x : {}) as Partial<Backend>
+    return (kind === 'sync' || kind === 'async') && typeof prepare === 'function'
+  })
 }
 
 /** What is given as a backend. */

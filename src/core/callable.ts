@@ -3,7 +3,7 @@ import type { Aval } from './aval.js'
 import { raise } from './explain.js'
 import { asExpr, constant, isExpr, type Node, plain, substitute } from './expr.js'
 import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
-import { parametersOf, unreadable } from './language.js'
+import { parametersOf, reading, unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from './program.js'
 import { traced } from './sites.js'
@@ -39,7 +39,7 @@ const META = Symbol('codual.meta')
 export const metaOf = (f: unknown, where = 'a transform'): Meta => {
   if (typeof f !== 'function')
     return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: 'pass a function or an fn.' })
-  const own = (f as { [META]?: Meta })[META]
+  const own = reading(where, () => (f as { [META]?: Meta })[META])
   if (own !== undefined) return own
   return {
     name: f.name === '' ? 'f' : f.name,

@@ -1,23 +1,19 @@
 /** The io-ts codec of declared inputs: numbers, nested and typed arrays, tensors or their JSON into tensors, every error with its path. */
 import * as t from 'io-ts'
-import type { AdError } from './error.js'
-import { raise } from './explain.js'
+import type { AdError, AdException } from './error.js'
+import { explain, raise } from './explain.js'
 import { listOf, shown } from './given.js'
+import { numberFromJSON } from './json/numbers.js'
+import { holds, unreadable } from './language.js'
 import { allocate, type TypedArray } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import { isSpec, type Names, type Spec } from './spec.js'
-import { describe, dtypeOfTypedArray, isTensor, Tensor } from './tensor.js'
+import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor } from './tensor.js'
 import { flatten, isLeaf, leafCount, type TreeDef, unflatten } from './tree.js'
 import type { DType } from './types/dtype.js'
 
 /** At most this many errors are listed for one leaf; one more says how many follow. */
 const LISTED = 100
-const SPECIAL: Readonly<Record<string, number>> = {
-  NaN: Number.NaN,
-  Infinity: Number.POSITIVE_INFINITY,
-  '-Infinity': Number.NEGATIVE_INFINITY,
-  '-0': -0,
-}
 
 /** Where a value lies: the keys and indices that lead to it. */
 type Path = readonly (string | number)[]
@@ -47,8 +43,7 @@ const report = (context: t.Context, codec: t.Decoder<unknown, unknown>): Report 
 
 /** The number an entry stands for, or why it is none. JSON has no NaN, infinities and -0: they are written as text. */
 const entry = (x: unknown, dtype: DType): number | string => {
-  const special = typeof x === 'string' && Object.hasOwn(SPECIAL, x) ? SPECIAL[x] : undefined
-  const n = special ?? (typeof x === 'number' ? x : dtype === 'bool' && typeof x === 'boolean' ? Number(x) : undefined)
+  const n = dtype === 'bool' && typeof x === 'boolean' ? Number(x) : numberFromJSON(x)
   if (n === undefined) return `${describe(x)} is not ${dtype === 'bool' ? 'a boolean' : 'a number'}`
   if (dtype === 'bool' && n !== 0 && n !== 1) return `${n} is not a boolean`
   if (dtype === 'i32' && n !== (n | 0)) return `${n} is not an i32`
@@ -85,7 +80,13 @@ const nested = (x: unknown, rank: number, path: Path, r: Report): Found | undefi
     } else if (!Array.isArray(y)) wrong([...path, ...at], y, `ragged: expected an array of ${shape[depth]}, found ${describe(y)}`)
     else if (y.length !== shape[depth]) wrong([...path, ...at], y, `ragged: expected ${shape[depth]} entries, found ${y.length}`)
     else {
+      let holes = 0
       for (let i = 0; i < y.length; i++) {
+        // A sparse array may have any length, and no entries.
+        if (!(i in y) && ++holes > LISTED) {
+          wrong([...path, ...at.slice(0, depth)], y, `sparse: more than ${LISTED} of its ${y.length} entries are holes`)
+          break
+        }
         at[depth] = i
         go(y[i], depth + 1)
       }
@@ -117,9 +118,9 @@ const foundAt = (x: unknown, s: Spec, path: Path, r: Report): Found | undefined 
     r.at(path, x, `is ${dtype}, declared ${s.dtype}`)
     return undefined
   }
-  if (isTensor(x)) return typed(x.data, x.shape, x.dtype)
+  if (isTensor(x)) return typed(x.intact(showPath(path)).data, x.shape, x.dtype)
   const dtype = dtypeOfTypedArray(x)
-  if (dtype !== undefined) return typed(x as TypedArray, [(x as TypedArray).length], dtype)
+  if (dtype !== undefined) return typed(intactArray(x as TypedArray, showPath(path)), [(x as TypedArray).length], dtype)
   if (typeof x !== 'object' || x === null || Array.isArray(x)) return nested(x, s.shape.length, path, r)
   const json = x as Record<string, unknown>
   if (!(Object.hasOwn(json, 'shape') && Object.hasOwn(json, 'dtype') && Object.hasOwn(json, 'data'))) {
@@ -163,6 +164,24 @@ const fits = (shape: readonly number[], s: Spec, names: Names, path: Path, x: un
 }
 
 const decodeLeaf = (x: unknown, s: Spec, names: Names, path: Path, r: Report): Tensor | undefined => {
+  try {
+    return leafFrom(x, s, names, path, r)
+  } catch (e) {
+    r.at(path, x, unread(e))
+    return undefined
+  }
+}
+/** Why a part of an input could not be read: a getter that throws, a buffer that is gone. */
+const unread = (e: unknown): string => {
+  try {
+    return unreadable(e, 'codec')
+  } catch (x) {
+    return (x as AdException).error._tag === 'BadInput'
+      ? ((x as AdException).error as { readonly reason: string }).reason
+      : explain((x as AdException).error)
+  }
+}
+const leafFrom = (x: unknown, s: Spec, names: Names, path: Path, r: Report): Tensor | undefined => {
   const found = foundAt(x, s, path, r)
   if (found === undefined) return undefined
   // A flat typed array fills a declared shape whose sizes are all known.
@@ -207,22 +226,15 @@ const walk = (def: TreeDef, input: unknown, r: Report, leaf: (x: unknown, index:
     }
     return after
   }
-  go(def, input, [], 0)
+  try {
+    go(def, input, [], 0)
+  } catch (e) {
+    r.at([], input, unread(e))
+  }
 }
 
-/** A tensor as JSON keeps it; what JSON has no number for is text. An empty array keeps its shape. */
-const encodeLeaf = (x: Tensor): unknown => {
-  if (x.data.length === 0 && x.shape.length > 1) return { shape: x.shape, dtype: x.dtype, data: [] }
-  const text = (n: unknown): unknown =>
-    Array.isArray(n)
-      ? n.map(text)
-      : typeof n !== 'number' || (Number.isFinite(n) && !Object.is(n, -0))
-        ? n
-        : Object.is(n, -0)
-          ? '-0'
-          : String(n)
-  return text(x.toArray())
-}
+/** A tensor as JSON keeps it: its entries, where they tell its shape. */
+const encodeLeaf = (x: Tensor): unknown => (x.data.length === 0 && x.shape.length > 1 ? x.toJSON() : nestedJSON(x))
 
 /**
  * The io-ts codec of the inputs a function declares.
@@ -302,7 +314,7 @@ const decoded = (e: t.ValidationError): { readonly path: string; readonly reason
 export const decodeError = (errors: t.Errors): AdError => ({
   _tag: 'Decode',
   errors: (listOf(errors, 'the errors', 'decodeError') as t.Errors).map((e) =>
-    isValidationError(e)
+    holds(() => isValidationError(e))
       ? decoded(e)
       : raise({
           _tag: 'BadInput',

@@ -79,5 +79,10 @@ export class AdException extends Error {
  *
  * @example isAdException(new Error('another'))   // false
  */
-export const isAdException = (x: unknown): x is AdException =>
-  typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'AdException'
+export const isAdException = (x: unknown): x is AdException => {
+  try {
+    return typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'AdException'
+  } catch {
+    return false // it throws when looked at: whatever was thrown, it is not ours
+  }
+}

@@ -71,6 +71,13 @@ const arrays: Readonly<Record<AdErrorTag, string | undefined>> = {
   InternalLaw: undefined,
 }
 const isAdError = (x: unknown): x is AdError => {
+  try {
+    return looksLikeAdError(x)
+  } catch {
+    return false
+  }
+}
+const looksLikeAdError = (x: unknown): boolean => {
   if (typeof x !== 'object' || x === null) return false
   const { _tag: tag } = x as { readonly _tag?: unknown }
   if (typeof tag !== 'string' || !Object.hasOwn(arrays, tag)) return false

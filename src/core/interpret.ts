@@ -4,6 +4,7 @@ import { metaOf, traceDeclared } from './callable.js'
 import { raise } from './explain.js'
 import { asExpr, CONST, INPUT, type InputInfo, isExpr, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
 import { functionOf, recordOf } from './given.js'
+import { reading } from './language.js'
 import { allocate, emptyArray, type NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
 import { capturedTensor, liftTree, type Program } from './program.js'
@@ -62,7 +63,7 @@ export const fold = <A>(
     if (n.kind === OUTPUT) return [done[index.get(n.args[0]!)]![n.data as number]!]
     if (n.kind === INPUT) {
       const tensor = capturedTensor(n)
-      if (tensor !== undefined) return [algebra.captured(tensor as unknown as Tensor)]
+      if (tensor !== undefined) return [algebra.captured(tensor.intact('interpret') as unknown as Tensor)]
       return [algebra.input({ path: paths.get(n) ?? (n.data as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })]
     }
     return algebra.apply(
@@ -116,7 +117,12 @@ const pathsOf = (p: Program): ReadonlyMap<Node, string> => {
  */
 export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
   recordOf(algebra, 'the algebra', 'interpret')
-  for (const part of ['input', 'literal', 'captured', 'apply'] as const) functionOf(algebra[part], part, 'interpret')
+  for (const part of ['input', 'literal', 'captured', 'apply'] as const)
+    functionOf(
+      reading('interpret: the algebra', () => algebra[part]),
+      part,
+      'interpret',
+    )
   return ((target: unknown, more?: unknown): unknown => {
     if (typeof target === 'function') {
       const p = traceDeclared(metaOf(target, 'interpret'), more as Readonly<Record<string, number>> | undefined, 'interpret')

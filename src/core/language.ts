@@ -52,11 +52,9 @@ export const brand = (prototype: object, kind: 'expression' | 'tensor'): void =>
 /** What an object that is no array of this copy claims to be: an article and a noun; undefined where it claims nothing. */
 export const claimed = (x: object): string | undefined => {
   const kind = (x as { readonly [BRAND]?: unknown })[BRAND]
-  if (typeof kind === 'string') return `an ${kind === 'tensor' ? 'array' : kind} of another copy of codual, or a Proxy of one,`
+  if (typeof kind === 'string') return `${kind === 'tensor' ? 'a' : 'an'} ${kind} of another copy of codual (or a Proxy of one)`
   const tag = (x as { readonly _tag?: unknown })._tag
-  return tag === 'Expr' || tag === 'Tensor'
-    ? `an object that only looks like a ${tag === 'Expr' ? 'codual expression' : 'tensor'}`
-    : undefined
+  return tag === 'Expr' || tag === 'Tensor' ? `an object that only looks like ${tag === 'Expr' ? 'an expression' : 'a tensor'}` : undefined
 }
 
 /** A node that this copy did not make. */
@@ -78,6 +76,14 @@ export const unreadable = (e: unknown, where: string): never => {
     reason: `it cannot be read: ${said.slice(0, 120)}${/[.!?]$/.test(said) ? '' : '.'}`,
     fix: 'pass plain arrays, records, numbers or tensors; of a Proxy or an object with getters pass a copy.',
   })
+}
+/** Is it so? Not of what cannot be looked at. */
+export const holds = (test: () => boolean): boolean => {
+  try {
+    return test()
+  } catch {
+    return false
+  }
 }
 /** What `read` gives; what it throws is a BadInput about the argument. */
 export const reading = <A>(where: string, read: () => A): A => {

@@ -43,16 +43,17 @@ export const viewOf = (dtype: DType, buffer: ArrayBufferLike, byteOffset: number
   new constructors[dtype](buffer as ArrayBuffer, byteOffset, length)
 
 /** Nested JS numbers (booleans for bool) of an array. */
-export const toNested = (a: NDArray): NestedNumbers => {
-  const read = (i: number): number | boolean => (a.dtype === 'bool' ? a.data[i] !== 0 : a.data[i]!)
-  let level: unknown[] = Array.from({ length: a.data.length }, (_, i) => read(i))
-  if (a.shape.length === 0) return level[0] as NestedNumbers
+export const toNested = (a: NDArray): NestedNumbers => nestedOf(a, (x) => x) as NestedNumbers
+/** Nested arrays of what `of` makes of each number (boolean for bool). */
+export const nestedOf = (a: NDArray, of: (x: number | boolean) => unknown): unknown => {
+  let level: unknown[] = Array.from({ length: a.data.length }, (_, i) => of(a.dtype === 'bool' ? a.data[i] !== 0 : a.data[i]!))
+  if (a.shape.length === 0) return level[0]
   for (let d = a.shape.length - 1; d > 0; d--) {
     const n = a.shape[d]!
     const rows = a.shape.slice(0, d).reduce((x, y) => x * y, 1)
     const below = level
     level = Array.from({ length: rows }, (_, i) => below.slice(i * n, (i + 1) * n))
   }
-  return level as NestedNumbers
+  return level
 }
 export type NestedNumbers = number | boolean | readonly NestedNumbers[]

@@ -1,4 +1,5 @@
 /** Plugins: primitives with all their facets as one value. Plugins are combined by a Monoid that reports duplicates; nothing is global. */
+
 import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import type { AdError } from './error.js'
@@ -6,6 +7,7 @@ import { raise } from './explain.js'
 import { applyAny, asExpr } from './expr.js'
 import type { Facet, KernelFunction, KernelTable, Missing } from './facets.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
+import { reading } from './language.js'
 import { lift } from './lift.js'
 import { composedRules, type Lowering } from './lowered.js'
 import { type AnyPrimitive, type ArgKind, isPrimitive, NO_PARAMS, type NoParams, type Primitive, primitiveOf } from './primitive.js'
@@ -69,7 +71,10 @@ const bad = (plugin: string, reason: string, fix?: string): never =>
 
 /** What is given as a plugin. */
 export const pluginIn = (given: unknown, where: string): Plugin => {
-  const { ops, registry, kernels, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Plugin>
+  const { ops, registry, kernels, duplicates } = reading(
+    where,
+    () => ({ ...(typeof given === 'object' && given !== null ? given : {}) }) as Partial<Plugin>,
+  )
   if (!(ops instanceof Map && typeof kernels === 'object' && kernels !== null && Array.isArray(duplicates)))
     return raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a plugin.`, fix: 'make one with definePlugin.' })
   registryIn(registry, where)

@@ -1,9 +1,11 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
+
 import * as t from 'io-ts'
 import type { Aval } from './aval.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { raise } from './explain.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
+import { holds, reading } from './language.js'
 import type { NDArray } from './ndarray.js'
 import type { DType } from './types/dtype.js'
 
@@ -102,14 +104,16 @@ export type AnyPrimitive = Primitive<string, any, readonly ArgKind[]>
 
 /** Is this a primitive? */
 export const isPrimitive = (x: unknown): x is AnyPrimitive => {
-  const { name, args, shapeRule, meaning } = (typeof x === 'object' && x !== null ? x : {}) as Partial<AnyPrimitive>
-  return typeof name === 'string' && Array.isArray(args) && typeof shapeRule === 'function' && typeof meaning === 'function'
+  return holds(() => {
+    const { name, args, shapeRule, meaning } = (typeof x === 'object' && x !== null ? x : {}) as Partial<AnyPrimitive>
+    return typeof name === 'string' && Array.isArray(args) && typeof shapeRule === 'function' && typeof meaning === 'function'
+  })
 }
 /** A primitive, or the function that `unary` or `binary` made of it. */
 export type OpOf<N extends string, P, A extends readonly ArgKind[]> = Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> }
 /** The primitive of what is given: itself, or that of the function that `unary` or `binary` made of it. */
 export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(op: OpOf<N, P, A>, where: string): Primitive<N, P, A> => {
-  const found = (op as Partial<{ readonly primitive: unknown }> | null | undefined)?.primitive ?? op
+  const found = reading(where, () => (op as Partial<{ readonly primitive: unknown }> | null | undefined)?.primitive ?? op)
   return isPrimitive(found)
     ? (found as unknown as Primitive<N, P, A>)
     : raise({

@@ -1,9 +1,11 @@
 /** The protocol between primitives and modes: rules as data, and the registry that holds them (a Monoid; never global). */
+
 import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import type { AdError } from './error.js'
 import { raise } from './explain.js'
 import { listOf, shown } from './given.js'
+import { holds } from './language.js'
 import { type AnyPrimitive, isPrimitive } from './primitive.js'
 import type { Forced, Tangent } from './tangent.js'
 import type { AnyExpr } from './types/expr.js'
@@ -72,7 +74,7 @@ export interface Registry {
 
 /** What is given as a rule. */
 export const ruleIn = (given: unknown, where: string): Rule =>
-  isPrimitive((given as Partial<Rule> | null | undefined)?.primitive)
+  holds(() => isPrimitive((given as Partial<Rule> | null | undefined)?.primitive))
     ? (given as Rule)
     : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
 
@@ -89,8 +91,10 @@ const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): 
 
 /** What is given as a registry. */
 export const registryIn = (given: unknown, where: string): Registry => {
-  const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
-  return rules instanceof Map && Array.isArray(duplicates)
+  return holds(() => {
+    const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
+    return rules instanceof Map && Array.isArray(duplicates)
+  })
     ? (given as Registry)
     : raise({
         _tag: 'BadInput',

@@ -1,11 +1,11 @@
 /** Concrete arrays as users hold them: owned, row-major, immutable in shape and dtype. */
 import { aval, shapeGiven } from './aval.js'
 import { raise } from './explain.js'
-import { INPUT, Node } from './expr.js'
+import { INPUT, isExpr, Node } from './expr.js'
 import { dtypeOf } from './given.js'
 import { numberFromJSON, numberToJSON } from './json/numbers.js'
 import { brand, claimed, reading, refuseCoercion } from './language.js'
-import { allocate, type NDArray, type NestedNumbers, type TypedArray, toNested } from './ndarray.js'
+import { allocate, type NDArray, type NestedNumbers, nestedOf, type TypedArray, toNested } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
 
@@ -95,10 +95,8 @@ export interface TensorJSON {
   readonly data: unknown
 }
 /** The elements as nested arrays for JSON. */
-export const nestedJSON = (x: Tensor): unknown => {
-  const text = (n: unknown): unknown => (Array.isArray(n) ? n.map(text) : typeof n === 'number' ? numberToJSON(n) : n)
-  return x.data.length === 0 ? [] : text(x.toArray())
-}
+export const nestedJSON = (x: Tensor): unknown =>
+  x.intact('toJSON').data.length === 0 ? [] : nestedOf(x, (n) => (typeof n === 'number' ? numberToJSON(n) : n))
 
 const number = (x: number, dtype: DType): string =>
   dtype === 'bool' ? String(x !== 0) : Object.is(x, -0) ? '-0' : Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)))
@@ -143,10 +141,13 @@ export const int32 = (x: number, where: string, at: () => string): number =>
         fix: 'round it, or use f32 or f64.',
       })
 
+/** What an entry of nested arrays stands for. */
+type Entry = (x: unknown) => unknown
 /** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data, and on what an i32 does not hold. */
-const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: DType, where: string): void => {
+const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: DType, where: string, entry?: Entry): void => {
   let at = 0
-  const go = (y: unknown, depth: number): void => {
+  const go = (given: unknown, depth: number): void => {
+    const y = depth === shape.length && entry !== undefined ? entry(given) : given
     if (depth === shape.length) {
       if (typeof y !== 'number' && typeof y !== 'boolean')
         raise({
@@ -184,7 +185,9 @@ export const describe = (x: unknown): string => {
       : Array.isArray(x)
         ? `an array of ${x.length}`
         : typeof x === 'object'
-          ? (claimed(x) ?? 'an object')
+          ? isTensor(x) || isExpr(x)
+            ? 'an object'
+            : (claimed(x) ?? 'an object')
           : typeof x === 'string'
             ? `'${x.slice(0, 20)}'`
             : typeof x === 'function'
@@ -235,22 +238,18 @@ const isTensorJSON = (x: unknown): x is TensorJSON =>
 const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
   const own = aval(shapeGiven(json.shape, where), dtypeOf(json.dtype, where))
   const bad = (reason: string): never => raise({ _tag: 'BadInput', where, reason, fix: 'give what JSON.stringify wrote of a tensor.' })
-  const numbers = (x: unknown, depth: number): unknown =>
-    Array.isArray(x)
-      ? depth < MAX_RANK
-        ? x.map((y) => numbers(y, depth + 1))
-        : bad(`its data is nested deeper than ${MAX_RANK} levels.`)
-      : typeof x === 'boolean'
-        ? x
-        : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
-  const data = numbers(json.data, 0)
+  // Straight into the elements: an array of numbers in between would make all NaN one.
+  const entry: Entry = (x) =>
+    typeof x === 'boolean' ? x : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
+  const { data } = json
   if (Array.isArray(data) !== own.shape.length > 0) bad(`its data does not have the shape ${showShape(own.shape)}.`)
+  shapeOfNested(data, where)
   const empty = own.size === 0 && (data as readonly unknown[]).flat(MAX_RANK).length === 0
-  const read = made(empty ? [] : data, own.shape, own.dtype, where)
+  const read = made(empty ? [] : Array.isArray(data) ? data : entry(data), own.shape, own.dtype, where, entry)
   return shape === undefined && dtype === undefined ? read : made(read, shape, dtype, where)
 }
 
-const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
+const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType | undefined, where: string, entry?: Entry): Tensor => {
   if (shape !== undefined) shapeGiven(shape, where)
   if (dtype !== undefined) dtypeOf(dtype, where)
   if (isTensor(data)) return made(data.intact(where).data, shape ?? data.shape, dtype ?? data.dtype, where)
@@ -291,7 +290,7 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
     clash(`got ${showShape(nested)}, wanted ${showShape(s)}.`, `pass ${showShape(s)}.`)
   const out = allocate(to, sizeOf(s))
   if (fill) out.fill(to === 'i32' ? int32(data, where, () => 'the value') : to === 'bool' ? Number(data !== 0) : data)
-  else fillNested(data, flat ? nested : s, out, to, where)
+  else fillNested(data, flat ? nested : s, out, to, where, entry)
   return new Tensor(Object.freeze([...s]), to, out)
 }
 

@@ -81,7 +81,7 @@ const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees: reado
 const isVector = (t: Tensor): boolean => t.dtype === 'f64' || t.dtype === 'f32'
 const tensorAt = (x: unknown, op: string, path: string): Tensor =>
   isTensor(x)
-    ? x
+    ? x.intact(`${op}: ${path || 'argument'}`)
     : raise({ _tag: 'BadInput', where: `${op}: ${path || 'argument'}`, reason: 'is not a tensor.', fix: 'make it one with tensor(data).' })
 
 /** f at the tensors of trees of one structure, shapes and dtypes; leaves without a tangent space go to `absent`. */

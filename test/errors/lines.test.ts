@@ -1,5 +1,6 @@
 // Errors name the user's own line: at once where it is on the stack, by tracing again where it is not.
 import { describe, expect, it } from 'vitest'
+import { userFrame } from '../../src/core/explain.js'
 import * as cd from '../../src/index.js'
 
 const loose = (f: unknown): ((...xs: readonly unknown[]) => unknown) => f as never
@@ -119,5 +120,55 @@ describe('lines without an error', () => {
     const text = (options: readonly unknown[]): string => cd.show(loose(trace(f, ...options))([1, 2]) as never)
     expect(text([{ sites: true }])).toMatch(new RegExp(`mul\\(x0, x0\\).*lines\\.test\\.ts:${line}`))
     expect(text([])).not.toContain('lines.test.ts')
+  })
+})
+
+describe('the first frame outside the library, wherever it lies', () => {
+  const packed = '/srv/u/app/node_modules/codual'
+  it.each([
+    ['packed, ESM', `file://${packed}/dist/chunk-A1.js`, `file://${packed}/dist/index.js`, 'file:///srv/u/app/main.mjs'],
+    ['packed, CommonJS', `${packed}/dist/chunk-A1.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.cjs'],
+    ['its checker', `${packed}/dist/chunk-A1.js`, `${packed}/dist/check/index.js`, '/srv/u/app/main.js'],
+    ['all in the file of the checker', `${packed}/dist/check/index.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.js'],
+    ['mapped back to sources', `${packed}/src/core/explain.ts`, `${packed}/src/modes/operators.ts`, '/srv/u/app/src/main.ts'],
+    ['sources that the root of them exports', `${packed}/src/core/sites.ts`, `${packed}/src/index.ts`, `${packed}/test/a.test.ts`],
+    [
+      'a folder with spaces and brackets',
+      '/srv/u/a b (c)/codual/dist/index.js',
+      '/srv/u/a b (c)/codual/dist/chunk-A1.js',
+      '/srv/u/a b (c)/main.ts',
+    ],
+    ['Windows', 'C:\\app\\codual\\dist\\index.cjs', 'C:\\app\\codual\\dist\\chunk-A1.cjs', 'C:\\app\\main.cjs'],
+    ['a browser', 'https://cdn.example/codual/dist/index.js', 'https://cdn.example/codual/dist/chunk-A1.js', 'https://app.example/main.js'],
+  ])('%s', (_, top, next, user) => {
+    const want = `${user.replace('file://', '')}:7:3`
+    const v8 = (named: boolean, place: string): string => (named ? `    at Object.f [as g] (${place})` : `    at ${place}`)
+    for (const named of [true, false])
+      expect(
+        userFrame(
+          [
+            'Error',
+            v8(true, `${top}:1:2`),
+            v8(named, `${next}:3:4`),
+            '    at new Promise (<anonymous>)',
+            v8(named, `${user}:7:3`),
+            v8(true, '/x/other.js:1:1'),
+          ].join('\n'),
+        ),
+      ).toBe(want)
+    expect(userFrame([`raise@${top}:1:2`, `f@${next}:3:4`, `@${user}:7:3`].join('\n'))).toBe(want)
+  })
+  it('none, where all frames are its own', () => {
+    expect(userFrame(`Error\n    at raise (${packed}/dist/index.js:1:2)\n    at node:internal/modules:1:1`)).toBeUndefined()
+  })
+  it('is found below more frames than an engine keeps by itself', () => {
+    let line = 0
+    const deep = (n: number): ((x: unknown) => unknown) => (n === 0 ? (x) => sum(add(x, [1, 2, 3, 4])) : loose(grad(deep(n - 1))))
+    const e = located(() => {
+      line = here() + 1
+      return loose(cd.tensor)([[[1, 2], [3]]])
+    })
+    expect(e.at).toBe(line)
+    expect(located(() => deep(2)([1, 2, 3])).at).toBeGreaterThan(0)
   })
 })

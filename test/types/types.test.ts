@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
 
 describe('correct code', () => {
-  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors', 'custom'])
+  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors', 'custom', 'captured'])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])
     })

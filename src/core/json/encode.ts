@@ -1,6 +1,8 @@
 /** `toJSON`: a program as one flat table of nodes, arguments before users. */
+
 import { raise } from '../explain.js'
 import { CONST, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from '../expr.js'
+import { holds } from '../language.js'
 import type { Program } from '../program.js'
 import { capturedTensor } from '../program.js'
 import type { TreeDef } from '../tree.js'
@@ -24,7 +26,7 @@ const typed = (a: Typed) => ({ dtype: a.dtype, shape: [...a.shape] })
 
 /** Is x a program? */
 export const isProgram = (x: unknown): x is Program =>
-  typeof x === 'object' && x !== null && 'outputTree' in x && 'inputTree' in x && 'captured' in x && 'outputs' in x
+  typeof x === 'object' && x !== null && holds(() => 'outputTree' in x && 'inputTree' in x && 'captured' in x && 'outputs' in x)
 
 /** Leaf '*', a place without tangent space 'none', a tuple as a list, a record as { keys, items }. */
 const treeToJSON = (d: TreeDef): JSONValue =>
@@ -66,7 +68,7 @@ const encode = (p: Program, programs: number): JSONValue => {
   const node = (n: Node): JSONValue => {
     if (n.kind === INPUT) {
       const captured = own.has(n) ? undefined : capturedTensor(n)
-      if (captured !== undefined) return { tensor: bytesToJSON(captured.data), ...typed(n) }
+      if (captured !== undefined) return { tensor: bytesToJSON(captured.intact('toJSON').data), ...typed(n) }
       return { input: name((n.data as InputInfo).name ?? ''), ...typed(n) }
     }
     if (n.kind === CONST) return { literal: numberToJSON(n.data as number), dtype: n.dtype }

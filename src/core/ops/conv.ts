@@ -3,7 +3,7 @@ import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
-import { integerOf, type Names, optionsOf, shown } from '../given.js'
+import { integerOf, type Names, optionsOf, settled, shown } from '../given.js'
 import { liftAll } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
@@ -286,7 +286,8 @@ export interface ConvOptions {
 const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
 /** One positive integer for each of `count` axes: a number for all, or a list of one or of all. */
 export const perAxis = (given: unknown, count: number, what: string, op: string): readonly number[] => {
-  const list: readonly unknown[] = Array.isArray(given) ? Array.from(given) : [given]
+  const read = settled(given, what, op)
+  const list: readonly unknown[] = Array.isArray(read) ? read : [read]
   if ((list.length !== 1 && list.length !== count) || !list.every((d) => Number.isSafeInteger(d) && (d as number) >= 1))
     raise({
       _tag: 'BadInput',

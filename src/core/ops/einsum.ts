@@ -1,7 +1,7 @@
 /** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
 import { raise } from '../explain.js'
 import { asExpr, asNode, type Node } from '../expr.js'
-import { integersOf, shown } from '../given.js'
+import { integersOf, settled, shown } from '../given.js'
 import { liftAll } from '../lift.js'
 import { range, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -184,7 +184,8 @@ export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
  * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
  * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
  */
-export const tensordot = (a: unknown, b: unknown, axes: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
+export const tensordot = (a: unknown, b: unknown, given: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
+  const axes = settled(given, 'axes', 'tensordot')
   const [x, y] = liftAll([a, b], 'tensordot', 'i32') as [Node, Node]
   const [rx, ry] = [x.shape.length, y.shape.length]
   const wrong = (reason: string): never =>

@@ -4,7 +4,7 @@ import { type Aval, aval, isFloat, sameAval } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
-import { integersOf } from '../given.js'
+import { integersOf, settled } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
@@ -164,7 +164,8 @@ export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: Window
   apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
 
 /** The starts as one i32 vector: given so, or as a list of scalars. */
-const liftStarts = (starts: unknown, op: string): Node => {
+const liftStarts = (given: unknown, op: string): Node => {
+  const starts = settled(given, 'starts', op)
   if (!Array.isArray(starts)) return liftIndices(starts, op)
   if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
   return concatNode(
@@ -187,7 +188,8 @@ const liftStarts = (starts: unknown, op: string): Node => {
  * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32; BadInput for sizes that are not whole.
  * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
  */
-export const dynamicSlice = (x: unknown, starts: unknown, sizes: readonly number[]): AnyExpr => {
+export const dynamicSlice = (x: unknown, given: unknown, sizes: readonly number[]): AnyExpr => {
+  const starts = settled(given, 'starts', 'dynamicSlice')
   const n = lift(x, 'dynamicSlice')
   const p = { sizes: [...integersOf(sizes, 'sizes', 'dynamicSlice')], batchDims: 0 }
   // Known places are a slice, which plans see through.

@@ -3,7 +3,7 @@ import * as t from 'io-ts'
 import { aval, shapeGiven } from '../aval.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, type Node } from '../expr.js'
-import { listOf, type Names, shown } from '../given.js'
+import { listOf, type Names, settled, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
@@ -29,8 +29,10 @@ export const axisOf = (axis: number, rank: number, op: string): number =>
   })
 
 /** A list of axes, or one, each as `axisOf` has it. */
-export const axesIn = (axes: number | readonly number[], rank: number, op: string): readonly number[] =>
-  Array.isArray(axes) ? Array.from(axes as readonly number[], (a) => axisOf(a, rank, op)) : [axisOf(axes as number, rank, op)]
+export const axesIn = (given: number | readonly number[], rank: number, op: string): readonly number[] => {
+  const axes = settled(given, 'axes', op)
+  return Array.isArray(axes) ? axes.map((a) => axisOf(a, rank, op)) : [axisOf(axes as number, rank, op)]
+}
 
 /** As `axesIn`; raises BadInput for an axis named twice. */
 export const distinctAxes = (axes: number | readonly number[], rank: number, op: string): readonly number[] => {
@@ -241,7 +243,8 @@ export const swapLast = (x: Node): Node => {
  * Errors  BadInput for an axis out of range or named twice.
  * @example expandDims([1, 2], 0)   // [[1, 2]]
  */
-export const expandDims = (x: unknown, axis: number | readonly number[]): AnyExpr => {
+export const expandDims = (x: unknown, given: number | readonly number[]): AnyExpr => {
+  const axis = settled(given, 'axis', 'expandDims')
   const n = lift(x, 'expandDims')
   const rank = n.shape.length + (Array.isArray(axis) ? axis.length : 1)
   const at = distinctAxes(axis, rank, 'expandDims')

@@ -4,7 +4,7 @@ import { type Aval, aval, sameAval } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, constant, type Node } from '../expr.js'
-import { listOf, shown } from '../given.js'
+import { listOf, settled, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { ints } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
@@ -265,7 +265,8 @@ export type PadWidths = number | readonly (number | readonly [number, number])[]
  */
 export const pad = (x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
   const n = lift(x, 'pad')
-  const list = typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(widths, 'widths', 'pad') as typeof widths)
+  const list =
+    typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
   const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
   const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
   if (

@@ -1,7 +1,7 @@
 /** Layout: operations whose result elements are copies of argument elements (or a fill): the whole family, and compositions. */
 import { raise } from '../explain.js'
 import { asExpr } from '../expr.js'
-import { integersOf, optionsOf, shown } from '../given.js'
+import { integersOf, optionsOf, settled, shown } from '../given.js'
 import { lift } from '../lift.js'
 import { range } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -61,7 +61,8 @@ export const flip = (x: unknown, options?: AxesOptions): AnyExpr => {
 export const roll = (x: unknown, shift: number | readonly number[], options?: AxesOptions): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'roll')
   const n = lift(x, 'roll')
-  const given = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number]
+  const shiftList = settled(shift, 'shift', 'roll')
+  const given = Array.isArray(shiftList) ? (shiftList as readonly number[]) : [shiftList as number]
   const axes = axis === undefined ? [0] : axesIn(axis, n.shape.length, 'roll')
   const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
   if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
@@ -89,7 +90,8 @@ export const roll = (x: unknown, shift: number | readonly number[], options?: Ax
  */
 export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
   const n = lift(x, 'tile')
-  const list = Array.isArray(reps) ? integersOf(reps, 'reps', 'tile') : [reps as number]
+  const given = settled(reps, 'reps', 'tile')
+  const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]
   const rank = Math.max(n.shape.length, list.length)
   const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
   const r = [...new Array<number>(rank - list.length).fill(1), ...list]

@@ -28,7 +28,9 @@ export const duplicated: Public['duplicated'] = typed(duplicatedOf)
 /**
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
  *
- * Errors  BadInput for ragged or non-numeric data and for what is no shape or dtype; ShapeMismatch where the data does not fill the shape.
+ * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
+ * Errors  BadInput for ragged or non-numeric data, for what is no shape or dtype, and for what an i32 does not hold (fractions, NaN, 2^31);
+ * ShapeMismatch where the data does not fill the shape.
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
 export const tensor: Public['tensor'] = typed(makeTensor)

@@ -18,8 +18,11 @@ type Level<L> = Spec | readonly L[] | { readonly [key: string]: L }
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
  */
 export type DeclBound = Level<Level<Level<Level<Level<unknown>>>>>
-/** What a body returns. */
-export type ExprTree = Tree<AnyExpr | NoTangent>
+/**
+ * What a body returns. A call on plain values in a body is typed as tensors; it is expressions there where it depends on what the body
+ * captured. Every operation takes both.
+ */
+export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
 
