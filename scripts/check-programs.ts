@@ -1,4 +1,4 @@
-// Random programs on every backend against the reference, in three modes: `npm run check:programs -- --runs 500 --seed 1 [--kind dag] [--workers 2]`
+// Random programs on every backend against the reference, in three modes: `npm run check:programs -- --runs 500 --seed 1 [--kind dag] [--workers 2]`; with --webgpu in f32 on lavapipe
 import { parseArgs } from 'node:util'
 import { coverageTable } from '../test/laws/generator/coverage.js'
 import { failuresText, runPrograms } from '../test/laws/generator/run.js'
@@ -11,6 +11,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     shrink: { type: 'string', default: '15' },
     quiet: { type: 'boolean', default: false },
+    webgpu: { type: 'boolean', default: false },
   },
 })
 const [runs, seed, workers, seconds] = [values.runs, values.seed, values.workers, values.shrink].map(Number) as [
@@ -26,8 +27,12 @@ if (
   workers < 1 ||
   (kind !== 'all' && kind !== 'dag')
 ) {
-  console.error('usage: npm run check:programs -- --runs N --seed S [--kind all|dag] [--workers W] [--shrink SECONDS] [--quiet]')
+  console.error('usage: npm run check:programs -- --runs N --seed S [--kind all|dag] [--workers W] [--shrink SECONDS] [--quiet] | --webgpu')
   process.exit(2)
+}
+if (values.webgpu) {
+  const { checkManyOnDevice } = await import('../test/backends/webgpu/random.js')
+  process.exit((await checkManyOnDevice(seed, runs)) ? 0 : 1)
 }
 const tty = process.stdout.isTTY === true
 const start = performance.now()
