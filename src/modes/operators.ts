@@ -1,5 +1,5 @@
 /** The operators users call: grad, valueAndGrad, jvp, vjp, linearize, jacfwd, jacrev, hessian, hvp, vmap. They take and give functions. */
-import { isFloat } from '../core/aval.js'
+import { type Aval, isFloat } from '../core/aval.js'
 import { callable, type Meta, metaOf, onFresh, type Runtime, readArgs, toNode } from '../core/callable.js'
 import { raise } from '../core/explain.js'
 import { asExpr, asNode, input, type Node, substitute } from '../core/expr.js'
@@ -48,6 +48,9 @@ const eyeNode = (n: number, dtype: DType, from = 0, to = n): Node => {
   return t.node
 }
 
+/** What a row of the basis stands in for: of size 1 it is the literal 1, which holds no zeros. */
+const direction = (a: Aval, name: string): Node => (a.size === 1 ? ones(a) : input(a, name))
+
 /** A tree of gradients: NoTangent at leaves without a tangent space. */
 const gradientTree = (def: TreeDef, leaves: readonly (Node | NoTangent)[]): unknown =>
   unflatten(
@@ -67,7 +70,7 @@ const cotangents = (
     const grads = wrt.map((w) => {
       if (!isFloat(w.dtype)) return NoTangent
       const n = w.aval.size
-      const dx = input(w.aval, 'dx')
+      const dx = direction(w.aval, 'dx')
       const { tangents } = pushforward(registry, outputs, new Map([[w, dx]]))
       const basis = reshapeNode(eyeNode(n, w.dtype), [n, ...w.shape])
       const parts = outputs.map((o, i) => {
@@ -360,7 +363,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     const columns = wrt.map((w) => {
       if (!isFloat(w.dtype)) return outs.map(() => NoTangent)
       const n = w.aval.size
-      const dx = input(w.aval, 'dx')
+      const dx = direction(w.aval, 'dx')
       const { tangents } = pushforward(registry, outs, new Map([[w, dx]]))
       const dys = outs.map((o, i) => (isFloat(o.dtype) ? instantiate(tangents[i]!, o.aval) : undefined))
       const live = dys.filter((d): d is Node => d !== undefined)
@@ -378,7 +381,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const reverseBlocks = (outs: readonly Node[], wrt: readonly Node[], chunk?: number): (Node | NoTangent)[][] =>
     outs.map((o) => {
       if (!isFloat(o.dtype)) return wrt.map(() => NoTangent)
-      const yBar = input(o.aval, 'yBar')
+      const yBar = direction(o.aval, 'yBar')
       const r = denseCotangents(pullback(registry, regionized([o], wrt), [asExpr(yBar)], wrt), wrt)
       const live = r.filter((x): x is Node => x._tag !== 'NoTangent')
       const ys = overBasis(live, yBar, chunk)
