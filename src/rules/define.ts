@@ -3,14 +3,17 @@ import { isFloat, showAval } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
 import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
+import { SOFT } from '../core/hard-zeros.js'
 import { composedRules } from '../core/lowered.js'
-import { add, neg } from '../core/ops/elementwise.js'
+import { eq, isfinite, logicalAnd, logicalNot } from '../core/ops/compare.js'
+import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
 import {
   type Batching,
   type BatchRule,
   type FRule,
+  type Hardness,
   type Pullback,
   type RRule,
   type Rule,
@@ -159,6 +162,17 @@ const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, produ
   if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : product(dx, asExpr(constant(p, dx.dtype)))
   return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
 }
+/**
+ * A (co)tangent times a factor whose zeros are hard too: the factor of a strong product, a partial that holds a mask. Where the factor is 0,
+ * a (co)tangent that is infinite or NaN is taken out first; one that is finite stays, because it is part of the next derivative.
+ */
+export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, hardness: Hardness): AnyExpr =>
+  config.hardened(
+    config.hardness(dx) === SOFT
+      ? strongMul(factor, dx)
+      : strongMul(where(logicalAnd(eq(factor, 0), logicalNot(isfinite(dx))), 0, dx), factor),
+    hardness,
+  )
 const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
 
 /** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */

@@ -9,7 +9,7 @@ import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule, strongBoth } from './define.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
@@ -21,8 +21,6 @@ const isExpr = (t: Tangent): t is AnyExpr => t._tag === 'Expr'
 const choose = (c: AnyExpr, a: Forced, b: Forced): Forced =>
   isExpr(a) ? (isExpr(b) ? where(c, a, b) : where(c, a, zeroLike(a))) : isExpr(b) ? where(c, zeroLike(b), b) : ZeroTangent
 const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
-/** The zeros of a strong product's factor are hard in its derivatives too. */
-const bySameZeros = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr): AnyExpr => config.hardened(strongMul(dx, factor), GUARDED)
 /** What a `where` does not select is a hard zero. */
 const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.hardened(t, GUARDED) : t)
 const sumOf = (a: Forced, b: Forced): Forced => (isExpr(a) ? (isExpr(b) ? add(a, b) : a) : b)
@@ -48,8 +46,11 @@ const difference = (a: AnyExpr, b: AnyExpr): AnyExpr => {
   return where(logicalAnd(isnan(d), eq(a, b)), 0, d)
 }
 const TWO_OVER_ROOT_PI = 1.1283791670955126
-/** 1 - x^2 without cancellation near 1. At 1 and -1 its derivative is that of the factor that is 0, beside an infinite cotangent too. */
-const oneMinusSquare = (x: AnyExpr): AnyExpr => strongMul(sub(1, x), add(1, x))
+/** 1 - x^2 without cancellation near 1, and with the factor that is 0 at 1 or -1 first: its derivative holds beside an infinite cotangent. */
+const oneMinusSquare = (x: AnyExpr): AnyExpr => {
+  const size = where(lt(x, 0), neg(x), x)
+  return strongMul(sub(1, size), add(1, size))
+}
 
 /** One rule per primitive of core/ops/elementwise.ts. */
 export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Rule } = {
@@ -106,11 +107,11 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     ...rule(op.strongMul.primitive, {
       frule: ([a, b], [da, db], _params, { y, config }) => [
         y,
-        sumOf(isExpr(da) ? bySameZeros(config, da, b) : ZeroTangent, isExpr(db) ? bySameZeros(config, db, a) : ZeroTangent),
+        sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
       ],
       rrule: ([a, b], _params, { y, config }) => {
         const strongMulPullback = (yBar: AnyExpr) =>
-          [thunk(() => bySameZeros(config, yBar, b)), thunk(() => bySameZeros(config, yBar, a))] as const
+          [thunk(() => strongMul(yBar, b)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
         return [y, strongMulPullback]
       },
     }),
@@ -122,10 +123,10 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   }),
   // (a - y) / b is floor(a / b) up to rounding.
   mod: scalarRule(op.mod, ({ x: [a, b], y }) => [1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]),
-  // strongMul(b, ...): the derivative of x^0 is 0, at 0 too.
+  // strongMul(b, ...): the derivative of x^0 is 0, at 0 too. Where y is 0 it stays 0 as b moves, whatever log a is.
   pow: scalarRule(op.pow, ({ x: [a, b], y }) => {
     const n = literal(b)
-    if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : strongMul(y, op.log(a))]
+    if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : where(eq(y, 0), 0, mul(y, op.log(a)))]
     return [n === 0 ? 0 : n === 1 ? 1 : mul(n, pow(a, n - 1)), ZeroTangent]
   }),
   hypot: scalarRule(op.hypot, ({ x: [a, b], y }) => [where(eq(y, 0), 0, div(a, y)), where(eq(y, 0), 0, div(b, y))]),

@@ -2,14 +2,14 @@
 import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'
-import { add, strongMul } from '../core/ops/elementwise.js'
+import { add } from '../core/ops/elementwise.js'
 import { reshape } from '../core/ops/layout.js'
 import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
 import type { Hardness, Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { multiRule } from './define.js'
+import { multiRule, strongBoth } from './define.js'
 
 /** A program with its partials: results first, then d result_i / d input_j where it is not zero. */
 interface WithPartials {
@@ -77,7 +77,7 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
               // Hard zeros of a partial hold against the cotangent, as those of the cotangent do against the partial.
               const [p, h] = [all[k]!, hardness[k]!]
               const own = config.hardness(yBar)
-              const term = h === SOFT ? config.product(yBar, p) : config.hardened(strongMul(yBar, p), h > own ? h : own)
+              const term = h === SOFT ? config.product(yBar, p) : strongBoth(config, yBar, p, h > own ? h : own)
               return sum._tag === 'Expr' ? add(sum, term) : term
             }, ZeroTangent),
           )

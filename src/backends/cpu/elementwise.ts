@@ -120,8 +120,8 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   add: either((v, a, b) => v.add(a, b), OP.i32x4_add),
   sub: either((v, a, b) => v.sub(a, b), OP.i32x4_sub),
   mul: either((v, a, b) => v.mul(a, b), OP.i32x4_mul),
-  // The factor that is 0, whatever the other is.
-  strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.select(v.compare('eq', b, v.c(0)), b, v.mul(a, b)))),
+  // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
+  strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.mul(a, b))),
   div: binary((v, a, b) => v.div(a, b)),
   // The remainder of a large quotient has no short vector form.
   mod: viaMeaning,

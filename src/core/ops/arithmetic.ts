@@ -45,15 +45,15 @@ export const mul = binary({
   source: 'IEEE 754',
 })
 /**
- * a b, but 0 where a or b is 0, whatever the other is: a strong zero.
+ * a b, but a where a is 0, whatever b is: a strong zero.
  *
  * Shapes  a and b broadcast.   Rule  dy = strongMul(da, b) + strongMul(a, db).   Source  Enzyme's strong zero; TensorFlow multiply_no_nan.
- * Derivatives multiply with it where a (co)tangent may hold zeros that were put there: they stay 0 beside an infinite partial.
- * @example strongMul([0, 2, NaN], [Infinity, 3, 0])   // [0, 6, 0]
+ * Derivatives multiply a (co)tangent with it that may hold zeros that were put there: they stay 0 beside an infinite partial.
+ * @example strongMul([0, 2], [Infinity, 3])   // [0, 6]
  */
 export const strongMul = binary({
   name: 'strongMul',
-  scalar: (a, b) => (a === 0 ? a : b === 0 ? b : a! * b!),
+  scalar: (a, b) => (a === 0 ? a : a! * b!),
   identity: [1, 1],
   extremes: [0, 1e300, Number.POSITIVE_INFINITY, Number.NaN],
   kinks: [{ at: [0, Number.POSITIVE_INFINITY], partials: [Number.POSITIVE_INFINITY, 0], why: 'linear in each argument; zero absorbs' }],

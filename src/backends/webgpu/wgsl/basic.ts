@@ -37,7 +37,7 @@ export const basic = {
   cd_lt: `fn cd_lt(a: f32, b: f32) -> bool { return a < b && !cd_unordered(a, b); }`,
   cd_le: `fn cd_le(a: f32, b: f32) -> bool { return a <= b && !cd_unordered(a, b); }`,
   /** a b, but a where a is 0. */
-  cd_strong_mul: `fn cd_strong_mul(a: f32, b: f32) -> f32 { return select(select(a * b, b, cd_eq(b, 0.0)), a, cd_eq(a, 0.0)); }`,
+  cd_strong_mul: `fn cd_strong_mul(a: f32, b: f32) -> f32 { return select(a * b, a, cd_eq(a, 0.0)); }`,
   /** To integers; results that are 0 keep the sign of x. */
   cd_round: `fn cd_round(x: f32) -> f32 { return cd_nan_or(x, cd_copysign(round(x), x)); }`,
   cd_floor: `fn cd_floor(x: f32) -> f32 { return cd_nan_or(x, cd_copysign(floor(x), x)); }`,
