@@ -1,5 +1,5 @@
 /** The operators users call: grad, valueAndGrad, jvp, vjp, linearize, jacfwd, jacrev, hessian, hvp, vmap. They take and give functions. */
-import { type Aval, isFloat } from '../core/aval.js'
+import { isFloat } from '../core/aval.js'
 import { callable, type Meta, metaOf, onFresh, type Runtime, readArgs, toNode } from '../core/callable.js'
 import { raise } from '../core/explain.js'
 import { asExpr, asNode, input, type Node, substitute } from '../core/expr.js'
@@ -33,7 +33,7 @@ import {
   type WrtOptions,
   wrtOptions,
 } from './arguments.js'
-import { instantiate, ones } from './common.js'
+import { direction, instantiate, ones } from './common.js'
 import { regionized } from './mixed.js'
 import { denseCotangents } from './reverse.js'
 import { pullback, pushforward } from './transform.js'
@@ -47,9 +47,6 @@ const eyeNode = (n: number, dtype: DType, from = 0, to = n): Node => {
   for (let i = from; i < to; i++) t.data[(i - from) * n + i] = 1
   return t.node
 }
-
-/** What a row of the basis stands in for: of size 1 it is the literal 1, which holds no zeros. */
-const direction = (a: Aval, name: string): Node => (a.size === 1 ? ones(a) : input(a, name))
 
 /** A tree of gradients: NoTangent at leaves without a tangent space. */
 const gradientTree = (def: TreeDef, leaves: readonly (Node | NoTangent)[]): unknown =>

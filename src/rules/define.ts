@@ -1,29 +1,25 @@
 /** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
 import { isFloat, showAval } from '../core/aval.js'
 import { raise } from '../core/explain.js'
-import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { apply, applyAny, asExpr, asNode, constant } from '../core/expr.js'
 import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
-import { SOFT } from '../core/hard-zeros.js'
 import { composedRules } from '../core/lowered.js'
-import { eq, isfinite, logicalAnd, logicalNot } from '../core/ops/compare.js'
-import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
 import {
   type Batching,
   type BatchRule,
   type FRule,
-  type Hardness,
   type Pullback,
   type RRule,
   type Rule,
-  type RuleConfig,
   type RuleContext,
   ruleIn,
 } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { bilinear, facets, facetsOf, transposes } from './given.js'
+import { plus, scale } from './product.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
@@ -143,37 +139,6 @@ const multiple = <N extends string, P, const A extends readonly ArgKind[]>(
     batch: ((xs, batched, params, size, through) => r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)) as BatchRule,
   }),
 })
-
-/** Is x the literal 1 (the seed of a scalar)? */
-const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
-
-/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: RuleConfig['product']): Forced => {
-  if (isOne(dx))
-    return typeof p !== 'number'
-      ? p._tag === 'Expr'
-        ? p
-        : ZeroTangent
-      : p === 0
-        ? ZeroTangent
-        : p === 1
-          ? dx
-          : asExpr(constant(p, dx.dtype))
-  if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : product(dx, asExpr(constant(p, dx.dtype)))
-  return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
-}
-/**
- * A (co)tangent times a factor whose zeros are hard too: the factor of a strong product, a partial that holds a mask. Where the factor is 0,
- * a (co)tangent that is infinite or NaN is taken out first; one that is finite stays, because it is part of the next derivative.
- */
-export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, hardness: Hardness): AnyExpr =>
-  config.hardened(
-    config.hardness(dx) === SOFT
-      ? strongMul(factor, dx)
-      : strongMul(where(logicalAnd(eq(factor, 0), logicalNot(isfinite(dx))), 0, dx), factor),
-    hardness,
-  )
-const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
 
 /** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
 export const elementwiseBatch =

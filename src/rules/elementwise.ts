@@ -9,7 +9,8 @@ import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule, strongBoth } from './define.js'
+import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { strongBoth } from './product.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 

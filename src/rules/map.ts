@@ -9,7 +9,8 @@ import type { Program } from '../core/program.js'
 import type { Hardness, Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { multiRule, strongBoth } from './define.js'
+import { multiRule } from './define.js'
+import { strongBoth } from './product.js'
 
 /** A program with its partials: results first, then d result_i / d input_j where it is not zero. */
 interface WithPartials {
