@@ -25,7 +25,6 @@ export const GUARDED = 2
 
 type Of = (x: Node) => Hardness
 const max = (a: Hardness, b: Hardness): Hardness => (a > b ? a : b)
-const min = (a: Hardness, b: Hardness): Hardness => (a < b ? a : b)
 const any = (n: Node, of: Of): Hardness => {
   let h: Hardness = SOFT
   for (const a of n.args) if (a.dtype === 'f64' || a.dtype === 'f32') h = max(h, of(a))
@@ -33,24 +32,29 @@ const any = (n: Node, of: Of): Hardness => {
 }
 const first = (n: Node, of: Of): Hardness => of(n.args[0]!)
 /** A sum is a hard zero where both terms are. */
-const both = (n: Node, of: Of): Hardness => min(of(n.args[0]!), of(n.args[1]!))
-const withTerm = (n: Node, of: Of): Hardness => min(of(n.args[0]!), max(of(n.args[1]!), of(n.args[2]!)))
+const both = (a: Hardness, b: Hardness): Hardness => (a === SOFT || b === SOFT ? SOFT : max(a, b))
+const sum = (n: Node, of: Of): Hardness => both(of(n.args[0]!), of(n.args[1]!))
+const withProduct = (n: Node, of: Of): Hardness => both(of(n.args[0]!), max(of(n.args[1]!), of(n.args[2]!)))
+/** What lies outside the part that is added is the accumulator's. */
+const withPart = (n: Node, of: Of): Hardness => {
+  const acc = of(n.args[0]!)
+  return acc === SOFT ? SOFT : max(acc, of(n.args[n.args.length - 1]!))
+}
 
 /** How primitives pass hard zeros on; every other one keeps those of all its arguments. The (co)tangent is the first factor of a product. */
 const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Map<AnyPrimitive, (n: Node, of: Of) => Hardness>([
-  [elementwise.add as AnyPrimitive, both],
-  [elementwise.sub as AnyPrimitive, both],
+  [elementwise.add as AnyPrimitive, sum],
+  [elementwise.sub as AnyPrimitive, sum],
   [elementwise.mul as AnyPrimitive, first],
   [elementwise.strongMul as AnyPrimitive, first],
   [elementwise.div as AnyPrimitive, first],
-  // What lies outside the part that is added is the accumulator's.
-  [layout.sliceAdd as AnyPrimitive, first],
-  [indexing.scatterAdd as AnyPrimitive, first],
-  [indexing.scatterAddAlong as AnyPrimitive, first],
-  [indexing.dynamicSliceAdd as AnyPrimitive, first],
-  [contract.matmulAdd as AnyPrimitive, withTerm],
-  [nn.convInputAdd as AnyPrimitive, withTerm],
-  [nn.convKernelAdd as AnyPrimitive, withTerm],
+  [layout.sliceAdd as AnyPrimitive, withPart],
+  [indexing.scatterAdd as AnyPrimitive, withPart],
+  [indexing.scatterAddAlong as AnyPrimitive, withPart],
+  [indexing.dynamicSliceAdd as AnyPrimitive, withPart],
+  [contract.matmulAdd as AnyPrimitive, withProduct],
+  [nn.convInputAdd as AnyPrimitive, withProduct],
+  [nn.convKernelAdd as AnyPrimitive, withProduct],
   [scans.linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)],
   [nn.unpool as AnyPrimitive, (n, of) => max(FILLED, of(n.args[0]!))],
   // The sum of a whole given direction is no zero that was given.

@@ -108,11 +108,11 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     ...rule(op.strongMul.primitive, {
       frule: ([a, b], [da, db], _params, { y, config }) => [
         y,
-        sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
+        sumOf(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
       ],
       rrule: ([a, b], _params, { y, config }) => {
         const strongMulPullback = (yBar: AnyExpr) =>
-          [thunk(() => strongMul(yBar, b)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
+          [thunk(() => strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
         return [y, strongMulPullback]
       },
     }),

@@ -20,7 +20,7 @@ const along = {
   vjp: (f: F, v: E) => (x: E) => c.sum!(c.mul!((c.vjp!(f) as (p: E, t: unknown) => readonly [E, E])(x, 1)[1], v)) as E,
   jacfwd: (f: F, v: E) => (x: E) => c.sum!(c.mul!((c.jacfwd!(f) as F)(x), v)) as E,
   jacrev: (f: F, v: E) => (x: E) => c.sum!(c.mul!((c.jacrev!(f) as F)(x), v)) as E,
-  vmap: (f: F, v: E) => (x: E) => c.sum!(c.mul!((c.vmap!(c.grad!(f)) as F)(c.stack!([x, x])), c.stack!([v, v]))) as E,
+  vmap: (f: F, v: E) => (x: E) => c.sum!(c.mul!((c.vmap!(c.grad!(f)) as F)(c.stack!([x, x])), c.mul!(c.stack!([v, v]), 0.5))) as E,
 } as const
 type Way = keyof typeof along
 const ways = Object.keys(along) as Way[]
