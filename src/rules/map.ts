@@ -3,7 +3,7 @@ import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'
 import { add } from '../core/ops/elementwise.js'
-import { reshape } from '../core/ops/layout.js'
+import { broadcastNode, reshape } from '../core/ops/layout.js'
 import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
 import type { Hardness, Rule, RuleConfig } from '../core/registry.js'
@@ -52,15 +52,17 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
 /** One rule per primitive of core/ops/map.ts. */
 export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
   map: multiRule(mapPrimitive, {
-    frule: (xs, dxs, { program }, { config }) => {
+    frule: (xs, dxs, { program }, { config, ys: results }) => {
       const args = xs as readonly AnyExpr[]
       // Each argument in a place of its own, so that an argument used twice has both its tangents.
-      const ys = expandMap(program, args.map(asNode))
+      const own = expandMap(program, args.map(asNode))
       const seeds = new Map<AnyExpr, AnyExpr>()
       dxs.forEach((d, i) => {
         if (d._tag === 'Expr') seeds.set(args[i]!, d)
       })
-      return [ys.map(asExpr), config.pushforward(ys.map(asExpr), seeds)]
+      // A result that uses some of the arguments only has the shape of all of them.
+      const ys = own.map((y, i) => asExpr(broadcastNode(y, asNode(results[i]).shape)))
+      return [ys, config.pushforward(ys, seeds)]
     },
     rrule: (xs, { program }, { config, active }) => {
       const args = xs as readonly AnyExpr[]

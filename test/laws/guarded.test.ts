@@ -35,7 +35,7 @@ const wanted = (seed: number, size: number, x: readonly (readonly number[])[], v
 }
 
 describe('random guarded programs', () => {
-  for (let seed = 1; seed <= 24; seed++)
+  for (const seed of [...Array.from({ length: 24 }, (_, i) => i + 1), 83, 94, 131])
     it(`seed ${seed}: value and derivatives of order 1 to 3 are those of what is selected`, () => {
       const next = random(seed + 500)
       const size = 1 + (seed % 9)
