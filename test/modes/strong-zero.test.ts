@@ -188,6 +188,16 @@ describe('no guard', () => {
         for (const a of modes) expect(list(grad(sum, a), [point, 0.5 + point / 2])[0]! + 0, `${a} of an array`).toBe(first)
     })
 
+  it('the root of a sum of squares at 0 is undefined in every mode: the whole of a given direction is no mask', () => {
+    for (const mode of modes)
+      expect(
+        list(
+          grad((x: E) => c.sqrt!(c.sum!(c.square!(x))), mode),
+          [0, 0],
+        ),
+        mode,
+      ).toEqual([Number.NaN, Number.NaN])
+  })
   it('its derivatives hold no strong product: singular functions, a network, softmax, the second derivative', () => {
     const mlp = (x: E, w: E) => c.sum!(c.tanh!(c.matmul!(c.sigmoid!(c.matmul!(x, w)), w)))
     const soft = (x: E) => c.sum!(c.square!(c.softmax!(c.mul!(x, c.exp!(c.log!(x))))))
