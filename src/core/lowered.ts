@@ -90,7 +90,7 @@ export const composedRules = (lowering: Lowering): { readonly frule: FRule; read
       const us = xs.map((x) => input(asNode(x).aval))
       const ys = on(us, params)
       const live = dxs.map(unthunk)
-      const dus = live.map((dx, i) => (dx._tag === 'Expr' ? input(us[i]!.aval) : undefined))
+      const dus = live.map((dx, i) => (dx._tag === 'Expr' ? asNode(config.standIn(dx, us[i]!.aval)) : undefined))
       const seeds = new Map(us.flatMap((u, i) => (dus[i] === undefined ? [] : [[asExpr(u), asExpr(dus[i])] as const])))
       const to = new Map(us.map((u, i) => [u, asNode(xs[i])]))
       dus.forEach((du, i) => {
@@ -105,7 +105,7 @@ export const composedRules = (lowering: Lowering): { readonly frule: FRule; read
       return {
         ys: put(ys, to) as readonly AnyExpr[],
         pullback: (yBars) => {
-          const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? asExpr(input(asNode(ys[i]).aval)) : yBar))
+          const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, asNode(ys[i]).aval) : yBar))
           const all = new Map(to)
           vs.forEach((v, i) => {
             if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))

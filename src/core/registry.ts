@@ -2,6 +2,7 @@
 
 import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
+import type { Aval } from './aval.js'
 import type { AdError } from './error.js'
 import { raise } from './explain.js'
 import { listOf, shown } from './given.js'
@@ -10,6 +11,12 @@ import { type AnyPrimitive, isPrimitive } from './primitive.js'
 import type { Forced, Tangent } from './tangent.js'
 import type { AnyExpr } from './types/expr.js'
 
+/**
+ * Which zeros of a (co)tangent are hard: none (0), those of what was filled up or given (1: they hold against what a singular
+ * function made), those that a `where` put in place of what was computed (2: they hold against everything).
+ */
+export type Hardness = 0 | 1 | 2
+
 /** How a rule calls back into the mode that runs it (for primitives that hold programs, such as map). */
 export interface RuleConfig {
   readonly registry: Registry
@@ -17,6 +24,17 @@ export interface RuleConfig {
   readonly pushforward: (outputs: readonly AnyExpr[], seeds: ReadonlyMap<AnyExpr, AnyExpr>) => readonly Forced[]
   /** Cotangents of `wrt` for cotangents of `outputs` (reverse mode). */
   readonly pullback: (outputs: readonly AnyExpr[], seeds: readonly Tangent[], wrt: readonly AnyExpr[]) => readonly Forced[]
+  /**
+   * A (co)tangent times a partial derivative, the (co)tangent first: its hard zeros stay zero whatever the partial is
+   * (docs/decisions/strong-zero.md). `scalarRule` multiplies with it; a rule written out does too.
+   */
+  readonly product: (dx: AnyExpr, partial: AnyExpr) => AnyExpr
+  /** Whether a (co)tangent may hold hard zeros. */
+  readonly hardness: (dx: AnyExpr) => Hardness
+  /** The (co)tangent, of which this is now known. */
+  readonly hardened: (dx: AnyExpr, hardness: Hardness) => AnyExpr
+  /** A fresh input in place of a (co)tangent, with hard zeros where it may hold them. */
+  readonly standIn: (dx: AnyExpr, of: Aval) => AnyExpr
 }
 
 /** What a rule may use beside its arguments: the node's own results for these very arguments, and the calling mode. */

@@ -4,7 +4,7 @@ import type { Aval } from '../core/aval.js'
 import { isFloat, sameAval, showAval } from '../core/aval.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
-import { asNode, constant, type Linear, type Node, OUTPUT } from '../core/expr.js'
+import { asNode, constant, input, type Linear, type Node, OUTPUT } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sameShape } from '../core/shape.js'
@@ -14,6 +14,8 @@ import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../c
 /** Zeros of an aval: a broadcast literal, no buffer. */
 export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
 export const ones = (a: Aval): Node => broadcastNode(constant(1, a.dtype), a.shape)
+/** What the rows of a basis are put in place of: of size 1 there is one row, the literal 1, which holds no zeros. */
+export const direction = (a: Aval, name: string): Node => (a.size === 1 ? ones(a) : input(a, name))
 
 /** A node for a tangent that must be dense: zeros where it is a symbolic zero; NotImplemented raises. */
 export const instantiate = (t: Tangent, like: Aval): Node => {

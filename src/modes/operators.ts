@@ -35,7 +35,7 @@ import {
   type WrtOptions,
   wrtOptions,
 } from './arguments.js'
-import { instantiate, ones } from './common.js'
+import { direction, instantiate, ones } from './common.js'
 import { regionized } from './mixed.js'
 import { denseCotangents } from './reverse.js'
 import { pullback, pushforward } from './transform.js'
@@ -69,7 +69,7 @@ const cotangents = (
     const grads = wrt.map((w) => {
       if (!isFloat(w.dtype)) return NoTangent
       const n = w.aval.size
-      const dx = input(w.aval, 'dx')
+      const dx = direction(w.aval, 'dx')
       const { tangents } = pushforward(registry, outputs, new Map([[w, dx]]))
       const basis = reshapeNode(eyeNode(n, w.dtype), [n, ...w.shape])
       const parts = outputs.map((o, i) => {
@@ -358,7 +358,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     const columns = wrt.map((w) => {
       if (!isFloat(w.dtype)) return outs.map(() => NoTangent)
       const n = w.aval.size
-      const dx = input(w.aval, 'dx')
+      const dx = direction(w.aval, 'dx')
       const { tangents } = pushforward(registry, outs, new Map([[w, dx]]))
       const dys = outs.map((o, i) => (isFloat(o.dtype) ? instantiate(tangents[i]!, o.aval) : undefined))
       const live = dys.filter((d): d is Node => d !== undefined)
@@ -376,7 +376,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const reverseBlocks = (outs: readonly Node[], wrt: readonly Node[], chunk?: number): (Node | NoTangent)[][] =>
     outs.map((o) => {
       if (!isFloat(o.dtype)) return wrt.map(() => NoTangent)
-      const yBar = input(o.aval, 'yBar')
+      const yBar = direction(o.aval, 'yBar')
       const r = denseCotangents(pullback(registry, regionized([o], wrt), [asExpr(yBar)], wrt), wrt)
       const live = r.filter((x): x is Node => x._tag !== 'NoTangent')
       const ys = overBasis(live, yBar, chunk)

@@ -1,21 +1,78 @@
 /** Forward and reverse mode over a registry, tied together: a rule may call either (RuleConfig). */
-import { asNode, type Node } from '../core/expr.js'
-import type { Registry, RuleConfig } from '../core/registry.js'
-import type { Tangent } from '../core/tangent.js'
+import { asExpr, asNode, input, type Node } from '../core/expr.js'
+import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/hard-zeros.js'
+import { strongMul } from '../core/ops/elementwise.js'
+import type { Hardness, Registry, RuleConfig } from '../core/registry.js'
+import type { Forced, Tangent } from '../core/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
 import { type Pushed, push } from './forward.js'
 import { pull, type Reversed } from './reverse.js'
 
+/** Of a (co)tangent that comes from outside: a zero of it says that nothing moves there, or that nobody looks. */
+const given = (dx: AnyExpr): Hardness => ((literalOf(asNode(dx)) ?? 0) === 0 ? FILLED : SOFT)
+
+/** The config of one walk, which knows its hard zeros. */
+const walking = (registry: Registry, zeros: HardZeros): RuleConfig => ({
+  registry,
+  pushforward: (outputs, seeds) =>
+    pushed(registry, zeros, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)])), (dx) => zeros.of(dx))
+      .tangents,
+  pullback: (outputs, seeds, wrt) => pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), (dx) => zeros.of(dx)).cotangents,
+  product: (dx, partial) => zeros.product(dx, partial),
+  hardness: (dx) => zeros.of(dx),
+  hardened: (dx, h) => zeros.mark(dx, h),
+  standIn: (dx, of) => zeros.mark(asExpr(input(of)), zeros.of(dx)),
+})
+const isExpr = (t: Tangent): t is AnyExpr => t._tag === 'Expr'
+/** What an inner walk knows of its results is known outside. */
+const told = (outer: HardZeros | undefined, inner: HardZeros, ts: readonly Forced[]): void => {
+  if (outer !== undefined) for (const t of ts) if (isExpr(t)) outer.mark(t, inner.of(t))
+}
+
+const pushed = (
+  registry: Registry,
+  outer: HardZeros | undefined,
+  outputs: readonly Node[],
+  seeds: ReadonlyMap<Node, Node>,
+  hardness: (dx: AnyExpr) => Hardness,
+): Pushed => {
+  const zeros = new HardZeros()
+  for (const dx of seeds.values()) zeros.mark(asExpr(dx), hardness(asExpr(dx)))
+  const made = push(walking(registry, zeros), outputs, seeds)
+  told(outer, zeros, made.tangents)
+  return made
+}
+const pulled = (
+  registry: Registry,
+  outer: HardZeros | undefined,
+  outputs: readonly Node[],
+  seeds: readonly Tangent[],
+  wrt: readonly Node[],
+  hardness: (dx: AnyExpr) => Hardness,
+): Reversed => {
+  const zeros = new HardZeros()
+  for (const yBar of seeds) if (isExpr(yBar)) zeros.mark(yBar, hardness(yBar))
+  const made = pull(walking(registry, zeros), outputs, seeds, wrt)
+  told(outer, zeros, made.cotangents)
+  return made
+}
+
 const configs = new WeakMap<Registry, RuleConfig>()
 
-/** How rules of this registry call back into the modes. */
+/** How rules of this registry call back into the modes, outside of any walk: every (co)tangent may hold zeros of a `where`. */
 export const configOf = (registry: Registry): RuleConfig => {
   let config = configs.get(registry)
   if (config === undefined) {
+    const hardness = (): Hardness => GUARDED
     config = {
       registry,
       pushforward: (outputs, seeds) =>
-        pushforward(registry, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)]))).tangents,
-      pullback: (outputs, seeds, wrt) => pullback(registry, outputs.map(asNode), seeds, wrt.map(asNode)).cotangents,
+        pushed(registry, undefined, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)])), hardness).tangents,
+      pullback: (outputs, seeds, wrt) => pulled(registry, undefined, outputs.map(asNode), seeds, wrt.map(asNode), hardness).cotangents,
+      product: strongMul,
+      hardness,
+      hardened: (dx) => dx,
+      standIn: (_dx, of) => asExpr(input(of)),
     }
     configs.set(registry, config)
   }
@@ -24,8 +81,8 @@ export const configOf = (registry: Registry): RuleConfig => {
 
 /** Values and tangents of `outputs` for tangents of some nodes, by the registry's frules. */
 export const pushforward = (registry: Registry, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed =>
-  push(configOf(registry), outputs, seeds)
+  pushed(registry, undefined, outputs, seeds, given)
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
 export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
-  pull(configOf(registry), outputs, seeds, wrt)
+  pulled(registry, undefined, outputs, seeds, wrt, given)

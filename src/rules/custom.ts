@@ -66,10 +66,7 @@ const transposed =
       pullback: (yBars, active) => {
         const out = dys.map(unthunk).flatMap((dy, i) => (dy._tag === 'Expr' && yBars[i]!._tag === 'Expr' ? [{ dy, i }] : []))
         for (const dy of dys.map(unthunk)) if (dy._tag === 'NotImplemented') raise(dy)
-        const vs = standIns(
-          yBars,
-          program.outputs.map((o) => o.aval),
-        )
+        const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, program.outputs[i]!.aval) : yBar))
         const wrt = dus.flatMap((du, i) => (du !== undefined && active[i] ? [{ du, i }] : []))
         const cotangents = config.pullback(
           out.map((o) => o.dy),

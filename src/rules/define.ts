@@ -1,10 +1,9 @@
 /** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
 import { isFloat, showAval } from '../core/aval.js'
 import { raise } from '../core/explain.js'
-import { apply, applyAny, asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { apply, applyAny, asExpr, asNode, constant } from '../core/expr.js'
 import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
 import { composedRules } from '../core/lowered.js'
-import { add, mul, neg } from '../core/ops/elementwise.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
 import {
@@ -20,6 +19,7 @@ import {
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { bilinear, facets, facetsOf, transposes } from './given.js'
+import { plus, scale } from './product.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
@@ -140,29 +140,6 @@ const multiple = <N extends string, P, const A extends readonly ArgKind[]>(
   }),
 })
 
-/** How a rule multiplies a (co)tangent with a partial, for the result y. */
-export type Product = (dx: AnyExpr, partial: AnyExpr, y: AnyExpr) => AnyExpr
-
-/** Is x the literal 1 (the seed of a scalar)? */
-const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
-
-/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: Product, y: AnyExpr): Forced => {
-  if (isOne(dx))
-    return typeof p !== 'number'
-      ? p._tag === 'Expr'
-        ? p
-        : ZeroTangent
-      : p === 0
-        ? ZeroTangent
-        : p === 1
-          ? dx
-          : asExpr(constant(p, dx.dtype))
-  if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : mul(dx, p)
-  return p._tag === 'Expr' ? product(dx, p, y) : ZeroTangent
-}
-const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
-
 /** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
 export const elementwiseBatch =
   (primitive: AnyPrimitive): BatchRule =>
@@ -179,7 +156,7 @@ export const elementwiseBatch =
 
 /**
  * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
- * `product` is strongMul for partials that may be infinite: a cotangent of 0 then stays 0.
+ * A partial may be infinite or NaN where a (co)tangent is masked: that stays 0 (docs/decisions/strong-zero.md).
  *
  * @example
  * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
@@ -189,26 +166,28 @@ export const elementwiseBatch =
 export const scalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
   op: OpOf<N, P, A>,
   partials: (at: { readonly x: Args<A>; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
-  product: Product = mul,
 ): Rule => {
   const primitive = primitiveOf(op, 'scalarRule')
   functionOf(partials, 'the second argument', `scalarRule(${primitive.name})`)
-  functionOf(product, 'the third argument', `scalarRule(${primitive.name})`)
   return {
     ...single(primitive, {
-      frule: (x, dxs, params, { y }) => {
+      frule: (x, dxs, params, { y, config }) => {
         const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
         const dy = (dxs as readonly Forced[]).reduce<Forced>(
-          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, product, y)) : sum),
+          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, config.product)) : sum),
           ZeroTangent,
         )
         return [y, dy]
       },
-      rrule: (x, params, { y }) => {
+      rrule: (x, params, { y, config }) => {
         const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
           const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
           return ps.map((p, i) =>
-            typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, product, y)) : ZeroTangent,
+            typeof p === 'object' && p._tag === 'NoTangent'
+              ? NoTangent
+              : active[i]
+                ? thunk(() => scale(yBar, p, config.product))
+                : ZeroTangent,
           ) as unknown as ArgTangents<A>
         }
         return [y, scalarPullback]

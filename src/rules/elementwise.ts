@@ -1,42 +1,18 @@
 /** Calculus of the elementwise functions: one line of partials each. */
 import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
-import { asExpr, asNode, CONST, constant, type Node } from '../core/expr.js'
+import { asExpr, asNode, CONST, constant } from '../core/expr.js'
+import { GUARDED } from '../core/hard-zeros.js'
 import { eq, gt, isnan, le, logicalAnd, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
-import type { AnyPrimitive, ArgKind, Primitive } from '../core/primitive.js'
-import type { Rule } from '../core/registry.js'
+import type { AnyPrimitive, Primitive } from '../core/primitive.js'
+import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch, nonDifferentiable, type Partials, reapply, rule, scalarRule } from './define.js'
+import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { strongBoth } from './product.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
-
-/** Partials that may be infinite or NaN: a cotangent of 0 stays 0 whatever they are (docs/decisions/strong-zero.md). */
-const singular = <N extends string, P, const A extends readonly ArgKind[]>(
-  primitive: Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> },
-  partials: (at: {
-    readonly x: { readonly [K in keyof A]: AnyExpr } & readonly AnyExpr[]
-    readonly y: AnyExpr
-    readonly params: P
-  }) => Partials<A>,
-): Rule => scalarRule(primitive, partials as Parameters<typeof scalarRule<N, P, A>>[1], strongMul)
-
-/** Functions that are infinite or NaN somewhere: a product with what they made may have such a partial. */
-const unbounded: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
-  [
-    ...[op.reciprocal, op.sqrt, op.rsqrt, op.exp, op.exp2, op.expm1, op.log, op.log2, op.log10, op.log1p, op.asin, op.acos],
-    ...[op.sinh, op.cosh, op.acosh, op.atanh, op.lgamma, op.div, op.mod, op.pow, op.xlogy],
-  ].map((f): AnyPrimitive => f.primitive as unknown as AnyPrimitive),
-).add(op.polygammaPrimitive as unknown as AnyPrimitive)
-/** Was x made by one of them, at most `depth` operations ago? */
-const mayBeInfinite = (x: Node, depth: number): boolean =>
-  x.prim !== null &&
-  (unbounded.has(x.prim) ||
-    (depth > 0 && (x.prim.class === 'elementwise' || x.prim.class === 'layout') && x.args.some((a) => mayBeInfinite(a, depth - 1))))
-/** For products: with a strong zero where a factor of y may be infinite, as in x log x. */
-const productOf = (dx: AnyExpr, partial: AnyExpr, y: AnyExpr): AnyExpr =>
-  mayBeInfinite(asNode(y), 4) ? strongMul(dx, partial) : mul(dx, partial)
 
 const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
 const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).data as number) : undefined)
@@ -46,6 +22,8 @@ const isExpr = (t: Tangent): t is AnyExpr => t._tag === 'Expr'
 const choose = (c: AnyExpr, a: Forced, b: Forced): Forced =>
   isExpr(a) ? (isExpr(b) ? where(c, a, b) : where(c, a, zeroLike(a))) : isExpr(b) ? where(c, zeroLike(b), b) : ZeroTangent
 const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
+/** What a `where` does not select is a hard zero. */
+const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.hardened(t, GUARDED) : t)
 const sumOf = (a: Forced, b: Forced): Forced => (isExpr(a) ? (isExpr(b) ? add(a, b) : a) : b)
 
 /** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
@@ -69,45 +47,48 @@ const difference = (a: AnyExpr, b: AnyExpr): AnyExpr => {
   return where(logicalAnd(isnan(d), eq(a, b)), 0, d)
 }
 const TWO_OVER_ROOT_PI = 1.1283791670955126
-/** 1 - x^2 without cancellation near 1. */
-const oneMinusSquare = (x: AnyExpr): AnyExpr => mul(sub(1, x), add(1, x))
+/** 1 - x^2 without cancellation near 1, and with the factor that is 0 at 1 or -1 first: its derivative holds beside an infinite cotangent. */
+const oneMinusSquare = (x: AnyExpr): AnyExpr => {
+  const size = where(lt(x, 0), neg(x), x)
+  return strongMul(sub(1, size), add(1, size))
+}
 
 /** One rule per primitive of core/ops/elementwise.ts. */
 export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Rule } = {
   neg: scalarRule(op.neg, () => [-1]),
   abs: scalarRule(op.abs, ({ x: [x] }) => [sign(x)]),
-  square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)], productOf),
+  square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)]),
   sign: nonDifferentiable(op.sign),
   floor: nonDifferentiable(op.floor),
   ceil: nonDifferentiable(op.ceil),
   round: nonDifferentiable(op.round),
-  reciprocal: singular(op.reciprocal, ({ y }) => [neg(square(y))]),
-  sqrt: singular(op.sqrt, ({ y }) => [div(0.5, y)]),
-  rsqrt: singular(op.rsqrt, ({ y }) => [mul(-0.5, mul(y, square(y)))]),
-  cbrt: singular(op.cbrt, ({ y }) => [div(1 / 3, square(y))]),
-  exp: singular(op.exp, ({ y }) => [y]),
-  exp2: singular(op.exp2, ({ y }) => [mul(y, Math.LN2)]),
-  expm1: singular(op.expm1, ({ y }) => [add(y, 1)]),
-  log: singular(op.log, ({ x: [x] }) => [div(1, x)]),
-  log2: singular(op.log2, ({ x: [x] }) => [div(Math.LOG2E, x)]),
-  log10: singular(op.log10, ({ x: [x] }) => [div(Math.LOG10E, x)]),
-  log1p: singular(op.log1p, ({ x: [x] }) => [div(1, add(1, x))]),
+  reciprocal: scalarRule(op.reciprocal, ({ y }) => [neg(square(y))]),
+  sqrt: scalarRule(op.sqrt, ({ y }) => [div(0.5, y)]),
+  rsqrt: scalarRule(op.rsqrt, ({ y }) => [mul(-0.5, mul(y, square(y)))]),
+  cbrt: scalarRule(op.cbrt, ({ y }) => [div(1 / 3, square(y))]),
+  exp: scalarRule(op.exp, ({ y }) => [y]),
+  exp2: scalarRule(op.exp2, ({ y }) => [mul(y, Math.LN2)]),
+  expm1: scalarRule(op.expm1, ({ y }) => [add(y, 1)]),
+  log: scalarRule(op.log, ({ x: [x] }) => [div(1, x)]),
+  log2: scalarRule(op.log2, ({ x: [x] }) => [div(Math.LOG2E, x)]),
+  log10: scalarRule(op.log10, ({ x: [x] }) => [div(Math.LOG10E, x)]),
+  log1p: scalarRule(op.log1p, ({ x: [x] }) => [div(1, add(1, x))]),
   sin: scalarRule(op.sin, ({ x: [x] }) => [cos(x)]),
   cos: scalarRule(op.cos, ({ x: [x] }) => [neg(sin(x))]),
   tan: scalarRule(op.tan, ({ y }) => [add(1, square(y))]),
-  asin: singular(op.asin, ({ x: [x] }) => [op.rsqrt(oneMinusSquare(x))]),
-  acos: singular(op.acos, ({ x: [x] }) => [neg(op.rsqrt(oneMinusSquare(x)))]),
+  asin: scalarRule(op.asin, ({ x: [x] }) => [op.rsqrt(oneMinusSquare(x))]),
+  acos: scalarRule(op.acos, ({ x: [x] }) => [neg(op.rsqrt(oneMinusSquare(x)))]),
   atan: scalarRule(op.atan, ({ x: [x] }) => [op.reciprocal(add(1, square(x)))]),
-  sinh: singular(op.sinh, ({ x: [x] }) => [cosh(x)]),
-  cosh: singular(op.cosh, ({ x: [x] }) => [sinh(x)]),
+  sinh: scalarRule(op.sinh, ({ x: [x] }) => [cosh(x)]),
+  cosh: scalarRule(op.cosh, ({ x: [x] }) => [sinh(x)]),
   tanh: scalarRule(op.tanh, ({ y }) => [sub(1, mul(y, y))]),
   asinh: scalarRule(op.asinh, ({ x: [x] }) => [op.rsqrt(add(1, square(x)))]),
-  acosh: singular(op.acosh, ({ x: [x] }) => [op.rsqrt(mul(sub(x, 1), add(x, 1)))]),
-  atanh: singular(op.atanh, ({ x: [x] }) => [op.reciprocal(oneMinusSquare(x))]),
+  acosh: scalarRule(op.acosh, ({ x: [x] }) => [op.rsqrt(strongMul(sub(x, 1), add(x, 1)))]),
+  atanh: scalarRule(op.atanh, ({ x: [x] }) => [op.reciprocal(oneMinusSquare(x))]),
   erf: scalarRule(op.erf, ({ x: [x] }) => [mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
-  lgamma: singular(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
-  polygamma: singular(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygammaOf(params.n + 1, x)]),
+  lgamma: scalarRule(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
+  polygamma: scalarRule(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygammaOf(params.n + 1, x)]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
   relu: {
@@ -122,30 +103,31 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   },
   add: scalarRule(op.add, () => [1, 1]),
   sub: scalarRule(op.sub, () => [1, -1]),
-  mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a], productOf),
+  mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a]),
   strongMul: {
     ...rule(op.strongMul.primitive, {
-      frule: ([a, b], [da, db], _params, { y }) => [
+      frule: ([a, b], [da, db], _params, { y, config }) => [
         y,
-        sumOf(isExpr(da) ? strongMul(da, b) : ZeroTangent, isExpr(db) ? strongMul(a, db) : ZeroTangent),
+        sumOf(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
       ],
-      rrule: ([a, b], _params, { y }) => {
-        const strongMulPullback = (yBar: AnyExpr) => [thunk(() => strongMul(yBar, b)), thunk(() => strongMul(a, yBar))] as const
+      rrule: ([a, b], _params, { y, config }) => {
+        const strongMulPullback = (yBar: AnyExpr) =>
+          [thunk(() => strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
         return [y, strongMulPullback]
       },
     }),
     batch: elementwiseBatch(op.strongMul.primitive as AnyPrimitive),
   },
-  div: singular(op.div, ({ x: [, b], y }) => {
+  div: scalarRule(op.div, ({ x: [, b], y }) => {
     const c = literal(b)
     return c !== undefined && c !== 0 ? [1 / c, ZeroTangent] : [div(1, b), neg(div(y, b))]
   }),
   // (a - y) / b is floor(a / b) up to rounding.
-  mod: singular(op.mod, ({ x: [a, b], y }) => [1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]),
-  // strongMul(b, ...): the derivative of x^0 is 0, at 0 too.
-  pow: singular(op.pow, ({ x: [a, b], y }) => {
+  mod: scalarRule(op.mod, ({ x: [a, b], y }) => [1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]),
+  // strongMul(b, ...): the derivative of x^0 is 0, at 0 too. Where y is 0 it stays 0 as b moves, whatever log a is.
+  pow: scalarRule(op.pow, ({ x: [a, b], y }) => {
     const n = literal(b)
-    if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : strongMul(y, op.log(a))]
+    if (n === undefined) return [strongMul(b, pow(a, sub(b, 1))), literal(a) === 0 ? ZeroTangent : where(eq(y, 0), 0, mul(y, op.log(a)))]
     return [n === 0 ? 0 : n === 1 ? 1 : mul(n, pow(a, n - 1)), ZeroTangent]
   }),
   hypot: scalarRule(op.hypot, ({ x: [a, b], y }) => [where(eq(y, 0), 0, div(a, y)), where(eq(y, 0), 0, div(b, y))]),
@@ -154,16 +136,23 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     return [where(eq(r, 0), 0, div(x, r)), where(eq(r, 0), 0, neg(div(y, r)))]
   }),
   logaddexp: scalarRule(op.logaddexp, ({ x: [a, b] }) => [sigmoid(difference(a, b)), sigmoid(difference(b, a))]),
-  xlogy: singular(op.xlogy, ({ x: [x, y] }) => [where(logicalAnd(eq(x, 0), le(y, 0)), 0, op.log(y)), strongMul(x, div(1, y))]),
+  xlogy: scalarRule(op.xlogy, ({ x: [x, y] }) => [where(logicalAnd(eq(x, 0), le(y, 0)), 0, op.log(y)), strongMul(x, div(1, y))]),
   maximum: extremum(op.maximum, gt),
   minimum: extremum(op.minimum, lt),
   copysign: scalarRule(op.copysign, ({ x: [a, b] }) => [mul(sign(a), copysign(1, b)), ZeroTangent]),
   where: {
     ...rule(op.wherePrimitive, {
-      frule: ([c], [, da, db], _params, { y }) => [y, choose(c, da, db)],
-      rrule: ([c], _params, { y }) => {
+      frule: ([c], [, da, db], _params, { y, config }) => {
+        const dy = choose(c, da, db)
+        return [y, isExpr(da) && isExpr(db) ? dy : guarded(config, dy)]
+      },
+      rrule: ([c], _params, { y, config }) => {
         const wherePullback = (yBar: AnyExpr) =>
-          [NoTangent, thunk(() => choose(c, yBar, ZeroTangent)), thunk(() => choose(c, ZeroTangent, yBar))] as const
+          [
+            NoTangent,
+            thunk(() => guarded(config, choose(c, yBar, ZeroTangent))),
+            thunk(() => guarded(config, choose(c, ZeroTangent, yBar))),
+          ] as const
         return [y, wherePullback]
       },
     }),

@@ -1,20 +1,24 @@
 /** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
 import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
-import { add, strongMul } from '../core/ops/elementwise.js'
-import { reshape } from '../core/ops/layout.js'
+import { SOFT } from '../core/hard-zeros.js'
+import { add } from '../core/ops/elementwise.js'
+import { broadcastNode, reshape } from '../core/ops/layout.js'
 import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
-import type { Rule, RuleConfig } from '../core/registry.js'
+import type { Hardness, Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { multiRule } from './define.js'
+import { strongBoth } from './product.js'
 
 /** A program with its partials: results first, then d result_i / d input_j where it is not zero. */
 interface WithPartials {
   readonly program: Program
   /** Position of d result_i / d input_j among the outputs; a number of its own where it is the constant 1; -1 where it is zero. */
   readonly at: ReadonlyMap<number, number>
+  /** Which hard zeros each output may hold. */
+  readonly hardness: readonly Hardness[]
 }
 const memo = new WeakMap<Program, Map<string, { readonly registry: unknown; readonly made: WithPartials }>>()
 
@@ -29,6 +33,7 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
   if (known !== undefined && known.registry === config.registry) return known.made
   const outputs: Node[] = [...program.outputs]
   const at = new Map<number, number>()
+  const hardness: Hardness[] = outputs.map(() => SOFT)
   program.inputs.forEach((x, j) => {
     if (!active[j]) return
     const dys = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
@@ -36,9 +41,10 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
       if (dy._tag !== 'Expr') return
       at.set(i * program.inputs.length + j, outputs.length)
       outputs.push(asNode(dy))
+      hardness.push(config.hardness(dy))
     })
   })
-  const made = { program: scalarProgram(program.inputs, outputs), at }
+  const made = { program: scalarProgram(program.inputs, outputs), at, hardness }
   byMask.set(key, { registry: config.registry, made })
   return made
 }
@@ -46,20 +52,22 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
 /** One rule per primitive of core/ops/map.ts. */
 export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
   map: multiRule(mapPrimitive, {
-    frule: (xs, dxs, { program }, { config }) => {
+    frule: (xs, dxs, { program }, { config, ys: results }) => {
       const args = xs as readonly AnyExpr[]
       // Each argument in a place of its own, so that an argument used twice has both its tangents.
-      const ys = expandMap(program, args.map(asNode))
+      const own = expandMap(program, args.map(asNode))
       const seeds = new Map<AnyExpr, AnyExpr>()
       dxs.forEach((d, i) => {
         if (d._tag === 'Expr') seeds.set(args[i]!, d)
       })
-      return [ys.map(asExpr), config.pushforward(ys.map(asExpr), seeds)]
+      // A result that uses some of the arguments only has the shape of all of them.
+      const ys = own.map((y, i) => asExpr(broadcastNode(y, asNode(results[i]).shape)))
+      return [ys, config.pushforward(ys, seeds)]
     },
     rrule: (xs, { program }, { config, active }) => {
       const args = xs as readonly AnyExpr[]
       const n = program.inputs.length
-      const { program: both, at } = withPartials(program, active, config)
+      const { program: both, at, hardness } = withPartials(program, active, config)
       const all = applyMulti(mapPrimitive, args.map(asNode), { program: both }).map(asExpr)
       const mapPullback = (yBars: readonly Forced[]) =>
         args.map((x, j): Tangent => {
@@ -69,8 +77,10 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
             yBars.reduce<Forced>((sum, yBar, i) => {
               const k = at.get(i * n + j)
               if (yBar._tag !== 'Expr' || k === undefined) return sum
-              // A partial may be infinite where the cotangent is masked.
-              const term = strongMul(yBar, all[k]!)
+              // Hard zeros of a partial hold against the cotangent, as those of the cotangent do against the partial.
+              const [p, h] = [all[k]!, hardness[k]!]
+              const own = config.hardness(yBar)
+              const term = h === SOFT ? config.product(yBar, p) : strongBoth(config, yBar, p, h > own ? h : own)
               return sum._tag === 'Expr' ? add(sum, term) : term
             }, ZeroTangent),
           )

@@ -80,9 +80,12 @@ export const reduceRules: { readonly [K in keyof typeof op.reduce]: Rule } = {
     batch: ([x], _b, { axes }) => total(x, shiftAxes(axes)),
   }),
   prod: rule(op.prodPrimitive, {
-    frule: ([x], [dx], { axes }, { y }) => [y, dx._tag === 'Expr' ? total(mul(dx, productOfOthers(x, axes)), axes) : ZeroTangent],
-    rrule: ([x], { axes }, { y }) => {
-      const prodPullback = (yBar: AnyExpr) => [thunk(() => mul(expandReduced(yBar, x, axes), productOfOthers(x, axes)))] as const
+    frule: ([x], [dx], { axes }, { y, config }) => [
+      y,
+      dx._tag === 'Expr' ? total(config.product(dx, productOfOthers(x, axes)), axes) : ZeroTangent,
+    ],
+    rrule: ([x], { axes }, { y, config }) => {
+      const prodPullback = (yBar: AnyExpr) => [thunk(() => config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes)))] as const
       return [y, prodPullback]
     },
     batch: ([x], _b, { axes }) => fold(op.prodPrimitive, x, shiftAxes(axes)),

@@ -1,6 +1,6 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 import { asExpr, asNode, constant } from '../core/expr.js'
-import { add, mul } from '../core/ops/elementwise.js'
+import { add } from '../core/ops/elementwise.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
@@ -44,20 +44,20 @@ export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
   }),
   // Inclusive: y_k = x_k y_{k-1}, so dy = recurrence(x, dx e) with e the product of those before. Exclusive: y_k = x_{k-1} y_{k-1}.
   cumprod: rule(op.cumprodPrimitive, {
-    frule: ([x], [dx], p, { y }) => {
+    frule: ([x], [dx], p, { y, config: { product } }) => {
       if (dx._tag !== 'Expr') return [y, ZeroTangent]
       const { axis, reverse } = p
-      if (!p.exclusive) return [y, recurrence(x, mul(dx, cumprodOf(x, { ...p, exclusive: true })), axis, reverse)]
-      return [y, recurrence(shift(x, axis, reverse), shift(mul(dx, y), axis, reverse), axis, reverse)]
+      if (!p.exclusive) return [y, recurrence(x, product(dx, cumprodOf(x, { ...p, exclusive: true })), axis, reverse)]
+      return [y, recurrence(shift(x, axis, reverse), shift(product(dx, y), axis, reverse), axis, reverse)]
     },
-    rrule: ([x], p, { y }) => {
+    rrule: ([x], p, { y, config: { product } }) => {
       const { axis, reverse } = p
       const cumprodPullback = (yBar: AnyExpr) =>
         [
           thunk(() =>
             p.exclusive
-              ? mul(y, shift(recurrenceTransposed(shift(x, axis, reverse), yBar, axis, reverse), axis, !reverse))
-              : mul(cumprodOf(x, { ...p, exclusive: true }), recurrenceTransposed(x, yBar, axis, reverse)),
+              ? product(shift(recurrenceTransposed(shift(x, axis, reverse), yBar, axis, reverse), axis, !reverse), y)
+              : product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf(x, { ...p, exclusive: true })),
           ),
         ] as const
       return [y, cumprodPullback]
@@ -65,14 +65,14 @@ export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
     batch: ([x], _b, p) => cumprodOf(x, { ...p, axis: p.axis + 1 }),
   }),
   linearRecurrence: rule(op.linearRecurrencePrimitive, {
-    frule: ([a], [da, db], { axis, reverse }, { y }) => {
-      const source = plus(da._tag === 'Expr' ? mul(da, shift(y, axis, reverse)) : undefined, tangentOf(db))
+    frule: ([a], [da, db], { axis, reverse }, { y, config }) => {
+      const source = plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : undefined, tangentOf(db))
       return [y, source === undefined ? ZeroTangent : recurrence(a, source, axis, reverse)]
     },
-    rrule: ([a], { axis, reverse }, { y }) => {
+    rrule: ([a], { axis, reverse }, { y, config }) => {
       const recurrencePullback = (yBar: AnyExpr) => {
         const bBar = thunk(() => recurrenceTransposed(a, yBar, axis, reverse))
-        return [thunk(() => mul(bBar.force(), shift(y, axis, reverse))), bBar] as const
+        return [thunk(() => config.product(bBar.force() as AnyExpr, shift(y, axis, reverse))), bBar] as const
       }
       return [y, recurrencePullback]
     },

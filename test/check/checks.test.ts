@@ -9,7 +9,7 @@ import { type Rule, registryOf } from '../../src/core/registry.js'
 import { inplaceableThunk, type Tangent, unthunk, ZeroTangent } from '../../src/core/tangent.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import * as cd from '../../src/index.js'
-import { scalarRule } from '../../src/rules/define.js'
+import { rule, scalarRule } from '../../src/rules/define.js'
 import { coreRegistry } from '../../src/rules/index.js'
 
 const { tanh, mul, sqrt, abs } = elementwise
@@ -113,7 +113,16 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
           bar?._tag === 'Expr' ? [times(bar, active[1] ? b : times(2, b)), times(bar, a)] : [ZeroTangent, ZeroTangent],
       }),
     }),
-  'non-finite': () => all(scalarRule(sqrt, ({ y }) => [u(cd.div)(0.5, y)] as never)),
+  // Both facets by hand, with a product that lets 0 times infinity be NaN.
+  'non-finite': () => {
+    const product = (d: AnyExpr, y: AnyExpr): AnyExpr => times(d, u(cd.div)(0.5, y))
+    return all(
+      rule(sqrt, {
+        frule: (_xs, [dx], _params, { y }) => [y, dx._tag === 'Expr' ? product(dx, y) : dx],
+        rrule: (_xs, _params, { y }) => [y, (yBar) => [product(yBar, y)] as const],
+      }),
+    )
+  },
   backend: () => checkGrad((x: AnyExpr) => sum(square(x)), { backends: [noisy] })([1, 2]),
   registry: () => audit(registryOf([{ primitive: tanh as never }])),
   inconclusive: () => checkGrad((x: AnyExpr) => u(cd.sin)(times(1e9, square(x))))(1),

@@ -101,3 +101,15 @@ describe('sharing and depth', () => {
         })
       })
 })
+
+describe('a map of arguments of several shapes', () => {
+  it('has results of the common shape in forward mode too, whichever arguments they use', () => {
+    const f = (x: Any): Any => {
+      const [a] = cd.map((u, v) => [cd.sin(u), cd.mul(u, v)], x as never, cd.ones([2, 3])) as unknown as readonly Any[]
+      return cd.sum(cd.slice(a as never, [1, 0], [2, 2]) as never) as Any
+    }
+    const [y, dy] = cd.jvp(f as never)([1, 2, 3] as never, [1, 1, 1] as never) as unknown as readonly [cd.Tensor, cd.Tensor]
+    expect(y.item()).toBeCloseTo(Math.sin(1) + Math.sin(2), 12)
+    expect(dy.item()).toBeCloseTo(Math.cos(1) + Math.cos(2), 12)
+  })
+})

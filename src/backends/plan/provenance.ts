@@ -18,7 +18,7 @@ import {
   meaningOf,
   operation,
   plus,
-  product,
+  productOf,
   type Symbols,
   symbolsOf,
 } from './symbols.js'
@@ -208,6 +208,7 @@ class Run {
     const [count, m, n, depth] = s.sizes as readonly [number, number, number, number]
     const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
     const at = (o: Operand, t: number, i: number, j: number): number => o.offset + t * o.strides[0]! + i * o.strides[1]! + j * o.strides[2]!
+    const product = productOf(this.ids)
     const results: number[] = []
     for (let t = 0; t < count; t++)
       for (let i = 0; i < m; i++)

@@ -15,7 +15,7 @@ import { elementwise } from '../../core/ops/elementwise.js'
 import { layout } from '../../core/ops/layout.js'
 import { type MapParams, mapPrimitive } from '../../core/ops/map.js'
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import { broadcastStrides, forEachIndex, sizeOf } from '../../core/shape.js'
 import type { Tensor } from '../../core/tensor.js'
@@ -44,8 +44,7 @@ export const plus = (a: number, b: number): number => {
 }
 
 /** Beginnings of symbols, one for each kind. */
-const [LITERAL, INPUT, CAPTURED, OPERATION, FOLD, PRODUCT, WHOLE] = [1, 2, 3, 4, 5, 6, 7].map((k) => mix(k, 0x5eed)) as [
-  number,
+const [LITERAL, INPUT, CAPTURED, OPERATION, FOLD, WHOLE] = [1, 2, 3, 4, 5, 6].map((k) => mix(k, 0x5eed)) as [
   number,
   number,
   number,
@@ -86,8 +85,16 @@ export const foldOf = (op: Fold): { readonly term: (x: number) => number; readon
   const start = mix(FOLD, of)
   return { term: (x) => mix(start, x), result: (s, count) => (count === 0 ? literalSymbol(identity) : mix(mix(start, 1), s)) }
 }
-/** One term of a matrix product. */
-export const product = (a: number, b: number): number => mix(mix(PRODUCT, a), b)
+/** One term of a matrix product: that of `mul`, because products may be planned as sums of products. */
+export const productOf = (ids: Identities): ((a: number, b: number) => number) => {
+  const f = operation(elementwise.mul as unknown as AnyPrimitive, NO_PARAMS, ids)
+  const xs = [0, 0]
+  return (a, b) => {
+    xs[0] = a
+    xs[1] = b
+    return f(xs)
+  }
+}
 
 /** An array of symbols. */
 export interface Symbols {
@@ -131,7 +138,8 @@ const folded = (op: Fold, x: Symbols, axes: readonly number[], shape: readonly n
   for (let i = 0; i < data.length; i++) data[i] = result(data[i]!, counts[i]!)
   return { shape, data }
 }
-const multiplied = (a: Symbols, b: Symbols, shape: readonly number[], acc?: Symbols): Symbols => {
+const multiplied = (a: Symbols, b: Symbols, shape: readonly number[], ids: Identities, acc?: Symbols): Symbols => {
+  const product = productOf(ids)
   const batch = shape.slice(0, -2)
   const [m, n] = shape.slice(-2) as [number, number]
   const k = a.shape[a.shape.length - 1]!
@@ -178,8 +186,8 @@ export const meaningOf = (
   if (prim.class === 'elementwise' && !prim.multi) return [lifted(operation(prim, params, ids), args, shape)]
   const op = folds[prim.name]
   if (op !== undefined && is(prim, reduce[op])) return [folded(op, args[0]!, (params as ReduceParams).axes, shape)]
-  if (is(prim, contract.matmul)) return [multiplied(args[0]!, args[1]!, shape)]
-  if (is(prim, contract.matmulAdd)) return [multiplied(args[1]!, args[2]!, shape, args[0]!)]
+  if (is(prim, contract.matmul)) return [multiplied(args[0]!, args[1]!, shape, ids)]
+  if (is(prim, contract.matmulAdd)) return [multiplied(args[1]!, args[2]!, shape, ids, args[0]!)]
   if (isLayout(prim)) {
     // Copies of elements; sliceAdd adds once to each.
     const outs = results.map((r) => ({ shape: r.shape, dtype: 'f64' as const, data: new Float64Array(sizeOf(r.shape)) }))

@@ -47,7 +47,7 @@ export const mul = binary({
  * a b, but a where a is 0, whatever b is: a strong zero.
  *
  * Shapes  a and b broadcast.   Rule  dy = strongMul(da, b) + strongMul(a, db).   Source  Enzyme's strong zero; TensorFlow multiply_no_nan.
- * Rules multiply a cotangent with it where a partial derivative may be infinite or NaN: a masked cotangent stays 0.
+ * Derivatives multiply a (co)tangent with it that may hold zeros that were put there: they stay 0 beside an infinite partial.
  * @example strongMul([0, 2], [Infinity, 3])   // [0, 6]
  */
 export const strongMul = binary({
