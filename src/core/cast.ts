@@ -28,6 +28,7 @@ export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = 
   args: ['float'],
   class: 'elementwise',
   codec: t.type({ dtype: dtypeCodec }),
+  dtypes: ['any'],
   shapeRule: ([x], { dtype }) => {
     const a = aval(x!.shape, dtype)
     return sameAval(a, x!) ? x! : a

@@ -1,5 +1,6 @@
 /** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
 import { type Aval, aval, sameAval } from './aval.js'
+import type { Takes } from './dtype-rule.js'
 import { raise } from './explain.js'
 import { apply, asExpr, type Node } from './expr.js'
 import { functionOf, type Names, optionsOf, recordOf, shown } from './given.js'
@@ -32,19 +33,9 @@ export const broadcastAvals = (args: readonly Aval[], op: string): readonly numb
 
 /** Shape rule of an elementwise primitive whose result has dtype `result` (that of the last argument when omitted). */
 export const elementwiseShape =
-  (op: string, result?: DType, dtypes?: readonly DType[]) =>
+  (op: string, result?: DType) =>
   (args: readonly Aval[]): Aval => {
     const last = args[args.length - 1]!
-    if (dtypes !== undefined)
-      for (const a of args)
-        if (!dtypes.includes(a.dtype))
-          raise({
-            _tag: 'DTypeMismatch',
-            op,
-            dtypes: args.map((x) => x.dtype),
-            reason: `${op} takes ${dtypes.join(' or ')}`,
-            fix: `cast the argument.`,
-          })
     const d = result ?? last.dtype
     let same = true
     for (const a of args) if (!sameAval(a, last)) same = false
@@ -74,8 +65,6 @@ export const liftScalar = (f: (...xs: number[]) => number, args: readonly NDArra
 }
 
 export type FloatOnly = readonly ['f64', 'f32']
-const FLOATS: readonly DType[] = ['f64', 'f32']
-const NUMBERS: readonly DType[] = ['f64', 'f32', 'i32']
 
 interface Declaration<N extends string> {
   readonly name: N
@@ -150,7 +139,8 @@ export const elementwise = <const N extends string, const A extends readonly Arg
     family: d.family ?? 'elementwise',
     args: arity,
     class: 'elementwise',
-    shapeRule: elementwiseShape(d.name, d.result, d.integers === true ? NUMBERS : d.result === 'bool' ? undefined : FLOATS),
+    dtypes: arity.map((): Takes => (d.integers === true ? 'number' : d.result === 'bool' ? 'any' : 'float')),
+    shapeRule: elementwiseShape(d.name, d.result),
     scalar: d.scalar,
     ...(d.integer ? { integer: d.integer } : {}),
     meaning: (args, _params, [out]) => liftScalar(out!.dtype === 'i32' ? (d.integer ?? d.scalar) : d.scalar, args, out!),

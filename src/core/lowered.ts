@@ -3,7 +3,6 @@ import { aval, sameAval, showAval } from './aval.js'
 import { raise } from './explain.js'
 import { asExpr, asNode, input, linearize, Node, OUTPUT, resultAvals } from './expr.js'
 import { withoutCustom } from './ops/custom.js'
-import { broadcastNode } from './ops/layout.js'
 import { expandMap, type MapParams, mapPrimitive } from './ops/map.js'
 import type { AnyPrimitive } from './primitive.js'
 import { makeProgram, type Program } from './program.js'
@@ -46,10 +45,7 @@ const pass = (outputs: readonly Node[], table: LoweringTable): readonly Node[] =
     const held = n.prim === mapPrimitive && applies((n.data as MapParams).program, table)
     if (lowering !== undefined || held) {
       changed = true
-      const ys =
-        lowering !== undefined
-          ? expanded(lowering, n, args)
-          : expandMap((n.data as MapParams).program, args).map((y, k) => broadcastNode(y, resultAvals(n)[k]!.shape))
+      const ys = lowering !== undefined ? expanded(lowering, n, args) : expandMap((n.data as MapParams).program, args)
       results.set(i, ys)
       made.push(n.prim!.multi ? n : ys[0]!)
     } else if (n.kind === OUTPUT) {

@@ -1,6 +1,7 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
 import * as t from 'io-ts'
 import type { Aval } from './aval.js'
+import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { raise } from './explain.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import type { NDArray } from './ndarray.js'
@@ -54,6 +55,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly multi: boolean
   readonly class: OpClass
   readonly codec: t.Type<P>
+  /** Which dtypes the arguments have: checked before the shape rule, whoever asks for it. */
+  readonly dtypes: DTypeRule
   /** Avals of the results; raises ShapeMismatch, DTypeMismatch or BadInput. */
   readonly shapeRule: (args: readonly Aval[], params: P) => Aval | readonly Aval[]
   /** Plain loops over row-major arrays: what the primitive means. Writes every element of `outs`. */
@@ -131,6 +134,7 @@ const declared: Names<Primitive> = {
   multi: true,
   class: true,
   codec: true,
+  dtypes: true,
   shapeRule: true,
   meaning: true,
   scalar: true,
@@ -173,6 +177,7 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
   listOf(args, 'args', `primitive ${name}`)
   functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
   functionOf(meaning, 'meaning', `primitive ${name}`)
+  const dtypes = dtypesOf(d.dtypes, d.args, name)
   return Object.freeze({
     variadic: false,
     multi: false,
@@ -183,5 +188,30 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     extremes: [],
     kinks: [],
     ...d,
+    dtypes,
+    shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
   } as Primitive<N, P, A>)
+}
+
+/** The rule that is given or, without one, that of the kinds: floats of one dtype, whichever, and integers or booleans. */
+const dtypesOf = (given: DTypeRule | undefined, args: readonly ArgKind[], name: string): DTypeRule => {
+  if (given === undefined) return args.map((kind): Takes => (kind === 'int' ? 'discrete' : 'any'))
+  if (given === 'own' || listOf(given, 'dtypes', `primitive ${name}`).every(isTakes)) return given
+  return raise({
+    _tag: 'BadInput',
+    where: `primitive ${name}`,
+    reason: `its dtypes are ${shown(given)}.`,
+    fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
+  })
+}
+/** Shape rules that check dtypes already: what is declared by spreading another declaration is not checked twice. */
+const checked = new WeakMap<object, readonly Takes[]>()
+const typed = <P>(name: string, dtypes: readonly Takes[], rule: Primitive<string, P>['shapeRule']): Primitive<string, P>['shapeRule'] => {
+  if (dtypes.length === 0 || checked.get(rule) === dtypes) return rule
+  const shapeRule: typeof rule = (args, params) => {
+    checkDTypes(name, dtypes, args)
+    return rule(args, params)
+  }
+  checked.set(shapeRule, dtypes)
+  return shapeRule
 }

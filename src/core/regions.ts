@@ -21,26 +21,33 @@ const isScalarOp = (n: Node): boolean => n.kind === APPLY && n.prim!.class === '
 
 /** A region while it grows. */
 interface Growing {
-  nodes: number[]
+  readonly nodes: number[]
   /** What it reads from outside: positions, literals not counted. */
-  outside: Set<number>
-  /** Reads another region of its own epoch and shape: it may then not be merged, lest a path leave it and come back. */
-  chained: boolean
+  readonly outside: Set<number>
+  /** Larger than that of every region of its epoch that it reads, so that no region depends on itself. */
+  readonly level: number
 }
 
 /**
- * Regions of same-shaped elementwise nodes, connected through arguments. Any path that leaves a region and meets a node
- * that is not elementwise arrives at a later epoch, and a node joins the latest region among its arguments (merging those
- * that read no other region of their kind), so no region depends on itself.
+ * Regions of same-shaped elementwise nodes, connected through arguments. Any path that leaves a region and meets a node that is not
+ * elementwise arrives at a later epoch; one that meets another region of its epoch, at a higher level. Only regions of one level are merged,
+ * so no region depends on itself.
  */
-export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits): Region[] => {
-  const { nodes, index } = linear
-  const n = nodes.length
-  const epoch = new Int32Array(n)
-  const regionOf = new Int32Array(n).fill(-1)
-  const regions: (Growing | undefined)[] = []
-  const parent: number[] = []
-  const find = (r: number): number => {
+class Regions {
+  private readonly epoch: Int32Array
+  private readonly regionOf: Int32Array
+  private readonly regions: (Growing | undefined)[] = []
+  private readonly parent: number[] = []
+
+  constructor(
+    private readonly linear: Linear,
+    private readonly limits: RegionLimits,
+  ) {
+    this.epoch = new Int32Array(linear.nodes.length)
+    this.regionOf = new Int32Array(linear.nodes.length).fill(-1)
+  }
+  private find(r: number): number {
+    const { parent } = this
     let x = r
     while (parent[x] !== x) {
       parent[x] = parent[parent[x]!]!
@@ -48,75 +55,105 @@ export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits)
     }
     return x
   }
-  const at = (k: number): number => (regionOf[k]! < 0 ? -1 : find(regionOf[k]!))
-  const fits = (r: Growing, more: number, reads: Iterable<number>): boolean => {
-    let args = r.outside.size
-    for (const k of reads) if (!r.outside.has(k)) args++
-    return r.nodes.length + more <= limits.nodes && args <= limits.args
+  /** The region of the node at a position; -1 where it has none. */
+  private at(k: number): number {
+    return this.regionOf[k]! < 0 ? -1 : this.find(this.regionOf[k]!)
   }
-  // Of the node at hand: regions among its arguments, latest first, and what it reads from elsewhere.
-  const own: number[] = []
-  const outside: number[] = []
-  for (let i = 0; i < n; i++) {
-    const node = nodes[i]!
-    const scalar = isScalarOp(node)
+  private epochAt(i: number): number {
+    const { nodes, index } = this.linear
+    const scalar = isScalarOp(nodes[i]!)
     let e = 0
-    for (const a of node.args) {
-      const k = index.get(a)
+    for (const a of nodes[i]!.args) {
       const step = scalar && isScalarOp(a) ? 0 : a.kind === APPLY || a.kind === OUTPUT ? 1 : 0
-      if (epoch[k]! + step > e) e = epoch[k]! + step
+      e = Math.max(e, this.epoch[index.get(a)]! + step)
     }
+    return e
+  }
+
+  /** Takes the next node in build order. */
+  take(i: number): void {
+    const { epoch, regions } = this
+    const { nodes, index } = this.linear
+    const node = nodes[i]!
+    const e = this.epochAt(i)
     epoch[i] = e
-    if (!scalar) continue
-    own.length = 0
-    outside.length = 0
+    if (!isScalarOp(node)) return
+    // Regions among its arguments that it may join, what it reads from elsewhere, and the least level at which it can be.
+    const own: number[] = []
+    const outside: number[] = []
+    let level = 0
     for (const a of node.args) {
       const k = index.get(a)
-      const r = at(k)
+      const r = this.at(k)
       if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
         if (!own.includes(r)) own.push(r)
-      } else if (a.kind !== CONST) outside.push(k)
+        continue
+      }
+      if (r >= 0 && epoch[k] === e) level = Math.max(level, regions[r]!.level + 1)
+      if (a.kind !== CONST) outside.push(k)
     }
-    if (own.length > 1) own.sort((x, y) => y - x)
-    let best = own[0] ?? -1
-    if (best >= 0 && !fits(regions[best]!, 1, outside)) best = -1
-    if (best < 0) {
-      best = regions.length
-      regions.push({ nodes: [], outside: new Set(), chained: false })
-      parent.push(best)
+    const top = own.reduce((l, r) => Math.max(l, regions[r]!.level), -1)
+    let region = -1
+    if (own.length > 0 && level <= top)
+      region = this.merged(
+        own.filter((r) => regions[r]!.level === top),
+        outside,
+      )
+    if (region < 0) {
+      region = regions.push({ nodes: [], outside: new Set(), level: Math.max(level, top + 1) }) - 1
+      this.parent.push(region)
     }
-    const region = regions[best]!
-    for (const r of own) {
-      if (r === best) continue
-      const other = regions[r]!
-      if (!region.chained && !other.chained && fits(region, other.nodes.length + 1, [...other.outside, ...outside])) {
-        region.nodes = other.nodes.length > region.nodes.length ? other.nodes.concat(region.nodes) : region.nodes.concat(other.nodes)
-        for (const k of other.outside) region.outside.add(k)
-        regions[r] = undefined
-        parent[r] = best
-      } else region.chained = true
-    }
+    const joined = regions[region]!
     for (const a of node.args) {
       const k = index.get(a)
-      if (a.kind !== CONST && at(k) !== best) region.outside.add(k)
+      if (a.kind !== CONST && this.at(k) !== region) joined.outside.add(k)
     }
-    region.nodes.push(i)
-    regionOf[i] = best
+    joined.nodes.push(i)
+    this.regionOf[i] = region
   }
-  const out: Region[] = []
-  const readBy = new Int32Array(n).fill(-1)
-  regions.forEach((r, id) => {
-    if (r === undefined) return
-    r.nodes.sort((a, b) => a - b)
-    const args: number[] = []
-    for (const k of r.nodes)
-      for (const a of nodes[k]!.args) {
-        const p = index.get(a)
-        if (at(p) === id || readBy[p] === id) continue
-        readBy[p] = id
-        args.push(p)
-      }
-    out.push({ nodes: r.nodes, args })
-  })
-  return out
+  /** The one region that these, of one level, become with room for a node that reads `outside`; -1 where they do not fit together. */
+  private merged(candidates: readonly number[], outside: readonly number[]): number {
+    const { regions, limits } = this
+    const all = candidates.map((r) => regions[r]!)
+    const reads = new Set([...all.flatMap((r) => [...r.outside]), ...outside])
+    const nodes = all.reduce((n, r) => n + r.nodes.length, 1)
+    if (nodes > limits.nodes || reads.size > limits.args) return -1
+    const largest = all.reduce((x, y) => (y.nodes.length > x.nodes.length ? y : x))
+    const into = candidates[all.indexOf(largest)]!
+    for (const r of candidates) {
+      if (r === into) continue
+      for (const k of regions[r]!.nodes) largest.nodes.push(k)
+      for (const k of regions[r]!.outside) largest.outside.add(k)
+      regions[r] = undefined
+      this.parent[r] = into
+    }
+    return into
+  }
+
+  finished(): Region[] {
+    const { nodes, index } = this.linear
+    const out: Region[] = []
+    const readBy = new Int32Array(nodes.length).fill(-1)
+    this.regions.forEach((r, id) => {
+      if (r === undefined) return
+      r.nodes.sort((a, b) => a - b)
+      const args: number[] = []
+      for (const k of r.nodes)
+        for (const a of nodes[k]!.args) {
+          const p = index.get(a)
+          if (this.at(p) === id || readBy[p] === id) continue
+          readBy[p] = id
+          args.push(p)
+        }
+      out.push({ nodes: r.nodes, args })
+    })
+    return out
+  }
+}
+
+/** The maximal elementwise regions of a program. */
+export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits): Region[] => {
+  const regions = new Regions(linear, limits)
+  for (let i = 0; i < linear.nodes.length; i++) regions.take(i)
+  return regions.finished()
 }

@@ -1,6 +1,7 @@
 /** Mixed mode: elementwise regions in which forward mode is cheaper become one `map` each; reverse mode goes around them. */
 import { aval, isFloat } from '../core/aval.js'
 import { applyAny, applyMulti, CONST, input, type Linear, linearize, Node } from '../core/expr.js'
+import { Identities } from '../core/identity.js'
 import { expandMap, type MapParams, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { AnyPrimitive } from '../core/primitive.js'
 import { dependents, type Program } from '../core/program.js'
@@ -18,15 +19,7 @@ const flattened = (outputs: readonly Node[]): { readonly flat: readonly Node[]; 
 /** Scalar programs that are equal share one object, so that each is differentiated once. */
 class Interned {
   private readonly byHash = new Map<number, { readonly code: readonly number[]; readonly program: Program }[]>()
-  private readonly ids = new Map<unknown, number>()
-  id(x: unknown): number {
-    let i = this.ids.get(x)
-    if (i === undefined) {
-      i = this.ids.size
-      this.ids.set(x, i)
-    }
-    return i
-  }
+  readonly ids = new Identities()
   get(code: readonly number[], make: () => Program): Program {
     let h = 0x811c9dc5
     for (let i = 0; i < code.length; i++) h = Math.imul(h ^ code[i]!, 0x01000193)
@@ -178,10 +171,10 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
     position.set(k, i)
   })
   const code: number[] = [region.args.length]
-  for (const k of region.args) code.push(interned.id(nodes[k]!.dtype))
+  for (const k of region.args) code.push(interned.ids.id(nodes[k]!.dtype))
   region.nodes.forEach((k, i) => {
     const n = nodes[k]!
-    code.push(interned.id(n.prim), paramsId(interned, n))
+    code.push(interned.ids.id(n.prim), interned.ids.paramsId(n.data))
     for (const a of n.args) code.push(position.get(index.get(a))!)
     position.set(k, region.args.length + i)
   })
@@ -204,8 +197,4 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
       results.map((k) => made[position.get(k)!]!),
     )
   })
-}
-const paramsId = (interned: Interned, n: Node): number => {
-  const keys = Object.keys(n.data as object)
-  return keys.length === 0 ? -1 : interned.id(JSON.stringify(n.data))
 }

@@ -5,7 +5,7 @@ import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
 import { read, written } from '../../src/backends/plan/memory.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
-import { verifyPlan } from '../../src/backends/plan/verify.js'
+import { verifyMemory } from '../../src/backends/plan/verify.js'
 import { aval, itemBytes } from '../../src/core/aval.js'
 import { metaOf, traceMeta } from '../../src/core/callable.js'
 import * as cd from '../../src/index.js'
@@ -18,7 +18,7 @@ const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Parti
   const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
   const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
   return makePlan(
-    buildIr(program, new Map()),
+    buildIr(program),
     takes === undefined ? limits : { ...limits, halves: { takes, between: true, inputs: none, outputs: none, ...stored } },
   )
 }
@@ -29,7 +29,7 @@ describe('storage as f16', () => {
     let stored = 0
     for (const seed of seeds) {
       const [whole, plan] = [planOf(seed), planOf(seed, () => true)]
-      verifyPlan(plan)
+      verifyMemory(plan)
       expect(plan.storages.length).toBe(whole.storages.length)
       const kept = new Set([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)])
       plan.storages.forEach((s, i) => {
@@ -79,7 +79,7 @@ describe('storage as f16', () => {
       ]) {
         const whole = planOf(seed)
         const plan = planOf(seed, (k) => k.kind !== 'opaque', { between: false, ...stored })
-        verifyPlan(plan)
+        verifyMemory(plan)
         plan.inputs.forEach((s, i) => {
           if (s >= 0) expect(plan.storages[s]!.half, `seed ${seed}, input ${i}`).toBe(stored.inputs.has(i))
         })

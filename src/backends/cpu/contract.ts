@@ -1,10 +1,10 @@
-/** The CPU facet of matrix products: the planner makes them products of strided matrices, wasm/gemm.ts computes those. */
+/** The CPU facet of matrix products: the planner makes those of floats products of strided matrices (wasm/gemm.ts), of integers loops that fold. */
 import { planned } from '../../core/facets.js'
 import type { contract } from '../../core/ops/contract.js'
 import type { CpuTable } from './kernel.js'
 
 /** One row per primitive of core/ops/contract.ts. */
 export const contractKernels: CpuTable<typeof contract> = {
-  matmul: planned('gemm', 'integers have no product kernel'),
-  matmulAdd: planned('gemm', 'integers have no product kernel'),
+  matmul: planned('gemm'),
+  matmulAdd: planned('gemm'),
 }

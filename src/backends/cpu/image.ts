@@ -70,6 +70,10 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
         place(o)
         for (const x of o.strides) words.push(x)
       }
+      if (made.scratch(s.sizes) > 0) {
+        scratchWords.push(words.length)
+        words.push(0)
+      }
     } else if (kernel.kind === 'gemm') {
       const [batch, m, n, k] = s.sizes as readonly [number, number, number, number]
       const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]

@@ -12,6 +12,7 @@ import { runGemm, runLoop, type Views } from './plain.js'
 import { Module } from './wasm/encoder.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
+import { loopScratchBytes } from './wasm/totals.js'
 
 /** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
 export interface Installed {
@@ -89,7 +90,7 @@ export class Kernels {
         this.facets,
       )
       this.arena.install(made.module, made.names, made.imports).forEach((index, j) => {
-        this.byKey.set(group[j]!.key, { index, scratch: noScratch })
+        this.byKey.set(group[j]!.key, { index, scratch: loopScratchBytes(group[j]!.kernel) })
       })
     }
     return plan.kernelKeys.map((key) => this.byKey.get(key)!)

@@ -1,6 +1,7 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
 import { APPLY, CONST, linearize } from '../../core/expr.js'
-import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
+import { Identities } from '../../core/identity.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
@@ -81,6 +82,7 @@ export const collapse = (
   shape: readonly number[],
   operands: readonly (readonly number[])[],
   flags: readonly (readonly boolean[])[],
+  merging = true,
 ): { readonly shape: number[]; readonly strides: number[][]; readonly flags: boolean[][] } => {
   const axes = shape.flatMap((d, i) => (d === 1 ? [] : [i]))
   const out: { d: number; s: number[]; f: boolean[] }[] = []
@@ -89,7 +91,7 @@ export const collapse = (
     const f = flags.map((g) => g[a]!)
     const last = out[out.length - 1]
     const d = shape[a]!
-    if (last?.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
+    if (merging && last?.s.every((x, i) => x === s[i]! * d) && last.f.every((x, i) => x === f[i])) {
       last.d *= d
       last.s = s
     } else out.push({ d, s, f })
@@ -109,6 +111,7 @@ export const makeLoop = (
   inputs: readonly Draft[],
   outputs: readonly DraftOutput[],
   itemBytes: ItemBytes,
+  merging = true,
 ): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
   const drafts: readonly Draft[] = [...inputs, ...outputs]
   const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
@@ -116,6 +119,7 @@ export const makeLoop = (
     shape,
     drafts.map((d) => d.strides),
     folded,
+    merging,
   )
   const inner = c.shape.length - 1
   const single = c.shape.length === 1 && c.shape[0] === 1
@@ -140,26 +144,16 @@ const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) =
 const byteStrides = (strides: readonly number[], item: number): readonly number[] =>
   (strides.every((s) => s === 0) ? still[strides.length] : undefined) ?? strides.map((s) => s * item)
 
-/** Canonical text of a kernel: equal text, equal kernel. Primitives of one name that differ by identity have different numbers. */
+/** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {
-  private readonly prims = new Map<AnyPrimitive, number>()
   private readonly bodies = new WeakMap<Body, number>()
-  private readonly texts = new Map<string, number>()
-  private prim(p: AnyPrimitive): string {
-    let i = this.prims.get(p)
-    if (i === undefined) {
-      i = this.prims.size
-      this.prims.set(p, i)
-    }
-    return `${p.name}#${i}`
-  }
+  constructor(private readonly ids: Identities = new Identities()) {}
   /** Bodies of equal text have equal numbers. */
   private body(b: Body): number {
     let i = this.bodies.get(b)
     if (i === undefined) {
-      const text = `${b.inputs.join()};${b.ops.map((o) => `${this.prim(o.prim)}${paramsText(o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
-      i = this.texts.get(text) ?? this.texts.size
-      this.texts.set(text, i)
+      const ops = b.ops.map((o) => `${this.ids.id(o.prim)}:${this.ids.paramsId(o.params)}(${o.args.join()})${o.dtype}`)
+      i = this.ids.id(`body ${b.inputs.join()};${ops.join(';')};${b.results.join()}`)
       this.bodies.set(b, i)
     }
     return i
@@ -168,11 +162,6 @@ export class KernelNames {
     return `loop${k.rank}|${this.body(k.body)}|${k.inputs.map((a) => a[0]).join('')}|${k.outputs.map((o) => `${o.dtype}${o.access[0]}${o.fold ? `${o.fold.op}${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}${o.fold.accumulate ? '+' : ''}` : ''}`).join()}`
   }
   opaque(prim: AnyPrimitive, params: unknown, rest: string): string {
-    return `${this.prim(prim)}${paramsText(params)}|${rest}`
+    return `${prim.name}#${this.ids.id(prim)}:${this.ids.paramsId(params)}|${rest}`
   }
-}
-const paramsText = (p: unknown): string => {
-  if (p === NO_PARAMS) return ''
-  const s = JSON.stringify(p, (_k, x) => (typeof x === 'function' ? String(x) : x))
-  return s === '{}' ? '' : s
 }

@@ -1,16 +1,18 @@
 /** The builder of values: equal ones are made once; and their key, by which plans are found again. */
 import { aval } from '../../core/aval.js'
+import type { Identities } from '../../core/identity.js'
 import type { MapParams } from '../../core/ops/map.js'
 import { mapPrimitive } from '../../core/ops/map.js'
-import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
-import type { Program } from '../../core/program.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import { bodyOfProgram } from './body.js'
 import { Codes, IntList } from './ints.js'
+import { ALL_PASSES, type Without } from './passes.js'
 import type { Value, ValueKind, View } from './value.js'
 
 const NONE: readonly number[] = []
+/** Words of a value's code before its arguments. */
+const HEAD = 6
 const words = new DataView(new ArrayBuffer(8))
 
 /** Builds values; lowerings (lower.ts) call back into it. */
@@ -18,17 +20,11 @@ export class Builder {
   readonly values: Value[] = []
   readonly consts: { value: number; number: number }[] = []
   private readonly codes = new Codes()
-  /** `ids` numbers primitives, parameters and programs; shared by all programs of one backend, so that keys compare. */
-  constructor(private readonly ids: Map<unknown, number>) {}
-  /** A small number for anything that is equal by identity or as text. */
-  id(x: unknown): number {
-    let i = this.ids.get(x)
-    if (i === undefined) {
-      i = this.ids.size
-      this.ids.set(x, i)
-    }
-    return i
-  }
+  /** `ids` is shared by all programs of one backend, so that keys compare. */
+  constructor(
+    private readonly ids: Identities,
+    readonly without: Without = ALL_PASSES,
+  ) {}
   value(id: number): Value {
     return this.values[id]!
   }
@@ -67,8 +63,8 @@ export class Builder {
   /** A slot of its own for each literal, so that one that happens to equal another changes no plan; what is made of equal ones is shared. */
   constant(x: number, dtype: DType): number {
     words.setFloat64(0, x)
-    const code = [-2, this.id(dtype), words.getInt32(0), words.getInt32(4)]
-    const known = this.codes.find(code)
+    const code = [-2, this.ids.id(dtype), words.getInt32(0), words.getInt32(4)]
+    const known = this.find(code)
     const id = this.push('const', NONE, dtype, null, null, NONE, true, this.consts.length, known < 0 ? code : NONE)
     if (known >= 0) this.firsts.set(id, known)
     this.consts.push({ value: id, number: x })
@@ -79,22 +75,12 @@ export class Builder {
   private first(id: number): number {
     return this.values[id]!.kind === 'const' ? (this.firsts.get(id) ?? id) : id
   }
-  private paramsId(prim: AnyPrimitive, params: unknown): number {
-    if (params === NO_PARAMS) return -1
-    if (prim === mapPrimitive) return this.programId((params as MapParams).program)
-    return this.id(JSON.stringify(params, (_k, x) => (typeof x === 'function' || typeof x === 'symbol' ? this.id(x) : x)))
+  /** Literals in a scalar program are arguments of the value (ir.ts), so they are no part of its identity. */
+  private paramsId(prim: AnyPrimitive | null, params: unknown): number {
+    return prim === mapPrimitive ? this.ids.programId((params as MapParams).program, true) : this.ids.paramsId(params)
   }
-  private readonly programs = new Map<Program, number>()
-  /** Equal scalar programs have equal numbers, whoever traced them. */
-  private programId(p: Program): number {
-    let i = this.programs.get(p)
-    if (i === undefined) {
-      const b = bodyOfProgram(p)
-      const text = `${b.inputs.join()};${b.ops.map((o) => `${this.id(o.prim)}:${this.paramsId(o.prim, o.params)}(${o.args.join()})${o.dtype}`).join(';')};${b.results.join()}`
-      i = this.id(`program ${text}`)
-      this.programs.set(p, i)
-    }
-    return i
+  private find(code: readonly number[]): number {
+    return this.without.has('numbering') ? -1 : this.codes.find(code)
   }
   /** A value of this kind; an equal one is shared. */
   make(
@@ -106,15 +92,12 @@ export class Builder {
     dtype: DType,
     position = 0,
   ): number {
-    const code = [
-      this.id(kind),
-      prim === null ? -1 : this.id(prim),
-      prim === null ? this.id(JSON.stringify(params ?? null)) : this.paramsId(prim, params),
-      position,
-    ]
+    const of = prim === null ? -1 : this.ids.id(prim)
+    const code = [this.ids.id(kind), of, this.paramsId(prim, params), position, this.ids.id(dtype), args.length]
     for (const a of args) code.push(this.first(a))
-    if (prim === null || kind === 'pad' || kind === 'copy') for (const d of shape) code.push(d)
-    const known = this.codes.find(code)
+    // The shape is no function of the rest: a scalar function of literals may be wanted at any shape.
+    for (const d of shape) code.push(d)
+    const known = this.find(code)
     if (known >= 0) return known
     const constant = kind === 'scalar' && shape.length === 0 && args.length > 0 && args.every((a) => this.values[a]!.constant)
     return this.push(kind, shape, dtype, prim, params, args, constant, position, code)
@@ -129,8 +112,8 @@ export class Builder {
     const base = this.values[view.base]!
     if (view.offset === 0 && sameShape(base.shape, shape) && stridesOf(shape).every((s, i) => s === view.strides[i] || shape[i] === 1))
       return view.base
-    const code = [-3, this.first(view.base), view.offset, ...view.strides, -1, ...shape]
-    const known = this.codes.find(code)
+    const code = [-3, this.first(view.base), view.offset, shape.length, ...view.strides, ...shape]
+    const known = this.find(code)
     if (known >= 0) return known
     return this.push('view', shape, dtype, null, null, [view.base], false, 0, code, view)
   }
@@ -189,10 +172,11 @@ export class Builder {
         const length = this.codes.lengthOf(v.id)
         if (v.kind === 'const') {
           words.push(-2)
-          words.push(this.id(v.dtype))
+          words.push(this.ids.id(v.dtype))
         } else if (length === 0) {
           words.push(-4)
-          words.push(this.id(v.dtype))
+          words.push(this.ids.id(v.dtype))
+          words.push(v.shape.length)
           for (const d of v.shape) words.push(d)
         } else if (v.view !== undefined) {
           words.push(-3)
@@ -200,7 +184,7 @@ export class Builder {
           for (let i = 2; i < length; i++) words.push(this.codes.word(v.id, i))
         } else
           for (let i = 0; i < length; i++) {
-            const a = i - 4
+            const a = i - HEAD
             words.push(a >= 0 && a < v.args.length ? number[v.args[a]!]! : this.codes.word(v.id, i))
           }
       }

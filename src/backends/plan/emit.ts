@@ -4,7 +4,7 @@ import { elementwise } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout.js'
 import type { MapParams } from '../../core/ops/map.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
-import { sameShape, sizeOf } from '../../core/shape.js'
+import { sizeOf } from '../../core/shape.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
 import type { Fused, Unit } from './fuse.js'
 import type { Start } from './halves.js'
@@ -15,6 +15,8 @@ import type { Operand, Step } from './step.js'
 import type { Value } from './value.js'
 
 const addOp = elementwise.add as unknown as AnyPrimitive
+/** Parts of a concat that one loop copies. */
+const PARTS = 8
 
 export class Emitter {
   readonly kernels: Kernel[] = []
@@ -69,7 +71,7 @@ export class Emitter {
     )
   }
   private loopStep(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): Step {
-    const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes)
+    const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes, !this.places.without.has('collapse'))
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
     return {
       kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
@@ -234,31 +236,26 @@ export class Emitter {
     const whole = this.places.own(c)
     const axis = (c.params as { readonly axis: number }).axis
     let at = 0
-    const left: { readonly id: number; readonly offset: number }[] = []
-    const seen = new Set<number>()
-    for (const id of c.args) {
+    // Parts of one shape are copied by one loop.
+    const left = new Map<string, { readonly id: number; readonly offset: number }[]>()
+    c.args.forEach((id, k) => {
       const v = this.values[id]!
       const offset = whole.offset + at * whole.strides[axis]!
       at += v.shape[axis]!
-      const p = this.places.placeOf(id)
-      const root = v.view?.base ?? id
-      if (p.storage === whole.storage && p.offset === offset && !seen.has(root)) seen.add(root)
-      else if (v.size > 0) left.push({ id, offset })
-    }
-    // Parts of one shape are copied by one loop.
-    while (left.length > 0) {
-      const shape = this.values[left[0]!.id]!.shape
-      const group = left.filter((l) => sameShape(this.values[l.id]!.shape, shape)).slice(0, 8)
-      for (const g of group) left.splice(left.indexOf(g), 1)
-      const inputs = group.map(({ id }) => this.places.draft(id, shape))
-      const outputs = group.map(({ offset }) => ({
-        storage: whole.storage,
-        offset: offset * this.places.itemBytes[c.dtype],
-        strides: whole.strides,
-        dtype: c.dtype,
-      }))
-      this.loop(shape, { inputs: group.map(() => c.dtype), ops: [], results: group.map((_, i) => i) }, inputs, outputs)
-    }
+      if (this.places.isPlaced(c.id, k) || v.size === 0) return
+      const key = v.shape.join()
+      const same = left.get(key)
+      if (same === undefined) left.set(key, [{ id, offset }])
+      else same.push({ id, offset })
+    })
+    for (const parts of left.values())
+      for (let i = 0; i < parts.length; i += PARTS) {
+        const group = parts.slice(i, i + PARTS)
+        const shape = this.values[group[0]!.id]!.shape
+        const inputs = group.map(({ id }) => this.places.draft(id, shape))
+        const outputs = group.map(({ offset }) => ({ ...this.target(whole, c.dtype), offset: offset * this.places.itemBytes[c.dtype] }))
+        this.loop(shape, { inputs: group.map(() => c.dtype), ops: [], results: group.map((_, i) => i) }, inputs, outputs)
+      }
   }
 
   private emitPad(v: Value): void {

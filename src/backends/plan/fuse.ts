@@ -3,7 +3,9 @@ import { elementwise } from '../../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
 import type { Halves } from './halves.js'
-import { Lists } from './ints.js'
+import type { Lists } from './ints.js'
+import { ALL_PASSES, type Without } from './passes.js'
+import { baseOf, countUses, epochsOf, isLoopValue, iteration, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
@@ -17,6 +19,8 @@ export interface Limits {
   readonly itemBytes?: ItemBytes
   /** What is stored as f16 (default: nothing). */
   readonly halves?: Halves
+  /** What the plan is made without (default: nothing). */
+  readonly without?: Without
 }
 
 /** Values that one loop computes, in order; or one value that has a kernel of its own. */
@@ -25,20 +29,6 @@ export interface Unit {
   readonly values: number[]
   /** Iteration shape of a loop. */
   readonly shape: readonly number[]
-}
-
-/** A unit while it grows. */
-interface Growing {
-  readonly kind: Unit['kind']
-  values: number[]
-  readonly shape: readonly number[]
-  readonly epoch: number
-  readonly closed: boolean
-  /** Values read from outside. */
-  readonly inputs: Set<number>
-  results: number
-  /** Reads another loop of its own epoch and shape: merging it with an earlier one could make a cycle. */
-  chained: boolean
 }
 
 /** Values with accumulations rewritten, uses counted, and units. */
@@ -51,44 +41,11 @@ export interface Fused {
   readonly unitOf: Int32Array
 }
 
-/** Values that v reads, with views resolved to the values that own the storage. */
-export const reads = (values: readonly Value[], v: Value): number[] => v.args.map((a) => values[a]!.view?.base ?? a)
-
 const add = elementwise.add as unknown as AnyPrimitive
-const isLoopValue = (v: Value): boolean => v.kind === 'scalar' || v.kind === 'copy' || v.kind === 'fold' || v.kind === 'map'
-/** Iteration shape of a value that a loop computes. */
-const iteration = (values: readonly Value[], v: Value): readonly number[] => (v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape)
-
-const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
-  const live = new Uint8Array(values.length)
-  for (const o of ir.outputs) live[o] = 1
-  for (let i = values.length - 1; i >= 0; i--) {
-    if (live[i] === 0) continue
-    const v = values[i]!
-    for (const a of v.args) live[a] = 1
-    if (v.view !== undefined) live[v.view.base] = 1
-  }
-  return live
-}
-
-const countUses = (values: readonly Value[], live: Uint8Array): Lists => {
-  const counts = new Int32Array(values.length)
-  const each = (f: (base: number, user: number) => void): void => {
-    for (const v of values) {
-      if (live[v.id] === 0 || v.view !== undefined) continue
-      const { args } = v
-      for (let k = 0; k < args.length; k++) f(values[args[k]!]!.view?.base ?? args[k]!, v.id)
-    }
-  }
-  each((base) => counts[base]!++)
-  const uses = new Lists(counts)
-  each((base, user) => uses.push(base, user))
-  return uses
-}
 
 /** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. */
 const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): void => {
-  const outputs = new Set(ir.outputs.map((o) => values[o]!.view?.base ?? o))
+  const outputs = new Set(ir.outputs.map((o) => baseOf(values, o)))
   const single = (id: number): boolean => uses.count(id) === 1 && !outputs.has(id) && values[id]!.view === undefined
   for (const v of values) {
     if (live[v.id] === 0 || v.prim !== add || v.args.length !== 2) continue
@@ -117,109 +74,171 @@ const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): voi
   }
 }
 
-/** Epoch of each value: how many kernels of another kind lie before it. Loop values of one epoch and shape may share a loop. */
-const epochs = (values: readonly Value[], live: Uint8Array): Int32Array => {
-  const epoch = new Int32Array(values.length)
-  for (const v of values) {
-    if (live[v.id] === 0) continue
-    let e = 0
-    const loop = isLoopValue(v)
-    v.args.forEach((a, k) => {
-      const arg = values[a]!
-      const direct =
-        loop &&
-        arg.view === undefined &&
-        (arg.kind === 'scalar' || arg.kind === 'copy') &&
-        !(v.kind === 'fold' && k > 0) &&
-        v.kind !== 'map' &&
-        sameOrSmaller(arg, v, values)
-      const base = arg.view?.base ?? a
-      const made = values[base]!.kind !== 'input' && values[base]!.kind !== 'const' && !values[base]!.constant
-      const at = epoch[base]! + (made && !direct ? 1 : 0)
-      if (at > e) e = at
-    })
-    if (v.view !== undefined) e = epoch[v.view.base]!
-    epoch[v.id] = e
-  }
-  return epoch
+/** A unit while it grows. */
+interface Growing {
+  readonly kind: Unit['kind']
+  values: number[]
+  readonly shape: readonly number[]
+  readonly epoch: number
+  /** Larger than that of every unit of its epoch that it reads, so that no unit depends on itself. */
+  readonly level: number
+  readonly closed: boolean
+  /** Values read from outside. */
+  readonly inputs: Set<number>
+  results: number
 }
-const sameOrSmaller = (arg: Value, v: Value, values: readonly Value[]): boolean => sameShape(arg.shape, iteration(values, v))
 
 /**
- * Moves scalar values to the epoch of their earliest user when what they read is stored until then anyway: a partial made
- * next to the forward loop, but read only by the backward loop, is then recomputed from its output instead of stored.
+ * Grows units value by value, in the order of epochs. Whatever a unit reads is made in an earlier epoch, or in its own epoch by a unit of a
+ * lower level; only units of one level are merged. So (epoch, level) grows along every path, and there is no cycle.
  */
-const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, epoch: Int32Array): void => {
-  const isOutput = new Uint8Array(values.length)
-  for (const o of ir.outputs) isOutput[values[o]!.view?.base ?? o] = 1
-  const END = 1 << 30
-  const lastUse = (id: number, except: number): number => {
-    if (isOutput[id] === 1 || values[id]!.kind === 'input') return END
-    let e = -1
-    for (let k = 0; k < uses.count(id); k++) {
-      const u = uses.at(id, k)
-      if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
-    }
-    return e
+class Units {
+  readonly units: Growing[] = []
+  private readonly unitOf: Int32Array
+  private readonly parent: number[] = []
+  /** Latest loop that reads a value from outside. */
+  private readonly lastReader: Int32Array
+
+  constructor(
+    private readonly values: readonly Value[],
+    private readonly epoch: Int32Array,
+    private readonly uses: Lists,
+    private readonly limits: Limits,
+  ) {
+    this.unitOf = new Int32Array(values.length).fill(-1)
+    this.lastReader = new Int32Array(values.length).fill(-1)
   }
-  const can = (id: number, to: number, depth: number): boolean => {
-    const v = values[id]!
-    if (v.kind !== 'scalar' || v.constant || isOutput[id] === 1 || depth > 8) return false
-    for (const a of v.args) {
-      const base = values[a]!.view?.base ?? a
-      const b = values[base]!
-      if (b.kind === 'const' || b.constant) continue
-      if (lastUse(base, id) >= to) continue
-      if (base === a && uses.count(base) === 1 && epoch[base]! <= to && can(base, to, depth + 1)) continue
-      return false
+  private find(u: number): number {
+    const { parent } = this
+    let x = u
+    while (parent[x] !== x) {
+      parent[x] = parent[parent[x]!]!
+      x = parent[x]!
     }
-    return true
+    return x
   }
-  for (let i = values.length - 1; i >= 0; i--) {
-    const v = values[i]!
-    if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
-    let to = END
-    for (let k = 0; k < uses.count(i); k++) {
-      const u = uses.at(i, k)
-      // A reader in another kind of kernel, or through a view, needs the value one epoch before its own.
-      const user = values[u]!
-      const direct =
-        isLoopValue(user) &&
-        user.kind !== 'map' &&
-        sameShape(iteration(values, user), v.shape) &&
-        user.args.every((a, k) => (values[a]!.view?.base ?? a) !== i || (a === i && !(user.kind === 'fold' && k > 0)))
-      const at = direct ? epoch[u]! : epoch[u]! - 1
-      if (at < to) to = at
+  /** The unit that makes a value; -1 where none does. */
+  private at(id: number): number {
+    return this.unitOf[id]! < 0 ? -1 : this.find(this.unitOf[id]!)
+  }
+  private open(id: number, kind: Unit['kind'], shape: readonly number[], level: number, closed: boolean): number {
+    this.parent.push(this.units.length)
+    const unit = { kind, values: [], shape, epoch: this.epoch[id]!, level, closed, inputs: new Set<number>(), results: 0 }
+    return this.units.push(unit) - 1
+  }
+  private fits(u: Growing, more: number, reads: Iterable<number>, results = 0): boolean {
+    let inputs = u.inputs.size
+    for (const x of reads) if (!u.inputs.has(x)) inputs++
+    return u.values.length + more <= this.limits.nodes && inputs + u.results + results < this.limits.buffers
+  }
+
+  /** A value with a kernel of its own. */
+  whole(v: Value): void {
+    const unit = this.open(v.id, v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), v.shape, 0, true)
+    this.units[unit]!.values.push(v.id)
+    this.unitOf[v.id] = unit
+  }
+  /** A value that joins a loop, or begins one. */
+  loop(v: Value): void {
+    const { values, epoch, units, lastReader } = this
+    const shape = iteration(values, v)
+    const kin = (u: number): boolean => {
+      const x = units[u]
+      return x !== undefined && x.kind === 'loop' && !x.closed && x.epoch === epoch[v.id] && sameShape(x.shape, shape)
     }
-    if (to === END || to <= epoch[i]! || !can(i, to, 0)) continue
-    const move = (id: number): void => {
-      epoch[id] = to
-      for (const a of values[id]!.args) {
-        const base = values[a]!.view?.base ?? a
-        if (
-          base === a &&
-          values[base]!.kind === 'scalar' &&
-          !values[base]!.constant &&
-          uses.count(base) === 1 &&
-          epoch[base]! < to &&
-          lastUse(base, id) < to
-        )
-          move(base)
+    const own: number[] = []
+    const external: number[] = []
+    // The least level at which v can be made.
+    let level = 0
+    let shared = -1
+    v.args.forEach((a, k) => {
+      const base = baseOf(values, a)
+      if (values[base]!.constant) return
+      const u = this.at(base)
+      if (values[a]!.view === undefined && kin(u) && !(v.kind === 'fold' && k > 0)) {
+        if (!own.includes(u)) own.push(u)
+        return
       }
+      if (u >= 0 && units[u]!.epoch === epoch[v.id]) level = Math.max(level, units[u]!.level + 1)
+      external.push(base)
+      const r = lastReader[base]! < 0 ? -1 : this.find(lastReader[base]!)
+      if (kin(r) && r > shared) shared = r
+    })
+    let unit = -1
+    if (own.length > 0) {
+      const top = own.reduce((l, u) => Math.max(l, units[u]!.level), 0)
+      const candidates = own.filter((u) => units[u]!.level === top)
+      if (level <= top) unit = this.merged(candidates, external)
+      level = Math.max(level, unit >= 0 ? top : top + 1)
+    } else if (shared >= 0 && units[shared]!.level >= level && this.fits(units[shared]!, 1, external)) unit = shared
+    if (unit < 0) unit = this.open(v.id, 'loop', shape, level, false)
+    this.put(v, unit, external)
+  }
+  /** The one unit that these, of one level, become with room for a value that reads `external`; -1 where they do not fit together. */
+  private merged(candidates: readonly number[], external: readonly number[]): number {
+    const { units } = this
+    const all = candidates.map((u) => units[u]!)
+    const into = Math.max(...candidates)
+    const u = units[into]!
+    const others = all.filter((x) => x !== u)
+    const nodes = others.reduce((n, x) => n + x.values.length, 1)
+    const results = others.reduce((n, x) => n + x.results, 0)
+    const reads = others.length === 0 ? external : new Set([...others.flatMap((x) => [...x.inputs]), ...external])
+    if (!this.fits(u, nodes, reads, results)) return -1
+    for (const c of candidates) {
+      if (c === into) continue
+      const other = units[c]!
+      for (const x of other.values) u.values.push(x)
+      for (const x of other.inputs) u.inputs.add(x)
+      u.results += other.results
+      other.values = []
+      this.parent[c] = into
     }
-    move(i)
+    return into
+  }
+  private put(v: Value, unit: number, external: readonly number[]): void {
+    const { values, epoch, units, uses, lastReader } = this
+    const u = units[unit]!
+    u.values.push(v.id)
+    this.unitOf[v.id] = unit
+    for (const x of external) {
+      u.inputs.add(x)
+      if (lastReader[x]! < 0 || this.find(lastReader[x]!) < unit) lastReader[x] = unit
+    }
+    // Arguments made by another loop of this epoch are read from outside.
+    for (const a of v.args) {
+      const p = this.at(baseOf(values, a))
+      if (p >= 0 && p !== unit) u.inputs.add(baseOf(values, a))
+    }
+    if (v.kind !== 'scalar' || uses.some(v.id, (x) => epoch[x] !== epoch[v.id]) || uses.count(v.id) === 0) u.results++
+  }
+
+  /** What is left after merging, numbered without gaps. */
+  finished(): { readonly units: readonly Unit[]; readonly unitOf: Int32Array } {
+    const { units, epoch, unitOf } = this
+    const final = new Int32Array(units.length).fill(-1)
+    const kept: Unit[] = []
+    units.forEach((u, i) => {
+      if (this.parent[i] !== i) return
+      final[i] = kept.length
+      kept.push({ kind: u.kind, values: u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b), shape: u.shape })
+    })
+    for (let i = 0; i < unitOf.length; i++) if (unitOf[i]! >= 0) unitOf[i] = final[this.find(unitOf[i]!)]!
+    return { units: kept, unitOf }
   }
 }
 
 /** Partitions live values into units. */
 export const fuse = (ir: Ir, limits: Limits): Fused => {
+  const without = limits.without ?? ALL_PASSES
   const values = [...ir.values]
   let live = markLive(ir, values)
-  accumulate(ir, values, countUses(values, live), live)
-  live = markLive(ir, values)
+  if (!without.has('accumulate')) {
+    accumulate(ir, values, countUses(values, live), live)
+    live = markLive(ir, values)
+  }
   const uses = countUses(values, live)
-  const epoch = epochs(values, live)
-  sink(ir, values, uses, live, epoch)
+  const epoch = epochsOf(ir, values, uses, live, !without.has('sink'))
   // Constant values are made inside the loops that read them; only other readers need them stored.
   const needsStorage = (v: Value): boolean => !v.constant || uses.some(v.id, (u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
   const order: number[] = []
@@ -228,105 +247,11 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
     if (live[v.id] === 1 && !stored && needsStorage(v)) order.push(v.id)
   }
   order.sort((a, b) => epoch[a]! - epoch[b]! || a - b)
-  const units: Growing[] = []
-  const unitOf = new Int32Array(values.length).fill(-1)
-  const parent: number[] = []
-  const find = (u: number): number => {
-    let x = u
-    while (parent[x] !== x) {
-      parent[x] = parent[parent[x]!]!
-      x = parent[x]!
-    }
-    return x
-  }
-  const at = (id: number): number => (unitOf[id]! < 0 ? -1 : find(unitOf[id]!))
-  const open = (u: Omit<Growing, 'inputs' | 'results' | 'chained'>): number => {
-    parent.push(units.length)
-    return units.push({ ...u, inputs: new Set(), results: 0, chained: false }) - 1
-  }
-  /** Latest loop that reads a value from outside. */
-  const lastReader = new Int32Array(values.length).fill(-1)
+  const grown = new Units(values, epoch, uses, without.has('fusion') ? { ...limits, nodes: 1 } : limits)
   for (const id of order) {
     const v = values[id]!
-    if (!isLoopValue(v) || v.kind === 'map') {
-      unitOf[id] = open({
-        kind: v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']),
-        values: [id],
-        shape: v.shape,
-        epoch: epoch[id]!,
-        closed: true,
-      })
-      continue
-    }
-    const shape = iteration(values, v)
-    const kin = (u: number): boolean =>
-      u >= 0 && units[u]!.kind === 'loop' && !units[u]!.closed && units[u]!.epoch === epoch[id] && sameShape(units[u]!.shape, shape)
-    const own = new Set<number>()
-    const external: number[] = []
-    let shared = -1
-    v.args.forEach((a, k) => {
-      const arg = values[a]!
-      const base = arg.view?.base ?? a
-      if (values[base]!.constant) return
-      const u = at(base)
-      if (arg.view === undefined && kin(u) && !(v.kind === 'fold' && k > 0)) own.add(u)
-      else {
-        external.push(base)
-        const r = lastReader[base]! < 0 ? -1 : find(lastReader[base]!)
-        if (kin(r) && r > shared) shared = r
-      }
-    })
-    const fits = (u: Growing, more: number, reads: Iterable<number>): boolean => {
-      let inputs = u.inputs.size
-      for (const x of reads) if (!u.inputs.has(x)) inputs++
-      return u.values.length + more <= limits.nodes && inputs + u.results < limits.buffers
-    }
-    const candidates = [...own].sort((x, y) => y - x)
-    let unit = Math.max(candidates[0] ?? -1, shared)
-    if (unit >= 0 && !fits(units[unit]!, 1, external)) unit = -1
-    if (unit < 0) unit = open({ kind: 'loop', values: [], shape, epoch: epoch[id]!, closed: false })
-    const u = units[unit]!
-    for (const c of candidates) {
-      if (c === unit) continue
-      const other = units[c]!
-      if (
-        !u.chained &&
-        !other.chained &&
-        u.results + other.results < limits.buffers &&
-        fits(u, other.values.length + 1, [...other.inputs, ...external])
-      ) {
-        u.values = u.values.concat(other.values)
-        for (const x of other.inputs) u.inputs.add(x)
-        u.results += other.results
-        other.values = []
-        parent[c] = unit
-      } else u.chained = true
-    }
-    u.values.push(id)
-    unitOf[id] = unit
-    for (const x of external) {
-      u.inputs.add(x)
-      if (lastReader[x]! < 0 || find(lastReader[x]!) < unit) lastReader[x] = unit
-    }
-    // Arguments made by another loop of this epoch are read from outside.
-    for (const a of v.args) {
-      const p = at(values[a]!.view?.base ?? a)
-      if (p >= 0 && p !== unit) u.inputs.add(a)
-    }
-    if (v.kind !== 'scalar' || uses.some(id, (x) => epoch[x] !== epoch[id]) || uses.count(id) === 0) u.results++
+    if (isLoopValue(v) && v.kind !== 'map') grown.loop(v)
+    else grown.whole(v)
   }
-  // Merged units leave gaps: number those that are left.
-  const final = new Int32Array(units.length).fill(-1)
-  const kept: Unit[] = []
-  units.forEach((u, i) => {
-    if (parent[i] !== i) return
-    final[i] = kept.length
-    kept.push({
-      kind: u.kind,
-      values: u.values.length > 1 ? u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b) : u.values,
-      shape: u.shape,
-    })
-  })
-  for (let i = 0; i < unitOf.length; i++) if (unitOf[i]! >= 0) unitOf[i] = final[find(unitOf[i]!)]!
-  return { values, live, uses, units: kept, unitOf }
+  return { values, live, uses, ...grown.finished() }
 }

@@ -1,5 +1,6 @@
 /** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
 import { APPLY, CONST, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
+import { Identities } from '../../core/identity.js'
 import { withoutCustom } from '../../core/ops/custom.js'
 import type { MapParams } from '../../core/ops/map.js'
 import { mapPrimitive } from '../../core/ops/map.js'
@@ -10,6 +11,7 @@ import type { Tensor } from '../../core/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
 import { lowerings } from './lower.js'
+import { ALL_PASSES, type Without } from './passes.js'
 import type { Ir } from './value.js'
 
 export type { Ir, Value, View } from './value.js'
@@ -21,7 +23,7 @@ const WRITE_OUT = 128
 const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], shape: readonly number[]): number | undefined => {
   const whole = (k: number): number | undefined => (sameShape(b.value(args[k]!).shape, shape) ? args[k] : undefined)
   const identity = prim.identity
-  if (identity === undefined) return undefined
+  if (identity === undefined || b.without.has('simplify')) return undefined
   for (let k = 0; k < args.length; k++) {
     const e = identity[k]
     if (e === undefined || e === null) continue
@@ -50,10 +52,10 @@ const scalarsOf = (): ((p: Program) => Scalars) => {
 }
 
 /** From nodes to values. */
-export const buildIr = (program: Program, ids: Map<unknown, number> = new Map()): Ir => {
+export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir => {
   const roots = withoutCustom(program.outputs)
   const { nodes, index } = linearize(roots)
-  const b = new Builder(ids)
+  const b = new Builder(ids, without)
   const at: Int32Array = new Int32Array(nodes.length)
   const results = new Map<number, readonly number[]>()
   const inputOf = new Map<Node, number>()
@@ -114,7 +116,7 @@ export const buildIr = (program: Program, ids: Map<unknown, number> = new Map())
         const p = (n.data as MapParams).program
         const shape = avals[0]?.shape ?? []
         const { linear, literals } = scalars(p)
-        if (linear.nodes.length <= WRITE_OUT) out = inlineMap(p, args, shape)
+        if (linear.nodes.length <= WRITE_OUT && !without.has('writeOut')) out = inlineMap(p, args, shape)
         else {
           // Literals inside the program are arguments of the loop: other numbers, same kernel.
           for (const m of literals) args.push(b.constant(m.data as number, m.dtype))

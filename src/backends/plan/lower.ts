@@ -1,6 +1,7 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
 import type { Aval } from '../../core/aval.js'
 import { contract } from '../../core/ops/contract.js'
+import { elementwise } from '../../core/ops/elementwise.js'
 import {
   layout,
   type PadParams,
@@ -11,10 +12,12 @@ import {
   unpadParams,
 } from '../../core/ops/layout.js'
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'
 import type { Fold } from './kernel.js'
+import type { View } from './value.js'
 
 interface Lowering {
   readonly prim: AnyPrimitive
@@ -30,6 +33,7 @@ const row = <P>(
 
 /** Strides of the same elements under another shape, or undefined when that needs a copy. */
 export const reshapeStrides = (shape: readonly number[], strides: readonly number[], to: readonly number[]): number[] | undefined => {
+  if (to.includes(0)) return stridesOf(to)
   const from = shape.flatMap((d, i) => (d === 1 ? [] : [{ d, s: strides[i]! }]))
   const out: number[] = []
   let k = 0
@@ -50,7 +54,7 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
     }
     if (rest % d !== 0) return undefined
     rest /= d
-    stack.push(rest * runStride(from, k, rest))
+    stack.push(rest * from[k]!.s)
     if (rest === 1 && k + 1 < from.length) {
       k++
       rest = from[k]!.d
@@ -59,8 +63,11 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
   for (const s of stack) out.push(s)
   return out
 }
-/** Stride of one step inside the run that ends at axis k. */
-const runStride = (from: readonly { readonly s: number }[], k: number, _rest: number): number => from[k]!.s
+/** The arrangement of a layout operation; a copy where views are left out. */
+const arranged = (b: Builder, view: View, shape: readonly number[], dtype: DType): number => {
+  const v = b.makeView(view, shape, dtype)
+  return b.without.has('views') ? b.copy(v) : v
+}
 
 /**
  * A part of a value. A part of a cheap elementwise value is the same operation on parts of its arguments, so that a loop
@@ -68,7 +75,8 @@ const runStride = (from: readonly { readonly s: number }[], k: number, _rest: nu
  */
 const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): number => {
   const whole = b.value(x)
-  if (whole.kind === 'scalar' && !whole.constant && whole.prim!.cost <= 1 && depth < 4 && !p.sizes.includes(0)) {
+  const free = whole.kind === 'scalar' && !whole.constant && whole.prim!.cost <= 1 && depth < 4
+  if (free && !p.sizes.includes(0) && !b.without.has('slices')) {
     const args = whole.args.map((a) => {
       const arg = b.value(a)
       const off = whole.shape.length - arg.shape.length
@@ -81,7 +89,7 @@ const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): 
   }
   const v = b.viewOf(x)
   const offset = p.sizes.includes(0) ? 0 : p.starts.reduce((o, s, i) => o + s * v.strides[i]!, v.offset)
-  return b.makeView({ base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
+  return arranged(b, { base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
 }
 
 /** Each fold of the reduce family. */
@@ -106,6 +114,28 @@ const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
   return b.copy(spread)
 }
 
+/** A product of integers: sums of elementwise products over [..., m, k, n], exact as both are, in a loop like any other. */
+const integerProduct = (b: Builder, x: number, y: number, a: Aval): number => {
+  const [s, u] = [b.value(x).shape, b.value(y).shape]
+  const view = (id: number, shape: readonly number[], at: number): number => {
+    const v = b.viewOf(id)
+    const strides = v.strides.slice()
+    strides.splice(at, 0, 0)
+    return b.makeView({ base: v.base, offset: v.offset, strides }, [...shape.slice(0, at), 1, ...shape.slice(at)], 'i32')
+  }
+  const rank = a.shape.length + 1
+  const wide = [...a.shape.slice(0, -1), s[s.length - 1]!, a.shape[rank - 2]!]
+  const terms = b.make(
+    'scalar',
+    elementwise.mul as unknown as AnyPrimitive,
+    NO_PARAMS,
+    [view(x, s, s.length), view(y, u, u.length - 2)],
+    wide,
+    'i32',
+  )
+  return b.make('fold', reduce.sum as unknown as AnyPrimitive, { axes: [rank - 2] }, [terms], a.shape, 'i32')
+}
+
 export const lowerings: Readonly<Record<string, Lowering>> = {
   broadcastTo: row<ShapeParams>(layout.broadcastTo, (b, [x], { shape }, [a]) => {
     const v = b.viewOf(x!)
@@ -114,18 +144,18 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       const j = i - (shape.length - from.length)
       return j < 0 || from[j] === 1 ? 0 : v.strides[j]!
     })
-    return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+    return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
   }),
   reshape: row<ShapeParams>(layout.reshape, (b, [x], { shape }, [a]) => {
     const from = b.value(x!)
     const v = b.viewOf(x!)
     const strides = from.size === 0 ? stridesOf(shape) : reshapeStrides(from.shape, v.strides, shape)
-    if (strides !== undefined) return [b.makeView({ base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
+    if (strides !== undefined) return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
     return [b.makeView({ base: b.copy(x!), offset: 0, strides: stridesOf(shape) }, shape, a!.dtype)]
   }),
   transpose: row<PermParams>(layout.transpose, (b, [x], { perm }, [a]) => {
     const v = b.viewOf(x!)
-    return [b.makeView({ base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
+    return [arranged(b, { base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
   }),
   slice: row<SliceParams>(layout.slice, (b, [x], p, [a]) => [slicing(b, x!, p, a!)]),
   split: row<SplitParams>(layout.split, (b, [x], { axis, sizes }, avals) => {
@@ -161,16 +191,17 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       .map((k) => [k, folded(k as keyof typeof reduce)]),
   ),
   matmul: row(contract.matmul, (b, [x, y], _p, [a]) => {
-    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
-      return [b.make('opaque', contract.matmul as unknown as AnyPrimitive, _p, [x!, y!], a!.shape, a!.dtype)]
+    if (a!.dtype === 'i32') return [integerProduct(b, x!, y!, a!)]
     const batch = a!.shape.slice(0, -2)
     return [
       b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
     ]
   }),
   matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
-    if (a!.dtype !== 'f32' && a!.dtype !== 'f64')
-      return [b.make('opaque', contract.matmulAdd as unknown as AnyPrimitive, _p, [acc!, x!, y!], a!.shape, a!.dtype)]
+    if (a!.dtype === 'i32')
+      return [
+        b.make('scalar', elementwise.add as unknown as AnyPrimitive, NO_PARAMS, [acc!, integerProduct(b, x!, y!, a!)], a!.shape, 'i32'),
+      ]
     const batch = a!.shape.slice(0, -2)
     return [
       b.make(

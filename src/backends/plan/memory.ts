@@ -1,6 +1,7 @@
 /** Memory: each storage lives from its first writer to its last reader; dying inputs are reused in place; a best-fit free list gives offsets. */
 import type { DType } from '../../core/types/dtype.js'
 import type { Kernel } from './kernel.js'
+import { ALL_PASSES, type Without } from './passes.js'
 import type { Step } from './step.js'
 
 /** A buffer before it has an address. */
@@ -31,7 +32,8 @@ export interface Memory {
   readonly peakBuffers: number
 }
 
-const ALIGN = 64
+/** Storages begin at multiples of so many bytes. */
+export const ALIGN = 64
 const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN
 
 /** Free blocks by offset; best fit, neighbours merged. */
@@ -101,6 +103,7 @@ export const assignMemory = (
   rooms: readonly Room[],
   inputs: readonly number[],
   outputs: readonly number[],
+  without: Without = ALL_PASSES,
 ): Memory => {
   const n = rooms.length
   const bytes = rooms.map((r) => r.bytes)
@@ -139,7 +142,7 @@ export const assignMemory = (
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const from = reusable(s, kernels[s.kernel]!, i, ends[k]!, rooms, reused)
+      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, rooms, reused)
       if (from >= 0) {
         reused.add(from)
         offset[i] = offset[from]!
@@ -151,7 +154,7 @@ export const assignMemory = (
     }
     for (const i of ends[k]!) {
       if (reused.has(i)) continue
-      free(i).give(offset[i]!, aligned(bytes[i]!))
+      if (!without.has('recycle')) free(i).give(offset[i]!, aligned(bytes[i]!))
       liveBytes -= bytes[i]!
       liveBuffers--
     }

@@ -6,6 +6,8 @@ import { type Draft, spreadStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
 import type { Room } from './memory.js'
+import { ALL_PASSES, type Without } from './passes.js'
+import { baseOf } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
@@ -30,10 +32,12 @@ export class Places {
   private readonly values: readonly Value[]
   /** Slot of each literal. */
   private readonly slots: Int32Array
-  /** Values (resolved to their base) that the program returns. */
-  private readonly isOutput: Uint8Array
-  /** Storages that hold a program output, once it has a place: the bases. */
-  private readonly outputs: readonly number[]
+  /** Place in the order of the last unit that reads a value (a base); after all others for what the program returns. */
+  private readonly lastRead: Float64Array
+  /** Values that lie in each storage and may still be read. */
+  private readonly residents: number[][] = []
+  /** Which arguments of a concat are made where they belong. */
+  private readonly parts = new Map<number, Set<number>>()
 
   /** `rank` is each unit's place in the order: liveness before steps exist. */
   constructor(
@@ -41,6 +45,7 @@ export class Places {
     private readonly fused: Fused,
     private readonly rank: Int32Array,
     readonly itemBytes: ItemBytes,
+    readonly without: Without = ALL_PASSES,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)
@@ -48,26 +53,37 @@ export class Places {
     ir.consts.forEach((c, i) => {
       this.slots[c.value] = i
     })
-    this.outputs = [...new Set(ir.outputs.map((o) => this.values[o]!.view?.base ?? o))]
-    this.isOutput = new Uint8Array(this.values.length)
-    for (const o of this.outputs) this.isOutput[o] = 1
+    this.lastRead = new Float64Array(this.values.length).fill(-1)
+    for (const v of this.values) {
+      if (fused.live[v.id] === 0 || fused.unitOf[v.id]! < 0) continue
+      const at = rank[fused.unitOf[v.id]!]!
+      for (const a of v.args) {
+        const base = baseOf(this.values, a)
+        if (at > this.lastRead[base]!) this.lastRead[base] = at
+      }
+    }
+    for (const o of ir.outputs) this.lastRead[baseOf(this.values, o)] = Number.POSITIVE_INFINITY
   }
 
   newStorage(size: number, dtype: DType): number {
     this.rooms.push({ bytes: size * this.itemBytes[dtype], dtype })
+    this.residents.push([])
     return this.rooms.length - 1
   }
   /** The place of a value with a storage of its own, made when first asked for. */
   own(v: Value): Place {
     const p = this.places[v.id]
     if (p !== undefined) return p
-    const made: Place = { storage: this.newStorage(v.size, v.dtype), offset: 0, strides: stridesOf(v.shape) }
-    this.places[v.id] = made
-    return made
+    return this.put(v.id, { storage: this.newStorage(v.size, v.dtype), offset: 0, strides: stridesOf(v.shape) })
+  }
+  private put(id: number, place: Place): Place {
+    this.places[id] = place
+    this.residents[place.storage]!.push(id)
+    return place
   }
   /** Is the value (a base) a result of the program? */
   returned(base: number): boolean {
-    return this.isOutput[base] === 1
+    return this.lastRead[base] === Number.POSITIVE_INFINITY
   }
 
   /** Where the elements of any value lie: views composed with the place of their base. */
@@ -107,54 +123,79 @@ export class Places {
 
   /** Lets the producers of a concat's parts write into it directly, where that is possible. */
   placeParts(c: Value): void {
+    if (this.without.has('parts')) return
     const whole = this.own(c)
     const axis = (c.params as { readonly axis: number }).axis
     let at = 0
-    for (const id of c.args) {
+    c.args.forEach((id, k) => {
       const v = this.values[id]!
       const offset = whole.offset + at * whole.strides[axis]!
       at += v.shape[axis]!
-      const root = this.values[v.view?.base ?? id]!
-      if (this.places[root.id] !== undefined || root.constant || !['scalar', 'copy', 'fold', 'gemm'].includes(root.kind)) continue
-      if (this.returned(root.id)) continue
-      // The part must be all of its root, in order.
-      if (v.size !== root.size || (v.view !== undefined && !(v.view.offset === 0 && contiguous(v.shape, v.view.strides)))) continue
-      const accumulates = root.args.length > (root.kind === 'gemm' ? 2 : root.kind === 'fold' ? 1 : 9)
-      if (accumulates) continue
-      const strides = sameShape(v.shape, root.shape) ? whole.strides : reshapeStrides(v.shape, whole.strides, root.shape)
-      if (strides === undefined) continue
-      const block = contiguous(root.shape, strides)
-      if (!block) {
-        const viewed = this.values.some((w) => this.fused.live[w.id] === 1 && w.view?.base === root.id && w.id !== id)
-        const readers = this.fused.uses.every(root.id, (u) => ['scalar', 'copy', 'fold', 'concat'].includes(this.values[u]!.kind))
-        if (viewed || !readers || (root.kind === 'gemm' && (root.shape.length !== 2 || strides[1] !== 1))) continue
+      const root = this.values[baseOf(this.values, id)]!
+      const strides = this.stridesOfPart(whole, c, k)
+      if (strides === undefined) return
+      this.put(root.id, { storage: whole.storage, offset, strides })
+      let made = this.parts.get(c.id)
+      if (made === undefined) {
+        made = new Set()
+        this.parts.set(c.id, made)
       }
-      this.places[root.id] = { storage: whole.storage, offset, strides: block ? stridesOf(root.shape) : strides }
-    }
+      made.add(k)
+    })
+  }
+  /** Is argument k of a concat made where it belongs? */
+  isPlaced(concat: number, k: number): boolean {
+    return this.parts.get(concat)?.has(k) === true
+  }
+  /** Strides with which the value behind argument k of a concat can be made in it; undefined where it cannot. */
+  private stridesOfPart(whole: Place, c: Value, k: number): readonly number[] | undefined {
+    const id = c.args[k]!
+    const v = this.values[id]!
+    const root = this.values[baseOf(this.values, id)]!
+    if (this.places[root.id] !== undefined || root.constant || !['scalar', 'copy', 'fold', 'gemm'].includes(root.kind)) return undefined
+    if (this.returned(root.id)) return undefined
+    // The part must be all of its root, in order.
+    if (v.size !== root.size || (v.view !== undefined && !(v.view.offset === 0 && contiguous(v.shape, v.view.strides)))) return undefined
+    // An accumulator's storage is its own.
+    if ((root.kind === 'gemm' && root.args.length > 2) || (root.kind === 'fold' && root.args.length > 1)) return undefined
+    const strides = sameShape(v.shape, root.shape) ? whole.strides : reshapeStrides(v.shape, whole.strides, root.shape)
+    if (strides === undefined) return undefined
+    if (contiguous(root.shape, strides)) return stridesOf(root.shape)
+    if (root.kind === 'gemm' && (root.shape.length !== 2 || strides[1] !== 1)) return undefined
+    return this.readByLoopsOnly(root, c, k) ? strides : undefined
+  }
+  /**
+   * Is a value read by loops alone, and through no view but argument k of this concat? A view counts elements as if its base were
+   * contiguous, and kernels other than loops read contiguous arrays.
+   */
+  private readByLoopsOnly(root: Value, c: Value, k: number): boolean {
+    return this.fused.uses.every(root.id, (u) => {
+      const user = this.values[u]!
+      if (!['scalar', 'copy', 'fold', 'concat'].includes(user.kind)) return false
+      return user.args.every(
+        (a, j) => this.values[a]!.view === undefined || baseOf(this.values, a) !== root.id || (user.id === c.id && j === k),
+      )
+    })
   }
 
-  /** Makes `v` live in acc's storage, when this is acc's last reader; false when it cannot. */
+  /**
+   * Makes `v` live where acc lies; false when it cannot. Nothing else that lies in that storage may be read from now on (it may be a part
+   * of a concat, or an accumulator's earlier state, as long as that is dead), and the kernel that makes v may read acc in no other way.
+   */
   takeOver(unit: number, v: Value, acc: number): boolean {
-    const a = this.values[acc]!
-    const base = this.values[a.view?.base ?? acc]!
-    const place = a.kind === 'const' || base.kind === 'const' || base.constant ? undefined : this.placeOf(acc)
-    const last = this.fused.uses.every(base.id, (x) => x === v.id || this.rank[this.fused.unitOf[x]!]! < this.rank[unit]!)
-    // A value whose storage holds other values too (a part of a concat, an accumulator's earlier state) is fine as long as those are dead.
-    if (
-      place !== undefined &&
-      last &&
-      !this.returned(base.id) &&
-      this.places[v.id] === undefined &&
-      contiguous(v.shape, place.strides) &&
-      this.storageFree(place.storage, base.id)
-    ) {
-      this.places[v.id] = { storage: place.storage, offset: place.offset, strides: stridesOf(v.shape) }
-      return true
-    }
-    return false
-  }
-  /** No program output lies in this storage except through the value itself. */
-  private storageFree(storage: number, base: number): boolean {
-    return !this.outputs.some((root) => root !== base && this.places[root]?.storage === storage)
+    if (this.without.has('takeOver')) return false
+    const base = this.values[baseOf(this.values, acc)]!
+    if (base.kind === 'const' || base.constant || this.places[v.id] !== undefined) return false
+    const now = this.rank[unit]!
+    if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return false
+    const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.rank[this.fused.unitOf[x]!]! >= now)
+    const place = this.placeOf(acc)
+    if (others || this.returned(base.id) || !contiguous(v.shape, place.strides)) return false
+    // Units come in order: what is dead now stays so.
+    const alive = this.residents[place.storage]!.filter((x) => this.lastRead[x]! >= now)
+    this.residents[place.storage] = alive
+    if (alive.some((x) => x !== base.id)) return false
+    this.put(v.id, { storage: place.storage, offset: place.offset, strides: stridesOf(v.shape) })
+    return true
   }
 }

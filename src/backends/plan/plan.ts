@@ -7,6 +7,7 @@ import { halve, type Placed, type Start } from './halves.js'
 import type { Kernel } from './kernel.js'
 import { assignMemory, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
+import { ALL_PASSES } from './passes.js'
 import { Places } from './places.js'
 import type { Step } from './step.js'
 import type { Ir } from './value.js'
@@ -32,6 +33,7 @@ export interface Plan {
 /** Plans a program: fuse, order, choose kernels, place values, store as f16 what may be, assign memory. */
 export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
   const item = limits.itemBytes ?? itemBytes
+  const without = limits.without ?? ALL_PASSES
   const fused = fuse(ir, limits)
   const { units, values } = fused
   const order = orderUnits(fused)
@@ -39,7 +41,7 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   order.forEach((u, i) => {
     rank[u] = i
   })
-  const places = new Places(ir, fused, rank, item)
+  const places = new Places(ir, fused, rank, item, without)
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
@@ -63,6 +65,7 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
     rooms,
     [...placed.inputs, ...captured],
     placed.outputs.map((o) => o.storage),
+    without,
   )
   return {
     ...memory,

@@ -1,19 +1,45 @@
-/** The verifier between passes: every read is of a live interval, no two live buffers overlap, in-place writes are last reads. */
+/** The verifier of plans: the laws of memory, step by step; and provenance, element by element, where a plan is not too large for it. */
 import { raise } from '../../core/explain.js'
-import { read, written } from './memory.js'
+import type { Identities } from '../../core/identity.js'
+import { ALIGN, read, written } from './memory.js'
 import type { Plan } from './plan.js'
+import { type Claim, checkProvenance, costOf } from './provenance.js'
 
 const fail = (law: string, detail: string): never => raise({ _tag: 'InternalLaw', law, detail })
 
+/** Elements that a user's verifier visits at most, about: a minute or so. */
+const BUDGET = 1e8
+let always = 0
+/** From now on every plan that costs at most this is verified, whatever the backends' options say. For tests. */
+export const verifyAll = (budget: number): void => {
+  always = budget
+}
+
+/** What was shown of a plan: that it computes what its program says, or the laws of memory alone, because it is too large. */
+export type Verified = 'provenance' | 'memory'
+
+/** Raises InternalLaw where a plan is wrong; undefined where it was not looked at. Every program is held against its plan, also a cached one. */
+export const verify = (claim: Claim, ids: Identities, wanted: boolean): Verified | undefined => {
+  const budget = Math.max(always, wanted ? BUDGET : 0)
+  if (budget === 0) return undefined
+  const small = costOf(claim.plan) <= budget
+  if (!small && !wanted) return undefined
+  verifyMemory(claim.plan)
+  if (!small) return 'memory'
+  checkProvenance(claim, ids)
+  return 'provenance'
+}
+
 /** Raises InternalLaw when a plan breaks a law of memory. */
-export const verifyPlan = (plan: Plan): void => {
+export const verifyMemory = (plan: Plan): void => {
   const { steps, kernels, storages } = plan
   const defined = new Uint8Array(storages.length)
   for (const i of [...plan.inputs, ...plan.captured]) if (i >= 0) defined[i] = 1
   steps.forEach((s, k) => {
     const kernel = kernels[s.kernel]!
     for (const o of read(s, kernel)) {
-      if (o.storage < 0) continue
+      // What holds no element needs no writer.
+      if (o.storage < 0 || storages[o.storage]!.bytes === 0) continue
       const st = storages[o.storage]!
       if (defined[o.storage] === 0) fail('every read is of written memory', `step ${k} reads storage ${o.storage} before any write`)
       if (!(st.first <= k && k <= st.last))
@@ -25,19 +51,31 @@ export const verifyPlan = (plan: Plan): void => {
     }
   })
   for (const o of plan.outputs) {
+    if (o.storage >= 0 && storages[o.storage]!.bytes === 0) continue
     if (o.storage < 0 || defined[o.storage] === 0) fail('every output is written', `storage ${o.storage}`)
     if (storages[o.storage]!.last < steps.length) fail('outputs live to the end', `storage ${o.storage}`)
   }
-  // Sweep: storages alive at once must not overlap, except where one ends in the step in which the other begins in its place.
-  const byFirst = storages.map((_, i) => i).filter((i) => storages[i]!.first > -2)
+  overlaps(plan)
+}
+
+/** Storages alive at once do not overlap, except where one ends in the step in which the other begins in its place. */
+const overlaps = ({ steps, kernels, storages, arenaBytes, halfBytes }: Plan): void => {
+  const owners = (bytes: number): Int32Array => new Int32Array(Math.ceil(bytes / ALIGN)).fill(-1)
+  const arenas = { words: owners(arenaBytes), halves: owners(halfBytes) }
+  const byFirst = storages.map((_, i) => i).filter((i) => storages[i]!.first > -2 && storages[i]!.bytes > 0)
   byFirst.sort((a, b) => storages[a]!.first - storages[b]!.first)
-  let alive: number[] = []
   for (const i of byFirst) {
     const s = storages[i]!
-    alive = alive.filter((j) => storages[j]!.last >= s.first)
-    for (const j of alive) {
+    const owner = s.half ? arenas.halves : arenas.words
+    const seen = new Set<number>()
+    for (let u = Math.floor(s.offset / ALIGN); u < Math.ceil((s.offset + s.bytes) / ALIGN); u++) {
+      const j = owner[u]
+      if (j === undefined) return fail('every storage lies in its arena', `storage ${i}`)
+      owner[u] = i
+      if (j >= 0 && storages[j]!.last >= s.first) seen.add(j)
+    }
+    for (const j of seen) {
       const t = storages[j]!
-      if (s.half !== t.half || s.bytes === 0 || t.bytes === 0 || s.offset >= t.offset + t.bytes || t.offset >= s.offset + s.bytes) continue
       const inPlace = t.last === s.first && s.offset === t.offset && s.bytes === t.bytes && s.first >= 0
       if (!inPlace) fail('no two live buffers overlap', `storages ${j} and ${i} at step ${s.first}`)
       const step = steps[s.first]!
@@ -47,6 +85,5 @@ export const verifyPlan = (plan: Plan): void => {
         if (o.storage === j && (o.offset !== out.offset || o.strides.some((x, d) => x !== out.strides[d])))
           fail('in-place writes follow their reads', `step ${s.first}`)
     }
-    alive.push(i)
   }
 }

@@ -28,7 +28,7 @@ export interface WebGpuOptions {
    * stored as `onDevice` says (default: 'f32').
    */
   readonly storage?: 'f32' | 'f16'
-  /** Check the laws of every plan (default: off). */
+  /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
   readonly verify?: boolean
   /** Fill the memory with NaN before every call, so that a kernel that reads what was not written shows (default: off). */
   readonly poison?: boolean

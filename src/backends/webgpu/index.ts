@@ -2,6 +2,7 @@
 import type { AsyncBackend, Explanation } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
+import { Identities } from '../../core/identity.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
 import { type CacheInfo, PlanCache } from '../plan/cache.js'
@@ -11,7 +12,7 @@ import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
-import { verifyPlan } from '../plan/verify.js'
+import { verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
 import { type Opened, openDevice, type WebGpuOptions } from './device.js'
@@ -95,8 +96,8 @@ const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
   const options = optionsIn(given)
   const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
-  const ids = new Map<unknown, number>()
-  const names = new KernelNames()
+  const ids = new Identities()
+  const names = new KernelNames(ids)
   const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
@@ -145,17 +146,13 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } =>
-        cache.get(
-          ir.key,
-          () => {
-            const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
-            const made = makePlan(ir, { ...limits, halves: { ...stored, takes, between } }, names)
-            if (options.verify === true) verifyPlan(made)
-            return made
-          },
-          storedKey(stored),
-        )
+      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } => {
+        const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
+        const halves = { ...stored, takes, between }
+        const made = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), storedKey(stored))
+        verify({ program, ir, plan: made.plan, itemBytes }, ids, options.verify === true)
+        return made
+      }
       const { plan, cached } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t

@@ -267,16 +267,9 @@ export const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'floa
     scalar: (c, a, b) => (c !== 0 ? a! : b!),
     source: 'NumPy where',
   }),
+  dtypes: ['bool', 'any', 'any'],
   shapeRule: (args) => {
     const [c, a, b] = args
-    if (c!.dtype !== 'bool' || a!.dtype !== b!.dtype)
-      raise({
-        _tag: 'DTypeMismatch',
-        op: 'where',
-        dtypes: args.map((x) => x.dtype),
-        reason: 'where takes a bool condition and two branches of one dtype',
-        fix: 'cast the branches to one dtype.',
-      })
     if (a === b && sameShape(c!.shape, a!.shape)) return a!
     const shape = broadcastAvals(args, 'where')
     return sameShape(a!.shape, shape) ? a! : sameShape(b!.shape, shape) ? b! : aval(shape, a!.dtype)

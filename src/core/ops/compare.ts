@@ -138,7 +138,8 @@ const logic = <const N extends string, const A extends readonly 'int'[]>(
 ): Primitive<N, NoParams, A> =>
   primitive({
     ...elementwise(args, { name, scalar, result: 'bool', family, args, source: 'NumPy' }),
-    shapeRule: elementwiseShape(name, 'bool', ['bool']),
+    dtypes: args.map(() => 'bool' as const),
+    shapeRule: elementwiseShape(name, 'bool'),
     samples: samples(args.length, ['bool']),
   })
 const truth = (x: unknown, name: string) => castNode(lift(x, name), 'bool')

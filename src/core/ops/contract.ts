@@ -29,8 +29,6 @@ const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
       reason: `inner axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
       fix: fixInner(s, u),
     })
-  if (a.dtype !== b.dtype)
-    raise({ _tag: 'DTypeMismatch', op, dtypes: [a.dtype, b.dtype], reason: `${op} takes one dtype`, fix: 'cast one of them.' })
   const batch = broadcastShapes(s.slice(0, -2), u.slice(0, -2))
   if (batch === undefined)
     return raise({
@@ -50,13 +48,14 @@ const fixInner = (s: readonly number[], u: readonly number[]): string => {
       : `the last axis of a must equal the second last of b.`
 }
 
-/** acc + a b, in f64, rounded once per element. */
+/** acc + a b: floats in f64, rounded once per element; integers wrap around at 32 bits. */
 const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray): void => {
   const [m, k, n] = [a.shape[a.shape.length - 2]!, a.shape[a.shape.length - 1]!, b.shape[b.shape.length - 1]!]
   const batch = out.shape.slice(0, -2)
   const strides = (x: NDArray) => broadcastStrides(x.shape.slice(0, -2), batch, stridesOf(x.shape).slice(0, -2))
   // Row by row, so that b is read in order; every element still sums over l from 0 up.
-  const row = new Float64Array(n)
+  const integer = out.dtype === 'i32'
+  const row = integer ? new Int32Array(n) : new Float64Array(n)
   const [x, y, z] = [a.data, b.data, out.data]
   forEachIndex(batch, [strides(a), strides(b)], ([p, q], flat) => {
     for (let i = 0; i < m; i++) {
@@ -64,7 +63,8 @@ const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray
       for (let l = 0; l < k; l++) {
         const u = x[p! + i * k + l]!
         const from = q! + l * n
-        for (let j = 0; j < n; j++) row[j]! += u * y[from + j]!
+        if (integer) for (let j = 0; j < n; j++) row[j]! += Math.imul(u, y[from + j]!)
+        else for (let j = 0; j < n; j++) row[j]! += u * y[from + j]!
       }
       const at = flat * m * n + i * n
       for (let j = 0; j < n; j++) z[at + j] = acc === undefined ? row[j]! : acc.data[at + j]! + row[j]!
@@ -76,6 +76,7 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
   name: 'matmul',
   family: 'contract',
   args: ['float', 'float'],
+  dtypes: ['number', 'number'],
   shapeRule: ([a, b]) => matmulShape('matmul', a!, b!),
   meaning: ([a, b], _p, [out]) => multiply(a!, b!, undefined, out!),
   cost: 100,
@@ -101,6 +102,7 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
   name: 'matmulAdd',
   family: 'contract',
   args: ['float', 'float', 'float'],
+  dtypes: ['number', 'number', 'number'],
   shapeRule: ([acc, a, b]) => {
     const y = matmulShape('matmulAdd', a!, b!)
     if (!sameAval(y, acc!))
@@ -135,13 +137,13 @@ export const matmulNode = (a: Node, b: Node): Node => apply(matmulPrimitive, [a,
 /**
  * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
  *
- * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps; f32 sums in f32.
  * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
  * Errors  ShapeMismatch when a's last axis differs from b's second last.
  * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
  */
 export const matmul = (a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'matmul', 'f32') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'matmul', 'i32') as [Node, Node]
   const row = x.shape.length === 1
   const column = y.shape.length === 1
   if (!row && !column) return asExpr(matmulNode(x, y))
@@ -157,7 +159,7 @@ export const matmul = (a: unknown, b: unknown): AnyExpr => {
  * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
  */
 export const matmulAdd = (acc: unknown, a: unknown, b: unknown): AnyExpr =>
-  asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'f32'), NO_PARAMS))
+  asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'i32'), NO_PARAMS))
 
 /** Primitives of this family, by name. */
 export const contract = { matmul: matmulPrimitive, matmulAdd: matmulAddPrimitive } as const

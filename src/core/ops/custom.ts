@@ -105,6 +105,7 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
   variadic: true,
   multi: true,
   codec: customCodec,
+  dtypes: 'own',
   shapeRule: (args, { name, program }): readonly Aval[] => {
     program.inputs.forEach((x, i) => {
       const a = args[i]

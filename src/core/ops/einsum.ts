@@ -116,7 +116,7 @@ const labelsOf = (t: Term, n: number): readonly string[] => [...t.before, ...(t.
  * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
  * is those of the ellipsis, then the letters that occur once, in alphabetical order.
  *
- * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; f32 sums in f32.
+ * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; bool becomes i32, i32 wraps.
  * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
  * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
  * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
@@ -127,7 +127,7 @@ export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
   if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
   const terms = inputs!.split(',').map(termOf)
   if (terms.length !== xs.length) bad(`'${spec}' names ${terms.length} operands, got ${xs.length}.`, 'separate operands by commas.')
-  const nodes = liftAll(xs, 'einsum', 'f32')
+  const nodes = liftAll(xs, 'einsum', 'i32')
   const mismatch = (reason: string, fix?: string): never =>
     raise({ _tag: 'ShapeMismatch', op: 'einsum', shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
   const labels = terms.map((t, i) => {
@@ -179,13 +179,13 @@ export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
 /**
  * The sum of a b over axes of a and axes of b: a number n means the last n of a and the first n of b (2 by default).
  *
- * Shapes  the axes of a that are left, then those of b.   Dtype  promoted.
+ * Shapes  the axes of a that are left, then those of b.   Dtype  promoted; bool becomes i32.
  * Rule    of the matrix product that it is.   Source  NumPy tensordot.
  * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
  * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
  */
 export const tensordot = (a: unknown, b: unknown, axes: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'tensordot', 'f32') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'tensordot', 'i32') as [Node, Node]
   const [rx, ry] = [x.shape.length, y.shape.length]
   const wrong = (reason: string): never =>
     raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })

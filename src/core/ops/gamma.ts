@@ -44,6 +44,8 @@ export interface PolygammaParams {
   readonly n: number
 }
 const MAX_ORDER = 100
+/** Derivatives go further, up to the last factorial that an f64 holds. */
+const LAST_ORDER = 170
 
 export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonly ['float']> = primitive({
   name: 'polygamma',
@@ -51,7 +53,12 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
   args: ['float'],
   class: 'elementwise',
   codec: t.type({ n: natural }),
-  shapeRule: elementwiseShape('polygamma', undefined, ['f64', 'f32']),
+  dtypes: ['float'],
+  shapeRule: (args, { n }) => {
+    if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))
+      raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_ORDER}.` })
+    return elementwiseShape('polygamma')(args)
+  },
   scalarWith:
     ({ n }) =>
     (x) =>

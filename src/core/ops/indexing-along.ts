@@ -10,7 +10,7 @@ import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { family, liftIndices, resolve } from './indexing-gather.js'
+import { addRows, family, liftIndices, resolve } from './indexing-gather.js'
 import { type AxisOptions, type AxisParams, axisCodec, axisOf, axisOption } from './layout.js'
 import { aroundAxis } from './reduce.js'
 
@@ -62,6 +62,7 @@ export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, read
   family,
   args: ['float', 'int'],
   codec: axisCodec,
+  dtypes: ['any', 'i32'],
   shapeRule: ([x, indices], { axis }) => aval(takenShape('takeAlongAxis', x!, indices!, axis), x!.dtype),
   meaning: ([x, indices], { axis }, [out]) => {
     eachTaken(x!, indices!, axis, (from, to) => {
@@ -79,6 +80,7 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: axisCodec,
+  dtypes: ['number', 'i32', 'number'],
   shapeRule: ([acc, indices, u], { axis }) => {
     const taken = aval(takenShape('scatterAddAlong', acc!, indices!, axis), acc!.dtype)
     if (!sameAval(taken, u!))
@@ -91,10 +93,7 @@ export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, 
     return acc!
   },
   meaning: ([acc, indices, u], { axis }, [out]) => {
-    out!.data.set(acc!.data as never)
-    eachTaken(acc!, indices!, axis, (to, from) => {
-      out!.data[to]! += u!.data[from]!
-    })
+    addRows(acc!, u!, out!, 1, (add) => eachTaken(acc!, indices!, axis, add))
   },
   samples: cases.map((c) => ({ args: [{ shape: c.x }, c.indices, { shape: c.indices.shape }], params: { axis: c.axis } })),
   showParams: ({ axis }) => `axis ${axis}`,
@@ -134,6 +133,7 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   family,
   args: ['float', 'float'],
   codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: natural }),
+  dtypes: ['any', 'any'],
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))
       raise({

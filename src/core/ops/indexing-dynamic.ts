@@ -93,6 +93,7 @@ export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, read
   family,
   args: ['float', 'int'],
   codec: windowCodec,
+  dtypes: ['any', 'i32'],
   shapeRule: ([x, starts], p) => aval(windowShape('dynamicSlice', x!, starts!, p), x!.dtype),
   meaning: ([x, starts], p, [out]) => {
     eachInWindow(x!.shape, starts!, p, (from, to) => {
@@ -125,6 +126,7 @@ export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: windowCodec,
+  dtypes: ['number', 'i32', 'number'],
   shapeRule: windowUpdate('dynamicSliceAdd'),
   meaning: ([acc, starts, u], p, [out]) => {
     out!.data.set(acc!.data as never)
@@ -143,6 +145,7 @@ export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', Window
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: windowCodec,
+  dtypes: ['any', 'i32', 'any'],
   shapeRule: windowUpdate('dynamicUpdateSlice'),
   meaning: ([x, starts, u], p, [out]) => {
     out!.data.set(x!.data as never)

@@ -6,6 +6,7 @@ import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { dtypeOf, optionsOf, shown } from '../given.js'
 import { lift } from '../lift.js'
+import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
@@ -92,25 +93,72 @@ const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: 
     raise({ _tag: 'BadInput', where: op, reason: `axis ${axis} of ${showShape(x.shape)} is empty: no index is in range.` })
   return [...x.shape.slice(0, axis), ...indices.shape.slice(batchDims), ...x.shape.slice(axis + 1)]
 }
-/** Calls f(element of x, element of the slices, index) for every element of the slices, in order. */
-const eachGathered = (
+/** Calls f(row of x, row of the slices) for every row behind the axis, in order. */
+const eachRow = (
   x: readonly number[],
   indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> },
   p: GatherParams,
-  f: (at: number, slice: number, index: number) => void,
+  f: (row: number, slice: number) => void,
 ): void => {
   const batches = sizeOf(x.slice(0, p.batchDims))
   const outer = sizeOf(x.slice(p.batchDims, p.axis))
   const n = x[p.axis]!
-  const inner = sizeOf(x.slice(p.axis + 1))
   const count = sizeOf(indices.shape.slice(p.batchDims))
   let slice = 0
   for (let b = 0; b < batches; b++)
     for (let a = 0; a < outer; a++)
-      for (let i = 0; i < count; i++) {
-        const row = ((b * outer + a) * n + resolve(indices.data[b * count + i]!, n)) * inner
-        for (let c = 0; c < inner; c++) f(row + c, slice++, b * count + i)
-      }
+      for (let i = 0; i < count; i++) f((b * outer + a) * n + resolve(indices.data[b * count + i]!, n), slice++)
+}
+/** Elements of a row behind the axis. */
+const rowSize = (x: readonly number[], { axis }: GatherParams): number => sizeOf(x.slice(axis + 1))
+/** Calls f(element of x, element of the slices) for every element of the slices, in order. */
+const eachGathered = (
+  x: readonly number[],
+  indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> },
+  p: GatherParams,
+  f: (at: number, slice: number) => void,
+): void => {
+  const inner = rowSize(x, p)
+  eachRow(x, indices, p, (row, slice) => {
+    for (let c = 0; c < inner; c++) f(row * inner + c, slice * inner + c)
+  })
+}
+/**
+ * out = acc, with rows of u added to rows of `width` elements; `each` says which to which. Rows of f32 are added up in f64 and rounded
+ * once: many that go to one row would each round it.
+ */
+export const addRows = (
+  acc: NDArray,
+  u: NDArray,
+  out: NDArray,
+  width: number,
+  each: (add: (row: number, from: number) => void) => void,
+): void => {
+  const [from, to] = [u.data, out.data]
+  to.set(acc.data as never)
+  if (out.dtype !== 'f32' || width === 0) {
+    each((row, slice) => {
+      for (let c = 0; c < width; c++) to[row * width + c]! += from[slice * width + c]!
+    })
+    return
+  }
+  // Only rows that something is added to have totals: where those of a row are, or 0.
+  const place = new Int32Array(to.length / width)
+  const totals = new Float64Array(Math.min(to.length, from.length))
+  let rows = 0
+  each((row, slice) => {
+    if (place[row] === 0) {
+      const start = rows++ * width
+      place[row] = rows
+      for (let c = 0; c < width; c++) totals[start + c] = to[row * width + c]!
+    }
+    const start = (place[row]! - 1) * width
+    for (let c = 0; c < width; c++) totals[start + c]! += from[slice * width + c]!
+  })
+  for (let row = 0; row < place.length; row++) {
+    const start = (place[row]! - 1) * width
+    if (start >= 0) for (let c = 0; c < width; c++) to[row * width + c] = totals[start + c]!
+  }
 }
 const showGather = ({ axis, batchDims }: GatherParams): string => `axis ${axis}${batchDims > 0 ? ` batch ${batchDims}` : ''}`
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
@@ -139,6 +187,7 @@ export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float
   family,
   args: ['float', 'int'],
   codec: gatherCodec,
+  dtypes: ['any', 'i32'],
   shapeRule: ([x, indices], p) => aval(gatheredShape('gather', x!, indices!, p), x!.dtype),
   meaning: ([x, indices], p, [out]) => {
     eachGathered(x!.shape, indices!, p, (from, to) => {
@@ -175,12 +224,10 @@ export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: gatherCodec,
+  dtypes: ['number', 'i32', 'number'],
   shapeRule: updateShape('scatterAdd'),
   meaning: ([acc, indices, u], p, [out]) => {
-    out!.data.set(acc!.data as never)
-    eachGathered(acc!.shape, indices!, p, (to, from) => {
-      out!.data[to]! += u!.data[from]!
-    })
+    addRows(acc!, u!, out!, rowSize(acc!.shape, p), (add) => eachRow(acc!.shape, indices!, p, add))
   },
   samples: updateSamples,
   showParams: showGather,
@@ -193,6 +240,7 @@ export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float',
   args: ['float', 'int', 'float'],
   accumulates: 0,
   codec: gatherCodec,
+  dtypes: ['any', 'i32', 'any'],
   shapeRule: updateShape('setAt'),
   meaning: ([x, indices, u], p, [out]) => {
     out!.data.set(x!.data as never)

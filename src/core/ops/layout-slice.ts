@@ -146,6 +146,7 @@ export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['fl
   family,
   args: ['float', 'float'],
   codec: sliceCodec,
+  dtypes: ['number', 'number'],
   shapeRule: ([acc, u], p) => {
     const part = sliceShape('sliceAdd', acc!, p)
     if (!sameAval(part, u!))

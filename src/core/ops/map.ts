@@ -13,13 +13,20 @@ import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
 import type { AnyExpr } from '../types/expr.js'
 
+/** The shape of every result. */
+const mapShape = (args: readonly Aval[]): readonly number[] => (args.length === 0 ? [] : broadcastAvals(args, 'map'))
+
 export interface MapParams {
   /** Rank-0 inputs, one per argument; elementwise nodes and literals; rank-0 outputs. */
   readonly program: Program
 }
 
-/** The program over arguments of any shape: the same elementwise nodes, broadcasting. */
+/**
+ * The program over arguments of any shape: the same elementwise nodes, broadcasting. Every result has the shape that all arguments
+ * broadcast to, whichever of them it depends on.
+ */
 export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
+  const shape = mapShape(args.map((a) => a.aval))
   const { nodes, index } = linearize(program.outputs)
   const made: Node[] = []
   const at = new Map(program.inputs.map((x, i) => [x, args[i]!]))
@@ -36,7 +43,7 @@ export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
       )
     else made.push(n)
   }
-  return program.outputs.map((o) => made[index.get(o)]!)
+  return program.outputs.map((o) => broadcastNode(made[index.get(o)]!, shape))
 }
 
 const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.prim!, n.data, n.dtype)
@@ -75,6 +82,7 @@ const sampleProgram = (): Program => {
 }
 
 import { add, mul, sin } from './elementwise.js'
+import { broadcastNode } from './layout.js'
 
 const asNodeOf = (x: AnyExpr): Node => x as unknown as Node
 
@@ -114,6 +122,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
   multi: true,
   class: 'elementwise',
   codec: mapCodec,
+  dtypes: 'own',
   shapeRule: (args, { program }): readonly Aval[] => {
     if (args.length < program.inputs.length)
       raise({ _tag: 'BadInput', where: 'map', reason: `the function takes ${program.inputs.length} arguments, got ${args.length}.` })
@@ -128,7 +137,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
           fix: 'cast the argument.',
         })
     })
-    const shape = args.length === 0 ? [] : broadcastAvals(args, 'map')
+    const shape = mapShape(args)
     return program.outputs.map((o) => aval(shape, o.dtype))
   },
   meaning: mapMeaning,

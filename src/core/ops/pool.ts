@@ -100,6 +100,7 @@ export const maxPoolPrimitive: Primitive<'maxPool', PoolParams, readonly ['float
   args: ['float'],
   multi: true,
   codec,
+  dtypes: ['float'],
   shapeRule: ([x], p) => {
     const y = out(x!, p, 'maxPool')
     return [y, aval(y.shape, 'i32')]
@@ -127,6 +128,7 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
   family: 'nn',
   args: ['float', 'int'],
   codec,
+  dtypes: ['float', 'i32'],
   shapeRule: ([y, index], p) => {
     const plane = planeShape(y!, p)
     if (index!.shape.join() !== y!.shape.join() || index!.dtype !== 'i32' || !sameAval(out(plane, p, 'unpool'), y!))
@@ -160,6 +162,7 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
   family: 'nn',
   args: ['float', 'int'],
   codec,
+  dtypes: ['float', 'i32'],
   shapeRule: ([x, index], p) => {
     const y = out(x!, p, 'poolGather')
     if (index!.shape.join() !== y.shape.join() || index!.dtype !== 'i32')
@@ -187,6 +190,7 @@ export const avgPoolPrimitive: Primitive<'avgPool', PoolParams, readonly ['float
   family: 'nn',
   args: ['float'],
   codec,
+  dtypes: ['float'],
   shapeRule: ([x], p) => out(x!, p, 'avgPool'),
   meaning: ([x], p, [y]) => {
     eachWindow(x!.shape, y!.shape, p, (o, plane, positions) => {
@@ -210,6 +214,7 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
   family: 'nn',
   args: ['float'],
   codec,
+  dtypes: ['float'],
   shapeRule: ([y], p) => {
     const plane = planeShape(y!, p)
     const pooled = out(plane, p, 'avgPoolInput')

@@ -9,12 +9,12 @@ import { reshapeNode } from './layout.js'
 import { diag } from './layout-more.js'
 import { sum } from './reduce.js'
 
-const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'f32') as [Node, Node]
+const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'i32') as [Node, Node]
 
 /**
  * Inner product over the last axis: sum(a b).
  *
- * Shapes  a: [..., k], b: [..., k] -> [...]; leading axes broadcast.   Dtype  promoted; f32 sums in f32.
+ * Shapes  a: [..., k], b: [..., k] -> [...]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps.
  * Rule    dy = dot(da, b) + dot(a, db); aBar = yBar b, bBar = yBar a.
  * Errors  ShapeMismatch when the last axes differ or the leading ones do not broadcast.
  * @example dot([1, 2], [3, 4])   // 11
@@ -34,7 +34,7 @@ export const dot = (a: unknown, b: unknown): AnyExpr => {
 /**
  * Inner product of two arrays of one size, flattened.
  *
- * Shapes  any, equally many elements -> [].   Dtype  promoted.   Rule  aBar = yBar b, bBar = yBar a.   Source  NumPy vdot.
+ * Shapes  any, equally many elements -> [].   Dtype  promoted; bool becomes i32.   Rule  aBar = yBar b, bBar = yBar a.   Source  NumPy vdot.
  * Errors  ShapeMismatch when the sizes differ.
  * @example vdot([[1, 2]], [[3], [4]])   // 11
  */
@@ -54,7 +54,7 @@ export const vdot = (a: unknown, b: unknown): AnyExpr => {
 /**
  * Every product of an element of a with one of b.
  *
- * Shapes  the axes of a, then those of b.   Dtype  promoted.
+ * Shapes  the axes of a, then those of b.   Dtype  promoted; bool becomes i32.
  * Rule    dy = outer(da, b) + outer(a, db); aBar = the sum of yBar b over b's axes.
  * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
  */
@@ -66,7 +66,7 @@ export const outer = (a: unknown, b: unknown): AnyExpr => {
 /**
  * Kronecker product: a with each element replaced by it times b.
  *
- * Shapes  a: [m, n], b: [p, q] -> [m p, n q]; an array of lower rank gets axes of length 1 in front.   Dtype  promoted.
+ * Shapes  a: [m, n], b: [p, q] -> [m p, n q]; an array of lower rank gets axes of length 1 in front.   Dtype  promoted; bool becomes i32.
  * Rule    bilinear, as outer.   Source  NumPy kron.
  * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
  */

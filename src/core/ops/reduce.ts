@@ -88,6 +88,7 @@ export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = 
   args: ['float'],
   class: 'reduce',
   codec: reduceCodec,
+  dtypes: ['number'],
   shapeRule: reduceShape,
   meaning: ([x], { axes }, [out]) => {
     const total = new Float64Array(out!.data.length)
@@ -107,6 +108,7 @@ export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> 
   args: ['float'],
   class: 'reduce',
   codec: reduceCodec,
+  dtypes: ['number'],
   shapeRule: reduceShape,
   meaning: ([x], { axes }, [out]) => {
     const total = x!.dtype === 'i32' ? new Int32Array(out!.data.length).fill(1) : new Float64Array(out!.data.length).fill(1)
@@ -136,6 +138,7 @@ const extremum = <const N extends 'max' | 'min'>(
     args: ['float'],
     class: 'reduce',
     codec: reduceCodec,
+    dtypes: ['number'],
     shapeRule: nonEmptyShape(name),
     meaning: ([x], { axes }, [out]) => {
       const seen = new Uint8Array(out!.data.length)
@@ -166,6 +169,7 @@ const position = <const N extends 'argmax' | 'argmin'>(
     family: 'reduce',
     args: ['float'],
     codec: axisCodec,
+    dtypes: ['any'],
     shapeRule: ([x], { axis }) => {
       const y = reduceShape([x!], { axes: [axis] })
       if (x!.size === 0 && y.size > 0) noElement(name, x!.shape)

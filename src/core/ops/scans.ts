@@ -59,6 +59,7 @@ const scan = <const N extends 'cumsum' | 'cumprod'>(
     family,
     args: ['float'],
     codec: scanCodec,
+    dtypes: ['number'],
     shapeRule: ([x], { axis }) => {
       hasAxis(x!.shape, axis, name)
       return x!
@@ -141,6 +142,7 @@ export const linearRecurrencePrimitive: Primitive<'linearRecurrence', Recurrence
   family,
   args: ['float', 'float'],
   codec: t.type({ axis: natural, reverse: t.boolean }),
+  dtypes: ['float', 'float'],
   shapeRule: ([a, b], { axis }) => {
     if (!sameAval(a!, b!))
       raise({
@@ -223,6 +225,7 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   args: ['float'],
   multi: true,
   codec: t.type({ axis: natural, descending: t.boolean }),
+  dtypes: ['number'],
   shapeRule: ([x], { axis }) => {
     hasAxis(x!.shape, axis, 'sort')
     return [x!, aval(x!.shape, 'i32')]

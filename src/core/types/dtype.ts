@@ -30,8 +30,6 @@ type Greater<A extends DType, B extends DType> = A extends 'f64'
 export type IsFloat<D extends DType> = D extends Float ? true : false
 /** What a function of floats computes in: i32 and bool become f64. */
 export type AsFloat<D extends DType> = D extends Float ? D : 'f64'
-/** What sums of products compute in: i32 and bool become f32. */
-export type AtLeastF32<D extends DType> = D extends Float ? D : 'f32'
 /** What arithmetic on numbers computes in: bool becomes i32. */
 export type AsNumber<D extends DType> = D extends 'bool' ? 'i32' : D
 /** The element of a nested array: boolean for bool. */

@@ -1,46 +1,79 @@
-/** One folded output of a loop: vector accumulators inside, a scalar total outside, f64 for sums of floats. */
+/** One folded output of a loop: vector accumulators inside, a scalar total outside. Sums and products of f32 are totalled in f64. */
 import type { DType } from '../../../core/types/dtype.js'
 import type { Fold, LoopOutput } from '../../plan/kernel.js'
 import { type FunctionBuilder, type Local, OP, type Op } from './encoder.js'
 
-export class FoldEmitter {
+/** How the axes of a loop stand to a folded output. */
+export interface FoldAxes {
   /** All axes folded: the total lives through the whole nest. */
   readonly whole: boolean
   /** Innermost axis folded. */
   readonly inner: boolean
-  /** An axis outside the innermost is folded (and not all of them): memory holds partial results. */
+  /** The innermost axis and another, but not all: the total of a row is one part of a result. */
   readonly partial: boolean
+  /** Totals lie in scratch in f64 (totals.ts): an f32 in memory would be rounded at every step of the outer axis. */
+  readonly deep: boolean
+  /** The first axis that is folded, -1 where the innermost alone is and is walked in strips; totals in scratch live as long as its loop. */
+  readonly level: number
+}
+/** `strips`: the innermost axis is walked in parts, so that its rows are parts of results too. */
+export const foldAxes = (o: LoopOutput, rank: number, strips: boolean): FoldAxes => {
+  const { axes, op } = o.fold!
+  const inner = rank === 0 || axes[rank - 1]!
+  const whole = axes.every((x) => x)
+  const outer = axes.slice(0, rank - 1).some((x) => x)
+  const partial = inner && !whole && (outer || strips)
+  const deep = o.dtype === 'f32' && (op === 'sum' || op === 'prod') && !whole && (partial || outer)
+  return { whole, inner, partial, deep, level: inner && strips ? -1 : axes.indexOf(true) }
+}
+
+export class FoldEmitter {
+  readonly whole: boolean
+  readonly inner: boolean
+  readonly partial: boolean
+  readonly deep: boolean
   readonly accumulate: boolean
-  /** A sum of f32, whose accumulators are emptied into an f64 total every 1024 elements. */
+  /** A sum of f32, whose accumulators are emptied into f64 totals after 32 additions. */
   readonly blocked: boolean
-  /** Accumulators, one per unrolled copy (innermost axis folded). */
+  /** Accumulators of the innermost axis, one per unrolled copy; two of f64 for a vector of four f32 that is multiplied. */
   private readonly vectors: readonly Local[]
+  /** What a blocked sum's accumulators are emptied into: two f64. */
+  private readonly pair: Local | undefined
   private readonly total: Local
-  private readonly op: Fold
-  private readonly dtype: DType
-  /** Totals of float sums are f64. */
+  readonly op: Fold
+  readonly dtype: DType
+  /** Dtype of the accumulators. */
+  private readonly inside: DType
   private readonly totalType: 'f64' | 'f32' | 'i32'
   private spare: Local | undefined
 
   constructor(
     private readonly f: FunctionBuilder,
     o: LoopOutput,
-    rank: number,
+    axes: FoldAxes,
     private readonly lanes: 2 | 4,
     unroll: number,
   ) {
-    const { axes, op, accumulate } = o.fold!
+    const { op, accumulate } = o.fold!
     this.op = op
     this.dtype = o.dtype
     this.accumulate = accumulate
-    this.inner = rank === 0 || axes[rank - 1]!
-    this.whole = axes.every((x) => x)
-    this.partial = !this.whole && axes.slice(0, rank - 1).some((x) => x)
+    this.whole = axes.whole
+    this.inner = axes.inner
+    this.partial = axes.partial
+    this.deep = axes.deep
     this.blocked = this.inner && o.dtype === 'f32' && op === 'sum'
-    const floatSum = op === 'sum' && (o.dtype === 'f32' || o.dtype === 'f64')
-    this.totalType = o.dtype === 'f64' || floatSum ? 'f64' : o.dtype === 'f32' ? 'f32' : 'i32'
-    this.vectors = this.inner ? f.locals('v128', unroll) : []
+    // A product is wrong by as much as all its roundings together, so that f32 would not do for any length.
+    this.inside = o.dtype === 'f32' && op === 'prod' ? 'f64' : o.dtype
+    const single = o.dtype === 'f32' && (op === 'max' || op === 'min')
+    this.totalType = o.dtype === 'f64' ? 'f64' : o.dtype === 'f32' ? (single ? 'f32' : 'f64') : 'i32'
+    this.vectors = this.inner ? f.locals('v128', unroll * this.parts) : []
+    this.pair = this.blocked ? f.local('v128') : undefined
     this.total = f.local(this.totalType)
+  }
+  /** Registers that a vector of the loop fills as accumulators. */
+  private get parts(): number {
+    return this.inside !== this.dtype && this.lanes === 4 ? 2 : 1
   }
 
   // ---- the total --------------------------------------------------------------------------------------------------------
@@ -49,11 +82,11 @@ export class FoldEmitter {
   storeIdentity(p: Local): void {
     this.f.get(p)
     this.pushIdentity(this.dtype)
-    this.storeScalar()
+    this.storeScalar(this.dtype)
   }
-  /** The total begins with what lies at `p`, or with the identity. */
-  start(p: Local, fromMemory = this.accumulate): void {
-    const { f, dtype, totalType } = this
+  /** The total begins with what lies at `p` (with `dtype`), or with the identity. */
+  start(p: Local, fromMemory: boolean, dtype: DType = this.dtype): void {
+    const { f, totalType } = this
     if (!fromMemory) this.pushIdentity(totalType)
     else {
       f.get(p)
@@ -63,27 +96,30 @@ export class FoldEmitter {
       if (dtype === 'f32' && totalType === 'f64') f.op(OP.f64_promote_f32)
     }
     f.set(this.total)
+    if (this.pair !== undefined) f.f64x2Const(0).set(this.pair)
   }
-  /** Stores the total at `p`. */
-  store(p: Local): void {
-    this.f.get(p).get(this.total)
-    if (this.dtype === 'f32' && this.totalType === 'f64') this.f.op(OP.f32_demote_f64)
-    this.storeScalar()
+  /** Stores the total at `p` (with `dtype`). */
+  store(p: Local, dtype: DType = this.dtype): void {
+    const { f, pair } = this
+    f.get(p).get(this.total)
+    if (pair !== undefined) f.get(pair).f64x2ExtractLane(0).get(pair).f64x2ExtractLane(1).op(OP.f64_add).op(OP.f64_add)
+    if (dtype === 'f32' && this.totalType === 'f64') f.op(OP.f32_demote_f64)
+    this.storeScalar(dtype)
   }
-  private storeScalar(): void {
-    if (this.dtype === 'f64') this.f.f64Store()
-    else if (this.dtype === 'f32') this.f.f32Store()
+  private storeScalar(dtype: DType): void {
+    if (dtype === 'f64') this.f.f64Store()
+    else if (dtype === 'f32') this.f.f32Store()
     else this.f.i32Store()
   }
-  private pushIdentity(type: DType): void {
+  pushIdentity(type: DType): void {
     const x = identity(this.op, type)
     if (type === 'f64') this.f.f64Const(x)
     else if (type === 'f32') this.f.f32Const(x)
     else this.f.i32Const(x)
   }
-  /** Folds lane l of v into the total. */
-  addLane(v: Local, l: number): void {
-    const { f, op, dtype, total, totalType } = this
+  /** Folds lane l of v, a vector of `dtype`, into the total. */
+  addLane(v: Local, l: number, dtype: DType = this.dtype): void {
+    const { f, op, total, totalType } = this
     const lane = (): void => {
       f.get(v)
       if (dtype === 'f64') f.f64x2ExtractLane(l)
@@ -109,28 +145,74 @@ export class FoldEmitter {
     for (const v of this.vectors) this.resetOne(v)
   }
   private resetOne(v: Local): void {
-    const x = identity(this.op, this.dtype)
-    if (this.dtype === 'f64') this.f.f64x2Const(x)
-    else if (this.dtype === 'f32') this.f.f32x4Const(x)
+    const x = identity(this.op, this.inside)
+    if (this.inside === 'f64') this.f.f64x2Const(x)
+    else if (this.inside === 'f32') this.f.f32x4Const(x)
     else this.f.i32x4Const(x)
     this.f.set(v)
   }
   /** Folds a vector into accumulator `copy`. */
   addVector(v: Local, copy: number): void {
-    this.combine(this.vectors[copy]!, v)
+    if (this.inside === this.dtype) {
+      this.combine(this.vectors[copy]!, v)
+      return
+    }
+    for (let part = 0; part < this.parts; part++) {
+      const target = this.vectors[this.parts * copy + part]!
+      this.f.op(vectorFold(this.op, 'f64'), target, () => pushPair(this.f, v, part)).set(target)
+    }
   }
   /** target = target folded with v, lane by lane. */
   combine(target: Local, v: Local): void {
-    this.f.op(vectorFold(this.op, this.dtype), target, v).set(target)
+    this.f.op(vectorFold(this.op, this.inside), target, v).set(target)
   }
   /** Folds the accumulators into the total and empties them. */
   flush(): void {
-    const [first, ...rest] = this.vectors as readonly [Local, ...Local[]]
-    for (const v of rest) this.combine(first, v)
-    const lanes = this.dtype === 'f64' ? 2 : this.lanes
-    for (let l = 0; l < lanes; l++) this.addLane(first, l)
+    const { f, pair } = this
+    // In a tree: a chain would add as many roundings again.
+    for (let n = this.vectors.length; n > 1; n /= 2)
+      for (let i = 0; i < n / 2; i++) this.combine(this.vectors[i]!, this.vectors[i + n / 2]!)
+    const first = this.vectors[0]!
+    if (pair !== undefined) {
+      for (let part = 0; part < this.lanes / 2; part++) f.op(OP.f64x2_add, pair, () => pushPair(f, first, part)).set(pair)
+    } else {
+      const lanes = this.inside === 'f64' ? 2 : this.lanes
+      for (let l = 0; l < lanes; l++) this.addLane(first, l, this.inside)
+    }
     this.reset()
   }
+
+  // ---- totals in f64 ----------------------------------------------------------------------------------------------------
+
+  /** Folds a vector of f32 (or its lane 0) into f64 totals that follow each other from `p` on, `ahead` bytes further. */
+  addToTotals(p: Local, ahead: number, v: Local, count: number): void {
+    const { f, op } = this
+    if (count === 1) {
+      f.get(p).op(
+        scalarFold(op, 'f64'),
+        () => f.get(p).f64Load(ahead),
+        () => f.get(v).f32x4ExtractLane(0).op(OP.f64_promote_f32),
+      )
+      f.f64Store(ahead)
+      return
+    }
+    for (let part = 0; part < count / 2; part++) {
+      const at = ahead + 16 * part
+      f.get(p).op(
+        vectorFold(op, 'f64'),
+        () => f.get(p).v128Load(at),
+        () => pushPair(f, v, part),
+      )
+      f.v128Store(at)
+    }
+  }
+}
+
+/** Pushes two lanes of a vector of f32 as f64: the low ones (part 0) or the high ones. */
+export const pushPair = (f: FunctionBuilder, v: Local, part: number): void => {
+  f.get(v)
+  if (part === 1) f.get(v).i32x4Shuffle(2, 3, 2, 3)
+  f.op(OP.f64x2_promote_low_f32x4)
 }
 
 const identity = (op: Fold, dtype: DType): number => {

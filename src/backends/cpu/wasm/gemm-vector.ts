@@ -1,16 +1,16 @@
 /*
  * Matrix times vector, y = M x (+ y), for the products with one row or one column.
  *
- *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers, one multiply-add a column; k in blocks of 256
- *   rows of M contiguous      dot products, four rows at once; sums of 1024 elements are added up in f64
+ *   columns of M contiguous   32 (f32) or 16 (f64) elements of y in registers, one multiply-add a column; k in blocks of 64
+ *   rows of M contiguous      dot products, four rows at once; sums of 256 elements are added up in f64
  *   neither                   one element at a time, added up in f64
  */
 
 import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, multiplyAdd, zeroVector } from './float.js'
 
-const columnBlock = 256
-const dotBlock = 1024
+const columnBlock = 64
+const dotBlock = 256
 
 type Params = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
 

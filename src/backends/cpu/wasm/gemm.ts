@@ -10,6 +10,7 @@
 
 import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
+import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackNarrow } from './gemm-pack.js'
 import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
@@ -56,6 +57,7 @@ const align16 = (bytes: number): number => (bytes + 15) & ~15
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
   const { bytes } = floats[type]
   if (m === 0 || n === 0 || k === 0) return 0
+  if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
   if (m === 1 || n === 1) return align16(k * bytes)
   const kb = Math.min(k, blockK)
   const rows = Math.ceil(Math.min(m, blockM) / rowsPerTile) * rowsPerTile
@@ -70,7 +72,11 @@ export function emitGemm(module: Module, { type, madd, accumulate, unroll = fals
   const known = products.get(module) ?? new Map<string, FuncRef>()
   products.set(module, known)
   const key = `${type} ${madd} ${unroll}`
-  const product = known.get(key) ?? emitProduct(module, floats[type], madd, unroll)
+  const make = (): FuncRef => {
+    const made = emitProduct(module, floats[type], madd, unroll)
+    return type === 'f32' ? emitLong(module, made) : made
+  }
+  const product = known.get(key) ?? make()
   known.set(key, product)
 
   const f = module.kernel(name)

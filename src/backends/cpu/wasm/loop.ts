@@ -1,4 +1,5 @@
 /** Fused loops: each LoopKernel as a WebAssembly function of the kernels' type, (i32 record) -> (). */
+import { Identities } from '../../../core/identity.js'
 import { type AnyPrimitive, scalarOf } from '../../../core/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
 import { type CpuFacets, shippedFacets } from '../facets.js'
@@ -20,7 +21,8 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
   module.importMemory({ min: 1 })
   const imports: LoopModule['imports'] = {}
   const meanings = new Map<string, FuncRef>()
-  const keyOf = (o: BodyOp): string => `${o.prim.name}|${o.dtype}|${JSON.stringify(o.params)}`
+  const ids = new Identities()
+  const keyOf = (o: BodyOp): string => `${o.dtype}|${ids.paramsId(o.params)}`
   const byPrim = new Map<AnyPrimitive, Map<string, FuncRef>>()
   // Meanings that a body may call: imported first, because imports precede functions.
   for (const k of kernels)

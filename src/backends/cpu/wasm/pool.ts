@@ -8,6 +8,7 @@
 import { repeat } from './conv-stage.js'
 import { type FunctionBuilder, type Local, type Module, OP, type Op, type Operand } from './encoder.js'
 import { address, type Float, type FloatName, floats, zeroVector } from './float.js'
+import { pushPair } from './fold.js'
 
 export interface PoolShape {
   readonly planes: number
@@ -108,7 +109,7 @@ function eachWindow(f: FunctionBuilder, F: Float, shape: PoolShape, x: Local, ve
 }
 
 /** Visits the cells of a window: `visit` sees the address of the cell of the first lane. */
-function eachCell(f: FunctionBuilder, F: Float, width: number, w: Window, visit: (cell: Local) => void, nextRow: () => void): void {
+function eachCell(f: FunctionBuilder, F: Float, width: number, w: Window, visit: (cell: Local) => void, nextRow: () => unknown): void {
   const [row, cell, rowsLeft, columnsLeft] = f.locals('i32', 4) as [Local, Local, Local, Local]
   f.set(row, w.pixels).set(rowsLeft, w.rows)
   f.ifThen(w.cells, () =>
@@ -266,14 +267,25 @@ export function emitMaxPoolGradient(module: Module, { type, shape }: PoolOptions
   return f
 }
 
+/** Cells that are added in f32. */
+const longestSum = 64
+
 /** Adds average pooling; record [Y, X]. */
 export function emitAvgPool(module: Module, { type, shape, countIncludePad = false }: AvgPoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
   const [y, x] = words(f, 2) as [Local, Local]
   const sum = f.local('v128')
+  // Sums of many f32 go to two f64 totals, after each row of the window or, where rows are long, each cell.
+  const totals = type === 'f32' && shape.window[0] * shape.window[1] > longestSum ? f.locals('v128', 2) : []
+  const total = (): void => {
+    for (const [part, t] of totals.entries()) f.op(OP.f64x2_add, t, () => pushPair(f, sum, part)).set(t)
+    zeroVector(f).set(sum)
+  }
+  const [eachOne, eachLine] = totals.length === 0 ? [false, false] : [shape.window[1] > longestSum, shape.window[1] <= longestSum]
   eachWindow(f, F, shape, x, true, (w) => {
     zeroVector(f).set(sum)
+    for (const t of totals) zeroVector(f).set(t)
     eachCell(
       f,
       F,
@@ -283,10 +295,14 @@ export function emitAvgPool(module: Module, { type, shape, countIncludePad = fal
         f.get(sum)
         loadCells(f, F, cell, w.lanes, shape.stride[1])
         f.op(F.vadd).set(sum)
+        if (eachOne) total()
       },
-      () => undefined,
+      () => eachLine && total(),
     )
-    f.get(y).get(sum)
+    f.get(y)
+    const [low, high] = totals
+    if (low === undefined || high === undefined) f.get(sum)
+    else f.op(OP.f32x4_demote_f64x2_zero, low).op(OP.f32x4_demote_f64x2_zero, high).i64x2Shuffle(0, 2)
     divisor(f, F, shape, w, countIncludePad)
     if (type === 'f32') f.op(OP.f32x4_splat).op(OP.f32x4_div)
     else f.op(OP.f64x2_splat).op(OP.f64x2_div)

@@ -1,5 +1,5 @@
 // Signatures of contractions and linear algebra.
-import type { AsFloat, AtLeastF32, DType, Float, Promote } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
 import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { Dot, DropLast, Einsum, MatMul, Solve, Square } from '../shape-contract.js'
@@ -23,7 +23,7 @@ export interface MatMulFn {
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
-  ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AtLeastF32<PromoteArgs<A, B>>>
+  ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** dot(a, b): the inner product over the last axis. */
 export interface DotFn {
@@ -31,37 +31,37 @@ export interface DotFn {
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Dot<ShapeOf<A>, ShapeOf<B>>, B>,
-  ): Expr<Ok<Dot<ShapeOf<A>, ShapeOf<B>>>, AtLeastF32<PromoteArgs<A, B>>>
+  ): Expr<Ok<Dot<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** outer(a, b): every product of an element of a with one of b. */
 export interface OuterFn {
-  <N extends Dim, M extends Dim, D extends DType>(a: Operand<[N], D>, b: Operand<[M], NoInfer<D>>): Expr<[N, M], D>
-  <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, PromoteArgs<A, B>>
+  <N extends Dim, M extends Dim, D extends Float>(a: Operand<[N], D>, b: Operand<[M], NoInfer<D>>): Expr<[N, M], D>
+  <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** einsum('ij,jk->ik', a, b): the shape is known for a literal with an arrow and without an ellipsis. */
 export type EinsumFn = <const E extends string, const X extends Arg[]>(
   spec: Guard<Einsum<E, ShapesOf<X>>, E>,
   ...xs: X
-) => Expr<Ok<Einsum<E, ShapesOf<X>>>, AtLeastF32<PromoteAll<X>>>
+) => Expr<Ok<Einsum<E, ShapesOf<X>>>, AsNumber<PromoteAll<X>>>
 /** tensordot(a, b, axes): the sum over the last axes of a and the first of b, 2 by default, or over listed axes of each. */
 export type TensordotFn = <A extends Arg, B extends Arg, const X extends TensordotAxes = 2>(
   a: A,
   b: Guard<Tensordot<ShapeOf<A>, ShapeOf<B>, X>, B>,
   axes?: X,
-) => Expr<Ok<Tensordot<ShapeOf<A>, ShapeOf<B>, X>>, AtLeastF32<PromoteArgs<A, B>>>
+) => Expr<Ok<Tensordot<ShapeOf<A>, ShapeOf<B>, X>>, AsNumber<PromoteArgs<A, B>>>
 /** vdot(a, b): the inner product of two arrays of one size, flattened. */
 export type VdotFn = <A extends Arg, B extends Arg>(
   a: A,
   b: Guard<SameSize<ShapeOf<A>, ShapeOf<B>>, B>,
-) => Expr<[], AtLeastF32<PromoteArgs<A, B>>>
+) => Expr<[], AsNumber<PromoteArgs<A, B>>>
 /** kron(a, b): a with each element replaced by it times b. */
-export type KronFn = <A extends Arg, B extends Arg>(a: A, b: B) => Expr<Kron<ShapeOf<A>, ShapeOf<B>>, PromoteArgs<A, B>>
+export type KronFn = <A extends Arg, B extends Arg>(a: A, b: B) => Expr<Kron<ShapeOf<A>, ShapeOf<B>>, AsNumber<PromoteArgs<A, B>>>
 /** matmulAdd(acc, a, b): acc + a b, in place when the plan may. */
 export type MatMulAddFn = <C extends Arg, A extends Arg, B extends Arg>(
   acc: C,
   a: A,
   b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
-) => Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AtLeastF32<PromoteArgs3<C, A, B>>>
+) => Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs3<C, A, B>>>
 /** trace, det: one number per square matrix. */
 export interface MatrixScalarFn<Op extends string> {
   <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>

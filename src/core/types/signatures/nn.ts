@@ -1,5 +1,5 @@
 // Signatures of the operations of neural networks.
-import type { AsFloat, AtLeastF32, DType, Float, Promote } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
@@ -21,7 +21,7 @@ export interface LinearFn {
     x: X,
     w: Guard<Linear<ShapeOf<X>, ShapeOf<W>, []>, W>,
     b?: Guard<Linear<ShapeOf<X>, ShapeOf<W>, ShapeOf<OrZero<B>>>, B>,
-  ): Expr<Ok<Linear<ShapeOf<X>, ShapeOf<W>, ShapeOf<OrZero<B>>>>, AtLeastF32<PromoteArgs3<X, W, OrZero<B>>>>
+  ): Expr<Ok<Linear<ShapeOf<X>, ShapeOf<W>, ShapeOf<OrZero<B>>>>, AsNumber<PromoteArgs3<X, W, OrZero<B>>>>
 }
 /** What a bias that is left out adds. */
 type OrZero<B> = [B] extends [undefined] ? number : Exclude<B, undefined>

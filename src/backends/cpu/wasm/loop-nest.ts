@@ -1,0 +1,203 @@
+/** The loops around the innermost one: addresses of the operands, strips, folded outputs that begin and end, rows walked at once. */
+import type { LoopKernel } from '../../plan/kernel.js'
+import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
+import { FoldEmitter } from './fold.js'
+import { foldsOf, STRIP, Totals } from './totals.js'
+
+export class LoopNest {
+  readonly folds: readonly (FoldEmitter | undefined)[]
+  /** Totals in scratch, of the folds that have them there. */
+  readonly totals: readonly (Totals | undefined)[]
+  /** Rows of the axis around the innermost one that are walked at once. */
+  readonly jam: number
+  /** Where each operand's elements of the row begin that the nest has reached. */
+  readonly pointers: readonly Local[]
+  /** Length of the strip of the innermost axis that the nest walks; absent where it walks all of it. */
+  private readonly span: Local | undefined
+  private readonly record: Local
+  private readonly inputs: number
+
+  /** `rows`: how many rows may be walked at once. */
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly k: LoopKernel,
+    lanes: 2 | 4,
+    unroll: number,
+    rows: number,
+  ) {
+    const { rank, outputs } = k
+    this.inputs = k.body.inputs.length
+    this.record = f.param(0)
+    this.pointers = [...k.body.inputs, ...outputs].map(() => f.local('i32'))
+    const { strips, axes } = foldsOf(k)
+    this.span = strips ? f.local('i32') : undefined
+    this.folds = outputs.map((o, i) => (axes[i] === undefined ? undefined : new FoldEmitter(f, o, axes[i], lanes, unroll)))
+    this.totals = outputs.map((o, i) => {
+      if (axes[i]?.deep !== true) return undefined
+      const stride = (axis: number): Operand => this.stride(this.inputs + i, axis)
+      return new Totals({ f, lanes, rank, size: (a) => this.size(a), stride }, this.folds[i]!, o, axes[i].level)
+    })
+    // Rows can be added up first where every total of theirs is over them, and none is along them.
+    const over = outputs.every((o, i) => axes[i]?.deep !== true || o.fold!.axes[rank - 2]!)
+    this.jam = strips && over && axes.every((a) => a?.inner !== true) ? rows : 1
+  }
+
+  private word(index: number): Operand {
+    return () => this.f.get(this.record).i32Load(4 * index)
+  }
+  /** A loop of rank 0 is one of rank 1 with one point. */
+  private length(axis: number): Operand {
+    return this.k.rank === 0 ? 1 : this.word(axis)
+  }
+  /** What the nest walks of an axis. */
+  size(axis: number): Operand {
+    return this.span !== undefined && axis === this.k.rank - 1 ? this.span : this.length(axis)
+  }
+  /** Bytes between neighbours of an operand along an axis. */
+  stride(operand: number, axis: number): Operand {
+    return this.k.rank === 0 ? 0 : this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
+  }
+  /** Every folded output, with the address that its loop has reached. */
+  eachFold(body: (s: FoldEmitter, p: Local, output: number) => void): void {
+    this.folds.forEach((s, i) => {
+      if (s !== undefined) body(s, this.pointers[this.inputs + i]!, i)
+    })
+  }
+
+  /** The whole loop; `inner` is the innermost one, of as many rows as it is told. */
+  emit(inner: (rows: number) => void): void {
+    const { f, k } = this
+    this.pointers.forEach((p, i) => {
+      f.set(p, this.word(k.rank + i * (k.rank + 1)))
+    })
+    this.placeTotals()
+    this.eachFold((s, p, i) => {
+      if (s.whole) s.start(p, s.accumulate)
+      else if (!s.deep && (s.partial || !s.inner) && !s.accumulate) this.fill(i)
+    })
+    this.eachTotals(-1, (t, p) => t.begin(p))
+    if (this.span === undefined) this.nest(0, inner)
+    else this.strips(this.span, inner)
+    this.eachTotals(-1, (t, p) => t.end(p))
+    this.eachFold((s, p) => {
+      if (s.whole) s.store(p)
+    })
+  }
+  /** The nest over the innermost axis, STRIP elements of it at a time. */
+  private strips(span: Local, inner: (rows: number) => void): void {
+    const { f, k } = this
+    const left = f.local('i32')
+    const last = k.rank - 1
+    f.localTee(left, this.length(last))
+    f.if(() =>
+      f.loop((next) => {
+        f.push(STRIP).get(left)
+        f.op(OP.i32_lt_u, STRIP, left).op(OP.select).set(span)
+        this.nest(0, inner)
+        this.move(last, span)
+        f.op(OP.i32_sub, left, span).localTee(left).brIf(next)
+      }),
+    )
+    // Back to where the outputs begin: totals of rows end there.
+    this.moveBack(last)
+  }
+  private placeTotals(): void {
+    if (this.totals.every((t) => t === undefined)) return
+    const { f, k } = this
+    const free = f.local('i32')
+    const last = k.rank - 1
+    const longest = (): unknown => f.push(STRIP).push(this.length(last)).op(OP.i32_gt_u, this.length(last), STRIP).op(OP.select)
+    f.set(free, this.word(k.rank + this.pointers.length * (k.rank + 1)))
+    for (const t of this.totals) t?.place(free, (a) => (a === last ? longest : this.length(a)))
+  }
+  /** Totals that live as long as the loop of this axis, with the address of their output. */
+  private eachTotals(level: number, body: (t: Totals, p: Local) => void): void {
+    this.totals.forEach((t, i) => {
+      if (t?.level === level) body(t, this.pointers[this.inputs + i]!)
+    })
+  }
+
+  private nest(axis: number, inner: (rows: number) => void): void {
+    const { f, k, jam } = this
+    if (axis >= k.rank - 1) {
+      inner(1)
+      return
+    }
+    this.eachTotals(axis, (t, p) => t.begin(p))
+    const count = f.local('i32')
+    const walk = (times: Operand, rows: number): void => {
+      f.localTee(count, times)
+      f.if(() =>
+        f.countDown(count, () => {
+          if (axis === k.rank - 2) inner(rows)
+          else this.nest(axis + 1, inner)
+          this.move(axis, rows)
+        }),
+      )
+    }
+    if (axis === k.rank - 2 && jam > 1) {
+      walk(() => f.op(OP.i32_div_u, this.size(axis), jam), jam)
+      walk(() => f.op(OP.i32_rem_u, this.size(axis), jam), 1)
+    } else walk(this.size(axis), 1)
+    this.moveBack(axis)
+    this.eachTotals(axis, (t, p) => t.end(p))
+  }
+  /** An operand that no outer axis moves: only known for totals. */
+  private still(operand: number): boolean {
+    const s = operand >= this.inputs ? this.folds[operand - this.inputs] : undefined
+    return s?.whole === true
+  }
+  /** Moves every address along an axis. */
+  private move(axis: number, times: number | Local): void {
+    const { f } = this
+    const far = (step: Operand): Operand => (times === 1 ? step : () => f.op(OP.i32_mul, step, times))
+    this.pointers.forEach((p, i) => {
+      if (!this.still(i)) f.increment(p, far(this.stride(i, axis)))
+    })
+    for (const t of this.totals) {
+      const step = t?.stride(axis)
+      if (step !== undefined) f.increment(t!.at, far(step))
+    }
+  }
+  /** Moves every address back by the whole axis. */
+  private moveBack(axis: number): void {
+    const { f } = this
+    const back = (p: Local, step: Operand): void => {
+      f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(axis), step)).set(p)
+    }
+    this.pointers.forEach((p, i) => {
+      if (!this.still(i)) back(p, this.stride(i, axis))
+    })
+    for (const t of this.totals) {
+      const step = t?.stride(axis)
+      if (step !== undefined) back(t!.at, step)
+    }
+  }
+
+  /** Writes the fold's identity over the kept axes of an output. */
+  private fill(output: number): void {
+    const { f, k } = this
+    const o = k.outputs[output]!
+    const p = this.pointers[this.inputs + output]!
+    const go = (axis: number): void => {
+      if (axis === k.rank) {
+        this.folds[output]!.storeIdentity(p)
+        return
+      }
+      if (o.fold!.axes[axis]) {
+        go(axis + 1)
+        return
+      }
+      const count = f.local('i32')
+      f.localTee(count, this.length(axis))
+      f.if(() => {
+        f.countDown(count, () => {
+          go(axis + 1)
+          f.increment(p, this.stride(this.inputs + output, axis))
+        })
+        f.op(OP.i32_sub, p, () => f.op(OP.i32_mul, this.length(axis), this.stride(this.inputs + output, axis))).set(p)
+      })
+    }
+    go(0)
+  }
+}

@@ -1,0 +1,308 @@
+/**
+ * Provenance: a plan's steps run on symbols in place of numbers. Every element of every storage holds how it was computed; so each read is
+ * shown to see exactly what the program says: in bounds, alive, complete, through strides, parts, accumulators and in-place writes.
+ */
+import { raise } from '../../core/explain.js'
+import type { Identities } from '../../core/identity.js'
+import type { Program } from '../../core/program.js'
+import { sizeOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
+import type { Plan } from './plan.js'
+import type { Operand, Step } from './step.js'
+import {
+  capturedSymbol,
+  foldOf,
+  inputSymbol,
+  literalSymbol,
+  meaningOf,
+  operation,
+  plus,
+  product,
+  type Symbols,
+  symbolsOf,
+} from './symbols.js'
+import type { Ir, ItemBytes } from './value.js'
+
+const fail = (law: string, detail: string): never => raise({ _tag: 'InternalLaw', law, detail })
+
+/** What a plan is held against. */
+export interface Claim {
+  readonly program: Program
+  readonly ir: Ir
+  readonly plan: Plan
+  readonly itemBytes: ItemBytes
+}
+
+/** Elements that checking a plan visits, about: what decides whether it is done. */
+export const costOf = ({ steps, kernels }: Plan): number =>
+  steps.reduce((n, s) => {
+    const k = kernels[s.kernel]!
+    if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.operands.length)
+    if (k.kind === 'gemm') return n + sizeOf(s.sizes)
+    return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
+  }, 0)
+
+/** Inside an element that begins before. */
+const INSIDE = 255
+
+/** Before step -1, in which the inputs are fed. */
+const NEVER = -2
+/** Where a running total is read and written: at no point of its loop. */
+const NO_POINT = 2 ** 31 - 1
+
+/** One arena of symbols. Addresses count units of so many bytes. */
+class Arena {
+  private readonly symbols: Float64Array
+  /** Units of the element that begins here; 0 where nothing was written. */
+  private readonly width: Uint8Array
+  /** The last step that read each unit, and the point of its loop (-1: several). */
+  private readonly readStep: Int32Array
+  private readonly readPoint: Int32Array
+  private readonly writeStep: Int32Array
+  constructor(
+    bytes: number,
+    readonly unit: number,
+  ) {
+    const n = Math.ceil(bytes / unit) + 8
+    this.symbols = new Float64Array(n)
+    this.width = new Uint8Array(n)
+    this.readStep = new Int32Array(n).fill(NEVER)
+    this.readPoint = new Int32Array(n)
+    this.writeStep = new Int32Array(n).fill(NEVER)
+  }
+  read(byte: number, bytes: number, step: number, point: number, where: () => string): number {
+    const u = byte / this.unit
+    const w = this.width[u]!
+    if (w === 0) fail('every read is of written memory', where())
+    if (w * this.unit !== bytes) fail('elements are read as they were written', `${where()}, ${bytes} bytes at ${byte}`)
+    if (this.readStep[u] !== step) {
+      this.readStep[u] = step
+      this.readPoint[u] = point
+    } else if (this.readPoint[u] !== point) this.readPoint[u] = -1
+    return this.symbols[u]!
+  }
+  /** `point`: the only point that may have read what was here; -1: none may. */
+  write(byte: number, bytes: number, symbol: number, step: number, point: number, where: () => string): void {
+    const u = byte / this.unit
+    const w = bytes / this.unit
+    // What begins before and reaches in here is no element any more.
+    let start = u
+    while (this.width[start] === INSIDE) start--
+    if (start < u) this.width[start] = 0
+    for (let i = u; i < u + w; i++) {
+      if (this.readStep[i] === step && (point < 0 || this.readPoint[i] !== point))
+        fail('nothing is overwritten in the step that reads it, but by the point that did', where())
+      if (this.writeStep[i] === step) fail('a step writes each element once', where())
+      this.writeStep[i] = step
+      this.width[i] = INSIDE
+    }
+    for (let i = u + w; this.width[i] === INSIDE; i++) this.width[i] = 0
+    this.width[u] = w
+    this.symbols[u] = symbol
+  }
+}
+
+class Run {
+  private readonly words: Arena
+  private readonly halves: Arena
+  private step = -1
+  constructor(
+    private readonly claim: Claim,
+    private readonly ids: Identities,
+  ) {
+    const { plan, itemBytes } = claim
+    const narrow = plan.kernels.some((k) =>
+      k.kind === 'loop'
+        ? [...k.body.inputs, ...k.outputs.map((o) => o.dtype)].some((d) => itemBytes[d] === 1)
+        : k.kind === 'opaque' && [...k.args, ...k.results].some((a) => itemBytes[a.dtype] === 1),
+    )
+    const bools = [...claim.program.inputs, ...claim.program.captured].some((x) => itemBytes[x.dtype] === 1)
+    this.words = new Arena(plan.arenaBytes, narrow || bools ? 1 : 4)
+    this.halves = new Arena(plan.halfBytes, 2)
+  }
+
+  private bytesOf(dtype: DType, half: boolean): number {
+    return half ? 2 : this.claim.itemBytes[dtype]
+  }
+  /** The arena and the address of an element, inside its storage. */
+  private at(storage: number, byte: number, bytes: number): { readonly arena: Arena; readonly address: number } {
+    const s = this.claim.plan.storages[storage]!
+    if (byte < 0 || byte + bytes > s.bytes || byte % bytes !== 0)
+      fail(
+        'every access lies inside its storage',
+        `step ${this.step}: ${bytes} bytes at ${byte} of storage ${storage}, which has ${s.bytes}`,
+      )
+    if (!(s.first <= this.step && this.step <= s.last))
+      fail('every access is to a live storage', `step ${this.step}: storage ${storage} lives ${s.first}..${s.last}`)
+    return { arena: s.half ? this.halves : this.words, address: s.offset + byte }
+  }
+  private literal(storage: number): number {
+    return literalSymbol(this.claim.ir.consts[-1 - storage]!.number)
+  }
+  private read(storage: number, byte: number, dtype: DType, point: number): number {
+    if (storage < 0) return this.literal(storage)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const { arena, address } = this.at(storage, byte, bytes)
+    return arena.read(address, bytes, this.step, point, () => `step ${this.step} reads byte ${byte} of storage ${storage}`)
+  }
+  private write(storage: number, byte: number, dtype: DType, symbol: number, point: number): void {
+    if (storage < 0) fail('no literal is written', `step ${this.step}`)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const { arena, address } = this.at(storage, byte, bytes)
+    arena.write(address, bytes, symbol, this.step, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
+  }
+  private array(o: { readonly storage: number; readonly offset: number }, shape: readonly number[], dtype: DType): Symbols {
+    const half = o.storage >= 0 && this.claim.plan.storages[o.storage]!.half
+    const item = this.bytesOf(dtype, half)
+    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(o.storage, o.offset + i * item, dtype, -1)) }
+  }
+
+  private loop(k: LoopKernel, s: Step): void {
+    const { body, outputs } = k
+    const ni = body.inputs.length
+    const ops = body.ops.map((o) => ({ f: operation(o.prim, o.params, this.ids), args: o.args, xs: new Array<number>(o.args.length) }))
+    const values = new Float64Array(ni + ops.length)
+    const offsets = s.operands.map((o) => o.offset)
+    const strides = s.operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
+    const folds = outputs.map((o) => (o.fold === undefined ? undefined : foldOf(o.fold.op)))
+    const totals = outputs.map(() => new Map<number, { sum: number; count: number }>())
+    outputs.forEach((o, j) => {
+      if (o.fold === undefined) return
+      const kept = s.sizes.map((d, a) => (o.fold!.axes[a] ? 1 : d))
+      eachPoint(kept, [strides[ni + j]!], [offsets[ni + j]!], ([at]) => void totals[j]!.set(at!, { sum: 0, count: 0 }))
+    })
+    // Every point reads before any writes: the points of a loop run in any order.
+    const written: { j: number; at: number; symbol: number; point: number }[] = []
+    eachPoint(s.sizes, strides, offsets, (at, point) => {
+      for (let i = 0; i < ni; i++) values[i] = this.read(s.operands[i]!.storage, at[i]!, body.inputs[i]!, point)
+      for (let i = 0; i < ops.length; i++) {
+        const { f, args, xs } = ops[i]!
+        for (let a = 0; a < args.length; a++) xs[a] = values[args[a]!]!
+        values[ni + i] = f(xs)
+      }
+      for (let j = 0; j < outputs.length; j++) {
+        const symbol = values[body.results[j]!]!
+        const f = folds[j]
+        if (f === undefined) written.push({ j, at: at[ni + j]!, symbol, point })
+        else {
+          const total = totals[j]!.get(at[ni + j]!)!
+          total.sum = plus(total.sum, f.term(symbol))
+          total.count++
+        }
+      }
+    })
+    for (const { j, at, symbol, point } of written) this.write(s.operands[ni + j]!.storage, at, outputs[j]!.dtype, symbol, point)
+    outputs.forEach((o, j) => {
+      if (o.fold === undefined) return
+      const { storage } = s.operands[ni + j]!
+      if (o.fold.accumulate && o.fold.op !== 'sum') fail('only sums accumulate', `step ${this.step}: ${o.fold.op}`)
+      for (const [at, { sum, count }] of totals[j]!) {
+        const before = o.fold.accumulate ? this.read(storage, at, o.dtype, NO_POINT) : 0
+        this.write(storage, at, o.dtype, plus(before, folds[j]!.result(sum, count)), o.fold.accumulate ? NO_POINT : -1)
+      }
+    })
+  }
+
+  private gemm(k: GemmKernel, s: Step): void {
+    const [count, m, n, depth] = s.sizes as readonly [number, number, number, number]
+    const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
+    const at = (o: Operand, t: number, i: number, j: number): number => o.offset + t * o.strides[0]! + i * o.strides[1]! + j * o.strides[2]!
+    const results: number[] = []
+    for (let t = 0; t < count; t++)
+      for (let i = 0; i < m; i++)
+        for (let j = 0; j < n; j++) {
+          let sum = 0
+          for (let l = 0; l < depth; l++)
+            sum = plus(sum, product(this.read(a.storage, at(a, t, i, l), k.dtype, -1), this.read(b.storage, at(b, t, l, j), k.dtype, -1)))
+          results.push(sum)
+        }
+    const before = k.accumulate ? results.map((_, x) => this.read(c.storage, atFlat(c, x, m, n), k.dtype, x)) : undefined
+    results.forEach((sum, x) => {
+      this.write(c.storage, atFlat(c, x, m, n), k.dtype, before === undefined ? sum : plus(before[x]!, sum), k.accumulate ? x : -1)
+    })
+  }
+
+  private opaque(k: OpaqueKernel, s: Step): void {
+    const given = s.operands.slice(s.writes)
+    let next = 0
+    const args = k.args.map((a, i) => {
+      if (i !== k.inPlace) return this.array(given[next++]!, a.shape, a.dtype)
+      const { storage, offset } = s.operands[0]!
+      const item = this.bytesOf(a.dtype, false)
+      return {
+        shape: a.shape,
+        data: Float64Array.from({ length: sizeOf(a.shape) }, (_, j) => this.read(storage, offset + j * item, a.dtype, j)),
+      }
+    })
+    const ys = meaningOf(k.prim, k.params, args, k.results, this.ids)
+    ys.forEach((y, r) => {
+      const { storage, offset } = s.operands[r]!
+      const { dtype } = k.results[r]!
+      const half = storage >= 0 && this.claim.plan.storages[storage]!.half
+      const item = this.bytesOf(dtype, half)
+      y.data.forEach((symbol, j) => {
+        this.write(storage, offset + j * item, dtype, symbol, r === 0 && k.inPlace !== undefined ? j : -1)
+      })
+    })
+  }
+
+  /** Feeds the inputs, runs the steps, and holds the outputs against the program's. */
+  check(): void {
+    const { program, ir, plan } = this.claim
+    const feed = (storage: number, size: number, dtype: DType, symbol: (j: number) => number): void => {
+      if (storage < 0) return
+      const item = this.bytesOf(dtype, plan.storages[storage]!.half)
+      for (let j = 0; j < size; j++) this.write(storage, j * item, dtype, symbol(j), -1)
+    }
+    program.inputs.forEach((x, i) => {
+      feed(plan.inputs[i]!, x.aval.size, x.dtype, (j) => inputSymbol(i, j))
+    })
+    ir.captured.forEach((c, i) => {
+      feed(plan.captured[i]!, c.tensor.data.length, c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
+    })
+    plan.steps.forEach((s, i) => {
+      this.step = i
+      const k = plan.kernels[s.kernel]!
+      if (k.kind === 'loop') this.loop(k, s)
+      else if (k.kind === 'gemm') this.gemm(k, s)
+      else this.opaque(k, s)
+    })
+    this.step = plan.steps.length
+    const want = symbolsOf(program, this.ids)
+    program.outputs.forEach((o, i) => {
+      const got = this.array(plan.outputs[i]!, o.shape, o.dtype)
+      const at = got.data.findIndex((x, j) => x !== want[i]!.data[j])
+      if (at >= 0)
+        fail('a plan computes what its program says', `element ${at} of result ${i} (${o.dtype} [${o.shape.join(', ')}]) is something else`)
+    })
+  }
+}
+
+const atFlat = (c: Operand, x: number, m: number, n: number): number =>
+  c.offset + Math.floor(x / (m * n)) * c.strides[0]! + (Math.floor(x / n) % m) * c.strides[1]! + (x % n) * c.strides[2]!
+
+/** Calls f at every point of a loop with the operands' byte offsets. */
+const eachPoint = (
+  sizes: readonly number[],
+  strides: readonly (readonly number[])[],
+  offsets: readonly number[],
+  f: (at: readonly number[], point: number) => void,
+): void => {
+  const total = sizeOf(sizes)
+  const at = [...offsets]
+  const index = sizes.map(() => 0)
+  for (let point = 0; point < total; point++) {
+    f(at, point)
+    for (let d = sizes.length - 1; d >= 0; d--) {
+      index[d]!++
+      for (let k = 0; k < at.length; k++) at[k]! += strides[k]![d]!
+      if (index[d]! < sizes[d]!) break
+      for (let k = 0; k < at.length; k++) at[k]! -= strides[k]![d]! * sizes[d]!
+      index[d] = 0
+    }
+  }
+}
+
+/** Raises InternalLaw where a plan computes, reads or writes anything but what its program says. */
+export const checkProvenance = (claim: Claim, ids: Identities): void => new Run(claim, ids).check()

@@ -1,0 +1,134 @@
+/** Epochs: how many kernels of another kind lie before a value, and when what is cheap is better made where it is read. */
+import { sameShape } from '../../core/shape.js'
+import { Lists } from './ints.js'
+import type { Ir, Value } from './value.js'
+
+export const isLoopValue = (v: Value): boolean => v.kind === 'scalar' || v.kind === 'copy' || v.kind === 'fold' || v.kind === 'map'
+/** Iteration shape of a value that a loop computes. */
+export const iteration = (values: readonly Value[], v: Value): readonly number[] =>
+  v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape
+/** The value whose storage holds a value's elements. */
+export const baseOf = (values: readonly Value[], id: number): number => values[id]!.view?.base ?? id
+/** Is it made by a kernel (rather than given, or a literal)? */
+const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' && !v.constant
+
+/**
+ * May v's argument k be computed at the same point of the same loop? Not through a view, from another shape, or as what a fold is
+ * added to: those are read from memory, so the argument is made one epoch before.
+ */
+const isDirect = (values: readonly Value[], v: Value, k: number): boolean => {
+  const arg = values[v.args[k]!]!
+  return (
+    isLoopValue(v) &&
+    v.kind !== 'map' &&
+    !(v.kind === 'fold' && k > 0) &&
+    (arg.kind === 'scalar' || arg.kind === 'copy') &&
+    sameShape(arg.shape, iteration(values, v))
+  )
+}
+
+export const markLive = (ir: Ir, values: readonly Value[]): Uint8Array => {
+  const live = new Uint8Array(values.length)
+  for (const o of ir.outputs) live[o] = 1
+  for (let i = values.length - 1; i >= 0; i--) {
+    if (live[i] === 0) continue
+    const v = values[i]!
+    for (const a of v.args) live[a] = 1
+    if (v.view !== undefined) live[v.view.base] = 1
+  }
+  return live
+}
+
+export const countUses = (values: readonly Value[], live: Uint8Array): Lists => {
+  const counts = new Int32Array(values.length)
+  const each = (f: (base: number, user: number) => void): void => {
+    for (const v of values) {
+      if (live[v.id] === 0 || v.view !== undefined) continue
+      const { args } = v
+      for (let k = 0; k < args.length; k++) f(values[args[k]!]!.view?.base ?? args[k]!, v.id)
+    }
+  }
+  each((base) => counts[base]!++)
+  const uses = new Lists(counts)
+  each((base, user) => uses.push(base, user))
+  return uses
+}
+
+/**
+ * Epoch of each value. What a value reads directly has at most its epoch; whatever else it reads, and a kernel makes, has a smaller one.
+ * Loop values of one epoch and shape may share a loop.
+ */
+export const epochsOf = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, sinking: boolean): Int32Array => {
+  const epoch = new Int32Array(values.length)
+  for (const v of values) {
+    if (live[v.id] === 0) continue
+    let e = 0
+    for (let k = 0; k < v.args.length; k++) {
+      const base = baseOf(values, v.args[k]!)
+      const at = epoch[base]! + (isMade(values[base]!) && !isDirect(values, v, k) ? 1 : 0)
+      if (at > e) e = at
+    }
+    if (v.view !== undefined) e = epoch[v.view.base]!
+    epoch[v.id] = e
+  }
+  if (sinking) sink(ir, values, uses, live, epoch)
+  return epoch
+}
+
+const END = 1 << 30
+
+/**
+ * Moves scalar values to the epoch of their earliest user when what they read is stored until then anyway: a partial made
+ * next to the forward loop, but read only by the backward loop, is then recomputed from its output instead of stored.
+ */
+const sink = (ir: Ir, values: readonly Value[], uses: Lists, live: Uint8Array, epoch: Int32Array): void => {
+  const isOutput = new Uint8Array(values.length)
+  for (const o of ir.outputs) isOutput[baseOf(values, o)] = 1
+  /** The last epoch in which someone but `except` reads a value. */
+  const lastUse = (id: number, except: number): number => {
+    if (isOutput[id] === 1 || values[id]!.kind === 'input') return END
+    let e = -1
+    for (let k = 0; k < uses.count(id); k++) {
+      const u = uses.at(id, k)
+      if (u !== except && live[u] === 1 && epoch[u]! > e) e = epoch[u]!
+    }
+    return e
+  }
+  /** Does v's argument k go along with it? Then v alone reads it, at the same point. */
+  const follows = (v: Value, k: number, to: number): boolean => {
+    const a = v.args[k]!
+    return isDirect(values, v, k) && values[a]!.kind === 'scalar' && isMade(values[a]!) && uses.count(a) === 1 && epoch[a]! <= to
+  }
+  const can = (id: number, to: number, depth: number): boolean => {
+    const v = values[id]!
+    if (v.kind !== 'scalar' || v.constant || isOutput[id] === 1 || depth > 8) return false
+    for (let k = 0; k < v.args.length; k++) {
+      const base = baseOf(values, v.args[k]!)
+      if (values[base]!.kind === 'const' || values[base]!.constant) continue
+      if (lastUse(base, id) >= to) continue
+      if (follows(v, k, to) && can(base, to, depth + 1)) continue
+      return false
+    }
+    return true
+  }
+  const move = (id: number, to: number): void => {
+    const v = values[id]!
+    epoch[id] = to
+    for (let k = 0; k < v.args.length; k++)
+      if (follows(v, k, to) && epoch[v.args[k]!]! < to && lastUse(v.args[k]!, id) < to) move(v.args[k]!, to)
+  }
+  for (let i = values.length - 1; i >= 0; i--) {
+    const v = values[i]!
+    if (live[i] === 0 || v.kind !== 'scalar' || v.constant || isOutput[i] === 1) continue
+    let to = END
+    for (let k = 0; k < uses.count(i); k++) {
+      const user = values[uses.at(i, k)]!
+      for (let j = 0; j < user.args.length; j++) {
+        if (baseOf(values, user.args[j]!) !== i) continue
+        const at = isDirect(values, user, j) ? epoch[user.id]! : epoch[user.id]! - 1
+        if (at < to) to = at
+      }
+    }
+    if (to !== END && to > epoch[i]! && can(i, to, 0)) move(i, to)
+  }
+}

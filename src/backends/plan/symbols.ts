@@ -1,0 +1,218 @@
+/**
+ * Symbols: for an element of an array a number that stands for how it is computed, from which inputs. Two computations that agree in every
+ * symbol are the same one, but for the order of sums; so a plan can be held against its program without running any arithmetic.
+ *
+ * Symbols are 52 bits wide. Sums are sums modulo 2^52, because planners move terms into accumulators; every other operation mixes the
+ * symbols of its arguments in order, but for the rewrites that keep every bit (x * 1, identities).
+ */
+
+import { asNode, type Node } from '../../core/expr.js'
+import type { Identities } from '../../core/identity.js'
+import { type Algebra, fold } from '../../core/interpret.js'
+import { contract } from '../../core/ops/contract.js'
+import { type CustomParams, customPrimitive } from '../../core/ops/custom.js'
+import { elementwise } from '../../core/ops/elementwise.js'
+import { layout } from '../../core/ops/layout.js'
+import { type MapParams, mapPrimitive } from '../../core/ops/map.js'
+import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
+import type { AnyPrimitive } from '../../core/primitive.js'
+import type { Program } from '../../core/program.js'
+import { broadcastStrides, forEachIndex, sizeOf } from '../../core/shape.js'
+import type { Tensor } from '../../core/tensor.js'
+import type { Fold } from './kernel.js'
+
+const LOW = 2 ** 32
+const MODULUS = 2 ** 52
+
+/** Mixes a symbol into another: 52 bits from 104. */
+export const mix = (h: number, x: number): number => {
+  let low = Math.imul((h >>> 0) ^ (x >>> 0), 0x9e3779b1)
+  low ^= low >>> 15
+  low = Math.imul((low + Math.floor(x / LOW)) | 0, 0x85ebca77)
+  low ^= low >>> 13
+  let high = Math.imul((Math.floor(h / LOW) ^ low) | 0, 0xc2b2ae3d)
+  high ^= high >>> 16
+  high = Math.imul((high + (x >>> 0)) | 0, 0x27d4eb2f)
+  low = Math.imul(low ^ high, 0x165667b1)
+  low ^= low >>> 16
+  return (high >>> 12) * LOW + (low >>> 0)
+}
+/** A sum of symbols. */
+export const plus = (a: number, b: number): number => {
+  const s = a + b
+  return s >= MODULUS ? s - MODULUS : s
+}
+
+/** Beginnings of symbols, one for each kind. */
+const [LITERAL, INPUT, CAPTURED, OPERATION, FOLD, PRODUCT, WHOLE] = [1, 2, 3, 4, 5, 6, 7].map((k) => mix(k, 0x5eed)) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+]
+
+const words = new DataView(new ArrayBuffer(8))
+/** A literal. Zero is the symbol 0: a sum over nothing. */
+export const literalSymbol = (x: number): number => {
+  if (Object.is(x, 0)) return 0
+  words.setFloat64(0, x)
+  return mix(mix(LITERAL, words.getUint32(0)), words.getUint32(4))
+}
+export const inputSymbol = (position: number, index: number): number => mix(mix(INPUT, position), index)
+export const capturedSymbol = (tensor: number, index: number): number => mix(mix(CAPTURED, tensor), index)
+
+/** The function of symbols that an elementwise primitive is. */
+export const operation = (prim: AnyPrimitive, params: unknown, ids: Identities): ((xs: readonly number[]) => number) => {
+  if (prim.alias === true) return ([x]) => x!
+  if (prim === (elementwise.add as unknown as AnyPrimitive)) return ([a, b]) => plus(a!, b!)
+  const start = mix(mix(OPERATION, ids.id(prim)), ids.paramsId(params) + 1)
+  const identities = (prim.identity ?? []).map((e) => (e === null ? -1 : literalSymbol(e)))
+  return (xs) => {
+    for (let k = 0; k < identities.length; k++) if (xs[k] === identities[k]) return xs[1 - k]!
+    let h = start
+    for (let i = 0; i < xs.length; i++) h = mix(h, xs[i]!)
+    return h
+  }
+}
+
+/** A fold while it runs: what to add for each element, and the result for the sum of that over `count` elements. */
+export const foldOf = (op: Fold): { readonly term: (x: number) => number; readonly result: (sum: number, count: number) => number } => {
+  if (op === 'sum') return { term: (x) => x, result: (s) => s }
+  const of = { prod: 1, max: 2, min: 3 }[op]
+  const identity = { prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }[op]
+  const start = mix(FOLD, of)
+  return { term: (x) => mix(start, x), result: (s, count) => (count === 0 ? literalSymbol(identity) : mix(mix(start, 1), s)) }
+}
+/** One term of a matrix product. */
+export const product = (a: number, b: number): number => mix(mix(PRODUCT, a), b)
+
+/** An array of symbols. */
+export interface Symbols {
+  readonly shape: readonly number[]
+  readonly data: Float64Array
+}
+
+const broadcast = (x: Symbols, shape: readonly number[]): Symbols => {
+  const data = new Float64Array(sizeOf(shape))
+  forEachIndex(shape, [broadcastStrides(x.shape, shape)], (at, flat) => {
+    data[flat] = x.data[at[0]!]!
+  })
+  return { shape, data }
+}
+const lifted = (f: (xs: readonly number[]) => number, args: readonly Symbols[], shape: readonly number[]): Symbols => {
+  const data = new Float64Array(sizeOf(shape))
+  const strides = args.map((a) => broadcastStrides(a.shape, shape))
+  const xs = new Array<number>(args.length)
+  forEachIndex(shape, strides, (at, flat) => {
+    for (let k = 0; k < args.length; k++) xs[k] = args[k]!.data[at[k]!]!
+    data[flat] = f(xs)
+  })
+  return { shape, data }
+}
+const folded = (op: Fold, x: Symbols, axes: readonly number[], shape: readonly number[]): Symbols => {
+  const { term, result } = foldOf(op)
+  const data = new Float64Array(sizeOf(shape))
+  const counts = new Float64Array(data.length)
+  const kept = x.shape.map((_, i) => !axes.includes(i))
+  let stride = 1
+  const strides = x.shape.map(() => 0)
+  for (let i = x.shape.length - 1; i >= 0; i--)
+    if (kept[i]) {
+      strides[i] = stride
+      stride *= x.shape[i]!
+    }
+  forEachIndex(x.shape, [strides], (at, flat) => {
+    data[at[0]!] = plus(data[at[0]!]!, term(x.data[flat]!))
+    counts[at[0]!]!++
+  })
+  for (let i = 0; i < data.length; i++) data[i] = result(data[i]!, counts[i]!)
+  return { shape, data }
+}
+const multiplied = (a: Symbols, b: Symbols, shape: readonly number[], acc?: Symbols): Symbols => {
+  const batch = shape.slice(0, -2)
+  const [m, n] = shape.slice(-2) as [number, number]
+  const k = a.shape[a.shape.length - 1]!
+  const data = new Float64Array(sizeOf(shape))
+  const matrices = (x: Symbols): number[] => broadcastStrides(x.shape.slice(0, -2), batch)
+  const [sa, sb] = [matrices(a).map((s) => s * m * k), matrices(b).map((s) => s * k * n)]
+  forEachIndex(batch, [sa, sb], (at, flat) => {
+    for (let i = 0; i < m; i++)
+      for (let j = 0; j < n; j++) {
+        const to = (flat * m + i) * n + j
+        let s = acc === undefined ? 0 : acc.data[to]!
+        for (let l = 0; l < k; l++) s = plus(s, product(a.data[at[0]! + i * k + l]!, b.data[at[1]! + l * n + j]!))
+        data[to] = s
+      }
+  })
+  return { shape, data }
+}
+
+const is = (prim: AnyPrimitive, p: { readonly name: string }): boolean => (prim as { readonly name: string }) === p
+const folds: Readonly<Record<string, Fold>> = { sum: 'sum', prod: 'prod', max: 'max', min: 'min' }
+const isLayout = (prim: AnyPrimitive): boolean => (layout as Readonly<Record<string, unknown>>)[prim.name] === prim
+
+/** What a primitive as a whole makes of arrays of symbols. */
+export const meaningOf = (
+  prim: AnyPrimitive,
+  params: unknown,
+  args: readonly Symbols[],
+  results: readonly { readonly shape: readonly number[] }[],
+  ids: Identities,
+): readonly Symbols[] => {
+  const within = ({ inputs, outputs }: Program, algebra: Algebra<Symbols>): readonly Symbols[] =>
+    fold(algebra, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const)))
+  const inner = symbolic(ids, new Map())
+  if (is(prim, customPrimitive)) return within((params as CustomParams).program, inner)
+  const shape = results[0]?.shape ?? []
+  if (is(prim, mapPrimitive)) {
+    // A program of scalars, at every index of the results.
+    const everywhere: Algebra<Symbols> = {
+      ...inner,
+      apply: ({ primitive, params: own }, xs) => meaningOf(primitive, own, xs, [{ shape }], ids),
+    }
+    return within((params as MapParams).program, everywhere).map((y) => broadcast(y, shape))
+  }
+  if (prim.class === 'elementwise' && !prim.multi) return [lifted(operation(prim, params, ids), args, shape)]
+  const op = folds[prim.name]
+  if (op !== undefined && is(prim, reduce[op])) return [folded(op, args[0]!, (params as ReduceParams).axes, shape)]
+  if (is(prim, contract.matmul)) return [multiplied(args[0]!, args[1]!, shape)]
+  if (is(prim, contract.matmulAdd)) return [multiplied(args[1]!, args[2]!, shape, args[0]!)]
+  if (isLayout(prim)) {
+    // Copies of elements; sliceAdd adds once to each.
+    const outs = results.map((r) => ({ shape: r.shape, dtype: 'f64' as const, data: new Float64Array(sizeOf(r.shape)) }))
+    prim.meaning(
+      args.map((a) => ({ ...a, dtype: 'f64' as const })),
+      params,
+      outs,
+    )
+    return outs.map(({ shape: s, data }) => ({ shape: s, data: data.map((x) => (x >= MODULUS ? x - MODULUS : x)) }))
+  }
+  let h = mix(mix(WHOLE, ids.id(prim)), ids.paramsId(params) + 1)
+  for (const a of args) {
+    for (const d of a.shape) h = mix(h, d)
+    for (const x of a.data) h = mix(h, x)
+    h = mix(h, a.data.length)
+  }
+  return results.map((r, i) => ({ shape: r.shape, data: Float64Array.from({ length: sizeOf(r.shape) }, (_, j) => mix(mix(h, i), j)) }))
+}
+
+/** Symbols of expressions; `position` numbers the inputs. */
+const symbolic = (ids: Identities, position: ReadonlyMap<Node, number>): Algebra<Symbols> => ({
+  input: ({ shape, expr }) => {
+    const k = position.get(asNode(expr))!
+    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => inputSymbol(k, j)) }
+  },
+  captured: (tensor) => {
+    const { shape } = tensor as unknown as Tensor
+    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => capturedSymbol(ids.id(tensor), j)) }
+  },
+  literal: (x) => ({ shape: [], data: Float64Array.of(literalSymbol(x)) }),
+  apply: ({ primitive, params, results }, args) => meaningOf(primitive, params, args, results, ids),
+})
+
+/** Symbols of a program's results. */
+export const symbolsOf = (program: Program, ids: Identities): readonly Symbols[] =>
+  fold(symbolic(ids, new Map(program.inputs.map((x, i) => [x, i]))), program.outputs)

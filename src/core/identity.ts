@@ -1,0 +1,110 @@
+/** Identity as small numbers: equal primitives, parameters and programs have equal ones, whoever made them. What plan keys are made of. */
+import { CONST, INPUT, linearize, Node, OUTPUT } from './expr.js'
+import { NO_PARAMS } from './primitive.js'
+import { capturedTensor, type Program } from './program.js'
+
+/** Numbers as text that reads back to the same bits. */
+const numberText = (x: number): string => (Object.is(x, -0) ? '-0' : String(x))
+
+const isPlain = (x: object): boolean => {
+  const proto: unknown = Object.getPrototypeOf(x)
+  return proto === Object.prototype || proto === null
+}
+const isNodes = (x: unknown): boolean => Array.isArray(x) && x.every((n) => n instanceof Node)
+const isProgram = (x: object): x is Program => {
+  const { inputs, outputs, captured } = x as Partial<Program>
+  return isNodes(inputs) && isNodes(outputs) && isNodes(captured)
+}
+
+/** Parameters nested deeper than this (or that hold themselves) are equal by identity from there on. */
+const DEEP = 64
+
+/**
+ * Numbers for what is compared. Parameters are equal by content: numbers by their bits (-0, NaN and the infinities are four values),
+ * functions and objects with a class by identity, programs by the structure of their graph in time linear in its size.
+ */
+export class Identities {
+  private readonly values = new Map<unknown, number>()
+  private readonly objects = new WeakMap<object, number>()
+  private readonly params = new WeakMap<object, number>()
+  private readonly closed = new WeakMap<Program, number>()
+  private readonly open = new WeakMap<Program, number>()
+  private next = 0
+
+  /** How many texts and symbols are held; objects are not. */
+  get size(): number {
+    return this.values.size
+  }
+  /** The number of a value: of texts and numbers by content, of anything else by identity. */
+  id(x: unknown): number {
+    if (typeof x === 'function' || (typeof x === 'object' && x !== null)) {
+      let i = this.objects.get(x)
+      if (i === undefined) {
+        i = this.next++
+        this.objects.set(x, i)
+      }
+      return i
+    }
+    let i = this.values.get(x)
+    if (i === undefined) {
+      i = this.next++
+      this.values.set(x, i)
+    }
+    return i
+  }
+  /** The number of a primitive's parameters; -1 where it has none. */
+  paramsId(params: unknown): number {
+    if (params === NO_PARAMS || params === undefined || params === null) return -1
+    if (typeof params !== 'object') return this.id(`params ${this.text(params, 0)}`)
+    let i = this.params.get(params)
+    if (i === undefined) {
+      const text = this.text(params, 0)
+      i = text === '{}' ? -1 : this.id(`params ${text}`)
+      this.params.set(params, i)
+    }
+    return i
+  }
+  /** The number of a closed program. With `slots`, programs that differ in their literals alone have one. */
+  programId(p: Program, slots = false): number {
+    const known = slots ? this.open : this.closed
+    let i = known.get(p)
+    if (i === undefined) {
+      i = this.id(`program ${this.programText(p, slots)}`)
+      known.set(p, i)
+    }
+    return i
+  }
+
+  private text(x: unknown, depth: number): string {
+    if (typeof x === 'number') return numberText(x)
+    if (typeof x === 'string') return JSON.stringify(x)
+    if (typeof x === 'bigint') return `${x}n`
+    if (typeof x === 'boolean' || x === undefined || x === null) return String(x)
+    if (typeof x !== 'object' || depth > DEEP) return `#${this.id(x)}`
+    if (Array.isArray(x)) return `[${Array.from(x, (y: unknown) => this.text(y, depth + 1)).join()}]`
+    if (ArrayBuffer.isView(x) && !(x instanceof DataView))
+      return `${x.constructor.name}[${Array.from(x as unknown as ArrayLike<number | bigint>, (y) => this.text(y, depth + 1)).join()}]`
+    if (!isPlain(x)) return `#${this.id(x)}`
+    if (isProgram(x)) return `p${this.programId(x)}`
+    const entries = Object.entries(x).sort(([a], [b]) => (a < b ? -1 : 1))
+    return `{${entries.map(([k, y]) => `${JSON.stringify(k)}:${this.text(y, depth + 1)}`).join()}}`
+  }
+
+  private programText(p: Program, slots: boolean): string {
+    const { nodes, index } = linearize(p.outputs)
+    const position = new Map(p.inputs.map((x, i) => [x, i]))
+    const of = (n: Node): string => {
+      if (n.kind === CONST) return slots ? `c${n.dtype}` : `c${n.dtype}${numberText(n.data as number)}`
+      if (n.kind === INPUT) {
+        const k = position.get(n)
+        const tensor = capturedTensor(n)
+        return k !== undefined ? `i${k}` : `x${this.id(tensor ?? n)}`
+      }
+      const args = n.args.map((a) => index.get(a)).join()
+      if (n.kind === OUTPUT) return `o${n.data as number}(${args})`
+      return `${this.id(n.prim)}:${this.paramsId(n.data)}(${args})`
+    }
+    const avals = p.inputs.map((x) => `${x.dtype}${x.shape.join('x')}`).join()
+    return `${avals};${nodes.map(of).join(';')};${p.outputs.map((o) => index.get(o)).join()}`
+  }
+}
