@@ -186,23 +186,19 @@ const oracle: Law = {
       fail('duals one node at a time', `the tangent of the loss is ${pushed}, the gradient along it ${pulled}`)
   },
 }
-/** Positions of the gradients among the results of value, gradients and results (the tree's keys in their order). */
+interface Tree {
+  readonly _tag: string
+  readonly keys?: readonly string[]
+  readonly items?: readonly Tree[]
+}
+/** Positions of the gradients among the results of value, gradients and results; trees have their keys in an order of their own. */
 const gradientResults = (p: Program, s: Subject): readonly number[] => {
-  const tree = p.outputTree as {
-    readonly keys: readonly string[]
-    readonly items: readonly { readonly _tag: string; readonly keys?: readonly string[]; readonly items?: readonly unknown[] }[]
-  }
-  let at = 0
-  for (let i = 0; i < tree.keys.length; i++) {
-    if (tree.keys[i] === 'grad') return s.wrt.map((_, k) => at + k)
-    at += leaves(tree.items[i])
-  }
-  return []
+  const { keys, items } = p.outputTree as Tree
+  const at = keys!.indexOf('grad')
+  const start = items!.slice(0, at).reduce((n, x) => n + leaves(x), 0)
+  return s.wrt.map((i) => start + items![at]!.keys!.indexOf(String(i)))
 }
-const leaves = (t: unknown): number => {
-  const { _tag, items } = t as { readonly _tag: string; readonly items?: readonly unknown[] }
-  return _tag === 'Leaf' ? 1 : (items ?? []).reduce<number>((n, x) => n + leaves(x), 0)
-}
+const leaves = ({ _tag, items }: Tree): number => (_tag === 'Leaf' ? 1 : (items ?? []).reduce((n, x) => n + leaves(x), 0))
 
 /**
  * The gradient along a direction against differences of the values, of the reference. Where the two sides or two steps differ there is a kink
