@@ -94,7 +94,13 @@ export const corePlugin: Plugin = /*#__PURE__*/ concatAll(pluginMonoid)(
   })),
 )
 
-const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = { memoryBytes: true, simd: true, verify: true, cacheBytes: true }
+const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
+  memoryBytes: true,
+  simd: true,
+  verify: true,
+  poison: true,
+  cacheBytes: true,
+}
 
 /**
  * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.

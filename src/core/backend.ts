@@ -12,7 +12,10 @@ export interface Executable {
    */
   readonly run: (inputs: readonly TypedArray[], into?: readonly TypedArray[], accumulate?: boolean) => readonly TypedArray[]
   readonly explain: () => Explanation
+  /** Frees what the program holds. */
   readonly dispose: () => void
+  /** Bytes that it holds in the host's memory, about, so that a function of many shapes drops the largest and oldest; 64 KiB where it does not say. */
+  readonly bytes?: number
 }
 
 /** How `onDevice` stores elements. */
@@ -45,6 +48,8 @@ export interface AsyncExecutable {
   readonly explain: () => Explanation
   /** Frees what the program holds; called after the last run has settled. */
   readonly dispose: () => void
+  /** As `Executable.bytes`. */
+  readonly bytes?: number
 }
 
 /** One kernel call of a plan. */
@@ -99,6 +104,8 @@ export interface Explanation {
   readonly copiedAccumulators: number
   readonly planMs: number
   readonly cached: boolean
+  /** Why kernels are slower than the backend's own, where they are: what the engine or the page does not allow. */
+  readonly fallback?: string
   /** On a backend with a device. */
   readonly device?: DeviceWork
 }

@@ -1,10 +1,11 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
 import type { Aval } from './aval.js'
 import { raise } from './explain.js'
-import { asExpr, constant, isExpr, type Node, substitute } from './expr.js'
+import { asExpr, constant, isExpr, type Node, plain, substitute } from './expr.js'
 import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
+import { parametersOf, unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
-import { freshInputs, hasExpr, liftTree, makeProgram, type Program } from './program.js'
+import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from './program.js'
 import { traced } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
@@ -15,8 +16,12 @@ export interface Meta {
   readonly name: string
   /** Declared inputs of each argument; undefined: any shapes. */
   readonly declared?: { readonly def: TreeDef; readonly specs: readonly Spec[] }
-  /** Number of arguments (a function made by `fn` has one: its argument tree). */
+  /** Number of arguments (a function made by `fn` has one: its argument tree); of a plain function those before the first default or rest. */
   readonly arity: number
+  /** Of a plain function, how many it names; Infinity with a rest parameter. */
+  readonly most?: () => number
+  /** What its arguments are called in messages, where not that. */
+  readonly noun?: string
   /** From arguments with expressions at their leaves to a tree of expressions. `fresh`: the leaves are distinct new inputs that nothing has captured. */
   readonly body: (args: readonly unknown[], fresh: boolean) => unknown
   /** How its arguments are taken apart, where a declaration does not say it. */
@@ -36,7 +41,12 @@ export const metaOf = (f: unknown, where = 'a transform'): Meta => {
     return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: 'pass a function or an fn.' })
   const own = (f as { [META]?: Meta })[META]
   if (own !== undefined) return own
-  return { name: f.name === '' ? 'f' : f.name, arity: f.length, body: (args) => (f as (...xs: readonly unknown[]) => unknown)(...args) }
+  return {
+    name: f.name === '' ? 'f' : f.name,
+    arity: f.length,
+    most: () => parametersOf(f as (...xs: never[]) => unknown),
+    body: (args) => (f as (...xs: readonly unknown[]) => unknown)(...args),
+  }
 }
 
 /** What runs a function on concrete values. */
@@ -44,7 +54,10 @@ export interface Runtime {
   readonly call: (meta: Meta, args: readonly unknown[]) => unknown
 }
 
-/** A callable: with expressions among its arguments it inlines, with concrete values it runs. */
+/**
+ * A callable: with expressions among its arguments, or in what its body captures, it inlines; otherwise it runs. What the body captures is
+ * seen by tracing it, so the runtime decides that.
+ */
 export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unknown[]) => unknown) => {
   const f = (...args: readonly unknown[]): unknown => {
     if (!args.some(hasExpr)) return runtime.call(meta, args)
@@ -68,6 +81,10 @@ export const toNode = (x: Node | NDArray): Node =>
         ? constant(x.data[0]!, x.dtype)
         : new Tensor(x.shape, x.dtype, x.data).node
 
+/** A leaf of the arguments in messages. */
+const placeOf = ({ name, noun }: Meta, path: string): string =>
+  `${name}: ${noun === undefined ? path || 'argument' : path === '' ? noun : `${noun} at ${path}`}`
+
 /** Arguments taken apart and held against the declaration. */
 export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
   if (meta.read !== undefined) return meta.read(args)
@@ -83,15 +100,15 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
     const names: Names = new Map()
     const paths = leafPaths(want.def)
     return {
-      leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, `${meta.name}: ${paths[i]!.replace(/^\[0\]\.?/, '') || 'argument'}`)),
+      leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, placeOf(meta, plain(paths[i]!)))),
       def: want.def,
     }
   }
-  const list = [...args]
-  const { leaves, def } = flatten(list, meta.name, (x) => x !== list && isLeaf(x))
+  const { leaves, def } = leavesOfList(args, meta.name)
   const names: Names = new Map()
   const paths = leafPaths(def)
-  return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, `${meta.name}: argument ${paths[i]}`)), def }
+  const place = (path: string): string => (meta.noun === undefined ? `${meta.name}: argument ${path}` : placeOf(meta, plain(path)))
+  return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, place(paths[i]!))), def }
 }
 
 /** Leaves of a tree along a known structure (arrays at a leaf stay whole); raises what is missing or extra. */
@@ -112,7 +129,11 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
         }
     }
   }
-  go(def, tree)
+  try {
+    go(def, tree)
+  } catch (e) {
+    unreadable(e, name)
+  }
   if (odd || out.some((x) => x === undefined || x === null)) {
     const got = flatten(tree, name).def
     raise({
@@ -125,8 +146,8 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
   return out
 }
 
-/** Traces a function at the avals of its arguments. */
-export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Program => {
+/** Traces a function at the avals of its arguments: what it captured may be an expression of an enclosing trace. */
+export const traceOpen = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Traced => {
   const inputs = freshInputs(def, avals)
   const out = traced(meta.name, () => meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true))
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
@@ -137,8 +158,14 @@ export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Pro
       fix: 'await outside, and capture the value.',
     })
   const { nodes, def: outputTree } = liftTree(out, `the result of ${meta.name}`)
-  return makeProgram({ name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree })
+  return { name: meta.name, inputs, inputTree: def, outputs: nodes, outputTree }
 }
+/** The closed program of a function at the avals of its arguments. */
+export const traceMeta = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Program => makeProgram(traceOpen(meta, def, avals))
+
+/** What a trace gave, over these arguments in place of its inputs. */
+export const inlined = (p: Traced, args: readonly Node[]): unknown =>
+  unflatten(p.outputTree, substitute(p.outputs, new Map(p.inputs.map((x, i) => [x, args[i]!]))).map(asExpr))
 
 /** The names of the axes that a declaration leaves open. */
 export const namedAxes = (specs: readonly Spec[]): ReadonlySet<string> =>
@@ -205,7 +232,7 @@ export const onFresh = (
   fresh: boolean,
   derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown,
 ): unknown => {
-  const { nodes, def } = liftTree(args, 'arguments')
+  const { nodes, def } = liftList(args, 'arguments')
   if (fresh) return derive(args, nodes, def)
   const inputs = freshInputs(
     def,

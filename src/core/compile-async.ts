@@ -14,7 +14,8 @@ import type { NDArray, TypedArray } from './ndarray.js'
 import { elementwise } from './ops/elementwise.js'
 import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
-import { accumulates, type IntoOptions, makeSignatures, type Prepared, toTensors } from './run.js'
+import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'
+import { type Prepared, Signatures } from './signatures.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'
 
 /** A function compiled for an asynchronous backend. */
@@ -61,6 +62,7 @@ const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecu
       x.run(hosted(inputs, program.name), into === undefined ? undefined : hosted(into, program.name), accumulate),
     explain: () => x.explain(),
     dispose: () => x.dispose(),
+    ...(x.bytes !== undefined && { bytes: x.bytes }),
   }
 }
 
@@ -69,43 +71,47 @@ const nothing = (): void => undefined
 /** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
 export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync'): CompiledAsyncCore => {
   const backend = backendOf(given, where)
-  const signatures = makeSignatures<Later, Elements>(
-    f,
-    elementsOf,
-    (program, located) => {
-      const prepared = (p: Program): Promise<AsyncExecutable> =>
-        prepareOn(backend, p).catch((e) => {
-          throw located(e)
+  const make = (program: Program, located: (e: unknown) => unknown): Later => {
+    const prepared = (p: Program): Promise<AsyncExecutable> =>
+      prepareOn(backend, p).catch((e) => {
+        throw located(e)
+      })
+    const whole = withoutCaptures(program)
+    const executable = prepared(whole)
+    executable.catch(nothing) // whoever calls sees the rejection
+    let adding: Promise<AsyncExecutable> | undefined
+    return {
+      executable,
+      adding: () => {
+        adding ??= prepared(intoSums(whole)).catch((e) => {
+          adding = undefined
+          throw e
         })
-      const whole = withoutCaptures(program)
-      const executable = prepared(whole)
-      executable.catch(nothing) // whoever calls sees the rejection
-      let adding: Promise<AsyncExecutable> | undefined
-      return {
-        executable,
-        adding: () => {
-          adding ??= prepared(intoSums(whole)).catch((e) => {
-            adding = undefined
-            throw e
-          })
-          return adding
-        },
-        made: () => (adding === undefined ? [executable] : [executable, adding]),
-        captured: program.captured.map((n) => capturedTensor(n)!),
-      }
-    },
-    where,
-  )
+        return adding
+      },
+      made: () => (adding === undefined ? [executable] : [executable, adding]),
+      captured: program.captured.map((n) => capturedTensor(n)!),
+    }
+  }
   let queue: Promise<unknown> = Promise.resolve()
   const enqueue = <A>(job: () => Promise<A>): Promise<A> => {
     const done = queue.then(job)
     queue = done.then(nothing, nothing) // keeps no result alive
     return done
   }
+  /** Frees what was prepared, once the calls before have ended. */
+  const drop = (later: Later): void =>
+    void enqueue(async () => {
+      for (const r of await Promise.allSettled(later.made())) if (r.status === 'fulfilled') r.value.dispose()
+    })
+  // An executable says what it weighs once it is there.
+  const signatures = new Signatures<Later, Elements>(f, { read: elementsOf, make, bytes: () => undefined, drop }, where)
   /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
   const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
     try {
-      return await p.executable.executable
+      const executable = await p.executable.executable
+      signatures.weigh(p, executable.bytes)
+      return executable
     } catch (e) {
       signatures.forget(p)
       throw e
@@ -114,6 +120,7 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
   /** What a call needs, read and copied now. */
   const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly Elements[] } => {
     const { p, inputs } = signatures.find(args)
+    capturesIntact(p.program)
     const all = [...inputs, ...p.executable.captured.map(elementsOf)]
     assertReadable(all, signatures.name)
     return { p, inputs: all.map((x) => (onADevice(x) ? x : x.slice())) }
@@ -140,6 +147,7 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
     let checked: Prepared<Later> | undefined
     return async (...args) => {
       const { p, inputs } = begin(args)
+      targets.intact()
       if (checked !== p) {
         targets.check(p.program, accumulate)
         checked = p
@@ -162,12 +170,10 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
   }
   let disposed: Promise<void> | undefined
   compiled.dispose = () => {
-    disposed ??= (() => {
-      const all = signatures.close()
-      return enqueue(async () => {
-        for (const r of await Promise.allSettled(all.flatMap((p) => p.executable.made()))) if (r.status === 'fulfilled') r.value.dispose()
-      })
-    })()
+    if (disposed === undefined) {
+      signatures.close()
+      disposed = enqueue(async () => undefined)
+    }
     return disposed
   }
   if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = () => void compiled.dispose()

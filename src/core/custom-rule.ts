@@ -8,7 +8,7 @@ import { lift } from './lift.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive, flatProgram } from './ops/custom.js'
 import { stopGradient } from './ops/elementwise.js'
 import { broadcastNode } from './ops/layout.js'
-import { freshInputs, liftTree } from './program.js'
+import { freshInputs, liftList, liftTree } from './program.js'
 import { sameShape } from './shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from './tangent.js'
 import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from './tree.js'
@@ -226,7 +226,7 @@ export const makeCustomRule =
     return callable(runtime, {
       ...meta,
       body: (list) => {
-        const given = liftTree(list, 'arguments')
+        const given = liftList(list, op)
         const argAvals = given.nodes.map((n) => n.aval)
         const mark = constant(0, 'f64').id
         const inputs = freshInputs(given.def, argAvals)

@@ -31,10 +31,22 @@ export class DeviceTensor extends Tensor {
     Object.defineProperty(this, 'array', { enumerable: false })
     forgotten.register(this, array, this)
   }
+  override intact(): this {
+    return this
+  }
   /** Frees the device's memory now; using the tensor afterwards is an error. */
   dispose(): void {
     forgotten.unregister(this)
     this.array.dispose()
+  }
+  override toArray(): never {
+    return this.data as never
+  }
+  override item(): never {
+    return this.data as never
+  }
+  override toJSON(): never {
+    return this.data as never
   }
   override toString(): string {
     return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}${this.array.half === true ? ' as f16' : ''}`

@@ -104,21 +104,42 @@ export const explain = (given: AdError): string => {
   return [what, where === '' ? '' : `  ${where}`, fix ? `  fix: ${fix}` : ''].filter((s) => s !== '').join('\n')
 }
 
-/** Frames of codual itself: everything under the directory of this file's parent, or the built bundle. */
-const ownRoot = (() => {
-  const here = new Error().stack?.split('\n')[1] ?? ''
-  const m = /(?:\(|at )((?:file:\/\/)?[^()\s]+?)[/\\](?:core[/\\]explain\.[jt]s|[^/\\]+):\d+:\d+\)?$/.exec(here)
-  return m?.[1] ?? '\0'
-})()
+/** `file:line:column` of a stack's line, as V8 (`at f (place)`, `at place`) and the others (`f@place`) write it. */
+const placeOf = (line: string): string | undefined => {
+  const m = /^\s*at (?:.*? \((.*)\)|(?:async )?(.*))$/.exec(line) ?? /^[^@]*@(.*)$/.exec(line)
+  const place = m?.[1] ?? m?.[2]
+  return place !== undefined && /^(?:[A-Za-z]:[\\/]|\/|[\w-]+:\/\/).*:\d+:\d+$/.test(place) ? place.replace(/^file:\/\//, '') : undefined
+}
+/** The directory of the library that a file of its own is in: that of the sources, or of the built package. */
+const rootOf = (place: string): string => {
+  const directory = place.replace(/[/\\][^/\\]*$/, '')
+  return `${/^(.*[/\\]src)[/\\](?:core|modes)(?:[/\\]|$)/.exec(directory)?.[1] ?? directory.replace(/[/\\]check$/, '')}${place.includes('\\') ? '\\' : '/'}`
+}
 
-/** The first stack frame outside codual, as `file:line:column`, or undefined. */
+/**
+ * The first frame outside codual of a stack that codual took, as `file:line:column`, or undefined. The top frame is codual's own, so it says
+ * where the library lies as this engine shows it: in its sources, packed, or mapped back to sources that are not there.
+ */
 export const userFrame = (stack: string | undefined): string | undefined => {
-  for (const line of (stack ?? '').split('\n').slice(1)) {
-    if (line.includes(ownRoot) || line.includes('node:internal') || !/:\d+:\d+/.test(line)) continue
-    const m = /((?:file:\/\/|[A-Za-z]:[\\/]|[/]|https?:\/\/)[^()]*?:\d+:\d+)\)?$/.exec(line.trim())
-    if (m?.[1]) return m[1].replace(/^file:\/\//, '')
+  let root: string | undefined
+  for (const line of (stack ?? '').split('\n')) {
+    const place = line.includes('node:internal') ? undefined : placeOf(line)
+    if (place === undefined) continue
+    root ??= rootOf(place)
+    if (!place.startsWith(root)) return place
   }
   return undefined
+}
+
+/** The stack of the caller, as deep as a call through transforms is: V8 keeps ten frames unless told. */
+export const deepStack = (): string | undefined => {
+  const engine = Error as { stackTraceLimit?: number }
+  const limit = engine.stackTraceLimit
+  const adjustable = typeof limit === 'number' && Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit')?.writable === true
+  if (adjustable) engine.stackTraceLimit = 60
+  const { stack } = new Error()
+  if (adjustable) engine.stackTraceLimit = limit
+  return stack
 }
 
 /**
@@ -128,10 +149,9 @@ export const userFrame = (stack: string | undefined): string | undefined => {
  */
 export const raise = (given: AdError): never => {
   const e = known(given, 'raise')
-  const carrier = new Error()
   let error = e
   if (!('site' in e && e.site?.source) && e._tag !== 'Decode' && e._tag !== 'DuplicatePrimitive') {
-    const source = userFrame(carrier.stack)
+    const source = userFrame(deepStack())
     if (source !== undefined) error = { ...e, site: { ...('site' in e ? e.site : {}), source } } as AdError
   }
   throw new AdException(error, explain(error))

@@ -4,6 +4,7 @@
  */
 import { type Aval, aval } from './aval.js'
 import { raise } from './explain.js'
+import { brand, ofAnotherCopy, refuseCoercion, refuseNumbers } from './language.js'
 import type { AnyPrimitive, Primitive } from './primitive.js'
 import type { Tensor } from './tensor.js'
 import type { DType } from './types/dtype.js'
@@ -43,8 +44,7 @@ export const watchApplies = (f: ((node: Node) => void) | undefined): ((node: Nod
  */
 export class Node {
   declare readonly _tag: 'Expr'
-  /** Position in build order: arguments have smaller numbers than their users. Never part of any key. */
-  readonly id: number = built++
+  readonly #id: number = built++
   constructor(
     readonly kind: 0 | 1 | 2 | 3,
     readonly aval: Aval,
@@ -52,6 +52,14 @@ export class Node {
     readonly args: readonly Node[],
     readonly data: unknown,
   ) {}
+  /** Position in build order: arguments have smaller numbers than their users. Never part of any key. */
+  get id(): number {
+    return this.#id
+  }
+  /** Made by this copy of codual: nothing else has the private field, neither what JSON gives nor a Proxy, whose traps are not asked. */
+  static is(x: unknown): x is Node {
+    return typeof x === 'object' && x !== null && #id in x
+  }
   get shape(): readonly number[] {
     return this.aval.shape
   }
@@ -74,13 +82,19 @@ export class Node {
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
   }
+  toJSON(): object {
+    return { id: this.#id, kind: this.kind, aval: this.aval, prim: this.prim, args: this.args, data: this.data }
+  }
 }
 Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })
+brand(Node.prototype, 'expression')
+refuseCoercion(Node.prototype, 'an expression')
+refuseNumbers(Node.prototype)
 
 /** The node as the public face. The one cast between the two. */
 export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
 export const asNode = (x: unknown): Node => x as Node
-export const isExpr = (x: unknown): x is Node => typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Expr'
+export const isExpr = Node.is
 
 /** A fresh input: unique by identity. */
 export const input = (a: Aval, name?: string): Node => new Node(INPUT, a, null, NO_ARGS, name === undefined ? {} : { name })
@@ -178,6 +192,7 @@ export const linearize = (roots: readonly Node[]): Linear => {
   let low = Number.POSITIVE_INFINITY
   let high = -1
   for (const root of roots) {
+    if (!Node.is(root)) return ofAnotherCopy(root)
     if (index.has(root)) continue
     index.set(root, 0)
     stack.push(root)

@@ -3,7 +3,8 @@ import { isFloat, promote } from './aval.js'
 import { castNode } from './cast.js'
 import { raise } from './explain.js'
 import { asNode, constant, isExpr, type Node } from './expr.js'
-import { describe, dtypeOfTypedArray, isTensor, makeTensor } from './tensor.js'
+import { unreadable } from './language.js'
+import { describe, dtypeOfTypedArray, int32, isTensor, makeTensor } from './tensor.js'
 import type { DType } from './types/dtype.js'
 
 /** What every operation accepts as an argument. */
@@ -13,19 +14,20 @@ export type Liftable = unknown
 export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
   if (isExpr(x)) return asNode(x)
   if (typeof x === 'number') {
-    if (dtype === 'i32' && !Number.isInteger(x))
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: ['i32'],
-        reason: `the fraction ${x} beside an i32`,
-        fix: `cast the i32 to f32 or f64 first.`,
-      })
+    if (dtype === 'i32' && x !== (x | 0)) return notInt(x, op)
     return constant(x, dtype ?? 'f64')
   }
   if (typeof x === 'boolean') return constant(x ? 1 : 0, 'bool')
   if (isTensor(x)) return x.node
-  if (Array.isArray(x) || dtypeOfTypedArray(x) !== undefined) return makeTensor(x, undefined, dtypeOfTypedArray(x) ?? dtype, op).node
+  try {
+    return liftArray(x, op, dtype)
+  } catch (e) {
+    return unreadable(e, op)
+  }
+}
+const liftArray = (x: unknown, op: string, dtype: DType | undefined): Node => {
+  const typed = dtypeOfTypedArray(x)
+  if (Array.isArray(x) || typed !== undefined) return makeTensor(x, undefined, typed ?? dtype, op).node
   return raise({
     _tag: 'BadInput',
     where: op,
@@ -33,6 +35,16 @@ export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
     fix: `pass an expression, a tensor, a number or a nested array of numbers.`,
   })
 }
+const notInt = (x: number, op: string): never =>
+  Number.isInteger(x) || !Number.isFinite(x)
+    ? (int32(x, op, () => 'a number beside an i32') as never)
+    : raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: ['i32'],
+        reason: `the fraction ${x} beside an i32`,
+        fix: `cast the i32 to f32 or f64 first.`,
+      })
 
 const isBare = (x: unknown): boolean => typeof x === 'number' || Array.isArray(x)
 
@@ -47,9 +59,17 @@ const commonDType = (xs: readonly Liftable[]): DType | undefined => {
   return d
 }
 
+const dtypeAmong = (xs: readonly Liftable[], op: string): DType | undefined => {
+  try {
+    return commonDType(xs)
+  } catch (e) {
+    return unreadable(e, op)
+  }
+}
+
 /** All arguments as nodes of one dtype: promoted, numbers resolved against their siblings; `least` promotes further (e.g. 'f32' for means). */
 export const liftAll = (xs: readonly Liftable[], op: string, least?: DType): Node[] => {
-  const common = commonDType(xs)
+  const common = dtypeAmong(xs, op)
   const d = common === undefined ? 'f64' : least === undefined ? common : promote(common, least)
   return xs.map((x) => {
     const n = lift(x, op, d)

@@ -1,5 +1,6 @@
 /** Concrete row-major arrays: what meanings and kernels work on. */
 import type { Aval } from './aval.js'
+import { raise } from './explain.js'
 import type { DType } from './types/dtype.js'
 
 /** Storage of each dtype: bool is one byte, 0 or 1. */
@@ -22,7 +23,19 @@ const constructors = { f64: Float64Array, f32: Float32Array, i32: Int32Array, bo
 export const arrayConstructor = (dtype: DType) => constructors[dtype]
 
 /** New zeroed storage. */
-export const allocate = (dtype: DType, size: number): TypedArray => new constructors[dtype](size)
+export const allocate = (dtype: DType, size: number): TypedArray => {
+  try {
+    return new constructors[dtype](size)
+  } catch {
+    const bytes = size * constructors[dtype].BYTES_PER_ELEMENT
+    return raise({
+      _tag: 'BadInput',
+      where: 'memory',
+      reason: `this engine has no array of ${size} elements (${bytes} bytes).`,
+      fix: 'use smaller arrays, or another dtype.',
+    })
+  }
+}
 export const emptyArray = (a: Aval): NDArray => ({ shape: a.shape, dtype: a.dtype, data: allocate(a.dtype, a.size) })
 
 /** The typed array of `dtype` over a buffer. */

@@ -4,7 +4,7 @@ import { raise } from './explain.js'
 import { INPUT, type InputInfo, input, isExpr, linearize, type Node, substitute } from './expr.js'
 import { lift } from './lift.js'
 import type { Tensor } from './tensor.js'
-import { flatten, leafPaths, type TreeDef } from './tree.js'
+import { flatten, isLeaf, leafPaths, MAX_DEPTH, type TreeDef } from './tree.js'
 
 /** A closed computation. `captured` are the hidden inputs: tensors that the function closed over, read at every call. */
 export interface Program {
@@ -19,27 +19,46 @@ export interface Program {
 /** The tensor that a hidden input reads; undefined for an ordinary input. */
 export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
 
-/** Makes a Program, finding its captured tensors; raises when an output depends on an input that is not its own. */
-export const makeProgram = (p: Omit<Program, 'captured'>): Program => {
+/** What a trace gave: it may depend on expressions of an enclosing trace. */
+export type Traced = Omit<Program, 'captured'>
+
+/** The program of a trace, with its captured tensors; or an input, neither its own nor a tensor, on which an output depends. */
+export const closed = (p: Traced): Program | Node => {
   const own = new Set(p.inputs)
   const captured: Node[] = []
   for (const n of linearize(p.outputs).nodes)
     if (n.kind === INPUT && !own.has(n)) {
-      if (capturedTensor(n) === undefined)
-        raise({
-          _tag: 'BadInput',
-          where: p.name,
-          reason: `the result depends on an expression${(n.data as InputInfo).name ? ` (${(n.data as InputInfo).name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
-          fix: `return it from the function that made it, or pass it as an argument.`,
-        })
+      if (capturedTensor(n) === undefined) return n
       captured.push(n)
     }
   return { ...p, captured }
 }
 
+/** Makes a Program; raises when an output depends on an input that is not its own. */
+export const makeProgram = (p: Traced): Program => {
+  const program = closed(p)
+  if (!isExpr(program)) return program
+  const { name } = program.data as InputInfo
+  return raise({
+    _tag: 'BadInput',
+    where: p.name,
+    reason: `the result depends on an expression${name ? ` (${name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
+    fix: 'return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
+  })
+}
+
 /** The output tree of a traced body as nodes; numbers become literals, tensors hidden inputs. */
 export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {
   const { leaves, def } = flatten(tree, where)
+  return { nodes: leaves.map((l) => lift(l, where)), def }
+}
+
+/** The leaves of an argument list, which is a tuple even where it is empty. */
+export const leavesOfList = (list: readonly unknown[], where: string): { readonly leaves: unknown[]; readonly def: TreeDef } =>
+  flatten(list, where, (x) => x !== list && isLeaf(x))
+/** An argument list as nodes. */
+export const liftList = (list: readonly unknown[], where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {
+  const { leaves, def } = leavesOfList(list, where)
   return { nodes: leaves.map((l) => lift(l, where)), def }
 }
 
@@ -63,17 +82,31 @@ export const inline = (p: Program, args: readonly Node[]): Node[] => {
   return substitute(p.outputs, new Map(p.inputs.map((x, i) => [x, args[i]!])))
 }
 
-/** Does any leaf of the tree hold an expression? */
-export const hasExpr = (tree: unknown): boolean => {
+const TOO_DEEP = Symbol('too deep')
+const holdsExpr = (tree: unknown, depth: number): boolean => {
   if (isExpr(tree)) return true
   if (typeof tree !== 'object' || tree === null || ArrayBuffer.isView(tree)) return false
+  if (depth > MAX_DEPTH) throw TOO_DEEP
   if (Array.isArray(tree)) {
     if (tree.length > 0 && typeof tree[0] === 'number') return false
-    return tree.some(hasExpr)
+    for (let i = 0; i < tree.length; i++) {
+      if (holdsExpr(tree[i], depth + 1)) return true
+      if (!(i in tree)) return false // sparse, perhaps of any length
+    }
+    return false
   }
   const proto = Object.getPrototypeOf(tree)
   if (proto !== Object.prototype && proto !== null) return false
-  return Object.values(tree).some(hasExpr)
+  for (const x of Object.values(tree)) if (holdsExpr(x, depth + 1)) return true
+  return false
+}
+/** Does any leaf of the tree hold an expression? Not of one that cannot be walked to its end: whoever takes it apart says why. */
+export const hasExpr = (tree: unknown): boolean => {
+  try {
+    return holdsExpr(tree, 0)
+  } catch {
+    return false
+  }
 }
 
 /** Which of the nodes depend on any of `from`; by position in the linear order. */

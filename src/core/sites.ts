@@ -4,7 +4,7 @@
  * another number of nodes when replayed is not pure: then the error keeps the line it had.
  */
 import { type AdError, type AdErrorTag, AdException, isAdException } from './error.js'
-import { explain, raise, userFrame } from './explain.js'
+import { deepStack, explain, raise, userFrame } from './explain.js'
 import { linearize, type Node, nodesBuilt, watchApplies } from './expr.js'
 import type { Program } from './program.js'
 import { equationOf } from './show.js'
@@ -69,7 +69,7 @@ const sites = new WeakMap<Node, string>()
 /** The line that a node was built at, where it was recorded. */
 export const siteOf = (node: Node): string | undefined => sites.get(node)
 
-const here = (): string | undefined => userFrame(new Error().stack)
+const here = (): string | undefined => userFrame(deepStack())
 
 /** What `build` gives, with the line of every node that the user's code builds recorded. */
 export const recordingSites = <A>(build: () => A): A => {

@@ -1,11 +1,12 @@
 /** Declared inputs: `f32(2, 3)`, `f32('batch', 3)`; and how arguments are held against a declaration. */
-import { type Aval, aval } from './aval.js'
+import { type Aval, aval, itemBytes } from './aval.js'
 import { raise } from './explain.js'
 import { isExpr, type Node } from './expr.js'
 import { shown } from './given.js'
+import { unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
 import { sameShape, showShape, sizeOf } from './shape.js'
-import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
+import { describe, dtypeOfTypedArray, intactArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
 import type { DType } from './types/dtype.js'
 import type { Spec as PublicSpec } from './types/expr.js'
 import type { Dim } from './types/shape.js'
@@ -16,13 +17,19 @@ export interface Spec {
   readonly shape: readonly Dim[]
   readonly dtype: DType
 }
-export const isSpec = (x: unknown): x is Spec => typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Spec'
+/** A spec is plain data: what has its parts is one, whoever wrote it. */
+export const isSpec = (x: unknown): x is Spec => {
+  if (typeof x !== 'object' || x === null) return false
+  const { _tag, shape, dtype } = x as Readonly<Record<string, unknown>>
+  return _tag === 'Spec' && Array.isArray(shape) && shape.every(isDim) && Object.hasOwn(itemBytes, dtype as PropertyKey)
+}
+const isDim = (d: unknown): d is Dim => (typeof d === 'string' ? d !== '' : Number.isInteger(d) && (d as number) >= 0)
 
 const spec =
   <D extends DType>(dtype: D) =>
   <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
     for (const d of shape)
-      if (!(typeof d === 'string' ? d !== '' : Number.isInteger(d) && d >= 0))
+      if (!isDim(d))
         raise({ _tag: 'BadInput', where: dtype, reason: `${shown(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
     return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
   }
@@ -74,7 +81,15 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
 
 /** A leaf of an argument: an expression, or a concrete array (converted to the declared dtype). */
 export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
+  try {
+    return leafOf(x, s, names, path)
+  } catch (e) {
+    return unreadable(e, path)
+  }
+}
+const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   if (isExpr(x) || isTensor(x)) {
+    if (isTensor(x)) x.intact(path)
     if (s !== undefined) {
       if (x.dtype !== s.dtype)
         raise({
@@ -90,7 +105,7 @@ export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: st
   }
   const typed = dtypeOfTypedArray(x)
   if (typed !== undefined) {
-    const data = x as NDArray['data']
+    const data = intactArray(x as NDArray['data'], path)
     if (s === undefined) return { shape: [data.length], dtype: typed, data }
     if (typed !== s.dtype)
       raise({
@@ -120,7 +135,7 @@ export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: st
       reason: `${describe(x)} is not a number, an array or a tensor.`,
       fix: 'pass numbers, nested arrays or tensors.',
     })
-  const shape = shapeOfNested(x)
+  const shape = shapeOfNested(x, path)
   if (s !== undefined) {
     if (s.shape.length === shape.length) matchShape(shape, s, names, path)
     else if (

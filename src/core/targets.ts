@@ -4,7 +4,7 @@ import type { Elements } from './backend.js'
 import { elementsOf, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
 import type { Program } from './program.js'
-import { sameShape } from './shape.js'
+import { sameShape, sizeOf } from './shape.js'
 import { isTensor, type Tensor } from './tensor.js'
 import { flatten, leafPaths, sameDef, type TreeDef } from './tree.js'
 
@@ -59,6 +59,8 @@ export interface Targets {
   readonly data: readonly Elements[]
   /** Raises unless the targets fit the results of the program, and can be added to where the call accumulates. */
   readonly check: (program: Program, accumulate: boolean) => void
+  /** Raises where a target has lost its buffer since. */
+  readonly intact: () => void
   readonly hold: (kind: 'sync' | 'async') => void
   readonly release: () => void
 }
@@ -122,6 +124,12 @@ export const readTargets = (outputs: unknown): Targets => {
             fix: 'leave out accumulate, or return the result as i32 (cast).',
           })
       })
+    },
+    intact: () => {
+      for (let i = 0; i < data.length; i++) {
+        const a = data[i]!
+        if (!onADevice(a) && a.length !== sizeOf(targets[i]!.shape)) targets[i]!.intact(`into: ${nameOf(def, i)}`)
+      }
     },
     hold: (kind) => {
       for (const l of own)

@@ -3,9 +3,14 @@ import { aval, shapeGiven } from './aval.js'
 import { raise } from './explain.js'
 import { INPUT, Node } from './expr.js'
 import { dtypeOf } from './given.js'
-import { allocate, arrayConstructor, type NDArray, type NestedNumbers, type TypedArray, toNested } from './ndarray.js'
+import { numberFromJSON, numberToJSON } from './json/numbers.js'
+import { brand, claimed, reading, refuseCoercion } from './language.js'
+import { allocate, type NDArray, type NestedNumbers, type TypedArray, toNested } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
+
+/** At most this many axes. */
+const MAX_RANK = 32
 
 /** The class behind the public face `Tensor<S, D>`. */
 export class Tensor implements NDArray {
@@ -16,12 +21,22 @@ export class Tensor implements NDArray {
     readonly dtype: DType,
     readonly data: TypedArray,
   ) {}
+  /** Made by this copy of codual: nothing else has the private field, neither what JSON gives nor a Proxy, whose traps are not asked. */
+  static is(x: unknown): x is Tensor {
+    return typeof x === 'object' && x !== null && #node in x
+  }
+  /** Itself; raises where its elements are gone, and would be read as NaN. */
+  intact(where: string): this {
+    if (this.data.length !== sizeOf(this.shape)) gone(where, `a tensor of shape ${showShape(this.shape)} has ${this.data.length} elements`)
+    return this
+  }
   /** Nested JS numbers; a number for rank 0; booleans for bool. */
   toArray(): NestedNumbers {
-    return toNested(this)
+    return toNested(this.intact('toArray'))
   }
   /** The only element. */
   item(): number {
+    this.intact('item')
     if (this.data.length !== 1)
       raise({
         _tag: 'BadInput',
@@ -37,18 +52,53 @@ export class Tensor implements NDArray {
     return this.#node
   }
   toString(): string {
+    if (this.data.length !== sizeOf(this.shape)) return `Tensor ${this.dtype} ${showShape(this.shape)} without its elements`
     return `Tensor ${this.dtype} ${showShape(this.shape)} ${showData(this)}`
   }
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
   }
-  toJSON(): { shape: readonly number[]; dtype: DType; data: NestedNumbers } {
-    return { shape: this.shape, dtype: this.dtype, data: this.toArray() }
+  /** What JSON.stringify writes, to the bit: `tensor` and a codec read it. */
+  toJSON(): TensorJSON {
+    return { shape: this.shape, dtype: this.dtype, data: nestedJSON(this) }
   }
 }
 Object.defineProperty(Tensor.prototype, '_tag', { value: 'Tensor', enumerable: false })
+brand(Tensor.prototype, 'tensor')
+refuseCoercion(Tensor.prototype, 'a tensor')
 
-export const isTensor = (x: unknown): x is Tensor => typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'Tensor'
+export const isTensor = Tensor.is
+
+const gone = (where: string, what: string): never =>
+  raise({
+    _tag: 'BadInput',
+    where,
+    reason: `${what}: its ArrayBuffer was transferred, detached or made smaller.`,
+    fix: 'copy before the buffer is given away: tensor(x) or x.data.slice().',
+  })
+/** The same typed array; raises where it has lost its buffer. An array that is empty by right can be walked. */
+export const intactArray = (x: TypedArray, where: string): TypedArray => {
+  if (x.length === 0) {
+    try {
+      x.keys()
+    } catch {
+      gone(where, `a ${x.constructor.name} has no elements`)
+    }
+  }
+  return x
+}
+
+/** A tensor as JSON has it. Numbers that JSON lacks (NaN, infinities, -0) are text; an empty tensor's data is []. */
+export interface TensorJSON {
+  readonly shape: readonly number[]
+  readonly dtype: DType
+  readonly data: unknown
+}
+/** The elements as nested arrays for JSON. */
+export const nestedJSON = (x: Tensor): unknown => {
+  const text = (n: unknown): unknown => (Array.isArray(n) ? n.map(text) : typeof n === 'number' ? numberToJSON(n) : n)
+  return x.data.length === 0 ? [] : text(x.toArray())
+}
 
 const number = (x: number, dtype: DType): string =>
   dtype === 'bool' ? String(x !== 0) : Object.is(x, -0) ? '-0' : Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)))
@@ -82,8 +132,19 @@ export const dtypeOfTypedArray = (x: unknown): DType | undefined =>
           ? 'bool'
           : undefined
 
-/** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data. */
-export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, where: string): void => {
+/** Raises unless an i32 holds the number: nothing is truncated or wrapped. `at` says which entry it is. */
+export const int32 = (x: number, where: string, at: () => string): number =>
+  x === (x | 0)
+    ? x
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${at()} is ${x}, not a whole number that an i32 holds.`,
+        fix: 'round it, or use f32 or f64.',
+      })
+
+/** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data, and on what an i32 does not hold. */
+const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: DType, where: string): void => {
   let at = 0
   const go = (y: unknown, depth: number): void => {
     if (depth === shape.length) {
@@ -94,7 +155,9 @@ export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray
           reason: `expected a number at depth ${depth}, found ${describe(y)}.`,
           fix: `arrays must be rectangular and hold numbers.`,
         })
-      out[at++] = Number(y)
+      const n = Number(y)
+      out[at] = to === 'i32' ? int32(n, where, () => `entry ${at}`) : to === 'bool' ? Number(n !== 0) : n
+      at++
       return
     }
     if (!Array.isArray(y) || y.length !== shape[depth])
@@ -113,45 +176,87 @@ export const fillNested = (x: unknown, shape: readonly number[], out: TypedArray
   go(x, 0)
 }
 
-export const describe = (x: unknown): string =>
-  x === null
-    ? 'null'
-    : Array.isArray(x)
-      ? `an array of ${x.length}`
-      : typeof x === 'object'
-        ? 'an object'
-        : typeof x === 'string'
-          ? `'${x.slice(0, 20)}'`
-          : typeof x === 'function'
-            ? 'a function'
-            : String(x)
+/** A value in a few words; of what cannot be looked at, that. */
+export const describe = (x: unknown): string => {
+  try {
+    return x === null
+      ? 'null'
+      : Array.isArray(x)
+        ? `an array of ${x.length}`
+        : typeof x === 'object'
+          ? (claimed(x) ?? 'an object')
+          : typeof x === 'string'
+            ? `'${x.slice(0, 20)}'`
+            : typeof x === 'function'
+              ? 'a function'
+              : String(x)
+  } catch {
+    return 'an object that cannot be read'
+  }
+}
 
 /** Shape of nested arrays, by their first entries. */
-export const shapeOfNested = (x: unknown): number[] => {
+export const shapeOfNested = (x: unknown, where: string): number[] => {
   const shape: number[] = []
   let y = x
   while (Array.isArray(y)) {
     shape.push(y.length)
-    if (shape.length > 32)
-      raise({ _tag: 'BadInput', where: 'tensor', reason: 'arrays are nested deeper than 32 levels (or contain themselves).' })
+    if (shape.length > MAX_RANK)
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: `arrays are nested deeper than ${MAX_RANK} levels (or contain themselves).`,
+        fix: 'pass a rectangular array of numbers.',
+      })
+    if (y.length > 0 && !(0 in y)) raise({ _tag: 'BadInput', where, reason: 'sparse array: entry 0 is a hole.', fix: `fill every entry.` })
     y = y[0]
   }
   return shape
 }
 
-/**
- * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
- *
- * Errors  BadInput for ragged or non-numeric data and for what is no shape or dtype; ShapeMismatch where the data does not fill the shape.
- * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
- */
-export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor => {
+/** Elements of a dtype from a typed array of another. */
+const converted = (source: TypedArray, to: DType, where: string): TypedArray => {
+  const out = allocate(to, source.length)
+  if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = source[i] !== 0 ? 1 : 0
+  else if (to === 'i32' && (source instanceof Float64Array || source instanceof Float32Array))
+    for (let i = 0; i < out.length; i++) out[i] = int32(source[i]!, where, () => `entry ${i}`)
+  else out.set(source as never)
+  return out
+}
+
+const isTensorJSON = (x: unknown): x is TensorJSON =>
+  typeof x === 'object' &&
+  x !== null &&
+  claimed(x) === undefined &&
+  Object.hasOwn(x, 'shape') &&
+  Object.hasOwn(x, 'dtype') &&
+  Object.hasOwn(x, 'data')
+
+const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
+  const own = aval(shapeGiven(json.shape, where), dtypeOf(json.dtype, where))
+  const bad = (reason: string): never => raise({ _tag: 'BadInput', where, reason, fix: 'give what JSON.stringify wrote of a tensor.' })
+  const numbers = (x: unknown, depth: number): unknown =>
+    Array.isArray(x)
+      ? depth < MAX_RANK
+        ? x.map((y) => numbers(y, depth + 1))
+        : bad(`its data is nested deeper than ${MAX_RANK} levels.`)
+      : typeof x === 'boolean'
+        ? x
+        : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
+  const data = numbers(json.data, 0)
+  if (Array.isArray(data) !== own.shape.length > 0) bad(`its data does not have the shape ${showShape(own.shape)}.`)
+  const empty = own.size === 0 && (data as readonly unknown[]).flat(MAX_RANK).length === 0
+  const read = made(empty ? [] : data, own.shape, own.dtype, where)
+  return shape === undefined && dtype === undefined ? read : made(read, shape, dtype, where)
+}
+
+const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
   if (shape !== undefined) shapeGiven(shape, where)
   if (dtype !== undefined) dtypeOf(dtype, where)
-  if (isTensor(data)) return makeTensor(data.data, shape ?? data.shape, dtype ?? data.dtype, where)
+  if (isTensor(data)) return made(data.intact(where).data, shape ?? data.shape, dtype ?? data.dtype, where)
   const typed = dtypeOfTypedArray(data)
   if (typed !== undefined) {
-    const source = data as TypedArray
+    const source = intactArray(data as TypedArray, where)
     const s = shape ?? [source.length]
     aval(s, typed)
     if (sizeOf(s) !== source.length)
@@ -163,11 +268,9 @@ export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DTy
         fix: `pass data of that size, or another shape.`,
       })
     const to = dtype ?? typed
-    const out = allocate(to, source.length)
-    if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = source[i] !== 0 ? 1 : 0
-    else out.set(source as never)
-    return new Tensor(Object.freeze([...s]), to, out)
+    return new Tensor(Object.freeze([...s]), to, converted(source, to, where))
   }
+  if (isTensorJSON(data)) return fromTensorJSON(data, shape, dtype, where)
   if (typeof data !== 'number' && typeof data !== 'boolean' && !Array.isArray(data))
     raise({
       _tag: 'BadInput',
@@ -175,37 +278,33 @@ export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DTy
       reason: `${describe(data)} is not a number, an array or a typed array.`,
       fix: `pass numbers, nested arrays or a typed array.`,
     })
-  const nested = shapeOfNested(data)
+  const nested = shapeOfNested(data, where)
   const flat = shape !== undefined && nested.length === 1 && shape.length !== 1
   const s = shape ?? nested
   const to: DType = dtype ?? (isBooleans(data) ? 'bool' : 'f64')
   aval(s, to)
+  const clash = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: where, shapes: [nested, s], reason, fix })
+  const fill = shape !== undefined && typeof data === 'number'
+  if (flat && nested[0] !== sizeOf(s))
+    clash(`${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`, 'pass data of that size, or another shape.')
+  if (!flat && !fill && (nested.length !== s.length || nested.some((d, i) => d !== s[i])))
+    clash(`got ${showShape(nested)}, wanted ${showShape(s)}.`, `pass ${showShape(s)}.`)
   const out = allocate(to, sizeOf(s))
-  if (shape !== undefined && typeof data === 'number') out.fill(data)
-  else if (flat) {
-    if (nested[0] !== sizeOf(s))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: where,
-        shapes: [nested, s],
-        reason: `${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
-        fix: `pass data of that size, or another shape.`,
-      })
-    fillNested(data, nested, out, where)
-  } else {
-    if (nested.length !== s.length || nested.some((d, i) => d !== s[i]))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: where,
-        shapes: [nested, s],
-        reason: `got ${showShape(nested)}, wanted ${showShape(s)}.`,
-        fix: `pass ${showShape(s)}.`,
-      })
-    fillNested(data, s, out, where)
-  }
-  if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = out[i] !== 0 ? 1 : 0
+  if (fill) out.fill(to === 'i32' ? int32(data, where, () => 'the value') : to === 'bool' ? Number(data !== 0) : data)
+  else fillNested(data, flat ? nested : s, out, to, where)
   return new Tensor(Object.freeze([...s]), to, out)
 }
+
+/**
+ * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
+ *
+ * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
+ * Errors  BadInput for ragged or non-numeric data, for what is no shape or dtype, and for what an i32 does not hold (fractions, NaN, 2^31);
+ * ShapeMismatch where the data does not fill the shape.
+ * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ */
+export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor =>
+  reading(where, () => made(data, shape, dtype, where))
 
 const isBooleans = (x: unknown): boolean => {
   let y = x
@@ -214,5 +313,4 @@ const isBooleans = (x: unknown): boolean => {
 }
 
 /** Zero-filled tensor. */
-export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor =>
-  new Tensor(shape, dtype, new (arrayConstructor(dtype))(sizeOf(shape)))
+export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor => new Tensor(shape, dtype, allocate(dtype, sizeOf(shape)))

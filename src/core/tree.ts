@@ -1,5 +1,6 @@
 /** Trees: nested records, tuples and arrays of leaves; how they are taken apart, put together, compared and addressed. */
 import { raise } from './explain.js'
+import { unreadable } from './language.js'
 import { NoTangent } from './tangent.js'
 import { describe, dtypeOfTypedArray } from './tensor.js'
 
@@ -13,7 +14,8 @@ export type TreeDef =
 
 export const LEAF: TreeDef = Object.freeze({ _tag: 'Leaf' })
 export const ABSENT: TreeDef = Object.freeze({ _tag: 'NoTangent' })
-const MAX_DEPTH = 200
+/** At most this many levels of records and tuples. */
+export const MAX_DEPTH = 200
 
 const isTagged = (x: object): boolean => typeof (x as { _tag?: unknown })._tag === 'string'
 
@@ -28,8 +30,9 @@ const isNumeric = (x: readonly unknown[], depth = 0): boolean => {
   if (depth > 32) return false
   for (let i = 0; i < x.length; i++) {
     const y = x[i]
-    if (Array.isArray(y) ? !isNumeric(y, depth + 1) : !(typeof y === 'number' || typeof y === 'boolean' || (y === undefined && !(i in x))))
-      return false
+    if (typeof y === 'number' || typeof y === 'boolean') continue
+    if (y === undefined && !(i in x)) return true // a hole: whoever reads the array says so, without walking all of a sparse one
+    if (!(Array.isArray(y) && isNumeric(y, depth + 1))) return false
   }
   return true
 }
@@ -46,20 +49,31 @@ const plainKeys = (x: object, where: string): string[] => {
   return Object.keys(x).sort()
 }
 
-/** Leaves in order (record keys sorted) and the structure; `path` names each leaf: `params.w`, `[0].b`. */
+/** A place in an argument of `where`, in a line of readable length. */
+const placeIn = (where: string, path: string): string =>
+  path === '' ? where : `${where}: ${path.length > 60 ? `${path.slice(0, 60)}...` : path}`
+
+/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`: `params.w`, `[0].b`. */
 export const flatten = (
   tree: unknown,
   where = 'argument',
   leaf: (x: unknown) => boolean = isLeaf,
 ): { readonly leaves: unknown[]; readonly def: TreeDef } => {
   const leaves: unknown[] = []
+  let at = ''
   const go = (x: unknown, path: string, depth: number): TreeDef => {
+    at = path
     if (depth > MAX_DEPTH)
-      raise({ _tag: 'BadInput', where: path || where, reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).` })
+      raise({
+        _tag: 'BadInput',
+        where: placeIn(where, path),
+        reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).`,
+        fix: 'pass a tree that ends.',
+      })
     if (x === undefined || x === null || typeof x === 'function' || typeof x === 'string' || typeof x === 'symbol' || typeof x === 'bigint')
       raise({
         _tag: 'BadInput',
-        where: path === '' ? where : path,
+        where: placeIn(where, path),
         reason: `${x === undefined ? 'undefined' : typeof x === 'string' ? describe(x) : typeof x} is not a number, an array, a tensor or a record of them.`,
         fix: `give every leaf a number, an array or a tensor.`,
       })
@@ -69,15 +83,18 @@ export const flatten = (
       return LEAF
     }
     if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, `${path}[${i}]`, depth + 1)) }
-    const keys = plainKeys(x as object, path || where)
-    return {
-      _tag: 'Record',
-      keys,
-      items: keys.map((k) => go((x as Record<string, unknown>)[k], path === '' ? k : `${path}.${k}`, depth + 1)),
-    }
+    const keys = plainKeys(x as object, placeIn(where, path))
+    const items = keys.map((k) => {
+      at = path === '' ? k : `${path}.${k}`
+      return go((x as Record<string, unknown>)[k], at, depth + 1)
+    })
+    return { _tag: 'Record', keys, items }
   }
-  const def = go(tree, '', 0)
-  return { leaves, def }
+  try {
+    return { def: go(tree, '', 0), leaves }
+  } catch (e) {
+    return unreadable(e, placeIn(where, at))
+  }
 }
 
 const setKey = (o: Record<string, unknown>, k: string, v: unknown): void => {

@@ -1,5 +1,5 @@
 /** The arguments of transforms: what `wrt` selects of them, which are mapped, and the tangents that go along with them. */
-import { isFloat } from '../core/aval.js'
+import { isFloat, showAval } from '../core/aval.js'
 import type { Meta } from '../core/callable.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
@@ -92,9 +92,16 @@ export interface Selection {
   readonly def: TreeDef
 }
 
+/** Raises where a transform of a function was called without arguments: there is nothing to differentiate or to map. */
+export const needsArguments = (count: number, op: string): void => {
+  if (count === 0)
+    raise({ _tag: 'BadInput', where: op, reason: 'the function was called without arguments.', fix: 'give it at least one.' })
+}
+
 export const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection => {
   // The argument list is a tuple; one argument stands for itself.
   const items = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
+  needsArguments(items.length, op)
   const base = items.length === 1 ? { start: 0, def: items[0]! } : { start: 0, def }
   const one = (path: WrtPath): { readonly start: number; readonly def: TreeDef } => {
     const direct = selectPath(base.def, path)
@@ -110,7 +117,7 @@ export const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selec
   const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>
     Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)
   if (wrt === undefined) {
-    const first = items.length === 0 ? raise({ _tag: 'BadInput', where: op, reason: 'the function has no arguments.' }) : items[0]!
+    const first = items[0]!
     return { at: span({ start: 0, def: first }), def: first }
   }
   if (Array.isArray(wrt)) {
@@ -129,6 +136,33 @@ export const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _t
 /** What wrt selects; all arguments without it. */
 export const chosen = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
   wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(def) } : select(def, wrt, op)
+/**
+ * Primals of a function as its argument list: of one parameter its argument; of several, or of a rest parameter, the list of them. With
+ * defaults both may be meant, and an array would be taken for one of them in silence: an error.
+ */
+export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
+  const most = m.declared === undefined ? (m.most?.() ?? m.arity) : 1
+  if (most <= 1 && m.arity === most) return [primals]
+  const listed = Array.isArray(primals)
+  // A list of one argument and an argument that is an array look the same.
+  const rest = most === Number.POSITIVE_INFINITY
+  if (m.arity <= 1 && !rest && !listed) return [primals]
+  if (m.arity <= 1 && !rest)
+    return raise({
+      _tag: 'BadInput',
+      where: m.name,
+      reason: 'it has parameters with defaults: an array may be its first argument or the list of its arguments.',
+      fix: 'write (x) => f(x), or (x, y) => f(x, y), or pass a tensor.',
+    })
+  if (!listed || primals.length < m.arity || primals.length > most)
+    return raise({
+      _tag: 'BadInput',
+      where: m.name,
+      reason: `takes ${rest ? `${m.arity} or more` : most > m.arity ? `${m.arity} to ${most}` : m.arity} arguments; primals must be their tuple.`,
+      fix: 'give an array with one entry for each argument.',
+    })
+  return primals
+}
 /** A function of tangents of leaves in a tree, declared: of their shapes and dtypes, NoTangent where there is no tangent space. */
 export const tangentMeta = (name: string, def: TreeDef, leaves: readonly (Node | NDArray)[]): Meta => {
   const floats = leaves.map((l) => isFloat(l.dtype))
@@ -136,7 +170,7 @@ export const tangentMeta = (name: string, def: TreeDef, leaves: readonly (Node |
   const without = (d: TreeDef): TreeDef =>
     d._tag === 'Leaf' ? (floats[at++] ? d : ABSENT) : d._tag === 'NoTangent' ? d : { ...d, items: d.items.map(without) }
   const specs = leaves.filter((_, i) => floats[i]).map((l): Spec => ({ _tag: 'Spec', shape: l.shape, dtype: l.dtype }))
-  return { name, arity: 1, declared: { def: { _tag: 'Tuple', items: [without(def)] }, specs }, body: () => undefined }
+  return { name, arity: 1, noun: 'the tangent', declared: { def: { _tag: 'Tuple', items: [without(def)] }, specs }, body: () => undefined }
 }
 
 export const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, explicit: boolean): Node[] => {
@@ -158,12 +192,13 @@ export type InAxes = 0 | null | readonly (0 | null)[]
 /** Which leaves of the argument list have the mapped axis. */
 export const mappedLeaves = (def: TreeDef, inAxes: InAxes = 0): readonly boolean[] => {
   const { items } = def as Extract<TreeDef, { _tag: 'Tuple' }>
+  needsArguments(items.length, 'vmap')
   const axes = Array.isArray(inAxes) ? (inAxes as readonly (0 | null)[]) : items.map(() => inAxes)
   if (axes.length !== items.length || axes.some((a) => a !== 0 && a !== null))
     return raise({
       _tag: 'BadInput',
       where: 'vmap',
-      reason: `inAxes is ${JSON.stringify(inAxes)} for ${items.length} argument${items.length === 1 ? '' : 's'}.`,
+      reason: `inAxes is ${shown(inAxes)} for ${items.length} argument${items.length === 1 ? '' : 's'}.`,
       fix: 'give 0 (mapped over its leading axis) or null (not mapped) for each.',
     })
   return items.flatMap((item, i) => Array.from({ length: leafCount(item) }, () => axes[i] === 0))
@@ -178,39 +213,55 @@ export const batchedDeclaration = ({ def, specs }: NonNullable<Meta['declared']>
   return { def, specs: specs.map((s, i) => (mapped[i] ? { ...s, shape: [axis, ...s.shape] } : s)) }
 }
 
-/** Tangents of the primals' leaves: same tree; NoTangent (or nothing) where there is no tangent space. `anyFloat`: of another float dtype too. */
+/** What a transform pushes or pulls, and what it belongs to, as messages call them. */
+interface Words {
+  readonly one: string
+  readonly many: string
+  readonly of: string
+  readonly ofs: string
+}
+const TANGENT: Words = { one: 'the tangent', many: 'tangents', of: 'the primal', ofs: 'primals' }
+const COTANGENT: Words = { one: 'the cotangent', many: 'cotangents', of: 'the result', ofs: 'results' }
+
+/**
+ * Tangents of the primals' leaves: same tree; NoTangent (or nothing) where there is no tangent space. `where` is the transform with its
+ * function. `anyFloat`: of another float dtype too.
+ */
 export const tangentLeaves = (
   p: { readonly nodes: readonly Node[]; readonly def: TreeDef },
   tangents: unknown,
-  name: string,
+  where: string,
   anyFloat = false,
+  words = TANGENT,
 ): (Node | undefined)[] => {
-  const got = flatten(tangents, 'tangents')
+  const got = flatten(tangents, `${where}: ${words.many}`)
   const floats = p.nodes.filter((n) => isFloat(n.dtype)).length
   const full = sameDef(got.def, p.def)
   if (!full && leafCount(got.def) !== floats)
     raise({
       _tag: 'BadInput',
-      where: `jvp(${name})`,
-      reason: `tangents are ${showDef(got.def)}, primals ${showDef(p.def)}.`,
-      fix: 'give a tangent of the same tree (NoTangent at integers).',
+      where,
+      reason: `${words.many} are ${showDef(got.def)}, ${words.ofs} ${showDef(p.def)}.`,
+      fix: `give ${words.many} in the tree of the ${words.ofs} (NoTangent at integers).`,
     })
+  const paths = leafPaths(p.def)
   let k = 0
   return p.nodes.map((x, i) => {
     if (!isFloat(x.dtype)) return undefined
     const leaf = full ? got.leaves[i] : got.leaves[k++]
-    const given = lift(leaf, `jvp(${name})`, x.dtype)
+    const path = paths[i]
+    const given = lift(leaf, `${where}: ${words.one}${path === '' ? '' : ` at ${path}`}`, x.dtype)
     const d = anyFloat && isFloat(given.dtype) ? castNode(given, x.dtype) : given
     if (sizeOf(d.shape) !== x.aval.size || d.shape.join() !== x.shape.join() || d.dtype !== x.dtype)
       raise({
         _tag: 'ShapeMismatch',
-        op: `jvp(${name})`,
+        op: where,
         shapes: [d.shape, x.shape],
-        reason: `a tangent is ${d.dtype} [${d.shape}], its primal ${x.dtype} [${x.shape}].`,
-        fix: 'tangents have the shape and dtype of their primals.',
+        reason: `${words.one}${path === '' ? '' : ` at ${path}`} is ${showAval(d.aval)}, ${words.of} ${showAval(x.aval)}.`,
+        fix: `${words.many} have the shape and dtype of the ${words.ofs}.`,
       })
     return d
   })
 }
-export const cotangentLeaves = (out: { readonly nodes: readonly Node[]; readonly def: TreeDef }, yBar: unknown, name: string): Tangent[] =>
-  tangentLeaves(out, yBar, name, true).map((d) => (d === undefined ? NoTangent : asExpr(d)))
+export const cotangentLeaves = (out: { readonly nodes: readonly Node[]; readonly def: TreeDef }, yBar: unknown, where: string): Tangent[] =>
+  tangentLeaves(out, yBar, where, true, COTANGENT).map((d) => (d === undefined ? NoTangent : asExpr(d)))

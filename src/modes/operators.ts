@@ -5,7 +5,7 @@ import { raise } from '../core/explain.js'
 import { asExpr, asNode, input, type Node, substitute } from '../core/expr.js'
 import { lift } from '../core/lift.js'
 import { broadcastNode, concatNode, reshapeNode, transposeNode } from '../core/ops/layout.js'
-import { liftTree } from '../core/program.js'
+import { liftList, liftTree } from '../core/program.js'
 import type { Registry } from '../core/registry.js'
 import { blaming, raiseAt } from '../core/sites.js'
 import { NoTangent, type Tangent } from '../core/tangent.js'
@@ -23,9 +23,11 @@ import {
   jacOptions,
   type Mode,
   mappedLeaves,
+  needsArguments,
   onlyItem,
   primalsDef,
   select,
+  spread,
   tangentLeaves,
   tangentMeta,
   type VmapOptions,
@@ -96,10 +98,12 @@ const derived = (f: Meta, name: string, body: Meta['body']): Meta => ({
   body,
   ...(f.declared && { declared: f.declared }),
   ...(f.read && { read: f.read }),
+  ...(f.most && { most: f.most }),
 })
 
 const valueGrad =
   (registry: Registry, f: Meta, options: GradOptions, op: string) => (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => {
+    needsArguments(args.length, `${op}(${f.name})`)
     const out = f.body(args, true)
     const [lossTree, aux] = options.aux === true ? (out as readonly [unknown, unknown]) : [out, undefined]
     const { nodes, def: outDef } = liftTree(lossTree, `the result of ${f.name}`)
@@ -143,17 +147,9 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     )
   }
 
-  /** Primals of a function: its argument, or the tuple of its arguments. */
-  const spread = (m: Meta, primals: unknown): readonly unknown[] => {
-    if (m.declared !== undefined || m.arity <= 1) return [primals]
-    if (!Array.isArray(primals) || primals.length !== m.arity)
-      return raise({ _tag: 'BadInput', where: m.name, reason: `takes ${m.arity} arguments; primals must be their tuple.` })
-    return primals
-  }
-
   /** The primals that vary: those that `wrt` names, or all of them. */
   const varied = (m: Meta, primals: unknown, wrt: GradOptions['wrt'], op: string): { nodes: readonly Node[]; def: TreeDef } => {
-    const { nodes, def } = liftTree(spread(m, primals), 'primals')
+    const { nodes, def } = liftList(spread(m, primals), 'primals')
     const s = chosen(def, wrt, op)
     return { nodes: wrt === undefined ? nodes : activeLeaves(nodes, s, op, true), def: s.def }
   }
@@ -167,7 +163,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       const s = op === 'hvp' ? select(p.def, wrt, op) : chosen(p.def, wrt, op)
       const t = readArgs(
         second === 'cotangent'
-          ? { name, arity: 1, body: () => undefined }
+          ? { name, arity: 1, noun: 'the cotangent', body: () => undefined }
           : tangentMeta(
               name,
               s.def,
@@ -183,12 +179,13 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     m: Meta,
     primals: unknown,
     tangents: unknown,
+    op: 'jvp' | 'linearize',
     wrt?: GradOptions['wrt'],
   ): { def: TreeDef; values: readonly Node[]; dys: readonly (Node | NoTangent)[] } => {
-    const p = varied(m, primals, wrt, 'linearize')
+    const p = varied(m, primals, wrt, op)
     const out = liftTree(m.body(spread(m, primals), true), `the result of ${m.name}`)
     const seeds = new Map<Node, Node>()
-    const dx = tangentLeaves(p, tangents, m.name)
+    const dx = tangentLeaves(p, tangents, `${op}(${m.name})`)
     p.nodes.forEach((x, i) => {
       const d = dx[i]
       if (d !== undefined) seeds.set(x, d)
@@ -201,14 +198,14 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     }
   }
 
-  const jvp = (f: unknown): Callable => make(pushed(metaOf(f, 'jvp')))
-  const pushed = (m: Meta, wrt?: GradOptions['wrt']): Meta => ({
+  const jvp = (f: unknown): Callable => make(pushed(metaOf(f, 'jvp'), 'jvp'))
+  const pushed = (m: Meta, op: 'jvp' | 'linearize', wrt?: GradOptions['wrt']): Meta => ({
     name: `jvp(${m.name})`,
     arity: 2,
     read: reading(m, 'jvp', wrt, 'tangents'),
     body: (args, fresh) =>
       onFresh(args, fresh, ([primals, tangents]) => {
-        const r = push(m, primals, tangents, wrt)
+        const r = push(m, primals, tangents, op, wrt)
         return [unflatten(r.def, r.values.map(asExpr)), gradientTree(r.def, r.dys)]
       }),
   })
@@ -234,7 +231,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       read: reading(m, 'vjp', options.wrt, 'cotangent'),
       body: (args, fresh) =>
         onFresh(args, fresh, ([primals, yBar]) => {
-          const r = pull(m, primals, (out) => cotangentLeaves(out, yBar, m.name), options.wrt)
+          const r = pull(m, primals, (out) => cotangentLeaves(out, yBar, `vjp(${m.name})`), options.wrt)
           return [unflatten(r.def, r.values.map(asExpr)), gradientTree(r.inputs, r.grads)]
         }),
     })
@@ -251,11 +248,11 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       body: (args, fresh) =>
         onFresh(args, fresh, ([primals, tangents]) => {
           const list = spread(m, primals)
-          const p = liftTree(list, 'primals')
+          const p = liftList(list, 'primals')
           const s = select(p.def, options.wrt, 'hvp')
           const x = { nodes: s.at.map((i) => p.nodes[i]!), def: s.def }
           const seeds = new Map<Node, Node>()
-          tangentLeaves(x, tangents, m.name).forEach((d, i) => {
+          tangentLeaves(x, tangents, `hvp(${m.name})`).forEach((d, i) => {
             if (d !== undefined) seeds.set(x.nodes[i]!, d)
           })
           // The gradient's tree has wrt's structure; its tangent is the product.
@@ -273,7 +270,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const linearize = (f: unknown, given?: WrtOptions) => {
     const m = metaOf(f, 'linearize')
     const options = wrtOptions(given, 'linearize')
-    const j = pushed(m, options.wrt)
+    const j = pushed(m, 'linearize', options.wrt)
     return (primals: unknown): readonly [value: unknown, derivative: Callable] => {
       const list = spread(m, primals)
       const { leaves, def } = readArgs(m, list)
@@ -302,9 +299,10 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     return make({
       name: `vmap(${m.name})`,
       arity: m.arity,
+      ...(m.most && { most: m.most }),
       ...(m.declared && { declared: batchedDeclaration(m.declared, options.inAxes) }),
       body: (args, _fresh) => {
-        const { nodes, def } = liftTree(args, 'arguments')
+        const { nodes, def } = liftList(args, 'arguments')
         const mapped = mappedLeaves(def, options.inAxes)
         const over = nodes.filter((_, i) => mapped[i])
         const sizes = new Set(over.map((n) => n.shape[0]))
@@ -327,12 +325,12 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   }
 
   /** Rows of basis vectors pushed or pulled at once; blocks [...out, ...in] for each pair of leaves. */
-  const jacobian = (kind: 'fwd' | 'rev', m: Meta, { wrt: path, chunk }: JacOptions): Callable =>
+  const jacobian = (kind: 'fwd' | 'rev', m: Meta, { wrt: path, chunk }: JacOptions, op = `jac${kind}`): Callable =>
     make(
-      derived(m, `jac${kind}`, (args, fresh) =>
+      derived(m, op, (args, fresh) =>
         onFresh(args, fresh, (a, leaves, def) => {
-          const s = select(def, path, `jac${kind}`)
-          const wrt = activeLeaves(leaves, s, `jac${kind}`, path !== undefined)
+          const s = select(def, path, op)
+          const wrt = activeLeaves(leaves, s, op, path !== undefined)
           const out = liftTree(m.body(a, true), `the result of ${m.name}`)
           const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt, chunk) : reverseBlocks(out.nodes, wrt, chunk)
           return unflatten(
@@ -390,7 +388,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   const jacrev = (f: unknown, given?: JacOptions): Callable => jacobian('rev', metaOf(f, 'jacrev'), jacOptions(given, 'jacrev'))
   const hessian = (f: unknown, given?: JacOptions): Callable => {
     const options = jacOptions(given, 'hessian')
-    return jacobian('fwd', gradMeta(metaOf(f, 'hessian'), { wrt: options.wrt }), options)
+    return jacobian('fwd', gradMeta(metaOf(f, 'hessian'), { wrt: options.wrt }), options, 'hessian')
   }
 
   return { grad, valueAndGrad, jvp, vjp, hvp, linearize, vmap, jacfwd, jacrev, hessian }

@@ -1,8 +1,7 @@
-/** The memory of one CPU backend: one WebAssembly.Memory, one table of kernels, one region of scratch for the running call. */
+/** The memory of one CPU backend: one region of scratch for the running call, over WebAssembly's memory or an ordinary buffer. */
 import { raise } from '../../core/explain.js'
-import { Module, OP } from './wasm/encoder.js'
+import { type Engine, PAGE } from './engine.js'
 
-const PAGE = 65536
 /** The first page stays unused, so that no buffer has address 0. */
 const BASE = PAGE
 
@@ -20,6 +19,9 @@ export interface CpuStats {
   /** Bytes copied from inputs into the memory, and out of it to results. */
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Modules of WebAssembly that exist, and slots of the table of their kernels, used and vacant. */
+  readonly modules: number
+  readonly slots: number
 }
 const noStats = (): { -readonly [K in keyof CpuStats]: number } => ({
   calls: 0,
@@ -30,23 +32,32 @@ const noStats = (): { -readonly [K in keyof CpuStats]: number } => ({
   memoryBytes: 0,
   bytesIn: 0,
   bytesOut: 0,
+  modules: 0,
+  slots: 0,
 })
 
+/** Leaves no bytes to views of a buffer that was replaced, as WebAssembly does: a view that nobody remakes then keeps nothing alive. */
+const detach = (buffer: ArrayBuffer): void => {
+  if (typeof structuredClone === 'function') structuredClone(buffer, { transfer: [buffer] })
+}
+
 export class Arena {
-  readonly memory = new WebAssembly.Memory({ initial: 2 })
-  readonly table = new WebAssembly.Table({ initial: 64, element: 'anyfunc' })
-  private kernels = 0
   /** Where the next (nested) call's region begins. */
   top = BASE
   /** The program whose image lies at the bottom region now. */
   owner: object | undefined
-  private driver: ((steps: number, count: number) => void) | undefined
 
   readonly stats = noStats()
-  private current = this.memory.buffer as ArrayBuffer
-  private size = this.memory.buffer.byteLength
+  private current: ArrayBuffer
+  private size: number
 
-  constructor(readonly maxBytes: number) {
+  /** Without an engine the memory is an ordinary buffer, for kernels in JavaScript. */
+  constructor(
+    readonly maxBytes: number,
+    readonly engine: Engine | undefined,
+  ) {
+    this.current = (engine?.memory.buffer as ArrayBuffer | undefined) ?? new ArrayBuffer(2 * PAGE)
+    this.size = this.current.byteLength
     this.stats.memoryBytes = this.size
   }
 
@@ -62,58 +73,36 @@ export class Arena {
   private grow(end: number): void {
     const have = this.size
     if (end > this.maxBytes) raise({ _tag: 'OutOfMemory', backend: 'cpu', neededBytes: end, limitBytes: this.maxBytes })
-    const want = Math.min(Math.max(end, have + (have >> 1)), Math.max(end, this.maxBytes))
+    const want = Math.min(Math.max(end, Math.floor(1.5 * have)), Math.max(end, this.maxBytes))
     try {
-      this.memory.grow(Math.ceil((want - have) / PAGE))
+      this.extend(want)
     } catch {
       try {
-        this.memory.grow(Math.ceil((end - have) / PAGE))
+        this.extend(end)
       } catch {
         raise({ _tag: 'OutOfMemory', backend: 'cpu', neededBytes: end, limitBytes: have })
       }
     }
-    this.current = this.memory.buffer as ArrayBuffer
     this.size = this.current.byteLength
     this.stats.growths++
     this.stats.memoryBytes = this.size
   }
-
-  /** Puts kernels into the table: their indices. */
-  install(module: Module, names: readonly string[], imports: WebAssembly.ModuleImports = {}): number[] {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), {
-      env: { memory: this.memory, table: this.table },
-      js: imports,
-    })
-    return names.map((name) => {
-      if (this.kernels >= this.table.length) this.table.grow(this.table.length)
-      this.table.set(this.kernels, exports[name] as () => void)
-      return this.kernels++
-    })
+  private extend(bytes: number): void {
+    const { current, engine } = this
+    if (engine !== undefined) {
+      engine.memory.grow(Math.ceil((bytes - current.byteLength) / PAGE))
+      this.current = engine.memory.buffer as ArrayBuffer
+    } else {
+      const larger = new ArrayBuffer(Math.ceil(bytes / PAGE) * PAGE)
+      new Uint8Array(larger).set(new Uint8Array(current))
+      detach(current)
+      this.current = larger
+    }
   }
 
   /** Runs `count` steps of a step table: pairs (kernel, record). */
   run(steps: number, count: number): void {
-    this.driver ??= makeDriver(this.memory, this.table)
     this.stats.kernelCalls += count
-    this.driver(steps, count)
+    this.engine!.run(steps, count)
   }
-}
-
-/** run(steps, count): for each pair (kernel, record) call_indirect the kernel with its record. */
-const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): ((steps: number, count: number) => void) => {
-  const m = new Module()
-  m.importMemory({ min: 1 })
-  m.importTable({ min: 1 })
-  const f = m.func('run', ['i32', 'i32'])
-  const [at, count] = [f.param(0), f.param(1)]
-  f.block((done) => {
-    f.op(OP.i32_eqz, count).brIf(done)
-    f.loop((again) => {
-      f.get(at).i32Load(4).get(at).i32Load(0).callIndirect(['i32'])
-      f.op(OP.i32_add, at, 8).set(at)
-      f.op(OP.i32_sub, count, 1).localTee(count).brIf(again)
-    })
-  })
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory, table } })
-  return exports.run as (steps: number, count: number) => void
 }

@@ -1,9 +1,11 @@
 /** A program made ready: its image, the views through which it is fed and read, and the call. */
 import { itemBytes } from '../../core/aval.js'
 import type { Executable, Explanation } from '../../core/backend.js'
+import { raise } from '../../core/explain.js'
 import { allocate, type TypedArray, viewOf } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
+import { planBytes, ROOM } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
@@ -38,40 +40,87 @@ const literalsOf = (ir: Ir): Uint8Array => {
   return new Uint8Array(buffer)
 }
 
-export class CpuExecutable implements Executable {
-  private readonly image: Image
-  private readonly segments: readonly Segment[]
-  private readonly constants: Uint8Array
+/** What a program is run with; an executable that was disposed has none of it. */
+export interface Making {
+  readonly program: Program
+  readonly ir: Ir
+  readonly plan: Plan
+  readonly installed: readonly Installed[]
+  /** Fills the program's memory with NaN before each run. */
+  readonly poison: boolean
+  readonly explain: () => Explanation
+  /** Gives back what was made for it. */
+  readonly release: () => void
+}
+/** The same, laid out. */
+interface Parts extends Making {
+  readonly image: Image
+  readonly segments: readonly Segment[]
+  readonly constants: Uint8Array
   /** The image's words at the base where they were put last. */
-  private readonly words: Int32Array<ArrayBuffer>
+  readonly words: Int32Array<ArrayBuffer>
+  /** Records of steps in JavaScript, by step. */
+  readonly records: readonly (Int32Array | undefined)[]
+}
+const partsOf = (of: Making): Parts => {
+  const { plan, installed, ir } = of
+  const image = layOut(plan, installed, ir)
+  const words = image.words.slice()
+  const segments = segmentsOf(plan, installed)
+  const records: (Int32Array | undefined)[] = []
+  for (const s of segments)
+    if (s.kind === 'js') records[s.step] = words.subarray(image.recordOf[s.step]!, image.recordOf[s.step + 1] ?? image.stepTable)
+  return { ...of, image, segments, constants: literalsOf(ir), words, records }
+}
+
+/** Bytes that are poisoned behind a program's own: what a kernel reads past its end. */
+const GUARD = 4096
+
+export class CpuExecutable implements Executable {
+  private of: Parts | undefined
   private base = -1
   private buffer: ArrayBuffer | undefined
   private inputViews: (TypedArray | undefined)[] = []
   private capturedViews: TypedArray[] = []
   private outputViews: TypedArray[] = []
   private views: Views | undefined
+  /** Where the image lies in the memory. */
+  private wordsAt: Int32Array | undefined
+  private constantsAt: Uint8Array | undefined
+  /** Runs on the stack: a kernel in JavaScript may run, and dispose, this very executable. */
+  private running = 0
+  private disposed = false
+  readonly bytes: number
 
   constructor(
-    private readonly program: Program,
-    private readonly ir: Ir,
-    private readonly plan: Plan,
-    private readonly installed: readonly Installed[],
+    of: Making,
     private readonly arena: Arena,
-    readonly explain: () => Explanation,
   ) {
-    this.image = layOut(plan, installed, ir)
-    this.words = this.image.words.slice()
-    this.segments = segmentsOf(plan, installed)
-    this.constants = literalsOf(ir)
+    const parts = partsOf(of)
+    this.of = parts
+    const { image, constants } = parts
+    const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
+    const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
+    // A value stands for its node too.
+    const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
+    this.bytes = ROOM * objects + 4 * words + constants.length + planBytes(of.plan)
+  }
+
+  private gone(): never {
+    return raise({ _tag: 'BadInput', where: 'cpu', reason: 'this executable was disposed.', fix: 'prepare the program again.' })
+  }
+  explain(): Explanation {
+    return (this.of ?? this.gone()).explain()
   }
 
   /** Puts the image (records, step table, literals) at a base, unless it lies there already. */
-  private settle(base: number): void {
-    const { arena, image } = this
+  private settle(of: Parts, base: number): void {
+    const { arena } = this
+    const { image, plan, program, ir } = of
     arena.reserve(base + image.bytes)
     if (this.base === base && this.buffer === arena.buffer && arena.owner === this) return
     if (this.base !== base) {
-      for (const r of image.relocations) this.words[r] = image.words[r]! + base
+      for (const r of image.relocations) of.words[r] = image.words[r]! + base
       this.base = base
       this.buffer = undefined
       arena.owner = undefined
@@ -80,31 +129,55 @@ export class CpuExecutable implements Executable {
       const { buffer } = arena
       this.buffer = buffer
       this.views = new Views(buffer)
-      const at = (storage: number): number => base + image.arena + this.plan.storages[storage]!.offset
-      this.inputViews = this.program.inputs.map((x, i) => {
-        const s = this.plan.inputs[i]!
+      this.wordsAt = new Int32Array(buffer, base, of.words.length)
+      this.constantsAt = new Uint8Array(buffer, base + image.constants, of.constants.length)
+      const at = (storage: number): number => base + image.arena + plan.storages[storage]!.offset
+      this.inputViews = program.inputs.map((x, i) => {
+        const s = plan.inputs[i]!
         return s < 0 ? undefined : viewOf(x.dtype, buffer, at(s), x.aval.size)
       })
-      this.capturedViews = this.ir.captured.map((c, i) => viewOf(c.tensor.dtype, buffer, at(this.plan.captured[i]!), c.tensor.data.length))
-      this.outputViews = this.program.outputs.map((o, i) => {
-        const { storage, offset } = this.plan.outputs[i]!
+      this.capturedViews = ir.captured.map((c, i) => viewOf(c.tensor.dtype, buffer, at(plan.captured[i]!), c.tensor.data.length))
+      this.outputViews = program.outputs.map((o, i) => {
+        const { storage, offset } = plan.outputs[i]!
         return viewOf(o.dtype, buffer, at(storage) + offset, o.aval.size)
       })
     }
     if (arena.owner !== this) {
-      new Int32Array(arena.buffer, base, this.words.length).set(this.words)
-      new Uint8Array(arena.buffer, base + image.constants, this.constants.length).set(this.constants)
+      this.wordsAt!.set(of.words)
+      this.constantsAt!.set(of.constants)
       arena.owner = this
     }
   }
 
   run(inputs: readonly TypedArray[], into?: readonly TypedArray[], accumulate = false): readonly TypedArray[] {
+    const of = this.of ?? this.gone()
     const { arena } = this
-    const { stats } = arena
     const base = arena.top
-    this.settle(base)
+    this.settle(of, base)
+    if (of.poison) this.fill(of, base)
+    this.read(of, inputs)
+    this.running++
+    arena.top = base + of.image.bytes
+    let done = false
+    try {
+      this.steps(of, base)
+      done = true
+    } finally {
+      arena.top = base
+      this.running--
+      if (!done && this.disposed) this.dispose()
+    }
+    if (this.base !== base || this.buffer !== arena.buffer) this.settle(of, base)
+    const results = into === undefined ? this.results(of) : this.write(into, accumulate)
+    if (this.disposed) this.dispose()
+    return results
+  }
+
+  /** Copies what the program reads into its memory. */
+  private read(of: Parts, inputs: readonly TypedArray[]): void {
+    const { stats } = this.arena
     stats.calls++
-    const { inputViews, capturedViews, segments } = this
+    const { inputViews, capturedViews } = this
     for (let i = 0; i < inputViews.length; i++) {
       const v = inputViews[i]
       if (v === undefined) continue
@@ -114,34 +187,31 @@ export class CpuExecutable implements Executable {
     for (let i = 0; i < capturedViews.length; i++) {
       const v = capturedViews[i]!
       stats.bytesIn += v.byteLength
-      copy(v, this.ir.captured[i]!.tensor.data)
+      copy(v, of.ir.captured[i]!.tensor.data)
     }
-    arena.top = base + this.image.bytes
-    try {
-      for (let i = 0; i < segments.length; i++) {
-        const s = segments[i]!
-        if (s.kind === 'wasm') arena.run(base + 4 * this.image.stepTable + 8 * s.start, s.count)
-        else {
-          this.runJs(s.step)
-          // A kernel may have run compiled functions, even this very one, further up in the memory.
-          if (this.base !== base || this.buffer !== arena.buffer) this.settle(base)
-        }
+  }
+  private steps(of: Parts, base: number): void {
+    const { arena } = this
+    const { segments, image } = of
+    for (let i = 0; i < segments.length; i++) {
+      const s = segments[i]!
+      if (s.kind === 'wasm') arena.run(base + 4 * image.stepTable + 8 * s.start, s.count)
+      else {
+        this.runJs(of, s.step)
+        // A kernel may have run compiled functions, even this very one, further up in the memory.
+        if (this.base !== base || this.buffer !== arena.buffer) this.settle(of, base)
       }
-    } finally {
-      arena.top = base
     }
-    if (this.base !== base || this.buffer !== arena.buffer) this.settle(base)
-    return into === undefined ? this.results() : this.write(into, accumulate)
   }
 
   /** The results as arrays that nothing else holds. */
-  private results(): readonly TypedArray[] {
+  private results(of: Parts): readonly TypedArray[] {
     const { stats } = this.arena
     const outs = this.outputViews
     const made: TypedArray[] = []
     for (let i = 0; i < outs.length; i++) {
       const v = outs[i]!
-      const y = allocate(this.program.outputs[i]!.dtype, v.length)
+      const y = allocate(of.program.outputs[i]!.dtype, v.length)
       copy(y, v)
       stats.arrays++
       stats.arrayBytes += v.byteLength
@@ -163,20 +233,35 @@ export class CpuExecutable implements Executable {
     return into
   }
 
-  private runJs(step: number): void {
-    const { installed, plan, image, arena } = this
-    const run = installed[plan.steps[step]!.kernel]!.run!
+  private runJs(of: Parts, step: number): void {
+    const { arena } = this
+    const run = of.installed[of.plan.steps[step]!.kernel]!.run!
     if (this.views?.buffer !== arena.buffer) this.views = new Views(arena.buffer)
-    const from = image.recordOf[step]!
     arena.stats.kernelCalls++
-    run(this.words.subarray(from, from + 4096), this.views!)
+    run(of.records[step]!, this.views!)
   }
 
+  /** Every byte of arena and scratch is 0xff: NaN as a float, -1 as an integer, neither true nor false. */
+  private fill({ image }: Parts, base: number): void {
+    const { buffer } = this.arena
+    const [from, to] = [base + image.arena, Math.min(base + image.bytes + GUARD, buffer.byteLength)]
+    new Uint8Array(buffer, from, to - from).fill(0xff)
+  }
+
+  /** Gives back all that is held; after the run that is on the stack, where there is one. */
   dispose(): void {
+    this.disposed = true
+    const { of } = this
+    if (of === undefined || this.running > 0) return
     if (this.arena.owner === this) this.arena.owner = undefined
+    this.of = undefined
     this.buffer = undefined
+    this.views = undefined
+    this.wordsAt = undefined
+    this.constantsAt = undefined
     this.inputViews = []
     this.capturedViews = []
     this.outputViews = []
+    of.release()
   }
 }

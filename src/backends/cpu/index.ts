@@ -1,24 +1,26 @@
 /** The CPU backend: plans run as WebAssembly SIMD kernels made at run time, or as plain JavaScript where there is no SIMD. */
 import { itemBytes } from '../../core/aval.js'
-import type { SyncBackend } from '../../core/backend.js'
+import type { Explanation, SyncBackend } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { KernelTable } from '../../core/facets.js'
 import { flagOf, type Names, optionsOf } from '../../core/given.js'
 import { Identities } from '../../core/identity.js'
 import { lowerProgram } from '../../core/lowered.js'
+import type { Program } from '../../core/program.js'
 import { KernelNames } from '../plan/body.js'
-import { type CacheInfo, PlanCache } from '../plan/cache.js'
+import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
-import { buildIr } from '../plan/ir.js'
+import { buildIr, type Ir } from '../plan/ir.js'
 import type { Pass } from '../plan/passes.js'
-import { makePlan } from '../plan/plan.js'
+import { makePlan, type Plan } from '../plan/plan.js'
 import { verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
+import { Engine } from './engine.js'
 import { CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
-import { Kernels } from './kernels.js'
-import { simd } from './wasm/features.js'
+import { type Installed, Kernels } from './kernels.js'
+import { noSimd } from './wasm/features.js'
 
 export type { CpuStats } from './arena.js'
 
@@ -30,7 +32,9 @@ export interface CpuOptions {
   readonly simd?: boolean
   /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
   readonly verify?: boolean
-  /** Bytes that cached plans may take (default 256 MiB). */
+  /** Fill a program's memory with NaN before each run, so that a test sees what is read before it is written (default: off). */
+  readonly poison?: boolean
+  /** Bytes that cached plans and their code may take (default 32 MiB); what a compiled function holds is kept while it is. */
   readonly cacheBytes?: number
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
   readonly kernels?: KernelTable
@@ -39,51 +43,112 @@ export interface CpuOptions {
 /** The CPU backend, with figures of its plan cache and its allocator. */
 export interface CpuBackend extends SyncBackend {
   readonly cache: () => CacheInfo
+  /** Forgets all plans, their code, and by what it knew them. Compiled functions keep theirs. */
   readonly clearCache: () => void
   /** Bytes of memory taken from the engine so far; never shrinks. */
   readonly memoryBytes: () => number
-  /** Kernels installed so far. */
+  /** Kernels that exist now: of cached plans and of compiled functions. */
   readonly kernels: () => number
   /** What was allocated, called and copied so far; a snapshot. */
   readonly stats: () => CpuStats
 }
 
-const cpuOptions: Names<CpuOptions> = { memoryBytes: true, simd: true, verify: true, cacheBytes: true, kernels: true }
+const cpuOptions: Names<CpuOptions> = { memoryBytes: true, simd: true, verify: true, poison: true, cacheBytes: true, kernels: true }
 const MAX_BYTES = 65535 * 65536
 
 const now = (): number => performance.now()
 
+/** A plan and what runs it. */
+interface Ready {
+  readonly plan: Plan
+  readonly installed: readonly Installed[]
+}
+/** What a program that may still run holds of its kernels. */
+interface Pin {
+  readonly installed: readonly Installed[]
+}
+/** Bytes of an entry of a Map with a short text for its key, about. */
+const ENTRY_BYTES = 192
+
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
 export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
-  const vector = options.simd ?? simd()
-  if (vector && !simd())
-    raise({ _tag: 'Unsupported', backend: 'cpu', what: 'this engine has no WebAssembly SIMD', fix: 'cpu({ simd: false })' })
+  const lacking = noSimd()
+  if (options.simd === true && lacking !== undefined)
+    raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
+  const vector = options.simd ?? lacking === undefined
+  const fallback = options.simd === undefined && lacking !== undefined ? `kernels in plain JavaScript: ${lacking}.` : undefined
   const name = 'cpu'
-  const arena = new Arena(maxBytes)
+  const arena = new Arena(maxBytes, vector ? new Engine() : undefined)
   const facets = cpuFacets(options.kernels)
-  const kernels = new Kernels(arena, vector, facets)
-  const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
-  const ids = new Identities()
-  const names = new KernelNames(ids)
+  const kernels = new Kernels(arena, facets)
+  const cacheBytes = options.cacheBytes ?? CACHE_BYTES
+  const cache = new PlanCache<Ready>(
+    cacheBytes,
+    (r) => planBytes(r.plan),
+    (r) => kernels.release(r.installed, 'cached'),
+    () => kernels.cachedBytes,
+  )
+  // What keys are made of: equal keys mean equal plans as long as these live, so all is forgotten together.
+  let ids = new Identities()
+  let names = new KernelNames(ids)
+  let preparing = 0
+  let due = false
+  /** Not while a program is being prepared: rules and lowerings of a user's may ask for it, and keys that were made would mean other things. */
+  const clear = (): void => {
+    due = preparing > 0
+    if (due) return
+    cache.clear()
+    kernels.clear()
+    ids = new Identities()
+    names = new KernelNames(ids)
+  }
+  // Compiled functions that nobody disposed: the engine says when they are gone.
+  const forgotten = new FinalizationRegistry<Pin>((pin) => kernels.release(pin.installed, 'live'))
   const without = new Set(options.without)
   const limits = { without, nodes: 512, buffers: 32, dtypes: ['f64', 'f32', 'i32', 'bool'], memoryBytes: maxBytes }
+  const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
+    cache.get(ir.key, () => {
+      const plan = makePlan(ir, limits, names)
+      if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
+      return { plan, installed: kernels.install(plan, 'cached') }
+    })
+  const prepared = (given: Program): CpuExecutable => {
+    const t = now()
+    const program = lowerProgram(given, facets.lowerings)
+    const ir = buildIr(program, ids, without)
+    const { made, cached } = planned(ir)
+    const { plan, installed } = made
+    verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
+    const planMs = now() - t
+    const pin: Pin = { installed }
+    const explain = (): Explanation => ({
+      ...explainPlan({ backend: name, program, ir, plan, planMs, cached }),
+      ...(fallback !== undefined && { fallback }),
+    })
+    const release = (): void => {
+      forgotten.unregister(pin)
+      kernels.release(installed, 'live')
+    }
+    const executable = new CpuExecutable({ program, ir, plan, installed, poison: options.poison === true, explain, release }, arena)
+    kernels.hold(installed, 'live')
+    forgotten.register(executable, pin, pin)
+    return executable
+  }
   return {
     kind: 'sync',
     name,
     prepare: (given) => {
-      const t = now()
-      const program = lowerProgram(given, facets.lowerings)
-      const ir = buildIr(program, ids, without)
-      const { plan, cached } = cache.get(ir.key, () => makePlan(ir, limits, names))
-      verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
-      if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
-      const installed = kernels.install(plan)
-      const planMs = now() - t
-      return new CpuExecutable(program, ir, plan, installed, arena, () => explainPlan({ backend: name, program, ir, plan, planMs, cached }))
+      if (ENTRY_BYTES * ids.size + kernels.namedBytes > Math.max(cacheBytes / 8, 2 ** 20)) clear()
+      preparing++
+      try {
+        return prepared(given)
+      } finally {
+        if (--preparing === 0 && due) clear()
+      }
     },
     cache: () => cache.info(),
-    clearCache: () => cache.clear(),
+    clearCache: clear,
     memoryBytes: () => arena.buffer.byteLength,
     kernels: () => kernels.size,
     stats: () => ({ ...arena.stats }),
@@ -100,11 +165,12 @@ const shared = /*#__PURE__*/ sharedByOptions<CpuOptions, CpuBackend>(makeCpu)
  */
 export const cpu = (given?: CpuOptions): CpuBackend => {
   const options = optionsOf(given, cpuOptions, 'cpu')
-  const { memoryBytes, simd: vector, verify, cacheBytes, kernels } = options
+  const { memoryBytes, simd: vector, verify, poison, cacheBytes, kernels } = options
   bytesOf(memoryBytes, 'memoryBytes', 'cpu')
   bytesOf(cacheBytes, 'cacheBytes', 'cpu')
   flagOf(vector, 'simd', 'cpu')
   flagOf(verify, 'verify', 'cpu')
+  flagOf(poison, 'poison', 'cpu')
   kernelsOf(kernels, 'cpu')
   return shared(options)
 }

@@ -14,6 +14,15 @@ import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
 import { loopScratchBytes } from './wasm/totals.js'
 
+/** Code that is freed as a whole: a module, which lives as long as one of its kernels, or a function in JavaScript. */
+interface Code {
+  readonly bytes: number
+  readonly module: boolean
+  /** Kernels that exist, and those that a cached plan needs. */
+  kernels: number
+  cached: number
+}
+
 /** A kernel made ready. `run` is absent for one that lies in the table at `index`. */
 export interface Installed {
   readonly index: number
@@ -22,8 +31,17 @@ export interface Installed {
   /** Order of the arguments in the record, when it is not the primitive's. */
   readonly order?: readonly number[]
 }
+/** One that is counted: how many cached plans and how many programs that may still run need it. */
+interface Held extends Installed {
+  readonly key: string
+  readonly code: Code
+  cached: number
+  live: number
+}
+/** What needs a kernel. */
+export type Holder = 'cached' | 'live'
+
 const noScratch = (): number => 0
-const inJs = (run: Run): Installed => ({ index: 0, run, scratch: noScratch })
 
 type Run = NonNullable<Installed['run']>
 type Array = OpaqueKernel['args'][0]
@@ -36,7 +54,7 @@ const byMeaning =
     const array = (a: Array) => ({
       shape: a.shape,
       dtype: a.dtype,
-      data: viewOf(a.dtype, views.buffer, record[w++]!, sizeOf(a.shape)),
+      data: viewOf(a.dtype, views.buffer, record[w++]! >>> 0, sizeOf(a.shape)),
     })
     const outs = k.results.map(array)
     // An accumulator is the first result already: the same memory.
@@ -49,8 +67,8 @@ const byCall =
   (k: OpaqueKernel, f: KernelFunction, arena: Arena): Run =>
   (record) => {
     let w = 0
-    const view = (a: Array) => viewOf(a.dtype, arena.buffer, record[w++]!, sizeOf(a.shape))
-    const addresses = k.results.map(() => record[w++]!)
+    const view = (a: Array) => viewOf(a.dtype, arena.buffer, record[w++]! >>> 0, sizeOf(a.shape))
+    const addresses = k.results.map(() => record[w++]! >>> 0)
     const args = k.args.map((a, i): NDArray => {
       const data = i === k.inPlace ? viewOf(a.dtype, arena.buffer, addresses[0]!, sizeOf(a.shape)) : view(a)
       return { shape: a.shape, dtype: a.dtype, data: data.slice() }
@@ -62,67 +80,162 @@ const byCall =
     })
   }
 
+/** Beside its code, a module takes four to five pages (V8: tables of jumps, an instance, what is reserved); code is compiled to about three times its bytes. */
+const moduleBytes = (bytes: number): number => 20_480 + 3 * bytes
+const FUNCTION_BYTES = 1024
+/** V8 maps two regions for a module, and ends the process where the system has no more (65,530 on Linux, for all that a process does). */
+const MODULES = 28_000
+/** Text and numbers by which kernels are known, about. */
+const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.ops.length : 256)
+
 export class Kernels {
-  private readonly byKey = new Map<string, Installed>()
+  private readonly byKey = new Map<string, Held>()
+  private count = 0
+  private cached = 0
+  private named = 0
   constructor(
     private readonly arena: Arena,
-    private readonly vector: boolean,
     private readonly facets: CpuFacets,
   ) {}
+  /** Kernels that exist. */
   get size(): number {
-    return this.byKey.size
+    return this.count
+  }
+  /** Bytes of the code that cached plans need, each module once. */
+  get cachedBytes(): number {
+    return this.cached
+  }
+  /** Bytes of the names of all kernels since `clear`. */
+  get namedBytes(): number {
+    return this.named
   }
 
-  /** Every kernel of a plan, new ones compiled together in one module. */
-  install(plan: Plan): readonly Installed[] {
+  /** Every kernel of a plan, new ones compiled together in one module; held for what needs them until `release`. */
+  install(plan: Plan, by: Holder): readonly Installed[] {
     const loops: { readonly key: string; readonly kernel: LoopKernel }[] = []
-    plan.kernels.forEach((kernel, i) => {
-      const key = plan.kernelKeys[i]!
-      if (this.byKey.has(key)) return
-      if (kernel.kind === 'loop' && this.vector) loops.push({ key, kernel })
-      else this.byKey.set(key, this.make(kernel))
-    })
-    // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
-    for (let i = 0; i < loops.length; i += 64) {
-      const group = loops.slice(i, i + 64)
-      const made = emitLoops(
-        group.map((g) => g.kernel),
-        this.facets,
-      )
-      this.arena.install(made.module, made.names, made.imports).forEach((index, j) => {
-        this.byKey.set(group[j]!.key, { index, scratch: loopScratchBytes(group[j]!.kernel) })
+    const made: Held[] = []
+    const { engine } = this.arena
+    try {
+      plan.kernels.forEach((kernel, i) => {
+        const key = plan.kernelKeys[i]!
+        if (this.byKey.has(key)) return
+        if (kernel.kind === 'loop' && engine !== undefined) loops.push({ key, kernel })
+        else made.push(this.make(key, kernel))
+        this.named += nameBytes(kernel)
       })
+      // Loops of one plan are compiled in one module; very many are split, to stay far from engines' size limits.
+      for (let i = 0; i < loops.length; i += 64) {
+        const group = loops.slice(i, i + 64)
+        const { module, names, imports } = emitLoops(
+          group.map((g) => g.kernel),
+          this.facets,
+        )
+        const whole = this.compile(module, names, imports)
+        for (const [j, { key, kernel }] of group.entries())
+          made.push(this.add(key, { index: whole.indices[j]!, scratch: loopScratchBytes(kernel) }, whole.code))
+      }
+    } catch (e) {
+      for (const k of made) this.free(k)
+      throw e
     }
-    return plan.kernelKeys.map((key) => this.byKey.get(key)!)
+    const all = plan.kernelKeys.map((key) => this.byKey.get(key)!)
+    this.hold(all, by)
+    return all
   }
 
-  private make(k: Kernel): Installed {
-    if (k.kind === 'opaque') return this.makeOpaque(k)
-    if (k.kind === 'gemm') {
-      if (!this.vector) return inJs((w, v) => runGemm(k, w, v))
-      const m = new Module()
-      m.importMemory({ min: 1 })
-      emitGemm(m, { type: k.dtype, madd: false, accumulate: k.accumulate }, 'gemm')
-      const [index] = this.arena.install(m, ['gemm'])
-      return { index: index!, scratch: (s) => gemmScratchBytes(k.dtype, s[1]!, s[2]!, s[3]!) }
+  hold(kernels: readonly Installed[], by: Holder): void {
+    for (const k of kernels as readonly Held[]) {
+      k[by]++
+      if (by === 'cached' && k.cached === 1 && k.code.cached++ === 0) this.cached += k.code.bytes
     }
+  }
+  /** What needed these kernels is gone: those that nothing needs any more are freed. */
+  release(kernels: readonly Installed[], by: Holder): void {
+    for (const k of kernels as readonly Held[]) {
+      k[by]--
+      if (by === 'cached' && k.cached === 0 && --k.code.cached === 0) this.cached -= k.code.bytes
+      if (k.cached === 0 && k.live === 0) this.free(k)
+    }
+  }
+  private free(k: Held): void {
+    if (this.byKey.get(k.key) === k) this.byKey.delete(k.key)
+    this.count--
+    if (k.run === undefined) this.arena.engine!.remove(k.index)
+    if (--k.code.kernels === 0 && k.code.module) this.arena.stats.modules--
+  }
+
+  /** A program's part of the code that it needs, where others need it too. */
+  shareOf(kernels: readonly Installed[]): number {
+    return (kernels as readonly Held[]).reduce((n, k) => n + k.code.bytes / (k.code.kernels * Math.max(1, k.live)), 0)
+  }
+
+  /** Forgets by what names kernels are known. Those that are needed stay until they are released. */
+  clear(): void {
+    this.byKey.clear()
+    this.named = 0
+  }
+
+  private add(key: string, kernel: Installed, code: Code): Held {
+    const held: Held = { ...kernel, key, code, cached: 0, live: 0 }
+    code.kernels++
+    this.count++
+    this.byKey.set(key, held)
+    return held
+  }
+  private inJs(key: string, run: Run): Held {
+    return this.add(key, { index: 0, run, scratch: noScratch }, { bytes: FUNCTION_BYTES, module: false, kernels: 0, cached: 0 })
+  }
+  private compile(
+    module: Module,
+    names: readonly string[],
+    imports?: WebAssembly.ModuleImports,
+  ): { readonly indices: readonly number[]; readonly code: Code } {
+    const { stats } = this.arena
+    if (stats.modules >= MODULES)
+      raise({
+        _tag: 'Unsupported',
+        backend: 'cpu',
+        what: `${MODULES} modules of WebAssembly are in use, and engines have no room for more`,
+        fix: 'dispose compiled functions that are not called any more.',
+      })
+    const { indices, bytes } = this.arena.engine!.install(module, names, imports)
+    stats.modules++
+    stats.slots = this.arena.engine!.slots
+    return { indices, code: { bytes: moduleBytes(bytes), module: true, kernels: 0, cached: 0 } }
+  }
+  /** A module with one kernel. */
+  private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch'], order?: readonly number[]): Held {
+    const m = new Module()
+    m.importMemory({ min: 1 })
+    emit(m, 'kernel')
+    const { indices, code } = this.compile(m, ['kernel'])
+    return this.add(key, { index: indices[0]!, scratch, ...(order && { order }) }, code)
+  }
+
+  private make(key: string, k: Kernel): Held {
+    if (k.kind === 'opaque') return this.makeOpaque(key, k)
+    const vector = this.arena.engine !== undefined
+    if (k.kind === 'gemm')
+      return vector
+        ? this.single(
+            key,
+            (m, name) => emitGemm(m, { type: k.dtype, madd: false, accumulate: k.accumulate }, name),
+            (s) => gemmScratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
+          )
+        : this.inJs(key, (w, v) => runGemm(k, w, v))
     for (const o of k.body.ops) this.facets.scalar(o.prim)
-    return inJs((w, v) => runLoop(k, w, v))
+    return this.inJs(key, (w, v) => runLoop(k, w, v))
   }
 
-  private makeOpaque(k: OpaqueKernel): Installed {
+  private makeOpaque(key: string, k: OpaqueKernel): Held {
     const facet = this.facets.of(k.prim)
-    if (facet.kind === 'call') return inJs(byCall(k, facet.f, this.arena))
-    if (facet.kind === 'whole' && this.vector) {
+    if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
+    if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
-      const m = new Module()
-      m.importMemory({ min: 1 })
-      own.emit(m, 'whole')
-      const [index] = this.arena.install(m, ['whole'])
-      return { index: index!, scratch: () => own.scratchBytes, ...(own.order && { order: own.order }) }
+      return this.single(key, own.emit, () => own.scratchBytes, own.order)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
-      return inJs(byMeaning(k))
+      return this.inJs(key, byMeaning(k))
     return raise({
       _tag: 'InternalLaw',
       law: 'the planner does what a facet says',

@@ -1,19 +1,23 @@
 /** Plans by structure: equal expressions share one plan, whichever closure built them. Least recently used first out, bounded in bytes. */
+import { Lru } from '../../core/lru.js'
 import type { Plan } from './plan.js'
 
 export interface CacheInfo {
   readonly hits: number
   readonly misses: number
   readonly plans: number
+  /** Plans and the code that they run. */
   readonly bytes: number
 }
 
-interface Entry {
+/** Bytes that cached plans and their code may take, unless a backend is given another number. */
+export const CACHE_BYTES = 2 ** 25
+
+interface Entry<P> {
   readonly key: Int32Array
   readonly variant: string
   readonly hash: number
-  readonly plan: Plan
-  readonly bytes: number
+  readonly made: P
 }
 
 const hashOf = (key: Int32Array): number => {
@@ -27,50 +31,72 @@ const same = (a: Int32Array, b: Int32Array): boolean => {
   return true
 }
 
-export class PlanCache {
-  /** Insertion order is order of use. */
-  private readonly entries = new Map<number, Entry[]>()
-  private order: Entry[] = []
+/** An engine keeps about as much room beside objects as they take. */
+export const ROOM = 2
+
+/** Resident bytes of a plan, about: its objects as engines lay them out, with words of eight bytes. */
+export const planBytes = (plan: Plan): number => {
+  let operands = 0
+  let axes = 0
+  for (const s of plan.steps) {
+    operands += s.operands.length
+    for (const o of s.operands) axes += o.strides.length
+  }
+  let ops = 0
+  for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4
+  const objects = 200 * plan.steps.length + 72 * operands + 8 * axes + 96 * plan.storages.length + 160 * ops + 256 * plan.kernels.length
+  return ROOM * (1024 + objects)
+}
+
+/** What a backend keeps of a plan, P: the plan itself, or the plan and what was compiled for it. */
+export class PlanCache<P> {
+  private readonly byHash = new Map<number, Entry<P>[]>()
+  private readonly used: Lru<Entry<P>, Entry<P>>
   private hits = 0
   private misses = 0
-  private bytes = 0
-  constructor(private readonly maxBytes: number) {}
+
+  /** `bytesOf` weighs one, `beside` what several share; `dropped` hears of each that leaves. */
+  constructor(
+    maxBytes: number,
+    private readonly bytesOf: (made: P) => number,
+    dropped: (made: P) => void = () => undefined,
+    beside?: () => number,
+  ) {
+    this.used = new Lru<Entry<P>, Entry<P>>(
+      maxBytes,
+      (e) => {
+        const list = this.byHash.get(e.hash)!
+        if (list.length === 1) this.byHash.delete(e.hash)
+        else list.splice(list.indexOf(e), 1) // of equal hash: two or three
+        dropped(e.made)
+      },
+      1,
+      beside,
+    )
+  }
 
   /** `variant` tells plans of one program apart. */
-  get(key: Int32Array, make: () => Plan, variant = ''): { readonly plan: Plan; readonly cached: boolean } {
+  get(key: Int32Array, make: () => P, variant = ''): { readonly made: P; readonly cached: boolean } {
     const hash = hashOf(key)
-    const found = this.entries.get(hash)?.find((e) => e.variant === variant && same(e.key, key))
+    const found = this.byHash.get(hash)?.find((e) => e.variant === variant && same(e.key, key))
     if (found !== undefined) {
       this.hits++
-      this.order.splice(this.order.indexOf(found), 1)
-      this.order.push(found)
-      return { plan: found.plan, cached: true }
+      this.used.get(found)
+      return { made: found.made, cached: true }
     }
     this.misses++
-    const plan = make()
-    const bytes = 4 * key.length + 200 * plan.steps.length
-    const entry = { key, variant, hash, plan, bytes }
-    const list = this.entries.get(hash)
-    if (list === undefined) this.entries.set(hash, [entry])
+    const made = make()
+    const entry = { key, variant, hash, made }
+    const list = this.byHash.get(hash)
+    if (list === undefined) this.byHash.set(hash, [entry])
     else list.push(entry)
-    this.order.push(entry)
-    this.bytes += bytes
-    while (this.bytes > this.maxBytes && this.order.length > 1) this.drop(this.order[0]!)
-    return { plan, cached: false }
-  }
-  private drop(e: Entry): void {
-    this.order.splice(this.order.indexOf(e), 1)
-    const list = this.entries.get(e.hash)!
-    list.splice(list.indexOf(e), 1)
-    if (list.length === 0) this.entries.delete(e.hash)
-    this.bytes -= e.bytes
+    this.used.add(entry, entry, 4 * key.length + this.bytesOf(made))
+    return { made, cached: false }
   }
   clear(): void {
-    this.entries.clear()
-    this.order = []
-    this.bytes = 0
+    this.used.clear()
   }
   info(): CacheInfo {
-    return { hits: this.hits, misses: this.misses, plans: this.order.length, bytes: this.bytes }
+    return { hits: this.hits, misses: this.misses, plans: this.used.size, bytes: this.used.bytes }
   }
 }

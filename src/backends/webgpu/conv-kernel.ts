@@ -9,11 +9,12 @@ import { type Axis, type ConvSizes, convSizes, evenly, forwardAxis, named, upTo,
 import { type Dispatch, floatAt, itemOf, place, SCRATCH, setFloat, type Word } from './dispatch.js'
 import type { Machine, WholeShader } from './kernel.js'
 import { loopDispatches } from './loop.js'
+import { BLOCK, totalsOf } from './sums.js'
 
 /** Sums in registers, and channels of them. Software drivers spill for little, but load at a price: more sums there. */
 const sums = { device: 32, software: 80 } as const
 const channelsAtMost = { device: 8, software: 16 } as const
-/** Terms of one sum in f32: the error grows with this and with the number of parts, not with their product. */
+/** Terms of a part: the error grows with those of a block and with the blocks of a part. */
 const TERMS = 4096
 /** Elements of scratch. */
 const SCRATCH_ELEMENTS = 2 ** 22
@@ -33,7 +34,9 @@ interface Shares {
   /** Parts and channels belong to the workgroup: its loops have one length, and its invocations read one element of y. */
   readonly uniform: boolean
   readonly parts: number
-  /** Rows of y in a part. */
+  /** Stretches of rows of y: how many in a row, how long, how many in a part. */
+  readonly cuts: number
+  readonly span: number
   readonly chunk: number
 }
 
@@ -47,13 +50,16 @@ const share = (s: ConvSizes, machine: Machine): Shares => {
   const uniform = kind === 'software'
   const width = uniform ? [64, 32, 16, 8].reduce((w, n) => (paddedTo(items, n) < paddedTo(items, w) ? n : w)) : 64
   const itemGroups = Math.ceil(items / width)
-  const rows = s.batch * s.y[0]!
+  const columns = s.y[1]!
+  const span = columns <= 2 * BLOCK ? columns : BLOCK
+  const cuts = columns === 0 ? 1 : Math.ceil(columns / span)
+  const rows = s.batch * s.y[0]! * cuts
   const all = blocks * s.groups
-  const wanted = Math.max(machine.fill / (items * all), uniform ? 16 / (itemGroups * all) : 1, (rows * s.y[1]!) / TERMS)
+  const wanted = Math.max(machine.fill / (items * all), uniform ? 16 / (itemGroups * all) : 1, (rows * span) / TERMS)
   const most = Math.min(Math.ceil(wanted), rows, Math.floor(SCRATCH_ELEMENTS / (s.groups * s.outs * s.ins * kh * kw)))
   const chunk = Math.max(1, Math.ceil(rows / Math.max(1, most)))
   const parts = Math.max(1, Math.ceil(rows / chunk))
-  return { taps, channels, blocks, items, itemGroups, width, uniform, parts, chunk }
+  return { taps, channels, blocks, items, itemGroups, width, uniform, parts, cuts, span, chunk }
 }
 
 const lines = (n: number, f: (i: number) => string): string => upTo(n).map(f).join('')
@@ -67,6 +73,10 @@ const text = (h: Shares, down: Axis, across: Axis, [out, x, y]: readonly [Operan
     const value = floatAt(x, `row + ${at}`)
     return within(across) ? value : `select(0.0, ${value}, u32(${at}) < u32(size))`
   }
+  const totals = totalsOf(
+    upTo(h.channels).flatMap((q) => upTo(taps).map((v) => `s${q}_${v}`)),
+    h.chunk * h.span,
+  )
   const who = h.uniform
     ? `  let rest = i32(g) / itemGroups;
   let z = (i32(g) - rest * itemGroups) * ${h.width} + i32(l);
@@ -79,23 +89,28 @@ const text = (h: Shares, down: Axis, across: Axis, [out, x, y]: readonly [Operan
 ${taps === 1 ? '  let zv = z / kw; let v0 = z - zv * kw;\n' : '  let zv = z; let v0 = 0;\n'}  let c = zv / kh; let u = zv - c * kh;
   let l0 = before + v0 * step; let r0 = top + u * drop;
 ${lines(taps, (v) => `  let e${v} = ${v} * step;\n`)}${each((q, v) => `  var s${q}_${v} = 0.0;\n`)}  let first = part * chunk; let last = min(first + chunk, lines);
-  var b = first / rows; var i = first - b * rows;
-  for (var n = first; n < last; n++) {
+  var b = first / (rows * cuts); var i = (first / cuts) % rows; var cut = first % cuts;
+${totals.declared}  for (var n0 = first; n0 < last; n0 += together) {
+  let n1 = min(n0 + together, last);
+  for (var n = n0; n < n1; n++) {
     let r = r0 + i * down;
+    let j0 = cut * span; let j1 = min(j0 + span, columns);
     let row = x + (((b * groups + group) * ins + c) * height + r) * size;
 ${lines(
   h.channels,
   (q) => `    let y${q} = y + (((b * groups + group) * outs + min(q0 + ${q}, outs - 1)) * rows + i) * columns;\n`,
-)}    i++;
+)}    cut++;
+    if (cut == cuts) { cut = 0; i++; }
     if (i == rows) { i = 0; b++; }
-${within(down) ? '' : '    if (r < 0 || r >= height) { continue; }\n'}    for (var j = 0; j < columns; j++) {
+${within(down) ? '' : '    if (r < 0 || r >= height) { continue; }\n'}    for (var j = j0; j < j1; j++) {
       let left = l0 + j * stride;
 ${lines(taps, (v) => `      let x${v} = ${load(v)};\n`)}${lines(
   h.channels,
   (q) => `      { let b = ${floatAt(y, `y${q} + j`)};${lines(taps, (v) => ` s${q}_${v} += x${v} * b;`)} }\n`,
 )}    }
   }
-  let at = out + part * all + (group * outs * ins + c) * kh * kw + u * kw + v0;
+${totals.flush}  }
+${totals.done}  let at = out + part * all + (group * outs * ins + c) * kh * kw + u * kw + v0;
 ${each(
   (q, v) =>
     `  if (q0 + ${q} < outs) { let e = at + (q0 + ${q}) * ins * kh * kw + ${v}; ${setFloat(out, 'e', `${adds ? `${floatAt(out, 'e')} + ` : ''}s${q}_${v}`)} }\n`,
@@ -125,7 +140,10 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
     itemGroups: h.itemGroups,
     parts: h.parts,
     chunk: h.chunk,
-    lines: rows,
+    lines: rows * h.cuts,
+    cuts: h.cuts,
+    span: h.span,
+    together: Math.max(1, Math.floor(BLOCK / Math.max(1, h.span))),
     blocks: h.blocks,
     groups: s.groups,
     ins: s.ins,

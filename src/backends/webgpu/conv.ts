@@ -10,6 +10,7 @@ import type { Operand } from '../plan/step.js'
 import { type Axis, convSizes, evenly, forwardAxis, inputAxes, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
 import { type Dispatch, floatAt, place, placeAt, setFloat, type Word } from './dispatch.js'
 import type { Machine, WholeShader } from './kernel.js'
+import { BLOCK, type Totals, totalsOf } from './sums.js'
 
 const WIDTH = 64
 
@@ -59,8 +60,8 @@ const tileOf = (c: Correlation, machine: Machine): Tile => {
 /** A row of taps is written out where that is short: software drivers take a long row's loads first, and spill them. */
 const MOST_WEIGHTS = 32
 
-/** The sums of one row of taps: what is loaded, then every product. */
-const taps = (c: Correlation, [x, k]: readonly [Operand, Operand], channels: number, columns: number): string => {
+/** The sums of one row of taps: what is loaded, then every product. Rows longer than a block are flushed on the way. */
+const taps = (c: Correlation, [x, k]: readonly [Operand, Operand], [channels, columns]: Tile, flush: string): string => {
   const { columns: a } = c
   const guarded = !within(a)
   const load = (at: string): string => {
@@ -76,8 +77,8 @@ const taps = (c: Correlation, [x, k]: readonly [Operand, Operand], channels: num
             .join(' ')} }\n`,
       )
       .join('')
-  if (a.taps > WRITTEN_OUT || a.taps * channels > MOST_WEIGHTS)
-    return `      for (var v = 0; v < taps; v++) {
+  if (a.taps > WRITTEN_OUT || a.taps * channels > MOST_WEIGHTS) {
+    const row = (from: string, to: string): string => `      for (var v = ${from}; v < ${to}; v++) {
         let e = v * step; let w = at + v * skip;
 ${upTo(columns)
   .map((t) => `        let x${t} = ${load(`o${t} + e`)};\n`)
@@ -85,6 +86,9 @@ ${upTo(columns)
   (t) => `x${t}`,
   (q) => `k${q} + w`,
 )}      }\n`
+    if (a.taps <= BLOCK) return row('0', 'taps')
+    return `      for (var v0 = 0; v0 < taps; v0 += ${BLOCK}) {\n${row('v0', `min(taps, v0 + ${BLOCK})`)}${flush}      }\n`
+  }
   const at = (t: number, v: number): number => t * a.stride + v * a.step
   const places = [...new Set(upTo(a.taps).flatMap((v) => upTo(columns).map((t) => at(t, v))))].sort((x, y) => x - y)
   return places
@@ -98,6 +102,27 @@ ${upTo(columns)
       ),
     )
     .join('')
+}
+
+/** Every row of taps of every channel; where they are many, as many rows as make a block go to the totals together. */
+const rowsOf = (c: Correlation, row: (sums: Totals) => string, names: readonly string[]): string => {
+  const terms = Math.max(1, c.ins * c.rows.taps) * c.columns.taps
+  const sums = totalsOf(names, terms)
+  const body = `      let r = r0 + u * drop;
+${within(c.rows) ? '' : '      if (r < 0 || r >= height) { continue; }\n'}      let row = xb + (c * height + r) * size;
+      let at = c * kIn + u * kRow;
+${row(sums)}`
+  if (terms <= BLOCK) return `  for (var c = 0; c < ins; c++) {\n    for (var u = 0; u < lines; u++) {\n${body}    }\n  }\n`
+  return `${sums.declared}  var nextC = 0; var nextU = 0;
+  for (var n0 = 0; n0 < ins * lines; n0 += together) {
+    let n1 = min(n0 + together, ins * lines);
+    for (var n = n0; n < n1; n++) {
+      let c = nextC; let u = nextU;
+      nextU++;
+      if (nextU == lines) { nextU = 0; nextC++; }
+${body}    }
+${sums.flush}  }
+${sums.done}`
 }
 
 /** What does not change in the loops is named before them: compilers for the CPU leave it where it stands. */
@@ -146,11 +171,13 @@ const dispatchOf = (c: Correlation, operands: readonly Operand[], machine: Machi
     kIn: c.window.in,
     kRow: rows.skip * c.window.row,
     skip: across.skip,
+    together: Math.max(1, Math.floor(BLOCK / Math.max(1, across.taps))),
   }
   const each = (f: (q: number, t: number) => string): string =>
     upTo(channels)
       .flatMap((q) => upTo(columns).map((t) => f(q, t)))
       .join('')
+  const names = upTo(channels).flatMap((q) => upTo(columns).map((t) => `s${q}_${t}`))
   const body = `  let block = i32(g) / perBlock;
   let t = (i32(g) - block * perBlock) * ${WIDTH} + i32(l);
   if (block >= blocks * groups || t >= total) { return; }
@@ -163,14 +190,9 @@ const dispatchOf = (c: Correlation, operands: readonly Operand[], machine: Machi
   let kb = k + group * kGroup;
 ${upTo(channels)
   .map((q) => `  let k${q} = kb + min(q0 + ${q}, outs - 1) * kOut;\n`)
-  .join('')}${fixed(across, columns)}${each((q, t) => `  var s${q}_${t} = 0.0;\n`)}  for (var c = 0; c < ins; c++) {
-    for (var u = 0; u < lines; u++) {
-      let r = r0 + u * drop;
-${within(rows) ? '' : '      if (r < 0 || r >= height) { continue; }\n'}      let row = xb + (c * height + r) * size;
-      let at = c * kIn + u * kRow;
-${taps(c, [x, k], channels, columns)}    }
-  }
-  let yb = y + (b * groups + group) * outs * plane + i * hopDown + j * hop;
+  .join(
+    '',
+  )}${fixed(across, columns)}${names.map((s) => `  var ${s} = 0.0;\n`).join('')}  ${rowsOf(c, (sums) => taps(c, [x, k], [channels, columns], sums.flush), names)}  let yb = y + (b * groups + group) * outs * plane + i * hopDown + j * hop;
 ${each((q, t) => `  if (q0 + ${q} < outs && j + ${t} < results) { let e = yb + (q0 + ${q}) * plane + ${t} * hop; ${setFloat(y, 'e', `${c.accumulate ? `${floatAt(y, 'e')} + ` : ''}s${q}_${t}`)} }\n`)}`
   return { ...named(WIDTH, words, body), groups: perBlock * blocks * c.groups, label }
 }

@@ -32,7 +32,7 @@ export interface WebGpuOptions {
   readonly verify?: boolean
   /** Fill the memory with NaN before every call, so that a kernel that reads what was not written shows (default: off). */
   readonly poison?: boolean
-  /** Bytes that cached plans may take (default 256 MiB). */
+  /** Bytes that cached plans, and pipelines, may take (default 32 MiB). */
   readonly cacheBytes?: number
   /** Kernels of primitives of your own: `definePlugin(...).kernels.webgpu`. */
   readonly kernels?: WebGpuKernelTable

@@ -47,14 +47,26 @@ export interface Making {
   readonly explain: () => Explanation
 }
 
+type Residents = Map<string, Promise<Resident>>
+const free = (residents: Residents): void => {
+  for (const made of residents.values())
+    void made.then(
+      (r) => r.dispose(),
+      () => undefined,
+    )
+}
+/** Programs that nobody disposed: the engine says when they are gone. */
+const forgotten = /*#__PURE__*/ new FinalizationRegistry<Residents>(free)
+
 export class WebGpuExecutable implements AsyncExecutable {
   /** By what is stored as f16. */
-  private readonly residents = new Map<string, Promise<Resident>>()
+  private readonly residents: Residents = new Map()
   private disposed = false
   readonly explain: () => Explanation
 
   private constructor(private readonly of: Making) {
     this.explain = of.explain
+    forgotten.register(this, this.residents, this.residents)
   }
 
   static async make(of: Making): Promise<WebGpuExecutable> {
@@ -225,11 +237,8 @@ export class WebGpuExecutable implements AsyncExecutable {
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
-    for (const made of this.residents.values())
-      void made.then(
-        (r) => r.dispose(),
-        () => undefined,
-      )
+    forgotten.unregister(this.residents)
+    free(this.residents)
   }
 }
 

@@ -4,6 +4,7 @@ import type { Operand } from '../plan/step.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
 import { loopDispatches } from './loop.js'
+import { BLOCK, totalsOf } from './sums.js'
 
 /** C, A and B. */
 type Operands = readonly [Operand, Operand, Operand]
@@ -34,6 +35,16 @@ const GX = 20
 const ADD = 21
 const DOWN = 22
 const WORDS = 23
+
+/** The sums of so many terms, over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
+const inBlocks = (terms: number, sums: readonly string[], inner: (from: string, to: string) => string): string => {
+  if (terms <= BLOCK) return inner('k0', 'k1')
+  const { declared, flush, done } = totalsOf(sums, terms)
+  return `${declared}  for (var block = k0; block < k1; block += ${BLOCK}) {
+  let end = min(k1, block + ${BLOCK});
+${inner('block', 'end')}${flush}  }
+${done}`
+}
 
 /**
  * Words: batch, m, n, k, parts, steps of k in a part, tiles along m, tiles along n; then for C, A and B: place, batch stride, row stride,
@@ -79,7 +90,7 @@ const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
  * A tile of TM x TN results held in registers, operands read straight from memory. Invocations lie in rows of `gx`, and a tile's columns are
  * `gx` apart, so that neighbours read neighbouring columns. Strides, `gx` and whether to add are words: one shader for all orders.
  */
-const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands): string => {
+const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands, terms: number): string => {
   const rows = [...Array(TM).keys()]
   const columns = [...Array(TN).keys()]
   let s = `  let gx = ${word(GX)}; let first = select(${word(7)}, ${word(6)}, ${word(DOWN)} != 0u);
@@ -96,14 +107,15 @@ const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands
   for (const r of rows) s += `  var pa${r} = ${word(A)} + bt * ${word(A + 1)} + min(i0 + ${r}u, M - 1u) * ${word(A + 2)} + k0 * ak;\n`
   for (const c of columns)
     s += `  var pb${c} = ${word(B)} + bt * ${word(B + 1)} + min(j0 + ${c}u * gx, N - 1u) * ${word(B + 3)} + k0 * bk;\n`
-  for (const r of rows) for (const c of columns) s += `  var s${r}_${c} = 0.0;\n`
-  s += '  for (var k = k0; k < k1; k++) {\n'
-  for (const r of rows) s += `    let a${r} = ${floatAt(oa, `pa${r}`)}; pa${r} += ak;\n`
-  for (const c of columns) s += `    let b${c} = ${floatAt(ob, `pb${c}`)}; pb${c} += bk;\n`
-  for (const r of rows) for (const c of columns) s += `    s${r}_${c} += a${r} * b${c};\n`
+  const sums = rows.flatMap((r) => columns.map((c) => `s${r}_${c}`))
+  for (const sum of sums) s += `  var ${sum} = 0.0;\n`
+  let products = ''
+  for (const r of rows) products += `    let a${r} = ${floatAt(oa, `pa${r}`)}; pa${r} += ak;\n`
+  for (const c of columns) products += `    let b${c} = ${floatAt(ob, `pb${c}`)}; pb${c} += bk;\n`
+  for (const r of rows) for (const c of columns) products += `    s${r}_${c} += a${r} * b${c};\n`
+  s += inBlocks(terms, sums, (from, to) => `  for (var k = ${from}; k < ${to}; k++) {\n${products}  }\n`)
   // A loop over rows: stores written out one by one take longer to compile than all the rest.
-  s += `  }
-  let cb = ${word(C)} + bt * ${word(C + 1)} + part * ${word(0)} * M * N;
+  s += `  let cb = ${word(C)} + bt * ${word(C + 1)} + part * ${word(0)} * M * N;
   for (var r = 0u; r < ${TM}u && i0 + r < M; r++) {
     let q = cb + (i0 + r) * ${word(C + 2)} + j0 * ${word(C + 3)};
 `
@@ -116,28 +128,31 @@ const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands
 }
 
 /** Tiles of A and B in workgroup memory: 16 x 16 invocations, each T x T results. */
-const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean): string => {
+const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, terms: number): string => {
   const [a, b] = [orderOf(oa), orderOf(ob)]
   const KT = 16
   const W = 16 * T
   const per = (W * KT) / 256
   let s = who()
   s += `  let ly = i32(l) / 16; let lx = i32(l) % 16;\n  let i0 = i32(tm) * ${W}; let j0 = i32(tn) * ${W};\n`
-  for (let r = 0; r < T; r++) for (let c = 0; c < T; c++) s += `  var s${r}_${c} = 0.0;\n`
-  s += `  for (var kk = k0; kk < k1; kk += ${KT}) {\n`
+  const rows = [...Array(T).keys()]
+  const sums = rows.flatMap((r) => rows.map((c) => `s${r}_${c}`))
+  for (const sum of sums) s += `  var ${sum} = 0.0;\n`
+  let tile = ''
   // Neighbouring invocations read neighbouring elements of memory.
   for (let e = 0; e < per; e++) {
     const flat = `(i32(l) + ${e * 256})`
     const [ai, ak] = a === 'column' ? [`${flat} % ${W}`, `${flat} / ${W}`] : [`${flat} / ${KT}`, `${flat} % ${KT}`]
-    s += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = ${floatAt(oa, element(a, 'ab', A, '(i0 + i)', '(kk + k)'))}; } ta[k * ${W + 1} + i] = x; }\n`
+    tile += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = ${floatAt(oa, element(a, 'ab', A, '(i0 + i)', '(kk + k)'))}; } ta[k * ${W + 1} + i] = x; }\n`
     const [bk, bj] = b === 'column' ? [`${flat} % ${KT}`, `${flat} / ${KT}`] : [`${flat} / ${W}`, `${flat} % ${W}`]
-    s += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = ${floatAt(ob, element(b, 'bb', B, '(kk + k)', '(j0 + j)'))}; } tb[k * ${W + 1} + j] = x; }\n`
+    tile += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = ${floatAt(ob, element(b, 'bb', B, '(kk + k)', '(j0 + j)'))}; } tb[k * ${W + 1} + j] = x; }\n`
   }
-  s += `    workgroupBarrier();\n    for (var k = 0; k < ${KT}; k++) {\n`
-  for (let r = 0; r < T; r++) s += `      let a${r} = ta[k * ${W + 1} + ly + ${16 * r}];\n`
-  for (let c = 0; c < T; c++) s += `      let b${c} = tb[k * ${W + 1} + lx + ${16 * c}];\n`
-  for (let r = 0; r < T; r++) for (let c = 0; c < T; c++) s += `      s${r}_${c} += a${r} * b${c};\n`
-  s += '    }\n    workgroupBarrier();\n  }\n'
+  tile += `    workgroupBarrier();\n    for (var k = 0; k < ${KT}; k++) {\n`
+  for (const r of rows) tile += `      let a${r} = ta[k * ${W + 1} + ly + ${16 * r}];\n`
+  for (const c of rows) tile += `      let b${c} = tb[k * ${W + 1} + lx + ${16 * c}];\n`
+  for (const r of rows) for (const c of rows) tile += `      s${r}_${c} += a${r} * b${c};\n`
+  tile += '    }\n    workgroupBarrier();\n'
+  s += inBlocks(terms, sums, (from, to) => `  for (var kk = ${from}; kk < ${to}; kk += ${KT}) {\n${tile}  }\n`)
   for (let r = 0; r < T; r++)
     for (let c = 0; c < T; c++)
       s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; ${setFloat(oc, 'q', `${accumulate ? `${floatAt(oc, 'q')} + ` : ''}s${r}_${c}`)} } }\n`
@@ -151,7 +166,7 @@ interface Form {
   readonly n: number
   readonly lanes: number
   readonly gx: number
-  readonly text: (operands: Operands, accumulate: boolean) => string
+  readonly text: (operands: Operands, accumulate: boolean, terms: number) => string
 }
 
 /** Tiles in registers that are worth a shader. Software pays by the load, hardware by the invocation that waits. */
@@ -185,13 +200,19 @@ const inRegisters = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
     }
   }
   const { gx, tile } = best!
-  return { m: (tile[0] * lanes) / gx, n: tile[1] * gx, lanes, gx, text: (operands) => registers(tile[0], tile[1], lanes, operands) }
+  return {
+    m: (tile[0] * lanes) / gx,
+    n: tile[1] * gx,
+    lanes,
+    gx,
+    text: (operands, _, terms) => registers(tile[0], tile[1], lanes, operands, terms),
+  }
 }
 
 const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
   if (!(machine.lanes > 1 && s.m >= 32 && s.n >= 32 && s.k >= 16)) return inRegisters(s, a, b, machine)
   const T = s.batch * s.m * s.n >= 64 * 64 * 128 ? 4 : 2
-  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (operands, accumulate) => tiled(operands, T, accumulate) }
+  return { m: 16 * T, n: 16 * T, lanes: 256, gx: 16, text: (operands, accumulate, terms) => tiled(operands, T, accumulate, terms) }
 }
 
 /** Dispatches of C = A B or C += A B. */
@@ -215,7 +236,7 @@ export const gemmDispatches = (
     return {
       dispatches: [
         {
-          wgsl: form.text([c, a, b], kernel.accumulate),
+          wgsl: form.text([c, a, b], kernel.accumulate, chunk),
           words: record(shape, 1, k, form, tiles, operands, kernel.accumulate),
           groups,
           label: 'gemm',
@@ -243,7 +264,7 @@ export const gemmDispatches = (
   return {
     dispatches: [
       {
-        wgsl: form.text([partial, a, b], false),
+        wgsl: form.text([partial, a, b], false, chunk),
         words: record(shape, parts, chunk, form, tiles, [partial, a, b], false),
         groups,
         label: 'gemm',

@@ -5,7 +5,7 @@ import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../co
 import { Identities } from '../../core/identity.js'
 import { lowerProgram } from '../../core/lowered.js'
 import { KernelNames } from '../plan/body.js'
-import { type CacheInfo, PlanCache } from '../plan/cache.js'
+import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
 import { type Stored, storedKey } from '../plan/halves.js'
 import { buildIr } from '../plan/ir.js'
@@ -29,6 +29,7 @@ export type { DeviceStats } from './memory.js'
 /** The WebGPU backend, with figures of its plan cache and of its device. */
 export interface WebGpuBackend extends AsyncBackend {
   readonly cache: () => CacheInfo
+  /** Forgets all plans, their pipelines, and by what it knew them. Compiled functions keep theirs. */
   readonly clearCache: () => void
   /** What was asked of the device so far. */
   readonly stats: () => Readonly<DeviceStats>
@@ -68,6 +69,9 @@ const optionsIn = (given: WebGpuOptions | undefined): WebGpuOptions => {
   return options
 }
 
+/** Primitives, parameters and texts that are numbered before all is numbered anew. */
+const IDS = 1 << 16
+
 const f64Message = 'WGSL has no f64'
 
 /** Every value of the program has a dtype that the device has. */
@@ -95,13 +99,23 @@ const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
 /** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
   const options = optionsIn(given)
-  const cache = new PlanCache(options.cacheBytes ?? 2 ** 28)
-  const ids = new Identities()
-  const names = new KernelNames(ids)
+  const cacheBytes = options.cacheBytes ?? CACHE_BYTES
+  const cache = new PlanCache<Plan>(cacheBytes, planBytes)
+  // What keys are made of: equal keys mean equal plans within one generation. Programs that live on still plan with keys of their own.
+  let ids = new Identities()
+  let names = new KernelNames(ids)
+  let generation = 0
   const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
   let opening: Promise<Device> | undefined
+  const clear = (): void => {
+    cache.clear()
+    ids = new Identities()
+    names = new KernelNames(ids)
+    generation++
+    opening?.then((d) => d.clearPipelines()).catch(() => undefined) // one that never opened has none
+  }
   /** The device that is open; another one after a loss, where we opened it. */
   const open = async (): Promise<Device> => {
     const current = opening
@@ -112,7 +126,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       opening = undefined
     }
     opening ??= openDevice(options).then(
-      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY),
+      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY, cacheBytes),
       (e: unknown) => {
         opening = undefined
         throw e
@@ -139,6 +153,8 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
           law: 'captured tensors are inputs on an asynchronous backend',
           detail: `${given.name} captures ${given.captured.length}`,
         })
+      if (ids.size > IDS) clear()
+      const own = generation
       const program = lowerProgram(given, facets.lowerings)
       const ir = buildIr(program, ids)
       checkDTypes(ir)
@@ -146,14 +162,14 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly plan: Plan; readonly cached: boolean } => {
+      const planned = (stored: Stored): { readonly made: Plan; readonly cached: boolean } => {
         const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
         const halves = { ...stored, takes, between }
-        const made = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), storedKey(stored))
-        verify({ program, ir, plan: made.plan, itemBytes }, ids, options.verify === true)
-        return made
+        const found = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), `${own}|${storedKey(stored)}`)
+        verify({ program, ir, plan: found.made, itemBytes }, ids, options.verify === true)
+        return found
       }
-      const { plan, cached } = planned(inWords)
+      const { made: plan, cached } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t
       const explained = (): Explanation =>
@@ -162,7 +178,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
         open,
         program,
         planned: (stored) => {
-          const made = planned(stored).plan
+          const { made } = planned(stored)
           return { program, ir, plan: made, lower: (on) => lower(made, on) }
         },
         poison: options.poison === true,
@@ -171,7 +187,7 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
     },
     place: async (array, how) => WebGpuArray.place(await open(), array, how),
     cache: () => cache.info(),
-    clearCache: () => cache.clear(),
+    clearCache: clear,
     stats: () => ({ ...stats }),
     adapter: async () => (await open()).opened.adapter,
     dispose: () => {

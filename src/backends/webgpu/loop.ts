@@ -5,6 +5,7 @@ import type { Operand } from '../plan/step.js'
 import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, Machine } from './kernel.js'
+import { collect } from './sums.js'
 import type { WgslDType } from './wgsl/literal.js'
 
 /** What folds two values into one. */
@@ -22,11 +23,14 @@ const identityBits = (op: Fold, dtype: DType): number =>
 /** Invocations in a workgroup, and in one of a software adapter where there are few: each of its cores takes a workgroup. */
 const WIDTH = 64
 const NARROW = 16
-/** Terms that one f32 partial sum takes before it is added to the total: the error grows with this and with the number of blocks, not with their product. */
-const BLOCK = 64
 /** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing. */
 const UNROLL = 4
 const SHORT = 400
+/**
+ * Turns of the loop after which f32 sums (one for each term of a turn) go to the total, which keeps what additions round off: the error of
+ * a sum is that of so many additions, whatever the number of terms.
+ */
+const TURNS = 16
 
 /** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
 const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
@@ -310,26 +314,37 @@ const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly O
   if (!hasFold) text += `  {\n${point(() => '')}  }\n`
   else {
     const folded = kernel.outputs.flatMap((o, j) => (o.fold === undefined ? [] : [j]))
-    const blocked = folded.some((j) => kernel.outputs[j]!.fold!.op === 'sum' && kernel.outputs[j]!.dtype === 'f32')
+    const isSum = (j: number): boolean => kernel.outputs[j]!.fold!.op === 'sum' && kernel.outputs[j]!.dtype === 'f32'
+    const sums = folded.filter(isSum)
     for (const j of folded) text += `  var t${j} = ${identity(j)};\n`
+    for (const j of sums) text += `  var lost${j} = 0.0;\n`
     const start = mode.kind === 'group' ? 'l' : mode.kind === 'parts' ? 'part' : '0u'
     const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? word(2) : '1u'
-    const acc = blocked ? 's' : 't'
-    const inside = `${decode('f', foldAxes, 'f', terms).replaceAll('\n  ', '\n      ')}${point((j, v) => `      ${acc}${j} = ${combine(j, `${acc}${j}`, v)};\n`)}`
+    const inside = (u: number): string => {
+      const take = (j: number, v: string): string => {
+        const to = isSum(j) ? `s${j}_${u}` : `t${j}`
+        return `      ${to} = ${combine(j, to, v)};\n`
+      }
+      return `${decode('f', foldAxes, 'f', terms).replaceAll('\n  ', '\n      ')}${point(take)}`
+    }
     // Short bodies several at a time: a turn of the loop costs as much as they do.
-    const times = inside.length <= SHORT && !inside.includes('cd_') ? UNROLL : 1
+    const one = inside(0)
+    const times = one.length <= SHORT && !one.includes('cd_') ? UNROLL : 1
     const turns = (end: string): string => {
-      const one = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${inside}  }\n`
-      if (times === 1) return one
-      const many = [...Array(times).keys()].map((u) => `    {\n    let f = e + ${step} * ${u}u;\n${inside}    }\n`)
-      return `  for (; e + ${step} * ${times - 1}u < ${end}; e += ${step} * ${times}u) {\n${many.join('')}  }\n${one}`
+      const single = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${one}  }\n`
+      if (times === 1) return single
+      const many = [...Array(times).keys()].map((u) => `    {\n    let f = e + ${step} * ${u}u;\n${inside(u)}    }\n`)
+      return `  for (; e + ${step} * ${times - 1}u < ${end}; e += ${step} * ${times}u) {\n${many.join('')}  }\n${single}`
     }
     text += `  var e = ${start};\n`
-    if (blocked) {
+    if (sums.length > 0) {
       text += `  while (e < ${word(1)}) {\n`
-      for (const j of folded) text += `    var s${j} = ${identity(j)};\n`
-      text += `    let end = min(${word(1)}, e + ${step} * ${BLOCK}u);\n${turns('end')}`
-      for (const j of folded) text += `    t${j} = ${combine(j, `t${j}`, `s${j}`)};\n`
+      for (const j of sums) for (let u = 0; u < times; u++) text += `    var s${j}_${u} = ${identity(j)};\n`
+      text += `    let end = min(${word(1)}, e + ${step} * ${TURNS * times}u);\n${turns('end')}`
+      for (const j of sums) {
+        const block = times === 1 ? `s${j}_0` : `(s${j}_0 + s${j}_1) + (s${j}_2 + s${j}_3)`
+        text += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
+      }
       text += '  }\n'
     } else text += turns(word(1))
     if (mode.kind === 'group' && subgroups) {

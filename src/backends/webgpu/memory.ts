@@ -1,5 +1,6 @@
 /** The device's memory: one arena for all programs (and one of f16), grown when a larger one comes; buffers to read back through; the pipelines; who may submit. */
 import { raise } from '../../core/explain.js'
+import { Lru } from '../../core/lru.js'
 import type { Opened } from './device.js'
 
 /** Figures of what was asked of the device; tests read them. */
@@ -31,6 +32,9 @@ const STORAGE = 0x0080 | 0x0008 | 0x0004 // STORAGE | COPY_DST | COPY_SRC
 const UNIFORM = 0x0040 | 0x0008 // UNIFORM | COPY_DST
 const READ = 0x0001 | 0x0008 // MAP_READ | COPY_DST
 
+/** What a pipeline takes beside its shader's text and what that becomes, about. */
+const PIPELINE_BYTES = 32_768
+
 /** Gives what the device has written to a function that copies what it wants of it. */
 export type Reader = <A>(use: (mapped: ArrayBuffer) => A) => Promise<A>
 
@@ -45,7 +49,8 @@ export class Device {
   private last: Promise<unknown> = Promise.resolve()
   /** Submits since the host last waited for the device. */
   private ahead = 0
-  private readonly pipelines = new Map<string, Promise<GPUComputePipeline>>()
+  /** Pipelines by their shaders; a program that lives holds its own. */
+  private readonly pipelines: Lru<string, Promise<GPUComputePipeline>>
   /** Of programs without an arena of f16, and with one. */
   private readonly layouts: readonly (readonly [GPUBindGroupLayout, GPUPipelineLayout])[]
   /** Why the device is gone; undefined while it works. */
@@ -59,7 +64,9 @@ export class Device {
     readonly opened: Opened,
     readonly stats: DeviceStats,
     private readonly maxBytes: number,
+    cacheBytes: number,
   ) {
+    this.pipelines = new Lru(cacheBytes, () => undefined)
     const gpu = opened.device
     this.gpu = gpu
     void gpu.lost.then((info) => {
@@ -231,9 +238,13 @@ export class Device {
             fix: 'report it with the shader.',
           })
         })
-      this.pipelines.set(key, p)
+      this.pipelines.add(key, p, PIPELINE_BYTES + 8 * key.length)
     }
     return p
+  }
+
+  clearPipelines(): void {
+    this.pipelines.clear()
   }
 
   destroy(): void {

@@ -4,6 +4,7 @@ import type { Operand } from '../plan/step.js'
 import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
 import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { ORDER } from './shader.js'
+import { BLOCK, collect } from './sums.js'
 
 const WIDTH = 64
 /** Windows up to this many positions are written out; longer ones are loops. */
@@ -94,6 +95,12 @@ const eachPosition = ({ window: [kh, kw], padding }: PoolParams, f: (at: string)
   for (var r = max(r0, 0); r < r1; r++) { for (var c = max(c0, 0); c < c1; c++) { ${f('r * W + c')} } }\n`
 }
 
+/** The sum of what `each` finds (up to `terms` numbers) as a variable `s`: of many, what additions round off is kept. */
+const summed = (terms: number, each: (add: (x: string) => string) => string): string =>
+  terms <= BLOCK
+    ? `  var s = 0.0;\n${each((x) => `s += ${x};`)}`
+    : `  var s = 0.0; var lost = 0.0;\n${each((x) => collect('s', 'lost', x))}`
+
 /** The value and the place of each window's maximum: NaN wins, among equals the first. */
 export const maxPool: WholeShader = (k, operands, machine) => {
   const [y, , x] = operands
@@ -115,8 +122,7 @@ export const avgPool: WholeShader = (k, operands, machine) => {
   const p = k.params as PoolParams
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * H * W;
-  var s = 0.0;
-${eachPosition(p, (at) => `s += ${floatAt(x!, `base + ${at}`)};`)}  ${setFloat(y!, `${place(0)} + y`, `s / ${countOf(p)}`)}\n`
+${summed(p.window[0]! * p.window[1]!, (add) => eachPosition(p, (at) => add(floatAt(x!, `base + ${at}`))))}  ${setFloat(y!, `${place(0)} + y`, `s / ${countOf(p)}`)}\n`
   return dispatched('avgPool', 'f32', [o, operands, machine], [o.oh, o.ow], body)
 }
 
@@ -127,6 +133,9 @@ const countOf = (p: PoolParams): string => {
     ? `${kh! * kw!}.0`
     : `f32((min(r0 + ${kh}, H) - max(r0, 0)) * (min(c0 + ${kw}, W) - max(c0, 0)))`
 }
+
+/** Windows that hold one position, at most. */
+const overlaps = ({ window: [kh, kw], stride: [sh, sw] }: PoolParams): number => Math.ceil(kh! / sh!) * Math.ceil(kw! / sw!)
 
 /** `f` at every window (a, b) of the plane that holds position (i, j), row by row: `at` is its place in the plane of results. */
 const eachWindow = ({ window: [kh, kw], stride: [sh, sw] }: PoolParams, f: (at: string) => string): string =>
@@ -144,8 +153,12 @@ export const unpool: WholeShader = (k, operands, machine) => {
   const p = k.params as PoolParams
   const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
   const body = `  let base = q * OH * OW; let here = u32(i * W + j);
-  var s = 0.0;
-${eachWindow(p, (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { s += bitcast<f32>(${wordAt(yBar!, `${place(1)} + e`)}); }`)}  ${setWord(xBar!, `${place(0)} + y`, 'bitcast<u32>(s)')}\n`
+${summed(overlaps(p), (add) =>
+  eachWindow(
+    p,
+    (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { ${add(`bitcast<f32>(${wordAt(yBar!, `${place(1)} + e`)})`)} }`,
+  ),
+)}  ${setWord(xBar!, `${place(0)} + y`, 'bitcast<u32>(s)')}\n`
   return dispatched('unpool', 'u32', [o, operands, machine], [o.h, o.w], body)
 }
 
@@ -155,8 +168,9 @@ export const avgPoolInput: WholeShader = (k, operands, machine) => {
   const p = k.params as PoolParams
   const o = poolOf(k.results[0]!.shape, k.args[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * OH * OW;
-  var s = 0.0;
-${eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; s += ${floatAt(yBar!, `base + ${at}`)} / ${countOf(p)};`)}  ${setFloat(xBar!, `${place(0)} + y`, 's')}\n`
+${summed(overlaps(p), (add) =>
+  eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; ${add(`${floatAt(yBar!, `base + ${at}`)} / ${countOf(p)}`)}`),
+)}  ${setFloat(xBar!, `${place(0)} + y`, 's')}\n`
   return dispatched('avgPoolInput', 'f32', [o, operands, machine], [o.h, o.w], body)
 }
 

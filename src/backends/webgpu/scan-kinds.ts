@@ -1,5 +1,6 @@
 /** What runs along the lines of a scan, as WGSL: sums, products and linear recurrences. */
 import type { DType } from '../../core/types/dtype.js'
+import { collect } from './sums.js'
 
 /**
  * A state that takes elements one after the other. Words are u32. An element of the scan itself is `words` of memory; one of a scan over
@@ -12,6 +13,8 @@ export interface ScanKind {
   /** Takes an element into it, and the total of a chunk. */
   readonly step: (x: readonly string[]) => string
   readonly join: (x: readonly string[]) => string
+  /** What is done to the state after so many elements, whatever they are. */
+  readonly block?: { readonly size: number; readonly end: string }
   /** The word that is stored. */
   readonly value: string
   /** The words that go from one chunk to the next, and how the state is made from them. */
@@ -25,9 +28,6 @@ export interface ScanKind {
     readonly words: readonly string[]
   }
 }
-
-/** Terms that one f32 partial sum takes before it is added to the total, as in the folds of loops. */
-const BLOCK = 64
 
 /**
  * Products as a number in [0.5, 1) times a power of two, so that they leave the range of f32 only where the result does: a zero, an
@@ -65,15 +65,16 @@ const wrapping = (start: string, operator: string): ScanKind => {
   return { functions: [], state: `var s = ${start};`, step, join: step, value: 's', carry: ['s'], resume: ([x]) => `s = ${x};` }
 }
 
-const sumStep = ([x]: readonly string[]): string =>
-  `s += ${float(x!)}; filled++; if (filled == ${BLOCK}u) { total += s; s = 0.0; filled = 0u; }`
+const sumStep = ([x]: readonly string[]): string => `s += ${float(x!)};`
+const sumSoFar = 'bitcast<u32>(total + s)'
 const floatSum: ScanKind = {
   functions: [],
-  state: 'var total = 0.0; var s = 0.0; var filled = 0u;',
+  state: 'var total = 0.0; var lost = 0.0; var s = 0.0;',
   step: sumStep,
   join: sumStep,
-  value: 'bitcast<u32>(total + s)',
-  carry: ['bitcast<u32>(total + s)'],
+  block: { size: 32, end: `${collect('total', 'lost', 's')} s = 0.0;` },
+  value: sumSoFar,
+  carry: [sumSoFar],
   resume: ([x]) => `total = ${float(x!)};`,
 }
 

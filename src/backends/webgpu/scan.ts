@@ -53,11 +53,19 @@ const scanDispatches = (s: Level): { readonly dispatches: readonly Dispatch[]; r
   const who = `  let c = t % after; let q = (t / after) % chunks; let base = (t / after / chunks) * size;
   let k0 = q * chunk; let k1 = min(k0 + chunk, size);
 `
-  const loop = (first: string, last: string): string => `  for (var k = k0; k < k1; k++) {
+  const elements = (from: string, to: string, first: string, last: string): string => `  for (var k = ${from}; k < ${to}; k++) {
     let e = (base + ${s.reverse ? '(size - 1u - k)' : 'k'}) * after + c;
-    ${from.map(({ at }, i) => `let x${i} = ${at(`p${i} + e`)};`).join(' ')}
+    ${s.from.map(({ at }, i) => `let x${i} = ${at(`p${i} + e`)};`).join(' ')}
     ${first}
     ${last}
+  }
+`
+  const loop = (first: string, last: string): string =>
+    kind.block === undefined
+      ? elements('k0', 'k1', first, last)
+      : `  for (var b0 = k0; b0 < k1; b0 += ${kind.block.size}u) {
+  let b1 = min(b0 + ${kind.block.size}u, k1);
+${elements('b0', 'b1', first, last)}  ${kind.block.end}
   }
 `
   const words = { ...places, size, after, chunk, chunks }

@@ -3,11 +3,12 @@ import type { GatherParams } from '../../core/ops/indexing-gather.js'
 import type { AxisParams } from '../../core/ops/layout.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/step.js'
-import { place, wordAt } from './dispatch.js'
+import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
 import { type Dispatches, type Machine, ofHalves, type WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
+import { BLOCK, collect } from './sums.js'
 
 /** Lists up to this long are walked by every column. */
 const SHORT = 64
@@ -25,21 +26,46 @@ const walked = (
   g: Indexed,
   [acc, indices, u]: readonly Operand[],
   put: (to: string, from: string) => string,
-): Dispatches => ({
-  dispatches: perItem({
+  first: { readonly words: Readonly<Record<string, Word>>; readonly body: string } = { words: {}, body: '' },
+): readonly Dispatch[] =>
+  perItem({
     label,
     items: g.lines * g.columns,
-    words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words },
+    words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words, ...first.words },
     functions: [RESOLVE],
     body: `  let col = t % columns; let line = t / columns;
-${LINE}  for (var i = 0u; i < count; i++) {
+${LINE}${first.body}  for (var i = 0u; i < count; i++) {
     let row = resolve(m[ip + (lo * count + i) * after + li], n);
-    ${put(`xp + ${at('n', 'row')}`, wordAt(u!, `up + ${at('count', 'i')}`))}
+    let to = ${at('n', 'row')};
+    ${put('to', wordAt(u!, `up + ${at('count', 'i')}`))}
   }
 `,
-  }),
-  scratchBytes: 0,
-})
+  })
+
+/** The same with what additions round off kept in scratch: a number for every element of the column. */
+const walkedLong = (label: string, g: Indexed, operands: readonly Operand[]): Dispatches => {
+  const put = (to: string, from: string): string => `var s = bitcast<f32>(m[xp + ${to}]); var lost = bitcast<f32>(m[hp + ${to}]);
+    ${collect('s', 'lost', `bitcast<f32>(${from})`)}
+    m[xp + ${to}] = bitcast<u32>(s); m[hp + ${to}] = bitcast<u32>(lost);`
+  return {
+    dispatches: walked(label, g, operands, put, {
+      words: { hp: scratch(0) },
+      body: `  for (var row = 0u; row < n; row++) { m[hp + ${at('n', 'row')}] = 0u; }\n`,
+    }),
+    scratchBytes: 4 * g.lines * g.columns * g.size,
+  }
+}
+
+/** A sum `s` of words that hold elements of this dtype, begun anew with `start`: of floats, what additions round off is kept. */
+const running = (dtype: DType) =>
+  dtype === 'f32'
+    ? {
+        declared: 'var s = 0.0; var lost = 0.0;',
+        start: (w: string): string => `s = bitcast<f32>(${w}); lost = 0.0;`,
+        add: (w: string): string => collect('s', 'lost', `bitcast<f32>(${w})`),
+        value: 'bitcast<u32>(s)',
+      }
+    : { declared: 'var s = 0u;', start: (w: string): string => `s = ${w};`, add: (w: string): string => `s += ${w};`, value: 's' }
 
 /**
  * Sums of an ordered list: indices are sorted (stably) by where they point, and cut into chunks; each invocation adds up the runs of equal
@@ -75,24 +101,25 @@ ${LINE}  let list = lo * count * after + li;
   let first = m[kp + list + j0 * after];
   let old = j0 > 0u && m[kp + list + (max(j0, 1u) - 1u) * after] == first;
 `
+  const sum = running(dtype)
   const runs = perItem({
     label: 'scatterAdd runs',
     items: parts,
     words: { ...words, up: place(u!) },
     body: `${who}  var row = first;
   var place = xp + ${at('n', 'row')};
-  var s = 0u;
-  if (old) { place = hp + t; } else { s = m[place]; }
+  ${sum.declared}
+  if (old) { place = hp + t; } else { ${sum.start('m[place]')} }
   for (var j = j0; j < j1; j++) {
     let next = m[kp + list + j * after];
     if (next != row) {
-      m[place] = s;
-      row = next; place = xp + ${at('n', 'row')}; s = m[place];
+      m[place] = ${sum.value};
+      row = next; place = xp + ${at('n', 'row')}; ${sum.start('m[place]')}
     }
     let i = m[qp + list + j * after];
-    s = ${addWords(dtype, 's', wordAt(u!, `up + ${at('count', 'i')}`))};
+    ${sum.add(wordAt(u!, `up + ${at('count', 'i')}`))}
   }
-  m[place] = s;
+  m[place] = ${sum.value};
 `,
   })
   const joined = perItem({
@@ -103,13 +130,13 @@ ${LINE}  let list = lo * count * after + li;
     body: `${who}  let row = m[kp + list + (j1 - 1u) * after];
   if (j1 == count || m[kp + list + j1 * after] != row || (old && row == first)) { return; }
   let place = xp + ${at('n', 'row')};
-  var s = m[place];
+  ${sum.declared} ${sum.start('m[place]')}
   for (var k = q + 1u; k < chunks; k++) {
     if (m[kp + list + k * chunk * after] != row) { break; }
     let part = ((lo * chunks + k) * after + li) * columns + col;
-    s = ${addWords(dtype, 's', 'm[hp + part]')};
+    ${sum.add('m[hp + part]')}
   }
-  m[place] = s;
+  m[place] = ${sum.value};
 `,
   })
   return { dispatches: [...order, ...runs, ...joined], scratchBytes: 4 * (2 * pairs + Math.max(2 * pairs, parts)) }
@@ -120,9 +147,13 @@ const adding = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) =>
     const g = geometry(kernel)
     const { dtype } = kernel.results[0]!
     if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
-    return walks(g, machine)
-      ? walked(label, g, operands, (to, from) => `let to = ${to}; m[to] = ${addWords(dtype, 'm[to]', from)};`)
-      : summed(g, operands, dtype, machine)
+    const plain = (): Dispatches => ({
+      dispatches: walked(label, g, operands, (to, from) => `m[xp + ${to}] = ${addWords(dtype, `m[xp + ${to}]`, from)};`),
+      scratchBytes: 0,
+    })
+    if (!walks(g, machine)) return summed(g, operands, dtype, machine)
+    if (dtype !== 'f32' || g.count <= BLOCK) return plain()
+    return g.size <= g.count ? walkedLong(label, g, operands) : summed(g, operands, dtype, machine)
   })
 export const scatterAddShader: WholeShader = adding('scatterAdd', (k) =>
   gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
@@ -135,7 +166,8 @@ export const scatterAddAlongShader: WholeShader = adding('scatterAddAlong', (k) 
 export const setAtShader = ofHalves((kernel, operands, machine) => {
   const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, kernel.params as GatherParams)
   if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
-  if (g.count <= SHORT || g.lines * g.columns >= machine.fill) return walked('setAt', g, operands, (to, from) => `m[${to}] = ${from};`)
+  if (g.count <= SHORT || g.lines * g.columns >= machine.fill)
+    return { dispatches: walked('setAt', g, operands, (to, from) => `m[xp + ${to}] = ${from};`), scratchBytes: 0 }
   const [x, indices, u] = operands as readonly [Operand, Operand, Operand]
   const words = { ip: place(indices), vp: scratch(0), ...g.words }
   // Lines are batches here: `after` is 1.

@@ -7,7 +7,7 @@ import { raise } from '../explain.js'
 import { asExpr, isExpr } from '../expr.js'
 import { flagOf, listOf, type Names, optionsOf, shown } from '../given.js'
 import { type AnyPrimitive, isPrimitive } from '../primitive.js'
-import { inline, liftTree, type Program } from '../program.js'
+import { inline, liftList, type Program } from '../program.js'
 import type { Registry } from '../registry.js'
 import { recordingSites } from '../sites.js'
 import type { Spec } from '../spec.js'
@@ -47,7 +47,7 @@ const programMeta = (p: Program): Meta => ({
   name: p.name,
   declared: { def: p.inputTree, specs: p.inputs.map((x): Spec => ({ _tag: 'Spec', shape: x.shape, dtype: x.dtype })) },
   arity: p.inputTree._tag === 'Tuple' ? p.inputTree.items.length : 1,
-  body: (args) => unflatten(p.outputTree, inline(p, liftTree(args, p.name).nodes).map(asExpr)),
+  body: (args) => unflatten(p.outputTree, inline(p, liftList(args, p.name).nodes).map(asExpr)),
 })
 
 /** The function of a program: it runs, inlines, and is differentiated as any other. */

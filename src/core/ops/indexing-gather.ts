@@ -5,6 +5,7 @@ import { castNode, dtypeCodec } from '../cast.js'
 import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { dtypeOf, optionsOf, shown } from '../given.js'
+import { reading } from '../language.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
@@ -264,7 +265,8 @@ const isIndex = (x: unknown, depth: number): boolean =>
     : Number.isInteger(x) && (x as number) >= -(2 ** 31) && (x as number) < 2 ** 31
 /** Indices: an i32 expression or plain whole numbers. */
 export const liftIndices = (x: unknown, op: string): Node => {
-  if ((Array.isArray(x) || typeof x === 'number') && !isIndex(x, shapeOfNested(x).length))
+  const whole = (): boolean => !(Array.isArray(x) || typeof x === 'number') || isIndex(x, shapeOfNested(x, op).length)
+  if (!reading(op, whole))
     raise({
       _tag: 'DTypeMismatch',
       op,

@@ -139,8 +139,15 @@ export const reshape = (x: unknown, shape: readonly number[]): AnyExpr => {
   const unknown = shape.indexOf(-1)
   if (unknown < 0) return asExpr(reshapeNode(n, shape))
   const rest = shape.reduce((a, d, i) => (i === unknown ? a : a * d), 1)
-  const d = rest === 0 ? 0 : n.aval.size / rest
-  if (!Number.isInteger(d) || shape.indexOf(-1, unknown + 1) >= 0 || (rest === 0 && n.aval.size !== 0))
+  const d = n.aval.size / rest
+  if (rest === 0 && n.aval.size === 0)
+    raise({
+      _tag: 'BadInput',
+      where: 'reshape',
+      reason: `${showShape(shape)} is ambiguous: any length fits in the place of -1 beside an axis of 0.`,
+      fix: 'write the length out.',
+    })
+  if (!Number.isInteger(d) || shape.indexOf(-1, unknown + 1) >= 0 || rest === 0)
     raise({
       _tag: 'ShapeMismatch',
       op: 'reshape',

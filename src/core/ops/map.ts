@@ -12,6 +12,7 @@ import { dependents, liftTree, makeProgram, type Program } from '../program.js'
 import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
 import type { AnyExpr } from '../types/expr.js'
+import { writtenOut } from '../written-out.js'
 
 /** The shape of every result. */
 const mapShape = (args: readonly Aval[]): readonly number[] => (args.length === 0 ? [] : broadcastAvals(args, 'map'))
@@ -185,7 +186,12 @@ export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R
   functionOf(f, 'f', 'map')
   const args = xs.map((x) => lift(x, 'map'))
   const inputs = args.map((a, i) => input(aval([], a.dtype), `x${i}`))
-  const out = liftTree(f(...inputs.map(asExpr)), 'the result of map')
+  const traced = liftTree(f(...inputs.map(asExpr)), 'the result of map')
+  // A map inside (that of a gradient taken there) is what it computes at each index.
+  const out = {
+    def: traced.def,
+    nodes: writtenOut(traced.nodes, mapPrimitive, (params, ys) => expandMap((params as MapParams).program, ys)),
+  }
   const linear = linearize(out.nodes)
   const own = dependents(linear, inputs)
   // Scalars that do not depend on f's arguments: captured, so they become arguments.

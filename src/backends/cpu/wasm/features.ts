@@ -4,20 +4,35 @@
 
 import { type FunctionBuilder, Module, OP } from './encoder.js'
 
-const feature = (body: (f: FunctionBuilder) => unknown): (() => boolean) => {
-  let known: boolean | undefined
+const smallest = (body: (f: FunctionBuilder) => unknown): Uint8Array<ArrayBuffer> => {
+  const m = new Module()
+  body(m.func(undefined, []))
+  return m.finish()
+}
+const once = <A>(make: () => A): (() => A) => {
+  let known: { readonly value: A } | undefined
   return () => {
-    if (known === undefined) {
-      const m = new Module()
-      body(m.func(undefined, []))
-      known = typeof WebAssembly === 'object' && WebAssembly.validate(m.finish())
-    }
-    return known
+    known ??= { value: make() }
+    return known.value
   }
 }
 
-/** Whether 128-bit SIMD exists. */
-export const simd = /* @__PURE__ */ feature((f) => f.f32x4Const(0).op(OP.drop))
+/** Why no module with 128-bit SIMD can be compiled here; undefined where it can. A policy of the page may forbid what the engine has. */
+export const noSimd = /* @__PURE__ */ once((): string | undefined => {
+  if (typeof WebAssembly !== 'object') return 'this engine has no WebAssembly'
+  const bytes = smallest((f) => f.f32x4Const(0).op(OP.drop))
+  try {
+    if (!WebAssembly.validate(bytes)) return 'this engine has no WebAssembly SIMD'
+    new WebAssembly.Instance(new WebAssembly.Module(bytes))
+    return undefined
+  } catch (e) {
+    return `WebAssembly may not be compiled here (${(e as Error).message})`
+  }
+})
 
 /** Whether relaxed SIMD exists (off by default in Node 20; on in Node 22, Chrome 114, Firefox 146 and later). */
-export const relaxedSimd = /* @__PURE__ */ feature((f) => f.f32x4Const(0).f32x4Const(0).f32x4Const(0).op(OP.f32x4_relaxed_madd).op(OP.drop))
+export const relaxedSimd = /* @__PURE__ */ once(
+  (): boolean =>
+    noSimd() === undefined &&
+    WebAssembly.validate(smallest((f) => f.f32x4Const(0).f32x4Const(0).f32x4Const(0).op(OP.f32x4_relaxed_madd).op(OP.drop))),
+)

@@ -16,6 +16,14 @@ export const math = {
    * maximum that never acts keeps them from it.
    */
   cd_held: `fn cd_held(x: f32) -> f32 { return max(x, -3.0e38); }`,
+  /**
+   * What rounding has taken from a + b, whose sum is s (Kahan's). Both differences are held, since drivers see through (a + b) - a, and
+   * finite: it is added to the next term, where the sum may be infinite.
+   */
+  cd_lost: `fn cd_lost(a: f32, b: f32, s: f32) -> f32 {
+  let h = clamp(s, -3.4028234663852886e38, 3.4028234663852886e38);
+  return b - clamp(h - a, -3.4028234663852886e38, 3.4028234663852886e38);
+}`,
   /** exp(r) - 1 for |r| <= log(2) / 2. */
   cd_exp_reduced: `fn cd_exp_reduced(r: f32) -> f32 {
   var p = 1.98756915e-4;
