@@ -83,14 +83,10 @@ const countTraced = (p: RandomProgram, api: Api, coverage: ReturnType<typeof emp
   countProgram(coverage, values, 'values')
   const floats = values.outputs.flatMap((o, k) => (o.dtype === 'f64' || o.dtype === 'f32' ? [k] : []))
   if (wrt.length === 0 || floats.length === 0) return
-  const loss = Object.defineProperty(
-    (...xs: readonly unknown[]) => {
-      const ys = f(...xs) as readonly cd.AnyExpr[]
-      return floats.map((k) => cd.sum(cd.sin(ys[k]!))).reduce((a, b) => cd.add(a, b))
-    },
-    'length',
-    { value: arrays.length },
-  )
+  const loss = (...xs: readonly unknown[]) => {
+    const ys = f(...xs) as readonly cd.AnyExpr[]
+    return floats.map((k) => cd.sum(cd.sin(ys[k]!))).reduce((a, b) => cd.add(a, b))
+  }
   const gradient = traced((cd.grad as unknown as (f: unknown, o: unknown) => unknown)(loss, { wrt }))
   countProgram(coverage, gradient, 'derivatives')
 }

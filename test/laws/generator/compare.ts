@@ -82,7 +82,7 @@ const shaken = (next: () => number): Algebra<NDArray> => {
       const u = unit(o.dtype) * (4 + Math.sqrt(Math.max(1, terms)))
       for (let i = 0; i < o.data.length; i++) {
         const v = o.data[i]!
-        if (v !== 0) o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), Math.min(size, 1e3 * Math.abs(v)))
+        o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), size)
       }
     }
     return outs
