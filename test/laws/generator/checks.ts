@@ -178,7 +178,6 @@ export const lossOf =
     const loss = floats.map((k, i) => sum!(mul!(ys[k], xs[n + i]))).reduce((a, b) => add!(a, b))
     return [loss, ys]
   }
-const withLength = (f: F, n: number): F => Object.defineProperty((...xs: readonly unknown[]) => f(...xs), 'length', { value: n }) as F
 
 /** The cotangents that a program's float results are given. */
 export const cotangentsOf = (p: RandomProgram, values: Program): readonly TypedArray[] => {
@@ -190,7 +189,7 @@ const gradientsOf = (s: Subject, values: Program): Gradients | undefined => {
   if (floats.length === 0 || s.wrt.length === 0) return undefined
   const yBars = cotangentsOf(s.program, values)
   const avals = [...s.avals, ...floats.map((k) => values.outputs[k]!.aval)]
-  const f = withLength(lossOf(s, floats), avals.length)
+  const f = lossOf(s, floats)
   return {
     of: (mode) =>
       derivative(s, `gradient, ${mode}`, () => trace((s.api.valueAndGrad as F)(f, { wrt: s.wrt, mode, aux: true }) as F, avals)),

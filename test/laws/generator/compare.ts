@@ -3,10 +3,11 @@
  * not met, by what rounding can do to this very program, found by evaluating it again with every result of every operation moved by a few units.
  */
 import { random } from '../../../src/check/index.js'
-import { isFloat } from '../../../src/core/aval.js'
+import { type Aval, aval, isFloat } from '../../../src/core/aval.js'
+import { liftScalar } from '../../../src/core/elementwise.js'
 import type { Node } from '../../../src/core/expr.js'
-import { evaluating, fold } from '../../../src/core/interpret.js'
-import type { NDArray, TypedArray } from '../../../src/core/ndarray.js'
+import { type Algebra, type ApplyAt, evaluating, fold } from '../../../src/core/interpret.js'
+import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/ndarray.js'
 import type { Program } from '../../../src/core/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 
@@ -66,42 +67,53 @@ export const quickly = (want: readonly TypedArray[], coarse: DType): ((k: number
   return (k) => bounds[k]!
 }
 
-/**
- * What rounding can do to the results of a program at a point: each operation's result is moved at random by up to 4 + sqrt(n) units, n the
- * number of terms in each of its elements; the largest of 8 such runs, times 16, and 64 units of the largest number on the way.
- */
-export const roundingOf = (p: Program, inputs: readonly TypedArray[], want: readonly TypedArray[]): ((k: number, i: number) => number) => {
-  const given = new Map<Node, NDArray>(p.inputs.map((n, i) => [n, { shape: n.shape, dtype: n.dtype, data: inputs[i]! }]))
+/** An evaluation in which each result of each operation is moved at random by up to 4 + sqrt(n) units, n the number of its terms. */
+const shaken = (next: () => number): Algebra<NDArray> => {
   const plain = evaluating(() => {
     throw new Error('an input without a value')
   })
-  const runs = Array.from({ length: 8 }, (_, r) => {
-    const next = random(r + 1)
-    return fold<NDArray>(
-      {
-        ...plain,
-        apply: (at, args) => {
-          const outs = plain.apply(at, args)
-          if (at.primitive.class === 'layout') return outs
-          const terms = Math.max(1, ...args.map((a) => a.data.length)) / Math.max(1, outs[0]?.data.length ?? 1)
-          for (const o of outs) {
-            if (!isFloat(o.dtype)) continue
-            const u = unit(o.dtype) * (4 + Math.sqrt(Math.max(1, terms)))
-            // What a sum or a product rounds is of the size of its terms, not of its result.
-            const size =
-              at.primitive.class === 'elementwise' ? 0 : Math.max(0, ...args.filter((a) => isFloat(a.dtype)).map((a) => largest(a.data)))
-            for (let i = 0; i < o.data.length; i++) {
-              const v = o.data[i]!
-              if (v !== 0) o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), Math.min(size, 1e3 * Math.abs(v)))
-            }
-          }
-          return outs
-        },
-      },
-      p.outputs,
-      given,
-    )
-  })
+  const shake = (at: ApplyAt, args: readonly NDArray[], outs: readonly NDArray[]): readonly NDArray[] => {
+    if (at.primitive.class === 'layout') return outs
+    const terms = Math.max(1, ...args.map((a) => a.data.length)) / Math.max(1, outs[0]?.data.length ?? 1)
+    // What a sum or a product rounds is of the size of its terms, not of its result.
+    const size = at.primitive.class === 'elementwise' ? 0 : Math.max(0, ...args.filter((a) => isFloat(a.dtype)).map((a) => largest(a.data)))
+    for (const o of outs) {
+      if (!isFloat(o.dtype)) continue
+      const u = unit(o.dtype) * (4 + Math.sqrt(Math.max(1, terms)))
+      for (let i = 0; i < o.data.length; i++) {
+        const v = o.data[i]!
+        o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), size)
+      }
+    }
+    return outs
+  }
+  const algebra: Algebra<NDArray> = {
+    ...plain,
+    apply: (at, args) => {
+      const inner = (at.params as { readonly program?: Program }).program
+      if (inner === undefined) return shake(at, args, plain.apply(at, args))
+      // The operations inside are shaken too; those of a map work on scalars, at every index of the result.
+      const own: Algebra<NDArray> =
+        at.primitive.name === 'map' ? { ...algebra, apply: (a, xs) => algebra.apply(wide(a, at.results[0]!.shape), xs) } : algebra
+      const outs = fold(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
+      return outs.map((o, i) => spread(o, at.results[i]!))
+    },
+  }
+  return algebra
+}
+const wide = (at: ApplyAt, shape: readonly number[]): ApplyAt => ({ ...at, results: at.results.map((r) => aval(shape, r.dtype)) })
+const spread = (x: NDArray, to: Aval): NDArray => {
+  const out = emptyArray(to)
+  liftScalar((v) => v, [x], out)
+  return out
+}
+
+/**
+ * What rounding can do to the results of a program at a point: the largest of 8 shaken evaluations, times 16, and 64 units of the result.
+ */
+export const roundingOf = (p: Program, inputs: readonly TypedArray[], want: readonly TypedArray[]): ((k: number, i: number) => number) => {
+  const given = new Map<Node, NDArray>(p.inputs.map((n, i) => [n, { shape: n.shape, dtype: n.dtype, data: inputs[i]! }]))
+  const runs = Array.from({ length: 8 }, (_, r) => fold(shaken(random(r + 1)), p.outputs, given))
   return (k, i) => {
     const w = want[k]!
     let m = 0

@@ -11,6 +11,7 @@ import type { Tensor } from '../../../src/core/types/expr.js'
 import { coreRegistry, dualAlgebra, reverseAlgebra } from '../../../src/index.js'
 import { agree, derivative, fail, guarded, type Law, lossOf, onLane, type Subject, trace } from './checks.js'
 import { runOn } from './lanes.js'
+import { ofArity } from './program.js'
 
 type F = (...xs: readonly unknown[]) => unknown
 const laneFor = (s: Subject) => s.lanes.lanes[Math.floor(s.program.seed / 7) % s.lanes.lanes.length]!
@@ -23,6 +24,7 @@ const directions = (s: Subject, seed: number): readonly TypedArray[] => {
     return data
   })
 }
+const tuple = (xs: readonly unknown[]): unknown => (xs.length === 1 ? xs[0] : xs)
 const tangentAvals = (s: Subject) => s.wrt.map((i) => s.avals[i]!)
 /** f over the differentiated arguments alone, at the others; float results alone. */
 const smoothPart =
@@ -35,8 +37,6 @@ const smoothPart =
     const ys = s.f(...all)
     return floats.map((k) => ys[k])
   }
-const arity = (f: F, n: number): F => Object.defineProperty((...xs: readonly unknown[]) => f(...xs), 'length', { value: n }) as F
-const tuple = (xs: readonly unknown[]): unknown => (xs.length === 1 ? xs[0] : xs)
 
 /** <yBar, jvp(v)> is <vjp(yBar), v>: both numbers and both lists in one program. */
 const duality: Law = {
@@ -49,7 +49,7 @@ const duality: Law = {
       as.map((a, i) => cast!(sum!(mul!(a, bs[i])), 'f64')).reduce((a, b) => add!(a, b))
     const f: F = (...xs) => {
       const [args, dxs, yBars] = [xs.slice(0, n), xs.slice(n, n + m), xs.slice(n + m)]
-      const part = arity(smoothPart(s, g.floats, args), m)
+      const part = ofArity(smoothPart(s, g.floats, args), m)
       const primals = s.wrt.map((i) => args[i])
       const [, dys] = ((s.api.jvp as F)(part) as F)(tuple(primals), tuple(dxs)) as readonly [unknown, readonly unknown[]]
       const [, bars] = ((s.api.vjp as F)(part) as F)(tuple(primals), yBars) as readonly [unknown, unknown]
@@ -57,7 +57,7 @@ const duality: Law = {
       return [inner(yBars, dys), inner(dxs, xBars), ...dys, ...xBars]
     }
     const avals = [...s.avals, ...tangentAvals(s), ...g.floats.map((k) => values.outputs[k]!.aval)]
-    const p = derivative(s, 'duality', () => trace(arity(f, avals.length), avals))
+    const p = derivative(s, 'duality', () => trace(f, avals))
     if (p === undefined) return
     const inputs = [...s.inputs, ...directions(s, 11), ...g.yBars]
     const want = guarded('duality on reference', () => runOn(s.lanes.oracle, p, inputs))
@@ -75,13 +75,14 @@ const secondOrder: Law = {
     const ways = (xs: readonly unknown[]) => {
       const [args, dxs, yBars] = [xs.slice(0, n), xs.slice(n, n + m), xs.slice(n + m)]
       const part = smoothPart(s, g.floats, args)
-      const loss = arity((...ys) => {
+      const loss: F = (...ys) => {
         const out = part(...ys) as readonly unknown[]
         return out.map((y, i) => cast!(sum!(mul!(y, yBars[i])), 'f64')).reduce((a, b) => add!(a, b))
-      }, m)
+      }
+      const given = ofArity(loss, m)
       const wrt = m === 1 ? 0 : s.wrt.map((_, i) => i)
       const list = (t: unknown): readonly unknown[] => (m === 1 ? [t] : s.wrt.map((_, i) => (t as Record<number, unknown>)[i]))
-      return { primals: s.wrt.map((i) => args[i]), dxs, loss, wrt, list, gradient: (s.api.grad as F)(loss, { wrt }) as F }
+      return { primals: s.wrt.map((i) => args[i]), dxs, loss: given, wrt, list, gradient: (s.api.grad as F)(given, { wrt }) as F }
     }
     const forwardOverReverse: F = (...xs) => {
       const { primals, dxs, loss, wrt, list } = ways(xs)
@@ -89,24 +90,21 @@ const secondOrder: Law = {
     }
     const jvpOfGrad: F = (...xs) => {
       const { primals, dxs, gradient, list } = ways(xs)
-      const own = arity((...ys) => list(gradient(...ys)), m)
-      return (((s.api.jvp as F)(own) as F)(tuple(primals), tuple(dxs)) as readonly unknown[])[1]
+      const own: F = (...ys) => list(gradient(...ys))
+      return (((s.api.jvp as F)(ofArity(own, m)) as F)(tuple(primals), tuple(dxs)) as readonly unknown[])[1]
     }
     const gradOfProduct: F = (...xs) => {
       const { primals, dxs, gradient, list, wrt } = ways(xs)
-      const product = arity(
-        (...ys) =>
-          list(gradient(...ys))
-            .map((y, i) => cast!(sum!(mul!(y, dxs[i])), 'f64'))
-            .reduce((a, b) => add!(a, b)),
-        m,
-      )
-      return list(((s.api.grad as F)(product, { wrt }) as F)(...primals))
+      const product: F = (...ys) =>
+        list(gradient(...ys))
+          .map((y, i) => cast!(sum!(mul!(y, dxs[i])), 'f64'))
+          .reduce((a, b) => add!(a, b))
+      return list(((s.api.grad as F)(ofArity(product, m), { wrt }) as F)(...primals))
     }
     const avals = [...s.avals, ...tangentAvals(s), ...g.floats.map((k) => values.outputs[k]!.aval)]
     const inputs = [...s.inputs, ...directions(s, 13), ...g.yBars]
     const made = [forwardOverReverse, jvpOfGrad, gradOfProduct].map((f, i) =>
-      derivative(s, ['hvp', 'jvp of grad', 'grad of grad . v'][i]!, () => trace(arity(f, avals.length), avals)),
+      derivative(s, ['hvp', 'jvp of grad', 'grad of grad . v'][i]!, () => trace(f, avals)),
     )
     const [first] = made
     if (first === undefined) return
@@ -135,10 +133,7 @@ const oracle: Law = {
     const want = guarded('oracle, reverse on reference', () => runOn(s.lanes.oracle, reverse, g.inputs))
     // The loss as one program of arguments and cotangents, folded over concrete arrays.
     const avals = [...s.avals, ...g.floats.map((k) => values.outputs[k]!.aval)]
-    const loss = trace(
-      arity((...xs) => (lossOf(s, g.floats)(...xs) as readonly unknown[])[0], avals.length),
-      avals,
-    )
+    const loss = trace((...xs) => (lossOf(s, g.floats)(...xs) as readonly unknown[])[0], avals)
     const tensors = loss.inputs.map((x, i) => new TensorClass(x.shape, x.dtype, g.inputs[i]!) as unknown as Tensor)
     const paths = new Map<Node, string>(loss.inputs.map((x, i) => [x, String(i)]))
     const eager = reverseAlgebra(coreRegistry, ({ path }) => tensors[Number(path)]!)
@@ -186,23 +181,19 @@ const oracle: Law = {
       fail('duals one node at a time', `the tangent of the loss is ${pushed}, the gradient along it ${pulled}`)
   },
 }
-/** Positions of the gradients among the results of value, gradients and results (the tree's keys in their order). */
+interface Tree {
+  readonly _tag: string
+  readonly keys?: readonly string[]
+  readonly items?: readonly Tree[]
+}
+/** Positions of the gradients among the results of value, gradients and results; trees have their keys in an order of their own. */
 const gradientResults = (p: Program, s: Subject): readonly number[] => {
-  const tree = p.outputTree as {
-    readonly keys: readonly string[]
-    readonly items: readonly { readonly _tag: string; readonly keys?: readonly string[]; readonly items?: readonly unknown[] }[]
-  }
-  let at = 0
-  for (let i = 0; i < tree.keys.length; i++) {
-    if (tree.keys[i] === 'grad') return s.wrt.map((_, k) => at + k)
-    at += leaves(tree.items[i])
-  }
-  return []
+  const { keys, items } = p.outputTree as Tree
+  const at = keys!.indexOf('grad')
+  const start = items!.slice(0, at).reduce((n, x) => n + leaves(x), 0)
+  return s.wrt.map((i) => start + items![at]!.keys!.indexOf(String(i)))
 }
-const leaves = (t: unknown): number => {
-  const { _tag, items } = t as { readonly _tag: string; readonly items?: readonly unknown[] }
-  return _tag === 'Leaf' ? 1 : (items ?? []).reduce<number>((n, x) => n + leaves(x), 0)
-}
+const leaves = ({ _tag, items }: Tree): number => (_tag === 'Leaf' ? 1 : (items ?? []).reduce((n, x) => n + leaves(x), 0))
 
 /**
  * The gradient along a direction against differences of the values, of the reference. Where the two sides or two steps differ there is a kink
@@ -311,8 +302,8 @@ const batches: Law = {
     const mapped = s.avals.map((_, i) => (s.program.seed >> i) % 3 !== 0 || i === 0)
     const rows = [s.inputs, s.inputs.map((x, i) => (mapped[i] ? moved(x) : x))]
     const avals = s.avals.map((a, i) => (mapped[i] ? aval([n, ...a.shape], a.dtype) : a))
-    const f = (s.api.vmap as F)(arity(s.f, s.avals.length), { inAxes: mapped.map((m) => (m ? 0 : null)) }) as F
-    const p = derivative(s, 'vmap', () => trace(arity(f, avals.length), avals))
+    const f = (s.api.vmap as F)(s.f, { inAxes: mapped.map((m) => (m ? 0 : null)) }) as F
+    const p = derivative(s, 'vmap', () => trace(f, avals))
     if (p === undefined) return
     const inputs = s.inputs.map((x, i) => {
       if (!mapped[i]) return x

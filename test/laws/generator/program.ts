@@ -142,6 +142,11 @@ const resolve = (t: Template, env: Env, api: Api): unknown => {
   if (Array.isArray(t)) return t.map((x) => resolve(x, env, api))
   return Object.fromEntries(Object.entries(t).map(([k, x]) => [k, resolve(x as Template, env, api)]))
 }
+/** The function with as many parameters as a user would write: transforms count them. */
+export const ofArity = (f: Call, n: number): Call => {
+  const written: readonly Call[] = [f, (a) => f(a), (a, b) => f(a, b), (a, b, c) => f(a, b, c), (a, b, c, d) => f(a, b, c, d)]
+  return written[n] ?? f
+}
 /** A function of the library's for a lambda, over the values that it may close over. */
 const lambdaOf = (l: Lambda, env: Env, api: Api): Call => {
   const f = (...xs: readonly unknown[]): unknown => {
@@ -152,8 +157,7 @@ const lambdaOf = (l: Lambda, env: Env, api: Api): Call => {
     runSteps(l.steps, own, api)
     return resolve(l.result, own, api)
   }
-  Object.defineProperty(f, 'length', { value: l.params.length })
-  return f
+  return ofArity(f, l.params.length)
 }
 
 /** What a call gives, without naming it. */
@@ -198,6 +202,5 @@ export const functionOf = (p: RandomProgram, api: Api = shipped): ((...xs: reado
     runSteps(p.steps, env, api)
     return p.outputs.map((o) => resolve(o, env, api))
   }
-  Object.defineProperty(f, 'length', { value: own.length })
   return f
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Failure } from './checks.js'
 import { addCoverage, type Coverage, emptyCoverage } from './coverage.js'
+import { opsOf } from './draw.js'
 import { generate } from './generate.js'
 import { printProgram } from './print.js'
 import type { RandomProgram } from './program.js'
@@ -23,12 +24,14 @@ export interface RunOptions {
 export interface Result {
   readonly runs: number
   readonly coverage: Coverage
-  /** Of each kind of failure the smallest program, and all seeds. */
-  readonly failures: readonly { readonly smallest: Found; readonly seeds: readonly number[] }[]
+  /** Of each kind of failure the smallest programs of different operations, and all seeds. */
+  readonly failures: readonly { readonly smallest: readonly Found[]; readonly seeds: readonly number[] }[]
   readonly ms: number
 }
 
 const CHUNK = 50
+/** Programs shown of one kind of failure. */
+const SHOWN = 4
 const file = fileURLToPath(new URL('./worker.ts', import.meta.url))
 const start = (): ChildProcess =>
   fork(file, ['--programs-worker'], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -86,7 +89,7 @@ const smallerHang = async (program: RandomProgram, ms: number): Promise<RandomPr
 }
 
 export const runPrograms = async (o: RunOptions): Promise<Result> => {
-  const { runs, seed, kind = 'all', workers = 1, limitMs = 20_000, shrinkMs = 15_000 } = o
+  const { runs, seed, kind = 'all', workers = 1, limitMs = 60_000, shrinkMs = 15_000 } = o
   const t = performance.now()
   const coverage = emptyCoverage()
   const found: Found[] = []
@@ -129,9 +132,20 @@ export const runPrograms = async (o: RunOptions): Promise<Result> => {
   for (const f of found) kinds.set(f.failure.kind, [...(kinds.get(f.failure.kind) ?? []), f])
   const failures = []
   for (const [k, all] of kinds) {
-    const best = all.reduce((a, b) => (sizeOf(b.program) < sizeOf(a.program) ? b : a))
-    const program = k === HANG.kind && shrinkMs > 0 ? await smallerHang(best.program, 4 * shrinkMs) : best.program
-    failures.push({ smallest: { ...best, program }, seeds: [...new Set(all.map((f) => f.seed))] })
+    // One program for each set of operations: faults of one kind may be several.
+    const byOps = new Map<string, Found>()
+    for (const f of all.toSorted((a, b) => sizeOf(a.program) - sizeOf(b.program))) {
+      const ops = new Set<string>()
+      opsOf(f.program.steps, (op) => ops.add(op))
+      const key = [...ops].sort().join()
+      if (!byOps.has(key)) byOps.set(key, f)
+    }
+    const smallest = [...byOps.values()].slice(0, SHOWN)
+    if (k === HANG.kind && shrinkMs > 0) {
+      const program = await smallerHang(smallest[0]!.program, 4 * shrinkMs)
+      smallest.splice(0, SHOWN, { ...smallest[0]!, program })
+    }
+    failures.push({ smallest, seeds: [...new Set(all.map((f) => f.seed))].sort((a, b) => a - b) })
   }
   failures.sort((a, b) => b.seeds.length - a.seeds.length)
   return { runs, coverage, failures, ms: performance.now() - t }
@@ -145,18 +159,24 @@ const printed = ({ program, failure }: Found): string => {
     return JSON.stringify(program)
   }
 }
-/** Failures as text: how many, which seeds, the smallest program, the passes. */
+/** Failures as text: how many, which seeds, the smallest programs, the passes. */
 export const failuresText = (r: Result, kind: 'all' | 'dag' = 'all'): string =>
   r.failures
     .map(({ smallest, seeds }) =>
       [
-        `${seeds.length} x ${smallest.failure.what.split('\n')[0]}`,
-        `  seeds ${seeds.slice(0, 12).join(', ')}${seeds.length > 12 ? ' ...' : ''}; again: npm run check:programs -- --seed ${smallest.seed} --runs 1${kind === 'dag' ? ' --kind dag' : ''}`,
-        ...(smallest.passes.length > 0 ? [`  holds without the pass: ${smallest.passes.join(', ')}`] : []),
-        printed(smallest)
-          .split('\n')
-          .map((l) => `    ${l}`)
-          .join('\n'),
+        `${seeds.length} x ${smallest[0]!.failure.kind}`,
+        `  seeds ${seeds.slice(0, 12).join(', ')}${seeds.length > 12 ? ' ...' : ''}`,
+        ...smallest.map((found) =>
+          [
+            `  seed ${found.seed}: ${found.failure.what.split('\n')[0]}`,
+            `  again: npm run check:programs -- --seed ${found.seed} --runs 1${kind === 'dag' ? ' --kind dag' : ''}`,
+            ...(found.passes.length > 0 ? [`  holds without the pass: ${found.passes.join(', ')}`] : []),
+            printed(found)
+              .split('\n')
+              .map((l) => `    ${l}`)
+              .join('\n'),
+          ].join('\n'),
+        ),
       ].join('\n'),
     )
     .join('\n\n')
