@@ -1,14 +1,17 @@
 /** vmap: a program over single examples to one over a leading batch axis, by the registry's batch rules. */
 
 import { type Aval, aval } from '../core/aval.js'
-import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, withArgs } from '../core/expr.js'
+import { APPLY, asExpr, asNode, constant, linearize, Node, OUTPUT, withArgs } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { type Batching, type Registry, ruleFor } from '../core/registry.js'
 import { blaming, type Cursor } from '../core/sites.js'
 
 /** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
 export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>
-  blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
+  // Of no example there is nothing to compute, whatever the primitives are; rules need not think of it.
+  size === 0
+    ? outputs.map((o) => broadcastNode(constant(0, o.dtype), [0, ...o.shape]))
+    : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
 
 const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] => {
   const { nodes, index } = linearize(outputs)

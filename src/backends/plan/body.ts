@@ -128,11 +128,12 @@ export const makeLoop = (
     const s = c.strides[k]![inner]!
     return s === 1 ? 'unit' : s === 0 ? 'zero' : 'any'
   }
-  const outs: LoopOutput[] = outputs.map((o, i) => ({
-    dtype: o.dtype,
-    access: access(inputs.length + i),
-    ...(o.fold && { fold: { op: o.fold.op, axes: c.flags[i]!, accumulate: o.fold.accumulate } }),
-  }))
+  const outs: LoopOutput[] = outputs.map((o, i) => {
+    const out = { dtype: o.dtype, access: access(inputs.length + i) }
+    // A fold over axes of length 1 is its only element.
+    const folds = o.fold !== undefined && (o.fold.accumulate || c.flags[i]!.includes(true))
+    return folds ? { ...out, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } } : out
+  })
   return {
     kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
     sizes: c.shape,

@@ -166,11 +166,11 @@ class Run {
     const offsets = s.operands.map((o) => o.offset)
     const strides = s.operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
     const folds = outputs.map((o) => (o.fold === undefined ? undefined : foldOf(o.fold.op)))
-    const totals = outputs.map(() => new Map<number, { sum: number; count: number }>())
+    const totals = outputs.map(() => new Map<number, { sum: number; count: number; last: number }>())
     outputs.forEach((o, j) => {
       if (o.fold === undefined) return
       const kept = s.sizes.map((d, a) => (o.fold!.axes[a] ? 1 : d))
-      eachPoint(kept, [strides[ni + j]!], [offsets[ni + j]!], ([at]) => void totals[j]!.set(at!, { sum: 0, count: 0 }))
+      eachPoint(kept, [strides[ni + j]!], [offsets[ni + j]!], ([at]) => void totals[j]!.set(at!, { sum: 0, count: 0, last: 0 }))
     })
     // Every point reads before any writes: the points of a loop run in any order.
     const written: { j: number; at: number; symbol: number; point: number }[] = []
@@ -189,6 +189,7 @@ class Run {
           const total = totals[j]!.get(at[ni + j]!)!
           total.sum = plus(total.sum, f.term(symbol))
           total.count++
+          total.last = symbol
         }
       }
     })
@@ -197,9 +198,9 @@ class Run {
       if (o.fold === undefined) return
       const { storage } = s.operands[ni + j]!
       if (o.fold.accumulate && o.fold.op !== 'sum') fail('only sums accumulate', `step ${this.step}: ${o.fold.op}`)
-      for (const [at, { sum, count }] of totals[j]!) {
+      for (const [at, { sum, count, last }] of totals[j]!) {
         const before = o.fold.accumulate ? this.read(storage, at, o.dtype, NO_POINT) : 0
-        this.write(storage, at, o.dtype, plus(before, folds[j]!.result(sum, count)), o.fold.accumulate ? NO_POINT : -1)
+        this.write(storage, at, o.dtype, plus(before, folds[j]!.result(sum, count, last)), o.fold.accumulate ? NO_POINT : -1)
       }
     })
   }

@@ -77,13 +77,19 @@ export const operation = (prim: AnyPrimitive, params: unknown, ids: Identities):
   }
 }
 
-/** A fold while it runs: what to add for each element, and the result for the sum of that over `count` elements. */
-export const foldOf = (op: Fold): { readonly term: (x: number) => number; readonly result: (sum: number, count: number) => number } => {
+/** A fold while it runs: what to add for each element, and the result for the sum of that over `count` elements, the last of them `last`. */
+export const foldOf = (
+  op: Fold,
+): { readonly term: (x: number) => number; readonly result: (sum: number, count: number, last: number) => number } => {
   if (op === 'sum') return { term: (x) => x, result: (s) => s }
   const of = { prod: 1, max: 2, min: 3 }[op]
   const identity = { prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }[op]
   const start = mix(FOLD, of)
-  return { term: (x) => mix(start, x), result: (s, count) => (count === 0 ? literalSymbol(identity) : mix(mix(start, 1), s)) }
+  return {
+    term: (x) => mix(start, x),
+    // Of one element the fold is that element.
+    result: (s, count, last) => (count === 0 ? literalSymbol(identity) : count === 1 ? last : mix(mix(start, 1), s)),
+  }
 }
 /** One term of a matrix product: that of `mul`, because products may be planned as sums of products. */
 export const productOf = (ids: Identities): ((a: number, b: number) => number) => {
@@ -123,6 +129,7 @@ const folded = (op: Fold, x: Symbols, axes: readonly number[], shape: readonly n
   const { term, result } = foldOf(op)
   const data = new Float64Array(sizeOf(shape))
   const counts = new Float64Array(data.length)
+  const last = new Float64Array(data.length)
   const kept = x.shape.map((_, i) => !axes.includes(i))
   let stride = 1
   const strides = x.shape.map(() => 0)
@@ -134,8 +141,9 @@ const folded = (op: Fold, x: Symbols, axes: readonly number[], shape: readonly n
   forEachIndex(x.shape, [strides], (at, flat) => {
     data[at[0]!] = plus(data[at[0]!]!, term(x.data[flat]!))
     counts[at[0]!]!++
+    last[at[0]!] = x.data[flat]!
   })
-  for (let i = 0; i < data.length; i++) data[i] = result(data[i]!, counts[i]!)
+  for (let i = 0; i < data.length; i++) data[i] = result(data[i]!, counts[i]!, last[i]!)
   return { shape, data }
 }
 const multiplied = (a: Symbols, b: Symbols, shape: readonly number[], ids: Identities, acc?: Symbols): Symbols => {
