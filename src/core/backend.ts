@@ -106,6 +106,11 @@ export interface Explanation {
   readonly copiedAccumulators: number
   readonly planMs: number
   readonly cached: boolean
+  /**
+   * With the backend's option `verify`: `provenance` where the plan was shown to compute, element by element, what its program says;
+   * `memory` where it is too large for that, and only the laws of memory were held against it.
+   */
+  readonly verified?: 'provenance' | 'memory'
   /** Why kernels are slower than the backend's own, where they are: what the engine or the page does not allow. */
   readonly fallback?: string
   /** On a backend with a device. */

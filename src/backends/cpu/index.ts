@@ -119,12 +119,13 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     const ir = buildIr(program, ids, without)
     const { made, cached } = planned(ir)
     const { plan, installed } = made
-    verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
+    const verified = verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
     const planMs = now() - t
     const pin: Pin = { installed }
     const explain = (): Explanation => ({
       ...explainPlan({ backend: name, program, ir, plan, planMs, cached }),
       ...(fallback !== undefined && { fallback }),
+      ...(options.verify === true && verified !== undefined && { verified }),
     })
     const release = (): void => {
       forgotten.unregister(pin)

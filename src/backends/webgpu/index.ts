@@ -12,7 +12,7 @@ import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
-import { verify } from '../plan/verify.js'
+import { type Verified, verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
 import { type Opened, openDevice, type WebGpuOptions } from './device.js'
@@ -162,18 +162,20 @@ export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
       device.alive()
       const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
       const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly made: Plan; readonly cached: boolean } => {
+      const planned = (stored: Stored): { readonly made: Plan; readonly cached: boolean; readonly verified: Verified | undefined } => {
         const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
         const halves = { ...stored, takes, between }
         const found = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), `${own}|${storedKey(stored)}`)
-        verify({ program, ir, plan: found.made, itemBytes }, ids, options.verify === true)
-        return found
+        const verified = verify({ program, ir, plan: found.made, itemBytes }, ids, options.verify === true)
+        return { ...found, verified }
       }
-      const { made: plan, cached } = planned(inWords)
+      const { made: plan, cached, verified } = planned(inWords)
       const low = lower(plan, device)
       const planMs = performance.now() - t
-      const explained = (): Explanation =>
-        explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low)
+      const explained = (): Explanation => ({
+        ...explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low),
+        ...(options.verify === true && verified !== undefined && { verified }),
+      })
       return WebGpuExecutable.make({
         open,
         program,
