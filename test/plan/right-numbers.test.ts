@@ -156,6 +156,18 @@ describe.each(Object.entries(backends))('right numbers on %s', (_name, b) => {
     })
   })
 
+  it('the same of matrices, which are added in place', () => {
+    const f = (x: E, w: E) => {
+      const a = sin!(x)
+      const z = add!(concat!([a, cos!(x)]), matmul!(w, x))
+      return add!(matmul!(w, a), z)
+    }
+    const [x, w] = [[[1, 2], [3, 4]], [[1, 2], [3, 4], [5, 6], [7, 8]]] // biome-ignore format: matrices
+    const parts = [...x.map((r) => r.map(s)), ...x.map((r) => r.map(c))]
+    const want = parts.map((r, i) => r.map((y, j) => y + [0, 1].reduce((t, k) => t + w[i]![k]! * (x[k]![j]! + s(x[k]![j]!)), 0)))
+    close(run(f, b, x, w), want)
+  })
+
   it('map has the shape that its arguments broadcast to, whichever the function reads', () => {
     const f = (x: E, y: E) => sum!(map!((a: E, _b: E) => sin!(a), x, y))
     for (const mode of ['mixed', 'reverse', 'forward']) {

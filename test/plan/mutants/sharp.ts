@@ -3,9 +3,9 @@ import * as cd from '../../../src/index.js'
 
 type E = cd.AnyExpr
 type F = (...xs: readonly unknown[]) => E
-const [add, mul, sub, sin, cos, tanh, sum, max, prod, matmul, concat, stack, gather, sort, flip, slice, reshape, transpose, broadcastTo, split, cumsum, setAt, div, map, pad, unstack] = [
-  cd.add, cd.mul, cd.sub, cd.sin, cd.cos, cd.tanh, cd.sum, cd.max, cd.prod, cd.matmul, cd.concat, cd.stack, cd.gather, cd.sort, cd.flip, cd.slice, cd.reshape, cd.transpose, cd.broadcastTo, cd.split, cd.cumsum, cd.setAt, cd.div, cd.map, cd.pad, cd.unstack,
-] as unknown as readonly F[] as readonly [F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F] // biome-ignore format: names
+const [add, mul, sub, sin, cos, tanh, sum, max, prod, matmul, concat, stack, gather, sort, flip, slice, reshape, transpose, broadcastTo, split, cumsum, setAt, div, map, pad, unstack, maxPool, polygamma] = [
+  cd.add, cd.mul, cd.sub, cd.sin, cd.cos, cd.tanh, cd.sum, cd.max, cd.prod, cd.matmul, cd.concat, cd.stack, cd.gather, cd.sort, cd.flip, cd.slice, cd.reshape, cd.transpose, cd.broadcastTo, cd.split, cd.cumsum, cd.setAt, cd.div, cd.map, cd.pad, cd.unstack, cd.maxPool, cd.polygamma,
+] as unknown as readonly F[] as readonly [F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F] // biome-ignore format: names
 const parts = (...xs: readonly unknown[]): readonly E[] => split(...xs) as unknown as readonly E[]
 
 export interface Sharp {
@@ -82,4 +82,74 @@ export const sharp: readonly Sharp[] = [
   { f: (x) => sum(x, { axis: [0, 2] }), shapes: [[2, 3, 4]] },
   { f: (x) => sum(mul(x, reshape(sum(x, { axis: 2 }), [2, 3, 1])), { axis: 1 }), shapes: [[2, 3, 4]] },
   { f: (x) => add(max(x, { axis: 1 }), mul(sum(x, { axis: 1 }), prod(x, { axis: 1 }))), shapes: [[3, 4]] },
+  // accumulators in the storage of a concat
+  {
+    f: (x, w) => {
+      const a = sin(x)
+      const z = add(concat([a, cos(x)]), matmul(w, x))
+      return add(matmul(w, a), z)
+    },
+    shapes: [
+      [2, 2],
+      [4, 2],
+    ],
+  },
+  {
+    f: (x, w) => {
+      const a = sin(x)
+      return add(concat([a, cos(x)]), matmul(w, a))
+    },
+    shapes: [
+      [2, 2],
+      [4, 2],
+    ],
+  },
+  // strided parts: returned as well, of products, of literals
+  {
+    f: (x) => {
+      const a = sin(x)
+      return [concat([a, cos(x)], { axis: 1 }), a]
+    },
+    shapes: [[3, 2]],
+  },
+  {
+    f: (x, w) => stack([matmul(x, w), sin(x)], { axis: 2 }),
+    shapes: [
+      [3, 3],
+      [3, 3],
+    ],
+  },
+  {
+    f: (x, w) => concat([matmul(x, w), sin(x)], { axis: 2 }),
+    shapes: [
+      [2, 3, 3],
+      [2, 3, 3],
+    ],
+  },
+  { f: (x) => [concat([x, broadcastTo(reshape(sin(0.5), [1]), [2])]), matmul(reshape(x, [1, 2]), broadcastTo(cos(0.5), [2, 2]))], shapes: [[2]] },
+  // what is sunk beside a reader of one of several results
+  {
+    f: (x, y) => {
+      const s = sin(x)
+      return mul(maxPool(y, { window: 2 }), s)
+    },
+    shapes: [
+      [1, 1, 2, 2],
+      [1, 1, 4, 4],
+    ],
+  },
+  // primitives with parameters; more buffers than a loop has
+  { f: (x) => polygamma(1, add(mul(x, x), 1)), shapes: [[2]] },
+  { f: (x) => polygamma(2, add(mul(x, x), 1)), shapes: [[2]] },
+  {
+    f: (x, y, ...more) => {
+      const s = sin(x)
+      const t = add(
+        more.reduce((a, b) => add(a, b)),
+        s,
+      )
+      return add(add(tanh(y), s), t)
+    },
+    shapes: Array.from({ length: 36 }, () => [2]),
+  },
 ] // biome-ignore format: rows

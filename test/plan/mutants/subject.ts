@@ -58,6 +58,24 @@ const tables = (): void => {
   if (cache.get(Int32Array.from(b), () => 2).made !== 2) throw new Error('a plan was found by its hash')
 }
 
+/** What is equal as parameters, and what is not. */
+const identities = (): void => {
+  const own = new Identities()
+  const different = (a: unknown, b: unknown, what: string): void => {
+    if (own.paramsId(a) === own.paramsId(b)) throw new Error(`${what} are equal`)
+  }
+  different({ v: 0 }, { v: -0 }, '0 and -0')
+  different({ v: Number.NaN }, { v: Number.POSITIVE_INFINITY }, 'NaN and Infinity')
+  const times = (k: number) => (x: number) => k * x
+  different({ f: times(2) }, { f: times(3) }, 'closures of one text')
+  const shape = [aval([2], 'f64'), aval([2], 'f64')]
+  const one = trace((x, y) => cd.sub(x as cd.AnyExpr, y as cd.AnyExpr), shape)
+  const other = trace((x, y) => cd.sub(y as cd.AnyExpr, x as cd.AnyExpr), shape)
+  different({ program: one }, { program: other }, 'programs with other arguments')
+  const same = trace((x, y) => cd.sub(x as cd.AnyExpr, y as cd.AnyExpr), shape)
+  if (own.paramsId({ program: one }) !== own.paramsId({ program: same })) throw new Error('equal programs differ')
+}
+
 const oracle = reference()
 const backends = [makeCpu({ verify: true, simd: true }), makeCpu({ verify: true, simd: false })]
 const lanes: Lanes = { oracle, lanes: [laneOf('simd', backends[0]!), laneOf('plain', backends[1]!)], without: new Map() }
@@ -102,6 +120,7 @@ const killed = (what: string): never => {
 }
 try {
   tables()
+  identities()
   sharpened()
 } catch (e) {
   killed(`by a program written for it: ${(e as Error).message}`)
