@@ -5,22 +5,29 @@ import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
 import { read, written } from '../../src/backends/plan/memory.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
+import { checkProvenance } from '../../src/backends/plan/provenance.js'
 import { verifyMemory } from '../../src/backends/plan/verify.js'
 import { aval, itemBytes } from '../../src/core/aval.js'
 import { metaOf, traceMeta } from '../../src/core/callable.js'
+import { Identities } from '../../src/core/identity.js'
 import * as cd from '../../src/index.js'
 import { randomFunction } from '../laws/programs.js'
 
 const none: ReadonlySet<number> = new Set()
+const ids = new Identities()
+/** A plan of a random program, held against it. */
 const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Partial<Halves> = {}): Plan => {
   const tree = { _tag: 'Tuple' as const, items: [{ _tag: 'Leaf' as const }, { _tag: 'Leaf' as const }] }
   const f = (cd.valueAndGrad as unknown as (f: unknown, options: object) => object)(randomFunction(seed), { wrt: [0, 1], mode: 'reverse' })
   const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
   const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
-  return makePlan(
-    buildIr(program),
+  const ir = buildIr(program, ids)
+  const plan = makePlan(
+    ir,
     takes === undefined ? limits : { ...limits, halves: { takes, between: true, inputs: none, outputs: none, ...stored } },
   )
+  checkProvenance({ program, ir, plan, itemBytes }, ids)
+  return plan
 }
 const seeds = Array.from({ length: 200 }, (_, i) => 9001 + i)
 

@@ -6,7 +6,8 @@
  * symbols of its arguments in order, but for the rewrites that keep every bit (x * 1, identities).
  */
 
-import { asNode, type Node } from '../../core/expr.js'
+import { raise } from '../../core/explain.js'
+import { linearize, type Node } from '../../core/expr.js'
 import type { Identities } from '../../core/identity.js'
 import { type Algebra, fold } from '../../core/interpret.js'
 import { contract } from '../../core/ops/contract.js'
@@ -180,7 +181,7 @@ export const meaningOf = (
 ): readonly Symbols[] => {
   const within = ({ inputs, outputs }: Program, algebra: Algebra<Symbols>): readonly Symbols[] =>
     fold(algebra, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const)))
-  const inner = symbolic(ids, new Map())
+  const inner = symbolic(ids)
   if (is(prim, customPrimitive)) return within((params as CustomParams).program, inner)
   const shape = results[0]?.shape ?? []
   if (is(prim, mapPrimitive)) {
@@ -215,12 +216,9 @@ export const meaningOf = (
   return results.map((r, i) => ({ shape: r.shape, data: Float64Array.from({ length: sizeOf(r.shape) }, (_, j) => mix(mix(h, i), j)) }))
 }
 
-/** Symbols of expressions; `position` numbers the inputs. */
-const symbolic = (ids: Identities, position: ReadonlyMap<Node, number>): Algebra<Symbols> => ({
-  input: ({ shape, expr }) => {
-    const k = position.get(asNode(expr))!
-    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => inputSymbol(k, j)) }
-  },
+/** Symbols of expressions whose inputs are given. */
+const symbolic = (ids: Identities): Algebra<Symbols> => ({
+  input: ({ path }) => raise({ _tag: 'InternalLaw', law: 'what a program reads is among its inputs', detail: path }),
   captured: (tensor) => {
     const { shape } = tensor as unknown as Tensor
     return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => capturedSymbol(ids.id(tensor), j)) }
@@ -229,6 +227,13 @@ const symbolic = (ids: Identities, position: ReadonlyMap<Node, number>): Algebra
   apply: ({ primitive, params, results }, args) => meaningOf(primitive, params, args, results, ids),
 })
 
-/** Symbols of a program's results. */
-export const symbolsOf = (program: Program, ids: Identities): readonly Symbols[] =>
-  fold(symbolic(ids, new Map(program.inputs.map((x, i) => [x, i]))), program.outputs)
+/** Symbols of a program's results. A captured tensor that is among the inputs, as on asynchronous backends, is an input. */
+export const symbolsOf = ({ inputs, outputs }: Program, ids: Identities): readonly Symbols[] => {
+  const { index } = linearize(outputs)
+  const given = new Map<Node, Symbols>()
+  inputs.forEach((x, k) => {
+    if (!index.has(x)) return
+    given.set(x, { shape: x.shape, data: Float64Array.from({ length: x.aval.size }, (_, j) => inputSymbol(k, j)) })
+  })
+  return fold(symbolic(ids), outputs, given)
+}

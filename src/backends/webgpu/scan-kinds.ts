@@ -89,7 +89,7 @@ const floatProduct: ScanKind = {
 }
 
 /** s = a s + b; a chunk takes s to A s + B, where A, the product of its a, may leave the range of f32. The first a is not read. */
-const floatRecurrence: ScanKind = {
+export const recurrence: ScanKind = {
   functions: [SCALED],
   state: 'var s = 0.0; var started = false;',
   step: ([a, b]) => `s = select(${float(b!)}, ${float(a!)} * s + ${float(b!)}, started); started = true;`,
@@ -105,18 +105,7 @@ const floatRecurrence: ScanKind = {
     words: ['bitcast<u32>(a.x)', 'bitcast<u32>(a.e)'],
   },
 }
-const integerRecurrence: ScanKind = {
-  functions: [],
-  state: 'var s = 0u; var started = false;',
-  step: ([a, b]) => `s = select(0u, ${a} * s, started) + ${b}; started = true;`,
-  join: ([a, b]) => `s = select(0u, ${a} * s, started) + ${b}; started = true;`,
-  value: 's',
-  carry: ['s'],
-  resume: ([x]) => `s = ${x}; started = true;`,
-  beside: { state: 'var a = 1u;', step: ([a]) => `a = a * ${a};`, join: ([a]) => `a = a * ${a};`, words: ['a'] },
-}
 
 const isFloat = (dtype: DType): boolean => dtype === 'f32'
 export const sums = (dtype: DType): ScanKind => (isFloat(dtype) ? floatSum : wrapping('0u', '+'))
 export const products = (dtype: DType): ScanKind => (isFloat(dtype) ? floatProduct : wrapping('1u', '*'))
-export const recurrences = (dtype: DType): ScanKind => (isFloat(dtype) ? floatRecurrence : integerRecurrence)

@@ -4,7 +4,7 @@ import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, setWord, type Word, wordAt } from './dispatch.js'
 import { type Dispatches, type Machine, ofHalves } from './kernel.js'
-import { products, recurrences, type ScanKind, sums } from './scan-kinds.js'
+import { products, recurrence, type ScanKind, sums } from './scan-kinds.js'
 import { perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation; shorter lines than this many of them stay whole. */
@@ -138,5 +138,5 @@ export const cumprodShader = ofHalves(({ args, params }, operands, machine) =>
   scanned(products(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
 )
 export const recurrenceShader = ofHalves(({ args, params }, operands, machine) =>
-  scanned(recurrences(args[0]!.dtype), args[0]!.shape, operands, params as RecurrenceParams, machine),
+  scanned(recurrence, args[0]!.shape, operands, params as RecurrenceParams, machine),
 )

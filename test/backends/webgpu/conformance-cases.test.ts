@@ -6,13 +6,10 @@ import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/ind
 import { aval } from '../../../src/core/aval.js'
 import { metaOf, traceMeta } from '../../../src/core/callable.js'
 import { allocate, type TypedArray } from '../../../src/core/ndarray.js'
-import { nn } from '../../../src/core/ops/nn.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import type { Program } from '../../../src/core/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import * as cd from '../../../src/index.js'
 import { findLane, openDevice, useLane } from './adapter.js'
-import { caseOf } from './suite-cases.js'
 
 // The functions with their types forgotten: shapes here are computed.
 type E = cd.AnyExpr
@@ -278,13 +275,6 @@ describe.skipIf(lane === undefined)('cases on lavapipe', () => {
         it(`long: ${name}`, async () => same(await onDevice(backends[as], f, given), onReference(f, given, false)))
     })
 
-  it('refuses windows of integers, whose shaders are for floats', async () => {
-    const refused = Object.values(nn) as readonly AnyPrimitive[]
-    for (const prim of refused)
-      await expect(backends['as it is'].prepare(caseOf(prim, prim.samples[0]!, 'i32').program), prim.name).rejects.toMatchObject({
-        error: { _tag: 'Unsupported', backend: 'webgpu', what: `${prim.name} of i32` },
-      })
-  })
   it('runs programs of very different sizes in turn, each on what the others left', async () => {
     const backend = makeWebGpu({ dawn: ['backend=vulkan'] })
     const fill = (n: number): readonly [F, readonly Given[]] => [(a) => op.broadcastTo(a, [n]), [f32([], [nan])]]

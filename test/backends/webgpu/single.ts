@@ -47,8 +47,8 @@ const dataOf = (a: Given): TypedArray => {
   return data
 }
 
-/** A sample's arguments in f32, or undefined where it asks for f64. */
-export const sampleArgs = (sample: Sample): readonly Given[] => {
+/** A sample's arguments, f32 where it asks for f64; `whole` makes their numbers whole, so that every order and rounding of a sum gives the same. */
+export const sampleArgs = (sample: Sample, whole = false): readonly Given[] => {
   const next = randoms(17)
   return sample.args.map((a) => {
     const dtype: DType = a.dtype ?? 'f32'
@@ -57,7 +57,7 @@ export const sampleArgs = (sample: Sample): readonly Given[] => {
     return {
       shape: a.shape,
       dtype: dtype === 'f64' ? 'f32' : dtype,
-      values: (i: number) => a.values?.[i] ?? (dtype === 'i32' ? Math.floor(drawn()) : drawn()),
+      values: (i: number) => a.values?.[i] ?? (dtype === 'i32' ? Math.floor(drawn()) : whole ? Math.round(100 * drawn()) : drawn()),
     }
   })
 }
