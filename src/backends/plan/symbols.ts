@@ -6,7 +6,7 @@
  * symbols of its arguments in order, but for the rewrites that keep every bit (x * 1, identities).
  */
 
-import { asNode, type Node } from '../../core/expr.js'
+import { raise } from '../../core/explain.js'
 import type { Identities } from '../../core/identity.js'
 import { type Algebra, fold } from '../../core/interpret.js'
 import { contract } from '../../core/ops/contract.js'
@@ -180,7 +180,7 @@ export const meaningOf = (
 ): readonly Symbols[] => {
   const within = ({ inputs, outputs }: Program, algebra: Algebra<Symbols>): readonly Symbols[] =>
     fold(algebra, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const)))
-  const inner = symbolic(ids, new Map())
+  const inner = symbolic(ids)
   if (is(prim, customPrimitive)) return within((params as CustomParams).program, inner)
   const shape = results[0]?.shape ?? []
   if (is(prim, mapPrimitive)) {
@@ -215,12 +215,9 @@ export const meaningOf = (
   return results.map((r, i) => ({ shape: r.shape, data: Float64Array.from({ length: sizeOf(r.shape) }, (_, j) => mix(mix(h, i), j)) }))
 }
 
-/** Symbols of expressions; `position` numbers the inputs. */
-const symbolic = (ids: Identities, position: ReadonlyMap<Node, number>): Algebra<Symbols> => ({
-  input: ({ shape, expr }) => {
-    const k = position.get(asNode(expr))!
-    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => inputSymbol(k, j)) }
-  },
+/** Symbols of expressions whose inputs have theirs. */
+const symbolic = (ids: Identities): Algebra<Symbols> => ({
+  input: ({ path }) => raise({ _tag: 'InternalLaw', law: 'programs are closed', detail: `an input (${path}) that is not the program's` }),
   captured: (tensor) => {
     const { shape } = tensor as unknown as Tensor
     return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, j) => capturedSymbol(ids.id(tensor), j)) }
@@ -231,4 +228,11 @@ const symbolic = (ids: Identities, position: ReadonlyMap<Node, number>): Algebra
 
 /** Symbols of a program's results. */
 export const symbolsOf = (program: Program, ids: Identities): readonly Symbols[] =>
-  fold(symbolic(ids, new Map(program.inputs.map((x, i) => [x, i]))), program.outputs)
+  fold(
+    symbolic(ids),
+    program.outputs,
+    new Map(
+      // What a call gives is an input, also where it stands for a captured tensor.
+      program.inputs.map((x, k) => [x, { shape: x.shape, data: Float64Array.from({ length: x.aval.size }, (_, j) => inputSymbol(k, j)) }]),
+    ),
+  )
