@@ -1,7 +1,7 @@
 // Tests what a user installs: packs the package, installs the tarball in an empty folder, runs it from ESM and CommonJS,
 // compiles it under node16 and bundler resolution, and asks publint and attw what is wrong with it.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -141,6 +141,12 @@ export const broken = fn({ x: f32(8, 3), w: f32(4, 2) }, ({ x, w }) =>
 
 try {
   const built = step('npm run build', () => run('npm', ['run', 'build'], root))
+  step('no field of a class overwrites an export of its chunk', () => {
+    // The bundler's step to CommonJS takes `name = value` in a class for an assignment to an exported `name`.
+    for (const file of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cjs')))
+      for (const [found] of readFileSync(join(root, 'dist', file), 'utf8').matchAll(/this\.\w+ = exports\.\w+ = .*/g))
+        throw new Error(`${file}: ${found}: give the field another name`)
+  })
   const packed = built && step('npm pack', () => run('npm', ['pack', '--ignore-scripts', '--pack-destination', temporary], root))
   if (packed) {
     const tarball = tarballIn(temporary)

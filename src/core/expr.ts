@@ -82,8 +82,14 @@ export class Node {
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
   }
-  toJSON(): object {
-    return { id: this.#id, kind: this.kind, aval: this.aval, prim: this.prim, args: this.args, data: this.data }
+  /** JSON.stringify has no word for shared parts, of which an expression is made. */
+  toJSON(): never {
+    return raise({
+      _tag: 'BadInput',
+      where: 'JSON.stringify',
+      reason: `it was given an expression (${this}), which is no data of JSON.`,
+      fix: 'write toJSON(toProgram(f)(...examples)) for a function, show(x) for a text, or the tensor that evaluate(x) gives.',
+    })
   }
 }
 Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })

@@ -27,8 +27,8 @@ export class Identities {
   private readonly values = new Map<unknown, number>()
   private readonly objects = new WeakMap<object, number>()
   private readonly params = new WeakMap<object, number>()
-  private readonly closed = new WeakMap<Program, number>()
-  private readonly open = new WeakMap<Program, number>()
+  private readonly closedPrograms = new WeakMap<Program, number>()
+  private readonly openPrograms = new WeakMap<Program, number>()
   private next = 0
 
   /** How many texts and symbols are held; objects are not. */
@@ -66,7 +66,7 @@ export class Identities {
   }
   /** The number of a closed program. With `slots`, programs that differ in their literals alone have one. */
   programId(p: Program, slots = false): number {
-    const known = slots ? this.open : this.closed
+    const known = slots ? this.openPrograms : this.closedPrograms
     let i = known.get(p)
     if (i === undefined) {
       i = this.id(`program ${this.programText(p, slots)}`)

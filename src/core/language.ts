@@ -9,15 +9,17 @@ const method = (prototype: object, key: string | symbol, value: unknown): void =
   Object.defineProperty(prototype, key, { value, enumerable: false, configurable: true, writable: true })
 }
 
+/** What to write in place of an operator. */
+export const operations = 'use the operations of codual: mul(x, 2), add(x, 1), sub, div, neg(x), gt(x, 0), eq, where(c, a, b), sin(x)'
 /** `+x`, `x * 2`, `x > 0`, `x + 1`, `Math.sin(x)` raise; text (`${x}`, String(x)) is as it was. */
-export const refuseCoercion = (prototype: object, what: string): void =>
+export const refuseCoercion = (prototype: object, what: string, fix = `${operations}.`): void =>
   method(prototype, Symbol.toPrimitive, function (this: object, hint: string): string {
     if (hint === 'string') return this.toString()
     return raise({
       _tag: 'BadInput',
       where: 'operator',
       reason: `an operator of JavaScript, or a function of Math, was given ${what}: it would see NaN.`,
-      fix: `use the operations of codual: mul(x, 2), add(x, 1), sub, div, neg(x), gt(x, 0), eq, where(c, a, b), sin(x)${what === 'an expression' ? '' : '; or x.item() and x.data, which are numbers'}.`,
+      fix,
     })
   })
 

@@ -111,9 +111,17 @@ class Regions {
     joined.nodes.push(i)
     this.regionOf[i] = region
   }
+  /** Has a region room for one more node, which reads `outside`? */
+  private hasRoom({ nodes, outside: read }: Growing, outside: readonly number[]): boolean {
+    const { limits } = this
+    let reads = read.size
+    for (let i = 0; i < outside.length; i++) if (!read.has(outside[i]!) && outside.indexOf(outside[i]!) === i) reads++
+    return nodes.length + 1 <= limits.nodes && reads <= limits.args
+  }
   /** The one region that these, of one level, become with room for a node that reads `outside`; -1 where they do not fit together. */
   private merged(candidates: readonly number[], outside: readonly number[]): number {
     const { regions, limits } = this
+    if (candidates.length === 1) return this.hasRoom(regions[candidates[0]!]!, outside) ? candidates[0]! : -1
     const all = candidates.map((r) => regions[r]!)
     const reads = new Set([...all.flatMap((r) => [...r.outside]), ...outside])
     const nodes = all.reduce((n, r) => n + r.nodes.length, 1)

@@ -1,19 +1,34 @@
 /** Tangent and cotangent types, after ChainRules: what a rule may return for an argument. */
+import { refuseCoercion } from './language.js'
 import type { AnyExpr } from './types/expr.js'
+
+/** A zero is one object, and no number: an operator would make NaN of it. */
+const zero = <Z extends object>(z: Z, name: string, fix: string): Z => {
+  refuseCoercion(z, name, fix)
+  return Object.freeze(z)
+}
 
 /** No tangent space: integers, booleans, keys. */
 export interface NoTangent {
   readonly _tag: 'NoTangent'
 }
 /** No tangent space: the tangent of integers, booleans and keys. */
-export const NoTangent: NoTangent = Object.freeze({ _tag: 'NoTangent' })
+export const NoTangent: NoTangent = /*#__PURE__*/ zero(
+  { _tag: 'NoTangent' },
+  'NoTangent',
+  'it stands where there is no tangent space (integers, booleans): leave such leaves out, by x === NoTangent.',
+)
 
 /** Differentiable, and the derivative is exactly zero. Absorbing: 0 times Infinity never makes a NaN. */
 export interface ZeroTangent {
   readonly _tag: 'ZeroTangent'
 }
 /** The derivative that is exactly zero; absorbs whatever it is multiplied with. */
-export const ZeroTangent: ZeroTangent = Object.freeze({ _tag: 'ZeroTangent' })
+export const ZeroTangent: ZeroTangent = /*#__PURE__*/ zero(
+  { _tag: 'ZeroTangent' },
+  'ZeroTangent',
+  'it is the derivative that is exactly zero: ask x === ZeroTangent, and give it on as it is.',
+)
 
 /** A derivative that is not known. Asking for it is an error that names the rule, never a silent zero. */
 export interface NotImplemented {

@@ -4,7 +4,7 @@ import { raise } from './explain.js'
 import { INPUT, isExpr, Node } from './expr.js'
 import { dtypeOf } from './given.js'
 import { numberFromJSON, numberToJSON } from './json/numbers.js'
-import { brand, claimed, reading, refuseCoercion } from './language.js'
+import { brand, claimed, operations, reading, refuseCoercion } from './language.js'
 import { allocate, type NDArray, type NestedNumbers, nestedOf, type TypedArray, toNested } from './ndarray.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
@@ -65,7 +65,7 @@ export class Tensor implements NDArray {
 }
 Object.defineProperty(Tensor.prototype, '_tag', { value: 'Tensor', enumerable: false })
 brand(Tensor.prototype, 'tensor')
-refuseCoercion(Tensor.prototype, 'a tensor')
+refuseCoercion(Tensor.prototype, 'a tensor', `${operations}; or x.item() and x.data, which are numbers.`)
 
 export const isTensor = Tensor.is
 

@@ -98,15 +98,18 @@ export const needsArguments = (count: number, op: string): void => {
     raise({ _tag: 'BadInput', where: op, reason: 'the function was called without arguments.', fix: 'give it at least one.' })
 }
 
-export const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection => {
-  // The argument list is a tuple; one argument stands for itself.
+/** Has it a rest parameter? Then its arguments are a list, also where there is one: primals, (co)tangents and wrt are of the list. */
+const hasRest = (m: Meta): boolean => m.declared === undefined && m.most?.() === Number.POSITIVE_INFINITY
+
+export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection => {
   const items = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
   needsArguments(items.length, op)
-  const base = items.length === 1 ? { start: 0, def: items[0]! } : { start: 0, def }
+  const base = { start: 0, def: primalsDef(m, def) }
+  const single = base.def !== def
   const one = (path: WrtPath): { readonly start: number; readonly def: TreeDef } => {
     const direct = selectPath(base.def, path)
     if (direct !== undefined) return direct
-    if (items.length === 1 && Number(path) === 0) return base
+    if (single && Number(path) === 0) return base
     return raise({
       _tag: 'BadInput',
       where: op,
@@ -130,12 +133,13 @@ export const select = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selec
   return { at: span(s), def: s.def }
 }
 
-/** The tree of `primals` (one argument stands for itself), of that of an argument list. */
-export const primalsDef = (def: TreeDef): TreeDef => ((def as Extract<TreeDef, { _tag: 'Tuple' }>).items.length === 1 ? onlyItem(def) : def)
+/** The tree of `primals`, of that of an argument list, which is a tuple: one argument stands for itself. */
+export const primalsDef = (m: Meta, def: TreeDef): TreeDef =>
+  (def as Extract<TreeDef, { _tag: 'Tuple' }>).items.length === 1 && !hasRest(m) ? onlyItem(def) : def
 export const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!
 /** What wrt selects; all arguments without it. */
-export const chosen = (def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
-  wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(def) } : select(def, wrt, op)
+export const chosen = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
+  wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(m, def) } : select(m, def, wrt, op)
 /**
  * Primals of a function as its argument list: of one parameter its argument; of several, or of a rest parameter, the list of them. With
  * defaults both may be meant, and an array would be taken for one of them in silence: an error.
@@ -145,7 +149,7 @@ export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
   if (most <= 1 && m.arity === most) return [primals]
   const listed = Array.isArray(primals)
   // A list of one argument and an argument that is an array look the same.
-  const rest = most === Number.POSITIVE_INFINITY
+  const rest = hasRest(m)
   if (m.arity <= 1 && !rest && !listed) return [primals]
   if (m.arity <= 1 && !rest)
     return raise({

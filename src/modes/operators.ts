@@ -110,7 +110,7 @@ const valueGrad =
     const loss = nodes[0]
     if (outDef._tag !== 'Leaf' || loss === undefined || loss.shape.length !== 0 || !isFloat(loss.dtype))
       return raiseAt(loss, { _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
-    const s = select(def, options.wrt, op)
+    const s = select(f, def, options.wrt, op)
     const wrt = activeLeaves(leaves, s, op, options.wrt !== undefined)
     const seed = options.seed === undefined ? asExpr(ones(loss.aval)) : asExpr(broadcastNode(lift(options.seed, op, loss.dtype), []))
     const auxNodes = options.aux === true ? liftTree(aux, 'aux') : undefined
@@ -150,7 +150,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
   /** The primals that vary: those that `wrt` names, or all of them. */
   const varied = (m: Meta, primals: unknown, wrt: GradOptions['wrt'], op: string): { nodes: readonly Node[]; def: TreeDef } => {
     const { nodes, def } = liftList(spread(m, primals), 'primals')
-    const s = chosen(def, wrt, op)
+    const s = chosen(m, def, wrt, op)
     return { nodes: wrt === undefined ? nodes : activeLeaves(nodes, s, op, true), def: s.def }
   }
   /** Primals as m's own arguments; then tangents of those that vary (all of them, or the first for hvp), or a cotangent of anything. */
@@ -160,7 +160,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       const name = `${op}(${m.name})`
       if (args.length !== 2) return raise({ _tag: 'BadInput', where: name, reason: `takes 2 arguments, got ${args.length}.` })
       const p = readArgs(m, spread(m, args[0]))
-      const s = op === 'hvp' ? select(p.def, wrt, op) : chosen(p.def, wrt, op)
+      const s = op === 'hvp' ? select(m, p.def, wrt, op) : chosen(m, p.def, wrt, op)
       const t = readArgs(
         second === 'cotangent'
           ? { name, arity: 1, noun: 'the cotangent', body: () => undefined }
@@ -171,7 +171,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
             ),
         [args[1]],
       )
-      return { leaves: [...p.leaves, ...t.leaves], def: { _tag: 'Tuple', items: [primalsDef(p.def), onlyItem(t.def)] } }
+      return { leaves: [...p.leaves, ...t.leaves], def: { _tag: 'Tuple', items: [primalsDef(m, p.def), onlyItem(t.def)] } }
     }
 
   /** Values and tangents of f's outputs along tangents of its float leaves (NoTangent or absent elsewhere). */
@@ -249,7 +249,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
         onFresh(args, fresh, ([primals, tangents]) => {
           const list = spread(m, primals)
           const p = liftList(list, 'primals')
-          const s = select(p.def, options.wrt, 'hvp')
+          const s = select(m, p.def, options.wrt, 'hvp')
           const x = { nodes: s.at.map((i) => p.nodes[i]!), def: s.def }
           const seeds = new Map<Node, Node>()
           tangentLeaves(x, tangents, `hvp(${m.name})`).forEach((d, i) => {
@@ -275,10 +275,10 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
       const list = spread(m, primals)
       const { leaves, def } = readArgs(m, list)
       const at = unflatten(
-        primalsDef(def),
+        primalsDef(m, def),
         leaves.map((l) => asExpr(toNode(l))),
       )
-      const s = chosen(def, options.wrt, 'linearize')
+      const s = chosen(m, def, options.wrt, 'linearize')
       return [
         make(m)(...list),
         make({
@@ -329,7 +329,7 @@ export const makeOperators = (registry: Registry, runtime: Runtime) => {
     make(
       derived(m, op, (args, fresh) =>
         onFresh(args, fresh, (a, leaves, def) => {
-          const s = select(def, path, op)
+          const s = select(m, def, path, op)
           const wrt = activeLeaves(leaves, s, op, path !== undefined)
           const out = liftTree(m.body(a, true), `the result of ${m.name}`)
           const blocks = kind === 'fwd' ? forwardBlocks(out.nodes, wrt, chunk) : reverseBlocks(out.nodes, wrt, chunk)

@@ -62,6 +62,21 @@ describe('operators of JavaScript on an expression, and on a tensor', () => {
     expect(new Set(seen)).toEqual(new Set(['Expr input: f64 []']))
     expect(`${cd.tensor([1, 2])}`).toBe('Tensor f64 [2] [1, 2]')
   })
+  it.each([
+    ['NoTangent', cd.NoTangent, /NoTangent: it would see NaN[\s\S]*no tangent space/],
+    ['ZeroTangent', cd.ZeroTangent, /ZeroTangent: it would see NaN[\s\S]*exactly zero/],
+  ] as const)('%s is no number either', (name, zero, says) => {
+    for (const [, use] of uses) expect(message(() => use(zero as never))).toMatch(says)
+    expect([Object.keys(zero), Object.isFrozen(zero), JSON.stringify(zero)]).toEqual([['_tag'], true, `{"_tag":"${name}"}`])
+  })
+  it('JSON.stringify of an expression says what to write instead', () => {
+    const e = cd.mul([1, 2], 3)
+    for (const x of [e, { a: [e] }])
+      expect(message(() => JSON.stringify(x))).toMatch(
+        /Expr mul: f64 \[2\][\s\S]*toJSON\(toProgram\(f\)[\s\S]*show\(x\)[\s\S]*evaluate\(x\)/,
+      )
+    expect(message(() => grad((x) => JSON.stringify(x))(3))).toMatch(/Expr input: f64 \[\]/)
+  })
   it('what is true of objects stays: x === x, typeof x, x.shape', () => {
     expect(
       grad((x) => (Object.is(x, x) && typeof x === 'object' && (x as unknown as cd.AnyExpr).shape.length === 0 ? x : 0))(3),

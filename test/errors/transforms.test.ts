@@ -65,6 +65,30 @@ describe('parameters that a length does not count', () => {
     expect(numbers(of('vjp')((x: unknown, ...more: unknown[]) => more.reduce(add, x))([1, 2, 3], 1))).toEqual([6, [1, 1, 1]])
     expect(message(() => of('vjp')(rest)(3, 1))).toMatch(/takes 0 or more arguments; primals must be their tuple/)
   })
+  it('a rest parameter of one argument: primals, tangents, cotangents and wrt are of the list of one', () => {
+    const squared: Call = (...xs) => mul(xs[0], xs[0])
+    const x = cd.tensor([1, 2])
+    const v = cd.tensor([1, 10])
+    const first = { wrt: 0 }
+    expect(numbers(of('jvp')(squared)([x], [v]))).toEqual([[1, 4], [2, 40]]) // biome-ignore format: one row
+    expect(numbers(of('vjp')(squared)([x], v))).toEqual([[1, 4], [[2, 40]]]) // biome-ignore format: one row
+    expect(numbers(of('vjp')(squared, first)([x], v))).toEqual([[1, 4], [2, 40]]) // biome-ignore format: one row
+    expect(numbers((of('linearize')(squared)([x]) as unknown as Call[])[1]!([v]))).toEqual([2, 40])
+    expect(numbers((of('linearize')(squared, first)([x]) as unknown as Call[])[1]!(v))).toEqual([2, 40])
+    const loss: Call = (...xs) => sum(squared(...xs))
+    expect(numbers(of('hvp')(loss)([x], v))).toEqual([2, 20])
+    expect(numbers(of('hvp')(loss, first)([x], v))).toEqual([2, 20])
+    expect(numbers(of('jvp')(of('grad')(loss))([x], [v]))).toEqual([[2, 4], [2, 20]]) // biome-ignore format: one row
+    expect(numbers(of('compile')(of('jvp')(squared))([x], [v]))).toEqual([[1, 4], [2, 40]]) // biome-ignore format: one row
+    // An argument that is a list itself: 0 is the argument, '0.1' its second entry.
+    const pair: Call = (...xs) => sum(mul((xs[0] as unknown[])[0], (xs[0] as unknown[])[1]))
+    for (const name of ['grad', 'jacfwd', 'jacrev']) {
+      expect(numbers(of(name)(pair, first)([cd.tensor(3), cd.tensor(4)]))).toEqual([4, 3])
+      expect(numbers(of(name)(pair, { wrt: '0.1' })([cd.tensor(3), cd.tensor(4)]))).toBe(3)
+    }
+    expect(message(() => of('jvp')(squared)([x], v))).toMatch(/^(BadInput|ShapeMismatch): jvp\(squared\)/)
+    expect(message(() => of('jvp')(squared)(x, v))).toMatch(/takes 0 or more arguments; primals must be their tuple/)
+  })
   it('defaults: what is not an array is the first argument; an array might be both, and is an error', () => {
     expect(numbers(of('jvp')(defaulted)(3, 1))).toEqual([6, 2])
     expect(numbers(of('vjp')(defaulted)(cd.tensor([1, 2]), [1, 1]))).toEqual([[2, 4], [2, 2]]) // biome-ignore format: one row

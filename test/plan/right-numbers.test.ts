@@ -95,15 +95,15 @@ describe.each(Object.entries(backends))('right numbers on %s', (_name, b) => {
       const rows = [2, 0, 2]
       const loss = (w: E) => sum!(sin!(matmul!(gather!(w, rows), transpose!(w))))
       const want = w.map(() => [0, 0])
-      rows.forEach((i) =>
+      rows.forEach((i) => {
         w.forEach((wj, j) => {
           const d = c(w[i]![0]! * wj[0]! + w[i]![1]! * wj[1]!)
           for (const k of [0, 1]) {
             want[i]![k]! += d * wj[k]!
             want[j]![k]! += d * w[i]![k]!
           }
-        }),
-      )
+        })
+      })
       close(run(grad!(loss), b, w), want)
     })
     it('x + x w', () => {

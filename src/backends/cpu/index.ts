@@ -70,16 +70,20 @@ interface Pin {
 /** Bytes of an entry of a Map with a short text for its key, about. */
 const ENTRY_BYTES = 192
 
+/** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
+const engineOf = (simd: boolean | undefined): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+  const lacking = noSimd()
+  if (simd === true && lacking !== undefined) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
+  if (simd ?? lacking === undefined) return { engine: new Engine() }
+  return simd === undefined ? { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` } : { engine: undefined }
+}
+
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
 export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
-  const lacking = noSimd()
-  if (options.simd === true && lacking !== undefined)
-    raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
-  const vector = options.simd ?? lacking === undefined
-  const fallback = options.simd === undefined && lacking !== undefined ? `kernels in plain JavaScript: ${lacking}.` : undefined
+  const { engine, fallback } = engineOf(options.simd)
   const name = 'cpu'
-  const arena = new Arena(maxBytes, vector ? new Engine() : undefined)
+  const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const kernels = new Kernels(arena, facets)
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES

@@ -261,7 +261,7 @@ class Run {
       feed(plan.inputs[i]!, x.aval.size, x.dtype, (j) => inputSymbol(i, j))
     })
     ir.captured.forEach((c, i) => {
-      feed(plan.captured[i]!, c.tensor.data.length, c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
+      feed(plan.captured[i]!, sizeOf(c.tensor.shape), c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
     })
     plan.steps.forEach((s, i) => {
       this.step = i

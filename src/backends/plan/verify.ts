@@ -5,7 +5,7 @@ import { ALIGN, read, written } from './memory.js'
 import type { Plan } from './plan.js'
 import { type Claim, checkProvenance, costOf } from './provenance.js'
 
-const fail = (law: string, detail: string): never => raise({ _tag: 'InternalLaw', law, detail })
+const fail: (law: string, detail: string) => never = (law, detail) => raise({ _tag: 'InternalLaw', law, detail })
 
 /** Elements that a user’s verifier visits at most, about: some seconds. */
 const BUDGET = 1e7
@@ -70,7 +70,7 @@ const overlaps = ({ steps, kernels, storages, arenaBytes, halfBytes }: Plan): vo
     const seen = new Set<number>()
     for (let u = Math.floor(s.offset / ALIGN); u < Math.ceil((s.offset + s.bytes) / ALIGN); u++) {
       const j = owner[u]
-      if (j === undefined) return fail('every storage lies in its arena', `storage ${i}`)
+      if (j === undefined) fail('every storage lies in its arena', `storage ${i}`)
       owner[u] = i
       if (j >= 0 && storages[j]!.last >= s.first) seen.add(j)
     }
