@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
 // Faults put into the planner, one at a time: a text that stands once in a file, and what it becomes. Each computes something wrong for some program.
 export interface Mutant {
   readonly name: string
