@@ -69,8 +69,7 @@ const overlaps = ({ steps, kernels, storages, arenaBytes, halfBytes }: Plan): vo
     const owner = s.half ? arenas.halves : arenas.words
     const seen = new Set<number>()
     for (let u = Math.floor(s.offset / ALIGN); u < Math.ceil((s.offset + s.bytes) / ALIGN); u++) {
-      const j = owner[u]
-      if (j === undefined) fail('every storage lies in its arena', `storage ${i}`)
+      const j = owner[u] ?? fail('every storage lies in its arena', `storage ${i}`)
       owner[u] = i
       if (j >= 0 && storages[j]!.last >= s.first) seen.add(j)
     }
