@@ -26,7 +26,6 @@ const DEEP = 64
 export class Identities {
   private readonly values = new Map<unknown, number>()
   private readonly objects = new WeakMap<object, number>()
-  private readonly params = new WeakMap<object, number>()
   private readonly closedPrograms = new WeakMap<Program, number>()
   private readonly openPrograms = new WeakMap<Program, number>()
   private next = 0
@@ -55,14 +54,8 @@ export class Identities {
   /** The number of a primitive's parameters; -1 where it has none. */
   paramsId(params: unknown): number {
     if (params === NO_PARAMS || params === undefined || params === null) return -1
-    if (typeof params !== 'object') return this.id(`params ${this.text(params, 0)}`)
-    let i = this.params.get(params)
-    if (i === undefined) {
-      const text = this.text(params, 0)
-      i = text === '{}' ? -1 : this.id(`params ${text}`)
-      this.params.set(params, i)
-    }
-    return i
+    const text = this.text(params, 0)
+    return text === '{}' ? -1 : this.id(`params ${text}`)
   }
   /** The number of a closed program. With `slots`, programs that differ in their literals alone have one. */
   programId(p: Program, slots = false): number {

@@ -34,14 +34,17 @@ export interface Claim {
   readonly itemBytes: ItemBytes
 }
 
-/** Elements that checking a plan visits, about: what decides whether it is done. */
-export const costOf = ({ steps, kernels }: Plan): number =>
-  steps.reduce((n, s) => {
-    const k = kernels[s.kernel]!
-    if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.operands.length)
-    if (k.kind === 'gemm') return n + sizeOf(s.sizes)
-    return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
-  }, 0)
+/** Elements that checking a plan visits or holds, about: what decides whether it is done. */
+export const costOf = ({ steps, kernels, arenaBytes, halfBytes }: Plan): number =>
+  steps.reduce(
+    (n, s) => {
+      const k = kernels[s.kernel]!
+      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.operands.length)
+      if (k.kind === 'gemm') return n + sizeOf(s.sizes)
+      return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
+    },
+    (arenaBytes + halfBytes) / 8,
+  )
 
 /** Inside an element that begins before. */
 const INSIDE = 255
