@@ -83,6 +83,25 @@ const concatBlocks = (pending: readonly InplaceableThunk[], primal: Aval): Node 
     : undefined
 }
 
+/** For each further node of a result of several: the position of the first one. What is differentiated by stands for itself. */
+const firstOutputs = (
+  nodes: readonly Node[],
+  results: ReturnType<typeof outputsOf>,
+  wanted: ReadonlySet<Node>,
+): ReadonlyMap<number, number> => {
+  const first = new Map<number, number>()
+  for (const list of results.values()) {
+    const of = new Map<number, number>()
+    for (const { at, result } of list) {
+      if (wanted.has(nodes[at]!)) continue
+      const known = of.get(result)
+      if (known === undefined) of.set(result, at)
+      else first.set(at, known)
+    }
+  }
+  return first
+}
+
 export interface Reversed {
   /** The outputs, with rules' own results in place (so residuals share work). */
   readonly values: readonly Node[]
@@ -154,8 +173,12 @@ const pullAt = (
   }
   // Backward, in reverse build order.
   const coduals: (NodeCoDual | undefined)[] = new Array<NodeCoDual | undefined>(n)
-  const deposit = (at: number, t: Tangent, rule: string, from?: Node): void => {
-    if (active[at] === 0) return
+  // A result may have several nodes, one from each walk that made it: they have one cotangent.
+  const wanted = new Set(wrt)
+  const first = firstOutputs(nodes, results, wanted)
+  const deposit = (node: number, t: Tangent, rule: string, from?: Node): void => {
+    if (active[node] === 0) return
+    const at = first.get(node) ?? node
     coduals[at] ??= new NodeCoDual(nodes[at]!.aval, rule)
     coduals[at].add(t, from)
   }
@@ -163,7 +186,6 @@ const pullAt = (
     const seed = seeds[i]!
     deposit(index.get(o), seed, 'seed')
   })
-  const wanted = new Set(wrt)
   const out = new Map<Node, Forced>()
   for (let i = n - 1; i >= 0; i--) {
     const node = nodes[i]!
@@ -181,6 +203,7 @@ const pullAt = (
     if (node.prim!.multi) {
       yBars = resultAvals(node).map(() => ZeroTangent)
       for (const { at, result } of results.get(i) ?? []) {
+        if (first.has(at) || wanted.has(nodes[at]!)) continue
         yBars[result] = coduals[at]?.total() ?? ZeroTangent
         coduals[at] = undefined
       }
