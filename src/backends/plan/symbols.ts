@@ -45,14 +45,12 @@ export const plus = (a: number, b: number): number => {
 }
 
 /** Beginnings of symbols, one for each kind. */
-const [LITERAL, INPUT, CAPTURED, OPERATION, FOLD, WHOLE] = [1, 2, 3, 4, 5, 6].map((k) => mix(k, 0x5eed)) as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-]
+const LITERAL = mix(1, 0x5eed)
+const INPUT = mix(2, 0x5eed)
+const CAPTURED = mix(3, 0x5eed)
+const OPERATION = mix(4, 0x5eed)
+const FOLD = mix(5, 0x5eed)
+const WHOLE = mix(6, 0x5eed)
 
 const words = new DataView(new ArrayBuffer(8))
 /** A literal. Zero is the symbol 0: a sum over nothing. */
