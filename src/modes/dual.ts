@@ -161,6 +161,8 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
   const config = { ...configOf(registryIn(registry, 'reverseAlgebra')), pushforward: eagerConfig(registry).pushforward }
   const tape: (() => void)[] = []
   const leaves = new Map<string, EagerCoDual>()
+  /** What depends on an input: nobody asks for the cotangent of a literal or of a tensor that was closed over. */
+  const moving = new WeakSet<EagerCoDual>()
   const fresh = (x: Tensor): EagerCoDual => CoDual(x, plus)
   return {
     back: () => {
@@ -171,6 +173,7 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
       input: (at) => {
         const x = fresh(inputs(at))
         leaves.set(at.path, x)
+        moving.add(x)
         return x
       },
       literal: (value, dtype) => fresh(scalar(value, dtype)),
@@ -181,6 +184,9 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
           at,
           args.map((a) => a.primal),
         ).map(fresh)
+        const active = args.map((a) => moving.has(a) && isFloat(avalOf(a.primal).dtype))
+        if (!active.includes(true)) return outs
+        for (const o of outs) moving.add(o)
         tape.push(() => {
           const yBars = outs.map((o) => o.total())
           if (yBars.every((y) => y === undefined)) return
@@ -191,7 +197,6 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
             return n
           }
           const xs = args.map((a) => place(a.primal))
-          const active = xs.map((x) => isFloat(x.dtype))
           const ys = applyAny(primitive, xs, params)
           const rrule = ruleFor(registry, primitive, 'rrule', 'an eager codual')
           const { pullback } = rrule(xs.map(asExpr), params as never, contextOf(ys, active, config))
@@ -200,8 +205,9 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
             active,
           )
           args.forEach((a, i) => {
+            if (!active[i]) return
             const t = known(unthunk(xBars[i]!))
-            if (t._tag !== 'Expr' || !active[i]) return
+            if (t._tag !== 'Expr') return
             const p = project(asNode(t), avalOf(a.primal), primitive.name)
             if (p._tag === 'Expr') a.add(tensor(asNode(p), given))
           })

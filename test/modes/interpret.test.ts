@@ -238,6 +238,18 @@ describe('eager derivatives of whole functions', () => {
     }
     expect(isAdException(error) && error.error._tag).toBe('MissingRule')
   })
+  it('coduals ask rules for the inputs alone: a captured tensor has no cotangent, and none is missing', () => {
+    const weights = tensor([2, 3])
+    const asked: boolean[] = []
+    const own = customRule((x: AnyExpr) => mul(x, weights), {
+      rrule: (x) => [mul(x, weights), (yBar) => (asked.push(true), mul(yBar, weights))],
+    })
+    const g = fn({ x: f64(2) }, ({ x }) => own(x))
+    const { algebra, back } = reverseAlgebra(coreRegistry, () => tensor([5, 7]))
+    interpret(algebra)(g).add(tensor([1, 10]))
+    expect(numbers(back().get('x') as never)).toEqual([2, 30])
+    expect(asked).toEqual([true])
+  })
   it('Dual and CoDual carry anything', () => {
     expect(Dual('x', 1)).toEqual({ primal: 'x', tangent: 1 })
     const x = CoDual(3, (a: number, b: number) => a + b)
