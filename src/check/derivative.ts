@@ -1,9 +1,10 @@
 /** First derivatives of a program at a point: against finite differences, and modes, seeds and subsets against each other. */
 import { sameAval, showAval } from '../core/aval.js'
-import { asExpr, asNode, constant, input, linearize, Node, substitute } from '../core/expr.js'
+import { applyAny, asExpr, asNode, constant, input, linearize, type Node } from '../core/expr.js'
 import type { NDArray } from '../core/ndarray.js'
 import { add } from '../core/ops/elementwise.js'
 import { broadcastNode } from '../core/ops/layout.js'
+import { rewrite, substitute } from '../core/rewrite.js'
 import { type Forced, inplaceableThunk, type Tangent, ZeroTangent } from '../core/tangent.js'
 import { instantiate } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
@@ -244,23 +245,7 @@ export const checkActivity = (d: Derived, next: () => number, out: Collector): v
 }
 
 /** The same program again, over the same inputs, as other nodes. */
-const again = (roots: readonly Node[]): readonly Node[] => {
-  const { nodes, index } = linearize(roots)
-  const made: Node[] = []
-  for (const n of nodes)
-    made.push(
-      n.args.length === 0
-        ? n
-        : new Node(
-            n.kind,
-            n.aval,
-            n.prim,
-            n.args.map((a) => made[index.get(a)]!),
-            n.data,
-          ),
-    )
-  return roots.map((r) => made[index.get(r)]!)
-}
+const again = (roots: readonly Node[]): readonly Node[] => rewrite(roots, { apply: (n, args) => applyAny(n.prim!, args, n.data) })
 
 /** What arrives at one argument from several places adds up: three uses of the program, and one argument in two places. */
 export const checkFanOut = (d: Derived, next: () => number, out: Collector): void => {

@@ -1,23 +1,17 @@
 /** The same expression in f64: f32 inputs, literals, casts and inner programs are replaced, so that rounding hides no error. */
 import { aval } from '../core/aval.js'
-import { APPLY, applyAny, CONST, constant, INPUT, input, linearize, type Node, OUTPUT } from '../core/expr.js'
+import { programsOf } from '../core/expand.js'
+import { applyAny, CONST, capturedTensor, constant, input, linearize, type Node } from '../core/expr.js'
 import type { NDArray } from '../core/ndarray.js'
-import { capturedTensor, makeProgram, type Program } from '../core/program.js'
+import type { AnyPrimitive } from '../core/primitive.js'
+import { makeProgram, type Program } from '../core/program.js'
+import { rewrite } from '../core/rewrite.js'
 
-const isProgram = (x: unknown): x is Program =>
-  typeof x === 'object' && x !== null && 'inputTree' in x && 'outputTree' in x && 'captured' in x
-
-/** Parameters with f32 replaced, in inner programs too. */
-const liftedParams = (params: unknown): unknown => {
-  if (typeof params !== 'object' || params === null) return params
-  let changed = false
-  const out: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(params)) {
-    const next = key === 'dtype' && value === 'f32' ? 'f64' : isProgram(value) ? liftedProgram(value) : value
-    if (next !== value) changed = true
-    out[key] = next
-  }
-  return changed ? out : params
+/** Parameters with f32 replaced, in their programs too. */
+const liftedParams = (prim: AnyPrimitive, params: unknown): unknown => {
+  const programs = programsOf(prim, params)
+  const within = programs.length === 0 ? params : prim.withPrograms!(params, programs.map(liftedProgram))
+  return (within as { readonly dtype?: unknown }).dtype === 'f32' ? { ...(within as object), dtype: 'f64' } : within
 }
 
 const liftedProgram = (p: Program): Program => {
@@ -32,32 +26,18 @@ export const lifted = (
   outputs: readonly Node[],
   replaced: ReadonlyMap<Node, Node>,
 ): { readonly outputs: readonly Node[]; readonly captured: ReadonlyMap<Node, NDArray> } => {
-  const { nodes, index } = linearize(outputs)
   const captured = new Map<Node, NDArray>()
-  const made: (readonly Node[])[] = []
-  for (const n of nodes) {
+  const at = (n: Node): Node | undefined => {
     const to = replaced.get(n)
-    if (to !== undefined) made.push([to])
-    else if (n.kind === CONST) made.push([n.dtype === 'f32' ? constant(n.data as number, 'f64') : n])
-    else if (n.kind === OUTPUT) made.push([made[index.get(n.args[0]!)]![n.data as number]!])
-    else if (n.kind === INPUT) {
-      const tensor = capturedTensor(n)
-      if (n.dtype !== 'f32' || tensor === undefined) made.push([n])
-      else {
-        const x = input(aval(n.shape, 'f64'))
-        captured.set(x, { shape: n.shape, dtype: 'f64', data: Float64Array.from(tensor.data) })
-        made.push([x])
-      }
-    } else if (n.kind === APPLY)
-      made.push(
-        applyAny(
-          n.prim!,
-          n.args.map((a) => made[index.get(a)]![0]!),
-          liftedParams(n.data),
-        ),
-      )
+    if (to !== undefined || n.dtype !== 'f32') return to
+    if (n.kind === CONST) return constant(n.data as number, 'f64')
+    const tensor = capturedTensor(n)
+    if (tensor === undefined) return undefined
+    const x = input(aval(n.shape, 'f64'))
+    captured.set(x, { shape: n.shape, dtype: 'f64', data: Float64Array.from(tensor.data) })
+    return x
   }
-  return { outputs: outputs.map((o) => made[index.get(o)]![0]!), captured }
+  return { outputs: rewrite(outputs, { at, apply: ({ prim, data }, args) => applyAny(prim!, args, liftedParams(prim!, data)) }), captured }
 }
 
 /** An array in f64. */

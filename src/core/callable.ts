@@ -1,11 +1,12 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
 import type { Aval } from './aval.js'
 import { raise } from './explain.js'
-import { asExpr, constant, isExpr, type Node, plain, substitute } from './expr.js'
+import { asExpr, constant, isExpr, type Node, plain } from './expr.js'
 import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
 import { parametersOf, reading, unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from './program.js'
+import { substitute } from './rewrite.js'
 import { traced } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'

@@ -9,11 +9,11 @@ import {
   type SyncBackend,
 } from './backend.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
-import { apply, input } from './expr.js'
+import { apply, capturedTensor, input } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { elementwise } from './ops/elementwise.js'
 import { NO_PARAMS } from './primitive.js'
-import { capturedTensor, type Program } from './program.js'
+import type { Program } from './program.js'
 import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'
 import { type Prepared, Signatures } from './signatures.js'
 import { assertReadable, holdForReading, readTargets } from './targets.js'

@@ -1,19 +1,20 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
 import { type Aval, isFloat, sameAval, showAval } from './aval.js'
 import { callable, metaOf, type Runtime } from './callable.js'
+import { builtBefore, close } from './close.js'
 import { raise } from './explain.js'
-import { applyMulti, asExpr, asNode, CONST, constant, INPUT, input, type Node, OUTPUT } from './expr.js'
+import { applyMulti, asExpr, asNode, constant, type Node, nodesBuilt } from './expr.js'
 import { type Names, optionsOf } from './given.js'
 import { lift } from './lift.js'
-import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive, flatProgram } from './ops/custom.js'
+import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from './ops/custom.js'
 import { stopGradient } from './ops/elementwise.js'
 import { broadcastNode } from './ops/layout.js'
 import { freshInputs, liftList, liftTree } from './program.js'
+import { rewrite } from './rewrite.js'
 import { sameShape } from './shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from './tangent.js'
 import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from './tree.js'
 import type { AnyExpr } from './types/expr.js'
-import { rebuilt } from './written-out.js'
 
 /** A user's rules: the trees of f's arguments and of its result. */
 interface UserRules {
@@ -149,7 +150,7 @@ const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule;
     const changed = t.captured.some((c, i) => xs[arity + i] !== c)
     if (!changed) return (n) => n
     const to = new Map<Node, Node>([...xs.map((x) => [x, x] as const), ...t.captured.map((c, i) => [c, xs[arity + i]!] as const)])
-    return (n) => rebuilt([n], (m) => to.get(m))[0]!
+    return (n) => rewrite([n], { at: (m) => to.get(m) })[0]!
   }
   const values = (tree: unknown, what: string, xs: readonly Node[]): readonly Node[] => {
     const places = placesOf(`${what}: y`, t.result, t.resultAvals)
@@ -196,21 +197,6 @@ const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule;
   }
 }
 
-/** A function's results with what it captured (older than `mark`, or an input of elsewhere) as inputs of their own. */
-const close = (outputs: readonly Node[], inputs: readonly Node[], mark: number) => {
-  const own = new Set(inputs)
-  const captured = new Map<Node, Node>()
-  const closed = rebuilt(outputs, (n) => {
-    if (own.has(n) || n.kind === CONST) return n
-    const outside = n.kind === INPUT || n.id < mark || (n.kind === OUTPUT && n.args[0]!.id < mark)
-    if (!outside) return undefined
-    const to = captured.get(n) ?? input(n.aval, 'captured')
-    captured.set(n, to)
-    return to
-  })
-  return { captured, closed }
-}
-
 /** `customRule` for a runtime: traces f, closes it over what it captured, and applies the primitive. */
 export const makeCustomRule =
   (runtime: Runtime) =>
@@ -228,22 +214,18 @@ export const makeCustomRule =
       body: (list) => {
         const given = liftList(list, op)
         const argAvals = given.nodes.map((n) => n.aval)
-        const mark = constant(0, 'f64').id
+        const mark = nodesBuilt()
         const inputs = freshInputs(given.def, argAvals)
         const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[], true), `the result of ${meta.name}`)
-        const { captured, closed } = close(out.nodes, inputs, mark)
-        const outer = [...captured.keys()]
+        const { program, captured } = close(op, inputs, out.nodes, builtBefore(mark))
         const params: CustomParams = {
           name: op,
           arity: inputs.length,
-          stopped: outer.map((n) => n.prim === stopGradient.primitive),
-          program: flatProgram(op, [...inputs, ...captured.values()], closed),
-          ...flatRules(
-            { op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured: outer },
-            rules,
-          ),
+          stopped: captured.map((n) => n.prim === stopGradient.primitive),
+          program,
+          ...flatRules({ op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured }, rules),
         }
-        const ys = applyMulti(customPrimitive, [...given.nodes, ...outer], params)
+        const ys = applyMulti(customPrimitive, [...given.nodes, ...captured], params)
         return unflatten(out.def, ys.map(asExpr))
       },
     })

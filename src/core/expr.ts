@@ -2,7 +2,7 @@
  * Expressions: an immutable DAG of `Input | Const | Apply | Output`. A node is data; interpreters give it meaning.
  * `Node` is the class behind the public face `Expr<S, D>` (types/expr.ts).
  */
-import { type Aval, aval } from './aval.js'
+import { type Aval, aval, sameAval } from './aval.js'
 import { raise } from './explain.js'
 import { brand, ofAnotherCopy, refuseCoercion, refuseNumbers } from './language.js'
 import type { AnyPrimitive, Primitive } from './primitive.js'
@@ -22,6 +22,9 @@ export interface InputInfo {
   readonly name?: string
   readonly captured?: Tensor
 }
+
+/** The tensor that a hidden input reads; undefined for an ordinary input. */
+export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
 
 /** The path of an input without its argument's number, where that is the first. */
 export const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
@@ -118,39 +121,64 @@ export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], para
   return node
 }
 
+/** The outputs of each application of several results: made once, so that a result is one node whoever asks for it. */
+const outputs = new WeakMap<Node, readonly Node[]>()
+const withOutputs = (node: Node, avals: readonly Aval[]): readonly Node[] => {
+  const made = avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
+  outputs.set(node, made)
+  return made
+}
+/** The nodes that an application's results are: itself, or its outputs. */
+export const resultsOf = (node: Node): readonly Node[] =>
+  node.prim!.multi ? (outputs.get(node) ?? withOutputs(node, avalsOf(node))) : [node]
+
 /** Applies a primitive with several results: its outputs, in order. */
 export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] => {
   const avals = prim.shapeRule(
     args.map((x) => x.aval),
     params,
   ) as readonly Aval[]
-  const node = new Node(APPLY, avals[0] ?? aval([0], 'f64'), prim as AnyPrimitive, args, params)
+  const node = new Node(APPLY, avals[0] ?? NOTHING, prim as AnyPrimitive, args, params)
   if (watcher !== undefined) watcher(node)
-  return avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
+  return withOutputs(node, avals)
 }
+/** The aval of an application without results. */
+const NOTHING = aval([0], 'f64')
 
 /** Applies any primitive: a list of results. */
 export const applyAny = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] =>
   prim.multi ? applyMulti(prim, args, params) : [apply(prim, args, params)]
 
 /** Avals of all results of an Apply. */
-export const resultAvals = (node: Node): readonly Aval[] => {
-  if (!node.prim!.multi) return [node.aval]
-  return node.prim!.shapeRule(
+export const resultAvals = (node: Node): readonly Aval[] => (node.prim!.multi ? resultsOf(node).map((y) => y.aval) : [node.aval])
+const avalsOf = (node: Node): readonly Aval[] =>
+  node.prim!.shapeRule(
     node.args.map((x) => x.aval),
     node.data,
   ) as readonly Aval[]
-}
 
-/** The same Apply over other arguments. */
-export const withArgs = (node: Node, args: readonly Node[]): Node => {
-  const a = node.prim!.multi
-    ? (resultAvals(new Node(APPLY, node.aval, node.prim, args, node.data))[0] ?? node.aval)
-    : node.prim!.shapeRule(
-        args.map((x) => x.aval),
-        node.data,
-      )
-  return new Node(APPLY, a as Aval, node.prim, args, node.data)
+/** The results of the same application over other arguments; its own where those are its arguments. */
+export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] => {
+  let same = true
+  let alike = true
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === node.args[i]) continue
+    same = false
+    if (!sameAval(args[i]!.aval, node.args[i]!.aval)) alike = false
+  }
+  if (same) return resultsOf(node)
+  // Arguments of the same avals give results of the same avals: no shape rule is asked.
+  if (alike) {
+    const made = new Node(APPLY, node.aval, node.prim, args, node.data)
+    return node.prim!.multi ? withOutputs(made, resultAvals(node)) : [made]
+  }
+  const avals = node.prim!.shapeRule(
+    args.map((x) => x.aval),
+    node.data,
+  )
+  if (!node.prim!.multi) return [new Node(APPLY, avals as Aval, node.prim, args, node.data)]
+  const all = avals as readonly Aval[]
+  return withOutputs(new Node(APPLY, all[0] ?? NOTHING, node.prim, args, node.data), all)
 }
 
 /** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */
@@ -190,8 +218,8 @@ export interface Linear {
   readonly index: NodeIndex
 }
 
-/** Linearizes a DAG: a worklist, so depth has no limit. */
-export const linearize = (roots: readonly Node[]): Linear => {
+/** Linearizes a DAG: a worklist, so depth has no limit. Nodes for which `cut` holds are among them, what is below those is not. */
+export const linearize = (roots: readonly Node[], cut?: (n: Node) => boolean): Linear => {
   const index = new NodeIndex()
   const found: Node[] = []
   const stack: Node[] = []
@@ -207,6 +235,7 @@ export const linearize = (roots: readonly Node[]): Linear => {
       found.push(node)
       if (node.id < low) low = node.id
       if (node.id > high) high = node.id
+      if (cut?.(node)) continue
       const args = node.args
       for (let i = 0; i < args.length; i++) {
         const arg = args[i]!
@@ -228,34 +257,4 @@ export const linearize = (roots: readonly Node[]): Linear => {
   } else nodes = found.sort((a, b) => a.id - b.id)
   for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
   return { nodes, index }
-}
-
-/** `roots` with nodes replaced as `map` says; shared structure stays shared, untouched nodes are reused. */
-export const substitute = (roots: readonly Node[], map: ReadonlyMap<Node, Node>): Node[] => {
-  if (map.size === 0) return [...roots]
-  const { nodes, index } = linearize(roots)
-  const out: Node[] = []
-  for (const node of nodes) {
-    const direct = map.get(node)
-    if (direct !== undefined) {
-      if (direct.aval !== node.aval && (direct.dtype !== node.dtype || direct.shape.join() !== node.shape.join()))
-        raise({ _tag: 'InternalLaw', law: 'substitute keeps avals', detail: `${node} became ${direct}` })
-      out.push(direct)
-      continue
-    }
-    let changed = false
-    for (const a of node.args) if (out[index.get(a)] !== a) changed = true
-    out.push(
-      changed
-        ? new Node(
-            node.kind,
-            node.aval,
-            node.prim,
-            node.args.map((a) => out[index.get(a)]!),
-            node.data,
-          )
-        : node,
-    )
-  }
-  return roots.map((r) => out[index.get(r)]!)
 }

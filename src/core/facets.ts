@@ -1,7 +1,8 @@
 /** How a backend computes a primitive: its kernel facet, as data. A backend's tables are typed over the declarations, so that none is forgotten. */
 import type { AdError } from './error.js'
+import type { Expansion } from './expand.js'
 import { raise } from './explain.js'
-import type { Lowering, LoweringTable } from './lowered.js'
+import type { LoweringTable } from './lowered.js'
 import type { NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
 import { OTHER_COPY } from './registry.js'
@@ -45,7 +46,7 @@ export interface Call {
 /** A composition of other primitives stands in its place before anything is planned. */
 export interface Lower {
   readonly kind: 'lower'
-  readonly f: Lowering
+  readonly f: Expansion
 }
 /** Left out on purpose: MissingKernel (or MissingRule) with this reason. */
 export interface Missing {

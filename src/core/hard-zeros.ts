@@ -2,12 +2,12 @@
  * Hard zeros: those of a (co)tangent that stay zero whatever they are multiplied with, because something was not selected or does
  * not move. Whether an expression may hold them is read off the expression, once per node (docs/decisions/strong-zero.md).
  */
+import { programsOf } from './expand.js'
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from './expr.js'
 import { contract } from './ops/contract.js'
 import { elementwise, mul, neg, strongMul } from './ops/elementwise.js'
 import { indexing } from './ops/indexing.js'
 import { layout } from './ops/layout.js'
-import { type MapParams, mapPrimitive } from './ops/map.js'
 import { nn } from './ops/nn.js'
 import { reduce } from './ops/reduce.js'
 import { scans } from './ops/scans.js'
@@ -144,7 +144,7 @@ export class HardZeros {
         (n) => {
           if (n.kind === OUTPUT) return -1
           if (n.kind !== APPLY || (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout')) return 0
-          return singular.has(n.prim!) || (n.prim === mapPrimitive && hasSingular((n.data as MapParams).program)) ? 1 : -1
+          return singular.has(n.prim!) || programsOf(n.prim!, n.data).some(hasSingular) ? 1 : -1
         },
         (n, of) => (n.args.some((a) => of(a) === 1) ? 1 : 0),
       ) === 1

@@ -1,7 +1,8 @@
 /** Identity as small numbers: equal primitives, parameters and programs have equal ones, whoever made them. What plan keys are made of. */
-import { CONST, INPUT, linearize, Node, OUTPUT } from './expr.js'
-import { NO_PARAMS } from './primitive.js'
-import { capturedTensor, type Program } from './program.js'
+import { programsOf } from './expand.js'
+import { CONST, capturedTensor, INPUT, linearize, type Node, OUTPUT } from './expr.js'
+import { type AnyPrimitive, NO_PARAMS } from './primitive.js'
+import type { Program } from './program.js'
 
 /** Numbers as text that reads back to the same bits. */
 const numberText = (x: number): string => (Object.is(x, -0) ? '-0' : String(x))
@@ -9,11 +10,6 @@ const numberText = (x: number): string => (Object.is(x, -0) ? '-0' : String(x))
 const isPlain = (x: object): boolean => {
   const proto: unknown = Object.getPrototypeOf(x)
   return proto === Object.prototype || proto === null
-}
-const isNodes = (x: unknown): boolean => Array.isArray(x) && x.every((n) => n instanceof Node)
-const isProgram = (x: object): x is Program => {
-  const { inputs, outputs, captured } = x as Partial<Program>
-  return isNodes(inputs) && isNodes(outputs) && isNodes(captured)
 }
 
 /** Parameters nested deeper than this (or that hold themselves) are equal by identity from there on. */
@@ -51,14 +47,18 @@ export class Identities {
     }
     return i
   }
-  /** The number of a primitive's parameters; -1 where it has none. */
-  paramsId(params: unknown): number {
+  /** The number of a primitive's parameters; -1 where it has none. With `slots`, those whose programs differ in their literals alone have one. */
+  paramsId(prim: AnyPrimitive | null, params: unknown, slots = false): number {
     if (params === NO_PARAMS || params === undefined || params === null) return -1
-    const text = this.text(params, 0)
-    return text === '{}' ? -1 : this.id(`params ${text}`)
+    if (prim?.programs === undefined) {
+      const text = this.text(params, 0)
+      return text === '{}' ? -1 : this.id(`params ${text}`)
+    }
+    const ids = programsOf(prim, params).map((p) => this.programId(p, slots))
+    return this.id(`params ${this.text(prim.withPrograms!(params, []), 0)} of ${ids.join()}`)
   }
-  /** The number of a closed program. With `slots`, programs that differ in their literals alone have one. */
-  programId(p: Program, slots = false): number {
+  /** The number of a closed program. */
+  private programId(p: Program, slots: boolean): number {
     const known = slots ? this.openPrograms : this.closedPrograms
     let i = known.get(p)
     if (i === undefined) {
@@ -78,7 +78,6 @@ export class Identities {
     if (ArrayBuffer.isView(x) && !(x instanceof DataView))
       return `${x.constructor.name}[${Array.from(x as unknown as ArrayLike<number | bigint>, (y) => this.text(y, depth + 1)).join()}]`
     if (!isPlain(x)) return `#${this.id(x)}`
-    if (isProgram(x)) return `p${this.programId(x)}`
     const entries = Object.entries(x).sort(([a], [b]) => (a < b ? -1 : 1))
     return `{${entries.map(([k, y]) => `${JSON.stringify(k)}:${this.text(y, depth + 1)}`).join()}}`
   }
@@ -95,7 +94,7 @@ export class Identities {
       }
       const args = n.args.map((a) => index.get(a)).join()
       if (n.kind === OUTPUT) return `o${n.data as number}(${args})`
-      return `${this.id(n.prim)}:${this.paramsId(n.data)}(${args})`
+      return `${this.id(n.prim)}:${this.paramsId(n.prim, n.data)}(${args})`
     }
     const avals = p.inputs.map((x) => `${x.dtype}${x.shape.join('x')}`).join()
     return `${avals};${nodes.map(of).join(';')};${p.outputs.map((o) => index.get(o)).join()}`

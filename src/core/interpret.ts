@@ -1,13 +1,16 @@
 /** `interpret`: an algebra folded over an expression, a tree of expressions or a function. Evaluation is one such algebra. */
-import { type Aval, aval } from './aval.js'
+import type { Aval } from './aval.js'
 import { metaOf, traceDeclared } from './callable.js'
+import { literalArray, resultArrays } from './evaluate.js'
+import { programsOf } from './expand.js'
 import { raise } from './explain.js'
-import { asExpr, CONST, INPUT, type InputInfo, isExpr, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { asExpr, CONST, capturedTensor, type InputInfo, isExpr, type Node, resultAvals } from './expr.js'
 import { functionOf, recordOf } from './given.js'
 import { reading } from './language.js'
-import { allocate, emptyArray, type NDArray } from './ndarray.js'
+import type { NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
-import { capturedTensor, liftTree, type Program } from './program.js'
+import { liftTree, type Program } from './program.js'
+import { fold } from './rewrite.js'
 import { leafPaths, unflatten } from './tree.js'
 import type { DType } from './types/dtype.js'
 import type { AnyExpr, Tensor } from './types/expr.js'
@@ -28,6 +31,8 @@ export interface ApplyAt {
   readonly params: unknown
   /** Shape and dtype of each result. */
   readonly results: readonly Aval[]
+  /** The programs among the parameters. */
+  readonly programs: readonly Program[]
 }
 /** How to make a value of A from each kind of node. */
 export interface Algebra<A> {
@@ -39,63 +44,25 @@ export interface Algebra<A> {
   readonly apply: (at: ApplyAt, args: readonly A[]) => readonly A[]
 }
 
-/**
- * Values of `roots`. A worklist, so depth has no limit; a shared node is made once; a value is dropped after its last use.
- * Nodes in `given` are not looked into. `paths` names inputs.
- */
-export const fold = <A>(
+/** Values of nodes by an algebra. What is in `given` is not looked into; `paths` names inputs. */
+export const interpretNodes = <A>(
   algebra: Algebra<A>,
   roots: readonly Node[],
   given: ReadonlyMap<Node, A> = new Map(),
   paths: ReadonlyMap<Node, string> = new Map(),
-): A[] => {
-  const { nodes, index } = linearize(roots)
-  const done: (readonly A[] | undefined)[] = new Array<readonly A[] | undefined>(nodes.length)
-  const lastUse = new Int32Array(nodes.length).fill(-1)
-  nodes.forEach((n, i) => {
-    for (const a of n.args) lastUse[index.get(a)] = i
-  })
-  for (const r of roots) lastUse[index.get(r)] = nodes.length
-  const make = (n: Node): readonly A[] => {
-    const own = given.get(n)
-    if (own !== undefined) return [own]
-    if (n.kind === CONST) return [algebra.literal(n.data as number, n.dtype)]
-    if (n.kind === OUTPUT) return [done[index.get(n.args[0]!)]![n.data as number]!]
-    if (n.kind === INPUT) {
+): A[] =>
+  fold<A>(roots, {
+    at: (n) => given.get(n),
+    leaf: (n) => {
+      if (n.kind === CONST) return algebra.literal(n.data as number, n.dtype)
       const tensor = capturedTensor(n)
-      if (tensor !== undefined) return [algebra.captured(tensor.intact('interpret') as unknown as Tensor)]
-      return [algebra.input({ path: paths.get(n) ?? (n.data as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })]
-    }
-    return algebra.apply(
-      { primitive: n.prim!, params: n.data, results: resultAvals(n) },
-      n.args.map((a) => done[index.get(a)]![0]!),
-    )
-  }
-  // Inputs have nothing below them that could be left out.
-  const needed = [...given.keys()].every((n) => n.kind === INPUT) ? undefined : reachable(roots, given)
-  nodes.forEach((n, i) => {
-    if (needed !== undefined && !needed.has(n)) return
-    done[i] = make(n)
-    for (const a of n.args) if (lastUse[index.get(a)] === i) done[index.get(a)] = undefined
+      if (tensor !== undefined) return algebra.captured(tensor.intact('interpret') as unknown as Tensor)
+      return algebra.input({ path: paths.get(n) ?? (n.data as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })
+    },
+    apply: (n, args) =>
+      algebra.apply({ primitive: n.prim!, params: n.data, results: resultAvals(n), programs: programsOf(n.prim!, n.data) }, args),
+    release: true,
   })
-  return roots.map((r) => done[index.get(r)]![0]!)
-}
-
-/** Nodes that the roots need when those in `given` are known. */
-const reachable = <A>(roots: readonly Node[], given: ReadonlyMap<Node, A>): ReadonlySet<Node> => {
-  const seen = new Set<Node>(roots)
-  const stack = [...roots]
-  while (stack.length > 0) {
-    const n = stack.pop()!
-    if (given.has(n)) continue
-    for (const a of n.args)
-      if (!seen.has(a)) {
-        seen.add(a)
-        stack.push(a)
-      }
-  }
-  return seen
-}
 
 /** What `interpret(algebra)` is: of a declared function (with sizes for its named dimensions), or of a tree of expressions. */
 export interface Interpret<A> {
@@ -126,7 +93,7 @@ export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
   return ((target: unknown, more?: unknown): unknown => {
     if (typeof target === 'function') {
       const p = traceDeclared(metaOf(target, 'interpret'), more as Readonly<Record<string, number>> | undefined, 'interpret')
-      return unflatten(p.outputTree, fold(algebra, p.outputs, undefined, pathsOf(p)))
+      return unflatten(p.outputTree, interpretNodes(algebra, p.outputs, undefined, pathsOf(p)))
     }
     const { nodes, def } = isExpr(target) ? { nodes: [target], def: { _tag: 'Leaf' as const } } : liftTree(target, 'interpret')
     if (more !== undefined && !(more instanceof Map))
@@ -136,37 +103,14 @@ export const interpret = <A>(algebra: Algebra<A>): Interpret<A> => {
         reason: 'the known values are not a Map.',
         fix: 'give new Map([[expression, value]]).',
       })
-    return unflatten(def, fold(algebra, nodes, more as ReadonlyMap<Node, A> | undefined))
+    return unflatten(def, interpretNodes(algebra, nodes, more as ReadonlyMap<Node, A> | undefined))
   }) as Interpret<A>
 }
 
 /** Evaluation by the primitives' meanings. */
 export const evaluating = (input: (at: InputAt) => NDArray): Algebra<NDArray> => ({
   input,
-  literal: (value, dtype) => {
-    const data = allocate(dtype, 1)
-    data[0] = value
-    return { shape: [], dtype, data }
-  },
+  literal: literalArray,
   captured: (tensor) => tensor as unknown as NDArray,
-  apply: ({ primitive, params, results }, args) => {
-    const outs = results.map((a) => emptyArray(aval(a.shape, a.dtype)))
-    primitive.meaning(args, params, outs)
-    return outs
-  },
+  apply: ({ primitive, params, results }, args) => resultArrays(primitive, params, args, results),
 })
-
-/** Values of nodes, given those of the inputs; captured tensors are read as they are now. */
-export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray> = new Map()): NDArray[] =>
-  fold(
-    evaluating(() =>
-      raise({
-        _tag: 'BadInput',
-        where: 'evaluate',
-        reason: 'the expression depends on an input that has no value.',
-        fix: 'make a function of it and call that.',
-      }),
-    ),
-    outputs,
-    values,
-  )

@@ -1,90 +1,56 @@
 /** Primitives as compositions of others: what stands in their place before planning, and the rules that follow. */
-import { aval, sameAval, showAval } from './aval.js'
-import { raise } from './explain.js'
-import { asExpr, asNode, input, linearize, Node, OUTPUT, resultAvals } from './expr.js'
-import { withoutCustom } from './ops/custom.js'
-import { expandMap, type MapParams, mapPrimitive } from './ops/map.js'
+import { aval } from './aval.js'
+import { type Expansion, expandAll, listed, programsOf } from './expand.js'
+import { applyAny, asExpr, asNode, input, linearize, type Node } from './expr.js'
 import type { AnyPrimitive } from './primitive.js'
 import { makeProgram, type Program } from './program.js'
 import type { BatchRule, FRule, RRule } from './registry.js'
+import { rewrite } from './rewrite.js'
 import { type Forced, unthunk } from './tangent.js'
 import type { AnyExpr } from './types/expr.js'
-import { rebuilt } from './written-out.js'
 
-/** The results of a primitive from other primitives. */
-export type Lowering = (xs: readonly AnyExpr[], params: unknown) => AnyExpr | readonly AnyExpr[]
-/** Lowerings by primitive. */
-export type LoweringTable = ReadonlyMap<AnyPrimitive, Lowering>
+/** Compositions by primitive. */
+export type LoweringTable = ReadonlyMap<AnyPrimitive, Expansion>
 
-const listed = (ys: AnyExpr | readonly AnyExpr[]): readonly AnyExpr[] => (Array.isArray(ys) ? ys : [ys as AnyExpr])
+/** Does a program, or one within it, apply any of these primitives? */
+const applies = (p: Program, table: LoweringTable): boolean =>
+  linearize(p.outputs).nodes.some((n) => n.prim !== null && (table.has(n.prim) || holding(n, table)))
+const holding = (n: Node, table: LoweringTable): boolean => programsOf(n.prim!, n.data).some((p) => applies(p, table))
 
-/** The composition's nodes for one application, of the avals that the primitive's shape rule promises. */
-const expanded = (lowering: Lowering, n: Node, args: readonly Node[]): readonly Node[] => {
-  const ys = listed(lowering(args.map(asExpr), n.data)).map(asNode)
-  const want = resultAvals(n)
-  if (ys.length !== want.length || ys.some((y, i) => !sameAval(y.aval, want[i]!)))
-    raise({
-      _tag: 'BadInput',
-      where: `lower of ${n.prim!.name}`,
-      reason: `its composition is ${ys.map((y) => showAval(y.aval)).join(', ')}, its shape rule says ${want.map(showAval).join(', ')}.`,
-    })
-  return ys
-}
-
-/** Does a scalar program apply any of these primitives? */
-const applies = (p: Program, table: LoweringTable): boolean => linearize(p.outputs).nodes.some((n) => n.prim !== null && table.has(n.prim))
-
-const pass = (outputs: readonly Node[], table: LoweringTable): readonly Node[] => {
-  const { nodes, index } = linearize(outputs)
-  const made: Node[] = []
-  const results = new Map<number, readonly Node[]>()
-  let changed = false
-  nodes.forEach((n, i) => {
-    const args = n.args.map((a) => made[index.get(a)]!)
-    const lowering = n.prim === null ? undefined : table.get(n.prim)
-    const held = n.prim === mapPrimitive && applies((n.data as MapParams).program, table)
-    if (lowering !== undefined || held) {
-      changed = true
-      const ys = lowering !== undefined ? expanded(lowering, n, args) : expandMap((n.data as MapParams).program, args)
-      results.set(i, ys)
-      made.push(n.prim!.multi ? n : ys[0]!)
-    } else if (n.kind === OUTPUT) {
-      const own = results.get(index.get(n.args[0]!))?.[n.data as number]
-      made.push(own ?? (args[0] === n.args[0] ? n : new Node(OUTPUT, n.aval, null, args, n.data)))
-    } else made.push(args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data))
-  })
-  return changed ? outputs.map((o) => made[index.get(o)]!) : outputs
-}
-
-/** A composition of compositions is written out level by level; more than this is one that holds itself. */
-const MAX_LEVELS = 64
+/** The composition of what a program in the parameters holds: the primitive's own expansion, or the primitive over programs without them. */
+const looking = ({ prim, data }: Node, table: LoweringTable): Expansion =>
+  prim!.expand ??
+  ((xs) =>
+    applyAny(
+      prim!,
+      xs.map(asNode),
+      prim!.withPrograms!(
+        data,
+        programsOf(prim!, data).map((p) => lowerProgram(p, table)),
+      ),
+    ).map(asExpr))
 
 /** The program in which each primitive of the table is its composition; it may hold others of the table. */
 export const lowerProgram = (program: Program, table: LoweringTable): Program => {
   if (table.size === 0) return program
-  const first = withoutCustom(program.outputs)
-  let outputs = first
-  for (let level = 0; level < MAX_LEVELS; level++) {
-    const next = pass(outputs, table)
-    if (next === outputs) return outputs === first ? program : makeProgram({ ...program, outputs })
-    outputs = next
-  }
-  return raise({ _tag: 'BadInput', where: 'lower', reason: 'a composition applies the primitive that it stands for.' })
+  const by = (n: Node): Expansion | undefined => table.get(n.prim!) ?? (holding(n, table) ? looking(n, table) : undefined)
+  const { roots } = expandAll(program.outputs, by, 'lower', 64)
+  return roots === program.outputs ? program : makeProgram({ ...program, outputs: roots })
 }
 
 /** (Co)tangents with their expressions over other nodes. */
 const put = (ts: readonly Forced[], to: ReadonlyMap<Node, Node>): readonly Forced[] => {
-  const made = rebuilt(
+  const made = rewrite(
     ts.flatMap((t) => (t._tag === 'Expr' ? [asNode(t)] : [])),
-    (n) => to.get(n),
+    { at: (n) => to.get(n) },
   )
   let k = 0
   return ts.map((t) => (t._tag === 'Expr' ? asExpr(made[k++]!) : t))
 }
 
 /** The three facets of a rule, by the rules of what the primitive is composed of. On inputs of its own, so that an argument used twice has both its derivatives. */
-export const composedRules = (lowering: Lowering): { readonly frule: FRule; readonly rrule: RRule; readonly batch: BatchRule } => {
-  const on = (us: readonly Node[], params: unknown): readonly AnyExpr[] => listed(lowering(us.map(asExpr), params))
+export const composedRules = (by: Expansion): { readonly frule: FRule; readonly rrule: RRule; readonly batch: BatchRule } => {
+  const on = (us: readonly Node[], params: unknown): readonly AnyExpr[] => listed(by(us.map(asExpr), params))
   return {
     frule: (xs, dxs, params, { config }) => {
       const us = xs.map((x) => input(asNode(x).aval))

@@ -3,13 +3,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import type { AdError } from './error.js'
+import type { Expansion } from './expand.js'
 import { raise } from './explain.js'
 import { applyAny, asExpr } from './expr.js'
 import type { Facet, KernelFunction, KernelTable, Missing } from './facets.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import { reading } from './language.js'
 import { lift } from './lift.js'
-import { composedRules, type Lowering } from './lowered.js'
+import { composedRules } from './lowered.js'
 import { type AnyPrimitive, type ArgKind, isPrimitive, NO_PARAMS, type NoParams, type Primitive, primitiveOf } from './primitive.js'
 import { emptyRegistry, type Registry, type Rule, registryIn, registryOf } from './registry.js'
 import type { AnyExpr } from './types/expr.js'
@@ -105,7 +106,7 @@ const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown,
 }
 
 /** What a plugin has of the rules of one primitive. */
-const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Lowering | undefined): Rule => {
+const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Expansion | undefined): Rule => {
   const derived = lowering === undefined ? {} : composedRules(lowering)
   if (row === undefined) return { primitive: p, ...derived }
   if (typeof row !== 'object' || row === null || !('kind' in row || isPrimitive(row.primitive)))
@@ -150,7 +151,7 @@ export const definePlugin = <const O extends PluginOps, L extends { readonly [K 
     for (const name of given.keys()) if (!ops.has(name)) bad(spec.name, `${what} has a row for ${name}, which is none of its ops`)
     return given
   }
-  const lowerings = rows<Lowering>('lower', spec.lower)
+  const lowerings = rows<Expansion>('lower', spec.lower)
   for (const [name, f] of lowerings) functionOf(f, `lower.${name}`, `definePlugin ${spec.name}`)
   const rules = rows<RuleRow>('rules', spec.rules)
   const registry = registryOf([...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name))))

@@ -1,20 +1,24 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
 
 import * as t from 'io-ts'
-import type { Aval } from './aval.js'
+import { type Aval, aval } from './aval.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
+import { evaluateNodes } from './evaluate.js'
 import { raise } from './explain.js'
+import { asExpr, asNode, input } from './expr.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import { holds, reading } from './language.js'
 import type { NDArray } from './ndarray.js'
+import type { Program } from './program.js'
 import type { DType } from './types/dtype.js'
+import type { AnyExpr } from './types/expr.js'
 
 /** `float`: has a tangent when its dtype is a float. `int`: indices, predicates, counts: never has one (NoTangent). */
 export type ArgKind = 'float' | 'int'
 
 /**
  * How planners and regions may treat a primitive. They read this trait, never a name.
- * `elementwise`: one scalar function at every index, broadcasting its arguments;
+ * `elementwise`: one scalar function at every index, broadcasting its arguments; with `programs`, their first is that function;
  * `reduce`: an associative fold over `params.axes`; `layout`: every result element is a copy of an argument's element or of a fill;
  * `opaque`: anything else.
  */
@@ -83,8 +87,14 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly kinks: readonly Kink[]
   /** Looser than the default, with the reason. */
   readonly tolerance?: { readonly relative: number; readonly reason: string }
-  /** The operation whose result this one's params hold: shown by `show`. */
+  /** The parameters as `show` prints them. */
   readonly showParams?: (params: P) => string
+  /** The programs among the parameters, in order: nothing looks for them in any other way. */
+  readonly programs?: (params: P) => readonly Program[]
+  /** The parameters with these programs in place of their own; with none: what the parameters are beside their programs. */
+  readonly withPrograms?: (params: P, programs: readonly Program[]) => P
+  /** The same results by other primitives. Planners see these in its place, but for programs of scalars, which become loops. */
+  readonly expand?: (xs: readonly AnyExpr[], params: P) => AnyExpr | readonly AnyExpr[]
   readonly source: string
 }
 
@@ -126,9 +136,9 @@ export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(o
 
 type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
   Primitive<N, P, A>,
-  'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'
+  'name' | 'family' | 'args' | 'shapeRule' | 'source'
 > &
-  Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'meaning' | 'source'>>
+  Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'source'>>
 
 const declared: Names<Primitive> = {
   name: true,
@@ -153,12 +163,17 @@ const declared: Names<Primitive> = {
   kinks: true,
   tolerance: true,
   showParams: true,
+  programs: true,
+  withPrograms: true,
+  expand: true,
   source: true,
 }
 
 /**
  * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
  *
+ * One that is made of other primitives gives `expand` in place of a meaning. One with programs among its parameters gives `programs` and
+ * `withPrograms`: then it prints, is saved, and is planned with what they hold.
  * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
  * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
  * @example
@@ -175,12 +190,20 @@ const declared: Names<Primitive> = {
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
 ): Primitive<N, P, A> => {
-  const { name, args, shapeRule, meaning } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
+  const { name, args, shapeRule, meaning, expand, ...rest } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
   if (typeof name !== 'string' || name === '')
     raise({ _tag: 'BadInput', where: 'primitive', reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
   listOf(args, 'args', `primitive ${name}`)
   functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
-  functionOf(meaning, 'meaning', `primitive ${name}`)
+  if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', `primitive ${name}`)
+  if (expand !== undefined) functionOf(expand, 'expand', `primitive ${name}`)
+  if ((rest.programs === undefined) !== (rest.withPrograms === undefined))
+    raise({
+      _tag: 'BadInput',
+      where: `primitive ${name}`,
+      reason: 'it has one of programs and withPrograms.',
+      fix: 'give both, or neither.',
+    })
   const dtypes = dtypesOf(d.dtypes, d.args, name)
   return Object.freeze({
     variadic: false,
@@ -192,10 +215,22 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     extremes: [],
     kinks: [],
     ...d,
+    meaning: meaning ?? meaningBy(expand),
     dtypes,
     shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
   } as Primitive<N, P, A>)
 }
+
+/** The meaning of what a primitive is made of. */
+const meaningBy =
+  <P>(expand: Primitive<string, P>['expand']): Primitive<string, P>['meaning'] =>
+  (args, params, outs) => {
+    const xs = args.map((a) => input(aval(a.shape, a.dtype)))
+    const ys = [expand!(xs.map(asExpr), params)].flat().map(asNode)
+    evaluateNodes(ys, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
+      outs[i]!.data.set(y.data as never)
+    })
+  }
 
 /** The rule that is given or, without one, that of the kinds: floats of one dtype, whichever, and integers or booleans. */
 const dtypesOf = (given: DTypeRule | undefined, args: readonly ArgKind[], name: string): DTypeRule => {

@@ -1,9 +1,9 @@
 /** Programs: closed computations with an input tree and an output tree; and tracing, which makes them from functions. */
 import { type Aval, sameAval, showAval } from './aval.js'
 import { raise } from './explain.js'
-import { INPUT, type InputInfo, input, isExpr, linearize, type Node, substitute } from './expr.js'
+import { capturedTensor, INPUT, type InputInfo, input, isExpr, linearize, type Node } from './expr.js'
 import { lift } from './lift.js'
-import type { Tensor } from './tensor.js'
+import { substitute } from './rewrite.js'
 import { flatten, isLeaf, leafPaths, MAX_DEPTH, type TreeDef } from './tree.js'
 
 /** A closed computation. `captured` are the hidden inputs: tensors that the function closed over, read at every call. */
@@ -15,9 +15,6 @@ export interface Program {
   readonly outputTree: TreeDef
   readonly captured: readonly Node[]
 }
-
-/** The tensor that a hidden input reads; undefined for an ordinary input. */
-export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
 
 /** What a trace gave: it may depend on expressions of an enclosing trace. */
 export type Traced = Omit<Program, 'captured'>
@@ -46,6 +43,17 @@ export const makeProgram = (p: Traced): Program => {
     fix: 'return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
   })
 }
+
+const LEAF: TreeDef = { _tag: 'Leaf' }
+/** A program of inputs and outputs in order. */
+export const flatProgram = (name: string, inputs: readonly Node[], outputs: readonly Node[]): Program =>
+  makeProgram({
+    name,
+    inputs,
+    inputTree: { _tag: 'Tuple', items: inputs.map(() => LEAF) },
+    outputs,
+    outputTree: { _tag: 'Tuple', items: outputs.map(() => LEAF) },
+  })
 
 /** The output tree of a traced body as nodes; numbers become literals, tensors hidden inputs. */
 export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {

@@ -1,5 +1,6 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
+import { programsOf } from './expand.js'
 import { CONST, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, plain, resultAvals } from './expr.js'
 import type { Program } from './program.js'
 import { leafPaths } from './tree.js'
@@ -45,16 +46,17 @@ export const equationOf = (node: Node, outputs: readonly Node[]): string => {
   return equations.get(i) ?? names[i]!
 }
 
-/** A program as text: inputs, one line per equation, results; lines of the user's code where they were recorded. Deterministic. */
+/** A program as text: inputs, one line per equation with the programs in its parameters indented below it, results; lines of the user's code where they were recorded. Deterministic. */
 export const showProgram = (p: Program, siteOf?: (n: Node) => string | undefined): string => {
   const linear = linearize(p.outputs)
   const { nodes, index } = linear
   const paths = leafPaths(p.inputTree)
   const inputName = new Map(p.inputs.map((x, i) => [x, plain(paths[i] ?? '') || `x${i}`]))
   const { names, equations } = written(linear, (n) => inputName.get(n))
-  const lines = [...equations].map(([i, text]) => {
+  const lines = [...equations].flatMap(([i, text]) => {
     const site = siteOf?.(nodes[i]!)
-    return `  ${text}${site === undefined ? '' : `   at ${site}`}`
+    const bodies = programsOf(nodes[i]!.prim!, nodes[i]!.data).map((q) => showProgram(q, siteOf).replace(/^/gm, '    '))
+    return [`  ${text}${site === undefined ? '' : `   at ${site}`}`, ...bodies]
   })
   const show = (n: Node): string => names[index.get(n)]!
   const head = `${p.name}(${p.inputs.map((x) => `${inputName.get(x)}: ${showAval(x.aval)}`).join(', ')})`

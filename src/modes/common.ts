@@ -4,7 +4,7 @@ import type { Aval } from '../core/aval.js'
 import { isFloat, sameAval, showAval } from '../core/aval.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
-import { asNode, constant, input, type Linear, type Node, OUTPUT } from '../core/expr.js'
+import { asNode, constant, input, type Node } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sameShape } from '../core/shape.js'
@@ -66,17 +66,4 @@ export const projectTangent = (t: Tangent, y: Aval, rule: string): Forced => {
       detail: `rule ${rule} gave ${showAval(n.aval)} for ${showAval(y)}`,
     })
   return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
-}
-
-/** Positions of the Outputs of each multi-result Apply, by position of the Apply. */
-export const outputsOf = (linear: Linear): Map<number, { readonly at: number; readonly result: number }[]> => {
-  const map = new Map<number, { at: number; result: number }[]>()
-  linear.nodes.forEach((n, at) => {
-    if (n.kind !== OUTPUT) return
-    const apply = linear.index.get(n.args[0]!)
-    const list = map.get(apply)
-    if (list === undefined) map.set(apply, [{ at, result: n.data as number }])
-    else list.push({ at, result: n.data as number })
-  })
-  return map
 }

@@ -4,10 +4,11 @@
  */
 import { type Aval, aval, isFloat } from '../core/aval.js'
 import { CoDual, Dual } from '../core/dual.js'
+import { evaluateNodes, resultArrays } from '../core/evaluate.js'
 import { raise } from '../core/explain.js'
 import { applyAny, asExpr, asNode, constant, input, type Node } from '../core/expr.js'
 import { functionOf } from '../core/given.js'
-import { type Algebra, type ApplyAt, evaluateNodes, evaluating, fold, type InputAt } from '../core/interpret.js'
+import { type Algebra, type ApplyAt, type InputAt, interpretNodes } from '../core/interpret.js'
 import { add } from '../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../core/primitive.js'
 import { type Registry, type RuleConfig, type RuleContext, registryIn, ruleFor } from '../core/registry.js'
@@ -31,10 +32,9 @@ const asClass = (x: Tensor): TensorClass => x as unknown as TensorClass
 const avalOf = (x: Tensor): Aval => aval(asClass(x).shape, asClass(x).dtype)
 const known = (t: Forced): Forced => (t._tag === 'NotImplemented' ? raise({ _tag: 'NotImplemented', rule: t.rule, reason: t.reason }) : t)
 
-/** Results of one application by meaning; literals likewise. */
-const meaning = evaluating(() => raise({ _tag: 'InternalLaw', law: 'an application has no inputs', detail: 'evaluate' }))
-const values = (at: ApplyAt, args: readonly Tensor[]): readonly Tensor[] =>
-  meaning.apply(at, args.map(asClass)).map((r) => new TensorClass(r.shape, r.dtype, r.data) as unknown as Tensor)
+/** Results of one application by meaning. */
+const values = ({ primitive, params, results }: ApplyAt, args: readonly Tensor[]): readonly Tensor[] =>
+  resultArrays(primitive, params, args.map(asClass), results).map((r) => new TensorClass(r.shape, r.dtype, r.data) as unknown as Tensor)
 const scalar = (value: number, dtype: Aval['dtype']): Tensor => tensor(constant(value, dtype), new Map())
 
 /** Forward mode over expressions, for rules that call back: the same fold, duals of expressions. */
@@ -87,7 +87,7 @@ const eagerConfig = (registry: Registry): RuleConfig => {
   const config: RuleConfig = {
     ...configOf(registry),
     pushforward: (outputs, seeds) =>
-      fold(
+      interpretNodes(
         symbolic(registry, config),
         outputs.map(asNode),
         new Map([...seeds].map(([x, dx]) => [asNode(x), Dual<Node, Forced>(asNode(x), dx)])),

@@ -1,9 +1,9 @@
 /** Forward mode: Duals pushed through an expression. */
 import { isFloat } from '../core/aval.js'
-import type { Dual } from '../core/dual.js'
-import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
-import { dependents } from '../core/program.js'
+import { Dual } from '../core/dual.js'
+import { asExpr, asNode, type Node, reapplied } from '../core/expr.js'
 import { type RuleConfig, ruleFor } from '../core/registry.js'
+import { fold } from '../core/rewrite.js'
 import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/tangent.js'
 import { projectTangent } from './common.js'
@@ -19,66 +19,37 @@ export interface Pushed {
 export const push = (config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed =>
   blaming(outputs, (at) => pushAt(at, config, outputs, seeds))
 
+const still = (n: Node): NodeDual => Dual(n, isFloat(n.dtype) ? ZeroTangent : NoTangent)
+const moves = ({ tangent }: NodeDual): boolean => tangent._tag !== 'ZeroTangent' && tangent._tag !== 'NoTangent'
+
 const pushAt = (cursor: Cursor, config: RuleConfig, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed => {
-  const linear = linearize(outputs)
-  const { nodes, index } = linear
-  const active = dependents(linear, [...seeds.keys()])
-  const duals: NodeDual[] = new Array<NodeDual>(nodes.length)
-  const results = new Map<number, readonly NodeDual[]>()
-  for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i]!
-    cursor.node = node
-    const seed = seeds.get(node)
-    if (seed !== undefined) {
-      duals[i] = { primal: node, tangent: asExpr(seed) }
-      continue
-    }
-    if (node.kind === OUTPUT) {
-      const from = index.get(node.args[0]!)
-      const own = results.get(from)
-      const apply = duals[from]!.primal
-      duals[i] = own?.[node.data as number] ?? {
-        primal: apply === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [apply], node.data),
-        tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent,
-      }
-      continue
-    }
-    if (node.kind !== APPLY) {
-      duals[i] = { primal: node, tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
-      continue
-    }
-    const args = node.args.map((a) => duals[index.get(a)]!)
-    const self = args.some((a, k) => a.primal !== node.args[k])
-      ? withArgs(
-          node,
-          args.map((a) => a.primal),
-        )
-      : node
-    if (active[i] === 0 || args.every((a) => a.tangent._tag === 'ZeroTangent' || a.tangent._tag === 'NoTangent')) {
-      duals[i] = { primal: self, tangent: isFloat(node.aval.dtype) ? ZeroTangent : NoTangent }
-      continue
-    }
-    for (const a of args) if (a.tangent._tag === 'NotImplemented') raiseNotImplemented(a.tangent)
-    const avals = resultAvals(self)
-    if (avals.every((a) => !isFloat(a.dtype))) {
-      duals[i] = { primal: self, tangent: NoTangent }
-      continue
-    }
-    const frule = ruleFor(config.registry, node.prim!, 'frule', 'jvp (forward)')
-    const ys = node.prim!.multi ? avals.map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
-    const made = frule(
-      args.map((a) => asExpr(a.primal)),
-      args.map((a) => a.tangent),
-      node.data as never,
-      { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
-    )
-    const own = made.ys.map((y, r) => ({ primal: asNode(y), tangent: projectTangent(made.dys[r]!, avals[r]!, node.prim!.name) }))
-    for (const o of own) if (o.tangent._tag === 'NotImplemented') remember(o.tangent, node)
-    if (node.prim!.multi) {
-      results.set(i, own)
-      duals[i] = { primal: self, tangent: ZeroTangent }
-    } else duals[i] = own[0]!
-  }
-  const at = outputs.map((o) => duals[index.get(o)]!)
-  return { values: at.map((d) => d.primal), tangents: at.map((d) => d.tangent) }
+  const duals = fold<NodeDual>(outputs, {
+    at: (n) => {
+      const seed = seeds.get(n)
+      return seed && Dual(n, asExpr(seed))
+    },
+    leaf: still,
+    apply: (node, args) => {
+      cursor.node = node
+      const ys = reapplied(
+        node,
+        args.map((a) => a.primal),
+      )
+      if (!args.some(moves) || ys.every((y) => !isFloat(y.dtype))) return ys.map(still)
+      for (const a of args) if (a.tangent._tag === 'NotImplemented') raiseNotImplemented(a.tangent)
+      const frule = ruleFor(config.registry, node.prim!, 'frule', 'jvp (forward)')
+      const made = frule(
+        args.map((a) => asExpr(a.primal)),
+        args.map((a) => a.tangent),
+        node.data as never,
+        { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
+      )
+      return made.ys.map((y, r) => {
+        const tangent = projectTangent(made.dys[r]!, ys[r]!.aval, node.prim!.name)
+        if (tangent._tag === 'NotImplemented') remember(tangent, node)
+        return Dual(asNode(y), tangent)
+      })
+    },
+  })
+  return { values: duals.map((d) => d.primal), tangents: duals.map((d) => d.tangent) }
 }

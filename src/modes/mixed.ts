@@ -1,18 +1,20 @@
 /** Mixed mode: elementwise regions in which forward mode is cheaper become one `map` each; reverse mode goes around them. */
 import { aval, isFloat } from '../core/aval.js'
-import { applyAny, applyMulti, CONST, input, type Linear, linearize, Node } from '../core/expr.js'
+import { expanded, isScalarProgram } from '../core/expand.js'
+import { APPLY, applyAny, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/expr.js'
 import { Identities } from '../core/identity.js'
-import { expandMap, type MapParams, mapPrimitive, scalarProgram } from '../core/ops/map.js'
+import { mapped, scalarProgram } from '../core/ops/map.js'
 import type { AnyPrimitive } from '../core/primitive.js'
 import { dependents, type Program } from '../core/program.js'
 import { findRegions, type Region, regionLimits } from '../core/regions.js'
-import { writtenOut } from '../core/written-out.js'
+import { rewrite } from '../core/rewrite.js'
 
 /** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression; in linear order. */
 const flattened = (outputs: readonly Node[]): { readonly flat: readonly Node[]; readonly linear: Linear } => {
   const linear = linearize(outputs)
-  if (!linear.nodes.some((n) => n.prim === mapPrimitive)) return { flat: outputs, linear }
-  const flat = writtenOut(outputs, mapPrimitive, (params, args) => expandMap((params as MapParams).program, args))
+  const isMap = ({ prim }: Node): boolean => prim !== null && isScalarProgram(prim)
+  if (!linear.nodes.some(isMap)) return { flat: outputs, linear }
+  const flat = rewrite(outputs, { apply: (n, args) => (isMap(n) ? expanded(n, args) : undefined) })
   return { flat, linear: linearize(flat) }
 }
 
@@ -100,20 +102,29 @@ export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): read
   const needs = (i: number): readonly number[] =>
     regionAt[i]! >= 0 ? list[regionAt[i]!]!.region.args : nodes[i]!.args.map((a) => index.get(a))
   const finished = (i: number): boolean => (regionAt[i]! >= 0 ? done[regionAt[i]!] === 1 : made[i] !== undefined)
+  const several = new Map<number, readonly Node[]>()
+  const again = (n: Node, i: number): Node => {
+    if (n.kind === OUTPUT) return several.get(index.get(n.args[0]!))![n.data as number]!
+    if (n.kind !== APPLY) return n
+    const ys = reapplied(
+      n,
+      n.args.map((a) => made[index.get(a)]!),
+    )
+    several.set(i, ys)
+    return ys[0] ?? n
+  }
   const build = (i: number): void => {
     const r = regionAt[i]!
     if (r < 0) {
       const n = nodes[i]!
-      const args = n.args.map((a) => made[index.get(a)]!)
-      made[i] = args.every((a, k) => a === n.args[k]) ? n : new Node(n.kind, n.aval, n.prim, args, n.data)
+      made[i] = again(n, i)
       return
     }
     const { region, results } = list[r]!
     const program = regionProgram(region, results, linear, interned)
-    const ys = applyMulti(
-      mapPrimitive,
+    const ys = mapped(
+      program,
       region.args.map((k) => made[k]!),
-      { program },
     )
     results.forEach((k, j) => {
       made[k] = ys[j]!
@@ -174,7 +185,7 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
   for (const k of region.args) code.push(interned.ids.id(nodes[k]!.dtype))
   region.nodes.forEach((k, i) => {
     const n = nodes[k]!
-    code.push(interned.ids.id(n.prim), interned.ids.paramsId(n.data))
+    code.push(interned.ids.id(n.prim), interned.ids.paramsId(n.prim, n.data))
     for (const a of n.args) code.push(position.get(index.get(a))!)
     position.set(k, region.args.length + i)
   })

@@ -4,14 +4,14 @@ import type { Aval } from '../core/aval.js'
 import { isFloat } from '../core/aval.js'
 import type { CoDual } from '../core/dual.js'
 import { raise } from '../core/explain.js'
-import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
+import { asExpr, asNode, type Node, NodeIndex, reapplied, resultsOf } from '../core/expr.js'
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
-import { dependents } from '../core/program.js'
 import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
+import { fold } from '../core/rewrite.js'
 import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
-import { instantiate, outputsOf, project } from './common.js'
+import { instantiate, project } from './common.js'
 
 /** The codual of a node: its aval, and the accumulator of its cotangent as an expression. */
 export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
@@ -83,25 +83,6 @@ const concatBlocks = (pending: readonly InplaceableThunk[], primal: Aval): Node 
     : undefined
 }
 
-/** For each further node of a result of several: the position of the first one. What is differentiated by stands for itself. */
-const firstOutputs = (
-  nodes: readonly Node[],
-  results: ReturnType<typeof outputsOf>,
-  wanted: ReadonlySet<Node>,
-): ReadonlyMap<number, number> => {
-  const first = new Map<number, number>()
-  for (const list of results.values()) {
-    const of = new Map<number, number>()
-    for (const { at, result } of list) {
-      if (wanted.has(nodes[at]!)) continue
-      const known = of.get(result)
-      if (known === undefined) of.set(result, at)
-      else first.set(at, known)
-    }
-  }
-  return first
-}
-
 export interface Reversed {
   /** The outputs, with rules' own results in place (so residuals share work). */
   readonly values: readonly Node[]
@@ -113,6 +94,67 @@ export interface Reversed {
 export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
   blaming(outputs, (at) => pullAt(at, config, outputs, seeds, wrt))
 
+/** A node while values are made, and whether it depends on what is differentiated by. */
+interface Value {
+  readonly node: Node
+  readonly active: boolean
+}
+/** One application on the way back. */
+interface Entry {
+  readonly node: Node
+  readonly pullback: Pullback
+  /** Which arguments get a cotangent. */
+  readonly active: readonly boolean[]
+}
+
+const constantly = (node: Node): Value => ({ node, active: false })
+
+/** Forward: rules may replace results by their own, and everything downstream reads those. What was done is on the tape. */
+const forwards = (
+  cursor: Cursor,
+  config: RuleConfig,
+  outputs: readonly Node[],
+  wanted: ReadonlySet<Node>,
+  tape: Entry[],
+): readonly Value[] =>
+  fold<Value>(outputs, {
+    at: (node) => (wanted.has(node) ? { node, active: true } : undefined),
+    leaf: constantly,
+    apply: (node, args) => {
+      cursor.node = node
+      const xs = args.map((a) => a.node)
+      const ys = reapplied(node, xs)
+      const active = args.map((a) => a.active && isFloat(a.node.dtype))
+      if (!active.includes(true) || !ys.some((y) => isFloat(y.dtype))) return ys.map(constantly)
+      const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
+      const made = rrule(xs.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
+      tape.push({ node, pullback: made.pullback, active })
+      return made.ys.map((y) => ({ node: asNode(y), active: true }))
+    },
+  })
+
+/** The coduals of nodes, made when the first contribution arrives. */
+class CoDuals {
+  private readonly at = new NodeIndex()
+  private readonly list: (NodeCoDual | undefined)[] = []
+  add(node: Node, t: Tangent, rule: string, from?: Node): void {
+    let k = this.at.get(node)
+    if (k < 0) {
+      k = this.list.push(new NodeCoDual(node.aval, rule)) - 1
+      this.at.set(node, k)
+    }
+    this.list[k]!.add(t, from)
+  }
+  /** The cotangent of a node to which nothing more is added. */
+  take(node: Node): Forced {
+    const k = this.at.get(node)
+    const found = k < 0 ? undefined : this.list[k]
+    if (found === undefined) return ZeroTangent
+    this.list[k] = undefined
+    return found.total()
+  }
+}
+
 const pullAt = (
   cursor: Cursor,
   config: RuleConfig,
@@ -120,117 +162,33 @@ const pullAt = (
   seeds: readonly Tangent[],
   wrt: readonly Node[],
 ): Reversed => {
-  const linear = linearize(outputs)
-  const { nodes, index } = linear
-  const n = nodes.length
-  const active = dependents(linear, wrt)
-  const results = outputsOf(linear)
-  // Forward: rules may replace results by their own; everything downstream then reads those.
-  const primal: Node[] = new Array<Node>(n)
-  const pullbacks: (Pullback | undefined)[] = new Array<Pullback | undefined>(n)
-  const replacedResults = new Map<number, readonly Node[]>()
-  for (let i = 0; i < n; i++) {
-    const node = nodes[i]!
-    cursor.node = node
-    if (node.kind === OUTPUT) {
-      const from = index.get(node.args[0]!)
-      const own = replacedResults.get(from)
-      primal[i] =
-        own !== undefined
-          ? own[node.data as number]!
-          : primal[from] === node.args[0]
-            ? node
-            : new Node(OUTPUT, node.aval, null, [primal[from]!], node.data)
-      continue
-    }
-    if (node.kind !== APPLY) {
-      primal[i] = node
-      continue
-    }
-    let changed = false
-    const args = node.args
-    for (let k = 0; k < args.length; k++) if (primal[index.get(args[k]!)] !== args[k]) changed = true
-    const self = changed
-      ? withArgs(
-          node,
-          args.map((a) => primal[index.get(a)]!),
-        )
-      : node
-    primal[i] = self
-    if (active[i] === 0 || !hasFloatResult(node)) continue
-    const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const ys = node.prim!.multi ? resultAvals(self).map((a, r) => new Node(OUTPUT, a, null, [self], r)) : [self]
-    const made = rrule(self.args.map(asExpr), node.data as never, {
-      y: asExpr(ys[0]!),
-      ys: ys.map(asExpr),
-      active: args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype)),
-      config,
-    })
-    pullbacks[i] = made.pullback
-    const own = made.ys.map(asNode)
-    if (node.prim!.multi) replacedResults.set(i, own)
-    else primal[i] = own[0]!
-  }
-  // Backward, in reverse build order.
-  const coduals: (NodeCoDual | undefined)[] = new Array<NodeCoDual | undefined>(n)
-  // A result may have several nodes, one from each walk that made it: they have one cotangent.
   const wanted = new Set(wrt)
-  const first = firstOutputs(nodes, results, wanted)
-  const deposit = (node: number, t: Tangent, rule: string, from?: Node): void => {
-    if (active[node] === 0) return
-    const at = first.get(node) ?? node
-    coduals[at] ??= new NodeCoDual(nodes[at]!.aval, rule)
-    coduals[at].add(t, from)
-  }
+  const tape: Entry[] = []
+  const values = forwards(cursor, config, outputs, wanted, tape)
+  const coduals = new CoDuals()
   outputs.forEach((o, i) => {
-    const seed = seeds[i]!
-    deposit(index.get(o), seed, 'seed')
+    if (values[i]!.active) coduals.add(o, seeds[i]!, 'seed')
   })
-  const out = new Map<Node, Forced>()
-  for (let i = n - 1; i >= 0; i--) {
-    const node = nodes[i]!
+  for (let entry = tape.pop(); entry !== undefined; entry = tape.pop()) {
+    const { node, pullback, active } = entry
     cursor.node = node
-    if (wanted.has(node)) {
-      out.set(node, coduals[i]?.total() ?? ZeroTangent)
-      coduals[i] = undefined
-      continue
-    }
-    if (active[i] === 0 || node.kind !== APPLY) continue
-    const pull = pullbacks[i]
-    if (pull === undefined) continue
-    pullbacks[i] = undefined
-    let yBars: Forced[]
-    if (node.prim!.multi) {
-      yBars = resultAvals(node).map(() => ZeroTangent)
-      for (const { at, result } of results.get(i) ?? []) {
-        if (first.has(at) || wanted.has(nodes[at]!)) continue
-        yBars[result] = coduals[at]?.total() ?? ZeroTangent
-        coduals[at] = undefined
-      }
-    } else {
-      yBars = [coduals[i]?.total() ?? ZeroTangent]
-      coduals[i] = undefined
-    }
+    // What is differentiated by keeps its cotangent.
+    const yBars = resultsOf(node).map((y) => (wanted.has(y) ? ZeroTangent : coduals.take(y)))
     for (const y of yBars) if (y._tag === 'NotImplemented') raiseNotImplemented(y)
     if (yBars.every((y) => y._tag !== 'Expr')) continue
-    const mask = node.args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype))
-    const xBars = pull(yBars, mask)
+    const xBars = pullback(yBars, active)
     if (xBars.length !== node.args.length)
       raise({
         _tag: 'InternalLaw',
         law: 'a pullback gives one cotangent per argument',
         detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
       })
-    for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name, node)
+    for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, node.prim!.name, node)
   }
-  return {
-    values: outputs.map((o) => primal[index.get(o)]!),
-    cotangents: wrt.map((w) => (isFloat(w.aval.dtype) ? (out.get(w) ?? ZeroTangent) : NoTangent)),
-  }
+  const cotangents = new Map<Node, Forced>()
+  for (const w of [...wanted].sort((p, q) => q.id - p.id)) cotangents.set(w, isFloat(w.dtype) ? coduals.take(w) : NoTangent)
+  return { values: values.map((v) => v.node), cotangents: wrt.map((w) => cotangents.get(w)!) }
 }
-
-const hasFloatResult = (node: Node): boolean =>
-  node.prim!.multi ? resultAvals(node).some((a) => isFloat(a.dtype)) : isFloat(node.aval.dtype)
 
 /** Cotangents of wrt as dense nodes. */
 export const denseCotangents = (r: Reversed, wrt: readonly Node[]): (Node | NoTangent)[] =>

@@ -1,9 +1,10 @@
 /** vmap: a program over single examples to one over a leading batch axis, by the registry's batch rules. */
 
 import { type Aval, aval } from '../core/aval.js'
-import { APPLY, asExpr, asNode, constant, linearize, Node, OUTPUT, withArgs } from '../core/expr.js'
+import { asExpr, asNode, constant, type Node, reapplied } from '../core/expr.js'
 import { broadcastNode } from '../core/ops/layout.js'
 import { type Batching, type Registry, ruleFor } from '../core/registry.js'
+import { fold } from '../core/rewrite.js'
 import { blaming, type Cursor } from '../core/sites.js'
 
 /** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
@@ -13,53 +14,30 @@ export const batch = (registry: Registry, outputs: readonly Node[], replaced: Re
     ? outputs.map((o) => broadcastNode(constant(0, o.dtype), [0, ...o.shape]))
     : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
 
+/** A node, and whether it has the batch axis. */
+interface Batched {
+  readonly node: Node
+  readonly wide: boolean
+}
+
 const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] => {
-  const { nodes, index } = linearize(outputs)
-  const made: Node[] = new Array<Node>(nodes.length)
-  const batched = new Uint8Array(nodes.length)
-  const results = new Map<number, readonly Node[]>()
   const through: Batching = (inner, given, count) =>
     batch(registry, inner.map(asNode), new Map([...given].map(([from, to]) => [asNode(from), asNode(to)])), count).map(asExpr)
-  for (let i = 0; i < nodes.length; i++) {
-    const node = nodes[i]!
-    cursor.node = node
-    const to = replaced.get(node)
-    if (to !== undefined) {
-      made[i] = to
-      batched[i] = 1
-      continue
-    }
-    if (node.kind === OUTPUT) {
-      const from = index.get(node.args[0]!)
-      batched[i] = batched[from]!
-      made[i] =
-        results.get(from)?.[node.data as number] ??
-        (made[from] === node.args[0] ? node : new Node(OUTPUT, node.aval, null, [made[from]!], node.data))
-      continue
-    }
-    if (node.kind !== APPLY) {
-      made[i] = node
-      continue
-    }
-    const at = node.args.map((a) => index.get(a))
-    const args = at.map((k) => made[k]!)
-    const mask = at.map((k) => batched[k] === 1)
-    if (!mask.includes(true)) {
-      made[i] = args.every((a, k) => a === node.args[k]) ? node : withArgs(node, args)
-      continue
-    }
-    const rule = ruleFor(registry, node.prim!, 'batch', 'vmap')
-    const ys = rule(args.map(asExpr), mask, node.data as never, size, through).map(asNode)
-    batched[i] = 1
-    if (node.prim!.multi) {
-      results.set(i, ys)
-      made[i] = node
-    } else made[i] = ys[0]!
-  }
-  return outputs.map((o) => {
-    const k = index.get(o)
-    return batched[k] === 1 ? made[k]! : broadcastNode(made[k]!, [size, ...o.shape])
-  })
+  return fold<Batched>(outputs, {
+    at: (n) => {
+      const node = replaced.get(n)
+      return node && { node, wide: true }
+    },
+    leaf: (node) => ({ node, wide: false }),
+    apply: (n, args) => {
+      cursor.node = n
+      const xs = args.map((a) => a.node)
+      if (!args.some((a) => a.wide)) return reapplied(n, xs).map((node) => ({ node, wide: false }))
+      const rule = ruleFor(registry, n.prim!, 'batch', 'vmap')
+      const mask = args.map((a) => a.wide)
+      return rule(xs.map(asExpr), mask, n.data as never, size, through).map((y) => ({ node: asNode(y), wide: true }))
+    },
+  }).map(({ node, wide }) => (wide ? node : broadcastNode(node, [size, ...node.shape])))
 }
 
 /** The aval of one example: without the leading axis. */

@@ -2,20 +2,13 @@
 import { type Aval, aval, isFloat } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/expr.js'
-import {
-  type CustomFRule,
-  type CustomParams,
-  type CustomRRule,
-  type customFamily,
-  customPrimitive,
-  flatProgram,
-} from '../core/ops/custom.js'
+import { type CustomFRule, type CustomParams, type CustomRRule, type customFamily, customPrimitive } from '../core/ops/custom.js'
 import { sum } from '../core/ops/reduce.js'
-import { dependents } from '../core/program.js'
+import { dependents, flatProgram } from '../core/program.js'
 import type { Batching, Rule, RuleConfig } from '../core/registry.js'
+import { rewrite } from '../core/rewrite.js'
 import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { rebuilt } from '../core/written-out.js'
 import { multiRule } from './define.js'
 
 const CAPTURED =
@@ -47,7 +40,7 @@ const pairs = (from: readonly Forced[], to: readonly Forced[]): (readonly [Node,
 const putting = (map: readonly (readonly [Node, Node])[]): ((nodes: readonly Node[]) => Node[]) => {
   const at = new Map(map)
   for (const [, to] of map) at.set(to, to)
-  return (nodes) => rebuilt(nodes, (n) => at.get(n))
+  return (nodes) => rewrite(nodes, { at: (n) => at.get(n) })
 }
 
 /** Reverse mode from an frule alone: dy is linear in dx, so its pullback with respect to dx is the transpose. */

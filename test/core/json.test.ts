@@ -9,10 +9,9 @@ import { apply, applyAny, CONST, constant, input, linearize, type Node } from '.
 import { programToJSON } from '../../src/core/json/encode.js'
 import { fromJSONCore } from '../../src/core/json/index.js'
 import { bytesFromJSON, bytesToJSON, numberFromJSON, numberToJSON } from '../../src/core/json/numbers.js'
-import { flatProgram } from '../../src/core/ops/custom.js'
 import { families } from '../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
-import { makeProgram, type Program } from '../../src/core/program.js'
+import { flatProgram, makeProgram, type Program } from '../../src/core/program.js'
 import { showProgram } from '../../src/core/show.js'
 import * as cd from '../../src/index.js'
 import { randomFunction } from '../laws/programs.js'
@@ -226,14 +225,17 @@ describe('what is not a program', () => {
     ],
     [
       'a map over arrays',
-      table([x2, node('map', [0], { program: { $program: table([x2, node('sin', [0])]) } })]),
+      table([x2, { ...node('map', [0], {}), programs: [table([x2, node('sin', [0])])] }]),
       'nodes[1].params',
       /closed program of scalars/,
     ],
+    ['programs of what takes none', table([x2, { ...node('sin', [0]), programs: [] }]), 'nodes[1].programs', /sin takes no programs/],
+    ['programs that are no list', table([x2, { ...node('map', [0]), programs: 7 }]), 'nodes[1].programs', /not a list/],
+    ['a map without its program', table([x2, { ...node('map', [0]), programs: [] }]), 'nodes[1].params', /closed program/],
     [
       'an error within a nested program',
-      table([x2, node('map', [0], { program: { $program: table([{ ...x2, shape: [] }, node('sine', [0])]) } })]),
-      'nodes[1].params.program.$program.nodes[1].apply',
+      table([x2, { ...node('map', [0], {}), programs: [table([{ ...x2, shape: [] }, node('sine', [0])])] }]),
+      'nodes[1].programs[0].nodes[1].apply',
       /sine/,
     ],
   ]
@@ -272,7 +274,7 @@ describe('what is not a program', () => {
     const params: Record<string, unknown> = {}
     params.a = [params, params]
     const nested = table([x2]) as Record<string, unknown>
-    nested.nodes = [x2, node('map', [0], { program: { $program: nested } }), node('map', [0], { program: { $program: nested } })]
+    nested.nodes = [x2, { ...node('map', [0], {}), programs: [nested, nested] }, { ...node('map', [0], {}), programs: [nested] }]
     let tree: unknown = '*'
     for (let i = 0; i < 1000; i++) tree = [tree, tree]
     const hostile = new Proxy({}, { getOwnPropertyDescriptor: () => { throw new Error('no') }, ownKeys: () => { throw new Error('no') } }) // biome-ignore format: one row
@@ -282,7 +284,7 @@ describe('what is not a program', () => {
 })
 
 describe('mutations', () => {
-  const junk: readonly unknown[] = [null, true, -1, 0.5, 1e308, 2 ** 31, 2 ** 53, 'text', '__proto__', 'constructor', [], {}, [0], { $program: 1 }, { $number: 'NaN' }, [[[]]]] // biome-ignore format: one row
+  const junk: readonly unknown[] = [null, true, -1, 0.5, 1e308, 2 ** 31, 2 ** 53, 'text', '__proto__', 'constructor', [], {}, [0], { programs: 1 }, { $number: 'NaN' }, [[[]]]] // biome-ignore format: one row
   /** Changes one place of the JSON. */
   const mutate = (json: unknown, next: () => number): void => {
     let at = json as Record<string, unknown>

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { drawArray, random } from '../../src/check/draw.js'
 import { aval, isFloat } from '../../src/core/aval.js'
+import { evaluateNodes } from '../../src/core/evaluate.js'
 import { applyAny, asExpr, input, type Node } from '../../src/core/expr.js'
-import { evaluateNodes, fold } from '../../src/core/interpret.js'
+import { interpretNodes } from '../../src/core/interpret.js'
 import { families } from '../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
 import { Tensor as TensorClass } from '../../src/core/tensor.js'
@@ -77,7 +78,7 @@ describe('eager duals and coduals against jvp and vjp, every primitive and sampl
             const full = new Map([...env, ...tangents.flatMap((t, i) => (dxs[i] === undefined ? [] : [[t, dxs[i]] as const]))])
             const dual = (i: number): EagerDual =>
               Dual(face(drawn[i]!), dxs[i] !== undefined ? face(dxs[i]) : isFloat(avals[i]!.dtype) ? ZeroTangent : NoTangent)
-            const duals = fold(
+            const duals = interpretNodes(
               dualAlgebra(coreRegistry, ({ path }) => expect.unreachable(path)),
               ys,
               new Map(xs.map((x, i) => [x, dual(i)])),
@@ -105,7 +106,7 @@ describe('eager duals and coduals against jvp and vjp, every primitive and sampl
             const seeded = new Map([...env, ...seeds.flatMap((s, i) => (yBars[i] === undefined ? [] : [[s, yBars[i]] as const]))])
             const named = xs.map((x, i) => input(x.aval, `x${i}`))
             const { algebra, back } = reverseAlgebra(coreRegistry, ({ path }) => face(drawn[Number(path.slice(1))]!))
-            fold(algebra, applyAny(prim, named, sample.params)).forEach((y, i) => {
+            interpretNodes(algebra, applyAny(prim, named, sample.params)).forEach((y, i) => {
               if (yBars[i] !== undefined) y.add(face(yBars[i]))
             })
             const xBars = back()

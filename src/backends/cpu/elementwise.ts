@@ -133,7 +133,8 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   xlogy: double2(special.xlogy),
   maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
   minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
-  copysign: binary((v, a, b) => v.copysign(a, b)),
+  // The sign bit of a NaN is no one's: processors set it as they like.
+  copysign: binary((v, a, b) => v.or(v.abs(a), v.and(v.sign(b), v.compare('eq', b, b)))),
   where: (c) => {
     const mask: Operand = c.to === 'f64' || c.to === 'bool' ? c.x[0]! : c.lanes.mask32(c.x[0]!)
     c.v.f.op(OP.v128_bitselect, c.x[1]!, c.x[2]!, mask)

@@ -153,7 +153,7 @@ export class KernelNames {
   private body(b: Body): number {
     let i = this.bodies.get(b)
     if (i === undefined) {
-      const ops = b.ops.map((o) => `${this.ids.id(o.prim)}:${this.ids.paramsId(o.params)}(${o.args.join()})${o.dtype}`)
+      const ops = b.ops.map((o) => `${this.ids.id(o.prim)}:${this.ids.paramsId(o.prim, o.params)}(${o.args.join()})${o.dtype}`)
       i = this.ids.id(`body ${b.inputs.join()};${ops.join(';')};${b.results.join()}`)
       this.bodies.set(b, i)
     }
@@ -163,6 +163,6 @@ export class KernelNames {
     return `loop${k.rank}|${this.body(k.body)}|${k.inputs.map((a) => a[0]).join('')}|${k.outputs.map((o) => `${o.dtype}${o.access[0]}${o.fold ? `${o.fold.op}${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}${o.fold.accumulate ? '+' : ''}` : ''}`).join()}`
   }
   opaque(prim: AnyPrimitive, params: unknown, rest: string): string {
-    return `${prim.name}#${this.ids.id(prim)}:${this.ids.paramsId(params)}|${rest}`
+    return `${prim.name}#${this.ids.id(prim)}:${this.ids.paramsId(prim, params)}|${rest}`
   }
 }

@@ -1,8 +1,6 @@
 /** The builder of values: equal ones are made once; and their key, by which plans are found again. */
 import { aval } from '../../core/aval.js'
 import type { Identities } from '../../core/identity.js'
-import type { MapParams } from '../../core/ops/map.js'
-import { mapPrimitive } from '../../core/ops/map.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -75,10 +73,6 @@ export class Builder {
   private first(id: number): number {
     return this.values[id]!.kind === 'const' ? (this.firsts.get(id) ?? id) : id
   }
-  /** Literals in a scalar program are arguments of the value (ir.ts), so they are no part of its identity. */
-  private paramsId(prim: AnyPrimitive | null, params: unknown): number {
-    return prim === mapPrimitive ? this.ids.programId((params as MapParams).program, true) : this.ids.paramsId(params)
-  }
   private find(code: readonly number[]): number {
     return this.without.has('numbering') ? -1 : this.codes.find(code)
   }
@@ -93,7 +87,8 @@ export class Builder {
     position = 0,
   ): number {
     const of = prim === null ? -1 : this.ids.id(prim)
-    const code = [this.ids.id(kind), of, this.paramsId(prim, params), position, this.ids.id(dtype), args.length]
+    // Literals in a program of scalars are arguments of the value (ir.ts), so they are no part of its identity.
+    const code = [this.ids.id(kind), of, this.ids.paramsId(prim, params, kind === 'program'), position, this.ids.id(dtype), args.length]
     for (const a of args) code.push(this.first(a))
     // The shape is no function of the rest: a scalar function of literals may be wanted at any shape.
     for (const d of shape) code.push(d)

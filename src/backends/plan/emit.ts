@@ -1,8 +1,8 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
 import { aval } from '../../core/aval.js'
+import { scalarProgramOf } from '../../core/expand.js'
 import { elementwise } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout.js'
-import type { MapParams } from '../../core/ops/map.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf } from '../../core/shape.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
@@ -39,7 +39,7 @@ export class Emitter {
   emit(unit: number): void {
     const u = this.fused.units[unit]!
     const v = this.values[u.values[0]!]!
-    if (u.kind === 'loop' && v.kind === 'map') this.emitMap(v)
+    if (u.kind === 'loop' && v.kind === 'program') this.emitProgram(v)
     else if (u.kind === 'loop') this.emitLoop(unit, u)
     else if (u.kind === 'gemm') this.emitGemm(unit, v)
     else if (u.kind === 'concat') this.emitConcat(v)
@@ -160,8 +160,8 @@ export class Emitter {
     this.loop(u.shape, body, inputs, outputs)
   }
 
-  private emitMap(v: Value): void {
-    const { program } = v.params as MapParams
+  private emitProgram(v: Value): void {
+    const program = scalarProgramOf(v.prim!, v.params)
     const outs = this.resultsOf(v.id)
     this.loop(
       v.shape,

@@ -5,7 +5,7 @@ import { sameShape } from '../../core/shape.js'
 import type { Halves } from './halves.js'
 import type { Lists } from './ints.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf, countUses, epochsOf, isLoopValue, iteration, markLive } from './schedule.js'
+import { baseOf, countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 export interface Limits {
@@ -134,7 +134,7 @@ class Units {
 
   /** A value with a kernel of its own. */
   whole(v: Value): void {
-    const unit = this.open(v.id, v.kind === 'map' ? 'loop' : (v.kind as Unit['kind']), v.shape, 0, true)
+    const unit = this.open(v.id, isLoopValue(v) ? 'loop' : (v.kind as Unit['kind']), v.shape, 0, true)
     this.units[unit]!.values.push(v.id)
     this.unitOf[v.id] = unit
   }
@@ -240,7 +240,7 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   const uses = countUses(values, live)
   const epoch = epochsOf(ir, values, uses, live, !without.has('sink'))
   // Constant values are made inside the loops that read them; only other readers need them stored.
-  const needsStorage = (v: Value): boolean => !v.constant || uses.some(v.id, (u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')
+  const needsStorage = (v: Value): boolean => !v.constant || uses.some(v.id, (u) => !joinsLoops(values[u]!))
   const order: number[] = []
   for (const v of values) {
     const stored = v.view !== undefined || v.kind === 'input' || v.kind === 'const' || v.kind === 'result'
@@ -250,7 +250,7 @@ export const fuse = (ir: Ir, limits: Limits): Fused => {
   const grown = new Units(values, epoch, uses, without.has('fusion') ? { ...limits, nodes: 1 } : limits)
   for (const id of order) {
     const v = values[id]!
-    if (isLoopValue(v) && v.kind !== 'map') grown.loop(v)
+    if (joinsLoops(v)) grown.loop(v)
     else grown.whole(v)
   }
   return { values, live, uses, ...grown.finished() }

@@ -1,11 +1,9 @@
 /** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
-import { APPLY, CONST, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
+import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/expand.js'
+import { CONST, capturedTensor, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/expr.js'
 import { Identities } from '../../core/identity.js'
-import { withoutCustom } from '../../core/ops/custom.js'
-import type { MapParams } from '../../core/ops/map.js'
-import { mapPrimitive } from '../../core/ops/map.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
-import { capturedTensor, type Program } from '../../core/program.js'
+import type { Program } from '../../core/program.js'
 import { sameShape } from '../../core/shape.js'
 import type { Tensor } from '../../core/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -51,110 +49,136 @@ const scalarsOf = (): ((p: Program) => Scalars) => {
   }
 }
 
-/** From nodes to values. */
-export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir => {
-  const roots = withoutCustom(program.outputs)
-  const { nodes, index } = linearize(roots)
-  const b = new Builder(ids, without)
-  const at: Int32Array = new Int32Array(nodes.length)
-  const results = new Map<number, readonly number[]>()
-  const inputOf = new Map<Node, number>()
-  const captured: { value: number; tensor: Tensor }[] = []
-  const byTensor = new Map<Tensor, number>()
-  const inputs = program.inputs.map((x) => {
-    if (!index.has(x)) return -1
-    const id = b.input(x.shape, x.dtype)
-    inputOf.set(x, id)
-    return id
-  })
-  for (const x of program.captured) {
-    const tensor = capturedTensor(x)!
-    let id = byTensor.get(tensor)
-    if (id === undefined) {
-      id = b.input(x.shape, x.dtype)
-      byTensor.set(tensor, id)
-      captured.push({ value: id, tensor })
+/** Makes the values of nodes, one after the other. */
+class Values {
+  readonly builder: Builder
+  /** Value of each node, by position; of one with several results that of its first. */
+  private readonly at: Int32Array
+  private readonly results = new Map<number, readonly number[]>()
+  private readonly inputOf = new Map<Node, number>()
+  private readonly scalars = scalarsOf()
+  readonly inputs: readonly number[]
+  readonly captured: { value: number; tensor: Tensor }[] = []
+
+  constructor(
+    program: Program,
+    private readonly linear: Linear,
+    ids: Identities,
+    private readonly without: Without,
+  ) {
+    this.builder = new Builder(ids, without)
+    this.at = new Int32Array(linear.nodes.length)
+    this.inputs = program.inputs.map((x) => (linear.index.has(x) ? this.input(x) : -1))
+    const byTensor = new Map<Tensor, number>()
+    for (const x of program.captured) {
+      const tensor = capturedTensor(x)!
+      const known = byTensor.get(tensor)
+      if (known !== undefined) this.inputOf.set(x, known)
+      else {
+        const value = this.input(x)
+        byTensor.set(tensor, value)
+        this.captured.push({ value, tensor })
+      }
     }
-    inputOf.set(x, id)
+    linear.nodes.forEach((n, i) => {
+      this.at[i] = this.make(n, i)
+    })
   }
-  const scalar = (prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number =>
-    prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
-  const scalars = scalarsOf()
-  const inlineMap = (p: Program, args: readonly number[], shape: readonly number[]): number[] => {
-    const inner = scalars(p).linear
-    const made = new Int32Array(inner.nodes.length)
+  private input(x: Node): number {
+    const id = this.builder.input(x.shape, x.dtype)
+    this.inputOf.set(x, id)
+    return id
+  }
+  of(n: Node): number {
+    return this.at[this.linear.index.get(n)]!
+  }
+
+  private make(n: Node, i: number): number {
+    if (n.kind === INPUT) return this.inputOf.get(n)!
+    if (n.kind === CONST) return this.builder.constant(n.data as number, n.dtype)
+    if (n.kind === OUTPUT) return this.results.get(this.linear.index.get(n.args[0]!))![n.data as number]!
+    const out = this.apply(
+      n,
+      n.args.map((a) => this.of(a)),
+    )
+    if (n.prim!.multi) this.results.set(i, out)
+    return out[0]!
+  }
+  private apply(n: Node, args: readonly number[]): readonly number[] {
+    const prim = n.prim!
+    if (isScalarProgram(prim)) return this.program(n, args)
+    if (prim.class === 'elementwise') return [this.scalar(prim, n.data, args, n.aval.shape, n.aval.dtype)]
+    const lower = lowerings[prim.name as keyof typeof lowerings]
+    const avals = resultAvals(n)
+    return lower !== undefined && lower.prim === prim
+      ? lower.lower(this.builder, args, n.data as never, avals)
+      : opaque(this.builder, prim, n.data, args, avals)
+  }
+  private scalar(prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number {
+    const b = this.builder
+    return prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
+  }
+  /** A program of scalars: its operations where it is small, else one value that a loop of its own computes. */
+  private program(n: Node, args: readonly number[]): readonly number[] {
+    const p = scalarProgramOf(n.prim!, n.data)
+    const avals = resultAvals(n)
+    const { linear, literals } = this.scalars(p)
+    if (linear.nodes.length <= WRITE_OUT && !this.without.has('writeOut')) return this.inlined(p, linear, args, avals[0]?.shape ?? [])
+    // Literals inside the program are arguments of the loop: other numbers, same kernel.
+    const b = this.builder
+    const all = [...args, ...literals.map((m) => b.constant(m.data as number, m.dtype))]
+    const whole = b.make('program', n.prim, n.data, all, avals[0]!.shape, avals[0]!.dtype)
+    return avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k))
+  }
+  private inlined(p: Program, { nodes, index }: Linear, args: readonly number[], shape: readonly number[]): readonly number[] {
+    const b = this.builder
+    const made = new Int32Array(nodes.length)
     const given = new Map(p.inputs.map((x, i) => [x, args[i]!]))
-    inner.nodes.forEach((n, i) => {
+    nodes.forEach((n, i) => {
       if (n.kind === INPUT) made[i] = given.get(n)!
       else if (n.kind === CONST) made[i] = b.constant(n.data as number, n.dtype)
       else {
-        const xs = n.args.map((a) => made[inner.index.get(a)]!)
-        const s = xs.every((x) => b.value(x).constant) ? [] : shape
-        made[i] = scalar(n.prim!, n.data, xs, s, n.dtype)
+        const xs = n.args.map((a) => made[index.get(a)]!)
+        made[i] = this.scalar(n.prim!, n.data, xs, xs.every((x) => b.value(x).constant) ? [] : shape, n.dtype)
       }
     })
     return p.outputs.map((o) => {
-      const id = made[inner.index.get(o)]!
+      const id = made[index.get(o)]!
       const v = b.value(id)
-      return sameShape(v.shape, shape)
-        ? id
-        : b.makeView({ base: b.viewOf(id).base, offset: b.viewOf(id).offset, strides: broadcastOf(b, id, shape) }, shape, v.dtype)
+      if (sameShape(v.shape, shape)) return id
+      return b.makeView({ base: b.viewOf(id).base, offset: b.viewOf(id).offset, strides: broadcastOf(b, id, shape) }, shape, v.dtype)
     })
   }
-  for (let i = 0; i < nodes.length; i++) {
-    const n = nodes[i]!
-    if (n.kind === INPUT) at[i] = inputOf.get(n)!
-    else if (n.kind === CONST) at[i] = b.constant(n.data as number, n.dtype)
-    else if (n.kind === OUTPUT) at[i] = results.get(index.get(n.args[0]!))![n.data as number]!
-    else if (n.kind === APPLY) {
-      const prim = n.prim!
-      const args: number[] = []
-      for (const a of n.args) args.push(at[index.get(a)]!)
-      const avals = prim.multi ? resultAvals(n) : [n.aval]
-      let out: readonly number[]
-      if (prim === mapPrimitive) {
-        const p = (n.data as MapParams).program
-        const shape = avals[0]?.shape ?? []
-        const { linear, literals } = scalars(p)
-        if (linear.nodes.length <= WRITE_OUT && !without.has('writeOut')) out = inlineMap(p, args, shape)
-        else {
-          // Literals inside the program are arguments of the loop: other numbers, same kernel.
-          for (const m of literals) args.push(b.constant(m.data as number, m.dtype))
-          const whole = b.make('map', prim, n.data, args, shape, avals[0]!.dtype)
-          out = avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k))
-        }
-      } else if (prim.class === 'elementwise') out = [scalar(prim, n.data, args, n.aval.shape, n.aval.dtype)]
-      else {
-        const lower = lowerings[prim.name as keyof typeof lowerings]
-        out =
-          lower !== undefined && lower.prim === prim ? lower.lower(b, args, n.data as never, avals) : opaque(b, prim, n.data, args, avals)
-      }
-      if (prim.multi) results.set(i, out)
-      at[i] = out[0]!
-    }
-  }
-  const outputs = roots.map((o) => owned(b, at[index.get(o)]!))
+}
+
+/** Those of a list whose values have a number in a key, in the key's order: equal keys, equal slots. */
+const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], number: Int32Array): T[] => {
+  const at = new Int32Array(number.length).fill(-1)
+  list.forEach((x, i) => {
+    if (number[x.value]! >= 0) at[number[x.value]!] = i
+  })
+  const out: T[] = []
+  for (let i = 0; i < at.length; i++) if (at[i]! >= 0) out.push(list[at[i]!]!)
+  return out
+}
+
+/** From nodes to values. */
+export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir => {
+  const { roots, linear } = writtenOut(program.outputs)
+  const made = new Values(program, linear, ids, without)
+  const b = made.builder
+  const outputs = roots.map((o) => owned(b, made.of(o)))
   const { words, number } = b.key(outputs)
-  // Slots of literals and captured tensors in the key's order: equal keys, equal slots.
-  const used = <T extends { readonly value: number }>(list: readonly T[]): T[] => {
-    const at = new Int32Array(b.values.length).fill(-1)
-    list.forEach((x, i) => {
-      if (number[x.value]! >= 0) at[number[x.value]!] = i
-    })
-    const out: T[] = []
-    for (let i = 0; i < at.length; i++) if (at[i]! >= 0) out.push(list[at[i]!]!)
-    return out
-  }
   words.push(-5)
   for (const o of outputs) words.push(number[o]!)
   words.push(-6)
-  for (const i of inputs) words.push(i < 0 ? -1 : number[i]!)
+  for (const i of made.inputs) words.push(i < 0 ? -1 : number[i]!)
   return {
     values: b.values,
     outputs,
-    inputs: inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
-    captured: used(captured),
-    consts: used(b.consts),
+    inputs: made.inputs.map((i) => (i >= 0 && number[i]! >= 0 ? i : -1)),
+    captured: inKeyOrder(made.captured, number),
+    consts: inKeyOrder(b.consts, number),
     key: words.toArray(),
   }
 }

@@ -3,7 +3,10 @@ import { sameShape } from '../../core/shape.js'
 import { Lists } from './ints.js'
 import type { Ir, Value } from './value.js'
 
-export const isLoopValue = (v: Value): boolean => v.kind === 'scalar' || v.kind === 'copy' || v.kind === 'fold' || v.kind === 'map'
+/** Is it computed by a loop that others may share? */
+export const joinsLoops = (v: Value): boolean => v.kind === 'scalar' || v.kind === 'copy' || v.kind === 'fold'
+/** Is it computed by a loop: one that others may share, or one of its own? */
+export const isLoopValue = (v: Value): boolean => joinsLoops(v) || v.kind === 'program'
 /** Iteration shape of a value that a loop computes. */
 export const iteration = (values: readonly Value[], v: Value): readonly number[] =>
   v.kind === 'fold' ? values[v.args[0]!]!.shape : v.shape
@@ -19,8 +22,7 @@ const isMade = (v: Value): boolean => v.kind !== 'input' && v.kind !== 'const' &
 const isDirect = (values: readonly Value[], v: Value, k: number): boolean => {
   const arg = values[v.args[k]!]!
   return (
-    isLoopValue(v) &&
-    v.kind !== 'map' &&
+    joinsLoops(v) &&
     !(v.kind === 'fold' && k > 0) &&
     (arg.kind === 'scalar' || arg.kind === 'copy') &&
     sameShape(arg.shape, iteration(values, v))

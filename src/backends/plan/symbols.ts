@@ -6,15 +6,14 @@
  * symbols of its arguments in order, but for the rewrites that keep every bit (x * 1, identities).
  */
 
+import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/expand.js'
 import { raise } from '../../core/explain.js'
-import { linearize, type Node } from '../../core/expr.js'
+import type { Node } from '../../core/expr.js'
 import type { Identities } from '../../core/identity.js'
-import { type Algebra, fold } from '../../core/interpret.js'
+import { type Algebra, interpretNodes } from '../../core/interpret.js'
 import { contract } from '../../core/ops/contract.js'
-import { type CustomParams, customPrimitive } from '../../core/ops/custom.js'
 import { elementwise } from '../../core/ops/elementwise.js'
 import { layout } from '../../core/ops/layout.js'
-import { type MapParams, mapPrimitive } from '../../core/ops/map.js'
 import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
@@ -66,7 +65,7 @@ export const capturedSymbol = (tensor: number, index: number): number => mix(mix
 export const operation = (prim: AnyPrimitive, params: unknown, ids: Identities): ((xs: readonly number[]) => number) => {
   if (prim.alias === true) return ([x]) => x!
   if (prim === (elementwise.add as unknown as AnyPrimitive)) return ([a, b]) => plus(a!, b!)
-  const start = mix(mix(OPERATION, ids.id(prim)), ids.paramsId(params) + 1)
+  const start = mix(mix(OPERATION, ids.id(prim)), ids.paramsId(prim, params) + 1)
   const identities = (prim.identity ?? []).map((e) => (e === null ? -1 : literalSymbol(e)))
   return (xs) => {
     for (let k = 0; k < identities.length; k++) if (xs[k] === identities[k]) return xs[1 - k]!
@@ -177,18 +176,15 @@ export const meaningOf = (
   results: readonly { readonly shape: readonly number[] }[],
   ids: Identities,
 ): readonly Symbols[] => {
-  const within = ({ inputs, outputs }: Program, algebra: Algebra<Symbols>): readonly Symbols[] =>
-    fold(algebra, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const)))
-  const inner = symbolic(ids)
-  if (is(prim, customPrimitive)) return within((params as CustomParams).program, inner)
   const shape = results[0]?.shape ?? []
-  if (is(prim, mapPrimitive)) {
-    // A program of scalars, at every index of the results.
+  if (isScalarProgram(prim)) {
+    // At every index of the results.
     const everywhere: Algebra<Symbols> = {
-      ...inner,
+      ...symbolic(ids),
       apply: ({ primitive, params: own }, xs) => meaningOf(primitive, own, xs, [{ shape }], ids),
     }
-    return within((params as MapParams).program, everywhere).map((y) => broadcast(y, shape))
+    const { inputs, outputs } = scalarProgramOf(prim, params)
+    return interpretNodes(everywhere, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const))).map((y) => broadcast(y, shape))
   }
   if (prim.class === 'elementwise' && !prim.multi) return [lifted(operation(prim, params, ids), args, shape)]
   const op = folds[prim.name]
@@ -205,7 +201,7 @@ export const meaningOf = (
     )
     return outs.map(({ shape: s, data }) => ({ shape: s, data: data.map((x) => (x >= MODULUS ? x - MODULUS : x)) }))
   }
-  let h = mix(mix(WHOLE, ids.id(prim)), ids.paramsId(params) + 1)
+  let h = mix(mix(WHOLE, ids.id(prim)), ids.paramsId(prim, params) + 1)
   for (const a of args) {
     for (const d of a.shape) h = mix(h, d)
     for (const x of a.data) h = mix(h, x)
@@ -227,11 +223,14 @@ const symbolic = (ids: Identities): Algebra<Symbols> => ({
 
 /** Symbols of a program's results. A captured tensor that is among the inputs, as on asynchronous backends, is an input. */
 export const symbolsOf = ({ inputs, outputs }: Program, ids: Identities): readonly Symbols[] => {
-  const { index } = linearize(outputs)
+  const {
+    roots,
+    linear: { index },
+  } = writtenOut(outputs)
   const given = new Map<Node, Symbols>()
   inputs.forEach((x, k) => {
     if (!index.has(x)) return
     given.set(x, { shape: x.shape, data: Float64Array.from({ length: x.aval.size }, (_, j) => inputSymbol(k, j)) })
   })
-  return fold(symbolic(ids), outputs, given)
+  return interpretNodes(symbolic(ids), roots, given)
 }

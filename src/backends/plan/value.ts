@@ -14,7 +14,7 @@ export type ValueKind =
   | 'input'
   | 'const'
   | 'scalar'
-  | 'map'
+  | 'program'
   | 'fold'
   | 'gemm'
   | 'concat'

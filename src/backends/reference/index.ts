@@ -1,8 +1,8 @@
 /** The reference: a walker over meanings. Slow, simple, and the oracle of every backend. */
 import { itemBytes, showAval } from '../../core/aval.js'
 import type { SyncBackend } from '../../core/backend.js'
+import { evaluateNodes } from '../../core/evaluate.js'
 import { linearize, type Node } from '../../core/expr.js'
-import { evaluateNodes } from '../../core/interpret.js'
 import type { NDArray } from '../../core/ndarray.js'
 
 export { evaluateNodes }

@@ -79,7 +79,7 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Wgs
   xlogy: row('cd_xlogy(a, b)'),
   maximum: row('cd_max(a, b)', 'max(a, b)'),
   minimum: row('cd_min(a, b)', 'min(a, b)'),
-  copysign: row('cd_copysign(a, b)'),
+  copysign: row('cd_copysign(a, select(b, 0.0, cd_isnan(b)))'),
   where: row('select(c, b, a)'),
   stopGradient: row('a'),
   // To bool: x != 0, so NaN is true, and so is a subnormal number, by its bits.

@@ -4,7 +4,7 @@ import * as t from 'io-ts'
 import { type Aval, aval, sameAval, showAval } from '../aval.js'
 import { dtypeCodec } from '../cast.js'
 import { type AdError, isAdException } from '../error.js'
-import { APPLY, constant, INPUT, input, Node, OUTPUT } from '../expr.js'
+import { APPLY, constant, INPUT, input, Node, resultsOf } from '../expr.js'
 import { type AnyPrimitive, NO_PARAMS, noParams } from '../primitive.js'
 import { makeProgram, type Program } from '../program.js'
 import { describe, Tensor } from '../tensor.js'
@@ -101,7 +101,7 @@ const reasonOf = (e: unknown): string => {
 }
 
 /** Parameters as plain values; BAD, with errors reported, where they are none. */
-const plainAt = (s: State, u: unknown, path: string, programs: number, depth: number): unknown => {
+const plainAt = (s: State, u: unknown, path: string, depth: number): unknown => {
   if (!spend(s, path)) return BAD
   if (depth > MAX_PARAMS) {
     report(s, path, `nested deeper than ${MAX_PARAMS} levels`)
@@ -109,7 +109,7 @@ const plainAt = (s: State, u: unknown, path: string, programs: number, depth: nu
   }
   if (u === null || typeof u === 'boolean' || typeof u === 'number' || typeof u === 'string') return u
   if (Array.isArray(u)) {
-    const out = Array.from(u, (x, i) => plainAt(s, x, `${path}[${i}]`, programs, depth + 1))
+    const out = Array.from(u, (x, i) => plainAt(s, x, `${path}[${i}]`, depth + 1))
     return out.includes(BAD) ? BAD : out
   }
   if (!isRecord(u)) {
@@ -122,10 +122,6 @@ const plainAt = (s: State, u: unknown, path: string, programs: number, depth: nu
     if (n === undefined || typeof u.$number === 'number') report(s, `${path}.$number`, `${describe(u.$number)} is not the text of a number`)
     return n ?? BAD
   }
-  if (Object.hasOwn(u, '$program')) {
-    onlyKeys(s, u, path, ['$program'])
-    return programAt(s, u.$program, `${path}.$program`, programs + 1) ?? BAD
-  }
   const out: Record<string, unknown> = {}
   let bad = false
   for (const k of Object.keys(u)) {
@@ -134,7 +130,7 @@ const plainAt = (s: State, u: unknown, path: string, programs: number, depth: nu
       bad = true
       continue
     }
-    const v = plainAt(s, u[k], `${path}.${k}`, programs, depth + 1)
+    const v = plainAt(s, u[k], `${path}.${k}`, depth + 1)
     if (v === BAD) bad = true
     out[k] = v
   }
@@ -150,9 +146,28 @@ const keysOf = (c: t.Any): readonly string[] | undefined => {
   return parts.some((x) => x === undefined) ? undefined : parts.flatMap((x) => x ?? [])
 }
 
-const paramsAt = (s: State, prim: AnyPrimitive, u: unknown, path: string, programs: number): unknown => {
-  const plain = plainAt(s, u, path, programs, 0)
-  if (plain === BAD) return BAD
+/** The programs of an application; BAD, with errors reported, where one is none. */
+const programsAt = (s: State, prim: AnyPrimitive, u: unknown, path: string, programs: number): readonly Program[] | typeof BAD => {
+  if (prim.programs === undefined) {
+    report(s, path, `${prim.name} takes no programs`)
+    return BAD
+  }
+  if (!Array.isArray(u)) {
+    report(s, path, `${describe(u)} is not a list of programs`)
+    return BAD
+  }
+  const read = Array.from(u, (x, i) => (spend(s, path) ? programAt(s, x, `${path}[${i}]`, programs + 1) : undefined))
+  return read.includes(undefined) ? BAD : (read as Program[])
+}
+
+const paramsAt = (s: State, prim: AnyPrimitive, o: Fields, at: string, programs: number): unknown => {
+  const path = `${at}.params`
+  const listed = Object.hasOwn(o, 'programs') ? programsAt(s, prim, o.programs, `${at}.programs`, programs) : undefined
+  const read = plainAt(s, field(o, 'params'), path, 0)
+  if (read === BAD || listed === BAD) return BAD
+  return paramsOf(s, prim, listed === undefined || !isRecord(read) ? read : prim.withPrograms!(read, listed), path)
+}
+const paramsOf = (s: State, prim: AnyPrimitive, plain: unknown, path: string): unknown => {
   if (!isRecord(plain)) {
     report(s, path, `${describe(plain)} is not a record of parameters`)
     return BAD
@@ -204,7 +219,7 @@ const nodeAt = (s: State, table: Table, u: unknown, path: string, below: number)
 }
 
 const applyAt = (s: State, table: Table, o: Fields, path: string, at: number, programs: number): Node | undefined => {
-  onlyKeys(s, o, path, ['apply', 'args', 'params', 'results'])
+  onlyKeys(s, o, path, ['apply', 'args', 'params', 'programs', 'results'])
   const name = field(o, 'apply')
   const prim = typeof name === 'string' ? s.find(name) : undefined
   if (prim === undefined) report(s, `${path}.apply`, `${describe(name)} is not a known primitive`)
@@ -229,7 +244,7 @@ const applyAt = (s: State, table: Table, o: Fields, path: string, at: number, pr
     : []
   if (prim?.multi) table.results.set(at, [])
   if (prim === undefined) return undefined
-  const params = paramsAt(s, prim, field(o, 'params'), `${path}.params`, programs)
+  const params = paramsAt(s, prim, o, path, programs)
   if (Array.isArray(list) && !prim.variadic && list.length !== prim.args.length) {
     report(s, `${path}.args`, `${prim.name} takes ${prim.args.length} argument${prim.args.length === 1 ? '' : 's'}, got ${list.length}`)
     return undefined
@@ -300,7 +315,7 @@ const entryAt = (
     const i = u.result
     const apply = table.nodes[of ?? -1]
     if (from === undefined || apply === undefined) return undefined
-    if (typeof i === 'number' && Number.isInteger(i) && i >= 0 && i < from.length) return new Node(OUTPUT, from[i]!, null, [apply], i)
+    if (typeof i === 'number' && Number.isInteger(i) && i >= 0 && i < from.length) return resultsOf(apply)[i]
     report(s, `${path}.result`, `${describe(i)} is not one of its ${from.length} results`)
   } else report(s, path, 'not a node: it has neither input, literal, tensor, apply nor result')
   return undefined

@@ -1,10 +1,10 @@
 /** `toJSON`: a program as one flat table of nodes, arguments before users. */
 
+import { programsOf } from '../expand.js'
 import { raise } from '../explain.js'
-import { CONST, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from '../expr.js'
+import { CONST, capturedTensor, INPUT, type InputInfo, linearize, type Node, OUTPUT, resultAvals } from '../expr.js'
 import { holds } from '../language.js'
 import type { Program } from '../program.js'
-import { capturedTensor } from '../program.js'
 import type { TreeDef } from '../tree.js'
 import type { DType } from '../types/dtype.js'
 import type { JSONValue } from '../types/program.js'
@@ -50,7 +50,7 @@ const encode = (p: Program, programs: number): JSONValue => {
       const n = numberToJSON(x)
       return typeof n === 'number' ? n : { $number: n }
     }
-    if (isProgram(x)) return { $program: encode(x, programs + 1) }
+    if (isProgram(x)) refuse(what, 'its parameters hold a program that it does not list in programs.')
     if (Array.isArray(x)) return x.map((y) => params(y, what, depth + 1))
     if (typeof x !== 'object' || ArrayBuffer.isView(x)) return refuse(what, `its parameters hold a ${typeof x}.`)
     const proto = Object.getPrototypeOf(x)
@@ -75,7 +75,14 @@ const encode = (p: Program, programs: number): JSONValue => {
     if (n.kind === OUTPUT) return { result: n.data as number, of: index.get(n.args[0]!) }
     const prim = n.prim!
     const args = n.args.map((a) => index.get(a))
-    return { apply: prim.name, args, params: params(n.data, prim.name, 0), results: resultAvals(n).map(typed) }
+    const within = programsOf(prim, n.data)
+    return {
+      apply: prim.name,
+      args,
+      params: params(within.length === 0 ? n.data : prim.withPrograms!(n.data, []), prim.name, 0),
+      ...(within.length > 0 && { programs: within.map((q) => encode(q, programs + 1)) }),
+      results: resultAvals(n).map(typed),
+    }
   }
   return {
     format: FORMAT,

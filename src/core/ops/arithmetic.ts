@@ -233,7 +233,7 @@ export const minimum = binary({
   source: 'NumPy minimum',
 })
 /**
- * |a| with the sign of b (the sign bit: -0 is negative).
+ * |a| with the sign of b (the sign bit: -0 is negative; NaN counts as positive).
  *
  * Shapes  a and b broadcast.   Rule  dy = sign(a) sign(b) da, 0 at a = 0; none for b.   Source  IEEE 754 copySign.
  * @example copysign([1, -2], -1)   // [-1, -2]

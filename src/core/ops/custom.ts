@@ -1,14 +1,13 @@
-/** `customRule` as a primitive: a closed program with rules of its own. Written out before anything is planned. */
+/** `customRule` as a primitive: a closed program with rules of its own. Planners see what it computes. */
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval, showAval } from '../aval.js'
 import { raise } from '../explain.js'
 import { asExpr, asNode, input, type Node } from '../expr.js'
-import { evaluateNodes } from '../interpret.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { makeProgram, type Program } from '../program.js'
+import { flatProgram, inline, type Program } from '../program.js'
 import { type Forced, type Tangent, ZeroTangent } from '../tangent.js'
-import { placed, writtenOut } from '../written-out.js'
-import { cos, mul, sin } from './elementwise.js'
+import type { AnyExpr } from '../types/expr.js'
+import { add, cos, mul, sin } from './elementwise.js'
 
 /** Values and tangents of the results, at arguments and tangents of the arguments (and of what f captured: none). */
 export type CustomFRule = (
@@ -34,24 +33,6 @@ export interface CustomParams {
   readonly rrule?: CustomRRule
 }
 
-/** What the function computes, without its rules; nested ones too. */
-export const expandCustom = ({ program }: CustomParams, args: readonly Node[]): readonly Node[] =>
-  placed(program, args, () => withoutCustom(program.outputs))
-
-/** `outputs` in which every function with a rule of its own is what it computes: what planners see. */
-export const withoutCustom = (outputs: readonly Node[]): readonly Node[] =>
-  writtenOut(outputs, customPrimitive, (params, args) => expandCustom(params as CustomParams, args))
-
-/** A program of inputs and outputs in order. */
-export const flatProgram = (name: string, inputs: readonly Node[], outputs: readonly Node[]): Program =>
-  makeProgram({
-    name,
-    inputs,
-    inputTree: { _tag: 'Tuple', items: inputs.map(() => ({ _tag: 'Leaf' as const })) },
-    outputs,
-    outputTree: { _tag: 'Tuple', items: outputs.map(() => ({ _tag: 'Leaf' as const })) },
-  })
-
 /** f(x, y) = sin(x) y with its true rules. */
 const sampleParams = (shape: readonly number[]): CustomParams => {
   const [x, y] = [input(aval(shape, 'f64'), 'x'), input(aval(shape, 'f64'), 'y')]
@@ -73,9 +54,8 @@ const sampleParams = (shape: readonly number[]): CustomParams => {
   }
 }
 
-import { add } from './elementwise.js'
+const addTerms = (a: AnyExpr, b: AnyExpr): AnyExpr => add(a, b)
 
-const addTerms = (a: ReturnType<typeof add>, b: ReturnType<typeof add>) => add(a, b)
 const sample = (shape: readonly number[]): Sample<CustomParams> => ({
   args: [
     { shape, dtype: 'f64' },
@@ -129,11 +109,9 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
     })
     return program.outputs.map((o) => o.aval)
   },
-  meaning: (args, { program }, outs) => {
-    evaluateNodes(program.outputs, new Map(program.inputs.map((x, i) => [x, args[i]!]))).forEach((r, i) => {
-      outs[i]!.data.set(r.data as never)
-    })
-  },
+  programs: ({ program }) => [program],
+  withPrograms: (params, [program]) => ({ ...params, program: program! }),
+  expand: (xs, { program }) => inline(program, xs.map(asNode)).map(asExpr),
   samples: [sample([]), sample([2, 3]), sample([0])],
   showParams: ({ name }) => name,
   source: 'the function itself; its rules are those of its author',

@@ -1,18 +1,21 @@
 /** `map`: a closed program of scalar primitives at every index, with any number of results. */
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
+import { close, independentOf } from '../close.js'
 import { broadcastAvals } from '../elementwise.js'
 import { raise } from '../explain.js'
-import { APPLY, applyAny, applyMulti, asExpr, CONST, INPUT, input, linearize, Node, substitute } from '../expr.js'
+import { APPLY, applyAny, applyMulti, asExpr, asNode, CONST, INPUT, input, linearize, Node } from '../expr.js'
 import { functionOf } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { type Primitive, primitive, scalarOf } from '../primitive.js'
-import { dependents, liftTree, makeProgram, type Program } from '../program.js'
+import { flatProgram, liftTree, type Program } from '../program.js'
+import { rewrite } from '../rewrite.js'
 import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
 import type { AnyExpr } from '../types/expr.js'
-import { writtenOut } from '../written-out.js'
+import { add, mul, sin } from './elementwise.js'
+import { broadcastNode } from './layout.js'
 
 /** The shape of every result. */
 const mapShape = (args: readonly Aval[]): readonly number[] => (args.length === 0 ? [] : broadcastAvals(args, 'map'))
@@ -28,24 +31,14 @@ export interface MapParams {
  */
 export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
   const shape = mapShape(args.map((a) => a.aval))
-  const { nodes, index } = linearize(program.outputs)
-  const made: Node[] = []
   const at = new Map(program.inputs.map((x, i) => [x, args[i]!]))
-  for (const n of nodes) {
-    const given = at.get(n)
-    if (given !== undefined) made.push(given)
-    else if (n.kind === APPLY)
-      made.push(
-        applyAny(
-          n.prim!,
-          n.args.map((a) => made[index.get(a)]!),
-          n.data,
-        )[0]!,
-      )
-    else made.push(n)
-  }
-  return program.outputs.map((o) => broadcastNode(made[index.get(o)]!, shape))
+  return rewrite(program.outputs, { at: (n) => at.get(n), apply: (n, xs) => applyAny(n.prim!, xs, n.data) }).map((y) =>
+    broadcastNode(y, shape),
+  )
 }
+
+/** The program at every index of arguments of any shape: a node for each result. */
+export const mapped = (program: Program, args: readonly Node[]): readonly Node[] => applyMulti(mapPrimitive, args, { program })
 
 const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.prim!, n.data, n.dtype)
 const round = (x: number, dtype: Node['dtype']): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
@@ -79,23 +72,11 @@ const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: read
 
 const sampleProgram = (): Program => {
   const [x, y] = [input(aval([], 'f64'), 'x'), input(aval([], 'f64'), 'y')]
-  return scalarProgram([x, y], [asNodeOf(mul(sin(asExpr(x)), asExpr(y))), asNodeOf(add(asExpr(x), asExpr(y)))])
+  return scalarProgram([x, y], [asNode(mul(sin(asExpr(x)), asExpr(y))), asNode(add(asExpr(x), asExpr(y)))])
 }
 
-import { add, mul, sin } from './elementwise.js'
-import { broadcastNode } from './layout.js'
-
-const asNodeOf = (x: AnyExpr): Node => x as unknown as Node
-
 /** A closed scalar program of these inputs and outputs. */
-export const scalarProgram = (inputs: readonly Node[], outputs: readonly Node[]): Program =>
-  makeProgram({
-    name: 'map',
-    inputs,
-    inputTree: { _tag: 'Tuple', items: inputs.map(() => ({ _tag: 'Leaf' as const })) },
-    outputs,
-    outputTree: { _tag: 'Tuple', items: outputs.map(() => ({ _tag: 'Leaf' as const })) },
-  })
+export const scalarProgram = (inputs: readonly Node[], outputs: readonly Node[]): Program => flatProgram('map', inputs, outputs)
 
 /** Are these parameters a closed program of scalars? What comes from elsewhere (JSON) is held against this. */
 const isScalar = (u: unknown): u is MapParams => {
@@ -172,6 +153,9 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
     },
   ],
   showParams: ({ program }) => `${program.inputs.length} -> ${program.outputs.length}`,
+  programs: ({ program }) => [program],
+  withPrograms: (params, [program]) => ({ ...params, program: program! }),
+  expand: (xs, { program }) => expandMap(program, xs.map(asNode)).map(asExpr),
   source: 'functor map of the array, with broadcasting',
 })
 
@@ -188,44 +172,36 @@ export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R
   const inputs = args.map((a, i) => input(aval([], a.dtype), `x${i}`))
   const traced = liftTree(f(...inputs.map(asExpr)), 'the result of map')
   // A map inside (that of a gradient taken there) is what it computes at each index.
-  const out = {
-    def: traced.def,
-    nodes: writtenOut(traced.nodes, mapPrimitive, (params, ys) => expandMap((params as MapParams).program, ys)),
-  }
-  const linear = linearize(out.nodes)
-  const own = dependents(linear, inputs)
-  // Scalars that do not depend on f's arguments: captured, so they become arguments.
-  const captured = new Map<Node, Node>()
-  linear.nodes.forEach((n, i) => {
-    if (own[i] === 1 && n.kind === APPLY) {
-      if (n.prim!.class !== 'elementwise' || n.prim!.multi)
-        raise({
-          _tag: 'BadInput',
-          where: 'map',
-          reason: `${n.prim!.name} is not elementwise.`,
-          fix: 'inside map use scalar operations only; apply the others outside.',
-        })
-      for (const a of n.args) {
-        if (own[linear.index.get(a)] === 1 || a.kind === CONST) continue
-        if (a.shape.length !== 0)
-          raise({
-            _tag: 'BadInput',
-            where: 'map',
-            reason: `f captures an array of shape ${showShape(a.shape)}.`,
-            fix: 'pass it to map as another argument.',
-          })
-        if (!captured.has(a)) captured.set(a, input(a.aval, 'captured'))
-      }
-    }
+  const outputs = rewrite(traced.nodes, {
+    apply: (n, ys) => (n.prim === mapPrimitive ? expandMap((n.data as MapParams).program, ys) : undefined),
   })
-  for (const o of out.nodes) {
+  const { program, captured } = close('map', inputs, outputs, independentOf(inputs, outputs))
+  checkScalar(program, captured)
+  const ys = mapped(program, [...args, ...captured])
+  return unflatten(traced.def, ys.map(asExpr)) as R
+}
+
+/** What f may be made of: elementwise operations of scalars. */
+const checkScalar = (program: Program, captured: readonly Node[]): void => {
+  for (const n of linearize(program.outputs).nodes)
+    if (n.kind === APPLY && (n.prim!.class !== 'elementwise' || n.prim!.multi))
+      raise({
+        _tag: 'BadInput',
+        where: 'map',
+        reason: `${n.prim!.name} is not elementwise.`,
+        fix: 'inside map use scalar operations only; apply the others outside.',
+      })
+  for (const n of captured)
+    if (n.shape.length !== 0)
+      raise({
+        _tag: 'BadInput',
+        where: 'map',
+        reason: `f captures an array of shape ${showShape(n.shape)}.`,
+        fix: 'pass it to map as another argument.',
+      })
+  for (const o of program.outputs)
     if (o.shape.length !== 0)
       raise({ _tag: 'BadInput', where: 'map', reason: `f returned shape ${showShape(o.shape)}.`, fix: 'f maps scalars to scalars.' })
-    if (own[linear.index.get(o)] === 0 && o.kind !== CONST && !captured.has(o)) captured.set(o, input(o.aval, 'captured'))
-  }
-  const program = scalarProgram([...inputs, ...captured.values()], substitute(out.nodes, captured))
-  const ys = applyMulti(mapPrimitive, [...args, ...captured.keys()], { program })
-  return unflatten(out.def, ys.map(asExpr)) as R
 }
 
 /** Primitives of this family, by name. */

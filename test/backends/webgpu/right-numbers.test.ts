@@ -32,6 +32,7 @@ const many = (): Row => {
 }
 const rows: readonly Row[] = [
   ['x + x gathered', grad((x: never) => op.sum!(op.sin!(op.add!(x, op.gather!(x, [2, 0, 1])))), 0), [tensor([3])]],
+  ['the sign of a NaN', (x: never) => op.copysign!(x, op.acos!(op.add!(op.abs!(x), 2 as never))), [tensor([5])]],
   ['x + x sorted', grad((x: never) => op.sum!(op.sin!(op.add!(x, op.sort!(x)))), 0), [tensor([7])]],
   ['x + x reversed', jacrev((x: never) => op.add!(x, op.flip!(x))), [tensor([5])]],
   ['an array set at places to itself', (y: never, i: never) => op.setAt!(y, i, y), [tensor([4, 3]), indices(2, 0, 3, 1)]],

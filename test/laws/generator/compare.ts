@@ -5,8 +5,9 @@
 import { random } from '../../../src/check/index.js'
 import { type Aval, aval, isFloat } from '../../../src/core/aval.js'
 import { liftScalar } from '../../../src/core/elementwise.js'
+import { isScalarProgram } from '../../../src/core/expand.js'
 import type { Node } from '../../../src/core/expr.js'
-import { type Algebra, type ApplyAt, evaluating, fold } from '../../../src/core/interpret.js'
+import { type Algebra, type ApplyAt, evaluating, interpretNodes } from '../../../src/core/interpret.js'
 import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/ndarray.js'
 import type { Program } from '../../../src/core/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
@@ -90,12 +91,13 @@ const shaken = (next: () => number): Algebra<NDArray> => {
   const algebra: Algebra<NDArray> = {
     ...plain,
     apply: (at, args) => {
-      const inner = (at.params as { readonly program?: Program }).program
+      const [inner] = at.programs
       if (inner === undefined) return shake(at, args, plain.apply(at, args))
       // The operations inside are shaken too; those of a map work on scalars, at every index of the result.
-      const own: Algebra<NDArray> =
-        at.primitive.name === 'map' ? { ...algebra, apply: (a, xs) => algebra.apply(wide(a, at.results[0]!.shape), xs) } : algebra
-      const outs = fold(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
+      const own: Algebra<NDArray> = isScalarProgram(at.primitive)
+        ? { ...algebra, apply: (a, xs) => algebra.apply(wide(a, at.results[0]!.shape), xs) }
+        : algebra
+      const outs = interpretNodes(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
       return outs.map((o, i) => spread(o, at.results[i]!))
     },
   }
@@ -113,7 +115,7 @@ const spread = (x: NDArray, to: Aval): NDArray => {
  */
 export const roundingOf = (p: Program, inputs: readonly TypedArray[], want: readonly TypedArray[]): ((k: number, i: number) => number) => {
   const given = new Map<Node, NDArray>(p.inputs.map((n, i) => [n, { shape: n.shape, dtype: n.dtype, data: inputs[i]! }]))
-  const runs = Array.from({ length: 8 }, (_, r) => fold(shaken(random(r + 1)), p.outputs, given))
+  const runs = Array.from({ length: 8 }, (_, r) => interpretNodes(shaken(random(r + 1)), p.outputs, given))
   return (k, i) => {
     const w = want[k]!
     let m = 0

@@ -4,8 +4,8 @@
  */
 import { random } from '../../../src/check/index.js'
 import { aval, isFloat } from '../../../src/core/aval.js'
+import { evaluateNodes } from '../../../src/core/evaluate.js'
 import { input as inputNode, isExpr, type Node } from '../../../src/core/expr.js'
-import { evaluateNodes } from '../../../src/core/interpret.js'
 import type { NDArray } from '../../../src/core/ndarray.js'
 import { sizeOf } from '../../../src/core/shape.js'
 import type { DType } from '../../../src/core/types/dtype.js'

@@ -18,8 +18,8 @@ type M = ReturnType<typeof of>
 /** Sharing: which values, programs and plans are one. */
 const sharing: readonly Mutant[] = [
   builder('values are equal without their shape', 'for (const d of shape) code.push(d)\n', ''),
-  builder('values are equal without their position', 'params), position, this', 'params), 0, this'),
-  builder('values are equal without their parameters', 'this.paramsId(prim, params), position', '0, position'),
+  builder('values are equal without their position', 'position, this.ids.id(dtype), args.length]', '0, this.ids.id(dtype), args.length]'),
+  builder('values are equal without their parameters', "this.ids.paramsId(prim, params, kind === 'program'), position", '0, position'),
   builder('values are equal without their primitive', 'prim === null ? -1 : this.ids.id(prim)', '-1'),
   builder('literals are equal by their high word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(0)]'),
   builder('literals are equal by their low word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(4)]'),
@@ -32,14 +32,14 @@ const sharing: readonly Mutant[] = [
   builder('keys leave out arguments', 'number[v.args[a]!]! : this.codes.word', '0 : this.codes.word'),
   builder('keys leave out the shapes of inputs', 'for (const d of v.shape) words.push(d)\n', ''),
   ir('keys leave out which values are returned', 'for (const o of outputs) words.push(number[o]!)\n', ''),
-  ir('keys leave out which input is which', 'for (const i of inputs) words.push(i < 0 ? -1 : number[i]!)\n', ''),
-  ir('literals have slots in build order', 'consts: used(b.consts)', 'consts: b.consts'),
+  ir('keys leave out which input is which', 'for (const i of made.inputs) words.push(i < 0 ? -1 : number[i]!)\n', ''),
+  ir('literals have slots in build order', 'consts: inKeyOrder(b.consts, number)', 'consts: b.consts'),
   ints('codes are compared by their hash', 'while (i < code.length && words.get(at + i) === code[i]) i++', 'i = code.length'),
   ints('codes are compared but for their last word', 'if (i === code.length) return id', 'if (i >= code.length - 1) return id'),
   cache('keys are compared by their hash', 'if (a[i] !== b[i]) return false', 'if (a[i] === undefined) return false'),
   identity('-0 is 0', "Object.is(x, -0) ? '-0' : String(x)", 'String(x)'),
   identity('functions are equal', 'depth > DEEP) return `#${this.id(x)}`', "depth > DEEP) return '#'"),
-  identity('programs are equal without their arguments', '${this.paramsId(n.data)}(${args})', '${this.paramsId(n.data)}'),
+  identity('programs are equal without their arguments', '${this.paramsId(n.prim, n.data)}(${args})', '${this.paramsId(n.prim, n.data)}'),
 ]
 /** Values and views. */
 const lowering: readonly Mutant[] = [
@@ -70,11 +70,7 @@ const fusion: readonly Mutant[] = [
   fuse('loops of any shape are one', 'x.epoch === epoch[v.id] && sameShape(x.shape, shape)', 'x.epoch === epoch[v.id]'),
   fuse('loops of any epoch are one', '!x.closed && x.epoch === epoch[v.id] &&', '!x.closed &&'),
   fuse('values of a loop in reverse', 'epoch[a]! - epoch[b]! || a - b), shape', 'epoch[a]! - epoch[b]! || b - a), shape'),
-  fuse(
-    'literals are never stored',
-    "!v.constant || uses.some(v.id, (u) => !isLoopValue(values[u]!) || values[u]!.kind === 'map')",
-    '!v.constant',
-  ),
+  fuse('literals are never stored', '!v.constant || uses.some(v.id, (u) => !joinsLoops(values[u]!))', '!v.constant'),
   of('backends/plan/order.ts')('all units are ready', 'if (waits[i] === 0) heap.push(i)', 'heap.push(i)'),
   of('backends/plan/order.ts')(
     'several results are made by nobody',
@@ -138,7 +134,7 @@ const emitting: readonly Mutant[] = [
   body('folded and kept axes are one', 'last.f.every((x, i) => x === f[i])', 'last.f.length >= 0'),
   body('merged axes keep the outer stride', 'last.s = s\n', ''),
   body('axes of length 1 are walked', 'j < 0 || shape[j] === 1 ? 0 : view.strides[j]!', 'j < 0 ? 0 : view.strides[j]!'),
-  body('kernels are equal without parameters', ':${this.ids.paramsId(o.params)}(${o.args', ':(${o.args'),
+  body('kernels are equal without parameters', ':${this.ids.paramsId(o.prim, o.params)}(${o.args', ':(${o.args'),
   body('kernels are equal without accumulation', "${o.fold.accumulate ? '+' : ''}", ''),
   body('kernels are equal without folded axes', "${o.fold.axes.map((x) => (x ? 1 : 0)).join('')}", ''),
   body('kernels are equal whatever their strides', 'k.inputs.map((a) => a[0]).join', 'k.inputs.map(() => 0).join'),

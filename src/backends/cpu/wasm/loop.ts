@@ -22,7 +22,7 @@ export const emitLoops = (kernels: readonly LoopKernel[], facets: CpuFacets = sh
   const imports: LoopModule['imports'] = {}
   const meanings = new Map<string, FuncRef>()
   const ids = new Identities()
-  const keyOf = (o: BodyOp): string => `${o.dtype}|${ids.paramsId(o.params)}`
+  const keyOf = (o: BodyOp): string => `${o.dtype}|${ids.paramsId(o.prim, o.params)}`
   const byPrim = new Map<AnyPrimitive, Map<string, FuncRef>>()
   // Meanings that a body may call: imported first, because imports precede functions.
   for (const k of kernels)

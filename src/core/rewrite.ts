@@ -1,0 +1,98 @@
+/** The one walk over expressions: a value for each node, arguments first (`fold`); and expressions over other nodes (`rewrite`). */
+import { sameAval } from './aval.js'
+import { raise } from './explain.js'
+import { APPLY, linearize, type Node, OUTPUT, reapplied } from './expr.js'
+
+/** How a fold makes a value of A for each node. */
+export interface Folding<A> {
+  /** The value of a node that is known already; undefined: it is made of its arguments' values. What only known nodes need is never visited. */
+  readonly at?: (n: Node) => A | undefined
+  /** The value of an input or a literal. */
+  readonly leaf: (n: Node) => A
+  /** The values of an application's results. */
+  readonly apply: (n: Node, args: readonly A[]) => readonly A[]
+  /** Forget a value after its last use: for values that hold memory. */
+  readonly release?: boolean
+}
+
+/** Position of the last node that uses each one; that of a root is the end. */
+const lastUses = (nodes: readonly Node[], position: (n: Node) => number, roots: readonly Node[]): Int32Array => {
+  const last = new Int32Array(nodes.length).fill(-1)
+  nodes.forEach((n, i) => {
+    for (const a of n.args) {
+      const k = position(a)
+      if (k >= 0) last[k] = i
+    }
+  })
+  for (const r of roots) last[position(r)] = nodes.length
+  return last
+}
+
+/** Values of `roots`. A worklist, so depth has no limit; a shared node is made once. */
+export const fold = <A>(roots: readonly Node[], how: Folding<A>): A[] => {
+  const known = new Map<Node, A>()
+  const { at } = how
+  const cut =
+    at &&
+    ((n: Node): boolean => {
+      const a = at(n)
+      if (a === undefined) return false
+      known.set(n, a)
+      return true
+    })
+  const { nodes, index } = linearize(roots, cut)
+  const made: (A | undefined)[] = new Array<A | undefined>(nodes.length)
+  const several = new Map<number, readonly A[]>()
+  const last = how.release === true ? lastUses(nodes, (n) => index.get(n), roots) : undefined
+  for (let i = 0; i < nodes.length; i++) {
+    const n = nodes[i]!
+    const given = known.size === 0 ? undefined : known.get(n)
+    if (given !== undefined) {
+      made[i] = given
+      continue
+    }
+    if (n.kind === OUTPUT) {
+      const from = index.get(n.args[0]!)
+      made[i] = several.get(from)![n.data as number]!
+      if (last?.[from] === i) several.delete(from)
+      continue
+    }
+    if (n.kind !== APPLY) {
+      made[i] = how.leaf(n)
+      continue
+    }
+    const { args } = n
+    const values = new Array<A>(args.length)
+    for (let k = 0; k < args.length; k++) values[k] = made[index.get(args[k]!)] as A
+    const results = how.apply(n, values)
+    if (n.prim!.multi) several.set(i, results)
+    else made[i] = results[0]
+    if (last !== undefined) for (const a of args) if (last[index.get(a)] === i) made[index.get(a)] = undefined
+  }
+  return roots.map((r) => made[index.get(r)] as A)
+}
+
+/** How a rewrite replaces nodes. */
+export interface Rewriting {
+  /** What stands in place of a node; undefined: it is kept, and looked into. */
+  readonly at?: (n: Node) => Node | undefined
+  /** What stands in place of an application over its new arguments: a node for each result; undefined: the same application. */
+  readonly apply?: (n: Node, args: readonly Node[]) => readonly Node[] | undefined
+}
+
+const self = (n: Node): Node => n
+
+/** `roots` over other nodes. What is shared stays shared; what does not change is the same node. */
+export const rewrite = (roots: readonly Node[], { at, apply }: Rewriting): Node[] =>
+  fold<Node>(roots, {
+    ...(at && { at }),
+    leaf: self,
+    apply: apply === undefined ? reapplied : (n, args) => apply(n, args) ?? reapplied(n, args),
+  })
+
+/** `roots` with nodes of the same avals in place of others. */
+export const substitute = (roots: readonly Node[], map: ReadonlyMap<Node, Node>): Node[] => {
+  for (const [from, to] of map)
+    if (!sameAval(from.aval, to.aval)) raise({ _tag: 'InternalLaw', law: 'substitute keeps avals', detail: `${from} became ${to}` })
+  return map.size === 0 ? [...roots] : rewrite(roots, { at: (n) => map.get(n) })
+}
