@@ -62,7 +62,8 @@ export const composedRules = (by: Expansion): { readonly frule: FRule; readonly 
       dus.forEach((du, i) => {
         if (du !== undefined) to.set(du, asNode(live[i]))
       })
-      return { ys: put(ys, to) as readonly AnyExpr[], dys: put(config.pushforward(ys, seeds), to) }
+      const pushed = config.pushforward(ys, seeds)
+      return { ys: put(pushed.ys, to) as readonly AnyExpr[], dys: put(pushed.dys, to) }
     },
     rrule: (xs, params, { config }) => {
       const us = xs.map((x) => input(asNode(x).aval))
@@ -76,7 +77,7 @@ export const composedRules = (by: Expansion): { readonly frule: FRule; readonly 
           vs.forEach((v, i) => {
             if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))
           })
-          return put(config.pullback(ys, vs, us.map(asExpr)), all)
+          return put(config.pullback(ys, vs, us.map(asExpr)).xBars, all)
         },
       }
     },

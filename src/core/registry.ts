@@ -20,10 +20,17 @@ export type Hardness = 0 | 1 | 2
 /** How a rule calls back into the mode that runs it (for primitives that hold programs, such as map). */
 export interface RuleConfig {
   readonly registry: Registry
-  /** Tangents of `outputs` for tangents of some inputs (forward mode). */
-  readonly pushforward: (outputs: readonly AnyExpr[], seeds: ReadonlyMap<AnyExpr, AnyExpr>) => readonly Forced[]
-  /** Cotangents of `wrt` for cotangents of `outputs` (reverse mode). */
-  readonly pullback: (outputs: readonly AnyExpr[], seeds: readonly Tangent[], wrt: readonly AnyExpr[]) => readonly Forced[]
+  /** Values and tangents of `outputs` for tangents of some inputs (forward mode); the values share work with the tangents. */
+  readonly pushforward: (
+    outputs: readonly AnyExpr[],
+    seeds: ReadonlyMap<AnyExpr, AnyExpr>,
+  ) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Forced[] }
+  /** Values of `outputs` and cotangents of `wrt` for cotangents of `outputs` (reverse mode). */
+  readonly pullback: (
+    outputs: readonly AnyExpr[],
+    seeds: readonly Tangent[],
+    wrt: readonly AnyExpr[],
+  ) => { readonly ys: readonly AnyExpr[]; readonly xBars: readonly Forced[] }
   /**
    * A (co)tangent times a partial derivative, the (co)tangent first: its hard zeros stay zero whatever the partial is
    * (docs/decisions/strong-zero.md). `scalarRule` multiplies with it; a rule written out does too.

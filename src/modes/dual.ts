@@ -86,12 +86,14 @@ const contextOf = (ys: readonly Node[], active: readonly boolean[], config: Rule
 const eagerConfig = (registry: Registry): RuleConfig => {
   const config: RuleConfig = {
     ...configOf(registry),
-    pushforward: (outputs, seeds) =>
-      interpretNodes(
+    pushforward: (outputs, seeds) => {
+      const duals = interpretNodes(
         symbolic(registry, config),
         outputs.map(asNode),
         new Map([...seeds].map(([x, dx]) => [asNode(x), Dual<Node, Forced>(asNode(x), dx)])),
-      ).map((d) => d.tangent),
+      )
+      return { ys: duals.map((d) => asExpr(d.primal)), dys: duals.map((d) => d.tangent) }
+    },
   }
   return config
 }

@@ -11,13 +11,32 @@ import { pull, type Reversed } from './reverse.js'
 /** Of a (co)tangent that comes from outside: a zero of it says that nothing moves there, or that nobody looks. */
 const given = (dx: AnyExpr): Hardness => ((literalOf(asNode(dx)) ?? 0) === 0 ? FILLED : SOFT)
 
+/** The two modes as rules call them, with what is known of the hard zeros of the seeds. */
+const modesOf = (
+  registry: Registry,
+  zeros: HardZeros | undefined,
+  hardness: (dx: AnyExpr) => Hardness,
+): Pick<RuleConfig, 'pushforward' | 'pullback'> => ({
+  pushforward: (outputs, seeds) => {
+    const { values, tangents } = pushed(
+      registry,
+      zeros,
+      outputs.map(asNode),
+      new Map([...seeds].map(([x, dx]) => [asNode(x), asNode(dx)])),
+      hardness,
+    )
+    return { ys: values.map(asExpr), dys: tangents }
+  },
+  pullback: (outputs, seeds, wrt) => {
+    const { values, cotangents } = pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), hardness)
+    return { ys: values.map(asExpr), xBars: cotangents }
+  },
+})
+
 /** The config of one walk, which knows its hard zeros. */
 const walking = (registry: Registry, zeros: HardZeros): RuleConfig => ({
   registry,
-  pushforward: (outputs, seeds) =>
-    pushed(registry, zeros, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)])), (dx) => zeros.of(dx))
-      .tangents,
-  pullback: (outputs, seeds, wrt) => pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), (dx) => zeros.of(dx)).cotangents,
+  ...modesOf(registry, zeros, (dx) => zeros.of(dx)),
   product: (dx, partial) => zeros.product(dx, partial),
   hardness: (dx) => zeros.of(dx),
   hardened: (dx, h) => zeros.mark(dx, h),
@@ -66,9 +85,7 @@ export const configOf = (registry: Registry): RuleConfig => {
     const hardness = (): Hardness => GUARDED
     config = {
       registry,
-      pushforward: (outputs, seeds) =>
-        pushed(registry, undefined, outputs.map(asNode), new Map([...seeds].map(([k, v]) => [asNode(k), asNode(v)])), hardness).tangents,
-      pullback: (outputs, seeds, wrt) => pulled(registry, undefined, outputs.map(asNode), seeds, wrt.map(asNode), hardness).cotangents,
+      ...modesOf(registry, undefined, hardness),
       product: strongMul,
       hardness,
       hardened: (dx) => dx,

@@ -61,7 +61,7 @@ const transposed =
         for (const dy of dys.map(unthunk)) if (dy._tag === 'NotImplemented') raise(dy)
         const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, program.outputs[i]!.aval) : yBar))
         const wrt = dus.flatMap((du, i) => (du !== undefined && active[i] ? [{ du, i }] : []))
-        const cotangents = config.pullback(
+        const { xBars: cotangents } = config.pullback(
           out.map((o) => o.dy),
           out.map((o) => vs[o.i]!),
           wrt.map((w) => asExpr(w.du)),

@@ -1,10 +1,10 @@
 /** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
 import { isFloat } from '../core/aval.js'
-import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
+import { asExpr, asNode, constant, type Node } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'
 import { add } from '../core/ops/elementwise.js'
 import { broadcastNode, reshape } from '../core/ops/layout.js'
-import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
+import { expandMap, type mapFamily, mapPrimitive, mapped, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
 import type { Hardness, Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
@@ -36,7 +36,7 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
   const hardness: Hardness[] = outputs.map(() => SOFT)
   program.inputs.forEach((x, j) => {
     if (!active[j]) return
-    const dys = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
+    const { dys } = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
     dys.forEach((dy, i) => {
       if (dy._tag !== 'Expr') return
       at.set(i * program.inputs.length + j, outputs.length)
@@ -62,13 +62,14 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
       })
       // A result that uses some of the arguments only has the shape of all of them.
       const ys = own.map((y, i) => asExpr(broadcastNode(y, asNode(results[i]).shape)))
-      return [ys, config.pushforward(ys, seeds)]
+      const pushed = config.pushforward(ys, seeds)
+      return [pushed.ys, pushed.dys]
     },
     rrule: (xs, { program }, { config, active }) => {
       const args = xs as readonly AnyExpr[]
       const n = program.inputs.length
       const { program: both, at, hardness } = withPartials(program, active, config)
-      const all = applyMulti(mapPrimitive, args.map(asNode), { program: both }).map(asExpr)
+      const all = mapped(both, args.map(asNode)).map(asExpr)
       const mapPullback = (yBars: readonly Forced[]) =>
         args.map((x, j): Tangent => {
           if (!isFloat(x.dtype)) return NoTangent
@@ -87,14 +88,14 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
         })
       return [all.slice(0, program.outputs.length), mapPullback as never]
     },
-    batch: (xs, batched, params) => {
+    batch: (xs, batched, { program }) => {
       const args = xs as readonly AnyExpr[]
       const rank = Math.max(...args.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
       const aligned = args.map((x, i) => {
         const s = x.shape as readonly number[]
         return batched[i] ? reshape(x, [s[0]!, ...new Array<number>(rank - s.length + 1).fill(1), ...s.slice(1)]) : x
       })
-      return applyMulti(mapPrimitive, aligned.map(asNode), params).map(asExpr)
+      return mapped(program, aligned.map(asNode)).map(asExpr)
     },
   }),
 }

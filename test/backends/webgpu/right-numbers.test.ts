@@ -1,6 +1,7 @@
 /** Programs whose plans share, overlap or accumulate: values and gradients on lavapipe as on the reference, which plans nothing. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as cd from '../../../src/index.js'
+import { twice } from '../../core/twice.js'
 import { findLane } from './adapter.js'
 import { type MachineName, openSingle, type Single } from './single.js'
 
@@ -32,6 +33,11 @@ const many = (): Row => {
 }
 const rows: readonly Row[] = [
   ['x + x gathered', grad((x: never) => op.sum!(op.sin!(op.add!(x, op.gather!(x, [2, 0, 1])))), 0), [tensor([3])]],
+  [
+    'a primitive with a program of its own',
+    (x: never, w: never) => twice((u) => op.sin!(op.mul!(w, u as never)), x),
+    [tensor([5]), tensor([5], 2)],
+  ],
   ['the sign of a NaN', (x: never) => op.copysign!(x, op.acos!(op.add!(op.abs!(x), 2 as never))), [tensor([5])]],
   ['x + x sorted', grad((x: never) => op.sum!(op.sin!(op.add!(x, op.sort!(x)))), 0), [tensor([7])]],
   ['x + x reversed', jacrev((x: never) => op.add!(x, op.flip!(x))), [tensor([5])]],
