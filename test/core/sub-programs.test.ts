@@ -79,7 +79,7 @@ describe('twice(f, x), a primitive with a program of its own', () => {
     const json = JSON.parse(JSON.stringify(toJSON(toProgram(f)(x))))
     const read = fromJSON(json, [twicePrimitive as never])
     expect(isRight(read)).toBe(true)
-    if (isRight(read)) close((fromProgram(read.right as never) as unknown as (x: unknown) => unknown)(x), value)
+    if (isRight(read)) close((fromProgram(read.right as never) as unknown as (y: unknown) => unknown)(x), value)
     expect(isRight(fromJSON(json))).toBe(false)
   })
   it.each(['mixed', 'reverse', 'forward'] as const)('is differentiated twice: %s', (mode) => {
@@ -88,7 +88,8 @@ describe('twice(f, x), a primitive with a program of its own', () => {
     close(cd.compile(cd.grad((v: AnyExpr) => sum(g(v)), { mode }))(x as never), second)
   })
   it('its forward mode is a program of the same primitive', () => {
-    const text = cd.show(toProgram(cd.jvp(f as never) as never)(x as never, x as never) as never)
+    const forward = toProgram(cd.jvp(f as never) as never) as unknown as (...xs: readonly unknown[]) => never
+    const text = cd.show(forward(x, x))
     expect(text.match(/= twice\(/g)?.length).toBe(1)
     expect(text).toMatch(/cos/)
   })
