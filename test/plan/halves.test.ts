@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import type { Halves } from '../../src/backends/plan/halves.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
-import { read, written } from '../../src/backends/plan/memory.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
 import { checkProvenance } from '../../src/backends/plan/provenance.js'
 import { verifyMemory } from '../../src/backends/plan/verify.js'
@@ -47,16 +46,19 @@ describe('storage as f16', () => {
       })
       plan.steps.forEach((s, k) => {
         const kernel = plan.kernels[s.kernel]!
-        for (const [j, o] of s.operands.entries()) {
+        const before = whole.steps[k]!
+        for (const [o, then] of [
+          ...s.reads.map((o, j) => [o, before.reads[j]!] as const),
+          ...s.writes.map((o, j) => [o, before.writes[j]!] as const),
+        ]) {
           const half = o.storage >= 0 && plan.storages[o.storage]!.half
           expect(o.half === true).toBe(half)
-          const before = whole.steps[k]!.operands[j]!
-          expect(o.offset).toBe(half ? before.offset / 2 : before.offset)
-          expect(o.strides).toEqual(half ? before.strides.map((x) => x / 2) : before.strides)
+          expect(o.offset).toBe(half ? then.offset / 2 : then.offset)
+          expect(o.strides).toEqual(half ? then.strides.map((x) => x / 2) : then.strides)
         }
-        for (const o of written(s, kernel)) {
+        for (const o of s.writes) {
           if (o.half !== true) continue
-          expect(read(s, kernel).some((r) => r.storage === o.storage)).toBe(false)
+          expect(s.reads.some((r) => r.storage === o.storage)).toBe(false)
           if (kernel.kind === 'gemm') expect(kernel.accumulate).toBe(false)
         }
       })
@@ -72,7 +74,8 @@ describe('storage as f16', () => {
       expect(plain).toEqual(planOf(seed))
       expect(plain.halfBytes).toBe(0)
       const loops = planOf(seed, (k) => k.kind === 'loop')
-      for (const s of loops.steps) if (loops.kernels[s.kernel]!.kind !== 'loop') expect(s.operands.some((o) => o.half === true)).toBe(false)
+      for (const s of loops.steps)
+        if (loops.kernels[s.kernel]!.kind !== 'loop') expect([...s.reads, ...s.writes].some((o) => o.half === true)).toBe(false)
     }
   })
 

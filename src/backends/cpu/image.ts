@@ -66,25 +66,26 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
     const made = installed[s.kernel]!
     if (kernel.kind === 'loop') {
       for (const d of s.sizes) words.push(d)
-      for (const o of s.operands) {
-        place(o)
-        for (const x of o.strides) words.push(x)
-      }
+      for (const operands of [s.reads, s.writes])
+        for (const o of operands) {
+          place(o)
+          for (const x of o.strides) words.push(x)
+        }
       if (made.scratch(s.sizes) > 0) {
         scratchWords.push(words.length)
         words.push(0)
       }
     } else if (kernel.kind === 'gemm') {
       const [batch, m, n, k] = s.sizes as readonly [number, number, number, number]
-      const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
+      const [c] = s.writes as readonly [Operand]
+      const [a, b] = s.reads as readonly [Operand, Operand]
       for (const o of [c, a, b]) place(o)
       put(m, n, k, c.strides[1]!, a.strides[1]!, a.strides[2]!, b.strides[1]!, b.strides[2]!)
       scratchWords.push(words.length)
       put(0, batch, c.strides[0]!, a.strides[0]!, b.strides[0]!)
     } else {
-      const args = s.operands.slice(s.writes)
-      for (let r = 0; r < s.writes; r++) place(s.operands[r]!)
-      for (const o of made.order === undefined ? args : made.order.map((k) => args[k]!)) place(o)
+      for (const o of s.writes) place(o)
+      for (const o of made.order === undefined ? s.reads : made.order.map((k) => s.reads[k]!)) place(o)
       scratchWords.push(words.length)
       words.push(0)
     }

@@ -39,8 +39,9 @@ export const planBytes = (plan: Plan): number => {
   let operands = 0
   let axes = 0
   for (const s of plan.steps) {
-    operands += s.operands.length
-    for (const o of s.operands) axes += o.strides.length
+    operands += s.reads.length + s.writes.length
+    for (const o of s.reads) axes += o.strides.length
+    for (const o of s.writes) axes += o.strides.length
   }
   let ops = 0
   for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4

@@ -76,8 +76,8 @@ export class Emitter {
     return {
       kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
       sizes: made.sizes,
-      operands: made.operands,
-      writes: outputs.length,
+      reads: made.reads,
+      writes: made.writes,
       flops: cost * sizeOf(shape),
     }
   }
@@ -226,8 +226,8 @@ export class Emitter {
     this.steps.push({
       kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
       sizes: [count, m, n, k],
-      operands: [c, a.o, b.o],
-      writes: 1,
+      reads: [a.o, b.o],
+      writes: [c],
       flops: 2 * count * m * n * k,
     })
   }
@@ -308,8 +308,8 @@ export class Emitter {
     this.steps.push({
       kernel: this.kernel(key, () => kernel),
       sizes: [],
-      operands: [...targets, ...v.args.filter((_, i) => i !== inPlace).map(operand)],
-      writes: targets.length,
+      reads: v.args.filter((_, i) => i !== inPlace).map(operand),
+      writes: targets,
       flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
     })
   }

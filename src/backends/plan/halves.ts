@@ -1,15 +1,14 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
 import type { Kernel } from './kernel.js'
-import { type Room, read, written } from './memory.js'
+import type { Room } from './memory.js'
 import type { Operand, Step } from './step.js'
 
 /** Does the step add to what this storage holds? Such sums keep 32 bits. */
 const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {
-  const outs = written(s, kernel)
-  const at = outs.findIndex((o) => o.storage === storage)
+  const at = s.writes.findIndex((o) => o.storage === storage)
   if (at < 0) return false
-  if (read(s, kernel).some((o) => o.storage === storage)) return true
-  if (kernel.kind === 'loop') return kernel.outputs.some((o, i) => outs[i]!.storage === storage && o.fold?.accumulate === true)
+  if (s.reads.some((o) => o.storage === storage)) return true
+  if (kernel.kind === 'loop') return kernel.outputs.some((o, i) => s.writes[i]!.storage === storage && o.fold?.accumulate === true)
   return kernel.kind === 'gemm' ? kernel.accumulate : kernel.inPlace !== undefined && at === 0
 }
 
@@ -73,7 +72,7 @@ export const halve = (
   const taken = kernels.map(halves.takes)
   for (const s of steps) {
     const kernel = kernels[s.kernel]!
-    for (const { storage } of s.operands)
+    for (const { storage } of [...s.reads, ...s.writes])
       if (half[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) half[storage] = false
   }
   const all = [...rooms]
@@ -96,13 +95,10 @@ export const halve = (
     after.push(copy(o, to, sizes[i]!))
     return to
   })
+  const narrowed = (o: Operand): Operand => (half[o.storage] === true ? halved(o) : o)
   if (!half.includes(true)) return { steps, rooms, inputs, captured, outputs }
   return {
-    steps: [...before, ...steps, ...after].map((s) =>
-      s.operands.some((o) => half[o.storage] === true)
-        ? { ...s, operands: s.operands.map((o) => (half[o.storage] === true ? halved(o) : o)) }
-        : s,
-    ),
+    steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
     rooms: all.map((r, i) => (half[i] ? { ...r, bytes: r.bytes / 2, half: true } : r)),
     inputs: given,
     captured,

@@ -91,12 +91,6 @@ class FreeList {
   }
 }
 
-/** Operands that a step writes, and those that it reads. */
-export const written = (step: Step, kernel: Kernel): Step['operands'] =>
-  kernel.kind === 'loop' ? step.operands.slice(step.operands.length - step.writes) : step.operands.slice(0, step.writes)
-export const read = (step: Step, kernel: Kernel): Step['operands'] =>
-  kernel.kind === 'loop' ? step.operands.slice(0, step.operands.length - step.writes) : step.operands.slice(step.writes)
-
 export const assignMemory = (
   steps: readonly Step[],
   kernels: readonly Kernel[],
@@ -111,11 +105,12 @@ export const assignMemory = (
   const last = new Int32Array(n).fill(-2)
   for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
   steps.forEach((s, k) => {
-    for (const o of s.operands) {
-      if (o.storage < 0) continue
-      if (first[o.storage] === -2) first[o.storage] = k
-      last[o.storage] = k
-    }
+    for (const operands of [s.reads, s.writes])
+      for (const o of operands) {
+        if (o.storage < 0) continue
+        if (first[o.storage] === -2) first[o.storage] = k
+        last[o.storage] = k
+      }
   })
   for (const o of outputs) if (o >= 0) last[o] = steps.length
   const offset = new Array<number>(n).fill(0)
@@ -180,13 +175,12 @@ const reusable = (
   reused: ReadonlySet<number>,
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
-  const outs = written(s, kernel)
-  const mine = outs.filter((o) => o.storage === storage)
-  if (mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined) return -1
+  const mine = s.writes.filter((o) => o.storage === storage)
+  if (mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined) return -1
   const out = mine[0]!
   for (const from of ending) {
-    if (reused.has(from) || !sameRoom(rooms[from]!, rooms[storage]!) || outs.some((o) => o.storage === from)) continue
-    const uses = read(s, kernel).filter((o) => o.storage === from)
+    if (reused.has(from) || !sameRoom(rooms[from]!, rooms[storage]!) || s.writes.some((o) => o.storage === from)) continue
+    const uses = s.reads.filter((o) => o.storage === from)
     if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
   }
   return -1

@@ -39,7 +39,7 @@ export const costOf = ({ steps, kernels, arenaBytes, halfBytes }: Plan): number 
   steps.reduce(
     (n, s) => {
       const k = kernels[s.kernel]!
-      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.operands.length)
+      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.reads.length + s.writes.length)
       if (k.kind === 'gemm') return n + sizeOf(s.sizes)
       return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
     },
@@ -166,8 +166,9 @@ class Run {
     const ni = body.inputs.length
     const ops = body.ops.map((o) => ({ f: operation(o.prim, o.params, this.ids), args: o.args, xs: new Array<number>(o.args.length) }))
     const values = new Float64Array(ni + ops.length)
-    const offsets = s.operands.map((o) => o.offset)
-    const strides = s.operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
+    const operands = [...s.reads, ...s.writes]
+    const offsets = operands.map((o) => o.offset)
+    const strides = operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
     const folds = outputs.map((o) => (o.fold === undefined ? undefined : foldOf(o.fold.op)))
     const totals = outputs.map(() => new Map<number, { sum: number; count: number; last: number }>())
     outputs.forEach((o, j) => {
@@ -178,7 +179,7 @@ class Run {
     // Every point reads before any writes: the points of a loop run in any order.
     const written: { j: number; at: number; symbol: number; point: number }[] = []
     eachPoint(s.sizes, strides, offsets, (at, point) => {
-      for (let i = 0; i < ni; i++) values[i] = this.read(s.operands[i]!.storage, at[i]!, body.inputs[i]!, point)
+      for (let i = 0; i < ni; i++) values[i] = this.read(s.reads[i]!.storage, at[i]!, body.inputs[i]!, point)
       for (let i = 0; i < ops.length; i++) {
         const { f, args, xs } = ops[i]!
         for (let a = 0; a < args.length; a++) xs[a] = values[args[a]!]!
@@ -196,10 +197,10 @@ class Run {
         }
       }
     })
-    for (const { j, at, symbol, point } of written) this.write(s.operands[ni + j]!.storage, at, outputs[j]!.dtype, symbol, point)
+    for (const { j, at, symbol, point } of written) this.write(s.writes[j]!.storage, at, outputs[j]!.dtype, symbol, point)
     outputs.forEach((o, j) => {
       if (o.fold === undefined) return
-      const { storage } = s.operands[ni + j]!
+      const { storage } = s.writes[j]!
       if (o.fold.accumulate && o.fold.op !== 'sum') fail('only sums accumulate', `step ${this.step}: ${o.fold.op}`)
       for (const [at, { sum, count, last }] of totals[j]!) {
         const before = o.fold.accumulate ? this.read(storage, at, o.dtype, NO_POINT) : 0
@@ -210,7 +211,8 @@ class Run {
 
   private gemm(k: GemmKernel, s: Step): void {
     const [count, m, n, depth] = s.sizes as readonly [number, number, number, number]
-    const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
+    const [c] = s.writes as readonly [Operand]
+    const [a, b] = s.reads as readonly [Operand, Operand]
     const at = (o: Operand, t: number, i: number, j: number): number => o.offset + t * o.strides[0]! + i * o.strides[1]! + j * o.strides[2]!
     const product = productOf(this.ids)
     const results: number[] = []
@@ -229,11 +231,10 @@ class Run {
   }
 
   private opaque(k: OpaqueKernel, s: Step): void {
-    const given = s.operands.slice(s.writes)
     let next = 0
     const args = k.args.map((a, i) => {
-      if (i !== k.inPlace) return this.array(given[next++]!, a.shape, a.dtype)
-      const { storage, offset } = s.operands[0]!
+      if (i !== k.inPlace) return this.array(s.reads[next++]!, a.shape, a.dtype)
+      const { storage, offset } = s.writes[0]!
       const item = this.bytesOf(a.dtype, false)
       return {
         shape: a.shape,
@@ -242,7 +243,7 @@ class Run {
     })
     const ys = meaningOf(k.prim, k.params, args, k.results, this.ids)
     ys.forEach((y, r) => {
-      const { storage, offset } = s.operands[r]!
+      const { storage, offset } = s.writes[r]!
       const { dtype } = k.results[r]!
       const half = storage >= 0 && this.claim.plan.storages[storage]!.half
       const item = this.bytesOf(dtype, half)

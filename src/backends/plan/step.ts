@@ -10,14 +10,20 @@ export interface Operand {
   readonly half?: true
 }
 
-/** One kernel call. Operands of a loop: inputs, then outputs; of a gemm: C, A, B; of an opaque kernel: results, then arguments. */
+/**
+ * One kernel call. What a kernel adds to (an accumulating fold, C of C += A B, an argument in place) is among the writes alone: its last
+ * state is what they hold before.
+ */
 export interface Step {
   /** Index into the plan's kernels. */
   readonly kernel: number
   /** loop: axis lengths. gemm: batch, m, n, k. opaque: none. */
   readonly sizes: readonly number[]
-  readonly operands: readonly Operand[]
-  /** How many of the operands are written: outputs of a loop are last, of the others first. */
-  readonly writes: number
+  /** loop: inputs. gemm: A, B. opaque: arguments, in order. */
+  readonly reads: readonly Operand[]
+  /** loop: outputs. gemm: C. opaque: results, in order. */
+  readonly writes: readonly Operand[]
   readonly flops: number
 }
+/** What a kernel is run on. */
+export type Work = Pick<Step, 'sizes' | 'reads' | 'writes'>

@@ -177,11 +177,11 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
       inputs: ['unit'],
       outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate, axes: [true, false] } }],
     },
-    [h.parts, all],
-    [
-      { storage: SCRATCH, offset: 0, strides: [4 * all, 4] },
-      { ...result, strides: [0, itemOf(result)] },
-    ],
+    {
+      sizes: [h.parts, all],
+      reads: [{ storage: SCRATCH, offset: 0, strides: [4 * all, 4] }],
+      writes: [{ ...result, strides: [0, itemOf(result)] }],
+    },
     { ...machine, fill: 1 },
   )
   return { dispatches: [first, ...sum.dispatches], scratchBytes: 4 * h.parts * all }

@@ -7,6 +7,7 @@ import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
 import { type Stored, storedKey } from '../plan/halves.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Operand, Step } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
@@ -19,9 +20,11 @@ interface Submitted {
   readonly memory: Promise<GPUError | null>
 }
 
-/** The arguments of an opaque step within the plan's operands: results come first, an accumulator is the first of them. */
-const positionOf = (kernel: OpaqueKernel, writes: number, i: number): number =>
-  kernel.inPlace === undefined ? writes + i : i === kernel.inPlace ? 0 : writes + i - (i > kernel.inPlace ? 1 : 0)
+/** Where the arguments of an opaque step lie: an accumulator is its first result. */
+const argumentsOf = ({ inPlace, args }: OpaqueKernel, { reads, writes }: Step): readonly Operand[] => {
+  let next = 0
+  return args.map((_, i) => (i === inPlace ? writes[0]! : reads[next++]!))
+}
 
 /** Bytes that a step on the CPU reads back, and those that it writes. */
 export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; readonly bytesWritten: number } => ({
@@ -190,9 +193,10 @@ export class WebGpuExecutable implements AsyncExecutable {
   private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, step: number, kernel: OpaqueKernel): Promise<void> {
     const { device } = r
     const { gpu, stats } = device
-    const { operands, writes } = r.of.plan.steps[step]!
-    const at = (i: number): number => r.address(operands[i]!.storage, operands[i]!.offset)
-    const spans = kernel.args.map((a, i) => ({ a, from: at(positionOf(kernel, writes, i)), bytes: 4 * sizeOf(a.shape) }))
+    const s = r.of.plan.steps[step]!
+    const at = (o: Operand): number => r.address(o.storage, o.offset)
+    const given = argumentsOf(kernel, s)
+    const spans = kernel.args.map((a, i) => ({ a, from: at(given[i]!), bytes: 4 * sizeOf(a.shape) }))
     const total = spans.reduce((n, s) => n + aligned(s.bytes, 16), 0)
     const staging = device.takeStaging(total)
     let to = 0
@@ -222,7 +226,7 @@ export class WebGpuExecutable implements AsyncExecutable {
     )
     outs.forEach((o, i) => {
       if (o.data.length === 0) return
-      gpu.queue.writeBuffer(arena, at(i), toDevice(o.data, o.dtype))
+      gpu.queue.writeBuffer(arena, at(s.writes[i]!), toDevice(o.data, o.dtype))
       stats.bytesWritten += 4 * o.data.length
     })
   }

@@ -1,6 +1,6 @@
 /** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
 import type { GemmKernel } from '../plan/kernel.js'
-import type { Operand } from '../plan/step.js'
+import type { Operand, Work } from '../plan/step.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
 import { loopDispatches } from './loop.js'
@@ -216,15 +216,11 @@ const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
 }
 
 /** Dispatches of C = A B or C += A B. */
-export const gemmDispatches = (
-  kernel: GemmKernel,
-  sizes: readonly number[],
-  operands: readonly Operand[],
-  machine: Machine,
-): Dispatches => {
+export const gemmDispatches = (kernel: GemmKernel, { sizes, reads, writes }: Work, machine: Machine): Dispatches => {
   const [batch, m, n, k] = sizes as readonly [number, number, number, number]
   const shape = { batch, m, n, k }
-  const [c, a, b] = operands as Operands
+  const operands: Operands = [writes[0]!, reads[0]!, reads[1]!]
+  const [c, a, b] = operands
   if (batch * m * n === 0) return { dispatches: [], scratchBytes: 0 }
   const form = choose(shape, orderOf(a), orderOf(b), machine)
   const tiles = [Math.ceil(m / form.m), Math.ceil(n / form.n)] as const
@@ -254,11 +250,11 @@ export const gemmDispatches = (
       inputs: ['unit'],
       outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate: kernel.accumulate, axes: [true, false, false, false] } }],
     },
-    [parts, batch, m, n],
-    [
-      { storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] },
-      { ...c, strides: [0, ...c.strides] },
-    ],
+    {
+      sizes: [parts, batch, m, n],
+      reads: [{ storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] }],
+      writes: [{ ...c, strides: [0, ...c.strides] }],
+    },
     { ...machine, lanes: 1, fill: 1 },
   )
   return {

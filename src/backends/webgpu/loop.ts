@@ -1,7 +1,7 @@
 /** Loops of a plan as dispatches: one invocation per point, or folds by invocation, by workgroup, or in two passes. */
 import type { DType } from '../../core/types/dtype.js'
 import type { Body, BodyOp, Fold, LoopKernel, LoopOutput } from '../plan/kernel.js'
-import type { Operand } from '../plan/step.js'
+import type { Operand, Work } from '../plan/step.js'
 import { bits, type Dispatch, itemOf, load, place, register, SCRATCH, shader, signed, store, type Word, word } from './dispatch.js'
 import { elementwiseKernels } from './elementwise.js'
 import type { Dispatches, Machine } from './kernel.js'
@@ -73,13 +73,7 @@ const prune = (body: Body, outputs: readonly number[]): Part => {
 }
 
 /** Dispatches of a loop step: one for each set of folded axes; outputs that are not folded come with the last. */
-export const loopDispatches = (
-  kernel: LoopKernel,
-  sizes: readonly number[],
-  operands: readonly Operand[],
-  machine: Machine,
-): Dispatches => {
-  const n = kernel.inputs.length
+export const loopDispatches = (kernel: LoopKernel, { sizes, reads, writes }: Work, machine: Machine): Dispatches => {
   const groups = new Map<string, number[]>()
   const plain: number[] = []
   kernel.outputs.forEach((o, i) => {
@@ -105,8 +99,8 @@ export const loopDispatches = (
       inputs: part.inputs.map((i) => kernel.inputs[i]!),
       outputs: part.outputs.map((o) => kernel.outputs[o]!),
     }
-    const own = [...part.inputs.map((i) => operands[i]!), ...part.outputs.map((o) => operands[n + o]!)]
-    const made = partDispatches(inner, sizes, own, machine)
+    const own = { sizes, reads: part.inputs.map((i) => reads[i]!), writes: part.outputs.map((o) => writes[o]!) }
+    const made = partDispatches(inner, own, machine)
     dispatches.push(...made.dispatches)
     scratchBytes = Math.max(scratchBytes, made.scratchBytes)
   }
@@ -118,21 +112,20 @@ const partial: Operand = { storage: SCRATCH, offset: 0, strides: [] }
 
 const product = (xs: readonly number[]): number => xs.reduce((a, b) => a * b, 1)
 
-const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: readonly Operand[], machine: Machine): Dispatches => {
+const partDispatches = (kernel: LoopKernel, work: Work, machine: Machine): Dispatches => {
+  const { sizes, writes } = work
   const axes = kernel.outputs.find((o) => o.fold !== undefined)?.fold?.axes
-  if (axes === undefined)
-    return { dispatches: product(sizes) === 0 ? [] : [emit(kernel, sizes, operands, machine, { kind: 'map' })], scratchBytes: 0 }
+  if (axes === undefined) return { dispatches: product(sizes) === 0 ? [] : [emit(kernel, work, machine, { kind: 'map' })], scratchBytes: 0 }
   const kept = product(sizes.filter((_, a) => !axes[a]))
   const folded = product(sizes.filter((_, a) => axes[a]))
   if (kept === 0) return { dispatches: [], scratchBytes: 0 }
   if (machine.lanes > 1 && folded >= 2 * machine.lanes && kept >= machine.fill / (4 * machine.lanes))
-    return { dispatches: [emit(kernel, sizes, operands, machine, { kind: 'group', lanes: machine.lanes })], scratchBytes: 0 }
+    return { dispatches: [emit(kernel, work, machine, { kind: 'group', lanes: machine.lanes })], scratchBytes: 0 }
   const parts = kept >= machine.fill / 2 ? 1 : Math.min(Math.ceil(machine.fill / kept), Math.floor(folded / 32))
-  if (parts <= 1) return { dispatches: [emit(kernel, sizes, operands, machine, { kind: 'thread' })], scratchBytes: 0 }
+  if (parts <= 1) return { dispatches: [emit(kernel, work, machine, { kind: 'thread' })], scratchBytes: 0 }
   // Two passes: partial results [part, kept] in scratch, then a loop that folds the parts.
   const folds = kernel.outputs.flatMap((o, i) => (o.fold === undefined ? [] : [i]))
-  const first = emit(kernel, sizes, operands, machine, { kind: 'parts', parts })
-  const n = kernel.inputs.length
+  const first = emit(kernel, work, machine, { kind: 'parts', parts })
   const keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
   const contiguous: number[] = []
   let run = 4
@@ -152,14 +145,11 @@ const partDispatches = (kernel: LoopKernel, sizes: readonly number[], operands: 
   }
   const done = partDispatches(
     second,
-    [parts, ...keptAxes.map((a) => sizes[a]!)],
-    [
-      ...folds.map((_, k): Operand => ({ storage: SCRATCH, offset: 4 * k * parts * kept, strides: [4 * kept, ...contiguous] })),
-      ...folds.map((i): Operand => {
-        const o = operands[n + i]!
-        return { ...o, strides: [0, ...keptAxes.map((a) => o.strides[a]!)] }
-      }),
-    ],
+    {
+      sizes: [parts, ...keptAxes.map((a) => sizes[a]!)],
+      reads: folds.map((_, k) => ({ storage: SCRATCH, offset: 4 * k * parts * kept, strides: [4 * kept, ...contiguous] })),
+      writes: folds.map((i) => ({ ...writes[i]!, strides: [0, ...keptAxes.map((a) => writes[i]!.strides[a]!)] })),
+    },
     // The second pass is short: by workgroup where there are barriers, otherwise by invocation.
     { ...machine, fill: 1 },
   )
@@ -189,8 +179,9 @@ type Mode =
   | { readonly kind: 'group'; readonly lanes: number }
   | { readonly kind: 'parts'; readonly parts: number }
 
-const emit = (kernel: LoopKernel, sizes: readonly number[], operands: readonly Operand[], machine: Machine, mode: Mode): Dispatch => {
+const emit = (kernel: LoopKernel, { sizes, reads, writes }: Work, machine: Machine, mode: Mode): Dispatch => {
   const { rank, body } = kernel
+  const operands = [...reads, ...writes]
   const n = kernel.inputs.length
   const dtypes: readonly DType[] = [...body.inputs, ...kernel.outputs.map((o) => o.dtype)]
   const view = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'

@@ -111,7 +111,7 @@ const placing: readonly Mutant[] = [
   memory('loops overwrite at any stride', '&& o.strides.every((x, i) => x === out.strides[i]))) return from', ')) return from'),
   memory(
     'folds overwrite what they read',
-    'mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined',
+    'mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined',
     'mine.length !== 1',
   ),
   memory('smaller storages are taken over', 'a.bytes === b.bytes && a.half === b.half', 'a.half === b.half'),
