@@ -1,9 +1,11 @@
 /** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
+import type { Kernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
-import type { Operand } from '../plan/step.js'
+import type { Step } from '../plan/step.js'
 import type { Installed } from './kernels.js'
+import { gemmWords, loopWords, opaqueWords, type Word } from './records.js'
 
 export const aligned = (n: number, to = 64): number => Math.ceil(n / to) * to
 
@@ -40,6 +42,9 @@ export interface Image {
   readonly bytes: number
 }
 
+const wordsOf = (kernel: Kernel, s: Step): readonly Word[] =>
+  kernel.kind === 'loop' ? loopWords(s) : kernel.kind === 'gemm' ? gemmWords(s) : opaqueWords(s)
+
 export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Image => {
   const words = new IntList()
   const relocations = new IntList()
@@ -48,13 +53,13 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   const addresses = new IntList()
   const scratchWords = new IntList()
   let scratch = 0
-  const place = (o: Operand): void => {
-    addresses.push(words.length)
-    addresses.push(o.storage)
-    words.push(o.offset)
-  }
-  const put = (...xs: readonly number[]): void => {
-    for (const x of xs) words.push(x)
+  const put = (w: Word): void => {
+    if (w === 'scratch') scratchWords.push(words.length)
+    else if (typeof w !== 'number') {
+      addresses.push(words.length)
+      addresses.push(w.storage)
+    }
+    words.push(w === 'scratch' ? 0 : typeof w === 'number' ? w : w.offset)
   }
   const align = (): void => {
     while (words.length % 4 !== 0) words.push(0)
@@ -62,34 +67,8 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   plan.steps.forEach((s, i) => {
     align()
     recordOf[i] = words.length
-    const kernel = plan.kernels[s.kernel]!
-    const made = installed[s.kernel]!
-    if (kernel.kind === 'loop') {
-      for (const d of s.sizes) words.push(d)
-      for (const operands of [s.reads, s.writes])
-        for (const o of operands) {
-          place(o)
-          for (const x of o.strides) words.push(x)
-        }
-      if (made.scratch(s.sizes) > 0) {
-        scratchWords.push(words.length)
-        words.push(0)
-      }
-    } else if (kernel.kind === 'gemm') {
-      const [batch, m, n, k] = s.sizes as readonly [number, number, number, number]
-      const [c] = s.writes as readonly [Operand]
-      const [a, b] = s.reads as readonly [Operand, Operand]
-      for (const o of [c, a, b]) place(o)
-      put(m, n, k, c.strides[1]!, a.strides[1]!, a.strides[2]!, b.strides[1]!, b.strides[2]!)
-      scratchWords.push(words.length)
-      put(0, batch, c.strides[0]!, a.strides[0]!, b.strides[0]!)
-    } else {
-      for (const o of s.writes) place(o)
-      for (const o of made.order === undefined ? s.reads : made.order.map((k) => s.reads[k]!)) place(o)
-      scratchWords.push(words.length)
-      words.push(0)
-    }
-    scratch = Math.max(scratch, made.scratch(s.sizes))
+    for (const w of wordsOf(plan.kernels[s.kernel]!, s)) put(w)
+    scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
   })
   align()
   const stepTable = words.length

@@ -26,11 +26,9 @@ export type ScalarKernel = (c: ScalarContext) => void
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
 export interface WholeKernel {
-  /** Adds the kernel; its record is the addresses of the results, then of the arguments in `order`, then of the scratch. */
+  /** Adds the kernel; its record is the an opaqueRecord. */
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
-  /** Arguments in the kernel's order (accumulators are results). */
-  readonly order?: readonly number[]
 }
 /** The kernel of a primitive at these shapes. Where the engine has no SIMD, the meaning runs instead. */
 export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel

@@ -4,6 +4,7 @@ import { type TypedArray, viewOf } from '../../core/ndarray.js'
 import { scalarOf } from '../../core/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
+import { addressAt, gemmRecord, loopRecord } from './records.js'
 
 /** Typed arrays of each dtype over a whole memory. */
 export class Views {
@@ -52,16 +53,17 @@ export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   }
 }
 
-/** Runs a loop kernel on its record (`words` as kernel.ts lays them out). Folds are kept in f64 until the end. */
-export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): void => {
+/** Runs a loop kernel on its record. Folds are kept in f64 until the end. */
+export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): void => {
   const { rank, body, outputs } = kernel
-  const sizes = words.subarray(0, rank)
   const ni = body.inputs.length
+  const word = loopRecord(rank, ni + outputs.length)
+  const sizes = Array.from({ length: rank }, (_, a) => record[word.size(a)]!)
   const total = sizes.reduce((a, b) => a * b, 1)
   const dtypes: DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
   const data = dtypes.map((d) => views.get(d))
-  const start = dtypes.map((d, k) => words[rank + k * (rank + 1)]! / itemBytes[d])
-  const strides = dtypes.map((d, k) => Array.from({ length: rank }, (_, a) => words[rank + k * (rank + 1) + 1 + a]! / itemBytes[d]))
+  const start = dtypes.map((d, k) => addressAt(record, word.address(k)) / itemBytes[d])
+  const strides = dtypes.map((d, k) => sizes.map((_, a) => record[word.stride(k, a)]! / itemBytes[d]))
   const totals = outputs.map((o) => (o.fold === undefined ? undefined : new Map<number, number>()))
   outputs.forEach((o, k) => {
     if (o.fold === undefined) return
@@ -83,7 +85,7 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   const values = new Float64Array(ni + body.ops.length)
   const point = bodyFunction(body)
   const index = new Int32Array(rank)
-  const at = Int32Array.from(start)
+  const at = Uint32Array.from(start)
   for (let i = 0; i < total; i++) {
     for (let k = 0; k < ni; k++) values[k] = data[k]![at[k]!]!
     point(values)
@@ -107,34 +109,23 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   })
 }
 
-/** Runs a matrix product on its record (gemmRecord of wasm/gemm.ts). Sums in f64. */
-export const runGemm = (kernel: GemmKernel, w: Int32Array, views: Views): void => {
-  const item = itemBytes[kernel.dtype]
+/** Runs a matrix product on its record. Sums in f64. */
+export const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => {
   const d = views.get(kernel.dtype)
-  const [c, a, b, m, n, k, crow, arow, acol, brow, bcol, , batch, cb, ab, bb] = Array.from(w) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const { at } = gemmRecord
+  const start = (word: number): number => addressAt(record, word) / itemBytes[kernel.dtype]
+  const stride = (word: number): number => record[word]! / itemBytes[kernel.dtype]
+  const [batch, m, n, k] = [record[at.batch]!, record[at.m]!, record[at.n]!, record[at.k]!]
+  const [c, a, b] = [start(at.c), start(at.a), start(at.b)]
+  const [cb, ab, bb] = [stride(at.cBatchStride), stride(at.aBatchStride), stride(at.bBatchStride)]
+  const [crow, arow, acol] = [stride(at.cRowStride), stride(at.aRowStride), stride(at.aColStride)]
+  const [brow, bcol] = [stride(at.bRowStride), stride(at.bColStride)]
   for (let t = 0; t < batch; t++)
     for (let i = 0; i < m; i++)
       for (let j = 0; j < n; j++) {
-        const to = (c + t * cb + i * crow) / item + j
+        const to = c + t * cb + i * crow + j
         let s = kernel.accumulate ? d[to]! : 0
-        for (let l = 0; l < k; l++) s += d[(a + t * ab + i * arow + l * acol) / item]! * d[(b + t * bb + l * brow + j * bcol) / item]!
+        for (let l = 0; l < k; l++) s += d[a + t * ab + i * arow + l * acol]! * d[b + t * bb + l * brow + j * bcol]!
         d[to] = s
       }
 }

@@ -74,7 +74,7 @@ export function copyPlanes(
 ): void {
   if (!s.copied || height * width === 0) return
   const e = F.bytes
-  const [from, to] = f.locals('i32', 2) as [Local, Local]
+  const [from, to] = f.locals('i32', 2)
   f.set(from, source)
   f.op(OP.i32_add, scratch, s.top * s.rowBytes + (s.phases === 1 ? s.left * e : 0)).set(to)
   if (s.phases === 1 && s.rowBytes === width * e && s.rows === height) {
@@ -121,7 +121,7 @@ function copyRow(f: FunctionBuilder, F: Float, width: number, from: Local, to: L
 /** Column p of the bordered row goes to phase p mod phases, place p div phases. */
 function splitRow(f: FunctionBuilder, F: Float, s: Staging, width: number, from: Local, to: Local): void {
   const e = F.bytes
-  const [read, write, phase] = f.locals('i32', 3) as [Local, Local, Local]
+  const [read, write, phase] = f.locals('i32', 3)
   const first = s.left % s.phases
   f.set(read, from).set(phase, first)
   f.op(OP.i32_add, to, (first * s.phaseWidth + Math.floor(s.left / s.phases)) * e).set(write)

@@ -49,9 +49,9 @@ export function emitTapLoop(f: FunctionBuilder, F: Float, loop: TapLoop, input: 
   // Memory offsets are unsigned: start from the leftmost tap.
   const leftmost = Math.min(0, ...taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)))
 
-  const [inY, inX, inPlane, inRow, inTap] = f.locals('i32', 5) as [Local, Local, Local, Local, Local]
-  const [weightBlock, weightPlane, weightRow, weightTap] = f.locals('i32', 4) as [Local, Local, Local, Local]
-  const [outBlock, outY, outX, out] = f.locals('i32', 4) as [Local, Local, Local, Local]
+  const [inY, inX, inPlane, inRow, inTap] = f.locals('i32', 5)
+  const [weightBlock, weightPlane, weightRow, weightTap] = f.locals('i32', 4)
+  const [outBlock, outY, outX, out] = f.locals('i32', 4)
   const results = f.locals('v128', block * width)
   const held = f.locals('v128', Math.min(block, width))
   const moving = f.local('v128')

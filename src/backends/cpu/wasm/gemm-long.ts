@@ -24,15 +24,13 @@ export const partSizes = (m: number, n: number): readonly [m: number, n: number,
   longestPart,
 ]
 
-type Product = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
-
 /** long(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc), as `product` is, whatever k. */
 export function emitLong(module: Module, product: FuncRef): FuncRef {
   const f = module.func(undefined, new Array(13).fill('i32'))
-  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = Array.from({ length: 13 }, (_, i) => f.param(i)) as Product
+  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = f.parameters(13)
   const i32 = address(f)
-  const [i, mb, j, nb, l, kb] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
-  const [part, free, from, to, row, left] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
+  const [i, mb, j, nb, l, kb] = f.locals('i32', 6)
+  const [part, free, from, to, row, left] = f.locals('i32', 6)
   f.ifThen(i32.atLeast(longestPart, k), () => {
     f.call(product, c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc).op(OP.return)
   })

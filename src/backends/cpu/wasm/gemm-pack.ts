@@ -26,7 +26,7 @@ export function storePartial(f: FunctionBuilder, F: Float, pointer: Local, value
 export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(5).fill('i32'))
-  const [dst, src, k, stride, kStride] = Array.from({ length: 5 }, (_, i) => f.param(i)) as [Local, Local, Local, Local, Local]
+  const [dst, src, k, stride, kStride] = f.parameters(5)
   const i32 = address(f)
   const lines = f.locals('i32', width)
   const block = f.locals('v128', F.lanes)
@@ -91,7 +91,7 @@ export function emitPackNarrow(module: Module, F: Float): FuncRef {
     Local,
   ]
   const i32 = address(f)
-  const [from, to, count] = f.locals('i32', 3) as [Local, Local, Local]
+  const [from, to, count] = f.locals('i32', 3)
   f.countDown(k, () => {
     f.set(from, src).set(to, dst).set(count, lines)
     f.countDown(count, () => {

@@ -12,8 +12,6 @@ export const rowsPerTile = 4
 /** Widths of column panels, widest first: two vectors, one vector, and every fraction of a vector. */
 export const panelWidths = (F: Float): number[] => [2 * F.lanes, ...Array.from({ length: F.lanes }, (_, i) => F.lanes - i)]
 
-type Tuple11 = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
-
 /**
  * sweep(kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc): one column panel of C, all its rows, tiles of 4, 2 and 1 rows.
  * `tileStep` is the distance between tiles of 4 rows, which differs from 4 ars when A is packed.
@@ -21,7 +19,7 @@ type Tuple11 = [Local, Local, Local, Local, Local, Local, Local, Local, Local, L
 export function emitSweep(module: Module, F: Float, madd: boolean, unroll: boolean, width: number): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(11).fill('i32'))
-  const [kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Tuple11
+  const [kb, rows, a, ars, acs, tileStep, b, ldb, c, ldc, acc] = f.parameters(11)
   const i32 = address(f)
   const vectors = Math.ceil(width / F.lanes)
   const partial = width % F.lanes
@@ -29,7 +27,7 @@ export function emitSweep(module: Module, F: Float, madd: boolean, unroll: boole
   const columns = f.locals('v128', vectors)
   const splat = f.local('v128')
   const rowPointers = f.locals('i32', rowsPerTile)
-  const [bp, cp, count, tail] = f.locals('i32', 4) as [Local, Local, Local, Local]
+  const [bp, cp, count, tail] = f.locals('i32', 4)
 
   const loadColumns = (offset: number): void => {
     columns.forEach((column, v) => {

@@ -1,5 +1,5 @@
 /*
- * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> ().
+ * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
  *
  * One product goes to one of two forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
@@ -8,6 +8,7 @@
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
 
+import { gemmRecord } from '../records.js'
 import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
@@ -24,28 +25,6 @@ export interface GemmOptions {
   /** C += A B instead of C = A B. */
   readonly accumulate: boolean
 }
-
-/** The words of a gemm record; strides and pointers in bytes. C has unit column stride. */
-export const gemmRecord = {
-  c: 0,
-  a: 1,
-  b: 2,
-  m: 3,
-  n: 4,
-  k: 5,
-  cRowStride: 6,
-  aRowStride: 7,
-  aColStride: 8,
-  bRowStride: 9,
-  bColStride: 10,
-  scratch: 11,
-  batch: 12,
-  cBatchStride: 13,
-  aBatchStride: 14,
-  bBatchStride: 15,
-} as const
-
-export const gemmRecordWords = 16
 
 const blockK = 256
 const blockM = 128
@@ -82,10 +61,10 @@ export function emitGemm(module: Module, { type, madd, accumulate, unroll = fals
   const f = module.kernel(name)
   const record = f.param(0)
   const i32 = address(f)
-  const word = (field: keyof typeof gemmRecord): Local => {
+  const word = (field: keyof typeof gemmRecord.at): Local => {
     const x = f.local('i32')
     f.get(record)
-      .i32Load(gemmRecord[field] * 4)
+      .i32Load(4 * gemmRecord.at[field])
       .set(x)
     return x
   }
@@ -119,10 +98,10 @@ function emitProduct(module: Module, F: Float, madd: boolean, unroll: boolean): 
   const matvec = emitMatvec(module, F, madd)
 
   const f = module.func(undefined, new Array(13).fill('i32'))
-  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = Array.from({ length: 13 }, (_, i) => f.param(i)) as Tuple13
+  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = f.parameters(13)
   const i32 = address(f)
-  const [jj, nb, kk, kb, ii, mb, j, i, more] = f.locals('i32', 9) as Tuple9
-  const [aBlock, bBlock, cp, bp, ldb, width, panelsA, dst, src] = f.locals('i32', 9) as Tuple9
+  const [jj, nb, kk, kb, ii, mb, j, i, more] = f.locals('i32', 9)
+  const [aBlock, bBlock, cp, bp, ldb, width, panelsA, dst, src] = f.locals('i32', 9)
   const [packsA, packsB] = [f.local('i32'), f.local('i32')]
 
   f.ifThen(i32.eq(k, 0), () => {
@@ -205,9 +184,6 @@ function emitProduct(module: Module, F: Float, madd: boolean, unroll: boolean): 
   )
   return f
 }
-
-type Tuple9 = [Local, Local, Local, Local, Local, Local, Local, Local, Local]
-type Tuple13 = [...Tuple9, Local, Local, Local, Local]
 
 /** width = the widest panel that the remaining columns fill. */
 function setWidth(f: FunctionBuilder, width: Local, remaining: Local, widths: readonly number[]): void {
