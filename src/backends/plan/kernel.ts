@@ -33,9 +33,7 @@ export interface LoopOutput {
 /**
  * A loop nest over `rank` axes, outermost first, row-major: at each point the body reads its inputs and yields one value per
  * output (`body.results[i]` goes to `outputs[i]`). Fused elementwise operations, broadcasts, strided copies and reductions are all this.
- *
- * Step layout (32-bit words): the `rank` axis lengths, then for each operand (inputs, then outputs) its byte address and its
- * `rank` byte strides. An output may alias an input only with the same address and strides.
+ * An output may alias an input only with the same address and strides.
  */
 export interface LoopKernel {
   readonly kind: 'loop'
@@ -45,7 +43,7 @@ export interface LoopKernel {
   readonly outputs: readonly LoopOutput[]
 }
 
-/** C = A B, or C += A B. Step words: see backends' gemm; strides are free, C has unit column stride. */
+/** C = A B, or C += A B. Strides are free, but C has unit column stride. */
 export interface GemmKernel {
   readonly kind: 'gemm'
   readonly dtype: 'f32' | 'f64'

@@ -1,6 +1,7 @@
 /** Pools as dispatches: forward over the positions of a window, backward over the windows that hold a position (gathers: no atomics). */
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { Operand } from '../plan/step.js'
+import { layout } from '../record.js'
 import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
 import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { ORDER } from './shader.js'
@@ -32,35 +33,50 @@ const padded = ({ padding }: PoolParams): boolean => padding.some((n) => n !== 0
 /** Results of one invocation: neighbours in a row. Drivers on the CPU divide element by element, and a result costs little else. */
 const runOf = (width: number, machine: Machine): number => (machine.lanes > 1 ? 1 : Math.min(8, width))
 
-/** Words 0 to 12: runs, rows of a plane of results, their width, h, w, oh, ow, top, left, stride, length of a run, runs in a row; then places. */
-const record = (o: Pool, size: readonly [number, number], operands: readonly Operand[], machine: Machine): Word[] => [
-  o.planes * size[0] * Math.ceil(size[1] / runOf(size[1], machine)),
-  size[0],
-  size[1],
-  o.h,
-  o.w,
-  o.oh,
-  o.ow,
-  o.p.padding[0]!,
-  o.p.padding[2]!,
-  o.p.stride[0]!,
-  o.p.stride[1]!,
-  runOf(size[1], machine),
-  Math.ceil(size[1] / runOf(size[1], machine)),
-  ...operands.map(placeOf),
-]
-const PLACE = 13
-const place = (k: number): string => signed(PLACE + k)
-const names = `  let H = ${signed(3)}; let W = ${signed(4)}; let OH = ${signed(5)}; let OW = ${signed(6)};
-  let top = ${signed(7)}; let left = ${signed(8)}; let sh = ${signed(9)}; let sw = ${signed(10)};
+/** The record: runs, rows and columns of a plane of results, the pool's sizes, length of a run, runs in a row, places of the operands. */
+const record = /*#__PURE__*/ layout(
+  'runs',
+  'rows',
+  'columns',
+  'h',
+  'w',
+  'oh',
+  'ow',
+  'top',
+  'left',
+  'strideDown',
+  'strideAcross',
+  'run',
+  'runsInRow',
+  'first',
+  'second',
+  'third',
+)
+type Field = keyof typeof record.at
+const places = ['first', 'second', 'third'] as const
+const u32 = (field: Field): string => word(record.at[field])
+const i32 = (field: Field): string => signed(record.at[field])
+const place = (k: number): string => i32(places[k]!)
+const wordsOf = (o: Pool, [rows, columns]: readonly [number, number], operands: readonly Operand[], machine: Machine): Word[] => {
+  const run = runOf(columns, machine)
+  const [first, second, third = 0] = operands.map(placeOf)
+  const [top, , left] = o.p.padding as readonly [number, number, number, number]
+  const [strideDown, strideAcross] = o.p.stride as readonly [number, number]
+  const runsInRow = Math.ceil(columns / run)
+  const { h, w, oh, ow } = o
+  const sizes = { rows, columns, h, w, oh, ow, top, left, strideDown, strideAcross }
+  return record.of<Word>({ runs: o.planes * rows * runsInRow, ...sizes, run, runsInRow, first: first!, second: second!, third })
+}
+const names = `  let H = ${i32('h')}; let W = ${i32('w')}; let OH = ${i32('oh')}; let OW = ${i32('ow')};
+  let top = ${i32('top')}; let left = ${i32('left')}; let sh = ${i32('strideDown')}; let sw = ${i32('strideAcross')};
 `
 
 /** Row i of plane q, and its columns from j0 to j1. */
 const who = `  let t = g * ${WIDTH}u + l;
-  if (t >= ${word(0)}) { return; }
-  let row = t / ${word(12)}; let plane = row / ${word(1)};
-  let i = i32(row - plane * ${word(1)}); let q = i32(plane);
-  let j0 = i32(t - row * ${word(12)}) * ${signed(11)}; let j1 = min(j0 + ${signed(11)}, ${signed(2)});
+  if (t >= ${u32('runs')}) { return; }
+  let row = t / ${u32('runsInRow')}; let plane = row / ${u32('rows')};
+  let i = i32(row - plane * ${u32('rows')}); let q = i32(plane);
+  let j0 = i32(t - row * ${u32('runsInRow')}) * ${i32('run')}; let j1 = min(j0 + ${i32('run')}, ${i32('columns')});
 ${names}`
 
 /** One pass over the results: `body` is run once for each, at column j; `y` is its place. */
@@ -72,11 +88,11 @@ const dispatched = (
   body: string,
   functions = '',
 ): Dispatches => {
-  const words = record(o, size, operands, machine)
-  const runs = words[0] as number
+  const words = wordsOf(o, size, operands, machine)
+  const runs = words[record.at.runs] as number
   if (runs === 0) return { dispatches: [], scratchBytes: 0 }
   const text = `${who}  for (var j = j0; j < j1; j++) {
-  let y = i32(row) * ${signed(2)} + j;
+  let y = i32(row) * ${i32('columns')} + j;
 ${body}  }
 `
   const wgsl = shader({ width: WIDTH, words: words.length, view: type, body: text, declared: functions })
