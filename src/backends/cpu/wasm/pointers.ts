@@ -1,5 +1,5 @@
 /** The addresses with which a primitive that runs as a whole is called. */
-import type { FunctionBuilder, Local, Repeat } from './function.js'
+import type { FunctionBuilder, Local, Repeat } from './encoder.js'
 
 /** The first words of an opaque kernel's record (opaqueWords): results, arguments, scratch. */
 export const pointers = <const N extends number>(f: FunctionBuilder, count: N): Repeat<Local, N> => {

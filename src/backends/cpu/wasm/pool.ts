@@ -160,16 +160,7 @@ export function emitMaxPool(module: Module, { type, shape }: PoolOptions, name?:
   const f = module.kernel(name)
   const [y, index, x] = pointers(f, 3)
   const wide = type === 'f32'
-  const [best, bestPlace, value, place, firstInRow, better, one, rowStep] = f.locals('v128', 8) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
+  const [best, bestPlace, value, place, firstInRow, better, one, rowStep] = f.locals('v128', 8)
   const constant = (n: number) => (wide ? f.i32x4Const(n) : f.i64x2Const(BigInt(n)))
   const addPlaces = wide ? OP.i32x4_add : OP.i64x2_add
   const [eq, le] = wide ? [OP.f32x4_eq, OP.f32x4_le] : [OP.f64x2_eq, OP.f64x2_le]
