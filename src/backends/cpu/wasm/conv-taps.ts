@@ -7,7 +7,7 @@
  */
 
 import { repeat } from './conv-stage.js'
-import { type FunctionBuilder, type Local, OP, type Repeat } from './encoder.js'
+import { type FunctionBuilder, type Local, OP } from './encoder.js'
 import { type Float, multiplyAdd, zeroVector } from './float.js'
 import { storeResult } from './gemm-pack.js'
 
@@ -42,6 +42,25 @@ export function emitTapLoop(f: FunctionBuilder, F: Float, loop: TapLoop, input: 
   if (loop.channels.count * loop.ys.count * loop.xs.count > 0) new Taps(f, F, loop, input).emit(weights, output)
 }
 
+/** Addresses by level of the nest: of pixels, weights and outputs. */
+const pointersOf = (f: FunctionBuilder) =>
+  f.namedLocals(
+    'i32',
+    'inY',
+    'inX',
+    'inPlane',
+    'inRow',
+    'inTap',
+    'weightBlock',
+    'weightPlane',
+    'weightRow',
+    'weightTap',
+    'outBlock',
+    'outY',
+    'outX',
+    'out',
+  )
+
 class Taps {
   /** Lanes of the last vector of a row. */
   private readonly lastLanes: number
@@ -52,9 +71,7 @@ class Taps {
   private readonly lastTile: number
   /** Memory offsets are unsigned: start from the leftmost tap. */
   private readonly leftmost: number
-  private readonly pixels: Repeat<Local, 5>
-  private readonly weights: Repeat<Local, 4>
-  private readonly outputs: Repeat<Local, 4>
+  private readonly at: ReturnType<typeof pointersOf>
   private readonly results: readonly Local[]
   private readonly held: readonly Local[]
   private readonly moving: Local
@@ -75,9 +92,7 @@ class Taps {
     this.fullTiles = Math.floor((vectors - (partial ? 1 : 0)) / width)
     this.lastTile = vectors - this.fullTiles * width
     this.leftmost = Math.min(0, ...taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)))
-    this.pixels = f.locals('i32', 5)
-    this.weights = f.locals('i32', 4)
-    this.outputs = f.locals('i32', 4)
+    this.at = pointersOf(f)
     this.results = f.locals('v128', block * width)
     this.held = f.locals('v128', Math.min(block, width))
     this.moving = f.local('v128')
@@ -86,16 +101,14 @@ class Taps {
   emit(weights: Local, output: Local): void {
     const { f, block } = this
     const { count } = this.loop.channels
-    f.set(this.weights[0], weights).set(this.outputs[0], output)
+    f.set(this.at.weightBlock, weights).set(this.at.outBlock, output)
     this.channelBlocks(block, Math.floor(count / block))
     if (count % block) this.channelBlocks(count % block, 1)
   }
   private channelBlocks(height: number, count: number): void {
-    const { f, F, width, pixels, weights, outputs } = this
+    const { f, F, width } = this
     const { channels, ys, xs } = this.loop
-    const [inY, inX] = pixels
-    const [weightBlock] = weights
-    const [outBlock, outY, outX] = outputs
+    const { inY, inX, weightBlock, outBlock, outY, outX } = this.at
     repeat(f, count, () => {
       f.op(OP.i32_add, this.input, this.leftmost).set(inY).set(outY, outBlock)
       repeat(f, ys.count, () => {
@@ -113,8 +126,7 @@ class Taps {
   private tile(height: number, wide: number, lastLanes: number): void {
     const { f } = this
     const { planes, rows } = this.loop
-    const [, inX, inPlane, inRow] = this.pixels
-    const [weightBlock, weightPlane, weightRow] = this.weights
+    const { inX, inPlane, inRow, weightBlock, weightPlane, weightRow } = this.at
     for (let c = 0; c < height; c++) for (let v = 0; v < wide; v++) zeroVector(f).set(this.result(c, v))
     f.set(inPlane, inX).set(weightPlane, weightBlock)
     repeat(f, planes.count, () => {
@@ -133,19 +145,19 @@ class Taps {
   /** One tap at a time: unrolled taps make V8 spill the results (2x slower). */
   private tapsOfRow(height: number, wide: number): void {
     const { f } = this
-    const [, , , inRow, inTap] = this.pixels
-    const [, , weightRow, weightTap] = this.weights
+    const { inRow, inTap, weightRow, weightTap } = this.at
     for (const run of this.loop.taps) {
       f.op(OP.i32_add, inRow, run.firstInput - this.leftmost).set(inTap)
       f.op(OP.i32_add, weightRow, run.firstWeight).set(weightTap)
       repeat(f, run.count, () => {
-        this.tap(height, wide, inTap, weightTap)
+        this.tap(height, wide)
         f.increment(inTap, run.input).increment(weightTap, run.weight)
       })
     }
   }
-  private tap(height: number, wide: number, inTap: Local, weightTap: Local): void {
+  private tap(height: number, wide: number): void {
     const { f, F, held, moving } = this
+    const { inTap, weightTap } = this.at
     const loadPixels = (v: number) => f.get(inTap).v128Load(v * 16)
     const loadWeight = (c: number) => F.loadSplat(f.get(weightTap), c * this.loop.channels.weight)
     const holdWeights = height <= wide
@@ -160,7 +172,7 @@ class Taps {
   private store(height: number, wide: number, lastLanes: number): void {
     const { f, F } = this
     const { channels, xs, accumulate } = this.loop
-    const [, , outX, out] = this.outputs
+    const { outX, out } = this.at
     f.set(out, outX)
     for (let c = 0; c < height; c++) {
       for (let v = 0; v < wide; v++) {
@@ -174,7 +186,7 @@ class Taps {
   }
   private storeLane(value: Local, lane: number, offset: number): void {
     const { f, F } = this
-    const out = this.outputs[3]
+    const { out } = this.at
     if (this.loop.accumulate) {
       F.load(f.get(out).get(out), offset)
       F.extractLane(f.get(value), lane).op(F.add)

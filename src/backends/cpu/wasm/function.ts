@@ -68,6 +68,15 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     return Array.from({ length: count }, (_, i) => this.param(i)) as Local[] & Repeat<Local, N> // the array has count elements
   }
 
+  /** The first parameters, by name. */
+  namedParameters<const N extends string>(...names: readonly N[]): Readonly<Record<N, Local>> {
+    return Object.fromEntries(names.map((name, i) => [name, this.param(i)])) as Record<N, Local> // fromEntries forgets which keys it is given
+  }
+  /** New locals, by name. */
+  namedLocals<const N extends string>(type: ValType, ...names: readonly N[]): Readonly<Record<N, Local>> {
+    return Object.fromEntries(names.map((name) => [name, this.local(type)])) as Record<N, Local>
+  }
+
   /** A new local, zero at entry. Locals may be declared at any time. */
   local(type: ValType): Local {
     this.localTypes.push(type)

@@ -22,7 +22,10 @@ export function emitSweep(module: Module, F: Float, madd: boolean, unroll: boole
   return f
 }
 
+const givenTo = (f: FunctionBuilder) => f.namedParameters('kb', 'rows', 'a', 'ars', 'acs', 'tileStep', 'b', 'ldb', 'c', 'ldc', 'acc')
+
 class Sweep {
+  private readonly given: ReturnType<typeof givenTo>
   private readonly vectors: number
   /** Columns in the last vector. */
   private readonly lastLanes: number
@@ -42,6 +45,7 @@ class Sweep {
     private readonly unroll: boolean,
     private readonly width: number,
   ) {
+    this.given = givenTo(f)
     this.vectors = Math.ceil(width / F.lanes)
     this.lastLanes = width % F.lanes || F.lanes
     this.results = f.locals('v128', rowsPerTile * this.vectors)
@@ -54,7 +58,7 @@ class Sweep {
   emit(): void {
     const { f } = this
     const i32 = address(f)
-    const [, rows, a, ars, , tileStep, , , c, ldc] = f.parameters(11)
+    const { rows, a, ars, tileStep, c, ldc } = this.given
     f.block((done) =>
       f.loop((next) => {
         f.op(OP.i32_lt_u, rows, rowsPerTile).brIf(done)
@@ -74,7 +78,7 @@ class Sweep {
   private tile(height: number): void {
     const { f, F, bp, count, rowPointers, results, vectors } = this
     const i32 = address(f)
-    const [kb, , a, ars, acs, , b, ldb, , , acc] = f.parameters(11)
+    const { kb, a, ars, acs, b, ldb, acc } = this.given
     for (let r = 0; r < height; r++) f.set(rowPointers[r]!, r === 0 ? a : i32.add(rowPointers[r - 1]!, ars))
     for (let v = 0; v < height * vectors; v++) zeroVector(f).set(results[v]!)
     f.set(bp, b).set(count, kb)
@@ -131,7 +135,7 @@ class Sweep {
   }
   private store(height: number, accumulate: boolean): void {
     const { f, F, cp, vectors } = this
-    const [, , , , , , , , c, ldc] = f.parameters(11)
+    const { c, ldc } = this.given
     f.set(cp, c)
     for (let r = 0; r < height; r++) {
       for (let v = 0; v < vectors; v++) storeResult(f, F, cp, this.results[r * vectors + v]!, this.lastLanes, v * 16, accumulate)

@@ -9,7 +9,7 @@
  */
 
 import { gemmRecord } from '../records.js'
-import { type FuncRef, type FunctionBuilder, type Local, type Module, OP, type Repeat } from './encoder.js'
+import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackNarrow } from './gemm-pack.js'
@@ -111,11 +111,15 @@ interface Parts {
   readonly matvec: FuncRef
 }
 
+const givenTo = (f: FunctionBuilder) => f.namedParameters('c', 'a', 'b', 'm', 'n', 'k', 'ldc', 'ars', 'acs', 'brs', 'bcs', 'scratch', 'acc')
+const counters = (f: FunctionBuilder) => f.namedLocals('i32', 'jj', 'nb', 'kk', 'kb', 'ii', 'mb', 'j', 'i', 'more')
+const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock', 'bBlock', 'cp', 'bp', 'ldb', 'width', 'panelsA', 'dst', 'src')
+
 class Product {
-  private readonly given: Repeat<Local, 13>
+  private readonly given: ReturnType<typeof givenTo>
   /** Where a block begins, and its length: along n, k and m; then the column or row in it, and whether C holds earlier blocks of k. */
-  private readonly at: Repeat<Local, 9>
-  private readonly pointers: Repeat<Local, 9>
+  private readonly at: ReturnType<typeof counters>
+  private readonly pointers: ReturnType<typeof pointersOf>
   private readonly packsA: Local
   private readonly packsB: Local
 
@@ -125,9 +129,9 @@ class Product {
     private readonly widths: readonly number[],
     private readonly parts: Parts,
   ) {
-    this.given = f.parameters(13)
-    this.at = f.locals('i32', 9)
-    this.pointers = f.locals('i32', 9)
+    this.given = givenTo(f)
+    this.at = counters(f)
+    this.pointers = pointersOf(f)
     this.packsA = f.local('i32')
     this.packsB = f.local('i32')
   }
@@ -137,9 +141,9 @@ class Product {
     this.choosePacking()
     const { f } = this
     const i32 = address(f)
-    const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = this.given
-    const [jj, nb, kk, kb, ii, mb, j, , more] = this.at
-    const [aBlock, bBlock, cp, bp] = this.pointers
+    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
+    const { jj, nb, kk, kb, ii, mb, j, more } = this.at
+    const { aBlock, bBlock, cp, bp } = this.pointers
     const blocks = (at: Local, size: Local, total: Local, step: number, body: () => void): void => {
       f.forLoop(at, 0, total, step, () => {
         f.set(size, i32.min(i32.sub(total, at), step))
@@ -167,7 +171,7 @@ class Product {
     const { f, F } = this
     const i32 = address(f)
     const { matvec } = this.parts
-    const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = this.given
+    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
     f.ifThen(i32.eq(k, 0), () => {
       f.ifThen(i32.eq(acc, 0), () =>
         f.countDown(m, () => {
@@ -185,8 +189,8 @@ class Product {
     const { f } = this
     const i32 = address(f)
     const e = this.F.bytes
-    const [, , , m, n, k, , , acs, brs, bcs, scratch] = this.given
-    const panelsA = this.pointers[6]
+    const { m, n, k, acs, brs, bcs, scratch } = this.given
+    const { panelsA } = this.pointers
     const large = (rows: Local, times: Local) => i32.and(i32.atLeast(i32.mul(rows, k), 4097), i32.atLeast(times, 17))
     f.set(this.packsA, i32.and(i32.ne(acs, e), large(m, n)))
     f.set(this.packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m), i32.atLeast(brs, 256))))
@@ -197,9 +201,9 @@ class Product {
   private packB(): void {
     const { f, widths } = this
     const i32 = address(f)
-    const [, , , , , , , , , brs, bcs, scratch] = this.given
-    const [, nb, , kb, , , j] = this.at
-    const [, bBlock, , , , width, , dst, src] = this.pointers
+    const { brs, bcs, scratch } = this.given
+    const { nb, kb, j } = this.at
+    const { bBlock, width, dst, src } = this.pointers
     f.set(dst, scratch).set(src, bBlock).set(j, nb)
     f.block((done) =>
       f.loop((next) => {
@@ -217,9 +221,9 @@ class Product {
   private packA(): void {
     const { f } = this
     const i32 = address(f)
-    const [, , , , , , , ars, acs] = this.given
-    const [, , , kb, , mb, , i] = this.at
-    const [aBlock, , , , , , panelsA, dst, src] = this.pointers
+    const { ars, acs } = this.given
+    const { kb, mb, i } = this.at
+    const { aBlock, panelsA, dst, src } = this.pointers
     f.set(dst, panelsA).set(src, aBlock)
     f.forLoop(i, 0, mb, rowsPerTile, () => {
       f.ifThen(
@@ -235,9 +239,9 @@ class Product {
     const { f, packsA, packsB, widths } = this
     const i32 = address(f)
     const e = this.F.bytes
-    const [, , , , , , ldc, ars, acs, brs] = this.given
-    const [, , , kb, , mb, j, , more] = this.at
-    const [aBlock, , cp, bp, ldb, width, panelsA] = this.pointers
+    const { ldc, ars, acs, brs } = this.given
+    const { kb, mb, j, more } = this.at
+    const { aBlock, cp, bp, ldb, width, panelsA } = this.pointers
     f.loop((next) => {
       setWidth(f, width, j, widths)
       f.set(ldb, i32.choose(packsB, i32.mul(width, e), brs))
