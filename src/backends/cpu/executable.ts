@@ -5,7 +5,7 @@ import { raise } from '../../core/explain.js'
 import { allocate, type TypedArray, viewOf } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
-import { planBytes, ROOM } from '../plan/cache.js'
+import { HEAP, planBytes } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
@@ -103,7 +103,7 @@ export class CpuExecutable implements Executable {
     const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
     // A value stands for its node too.
     const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
-    this.bytes = ROOM * objects + 4 * words + constants.length + planBytes(of.plan)
+    this.bytes = HEAP * objects + 4 * words + constants.length + planBytes(of.plan)
   }
 
   private gone(): never {

@@ -45,8 +45,8 @@ export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Expl
   const place = (storage: number): string => {
     if (storage < 0) return `literal ${ir.consts[-1 - storage]!.number}`
     const i = inputOf.get(storage)
-    const { bytes, half } = plan.storages[storage] ?? { bytes: 0, half: false }
-    return i === undefined ? `b${storage} (${bytes} B${half ? ' of f16' : ''})` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
+    const { bytes, f16 } = plan.storages[storage] ?? { bytes: 0, f16: false }
+    return i === undefined ? `b${storage} (${bytes} B${f16 ? ' of f16' : ''})` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
   }
   const steps = plan.steps.map((s): Explanation['steps'][number] => {
     const k = plan.kernels[s.kernel]!

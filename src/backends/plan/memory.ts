@@ -5,11 +5,11 @@ import { ALL_PASSES, type Without } from './passes.js'
 import type { Step } from './step.js'
 
 /** A buffer before it has an address. */
-export interface Room {
+export interface BufferSpec {
   readonly bytes: number
   readonly dtype: DType
   /** Elements are stored as f16. */
-  readonly half?: boolean
+  readonly f16?: boolean
 }
 
 /** One buffer of a plan. Alive from step `first` to step `last` (-1: before the first; the number of steps: after the last). */
@@ -20,13 +20,13 @@ export interface Storage {
   /** Byte offset in its arena: that of f16, or the other. */
   readonly offset: number
   /** Elements are stored as f16. */
-  readonly half: boolean
+  readonly f16: boolean
 }
 
 export interface Memory {
   readonly storages: readonly Storage[]
   readonly arenaBytes: number
-  readonly halfBytes: number
+  readonly f16Bytes: number
   /** Largest sum of live bytes, and largest number of live buffers, at any step. */
   readonly peakBytes: number
   readonly peakBuffers: number
@@ -94,13 +94,13 @@ class FreeList {
 export const assignMemory = (
   steps: readonly Step[],
   kernels: readonly Kernel[],
-  rooms: readonly Room[],
+  buffers: readonly BufferSpec[],
   inputs: readonly number[],
   outputs: readonly number[],
   without: Without = ALL_PASSES,
 ): Memory => {
-  const n = rooms.length
-  const bytes = rooms.map((r) => r.bytes)
+  const n = buffers.length
+  const bytes = buffers.map((r) => r.bytes)
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
   for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
@@ -114,8 +114,8 @@ export const assignMemory = (
   })
   for (const o of outputs) if (o >= 0) last[o] = steps.length
   const offset = new Array<number>(n).fill(0)
-  const [words, halves] = [new FreeList(), new FreeList()]
-  const free = (i: number): FreeList => (rooms[i]!.half === true ? halves : words)
+  const [words, f16] = [new FreeList(), new FreeList()]
+  const free = (i: number): FreeList => (buffers[i]!.f16 === true ? f16 : words)
   const starts: number[][] = steps.map(() => [])
   const ends: number[][] = steps.map(() => [])
   for (let i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ export const assignMemory = (
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, rooms, reused)
+      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, buffers, reused)
       if (from >= 0) {
         reused.add(from)
         offset[i] = offset[from]!
@@ -155,15 +155,15 @@ export const assignMemory = (
     }
   })
   return {
-    storages: rooms.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, half: r.half === true })),
+    storages: buffers.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, f16: r.f16 === true })),
     arenaBytes: words.end,
-    halfBytes: halves.end,
+    f16Bytes: f16.end,
     peakBytes,
     peakBuffers,
   }
 }
 
-const sameRoom = (a: Room, b: Room): boolean => a.bytes === b.bytes && a.half === b.half
+const sameSize = (a: BufferSpec, b: BufferSpec): boolean => a.bytes === b.bytes && a.f16 === b.f16
 
 /** An input that dies in this loop and is read exactly as the new storage is written: the loop then works in place. */
 const reusable = (
@@ -171,7 +171,7 @@ const reusable = (
   kernel: Kernel,
   storage: number,
   ending: readonly number[],
-  rooms: readonly Room[],
+  buffers: readonly BufferSpec[],
   reused: ReadonlySet<number>,
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
@@ -179,7 +179,7 @@ const reusable = (
   if (mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined) return -1
   const out = mine[0]!
   for (const from of ending) {
-    if (reused.has(from) || !sameRoom(rooms[from]!, rooms[storage]!) || s.writes.some((o) => o.storage === from)) continue
+    if (reused.has(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
     const uses = s.reads.filter((o) => o.storage === from)
     if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
   }

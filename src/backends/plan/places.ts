@@ -5,7 +5,7 @@ import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
-import type { Room } from './memory.js'
+import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { baseOf } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
@@ -20,14 +20,14 @@ export interface Place {
 const contiguous = (shape: readonly number[], strides: readonly number[]): boolean =>
   stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
 
-/** Strides of literals: none, or nought along every axis. */
+/** Strides of literals: none, or 0 along every axis. */
 const NONE: readonly number[] = []
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
 const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
 
 export class Places {
   /** The storages, by number. */
-  readonly rooms: Room[] = []
+  readonly buffers: BufferSpec[] = []
   private readonly places: (Place | undefined)[]
   private readonly values: readonly Value[]
   /** Slot of each literal. */
@@ -39,11 +39,11 @@ export class Places {
   /** Which arguments of a concat are made where they belong. */
   private readonly parts = new Map<number, Set<number>>()
 
-  /** `rank` is each unit's place in the order: liveness before steps exist. */
+  /** `position` is each unit's place in the order: liveness before steps exist. */
   constructor(
     ir: Ir,
     private readonly fused: Fused,
-    private readonly rank: Int32Array,
+    private readonly position: Int32Array,
     readonly itemBytes: ItemBytes,
     readonly without: Without = ALL_PASSES,
   ) {
@@ -56,7 +56,7 @@ export class Places {
     this.lastRead = new Float64Array(this.values.length).fill(-1)
     for (const v of this.values) {
       if (fused.live[v.id] === 0 || fused.unitOf[v.id]! < 0) continue
-      const at = rank[fused.unitOf[v.id]!]!
+      const at = position[fused.unitOf[v.id]!]!
       for (const a of v.args) {
         const base = baseOf(this.values, a)
         if (at > this.lastRead[base]!) this.lastRead[base] = at
@@ -66,9 +66,9 @@ export class Places {
   }
 
   newStorage(size: number, dtype: DType): number {
-    this.rooms.push({ bytes: size * this.itemBytes[dtype], dtype })
+    this.buffers.push({ bytes: size * this.itemBytes[dtype], dtype })
     this.residents.push([])
-    return this.rooms.length - 1
+    return this.buffers.length - 1
   }
   /** The place of a value with a storage of its own, made when first asked for. */
   own(v: Value): Place {
@@ -186,9 +186,9 @@ export class Places {
     if (this.without.has('takeOver')) return false
     const base = this.values[baseOf(this.values, acc)]!
     if (base.kind === 'const' || base.constant || this.places[v.id] !== undefined) return false
-    const now = this.rank[unit]!
+    const now = this.position[unit]!
     if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return false
-    const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.rank[this.fused.unitOf[x]!]! >= now)
+    const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.position[this.fused.unitOf[x]!]! >= now)
     const place = this.placeOf(acc)
     if (others || this.returned(base.id) || !contiguous(v.shape, place.strides)) return false
     // Units come in order: what is dead now stays so.

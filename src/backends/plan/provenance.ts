@@ -35,7 +35,7 @@ export interface Claim {
 }
 
 /** Elements that checking a plan visits or holds, about: what decides whether it is done. */
-export const costOf = ({ steps, kernels, arenaBytes, halfBytes }: Plan): number =>
+export const costOf = ({ steps, kernels, arenaBytes, f16Bytes }: Plan): number =>
   steps.reduce(
     (n, s) => {
       const k = kernels[s.kernel]!
@@ -43,7 +43,7 @@ export const costOf = ({ steps, kernels, arenaBytes, halfBytes }: Plan): number 
       if (k.kind === 'gemm') return n + sizeOf(s.sizes)
       return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
     },
-    (arenaBytes + halfBytes) / 8,
+    (arenaBytes + f16Bytes) / 8,
   )
 
 /** Inside an element that begins before. */
@@ -108,7 +108,7 @@ class Arena {
 
 class Run {
   private readonly words: Arena
-  private readonly halves: Arena
+  private readonly f16: Arena
   private step = -1
   constructor(
     private readonly claim: Claim,
@@ -122,11 +122,11 @@ class Run {
     )
     const bools = [...claim.program.inputs, ...claim.program.captured].some((x) => itemBytes[x.dtype] === 1)
     this.words = new Arena(plan.arenaBytes, narrow || bools ? 1 : 4)
-    this.halves = new Arena(plan.halfBytes, 2)
+    this.f16 = new Arena(plan.f16Bytes, 2)
   }
 
-  private bytesOf(dtype: DType, half: boolean): number {
-    return half ? 2 : this.claim.itemBytes[dtype]
+  private bytesOf(dtype: DType, f16: boolean): number {
+    return f16 ? 2 : this.claim.itemBytes[dtype]
   }
   /** The arena and the address of an element, inside its storage. */
   private at(storage: number, byte: number, bytes: number): { readonly arena: Arena; readonly address: number } {
@@ -138,26 +138,26 @@ class Run {
       )
     if (!(s.first <= this.step && this.step <= s.last))
       fail('every access is to a live storage', `step ${this.step}: storage ${storage} lives ${s.first}..${s.last}`)
-    return { arena: s.half ? this.halves : this.words, address: s.offset + byte }
+    return { arena: s.f16 ? this.f16 : this.words, address: s.offset + byte }
   }
   private literal(storage: number): number {
     return literalSymbol(this.claim.ir.consts[-1 - storage]!.number)
   }
   private read(storage: number, byte: number, dtype: DType, point: number): number {
     if (storage < 0) return this.literal(storage)
-    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
     return arena.read(address, bytes, this.step, point, () => `step ${this.step} reads byte ${byte} of storage ${storage}`)
   }
   private write(storage: number, byte: number, dtype: DType, symbol: number, point: number): void {
     if (storage < 0) fail('no literal is written', `step ${this.step}`)
-    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
     arena.write(address, bytes, symbol, this.step, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
   }
   private array(o: { readonly storage: number; readonly offset: number }, shape: readonly number[], dtype: DType): Symbols {
-    const half = o.storage >= 0 && this.claim.plan.storages[o.storage]!.half
-    const item = this.bytesOf(dtype, half)
+    const f16 = o.storage >= 0 && this.claim.plan.storages[o.storage]!.f16
+    const item = this.bytesOf(dtype, f16)
     return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(o.storage, o.offset + i * item, dtype, -1)) }
   }
 
@@ -245,8 +245,8 @@ class Run {
     ys.forEach((y, r) => {
       const { storage, offset } = s.writes[r]!
       const { dtype } = k.results[r]!
-      const half = storage >= 0 && this.claim.plan.storages[storage]!.half
-      const item = this.bytesOf(dtype, half)
+      const f16 = storage >= 0 && this.claim.plan.storages[storage]!.f16
+      const item = this.bytesOf(dtype, f16)
       y.data.forEach((symbol, j) => {
         this.write(storage, offset + j * item, dtype, symbol, r === 0 && k.inPlace !== undefined ? j : -1)
       })
@@ -258,7 +258,7 @@ class Run {
     const { program, ir, plan } = this.claim
     const feed = (storage: number, size: number, dtype: DType, symbol: (j: number) => number): void => {
       if (storage < 0) return
-      const item = this.bytesOf(dtype, plan.storages[storage]!.half)
+      const item = this.bytesOf(dtype, plan.storages[storage]!.f16)
       for (let j = 0; j < size; j++) this.write(storage, j * item, dtype, symbol(j), -1)
     }
     program.inputs.forEach((x, i) => {

@@ -7,7 +7,7 @@ export interface Operand {
   readonly offset: number
   readonly strides: readonly number[]
   /** f32 elements stored as f16, of two bytes: offset and strides count those. */
-  readonly half?: true
+  readonly f16?: true
 }
 
 /**

@@ -5,7 +5,7 @@ import { raise } from '../../core/explain.js'
 import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
-import { type Stored, storedKey } from '../plan/halves.js'
+import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Operand, Step } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
@@ -34,7 +34,7 @@ export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; 
 
 /** All in 32 bits. */
 export const inWords: Stored = { inputs: new Set(), outputs: new Set() }
-const halvesOf = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
+const storedAsF16 = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
   if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
   return new Set(xs.flatMap((x, i) => (onADevice(x) && x.half === true ? [i] : [])))
 }
@@ -84,7 +84,7 @@ export class WebGpuExecutable implements AsyncExecutable {
 
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program } = this.of
-    const resident = await this.resident({ inputs: halvesOf(inputs), outputs: halvesOf(into) })
+    const resident = await this.resident({ inputs: storedAsF16(inputs), outputs: storedAsF16(into) })
     const { device } = resident
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))

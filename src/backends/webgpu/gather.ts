@@ -7,7 +7,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import { sizeOf } from '../../core/shape.js'
 import type { Operand } from '../plan/step.js'
 import { place, setWord, type Word, wordAt } from './dispatch.js'
-import { ofHalves, type WholeShader } from './kernel.js'
+import { acceptsF16, type WholeShader } from './kernel.js'
 import { addWords, ORDER, orderOf, perItem, RESOLVE } from './shader.js'
 
 export const iotaShader: WholeShader = (kernel, [out]) => {
@@ -60,7 +60,7 @@ export const LINE = `  let lo = line / after; let li = line % after;
 export const at = (rows: 'count' | 'n', row: string): string => `(block * ${rows} + ${row}) * wide + rest`
 
 const reading = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  ofHalves((kernel, [out, x, indices]) => {
+  acceptsF16((kernel, [out, x, indices]) => {
     const g = geometry(kernel)
     // Elements of the result in their own order: ((lo outer + a) count + i) wide + rest.
     return {
@@ -87,7 +87,7 @@ export const takeAlongShader: WholeShader = reading('takeAlongAxis', (k) =>
 )
 
 /** A binary search for each value. */
-export const searchShader = ofHalves((kernel, [out, sorted, values]) => {
+export const searchShader = acceptsF16((kernel, [out, sorted, values]) => {
   const { side, batchDims } = kernel.params as SearchParams
   const [s, v] = kernel.args
   const go = `${orderOf(s!.dtype, wordAt(sorted!, 'base + middle'))} ${side === 'left' ? '<' : '<='} v`
@@ -117,7 +117,7 @@ const windows = (
   move: (kernel: Parameters<WholeShader>[0], operands: readonly Operand[]) => string,
   order: (operands: readonly Word[]) => Record<'xp' | 'ip' | 'wp', Word>,
 ) =>
-  ofHalves((kernel, operands) => {
+  acceptsF16((kernel, operands) => {
     const { sizes, batchDims } = kernel.params as WindowParams
     const shape = kernel.args[0]!.shape
     const lengths = shape.slice(batchDims)

@@ -40,11 +40,11 @@ export interface Dispatches {
 export interface WholeShader {
   (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine): Dispatches
   /** Operands of f32 may be stored as f16. */
-  readonly halves?: true
+  readonly f16?: true
 }
 /** A shader that reads and writes its f32 operands as they are stored: by `floatAt` and `setFloat`, or as words by `wordAt` and `setWord`. */
-export const ofHalves = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
-  Object.assign((...given: Parameters<WholeShader>) => make(...given), { halves: true as const })
+export const acceptsF16 = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
+  Object.assign((...given: Parameters<WholeShader>) => make(...given), { f16: true as const })
 
 /** How WebGPU computes a primitive. `byMeaning` runs it on the CPU: its arguments are read back, its results written, and explain shows both. */
 export type WebGpuFacet = Facet<WgslScalar, WholeShader>

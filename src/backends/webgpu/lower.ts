@@ -25,10 +25,10 @@ export interface Lowered {
 }
 
 /** Does the kernel read and write f32 that is stored as f16? Shaders of whole primitives say so; the CPU does not. */
-export const takesHalves = (kernel: Kernel, facets: WebGpuFacets): boolean => {
+export const takesF16 = (kernel: Kernel, facets: WebGpuFacets): boolean => {
   if (kernel.kind !== 'opaque') return true
   const facet = facets.of(kernel.prim)
-  return facet.kind === 'whole' && facet.make.halves === true
+  return facet.kind === 'whole' && facet.make.f16 === true
 }
 
 /** Every step lowered; neighbouring dispatches share a segment. */

@@ -5,7 +5,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
-import { type Dispatches, type Machine, ofHalves, type WholeShader } from './kernel.js'
+import { acceptsF16, type Dispatches, type Machine, type WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
 import { BLOCK, collect } from './sums.js'
@@ -143,7 +143,7 @@ ${LINE}  let list = lo * count * after + li;
 }
 
 const adding = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  ofHalves((kernel, operands, machine) => {
+  acceptsF16((kernel, operands, machine) => {
     const g = geometry(kernel)
     const { dtype } = kernel.results[0]!
     if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
@@ -163,7 +163,7 @@ export const scatterAddAlongShader: WholeShader = adding('scatterAddAlong', (k) 
 )
 
 /** The last index of each place wins: found by an atomic maximum of positions (whole numbers, so that the order does not matter). */
-export const setAtShader = ofHalves((kernel, operands, machine) => {
+export const setAtShader = acceptsF16((kernel, operands, machine) => {
   const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, kernel.params as GatherParams)
   if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
   if (g.count <= SHORT || g.lines * g.columns >= machine.fill)
