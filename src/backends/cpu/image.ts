@@ -2,12 +2,11 @@
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import type { Step } from '../plan/step.js'
 import type { Installed } from './kernels.js'
 import { gemmWords, loopWords, opaqueWords, type Word } from './records.js'
-
-export const aligned = (n: number, to = 64): number => Math.ceil(n / to) * to
 
 /** Steps between two JavaScript kernels run as one call into WebAssembly. */
 export type Segment =

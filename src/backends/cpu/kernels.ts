@@ -38,7 +38,7 @@ interface Held extends Installed {
   live: number
 }
 /** What needs a kernel. */
-export type Holder = 'cached' | 'live'
+type Holder = 'cached' | 'live'
 
 const noScratch = (): number => 0
 

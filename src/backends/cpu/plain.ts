@@ -2,8 +2,9 @@
 import { itemBytes } from '../../core/aval.js'
 import { type TypedArray, viewOf } from '../../core/ndarray.js'
 import { scalarOf } from '../../core/primitive.js'
+import { sizeOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
+import { type Body, type Fold, type GemmKernel, identityOf, type LoopKernel } from '../plan/kernel.js'
 import { addressAt, gemmRecord, loopRecord } from './records.js'
 
 /** Typed arrays of each dtype over a whole memory. */
@@ -20,9 +21,6 @@ export class Views {
   }
 }
 
-const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
-const identityOf = (op: Fold, dtype: DType): number =>
-  dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op]
 /** Math.max and Math.min keep NaN. */
 const folds: Readonly<Record<Fold, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,
@@ -34,7 +32,7 @@ const foldOf = (op: Fold, dtype: DType): ((a: number, b: number) => number) => (
 const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 /** One point of a body: reads values 0..inputs-1, writes the others. */
-export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
+const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   const n = body.inputs.length
   const steps = body.ops.map((o, i) => ({ f: scalarOf(o.prim, o.params, o.dtype), args: o.args, to: n + i, dtype: o.dtype }))
   return (values) => {
@@ -59,7 +57,7 @@ export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): v
   const ni = body.inputs.length
   const word = loopRecord(rank, ni + outputs.length)
   const sizes = Array.from({ length: rank }, (_, a) => record[word.size(a)]!)
-  const total = sizes.reduce((a, b) => a * b, 1)
+  const total = sizeOf(sizes)
   const dtypes: DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
   const data = dtypes.map((d) => views.get(d))
   const start = dtypes.map((d, k) => addressAt(record, word.address(k)) / itemBytes[d])
@@ -70,7 +68,7 @@ export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): v
     // Every kept index once: its starting value.
     const table = totals[k]!
     const kept = Array.from({ length: rank }, (_, a) => (o.fold!.axes[a] ? 1 : sizes[a]!))
-    const count = kept.reduce((a, b) => a * b, 1)
+    const count = sizeOf(kept)
     for (let i = 0; i < count; i++) {
       let rest = i
       let at = start[ni + k]!

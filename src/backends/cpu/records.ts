@@ -80,7 +80,7 @@ export const loopWords = ({ sizes, reads, writes }: Work): readonly Word[] => {
 }
 
 /** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch. */
-export interface OpaqueRecord {
+interface OpaqueRecord {
   readonly result: (i: number) => number
   readonly argument: (i: number) => number
 }

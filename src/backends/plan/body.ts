@@ -28,7 +28,7 @@ export const spreadStrides = (view: View, shape: readonly number[], to: readonly
 
 /** A map program as a body: its inputs first, then its literals, as ir.ts passes them. */
 const bodies = new WeakMap<Program, Body>()
-export const bodyOfProgram = (p: Program): Body => {
+const bodyOfProgram = (p: Program): Body => {
   const known = bodies.get(p)
   if (known !== undefined) return known
   const { nodes, index } = linearize(p.outputs)
@@ -146,8 +146,9 @@ export const makeLoop = (
 }
 /** Operands that do not move (most are literals) share their strides. */
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
+export const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
 const byteStrides = (strides: readonly number[], item: number): readonly number[] =>
-  (strides.every((s) => s === 0) ? still[strides.length] : undefined) ?? strides.map((s) => s * item)
+  strides.every((s) => s === 0) ? stillStrides(strides.length) : strides.map((s) => s * item)
 
 /** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {

@@ -19,6 +19,13 @@ export interface Body {
 /** Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. */
 export type Access = 'unit' | 'zero' | 'any'
 export type Fold = 'sum' | 'prod' | 'max' | 'min'
+/** What a fold of nothing is. */
+export const identityOf = (op: Fold, dtype: DType): number => {
+  if (op === 'sum' || op === 'prod') return op === 'sum' ? 0 : 1
+  if (dtype === 'bool') return op === 'max' ? 0 : 1
+  if (dtype === 'i32') return op === 'max' ? -(2 ** 31) : 2 ** 31 - 1
+  return op === 'max' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+}
 
 export interface LoopOutput {
   readonly dtype: DType

@@ -34,7 +34,8 @@ export interface Memory {
 
 /** Storages begin at multiples of so many bytes. */
 export const ALIGN = 64
-const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN
+/** n rounded up to a multiple. */
+export const aligned = (n: number, to: number = ALIGN): number => Math.ceil(n / to) * to
 
 /** Free blocks by offset; best fit, neighbours merged. */
 class FreeList {

@@ -2,7 +2,7 @@
 import type { SliceParams } from '../../core/ops/layout.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import { type Draft, spreadStrides } from './body.js'
+import { type Draft, spreadStrides, stillStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
@@ -19,11 +19,6 @@ export interface Place {
 
 const contiguous = (shape: readonly number[], strides: readonly number[]): boolean =>
   stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
-
-/** Strides of literals: none, or 0 along every axis. */
-const NONE: readonly number[] = []
-const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
-const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
 
 export class Places {
   /** The storages, by number. */
@@ -90,7 +85,7 @@ export class Places {
   placeOf(id: number): Place {
     const v = this.values[id]!
     if (v.view === undefined) {
-      if (v.kind === 'const') return { storage: -1 - this.slots[id]!, offset: 0, strides: NONE }
+      if (v.kind === 'const') return { storage: -1 - this.slots[id]!, offset: 0, strides: stillStrides(0) }
       return this.own(v)
     }
     const base = this.values[v.view.base]!

@@ -37,7 +37,6 @@ const best = (
   const parts = Math.max(1, wanted)
   const found = parts === 1 ? undefined : { score: scratch(taken), position: scratch(taken + lines * parts) }
   const dispatches = perItem({
-    label: 'arg',
     items: lines * parts,
     words: { size, after, parts, op: found?.position ?? out, ...s.words, ...(found && { np: found.score }) },
     functions: s.functions,

@@ -3,9 +3,10 @@ import type { DeviceArray, PlaceOptions } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { NDArray, TypedArray } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
+import { aligned } from '../plan/memory.js'
 import { needF16 } from './device.js'
 import type { Device } from './memory.js'
-import { aligned, fromDevice, fromF16, toDevice, toF16 } from './words.js'
+import { fromDevice, fromF16, toDevice, toF16 } from './words.js'
 
 export class WebGpuArray implements DeviceArray {
   readonly backend = 'webgpu'

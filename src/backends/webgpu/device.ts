@@ -3,7 +3,7 @@ import { raise } from '../../core/explain.js'
 import type { WebGpuKernelTable } from './kernel.js'
 
 /** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */
-export interface DeviceLike {
+interface DeviceLike {
   readonly features: { has(name: string): boolean }
   readonly limits: object
   readonly queue: object

@@ -18,8 +18,6 @@ export interface Dispatch {
   readonly words: readonly Word[]
   /** Workgroups in all; folded into two dimensions where they pass 65,535. */
   readonly groups: number
-  /** What it computes, for people. */
-  readonly label: string
 }
 
 /** How a shader sees the memory's words. */

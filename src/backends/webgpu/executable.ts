@@ -7,11 +7,12 @@ import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
 import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
 import type { Operand, Step } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
-import { aligned, fromDevice, toDevice } from './words.js'
+import { fromDevice, toDevice } from './words.js'
 
 /** What a call has asked of the device, and how its answer is read. */
 interface Submitted {

@@ -4,7 +4,7 @@ import type { Operand, Work } from '../plan/step.js'
 import { layout } from '../record.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
-import { loopDispatches } from './loop.js'
+import { sumOfParts } from './loop.js'
 import { BLOCK, totalsOf } from './sums.js'
 
 /** C, A and B. */
@@ -270,35 +270,19 @@ export const gemmDispatches = (kernel: GemmKernel, { sizes, reads, writes }: Wor
           wgsl: form.text([c, a, b], kernel.accumulate, chunk),
           words: words(shape, [1, k], form, tiles, operands, kernel.accumulate),
           groups,
-          label: 'gemm',
         },
       ],
       scratchBytes: 0,
     }
   const partial: Operand = { storage: SCRATCH, offset: 0, strides: [4 * m * n, 4 * n, 4] }
   const size = 4 * batch * m * n
-  const sum = loopDispatches(
-    {
-      kind: 'loop',
-      rank: 4,
-      body: { inputs: ['f32'], ops: [], results: [0] },
-      inputs: ['unit'],
-      outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate: kernel.accumulate, axes: [true, false, false, false] } }],
-    },
-    {
-      sizes: [parts, batch, m, n],
-      reads: [{ storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] }],
-      writes: [{ ...c, strides: [0, ...c.strides] }],
-    },
-    { ...machine, lanes: 1, fill: 1 },
-  )
+  const sum = sumOfParts(parts, [batch, m, n], c, kernel.accumulate, { ...machine, lanes: 1 })
   return {
     dispatches: [
       {
         wgsl: form.text([partial, a, b], false, chunk),
         words: words(shape, [parts, chunk], form, tiles, [partial, a, b], false),
         groups,
-        label: 'gemm',
       },
       ...sum.dispatches,
     ],

@@ -1,5 +1,5 @@
 /** The forms of WebGPU's kernels: an expression of one element, and whole primitives as dispatches. */
-import type { Facet, FacetTable, KernelTable } from '../../core/facets.js'
+import type { FacetTable, KernelTable } from '../../core/facets.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Operand } from '../plan/step.js'
@@ -46,8 +46,6 @@ export interface WholeShader {
 export const acceptsF16 = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
   Object.assign((...given: Parameters<WholeShader>) => make(...given), { f16: true as const })
 
-/** How WebGPU computes a primitive. `byMeaning` runs it on the CPU: its arguments are read back, its results written, and explain shows both. */
-export type WebGpuFacet = Facet<WgslScalar, WholeShader>
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */
 export type WebGpuTable<F> = FacetTable<F, WgslScalar, WholeShader>
 /** Facets by primitive. */

@@ -1,19 +1,9 @@
 /** The record of a loop: counts, axis lengths, operands, and what its folds begin with. */
 import type { DType } from '../../core/types/dtype.js'
-import type { Fold, LoopKernel } from '../plan/kernel.js'
+import { identityOf, type LoopKernel } from '../plan/kernel.js'
 import type { Operand, Work } from '../plan/step.js'
 import { layout } from '../record.js'
 import { bits, itemOf, place, SCRATCH, signed, type Word, word } from './dispatch.js'
-
-const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
-const identityBits = (op: Fold, dtype: DType): number =>
-  dtype === 'f32' || op === 'sum' || op === 'prod'
-    ? bits(identities[op], dtype)
-    : dtype === 'bool'
-      ? Number(op === 'min')
-      : op === 'max'
-        ? -2147483648
-        : 2147483647
 
 /** A number of a dtype whose bits are a word of the record. */
 const numberAt = (dtype: DType, k: number): string =>
@@ -48,7 +38,7 @@ export class LoopRecord {
       else words.push(place(o), ...o.strides.map((s) => s / itemOf(o)))
       return at
     })
-    this.identities = kernel.outputs.map((o) => (o.fold === undefined ? -1 : words.push(identityBits(o.fold.op, o.dtype)) - 1))
+    this.identities = kernel.outputs.map((o) => (o.fold === undefined ? -1 : words.push(bits(identityOf(o.fold.op, o.dtype), o.dtype)) - 1))
     this.zeros = words.length
     if (zeros) words.push(...new Array<number>(ZEROS).fill(0))
     this.scratchAt = words.length

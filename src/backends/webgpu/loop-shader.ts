@@ -112,7 +112,6 @@ class LoopShader {
       }),
       words: record.words,
       groups: Math.ceil(invocations / width),
-      label: 'loop',
     }
   }
   private usesSubgroups(): boolean {

@@ -1,7 +1,7 @@
 /** Loops of a plan as dispatches: one invocation per point, or folds by invocation, by workgroup, or in two passes. */
-import { sizeOf } from '../../core/shape.js'
+import { sizeOf, stridesOf } from '../../core/shape.js'
 import type { Body, LoopKernel, LoopOutput } from '../plan/kernel.js'
-import type { Work } from '../plan/step.js'
+import type { Operand, Work } from '../plan/step.js'
 import { type Dispatch, SCRATCH } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
 import { loopShader } from './loop-shader.js'
@@ -36,6 +36,26 @@ const prune = (body: Body, outputs: readonly number[]): Part => {
     inputs,
     outputs,
   }
+}
+
+/** Adds up the parts that lie in scratch, one after the other: f32 [parts, ...sizes], into `target` of these sizes. */
+export const sumOfParts = (parts: number, sizes: readonly number[], target: Operand, accumulate: boolean, machine: Machine): Dispatches => {
+  const all = [parts, ...sizes]
+  return loopDispatches(
+    {
+      kind: 'loop',
+      rank: all.length,
+      body: { inputs: ['f32'], ops: [], results: [0] },
+      inputs: ['unit'],
+      outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate, axes: all.map((_, a) => a === 0) } }],
+    },
+    {
+      sizes: all,
+      reads: [{ storage: SCRATCH, offset: 0, strides: stridesOf(all).map((s) => 4 * s) }],
+      writes: [{ ...target, strides: [0, ...target.strides] }],
+    },
+    { ...machine, fill: 1 },
+  )
 }
 
 /** Dispatches of a loop step: one for each set of folded axes; outputs that are not folded come with the last. */

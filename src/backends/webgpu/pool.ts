@@ -81,7 +81,6 @@ ${names}`
 
 /** One pass over the results: `body` is run once for each, at column j; `y` is its place. */
 const dispatched = (
-  label: string,
   type: 'f32' | 'u32',
   [o, operands, machine]: readonly [Pool, readonly Operand[], Machine],
   size: readonly [number, number],
@@ -96,7 +95,7 @@ const dispatched = (
 ${body}  }
 `
   const wgsl = shader({ width: WIDTH, words: words.length, view: type, body: text, declared: functions })
-  return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH), label }], scratchBytes: 0 }
+  return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH) }], scratchBytes: 0 }
 }
 
 /** `f` at every position of the window of (i, j) that lies in the plane, row by row: `at` is the position in the plane. */
@@ -129,7 +128,7 @@ export const maxPool: WholeShader = (k, operands, machine) => {
   var high = order(b);
 ${eachPosition(p, (at) => `let e = ${at}; let a = ${wordAt(x!, 'base + e')}; let o = order(a); if (o > high) { b = a; high = o; best = e; }`)}  ${setWord(y!, `${place(0)} + y`, 'b')}
   m[${place(1)} + y] = u32(${padded(p) ? 'select(0, best, H * W > 0)' : 'best'});\n`
-  return dispatched('maxPool', 'u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
+  return dispatched('u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
 }
 
 /** Means of windows, over the positions in the plane or over the whole window. */
@@ -139,7 +138,7 @@ export const avgPool: WholeShader = (k, operands, machine) => {
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * H * W;
 ${summed(p.window[0]! * p.window[1]!, (add) => eachPosition(p, (at) => add(floatAt(x!, `base + ${at}`))))}  ${setFloat(y!, `${place(0)} + y`, `s / ${countOf(p)}`)}\n`
-  return dispatched('avgPool', 'f32', [o, operands, machine], [o.oh, o.ow], body)
+  return dispatched('f32', [o, operands, machine], [o.oh, o.ow], body)
 }
 
 /** How many positions the window at r0, c0 divides by. */
@@ -175,7 +174,7 @@ ${summed(overlaps(p), (add) =>
     (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { ${add(`bitcast<f32>(${wordAt(yBar!, `${place(1)} + e`)})`)} }`,
   ),
 )}  ${setWord(xBar!, `${place(0)} + y`, 'bitcast<u32>(s)')}\n`
-  return dispatched('unpool', 'u32', [o, operands, machine], [o.h, o.w], body)
+  return dispatched('u32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** Cotangents of means, each spread over its window. */
@@ -187,7 +186,7 @@ export const avgPoolInput: WholeShader = (k, operands, machine) => {
 ${summed(overlaps(p), (add) =>
   eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; ${add(`${floatAt(yBar!, `base + ${at}`)} / ${countOf(p)}`)}`),
 )}  ${setFloat(xBar!, `${place(0)} + y`, 's')}\n`
-  return dispatched('avgPoolInput', 'f32', [o, operands, machine], [o.h, o.w], body)
+  return dispatched('f32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** The elements of each plane at the places `index`. */
@@ -195,5 +194,5 @@ export const poolGather: WholeShader = (k, operands, machine) => {
   const [y, x] = operands
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, k.params as PoolParams)
   const body = `  ${setWord(y!, `${place(0)} + y`, wordAt(x!, `${place(1)} + q * H * W + i32(m[${place(2)} + y])`))}\n`
-  return dispatched('poolGather', 'u32', [o, operands, machine], [o.oh, o.ow], body)
+  return dispatched('u32', [o, operands, machine], [o.oh, o.ow], body)
 }

@@ -2,12 +2,12 @@
 import { raise } from '../../core/explain.js'
 import type { Program } from '../../core/program.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { bits, type Dispatch, SCRATCH, type Word } from './dispatch.js'
 import type { Lowered } from './lower.js'
 import type { Device } from './memory.js'
-import { aligned } from './words.js'
 
 interface Bound {
   readonly pipeline: GPUComputePipeline
@@ -20,7 +20,7 @@ export type Ready =
   | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
 
 /** The memory of a program's calls; that of f16 where it has any. */
-export interface Arenas {
+interface Arenas {
   readonly words: GPUBuffer
   readonly f16: GPUBuffer | undefined
 }

@@ -72,7 +72,6 @@ ${elements('b0', 'b1', first, last)}  ${kind.block.end}
   const put = to === undefined ? kind.carry.map((w, i) => `m[p${i} + e] = ${w};`).join(' ') : setWord(to, 'op + e', kind.value)
   const apply = (carries: readonly Word[]): readonly Dispatch[] =>
     perItem({
-      label: 'scan',
       items: many,
       words: { ...words, ...(to !== undefined && { op: place(to) }), ...Object.fromEntries(carries.map((w, i) => [`c${i}`, w])) },
       functions: kind.functions,
@@ -86,7 +85,6 @@ ${elements('b0', 'b1', first, last)}  ${kind.block.end}
   const totals = [...(beside?.words ?? []), ...kind.carry]
   const at = totals.map((_, i) => scratch(s.taken + i * many))
   const first = perItem({
-    label: 'scan totals',
     items: many,
     words: { ...words, ...Object.fromEntries(at.map((w, i) => [`o${i}`, w])) },
     functions: kind.functions,

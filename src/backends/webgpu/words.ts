@@ -1,9 +1,7 @@
 /** Elements as the device holds them: words of 32 bits. bool is widened. */
 import type { TypedArray } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
-
-/** n rounded up to a multiple. */
-export const aligned = (n: number, to: number): number => Math.ceil(n / to) * to
+import { aligned } from '../plan/memory.js'
 
 export const toDevice = (data: TypedArray, dtype: DType): Float32Array<ArrayBuffer> =>
   (dtype === 'bool' ? Uint32Array.from(data) : data) as Float32Array<ArrayBuffer>

@@ -5,6 +5,7 @@
  * over at most 256 vectors, then added to totals in f64, which become dK after the last image.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { type ConvOptions, rowTaps, stageInput } from './conv.js'
 import { type ConvShape, convOutput, simplifyConv } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, stagingBytes } from './conv-stage.js'
@@ -19,7 +20,7 @@ const tall = 2
 const blockVectors = 256
 
 const totalsBytes = ({ outChannels, channels, groups, kernel }: ConvShape): number =>
-  (outChannels * (channels / groups) * kernel[0] * kernel[1] * 8 + 15) & ~15
+  aligned(outChannels * (channels / groups) * kernel[0] * kernel[1] * 8, 16)
 
 /** A shifted row of x: where it starts, and the place of its total. */
 interface Stream {

@@ -3,6 +3,7 @@
  * the convolution loops read contiguous vectors and need no edge cases.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { type FunctionBuilder, type Local, OP } from './encoder.js'
 import type { Float } from './float.js'
 import { loadPartial, storePartial } from './gemm-pack.js'
@@ -39,7 +40,7 @@ export function staging(
 }
 
 /** Scratch for `planes` planes, with room for vectors that reach past the end. */
-export const stagingBytes = (s: Staging, planes: number): number => (s.copied ? ((planes * s.planeBytes + 15) & ~15) + 16 : 0)
+export const stagingBytes = (s: Staging, planes: number): number => (s.copied ? aligned(planes * s.planeBytes, 16) + 16 : 0)
 
 /** Repeats a body a known number of times: nothing, inline or a loop. */
 export function repeat(f: FunctionBuilder, count: number, body: () => void): void {

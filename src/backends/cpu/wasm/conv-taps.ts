@@ -17,7 +17,7 @@ interface Axis {
   readonly weight: number
 }
 
-export interface TapLoop {
+interface TapLoop {
   readonly channels: { readonly count: number; readonly weight: number; readonly output: number }
   readonly ys: { readonly count: number; readonly input: number; readonly output: number }
   /** Input pixels are neighbours; output pixels lie `output` bytes apart. */

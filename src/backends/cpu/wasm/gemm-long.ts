@@ -5,6 +5,7 @@
  * 10^-4; parts of 4096 keep the error where it is for short axes, and their sums cost nothing beside the products.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { type FuncRef, type Local, type Module, OP } from './encoder.js'
 import { address } from './float.js'
 
@@ -14,10 +15,9 @@ const rowsAtOnce = 512
 const columnsAtOnce = 1024
 
 const totalsOf = (m: number, n: number): number => Math.min(m, rowsAtOnce) * Math.min(n, columnsAtOnce)
-const align16 = (bytes: number): number => (bytes + 15) & ~15
 
 /** Bytes of totals and of one part; what the product of a part needs comes on top, for the sizes that `part` gives. */
-export const longScratchBytes = (m: number, n: number): number => align16(12 * totalsOf(m, n))
+export const longScratchBytes = (m: number, n: number): number => aligned(12 * totalsOf(m, n), 16)
 export const partSizes = (m: number, n: number): readonly [m: number, n: number, k: number] => [
   Math.min(m, rowsAtOnce),
   Math.min(n, columnsAtOnce),

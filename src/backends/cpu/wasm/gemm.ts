@@ -8,6 +8,7 @@
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
 import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
@@ -16,7 +17,7 @@ import { emitPack, emitPackNarrow } from './gemm-pack.js'
 import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
 
-export interface GemmOptions {
+interface GemmOptions {
   readonly type: FloatName
   /** Use relaxed multiply-add; needs relaxed SIMD. */
   readonly madd: boolean
@@ -30,17 +31,15 @@ const blockK = 256
 const blockM = 128
 const blockN = 1024
 
-const align16 = (bytes: number): number => (bytes + 15) & ~15
-
 /** Bytes of scratch that an m x k by k x n product may use, whatever its strides. */
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
   const { bytes } = floats[type]
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
-  if (m === 1 || n === 1) return align16(k * bytes)
+  if (m === 1 || n === 1) return aligned(k * bytes, 16)
   const kb = Math.min(k, blockK)
   const rows = Math.ceil(Math.min(m, blockM) / rowsPerTile) * rowsPerTile
-  return align16(kb * Math.min(n, blockN) * bytes) + align16(kb * rows * bytes)
+  return aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * rows * bytes, 16)
 }
 
 // The product itself is shared by the accumulating and the plain kernel of one module.
