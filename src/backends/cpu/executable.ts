@@ -12,6 +12,7 @@ import type { Arena } from './arena.js'
 import { type Image, layOut, type Segment, segmentsOf } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
+import { stepEntry } from './records.js'
 
 /** Up to this length a loop is quicker than the call of `set`. */
 const SHORT = 32
@@ -195,7 +196,7 @@ export class CpuExecutable implements Executable {
     const { segments, image } = of
     for (let i = 0; i < segments.length; i++) {
       const s = segments[i]!
-      if (s.kind === 'wasm') arena.run(base + 4 * image.stepTable + 8 * s.start, s.count)
+      if (s.kind === 'wasm') arena.run(base + 4 * (image.stepTable + stepEntry.words * s.start), s.count)
       else {
         this.runJs(of, s.step)
         // A kernel may have run compiled functions, even this very one, further up in the memory.

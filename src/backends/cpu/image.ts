@@ -6,7 +6,7 @@ import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import type { Step } from '../plan/step.js'
 import type { Installed } from './kernels.js'
-import { gemmWords, loopWords, opaqueWords, type Word } from './records.js'
+import { gemmWords, loopWords, opaqueWords, stepEntry, type Word } from './records.js'
 
 /** Steps between two JavaScript kernels run as one call into WebAssembly. */
 export type Segment =
@@ -72,9 +72,8 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   align()
   const stepTable = words.length
   plan.steps.forEach((s, i) => {
-    words.push(installed[s.kernel]!.index)
-    relocations.push(words.length)
-    words.push(4 * recordOf[i]!)
+    relocations.push(words.length + stepEntry.at.record)
+    for (const w of stepEntry.of({ kernel: installed[s.kernel]!.index, record: 4 * recordOf[i]! })) words.push(w)
   })
   const constants = aligned(4 * words.length)
   const arena = aligned(constants + 8 * ir.consts.length)

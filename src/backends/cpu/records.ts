@@ -8,6 +8,9 @@ import { layout } from '../record.js'
 /** A word before memory is laid out: a number, or the address of an operand or of the scratch. */
 export type Word = number | Operand | 'scratch'
 
+/** An entry of the step table: the kernel's place in the table of functions, and the address of its record. */
+export const stepEntry = /*#__PURE__*/ layout('kernel', 'record')
+
 /** C = A B. C has unit column stride. */
 export const gemmRecord = /*#__PURE__*/ layout(
   'c',

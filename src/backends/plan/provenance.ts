@@ -7,9 +7,10 @@ import type { Identities } from '../../core/identity.js'
 import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
+import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
 import type { Plan } from './plan.js'
-import type { Operand, Step } from './step.js'
+import { argumentsOf, type Operand, type Step } from './step.js'
 import {
   capturedSymbol,
   foldOf,
@@ -155,10 +156,14 @@ class Run {
     const { arena, address } = this.at(storage, byte, bytes)
     arena.write(address, bytes, symbol, this.step, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
   }
-  private array(o: { readonly storage: number; readonly offset: number }, shape: readonly number[], dtype: DType): Symbols {
-    const f16 = o.storage >= 0 && this.claim.plan.storages[o.storage]!.f16
+  /** The elements of an array; `pointwise`: each is read by the point of its own number, which may overwrite it. */
+  private array({ storage, offset }: Start, shape: readonly number[], dtype: DType, pointwise = false): Symbols {
+    const f16 = storage >= 0 && this.claim.plan.storages[storage]!.f16
     const item = this.bytesOf(dtype, f16)
-    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(o.storage, o.offset + i * item, dtype, -1)) }
+    return {
+      shape,
+      data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(storage, offset + i * item, dtype, pointwise ? i : -1)),
+    }
   }
 
   private loop(k: LoopKernel, s: Step): void {
@@ -231,16 +236,8 @@ class Run {
   }
 
   private opaque(k: OpaqueKernel, s: Step): void {
-    let next = 0
-    const args = k.args.map((a, i) => {
-      if (i !== k.inPlace) return this.array(s.reads[next++]!, a.shape, a.dtype)
-      const { storage, offset } = s.writes[0]!
-      const item = this.bytesOf(a.dtype, false)
-      return {
-        shape: a.shape,
-        data: Float64Array.from({ length: sizeOf(a.shape) }, (_, j) => this.read(storage, offset + j * item, a.dtype, j)),
-      }
-    })
+    const given = argumentsOf(k, s)
+    const args = k.args.map((a, i) => this.array(given[i]!, a.shape, a.dtype, i === k.inPlace))
     const ys = meaningOf(k.prim, k.params, args, k.results, this.ids)
     ys.forEach((y, r) => {
       const { storage, offset } = s.writes[r]!

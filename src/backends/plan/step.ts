@@ -1,4 +1,5 @@
 /** Steps as data: which kernel runs at which sizes, and where its operands lie. */
+import type { OpaqueKernel } from './kernel.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
 export interface Operand {
@@ -27,3 +28,9 @@ export interface Step {
 }
 /** What a kernel is run on. */
 export type Work = Pick<Step, 'sizes' | 'reads' | 'writes'>
+
+/** Where the arguments of an opaque step lie: an accumulator is its first result. */
+export const argumentsOf = ({ inPlace, args }: OpaqueKernel, { reads, writes }: Work): readonly Operand[] => {
+  let next = 0
+  return args.map((_, i) => (i === inPlace ? writes[0]! : reads[next++]!))
+}

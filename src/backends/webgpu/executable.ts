@@ -8,7 +8,7 @@ import { sizeOf } from '../../core/shape.js'
 import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
-import type { Operand, Step } from '../plan/step.js'
+import { argumentsOf, type Operand } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
@@ -19,12 +19,6 @@ interface Submitted {
   readonly read: Reader | undefined
   readonly invalid: Promise<GPUError | null>
   readonly memory: Promise<GPUError | null>
-}
-
-/** Where the arguments of an opaque step lie: an accumulator is its first result. */
-const argumentsOf = ({ inPlace, args }: OpaqueKernel, { reads, writes }: Step): readonly Operand[] => {
-  let next = 0
-  return args.map((_, i) => (i === inPlace ? writes[0]! : reads[next++]!))
 }
 
 /** Bytes that a step on the CPU reads back, and those that it writes. */
