@@ -19,10 +19,10 @@ export type ArgKind = 'float' | 'int'
 /**
  * How planners and regions may treat a primitive. They read this trait, never a name.
  * `elementwise`: one scalar function at every index, broadcasting its arguments; with `programs`, their first is that function;
- * `reduce`: an associative fold over `params.axes`; `layout`: every result element is a copy of an argument's element or of a fill;
+ * `layout`: every result element is a copy of an argument's element or of a fill;
  * `opaque`: anything else.
  */
-export type OpClass = 'elementwise' | 'reduce' | 'layout' | 'opaque'
+export type OpClass = 'elementwise' | 'layout' | 'opaque'
 
 /** One call that tests and the checker make of a primitive: arguments drawn from domains, with these parameters. */
 export interface Sample<P = unknown> {

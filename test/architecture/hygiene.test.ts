@@ -1,10 +1,10 @@
-// What src never has: a stray `any`, a silenced compiler, code from strings; and what no file of the repository names: a machine.
+// What src never has: a stray `any`, a silenced compiler, code from strings, long files and functions; and what no file of the repository names: a machine.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { places, root, type Source, sourcesUnder } from './sources.js'
+import { functionsOver, places, root, type Source, sourcesUnder } from './sources.js'
 
 /** The one file of src that may write `any`: the type of a primitive whose parameters are of any kind (a variance that `unknown` cannot say). */
 const anyAllowed = ['src/core/primitive.ts']
@@ -19,8 +19,29 @@ const runsText = (node: ts.Node): boolean =>
 const silenced = (source: Source): readonly string[] =>
   source.text.split('\n').flatMap((line, i) => (/@ts-(ignore|nocheck|expect-error)/.test(line) ? [`${source.path}:${i + 1}`] : []))
 
+/** Most lines of a file, and of a function's body. */
+const FILE = 400
+const FUNCTION = 80
+/** Functions that are still to be split: a name goes when its function is short. */
+const longAllowed = [
+  'src/backends/plan/ir.ts buildIr',
+  'src/core/compile-async.ts compileAsync',
+  'src/core/targets.ts readTargets',
+  'src/modes/operators.ts makeOperators',
+  'src/modes/reverse.ts pullAt',
+]
+const linesOf = (text: string): number => text.replace(/\n$/, '').split('\n').length
+
 describe('src', () => {
   const sources = sourcesUnder('src')
+
+  it(`has no file of more than ${FILE} lines`, () => {
+    expect(sources.filter(({ text }) => linesOf(text) > FILE).map(({ path }) => path)).toEqual([])
+  })
+
+  it(`has no function of more than ${FUNCTION} lines without a reason in a comment \`// long:\` above it, but for those still to be split`, () => {
+    expect(sources.flatMap((source) => functionsOver(source, FUNCTION))).toEqual(longAllowed)
+  })
 
   it('writes `any` in at most one file', () => {
     expect(anyAllowed.length).toBe(1)
@@ -48,6 +69,23 @@ describe('the hygiene checks', () => {
 
   it('see code from text', () => {
     expect(places(at('new Function("return 1")\neval("1")\nmyEval("1")'), runsText)).toEqual(['a.ts:1', 'a.ts:2'])
+  })
+
+  it('see long functions, by the lines of their bodies, and the reason above one', () => {
+    const body = '{\n  f()\n  f()\n}'
+    const text = [`function a() ${body}`, `const b = () => ${body}`, `// long: a table\nexport const c = (x: number) => ${body}`].join('\n')
+    expect(functionsOver(at(text), 3)).toEqual(['a.ts a', 'a.ts b'])
+    expect(functionsOver(at(text), 4)).toEqual([])
+    const inside = `class D {\n  /** Documented. */\n  // long: one switch\n  e() ${body}\n  get g() ${body}\n}\ncall(() => ${body})`
+    expect(functionsOver(at(inside), 3)).toEqual(['a.ts g', 'a.ts 13'])
+    expect(functionsOver(at(`// long:\nfunction h() ${body}`), 3)).toEqual(['a.ts h'])
+    expect(
+      functionsOver(at(`// long: an expression counts too\nconst i = () => [\n  1,\n  2,\n]\nconst j = () => [\n  1,\n  2,\n]`), 3),
+    ).toEqual(['a.ts j'])
+  })
+
+  it('count the lines of files', () => {
+    expect([linesOf('a\nb\n'), linesOf('a\nb'), linesOf('a\n')]).toEqual([2, 2, 1])
   })
 
   it('see a silenced compiler', () => {

@@ -73,3 +73,32 @@ export const places = (source: Source, wanted: (node: ts.Node) => boolean): read
   })
   return found
 }
+
+/** The line of a node's first token, from 0. */
+const lineOf = (file: ts.SourceFile, at: number): number => file.getLineAndCharacterOfPosition(at).line
+
+/** What a function is called: its own name, or that of the variable or property which it is the value of; otherwise its line. */
+const nameOf = (node: ts.SignatureDeclaration, file: ts.SourceFile): string => {
+  const { parent } = node
+  const named = node.name ?? (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) ? parent.name : undefined)
+  return named?.getText(file) ?? (ts.isConstructorDeclaration(node) ? 'constructor' : String(lineOf(file, node.getStart(file)) + 1))
+}
+
+/**
+ * Functions, as `path name`, whose bodies have more lines than this. A comment `// long:` with a reason on the line above a function, or above the
+ * statement that begins with it, excuses it. Functions inside another count to its lines too.
+ */
+export const functionsOver = (source: Source, most: number): readonly string[] => {
+  const file = parse(source)
+  const lines = source.text.split('\n')
+  const found: string[] = []
+  walk(file, (node) => {
+    if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return
+    const body = node.body as ts.Node
+    if (lineOf(file, body.end) - lineOf(file, body.getStart(file)) + 1 <= most) return
+    const statement = ts.isVariableDeclaration(node.parent) ? node.parent.parent.parent : node
+    const above = lines[lineOf(file, statement.getStart(file)) - 1] ?? ''
+    if (!/^\s*\/\/ long: \S/.test(above)) found.push(`${source.path} ${nameOf(node, file)}`)
+  })
+  return found
+}

@@ -1,5 +1,6 @@
 /** Loops run in a memory of their own: by WebAssembly, in plain JavaScript, and by the definition, index by index. */
 import { runLoop, Views } from '../../src/backends/cpu/plain.js'
+import { loopWords } from '../../src/backends/cpu/records.js'
 import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'
 import { loopScratchBytes } from '../../src/backends/cpu/wasm/totals.js'
 import type { Access, Body, Fold, LoopKernel, LoopOutput } from '../../src/backends/plan/kernel.js'
@@ -32,15 +33,15 @@ const layOut = (c: Case): { readonly at: readonly number[]; readonly end: number
   })
   return { at, end }
 }
-const words = (c: Case, at: readonly number[]): Int32Array => {
+const recordOf = (c: Case, at: readonly number[], scratch = 0): Int32Array => {
   const dtypes = [...c.kernel.body.inputs, ...c.kernel.outputs.map((o) => o.dtype)]
-  return Int32Array.from([
-    ...c.sizes,
-    ...c.operands.flatMap((o, i) => {
-      const item = itemBytes[dtypes[i]!]
-      return [at[o.buffer]! + o.offset * item, ...o.strides.map((s) => s * item)]
-    }),
-  ])
+  const operands = c.operands.map((o, i) => {
+    const item = itemBytes[dtypes[i]!]
+    return { storage: o.buffer, offset: o.offset * item, strides: o.strides.map((s) => s * item) }
+  })
+  const n = c.kernel.body.inputs.length
+  const words = loopWords({ sizes: c.sizes, reads: operands.slice(0, n), writes: operands.slice(n) })
+  return Int32Array.from(words, (w) => (w === 'scratch' ? scratch : typeof w === 'number' ? w : at[w.storage]! + w.offset))
 }
 const prepare = (c: Case, buffer: ArrayBuffer, at: readonly number[]): TypedArray[] =>
   c.buffers.map((b, i) => {
@@ -63,7 +64,7 @@ export const byWasm = (c: Case): TypedArray[] => {
   const memory = new WebAssembly.Memory({ initial: Math.ceil((scratch + loopScratchBytes(c.kernel)(c.sizes)) / 65536) })
   const buffer = memory.buffer as ArrayBuffer
   const views = prepare(c, buffer, at)
-  const w = [...words(c, at), scratch]
+  const w = recordOf(c, at, scratch)
   new Int32Array(buffer, record, w.length).set(w)
   compileLoop(c.kernel, memory)(record)
   return views
@@ -73,7 +74,7 @@ export const byPlain = (c: Case): TypedArray[] => {
   const { at, end } = layOut(c)
   const buffer = new ArrayBuffer(end)
   const views = prepare(c, buffer, at)
-  runLoop(c.kernel, words(c, at), new Views(buffer))
+  runLoop(c.kernel, recordOf(c, at), new Views(buffer))
   return views
 }
 

@@ -6,10 +6,11 @@
  */
 
 import { describe, expect, it } from 'vitest'
+import { gemmRecord } from '../../src/backends/cpu/records.js'
 import { Module } from '../../src/backends/cpu/wasm/encoder.js'
 import { relaxedSimd } from '../../src/backends/cpu/wasm/features.js'
 import type { FloatName } from '../../src/backends/cpu/wasm/float.js'
-import { emitGemm, gemmRecord, gemmRecordWords, gemmScratchBytes } from '../../src/backends/cpu/wasm/gemm.js'
+import { emitGemm, gemmScratchBytes } from '../../src/backends/cpu/wasm/gemm.js'
 
 const memory = new WebAssembly.Memory({ initial: 256 })
 const madds = relaxedSimd() ? [false, true] : [false]
@@ -97,8 +98,7 @@ const check = (p: Case): void => {
   }
   const [A, B, C] = [fill(aAt, a.length), fill(bAt, b.length), fill(cAt, c.length + 8)]
   const before = C.slice()
-  const record = new Int32Array(memory.buffer, 256, gemmRecordWords)
-  const words: Record<keyof typeof gemmRecord, number> = {
+  const words = gemmRecord.of({
     c: cAt + c.offset * bytes,
     a: aAt + a.offset * bytes,
     b: bAt + b.offset * bytes,
@@ -115,8 +115,8 @@ const check = (p: Case): void => {
     cBatchStride: c.batch * bytes,
     aBatchStride: a.batch * bytes,
     bBatchStride: b.batch * bytes,
-  }
-  for (const [field, word] of Object.entries(words)) record[gemmRecord[field as keyof typeof gemmRecord]] = word
+  })
+  new Int32Array(memory.buffer, 256, gemmRecord.words).set(words)
   kernels.get(`${type} ${madd} ${accumulate} ${unroll}`)!(256)
 
   const u = type === 'f32' ? 2 ** -24 : 2 ** -53
@@ -232,7 +232,7 @@ describe('gemm and special values', () => {
   const run = (m: number, n: number, k: number, A: number[], B: number[]): number[] => {
     new Float32Array(memory.buffer, 1024, m * k).set(A)
     new Float32Array(memory.buffer, 8192, k * n).set(B)
-    new Int32Array(memory.buffer, 256, gemmRecordWords).set([16384, 1024, 8192, m, n, k, n * 4, k * 4, 4, n * 4, 4, 32768, 1, 0, 0, 0])
+    new Int32Array(memory.buffer, 256, gemmRecord.words).set([16384, 1024, 8192, m, n, k, n * 4, k * 4, 4, n * 4, 4, 32768, 1, 0, 0, 0])
     kernels.get('f32 false false false')!(256)
     return [...new Float32Array(memory.buffer, 16384, m * n)]
   }
@@ -258,7 +258,7 @@ describe('gemm and special values', () => {
     new Float32Array(memory.buffer, 65536 + 4 * k, 2 * k).fill(1)
     const exact = Math.fround(0.1) * k
     for (const n of [1, 2]) {
-      new Int32Array(memory.buffer, 256, gemmRecordWords).set([
+      new Int32Array(memory.buffer, 256, gemmRecord.words).set([
         1024,
         65536,
         65536 + 4 * k,

@@ -103,7 +103,7 @@ const checkMax = (shape: PoolShape, type: FloatName, value: (i: number) => numbe
   })
   // small integers: sums in any order are exact
   const dY = fresh(type, cells.length, () => below(9) - 4)
-  const [dX] = call((m) => emitMaxPoolGradient(m, { type, shape }), [fresh(type, x.length), index, dY]) as [Data]
+  const [dX] = call((m) => emitMaxPoolGradient(m, { type, shape }), [fresh(type, x.length), dY, index]) as [Data]
   const expected = fresh(type, x.length, () => 0)
   index.forEach((p, i) => {
     if (p >= 0) expected[Math.floor(i / perPlane) * pixels + p]! += dY[i]!

@@ -14,7 +14,7 @@ const claimOf = (f: (x: cd.AnyExpr) => unknown): Claim => {
   const traced = traceMeta(metaOf(f as never), { _tag: 'Tuple', items: [{ _tag: 'Leaf' }] }, [aval([3], 'f32')])
   const program = { ...traced, inputs: [...traced.inputs, ...traced.captured], captured: [] }
   const ir = buildIr(program, ids)
-  const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30 }
+  const limits = { nodes: 256, buffers: 48 }
   return { program, ir, plan: makePlan(ir, limits), itemBytes }
 }
 const swapped = (plan: Plan, i: number, j: number): Plan => {

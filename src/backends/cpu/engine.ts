@@ -1,4 +1,5 @@
 /** WebAssembly of one CPU backend: one memory, one table of kernels, and the driver that calls them. */
+import { stepEntry } from './records.js'
 import { Module, OP } from './wasm/encoder.js'
 
 export const PAGE = 65536
@@ -56,8 +57,12 @@ const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): Drive
   f.block((done) => {
     f.op(OP.i32_eqz, count).brIf(done)
     f.loop((again) => {
-      f.get(at).i32Load(4).get(at).i32Load(0).callIndirect(['i32'])
-      f.op(OP.i32_add, at, 8).set(at)
+      f.get(at)
+        .i32Load(4 * stepEntry.at.record)
+        .get(at)
+        .i32Load(4 * stepEntry.at.kernel)
+        .callIndirect(['i32'])
+      f.op(OP.i32_add, at, 4 * stepEntry.words).set(at)
       f.op(OP.i32_sub, count, 1).localTee(count).brIf(again)
     })
   })

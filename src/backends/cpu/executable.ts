@@ -5,13 +5,14 @@ import { raise } from '../../core/explain.js'
 import { allocate, type TypedArray, viewOf } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
-import { planBytes, ROOM } from '../plan/cache.js'
+import { HEAP, planBytes } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import { type Image, layOut, type Segment, segmentsOf } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
+import { stepEntry } from './records.js'
 
 /** Up to this length a loop is quicker than the call of `set`. */
 const SHORT = 32
@@ -103,7 +104,7 @@ export class CpuExecutable implements Executable {
     const arrays = of.program.inputs.length + of.program.outputs.length + of.ir.captured.length
     // A value stands for its node too.
     const objects = 2048 + 400 * of.ir.values.length + 256 * arrays
-    this.bytes = ROOM * objects + 4 * words + constants.length + planBytes(of.plan)
+    this.bytes = HEAP * objects + 4 * words + constants.length + planBytes(of.plan)
   }
 
   private gone(): never {
@@ -195,7 +196,7 @@ export class CpuExecutable implements Executable {
     const { segments, image } = of
     for (let i = 0; i < segments.length; i++) {
       const s = segments[i]!
-      if (s.kind === 'wasm') arena.run(base + 4 * image.stepTable + 8 * s.start, s.count)
+      if (s.kind === 'wasm') arena.run(base + 4 * (image.stepTable + stepEntry.words * s.start), s.count)
       else {
         this.runJs(of, s.step)
         // A kernel may have run compiled functions, even this very one, further up in the memory.

@@ -1,11 +1,12 @@
 /** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
+import type { Kernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
-import type { Operand } from '../plan/step.js'
+import type { Step } from '../plan/step.js'
 import type { Installed } from './kernels.js'
-
-export const aligned = (n: number, to = 64): number => Math.ceil(n / to) * to
+import { gemmWords, loopWords, opaqueWords, stepEntry, type Word } from './records.js'
 
 /** Steps between two JavaScript kernels run as one call into WebAssembly. */
 export type Segment =
@@ -40,6 +41,9 @@ export interface Image {
   readonly bytes: number
 }
 
+const wordsOf = (kernel: Kernel, s: Step): readonly Word[] =>
+  kernel.kind === 'loop' ? loopWords(s) : kernel.kind === 'gemm' ? gemmWords(s) : opaqueWords(s)
+
 export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Image => {
   const words = new IntList()
   const relocations = new IntList()
@@ -48,13 +52,13 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   const addresses = new IntList()
   const scratchWords = new IntList()
   let scratch = 0
-  const place = (o: Operand): void => {
-    addresses.push(words.length)
-    addresses.push(o.storage)
-    words.push(o.offset)
-  }
-  const put = (...xs: readonly number[]): void => {
-    for (const x of xs) words.push(x)
+  const put = (w: Word): void => {
+    if (w === 'scratch') scratchWords.push(words.length)
+    else if (typeof w !== 'number') {
+      addresses.push(words.length)
+      addresses.push(w.storage)
+    }
+    words.push(w === 'scratch' ? 0 : typeof w === 'number' ? w : w.offset)
   }
   const align = (): void => {
     while (words.length % 4 !== 0) words.push(0)
@@ -62,40 +66,14 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   plan.steps.forEach((s, i) => {
     align()
     recordOf[i] = words.length
-    const kernel = plan.kernels[s.kernel]!
-    const made = installed[s.kernel]!
-    if (kernel.kind === 'loop') {
-      for (const d of s.sizes) words.push(d)
-      for (const o of s.operands) {
-        place(o)
-        for (const x of o.strides) words.push(x)
-      }
-      if (made.scratch(s.sizes) > 0) {
-        scratchWords.push(words.length)
-        words.push(0)
-      }
-    } else if (kernel.kind === 'gemm') {
-      const [batch, m, n, k] = s.sizes as readonly [number, number, number, number]
-      const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
-      for (const o of [c, a, b]) place(o)
-      put(m, n, k, c.strides[1]!, a.strides[1]!, a.strides[2]!, b.strides[1]!, b.strides[2]!)
-      scratchWords.push(words.length)
-      put(0, batch, c.strides[0]!, a.strides[0]!, b.strides[0]!)
-    } else {
-      const args = s.operands.slice(s.writes)
-      for (let r = 0; r < s.writes; r++) place(s.operands[r]!)
-      for (const o of made.order === undefined ? args : made.order.map((k) => args[k]!)) place(o)
-      scratchWords.push(words.length)
-      words.push(0)
-    }
-    scratch = Math.max(scratch, made.scratch(s.sizes))
+    for (const w of wordsOf(plan.kernels[s.kernel]!, s)) put(w)
+    scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
   })
   align()
   const stepTable = words.length
   plan.steps.forEach((s, i) => {
-    words.push(installed[s.kernel]!.index)
-    relocations.push(words.length)
-    words.push(4 * recordOf[i]!)
+    relocations.push(words.length + stepEntry.at.record)
+    for (const w of stepEntry.of({ kernel: installed[s.kernel]!.index, record: 4 * recordOf[i]! })) words.push(w)
   })
   const constants = aligned(4 * words.length)
   const arena = aligned(constants + 8 * ir.consts.length)

@@ -110,7 +110,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   // Compiled functions that nobody disposed: the engine says when they are gone.
   const forgotten = new FinalizationRegistry<Pin>((pin) => kernels.release(pin.installed, 'live'))
   const without = new Set(options.without)
-  const limits = { without, nodes: 512, buffers: 32, dtypes: ['f64', 'f32', 'i32', 'bool'], memoryBytes: maxBytes }
+  const limits = { without, nodes: 512, buffers: 32 }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)

@@ -1,6 +1,6 @@
 /** The forms of the CPU's kernels: code of one element in vectors, and whole kernels in WebAssembly. */
 
-import type { Facet, FacetTable, KernelTable } from '../../core/facets.js'
+import type { FacetTable, KernelTable } from '../../core/facets.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Local, Module } from './wasm/encoder.js'
@@ -25,18 +25,14 @@ export interface ScalarContext {
 export type ScalarKernel = (c: ScalarContext) => void
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
-export interface WholeKernel {
-  /** Adds the kernel; its record is the addresses of the results, then of the arguments in `order`, then of the scratch. */
+interface WholeKernel {
+  /** Adds the kernel; its record is the an opaqueRecord. */
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
-  /** Arguments in the kernel's order (accumulators are results). */
-  readonly order?: readonly number[]
 }
 /** The kernel of a primitive at these shapes. Where the engine has no SIMD, the meaning runs instead. */
 export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel
 
-/** How the CPU computes a primitive. */
-export type CpuFacet = Facet<ScalarKernel, WholeKernelOf>
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */
 export type CpuTable<F> = FacetTable<F, ScalarKernel, WholeKernelOf>
 /** Facets by primitive. */

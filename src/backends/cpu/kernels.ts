@@ -9,6 +9,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { CpuFacets } from './facets.js'
 import { runGemm, runLoop, type Views } from './plain.js'
+import { addressAt, opaqueRecord } from './records.js'
 import { Module } from './wasm/encoder.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
@@ -28,8 +29,6 @@ export interface Installed {
   readonly index: number
   readonly run?: (record: Int32Array, views: Views) => void
   readonly scratch: (sizes: readonly number[]) => number
-  /** Order of the arguments in the record, when it is not the primitive's. */
-  readonly order?: readonly number[]
 }
 /** One that is counted: how many cached plans and how many programs that may still run need it. */
 interface Held extends Installed {
@@ -39,44 +38,49 @@ interface Held extends Installed {
   live: number
 }
 /** What needs a kernel. */
-export type Holder = 'cached' | 'live'
+type Holder = 'cached' | 'live'
 
 const noScratch = (): number => 0
 
 type Run = NonNullable<Installed['run']>
-type Array = OpaqueKernel['args'][0]
+type Arrays = readonly ReturnType<typeof arrayOver>[]
 
-/** A primitive's meaning over views of the memory: addresses of the results, then of the arguments. */
+const arrayOver = ({ shape, dtype }: OpaqueKernel['args'][0], buffer: ArrayBuffer, address: number) => ({
+  shape,
+  dtype,
+  data: viewOf(dtype, buffer, address, sizeOf(shape)),
+})
+/** Views of what an opaque kernel writes and reads. An accumulator is the first result already: the same memory. */
+const arraysOf = (k: OpaqueKernel, record: Int32Array, buffer: ArrayBuffer): { readonly results: Arrays; readonly args: Arrays } => {
+  const at = opaqueRecord(k.results.length)
+  const results = k.results.map((r, i) => arrayOver(r, buffer, addressAt(record, at.result(i))))
+  let next = 0
+  const args = k.args.map((a, i) => (i === k.inPlace ? results[0]! : arrayOver(a, buffer, addressAt(record, at.argument(next++)))))
+  return { results, args }
+}
+
+/** A primitive's meaning over views of the memory. */
 const byMeaning =
   (k: OpaqueKernel): Run =>
-  (record, views) => {
-    let w = 0
-    const array = (a: Array) => ({
-      shape: a.shape,
-      dtype: a.dtype,
-      data: viewOf(a.dtype, views.buffer, record[w++]! >>> 0, sizeOf(a.shape)),
-    })
-    const outs = k.results.map(array)
-    // An accumulator is the first result already: the same memory.
-    const args = k.args.map((a, i) => (i === k.inPlace ? outs[0]! : array(a)))
-    k.prim.meaning(args, k.params, outs)
+  (record, { buffer }) => {
+    const { results, args } = arraysOf(k, record, buffer)
+    k.prim.meaning(args, k.params, results)
   }
 
 /** A function over copies of its arguments: it may run compiled functions, and then the memory under a view would be gone. */
 const byCall =
   (k: OpaqueKernel, f: KernelFunction, arena: Arena): Run =>
-  (record) => {
-    let w = 0
-    const view = (a: Array) => viewOf(a.dtype, arena.buffer, record[w++]! >>> 0, sizeOf(a.shape))
-    const addresses = k.results.map(() => record[w++]! >>> 0)
-    const args = k.args.map((a, i): NDArray => {
-      const data = i === k.inPlace ? viewOf(a.dtype, arena.buffer, addresses[0]!, sizeOf(a.shape)) : view(a)
-      return { shape: a.shape, dtype: a.dtype, data: data.slice() }
-    })
+  (record, { buffer }) => {
+    const { results, args } = arraysOf(k, record, buffer)
+    const addresses = results.map((r) => r.data.byteOffset)
     const outs = k.results.map((r) => emptyArray(aval(r.shape, r.dtype)))
-    f(args, k.params as never, outs)
+    f(
+      args.map((a): NDArray => ({ ...a, data: a.data.slice() })),
+      k.params as never,
+      outs,
+    )
     outs.forEach((o, i) => {
-      viewOf(o.dtype, arena.buffer, addresses[i]!, o.data.length).set(o.data as never)
+      arrayOver(o, arena.buffer, addresses[i]!).data.set(o.data as never)
     })
   }
 
@@ -204,12 +208,12 @@ export class Kernels {
     return { indices, code: { bytes: moduleBytes(bytes), module: true, kernels: 0, cached: 0 } }
   }
   /** A module with one kernel. */
-  private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch'], order?: readonly number[]): Held {
+  private single(key: string, emit: (m: Module, name: string) => unknown, scratch: Installed['scratch']): Held {
     const m = new Module()
     m.importMemory({ min: 1 })
     emit(m, 'kernel')
     const { indices, code } = this.compile(m, ['kernel'])
-    return this.add(key, { index: indices[0]!, scratch, ...(order && { order }) }, code)
+    return this.add(key, { index: indices[0]!, scratch }, code)
   }
 
   private make(key: string, k: Kernel): Held {
@@ -232,7 +236,7 @@ export class Kernels {
     if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
-      return this.single(key, own.emit, () => own.scratchBytes, own.order)
+      return this.single(key, own.emit, () => own.scratchBytes)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))
       return this.inJs(key, byMeaning(k))

@@ -81,7 +81,6 @@ export const nnKernels: CpuTable<typeof nn> = {
   unpool: whole((k: OpaqueKernel) => ({
     emit: (m, name) => emitMaxPoolGradient(m, { type: float(k), shape: poolOf(k.results[0]!.shape, k.params as PoolParams) }, name),
     scratchBytes: 0,
-    order: [1, 0],
   })),
   poolGather: byMeaning('a gather by index is bound by memory'),
   avgPool: whole((k: OpaqueKernel) => {

@@ -2,8 +2,10 @@
 import { itemBytes } from '../../core/aval.js'
 import { type TypedArray, viewOf } from '../../core/ndarray.js'
 import { scalarOf } from '../../core/primitive.js'
+import { sizeOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { Body, Fold, GemmKernel, LoopKernel } from '../plan/kernel.js'
+import { type Body, type Fold, type GemmKernel, identityOf, type LoopKernel } from '../plan/kernel.js'
+import { addressAt, gemmRecord, loopRecord } from './records.js'
 
 /** Typed arrays of each dtype over a whole memory. */
 export class Views {
@@ -19,9 +21,6 @@ export class Views {
   }
 }
 
-const identities: Readonly<Record<Fold, number>> = { sum: 0, prod: 1, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY }
-const identityOf = (op: Fold, dtype: DType): number =>
-  dtype === 'i32' && op === 'max' ? -2147483648 : dtype === 'i32' && op === 'min' ? 2147483647 : identities[op]
 /** Math.max and Math.min keep NaN. */
 const folds: Readonly<Record<Fold, (a: number, b: number) => number>> = {
   sum: (a, b) => a + b,
@@ -33,7 +32,7 @@ const foldOf = (op: Fold, dtype: DType): ((a: number, b: number) => number) => (
 const rounded = (x: number, dtype: DType): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 /** One point of a body: reads values 0..inputs-1, writes the others. */
-export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
+const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   const n = body.inputs.length
   const steps = body.ops.map((o, i) => ({ f: scalarOf(o.prim, o.params, o.dtype), args: o.args, to: n + i, dtype: o.dtype }))
   return (values) => {
@@ -52,23 +51,24 @@ export const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
   }
 }
 
-/** Runs a loop kernel on its record (`words` as kernel.ts lays them out). Folds are kept in f64 until the end. */
-export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): void => {
+/** Runs a loop kernel on its record. Folds are kept in f64 until the end. */
+export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): void => {
   const { rank, body, outputs } = kernel
-  const sizes = words.subarray(0, rank)
   const ni = body.inputs.length
-  const total = sizes.reduce((a, b) => a * b, 1)
+  const word = loopRecord(rank, ni + outputs.length)
+  const sizes = Array.from({ length: rank }, (_, a) => record[word.size(a)]!)
+  const total = sizeOf(sizes)
   const dtypes: DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
   const data = dtypes.map((d) => views.get(d))
-  const start = dtypes.map((d, k) => words[rank + k * (rank + 1)]! / itemBytes[d])
-  const strides = dtypes.map((d, k) => Array.from({ length: rank }, (_, a) => words[rank + k * (rank + 1) + 1 + a]! / itemBytes[d]))
+  const start = dtypes.map((d, k) => addressAt(record, word.address(k)) / itemBytes[d])
+  const strides = dtypes.map((d, k) => sizes.map((_, a) => record[word.stride(k, a)]! / itemBytes[d]))
   const totals = outputs.map((o) => (o.fold === undefined ? undefined : new Map<number, number>()))
   outputs.forEach((o, k) => {
     if (o.fold === undefined) return
     // Every kept index once: its starting value.
     const table = totals[k]!
     const kept = Array.from({ length: rank }, (_, a) => (o.fold!.axes[a] ? 1 : sizes[a]!))
-    const count = kept.reduce((a, b) => a * b, 1)
+    const count = sizeOf(kept)
     for (let i = 0; i < count; i++) {
       let rest = i
       let at = start[ni + k]!
@@ -83,7 +83,7 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   const values = new Float64Array(ni + body.ops.length)
   const point = bodyFunction(body)
   const index = new Int32Array(rank)
-  const at = Int32Array.from(start)
+  const at = Uint32Array.from(start)
   for (let i = 0; i < total; i++) {
     for (let k = 0; k < ni; k++) values[k] = data[k]![at[k]!]!
     point(values)
@@ -107,34 +107,23 @@ export const runLoop = (kernel: LoopKernel, words: Int32Array, views: Views): vo
   })
 }
 
-/** Runs a matrix product on its record (gemmRecord of wasm/gemm.ts). Sums in f64. */
-export const runGemm = (kernel: GemmKernel, w: Int32Array, views: Views): void => {
-  const item = itemBytes[kernel.dtype]
+/** Runs a matrix product on its record. Sums in f64. */
+export const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => {
   const d = views.get(kernel.dtype)
-  const [c, a, b, m, n, k, crow, arow, acol, brow, bcol, , batch, cb, ab, bb] = Array.from(w) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const { at } = gemmRecord
+  const start = (word: number): number => addressAt(record, word) / itemBytes[kernel.dtype]
+  const stride = (word: number): number => record[word]! / itemBytes[kernel.dtype]
+  const [batch, m, n, k] = [record[at.batch]!, record[at.m]!, record[at.n]!, record[at.k]!]
+  const [c, a, b] = [start(at.c), start(at.a), start(at.b)]
+  const [cb, ab, bb] = [stride(at.cBatchStride), stride(at.aBatchStride), stride(at.bBatchStride)]
+  const [crow, arow, acol] = [stride(at.cRowStride), stride(at.aRowStride), stride(at.aColStride)]
+  const [brow, bcol] = [stride(at.bRowStride), stride(at.bColStride)]
   for (let t = 0; t < batch; t++)
     for (let i = 0; i < m; i++)
       for (let j = 0; j < n; j++) {
-        const to = (c + t * cb + i * crow) / item + j
+        const to = c + t * cb + i * crow + j
         let s = kernel.accumulate ? d[to]! : 0
-        for (let l = 0; l < k; l++) s += d[(a + t * ab + i * arow + l * acol) / item]! * d[(b + t * bb + l * brow + j * bcol) / item]!
+        for (let l = 0; l < k; l++) s += d[a + t * ab + i * arow + l * acol]! * d[b + t * bb + l * brow + j * bcol]!
         d[to] = s
       }
 }

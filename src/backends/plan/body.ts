@@ -5,7 +5,7 @@ import type { AnyPrimitive } from '../../core/primitive.js'
 import type { Program } from '../../core/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
-import type { Operand } from './step.js'
+import type { Operand, Work } from './step.js'
 import type { ItemBytes, View } from './value.js'
 
 /** One operand of a loop while it is built: element strides along the iteration axes. */
@@ -28,7 +28,7 @@ export const spreadStrides = (view: View, shape: readonly number[], to: readonly
 
 /** A map program as a body: its inputs first, then its literals, as ir.ts passes them. */
 const bodies = new WeakMap<Program, Body>()
-export const bodyOfProgram = (p: Program): Body => {
+const bodyOfProgram = (p: Program): Body => {
   const known = bodies.get(p)
   if (known !== undefined) return known
   const { nodes, index } = linearize(p.outputs)
@@ -104,7 +104,7 @@ export const collapse = (
   }
 }
 
-/** A loop over `shape`: its kernel, axis lengths and operands (inputs, then outputs). */
+/** A loop over `shape`: its kernel, axis lengths and operands. */
 export const makeLoop = (
   shape: readonly number[],
   body: Body,
@@ -112,7 +112,7 @@ export const makeLoop = (
   outputs: readonly DraftOutput[],
   itemBytes: ItemBytes,
   merging = true,
-): { readonly kernel: LoopKernel; readonly sizes: readonly number[]; readonly operands: readonly Operand[] } => {
+): Work & { readonly kernel: LoopKernel } => {
   const drafts: readonly Draft[] = [...inputs, ...outputs]
   const folded = outputs.map((o) => o.fold?.axes ?? shape.map(() => false))
   const c = collapse(
@@ -134,16 +134,21 @@ export const makeLoop = (
     const folds = o.fold !== undefined && (o.fold.accumulate || c.flags[i]!.includes(true))
     return folds ? { ...out, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } } : out
   })
+  const operands = drafts.map(
+    (d, k): Operand => ({ storage: d.storage, offset: d.offset, strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]) }),
+  )
   return {
     kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },
     sizes: c.shape,
-    operands: drafts.map((d, k) => ({ storage: d.storage, offset: d.offset, strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]) })),
+    reads: operands.slice(0, inputs.length),
+    writes: operands.slice(inputs.length),
   }
 }
 /** Operands that do not move (most are literals) share their strides. */
 const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
+export const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
 const byteStrides = (strides: readonly number[], item: number): readonly number[] =>
-  (strides.every((s) => s === 0) ? still[strides.length] : undefined) ?? strides.map((s) => s * item)
+  strides.every((s) => s === 0) ? stillStrides(strides.length) : strides.map((s) => s * item)
 
 /** Canonical text of a kernel: equal text, equal kernel. */
 export class KernelNames {

@@ -137,7 +137,7 @@ export class Builder {
   }
   /**
    * Structure of what `roots` need, numbered from the roots, so that it does not depend on the order of building: equal
-   * expressions have equal keys. Numbers in constant slots are not part of it. `order` lists the values so numbered.
+   * expressions have equal keys. Numbers in constant slots are not part of it. `number` has those of the values, -1 where nothing needs one.
    */
   key(roots: readonly number[]): { readonly words: IntList; readonly number: Int32Array } {
     const number = new Int32Array(this.values.length).fill(-1)

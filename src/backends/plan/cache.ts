@@ -31,21 +31,22 @@ const same = (a: Int32Array, b: Int32Array): boolean => {
   return true
 }
 
-/** An engine keeps about as much room beside objects as they take. */
-export const ROOM = 2
+/** An engine's heap is about twice as large as the objects in it. */
+export const HEAP = 2
 
 /** Resident bytes of a plan, about: its objects as engines lay them out, with words of eight bytes. */
 export const planBytes = (plan: Plan): number => {
   let operands = 0
   let axes = 0
   for (const s of plan.steps) {
-    operands += s.operands.length
-    for (const o of s.operands) axes += o.strides.length
+    operands += s.reads.length + s.writes.length
+    for (const o of s.reads) axes += o.strides.length
+    for (const o of s.writes) axes += o.strides.length
   }
   let ops = 0
   for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4
   const objects = 200 * plan.steps.length + 72 * operands + 8 * axes + 96 * plan.storages.length + 160 * ops + 256 * plan.kernels.length
-  return ROOM * (1024 + objects)
+  return HEAP * (1024 + objects)
 }
 
 /** What a backend keeps of a plan, P: the plan itself, or the plan and what was compiled for it. */
@@ -55,7 +56,7 @@ export class PlanCache<P> {
   private hits = 0
   private misses = 0
 
-  /** `bytesOf` weighs one, `beside` what several share; `dropped` hears of each that leaves. */
+  /** `bytesOf` weighs one, `beside` what several share; `dropped` is called with each that leaves. */
   constructor(
     maxBytes: number,
     private readonly bytesOf: (made: P) => number,

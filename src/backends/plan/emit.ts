@@ -6,8 +6,8 @@ import type { SliceParams } from '../../core/ops/layout.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf } from '../../core/shape.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
+import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
-import type { Start } from './halves.js'
 import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
 import { folds, reshapeStrides } from './lower.js'
 import type { Place, Places } from './places.js'
@@ -76,8 +76,8 @@ export class Emitter {
     return {
       kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
       sizes: made.sizes,
-      operands: made.operands,
-      writes: outputs.length,
+      reads: made.reads,
+      writes: made.writes,
       flops: cost * sizeOf(shape),
     }
   }
@@ -226,8 +226,8 @@ export class Emitter {
     this.steps.push({
       kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
       sizes: [count, m, n, k],
-      operands: [c, a.o, b.o],
-      writes: 1,
+      reads: [a.o, b.o],
+      writes: [c],
       flops: 2 * count * m * n * k,
     })
   }
@@ -308,8 +308,8 @@ export class Emitter {
     this.steps.push({
       kernel: this.kernel(key, () => kernel),
       sizes: [],
-      operands: [...targets, ...v.args.filter((_, i) => i !== inPlace).map(operand)],
-      writes: targets.length,
+      reads: v.args.filter((_, i) => i !== inPlace).map(operand),
+      writes: targets,
       flops: outs.reduce((s, o) => s + sizeOf(o.shape) * prim.cost, 0),
     })
   }

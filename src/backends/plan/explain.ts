@@ -3,7 +3,6 @@ import { showAval } from '../../core/aval.js'
 import type { Explanation } from '../../core/backend.js'
 import type { Program } from '../../core/program.js'
 import type { Kernel } from './kernel.js'
-import { read, written } from './memory.js'
 import type { Plan } from './plan.js'
 import type { Step } from './step.js'
 import type { Ir } from './value.js'
@@ -28,7 +27,7 @@ const sizesOf = (s: Step, k: Kernel): readonly number[] => (k.kind === 'opaque' 
 
 /** Bytes of the buffers that a step touches; a literal has 8. */
 const bytesMoved = (s: Step, plan: Plan): number =>
-  s.operands.reduce((n, o) => n + (o.storage < 0 ? 8 : plan.storages[o.storage]!.bytes), 0)
+  [...s.reads, ...s.writes].reduce((n, o) => n + (o.storage < 0 ? 8 : plan.storages[o.storage]!.bytes), 0)
 
 /** A prepared plan with what was measured about its making. */
 export interface Explained {
@@ -46,16 +45,16 @@ export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Expl
   const place = (storage: number): string => {
     if (storage < 0) return `literal ${ir.consts[-1 - storage]!.number}`
     const i = inputOf.get(storage)
-    const { bytes, half } = plan.storages[storage] ?? { bytes: 0, half: false }
-    return i === undefined ? `b${storage} (${bytes} B${half ? ' of f16' : ''})` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
+    const { bytes, f16 } = plan.storages[storage] ?? { bytes: 0, f16: false }
+    return i === undefined ? `b${storage} (${bytes} B${f16 ? ' of f16' : ''})` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
   }
   const steps = plan.steps.map((s): Explanation['steps'][number] => {
     const k = plan.kernels[s.kernel]!
     return {
       ...kernels[s.kernel]!,
       sizes: sizesOf(s, k),
-      reads: read(s, k).map((o) => place(o.storage)),
-      writes: written(s, k).map((o) => place(o.storage)),
+      reads: s.reads.map((o) => place(o.storage)),
+      writes: s.writes.map((o) => place(o.storage)),
       flops: s.flops,
       bytes: bytesMoved(s, plan),
     }

@@ -2,7 +2,7 @@
 import { elementwise } from '../../core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
-import type { Halves } from './halves.js'
+import type { F16Storage } from './f16-storage.js'
 import type { Lists } from './ints.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { baseOf, countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
@@ -13,12 +13,10 @@ export interface Limits {
   readonly nodes: number
   /** Buffers that one loop reads and writes (literals not counted). */
   readonly buffers: number
-  readonly dtypes: readonly string[]
-  readonly memoryBytes: number
   /** Bytes of an element in the backend's memory (default: a typed array's). */
   readonly itemBytes?: ItemBytes
   /** What is stored as f16 (default: nothing). */
-  readonly halves?: Halves
+  readonly f16?: F16Storage
   /** What the plan is made without (default: nothing). */
   readonly without?: Without
 }

@@ -19,6 +19,13 @@ export interface Body {
 /** Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. */
 export type Access = 'unit' | 'zero' | 'any'
 export type Fold = 'sum' | 'prod' | 'max' | 'min'
+/** What a fold of nothing is. */
+export const identityOf = (op: Fold, dtype: DType): number => {
+  if (op === 'sum' || op === 'prod') return op === 'sum' ? 0 : 1
+  if (dtype === 'bool') return op === 'max' ? 0 : 1
+  if (dtype === 'i32') return op === 'max' ? -(2 ** 31) : 2 ** 31 - 1
+  return op === 'max' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+}
 
 export interface LoopOutput {
   readonly dtype: DType
@@ -33,9 +40,7 @@ export interface LoopOutput {
 /**
  * A loop nest over `rank` axes, outermost first, row-major: at each point the body reads its inputs and yields one value per
  * output (`body.results[i]` goes to `outputs[i]`). Fused elementwise operations, broadcasts, strided copies and reductions are all this.
- *
- * Step layout (32-bit words): the `rank` axis lengths, then for each operand (inputs, then outputs) its byte address and its
- * `rank` byte strides. An output may alias an input only with the same address and strides.
+ * An output may alias an input only with the same address and strides.
  */
 export interface LoopKernel {
   readonly kind: 'loop'
@@ -45,7 +50,7 @@ export interface LoopKernel {
   readonly outputs: readonly LoopOutput[]
 }
 
-/** C = A B, or C += A B. Step words: see backends' gemm; strides are free, C has unit column stride. */
+/** C = A B, or C += A B. Strides are free, but C has unit column stride. */
 export interface GemmKernel {
   readonly kind: 'gemm'
   readonly dtype: 'f32' | 'f64'

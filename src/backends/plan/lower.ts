@@ -190,14 +190,14 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       .filter((k) => k in folds)
       .map((k) => [k, folded(k as keyof typeof reduce)]),
   ),
-  matmul: row(contract.matmul, (b, [x, y], _p, [a]) => {
+  matmul: row(contract.matmul, (b, [x, y], params, [a]) => {
     if (a!.dtype === 'i32') return [integerProduct(b, x!, y!, a!)]
     const batch = a!.shape.slice(0, -2)
     return [
-      b.make('gemm', contract.matmul as unknown as AnyPrimitive, _p, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
+      b.make('gemm', contract.matmul as unknown as AnyPrimitive, params, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
     ]
   }),
-  matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], _p, [a]) => {
+  matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], params, [a]) => {
     if (a!.dtype === 'i32')
       return [
         b.make('scalar', elementwise.add as unknown as AnyPrimitive, NO_PARAMS, [acc!, integerProduct(b, x!, y!, a!)], a!.shape, 'i32'),
@@ -207,7 +207,7 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       b.make(
         'gemm',
         contract.matmulAdd as unknown as AnyPrimitive,
-        _p,
+        params,
         [matrix(b, x!, batch), matrix(b, y!, batch), acc!],
         a!.shape,
         a!.dtype,

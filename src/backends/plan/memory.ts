@@ -5,11 +5,11 @@ import { ALL_PASSES, type Without } from './passes.js'
 import type { Step } from './step.js'
 
 /** A buffer before it has an address. */
-export interface Room {
+export interface BufferSpec {
   readonly bytes: number
   readonly dtype: DType
   /** Elements are stored as f16. */
-  readonly half?: boolean
+  readonly f16?: boolean
 }
 
 /** One buffer of a plan. Alive from step `first` to step `last` (-1: before the first; the number of steps: after the last). */
@@ -20,13 +20,13 @@ export interface Storage {
   /** Byte offset in its arena: that of f16, or the other. */
   readonly offset: number
   /** Elements are stored as f16. */
-  readonly half: boolean
+  readonly f16: boolean
 }
 
 export interface Memory {
   readonly storages: readonly Storage[]
   readonly arenaBytes: number
-  readonly halfBytes: number
+  readonly f16Bytes: number
   /** Largest sum of live bytes, and largest number of live buffers, at any step. */
   readonly peakBytes: number
   readonly peakBuffers: number
@@ -34,7 +34,8 @@ export interface Memory {
 
 /** Storages begin at multiples of so many bytes. */
 export const ALIGN = 64
-const aligned = (n: number): number => Math.ceil(n / ALIGN) * ALIGN
+/** n rounded up to a multiple. */
+export const aligned = (n: number, to: number = ALIGN): number => Math.ceil(n / to) * to
 
 /** Free blocks by offset; best fit, neighbours merged. */
 class FreeList {
@@ -91,36 +92,31 @@ class FreeList {
   }
 }
 
-/** Operands that a step writes, and those that it reads. */
-export const written = (step: Step, kernel: Kernel): Step['operands'] =>
-  kernel.kind === 'loop' ? step.operands.slice(step.operands.length - step.writes) : step.operands.slice(0, step.writes)
-export const read = (step: Step, kernel: Kernel): Step['operands'] =>
-  kernel.kind === 'loop' ? step.operands.slice(0, step.operands.length - step.writes) : step.operands.slice(step.writes)
-
 export const assignMemory = (
   steps: readonly Step[],
   kernels: readonly Kernel[],
-  rooms: readonly Room[],
+  buffers: readonly BufferSpec[],
   inputs: readonly number[],
   outputs: readonly number[],
   without: Without = ALL_PASSES,
 ): Memory => {
-  const n = rooms.length
-  const bytes = rooms.map((r) => r.bytes)
+  const n = buffers.length
+  const bytes = buffers.map((r) => r.bytes)
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
   for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
   steps.forEach((s, k) => {
-    for (const o of s.operands) {
-      if (o.storage < 0) continue
-      if (first[o.storage] === -2) first[o.storage] = k
-      last[o.storage] = k
-    }
+    for (const operands of [s.reads, s.writes])
+      for (const o of operands) {
+        if (o.storage < 0) continue
+        if (first[o.storage] === -2) first[o.storage] = k
+        last[o.storage] = k
+      }
   })
   for (const o of outputs) if (o >= 0) last[o] = steps.length
   const offset = new Array<number>(n).fill(0)
-  const [words, halves] = [new FreeList(), new FreeList()]
-  const free = (i: number): FreeList => (rooms[i]!.half === true ? halves : words)
+  const [words, f16] = [new FreeList(), new FreeList()]
+  const free = (i: number): FreeList => (buffers[i]!.f16 === true ? f16 : words)
   const starts: number[][] = steps.map(() => [])
   const ends: number[][] = steps.map(() => [])
   for (let i = 0; i < n; i++) {
@@ -142,7 +138,7 @@ export const assignMemory = (
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, rooms, reused)
+      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, buffers, reused)
       if (from >= 0) {
         reused.add(from)
         offset[i] = offset[from]!
@@ -160,15 +156,15 @@ export const assignMemory = (
     }
   })
   return {
-    storages: rooms.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, half: r.half === true })),
+    storages: buffers.map((r, i) => ({ bytes: r.bytes, first: first[i]!, last: last[i]!, offset: offset[i]!, f16: r.f16 === true })),
     arenaBytes: words.end,
-    halfBytes: halves.end,
+    f16Bytes: f16.end,
     peakBytes,
     peakBuffers,
   }
 }
 
-const sameRoom = (a: Room, b: Room): boolean => a.bytes === b.bytes && a.half === b.half
+const sameSize = (a: BufferSpec, b: BufferSpec): boolean => a.bytes === b.bytes && a.f16 === b.f16
 
 /** An input that dies in this loop and is read exactly as the new storage is written: the loop then works in place. */
 const reusable = (
@@ -176,17 +172,16 @@ const reusable = (
   kernel: Kernel,
   storage: number,
   ending: readonly number[],
-  rooms: readonly Room[],
+  buffers: readonly BufferSpec[],
   reused: ReadonlySet<number>,
 ): number => {
   if (kernel.kind !== 'loop' || ending.length === 0) return -1
-  const outs = written(s, kernel)
-  const mine = outs.filter((o) => o.storage === storage)
-  if (mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined) return -1
+  const mine = s.writes.filter((o) => o.storage === storage)
+  if (mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined) return -1
   const out = mine[0]!
   for (const from of ending) {
-    if (reused.has(from) || !sameRoom(rooms[from]!, rooms[storage]!) || outs.some((o) => o.storage === from)) continue
-    const uses = read(s, kernel).filter((o) => o.storage === from)
+    if (reused.has(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
+    const uses = s.reads.filter((o) => o.storage === from)
     if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
   }
   return -1

@@ -2,10 +2,10 @@
 import type { SliceParams } from '../../core/ops/layout.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import { type Draft, spreadStrides } from './body.js'
+import { type Draft, spreadStrides, stillStrides } from './body.js'
 import type { Fused } from './fuse.js'
 import { reshapeStrides } from './lower.js'
-import type { Room } from './memory.js'
+import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { baseOf } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
@@ -20,14 +20,9 @@ export interface Place {
 const contiguous = (shape: readonly number[], strides: readonly number[]): boolean =>
   stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
 
-/** Strides of literals: none, or nought along every axis. */
-const NONE: readonly number[] = []
-const still: readonly (readonly number[])[] = Array.from({ length: 8 }, (_, n) => new Array<number>(n).fill(0))
-const stillStrides = (rank: number): readonly number[] => still[rank] ?? new Array<number>(rank).fill(0)
-
 export class Places {
   /** The storages, by number. */
-  readonly rooms: Room[] = []
+  readonly buffers: BufferSpec[] = []
   private readonly places: (Place | undefined)[]
   private readonly values: readonly Value[]
   /** Slot of each literal. */
@@ -39,11 +34,11 @@ export class Places {
   /** Which arguments of a concat are made where they belong. */
   private readonly parts = new Map<number, Set<number>>()
 
-  /** `rank` is each unit's place in the order: liveness before steps exist. */
+  /** `position` is each unit's place in the order: liveness before steps exist. */
   constructor(
     ir: Ir,
     private readonly fused: Fused,
-    private readonly rank: Int32Array,
+    private readonly position: Int32Array,
     readonly itemBytes: ItemBytes,
     readonly without: Without = ALL_PASSES,
   ) {
@@ -56,7 +51,7 @@ export class Places {
     this.lastRead = new Float64Array(this.values.length).fill(-1)
     for (const v of this.values) {
       if (fused.live[v.id] === 0 || fused.unitOf[v.id]! < 0) continue
-      const at = rank[fused.unitOf[v.id]!]!
+      const at = position[fused.unitOf[v.id]!]!
       for (const a of v.args) {
         const base = baseOf(this.values, a)
         if (at > this.lastRead[base]!) this.lastRead[base] = at
@@ -66,9 +61,9 @@ export class Places {
   }
 
   newStorage(size: number, dtype: DType): number {
-    this.rooms.push({ bytes: size * this.itemBytes[dtype], dtype })
+    this.buffers.push({ bytes: size * this.itemBytes[dtype], dtype })
     this.residents.push([])
-    return this.rooms.length - 1
+    return this.buffers.length - 1
   }
   /** The place of a value with a storage of its own, made when first asked for. */
   own(v: Value): Place {
@@ -90,7 +85,7 @@ export class Places {
   placeOf(id: number): Place {
     const v = this.values[id]!
     if (v.view === undefined) {
-      if (v.kind === 'const') return { storage: -1 - this.slots[id]!, offset: 0, strides: NONE }
+      if (v.kind === 'const') return { storage: -1 - this.slots[id]!, offset: 0, strides: stillStrides(0) }
       return this.own(v)
     }
     const base = this.values[v.view.base]!
@@ -186,9 +181,9 @@ export class Places {
     if (this.without.has('takeOver')) return false
     const base = this.values[baseOf(this.values, acc)]!
     if (base.kind === 'const' || base.constant || this.places[v.id] !== undefined) return false
-    const now = this.rank[unit]!
+    const now = this.position[unit]!
     if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return false
-    const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.rank[this.fused.unitOf[x]!]! >= now)
+    const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.position[this.fused.unitOf[x]!]! >= now)
     const place = this.placeOf(acc)
     if (others || this.returned(base.id) || !contiguous(v.shape, place.strides)) return false
     // Units come in order: what is dead now stays so.

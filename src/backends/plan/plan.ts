@@ -2,8 +2,8 @@
 import { itemBytes } from '../../core/aval.js'
 import { KernelNames } from './body.js'
 import { Emitter } from './emit.js'
+import { type Placed, type Start, storeAsF16 } from './f16-storage.js'
 import { fuse, type Limits } from './fuse.js'
-import { halve, type Placed, type Start } from './halves.js'
 import type { Kernel } from './kernel.js'
 import { assignMemory, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
@@ -24,7 +24,7 @@ export interface Plan {
   readonly outputs: readonly { readonly storage: number; readonly offset: number }[]
   readonly arenaBytes: number
   /** Bytes of the arena of f16. */
-  readonly halfBytes: number
+  readonly f16Bytes: number
   readonly peakBytes: number
   readonly peakBuffers: number
   readonly copiedAccumulators: number
@@ -37,11 +37,11 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   const fused = fuse(ir, limits)
   const { units, values } = fused
   const order = orderUnits(fused)
-  const rank = new Int32Array(units.length)
+  const position = new Int32Array(units.length)
   order.forEach((u, i) => {
-    rank[u] = i
+    position[u] = i
   })
-  const places = new Places(ir, fused, rank, item, without)
+  const places = new Places(ir, fused, position, item, without)
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
@@ -54,15 +54,15 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
     const p = places.placeOf(id)
     return { storage: p.storage, offset: p.offset * item[values[id]!.dtype] }
   })
-  const whole: Placed = { steps: emitter.steps, rooms: places.rooms, inputs, captured, outputs }
+  const whole: Placed = { steps: emitter.steps, buffers: places.buffers, inputs, captured, outputs }
   const sizes = ir.outputs.map((id) => values[id]!.size)
   const copy = (from: Start, to: Start, size: number): Step => emitter.copyStep(from, to, size, 'f32')
-  const placed = limits.halves === undefined ? whole : halve(whole, kernels, limits.halves, sizes, copy)
-  const { steps, rooms } = placed
+  const placed = limits.f16 === undefined ? whole : storeAsF16(whole, kernels, limits.f16, sizes, copy)
+  const { steps, buffers } = placed
   const memory = assignMemory(
     steps,
     kernels,
-    rooms,
+    buffers,
     [...placed.inputs, ...captured],
     placed.outputs.map((o) => o.storage),
     without,

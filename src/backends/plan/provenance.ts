@@ -7,9 +7,10 @@ import type { Identities } from '../../core/identity.js'
 import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
+import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
 import type { Plan } from './plan.js'
-import type { Operand, Step } from './step.js'
+import { argumentsOf, type Operand, type Step } from './step.js'
 import {
   capturedSymbol,
   foldOf,
@@ -35,15 +36,15 @@ export interface Claim {
 }
 
 /** Elements that checking a plan visits or holds, about: what decides whether it is done. */
-export const costOf = ({ steps, kernels, arenaBytes, halfBytes }: Plan): number =>
+export const costOf = ({ steps, kernels, arenaBytes, f16Bytes }: Plan): number =>
   steps.reduce(
     (n, s) => {
       const k = kernels[s.kernel]!
-      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.operands.length)
+      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.reads.length + s.writes.length)
       if (k.kind === 'gemm') return n + sizeOf(s.sizes)
       return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
     },
-    (arenaBytes + halfBytes) / 8,
+    (arenaBytes + f16Bytes) / 8,
   )
 
 /** Inside an element that begins before. */
@@ -108,7 +109,7 @@ class Arena {
 
 class Run {
   private readonly words: Arena
-  private readonly halves: Arena
+  private readonly f16: Arena
   private step = -1
   constructor(
     private readonly claim: Claim,
@@ -122,11 +123,11 @@ class Run {
     )
     const bools = [...claim.program.inputs, ...claim.program.captured].some((x) => itemBytes[x.dtype] === 1)
     this.words = new Arena(plan.arenaBytes, narrow || bools ? 1 : 4)
-    this.halves = new Arena(plan.halfBytes, 2)
+    this.f16 = new Arena(plan.f16Bytes, 2)
   }
 
-  private bytesOf(dtype: DType, half: boolean): number {
-    return half ? 2 : this.claim.itemBytes[dtype]
+  private bytesOf(dtype: DType, f16: boolean): number {
+    return f16 ? 2 : this.claim.itemBytes[dtype]
   }
   /** The arena and the address of an element, inside its storage. */
   private at(storage: number, byte: number, bytes: number): { readonly arena: Arena; readonly address: number } {
@@ -138,27 +139,31 @@ class Run {
       )
     if (!(s.first <= this.step && this.step <= s.last))
       fail('every access is to a live storage', `step ${this.step}: storage ${storage} lives ${s.first}..${s.last}`)
-    return { arena: s.half ? this.halves : this.words, address: s.offset + byte }
+    return { arena: s.f16 ? this.f16 : this.words, address: s.offset + byte }
   }
   private literal(storage: number): number {
     return literalSymbol(this.claim.ir.consts[-1 - storage]!.number)
   }
   private read(storage: number, byte: number, dtype: DType, point: number): number {
     if (storage < 0) return this.literal(storage)
-    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
     return arena.read(address, bytes, this.step, point, () => `step ${this.step} reads byte ${byte} of storage ${storage}`)
   }
   private write(storage: number, byte: number, dtype: DType, symbol: number, point: number): void {
     if (storage < 0) fail('no literal is written', `step ${this.step}`)
-    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.half)
+    const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
     arena.write(address, bytes, symbol, this.step, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
   }
-  private array(o: { readonly storage: number; readonly offset: number }, shape: readonly number[], dtype: DType): Symbols {
-    const half = o.storage >= 0 && this.claim.plan.storages[o.storage]!.half
-    const item = this.bytesOf(dtype, half)
-    return { shape, data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(o.storage, o.offset + i * item, dtype, -1)) }
+  /** The elements of an array; `pointwise`: each is read by the point of its own number, which may overwrite it. */
+  private array({ storage, offset }: Start, shape: readonly number[], dtype: DType, pointwise = false): Symbols {
+    const f16 = storage >= 0 && this.claim.plan.storages[storage]!.f16
+    const item = this.bytesOf(dtype, f16)
+    return {
+      shape,
+      data: Float64Array.from({ length: sizeOf(shape) }, (_, i) => this.read(storage, offset + i * item, dtype, pointwise ? i : -1)),
+    }
   }
 
   private loop(k: LoopKernel, s: Step): void {
@@ -166,8 +171,9 @@ class Run {
     const ni = body.inputs.length
     const ops = body.ops.map((o) => ({ f: operation(o.prim, o.params, this.ids), args: o.args, xs: new Array<number>(o.args.length) }))
     const values = new Float64Array(ni + ops.length)
-    const offsets = s.operands.map((o) => o.offset)
-    const strides = s.operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
+    const operands = [...s.reads, ...s.writes]
+    const offsets = operands.map((o) => o.offset)
+    const strides = operands.map((o) => (o.storage < 0 ? s.sizes.map(() => 0) : o.strides))
     const folds = outputs.map((o) => (o.fold === undefined ? undefined : foldOf(o.fold.op)))
     const totals = outputs.map(() => new Map<number, { sum: number; count: number; last: number }>())
     outputs.forEach((o, j) => {
@@ -178,7 +184,7 @@ class Run {
     // Every point reads before any writes: the points of a loop run in any order.
     const written: { j: number; at: number; symbol: number; point: number }[] = []
     eachPoint(s.sizes, strides, offsets, (at, point) => {
-      for (let i = 0; i < ni; i++) values[i] = this.read(s.operands[i]!.storage, at[i]!, body.inputs[i]!, point)
+      for (let i = 0; i < ni; i++) values[i] = this.read(s.reads[i]!.storage, at[i]!, body.inputs[i]!, point)
       for (let i = 0; i < ops.length; i++) {
         const { f, args, xs } = ops[i]!
         for (let a = 0; a < args.length; a++) xs[a] = values[args[a]!]!
@@ -196,10 +202,10 @@ class Run {
         }
       }
     })
-    for (const { j, at, symbol, point } of written) this.write(s.operands[ni + j]!.storage, at, outputs[j]!.dtype, symbol, point)
+    for (const { j, at, symbol, point } of written) this.write(s.writes[j]!.storage, at, outputs[j]!.dtype, symbol, point)
     outputs.forEach((o, j) => {
       if (o.fold === undefined) return
-      const { storage } = s.operands[ni + j]!
+      const { storage } = s.writes[j]!
       if (o.fold.accumulate && o.fold.op !== 'sum') fail('only sums accumulate', `step ${this.step}: ${o.fold.op}`)
       for (const [at, { sum, count, last }] of totals[j]!) {
         const before = o.fold.accumulate ? this.read(storage, at, o.dtype, NO_POINT) : 0
@@ -210,7 +216,8 @@ class Run {
 
   private gemm(k: GemmKernel, s: Step): void {
     const [count, m, n, depth] = s.sizes as readonly [number, number, number, number]
-    const [c, a, b] = s.operands as readonly [Operand, Operand, Operand]
+    const [c] = s.writes as readonly [Operand]
+    const [a, b] = s.reads as readonly [Operand, Operand]
     const at = (o: Operand, t: number, i: number, j: number): number => o.offset + t * o.strides[0]! + i * o.strides[1]! + j * o.strides[2]!
     const product = productOf(this.ids)
     const results: number[] = []
@@ -229,23 +236,14 @@ class Run {
   }
 
   private opaque(k: OpaqueKernel, s: Step): void {
-    const given = s.operands.slice(s.writes)
-    let next = 0
-    const args = k.args.map((a, i) => {
-      if (i !== k.inPlace) return this.array(given[next++]!, a.shape, a.dtype)
-      const { storage, offset } = s.operands[0]!
-      const item = this.bytesOf(a.dtype, false)
-      return {
-        shape: a.shape,
-        data: Float64Array.from({ length: sizeOf(a.shape) }, (_, j) => this.read(storage, offset + j * item, a.dtype, j)),
-      }
-    })
+    const given = argumentsOf(k, s)
+    const args = k.args.map((a, i) => this.array(given[i]!, a.shape, a.dtype, i === k.inPlace))
     const ys = meaningOf(k.prim, k.params, args, k.results, this.ids)
     ys.forEach((y, r) => {
-      const { storage, offset } = s.operands[r]!
+      const { storage, offset } = s.writes[r]!
       const { dtype } = k.results[r]!
-      const half = storage >= 0 && this.claim.plan.storages[storage]!.half
-      const item = this.bytesOf(dtype, half)
+      const f16 = storage >= 0 && this.claim.plan.storages[storage]!.f16
+      const item = this.bytesOf(dtype, f16)
       y.data.forEach((symbol, j) => {
         this.write(storage, offset + j * item, dtype, symbol, r === 0 && k.inPlace !== undefined ? j : -1)
       })
@@ -257,7 +255,7 @@ class Run {
     const { program, ir, plan } = this.claim
     const feed = (storage: number, size: number, dtype: DType, symbol: (j: number) => number): void => {
       if (storage < 0) return
-      const item = this.bytesOf(dtype, plan.storages[storage]!.half)
+      const item = this.bytesOf(dtype, plan.storages[storage]!.f16)
       for (let j = 0; j < size; j++) this.write(storage, j * item, dtype, symbol(j), -1)
     }
     program.inputs.forEach((x, i) => {

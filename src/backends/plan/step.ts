@@ -1,4 +1,5 @@
 /** Steps as data: which kernel runs at which sizes, and where its operands lie. */
+import type { OpaqueKernel } from './kernel.js'
 
 /** Where an operand lies: a storage (or a constant slot), a byte offset, and byte strides along the loop's axes. */
 export interface Operand {
@@ -7,17 +8,29 @@ export interface Operand {
   readonly offset: number
   readonly strides: readonly number[]
   /** f32 elements stored as f16, of two bytes: offset and strides count those. */
-  readonly half?: true
+  readonly f16?: true
 }
 
-/** One kernel call. Operands of a loop: inputs, then outputs; of a gemm: C, A, B; of an opaque kernel: results, then arguments. */
+/**
+ * One kernel call. What a kernel adds to (an accumulating fold, C of C += A B, an argument in place) is among the writes alone: its last
+ * state is what they hold before.
+ */
 export interface Step {
   /** Index into the plan's kernels. */
   readonly kernel: number
   /** loop: axis lengths. gemm: batch, m, n, k. opaque: none. */
   readonly sizes: readonly number[]
-  readonly operands: readonly Operand[]
-  /** How many of the operands are written: outputs of a loop are last, of the others first. */
-  readonly writes: number
+  /** loop: inputs. gemm: A, B. opaque: arguments, in order. */
+  readonly reads: readonly Operand[]
+  /** loop: outputs. gemm: C. opaque: results, in order. */
+  readonly writes: readonly Operand[]
   readonly flops: number
+}
+/** What a kernel is run on. */
+export type Work = Pick<Step, 'sizes' | 'reads' | 'writes'>
+
+/** Where the arguments of an opaque step lie: an accumulator is its first result. */
+export const argumentsOf = ({ inPlace, args }: OpaqueKernel, { reads, writes }: Work): readonly Operand[] => {
+  let next = 0
+  return args.map((_, i) => (i === inPlace ? writes[0]! : reads[next++]!))
 }

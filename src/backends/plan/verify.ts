@@ -1,7 +1,7 @@
 /** The verifier of plans: the laws of memory, step by step; and provenance, element by element, where a plan is not too large for it. */
 import { raise } from '../../core/explain.js'
 import type { Identities } from '../../core/identity.js'
-import { ALIGN, read, written } from './memory.js'
+import { ALIGN } from './memory.js'
 import type { Plan } from './plan.js'
 import { type Claim, checkProvenance, costOf } from './provenance.js'
 
@@ -32,12 +32,11 @@ export const verify = (claim: Claim, ids: Identities, wanted: boolean): Verified
 
 /** Raises InternalLaw when a plan breaks a law of memory. */
 export const verifyMemory = (plan: Plan): void => {
-  const { steps, kernels, storages } = plan
+  const { steps, storages } = plan
   const defined = new Uint8Array(storages.length)
   for (const i of [...plan.inputs, ...plan.captured]) if (i >= 0) defined[i] = 1
   steps.forEach((s, k) => {
-    const kernel = kernels[s.kernel]!
-    for (const o of read(s, kernel)) {
+    for (const o of s.reads) {
       // What holds no element needs no writer.
       if (o.storage < 0 || storages[o.storage]!.bytes === 0) continue
       const st = storages[o.storage]!
@@ -45,7 +44,7 @@ export const verifyMemory = (plan: Plan): void => {
       if (!(st.first <= k && k <= st.last))
         fail('every read is of a live interval', `step ${k}, storage ${o.storage} lives ${st.first}..${st.last}`)
     }
-    for (const o of written(s, kernel)) {
+    for (const o of s.writes) {
       if (o.storage < 0) fail('no literal is written', `step ${k}`)
       defined[o.storage] = 1
     }
@@ -59,14 +58,14 @@ export const verifyMemory = (plan: Plan): void => {
 }
 
 /** Storages alive at once do not overlap, except where one ends in the step in which the other begins in its place. */
-const overlaps = ({ steps, kernels, storages, arenaBytes, halfBytes }: Plan): void => {
+const overlaps = ({ steps, storages, arenaBytes, f16Bytes }: Plan): void => {
   const owners = (bytes: number): Int32Array => new Int32Array(Math.ceil(bytes / ALIGN)).fill(-1)
-  const arenas = { words: owners(arenaBytes), halves: owners(halfBytes) }
+  const arenas = { words: owners(arenaBytes), f16: owners(f16Bytes) }
   const byFirst = storages.map((_, i) => i).filter((i) => storages[i]!.first > -2 && storages[i]!.bytes > 0)
   byFirst.sort((a, b) => storages[a]!.first - storages[b]!.first)
   for (const i of byFirst) {
     const s = storages[i]!
-    const owner = s.half ? arenas.halves : arenas.words
+    const owner = s.f16 ? arenas.f16 : arenas.words
     const seen = new Set<number>()
     for (let u = Math.floor(s.offset / ALIGN); u < Math.ceil((s.offset + s.bytes) / ALIGN); u++) {
       const j = owner[u] ?? fail('every storage lies in its arena', `storage ${i}`)
@@ -78,9 +77,8 @@ const overlaps = ({ steps, kernels, storages, arenaBytes, halfBytes }: Plan): vo
       const inPlace = t.last === s.first && s.offset === t.offset && s.bytes === t.bytes && s.first >= 0
       if (!inPlace) fail('no two live buffers overlap', `storages ${j} and ${i} at step ${s.first}`)
       const step = steps[s.first]!
-      const kernel = kernels[step.kernel]!
-      const out = written(step, kernel).find((o) => o.storage === i)!
-      for (const o of read(step, kernel))
+      const out = step.writes.find((o) => o.storage === i)!
+      for (const o of step.reads)
         if (o.storage === j && (o.offset !== out.offset || o.strides.some((x, d) => x !== out.strides[d])))
           fail('in-place writes follow their reads', `step ${s.first}`)
     }

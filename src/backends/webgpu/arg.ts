@@ -2,7 +2,7 @@
 import type { AxisParams } from '../../core/ops/layout.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
-import { type Machine, ofHalves, type WholeShader } from './kernel.js'
+import { acceptsF16, type Machine, type WholeShader } from './kernel.js'
 import { ORDER, orderOf, perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation. */
@@ -37,7 +37,6 @@ const best = (
   const parts = Math.max(1, wanted)
   const found = parts === 1 ? undefined : { score: scratch(taken), position: scratch(taken + lines * parts) }
   const dispatches = perItem({
-    label: 'arg',
     items: lines * parts,
     words: { size, after, parts, op: found?.position ?? out, ...s.words, ...(found && { np: found.score }) },
     functions: s.functions,
@@ -72,7 +71,7 @@ ${found === undefined ? '' : '  m[np + t] = bitcast<u32>(best);\n'}`,
 
 /** The score of a number is its order, or the order's complement for argmin; a NaN is above all. */
 const argShader = (least: boolean): WholeShader =>
-  ofHalves((kernel, [out, x], machine) => {
+  acceptsF16((kernel, [out, x], machine) => {
     const { shape, dtype } = kernel.args[0]!
     const around = aroundAxis(shape, (kernel.params as AxisParams).axis)
     if (around.before * around.after === 0) return { dispatches: [], scratchBytes: 0 }

@@ -3,9 +3,10 @@ import type { DeviceArray, PlaceOptions } from '../../core/backend.js'
 import { raise } from '../../core/explain.js'
 import type { NDArray, TypedArray } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
-import { needHalves } from './device.js'
+import { aligned } from '../plan/memory.js'
+import { needF16 } from './device.js'
 import type { Device } from './memory.js'
-import { aligned, fromDevice, fromHalves, toDevice, toHalves } from './words.js'
+import { fromDevice, fromF16, toDevice, toF16 } from './words.js'
 
 export class WebGpuArray implements DeviceArray {
   readonly backend = 'webgpu'
@@ -29,9 +30,9 @@ export class WebGpuArray implements DeviceArray {
         fix: "make the tensor with dtype 'f32' (tensor(data, shape, 'f32')), or keep it on cpu().",
       })
     device.alive()
-    if (storage === 'f16') needHalves(device.opened)
+    if (storage === 'f16') needF16(device.opened)
     const half = storage === 'f16' && dtype === 'f32'
-    const stored = half ? toHalves(data as Float32Array) : toDevice(data, dtype)
+    const stored = half ? toF16(data as Float32Array) : toDevice(data, dtype)
     const bytes = (half ? 2 : 4) * data.length
     const { gpu } = device
     gpu.pushErrorScope('out-of-memory')
@@ -72,7 +73,7 @@ export class WebGpuArray implements DeviceArray {
       device.submit(encoder)
       return device.readStaging(staging, bytes)
     })
-    return read((mapped) => (half ? fromHalves(new Uint16Array(mapped, 0, size)) : fromDevice(mapped, 0, size, dtype).slice()))
+    return read((mapped) => (half ? fromF16(new Uint16Array(mapped, 0, size)) : fromDevice(mapped, 0, size, dtype).slice()))
   }
 
   dispose(): void {

@@ -8,7 +8,7 @@ import type { Operand } from '../plan/step.js'
 import { type Axis, type ConvSizes, convSizes, evenly, forwardAxis, named, upTo, WRITTEN_OUT, within } from './conv-shape.js'
 import { type Dispatch, floatAt, itemOf, place, SCRATCH, setFloat, type Word } from './dispatch.js'
 import type { Machine, WholeShader } from './kernel.js'
-import { loopDispatches } from './loop.js'
+import { sumOfParts } from './loop.js'
 import { BLOCK, totalsOf } from './sums.js'
 
 /** Sums in registers, and channels of them. Software drivers spill for little, but load at a price: more sums there. */
@@ -166,23 +166,8 @@ export const convKernel: WholeShader = (kernel, operands, machine) => {
   const first: Dispatch = {
     ...named(h.width, words, text(h, down, across, [out, ...args], accumulate && h.parts === 1)),
     groups: h.uniform ? h.itemGroups * shared : Math.ceil((h.items * shared) / h.width),
-    label: 'convKernel',
   }
   if (h.parts === 1) return { dispatches: [first], scratchBytes: 0 }
-  const sum = loopDispatches(
-    {
-      kind: 'loop',
-      rank: 2,
-      body: { inputs: ['f32'], ops: [], results: [0] },
-      inputs: ['unit'],
-      outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate, axes: [true, false] } }],
-    },
-    [h.parts, all],
-    [
-      { storage: SCRATCH, offset: 0, strides: [4 * all, 4] },
-      { ...result, strides: [0, itemOf(result)] },
-    ],
-    { ...machine, fill: 1 },
-  )
+  const sum = sumOfParts(h.parts, [all], { ...result, strides: [itemOf(result)] }, accumulate, machine)
   return { dispatches: [first, ...sum.dispatches], scratchBytes: 4 * h.parts * all }
 }

@@ -132,7 +132,7 @@ const fixed = (a: Axis, columns: number): string =>
     ...upTo(Math.min(a.taps, WRITTEN_OUT)).map((v) => `  let w${v} = ${v} * skip;\n`),
   ].join('')
 
-const dispatchOf = (c: Correlation, operands: readonly Operand[], machine: Machine, label: string): Dispatch => {
+const dispatchOf = (c: Correlation, operands: readonly Operand[], machine: Machine): Dispatch => {
   const [channels, columns] = tileOf(c, machine)
   const { rows, columns: across } = c
   const blocks = Math.ceil(c.outs / channels)
@@ -194,7 +194,7 @@ ${upTo(channels)
     '',
   )}${fixed(across, columns)}${names.map((s) => `  var ${s} = 0.0;\n`).join('')}  ${rowsOf(c, (sums) => taps(c, [x, k], [channels, columns], sums.flush), names)}  let yb = y + (b * groups + group) * outs * plane + i * hopDown + j * hop;
 ${each((q, t) => `  if (q0 + ${q} < outs && j + ${t} < results) { let e = yb + (q0 + ${q}) * plane + ${t} * hop; ${setFloat(y, 'e', `${c.accumulate ? `${floatAt(y, 'e')} + ` : ''}s${q}_${t}`)} }\n`)}`
-  return { ...named(WIDTH, words, body), groups: perBlock * blocks * c.groups, label }
+  return { ...named(WIDTH, words, body), groups: perBlock * blocks * c.groups }
 }
 
 /** y = conv(x, k). */
@@ -211,7 +211,7 @@ export const conv: WholeShader = (kernel, operands, machine) => {
     accumulate: false,
   }
   const none = s.batch * s.groups * s.outs * s.y[0]! * s.y[1]! === 0
-  return { dispatches: none ? [] : [dispatchOf(c, operands, machine, 'conv')], scratchBytes: 0 }
+  return { dispatches: none ? [] : [dispatchOf(c, operands, machine)], scratchBytes: 0 }
 }
 
 /** xBar of conv, or its sum with an accumulator. */
@@ -237,7 +237,7 @@ export const convInput: WholeShader = (kernel, operands, machine) => {
         window: { group: s.outs * s.ins * kh * kw, out: kh * kw, in: s.ins * kh * kw, row: kw },
         accumulate,
       }
-      return [dispatchOf(c, operands, machine, 'convInput')]
+      return [dispatchOf(c, operands, machine)]
     }),
   )
   return { dispatches, scratchBytes: 0 }

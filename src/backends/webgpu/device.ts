@@ -3,7 +3,7 @@ import { raise } from '../../core/explain.js'
 import type { WebGpuKernelTable } from './kernel.js'
 
 /** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */
-export interface DeviceLike {
+interface DeviceLike {
   readonly features: { has(name: string): boolean }
   readonly limits: object
   readonly queue: object
@@ -51,7 +51,7 @@ export interface Opened {
 }
 
 /** Raises Unsupported where f16 cannot be stored. */
-export const needHalves = ({ f16, adapter }: Pick<Opened, 'f16' | 'adapter'>): void => {
+export const needF16 = ({ f16, adapter }: Pick<Opened, 'f16' | 'adapter'>): void => {
   if (!f16)
     raise({
       _tag: 'Unsupported',
@@ -112,7 +112,7 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
     const device = options.device as GPUDevice // the one cast: see DeviceLike
     const info = device.adapterInfo as GPUAdapterInfo | undefined
     const opened = describe(device, info, false, browserGpu())
-    if (options.storage === 'f16') needHalves(opened)
+    if (options.storage === 'f16') needF16(opened)
     return opened
   }
   const gpu = browserGpu() ?? (await dawnGpu(options.dawn ?? []))
@@ -124,7 +124,7 @@ export const openDevice = async (options: WebGpuOptions): Promise<Opened> => {
       reason: 'no adapter was found.',
       fix: 'install a Vulkan, Metal or D3D12 driver, or use cpu().',
     })
-  if (options.storage === 'f16') needHalves({ f16: adapter.features.has('shader-f16'), adapter: nameOf(adapter.info) })
+  if (options.storage === 'f16') needF16({ f16: adapter.features.has('shader-f16'), adapter: nameOf(adapter.info) })
   const requiredLimits: Record<string, number> = {}
   for (const l of wanted) requiredLimits[l] = adapter.limits[l]
   const requiredFeatures = (['shader-f16', 'subgroups', 'timestamp-query'] as GPUFeatureName[]).filter((f) => adapter.features.has(f))

@@ -18,18 +18,16 @@ export interface Dispatch {
   readonly words: readonly Word[]
   /** Workgroups in all; folded into two dimensions where they pass 65,535. */
   readonly groups: number
-  /** Storages that the shader touches, in the order of its banks' first use. */
-  readonly label: string
 }
 
 /** How a shader sees the memory's words. */
 export type View = 'f32' | 'u32' | 'atomic<u32>'
 
 /** Memory and record as every shader declares them; and the memory of f16, where the text uses it. */
-const header = (words: number, view: View, halves: boolean): string =>
+const header = (words: number, view: View, f16: boolean): string =>
   `@group(0) @binding(0) var<storage, read_write> m: array<${view}>;
 @group(0) @binding(1) var<uniform> p: array<vec4<u32>, ${Math.max(1, Math.ceil(words / 4))}>;
-${halves ? '@group(0) @binding(2) var<storage, read_write> h: array<f16>;\n' : ''}`
+${f16 ? '@group(0) @binding(2) var<storage, read_write> h: array<f16>;\n' : ''}`
 
 /** A word of the record, as u32 or as i32. */
 export const word = (k: number): string => `p[${k >> 2}].${'xyzw'[k & 3]}`
@@ -66,22 +64,22 @@ export interface Source {
 /** The whole text: what is enabled, memory, the library functions that are called, and the entry point. */
 export const shader = ({ width, words, view = 'u32', body, declared = '', subgroups = false }: Source): string => {
   const text = `${declared}\n${entry(width, body, subgroups)}`
-  const halves = /\bh\[/.test(text)
-  return `${halves ? 'enable f16;\n' : ''}${subgroups ? SUBGROUPS : ''}${header(words, view, halves)}${preludeOf(text)}\n${text}`
+  const f16 = /\bh\[/.test(text)
+  return `${f16 ? 'enable f16;\n' : ''}${subgroups ? SUBGROUPS : ''}${header(words, view, f16)}${preludeOf(text)}\n${text}`
 }
 
 /** How a dtype is held in registers. Memory words are 32 bits; bool is 0 or 1. */
 export const register: Readonly<Record<Exclude<DType, 'f64'>, string>> = { f32: 'f32', i32: 'i32', bool: 'bool' }
 
 /** Bytes of an element of an operand. */
-export const itemOf = (o: Operand): 2 | 4 => (o.half === true ? 2 : 4)
+export const itemOf = (o: Operand): 2 | 4 => (o.f16 === true ? 2 : 4)
 /** Where an operand starts, and where one of its elements lies. */
 export const place = (o: Operand): Word => ({ storage: o.storage, byteOffset: o.offset })
 export const placeAt = (o: Operand, element: number): Word => ({ storage: o.storage, byteOffset: o.offset + itemOf(o) * element })
 
 /** An element of an operand as a value of its dtype: f32 is widened where it is stored as f16. */
 export const load = (o: Operand, dtype: DType, index: string, view: View): string =>
-  o.half === true
+  o.f16 === true
     ? `f32(h[${index}])`
     : view === 'f32'
       ? `m[${index}]`
@@ -91,16 +89,16 @@ export const load = (o: Operand, dtype: DType, index: string, view: View): strin
           ? `bitcast<i32>(m[${index}])`
           : `(m[${index}] != 0u)`
 export const store = (o: Operand, dtype: DType, index: string, value: string, view: View): string =>
-  o.half === true
+  o.f16 === true
     ? `h[${index}] = cd_half(${value});`
     : `m[${index}] = ${view === 'f32' ? value : dtype === 'bool' ? `select(0u, 1u, ${value})` : `bitcast<u32>(${value})`};`
 
 /** The same of f32 in a shader that sees f32, and of the bits of any dtype in one that sees words. */
 export const floatAt = (o: Operand, index: string): string => load(o, 'f32', index, 'f32')
 export const setFloat = (o: Operand, index: string, value: string): string => store(o, 'f32', index, value, 'f32')
-export const wordAt = (o: Operand, index: string): string => (o.half === true ? `bitcast<u32>(f32(h[${index}]))` : `m[${index}]`)
+export const wordAt = (o: Operand, index: string): string => (o.f16 === true ? `bitcast<u32>(f32(h[${index}]))` : `m[${index}]`)
 export const setWord = (o: Operand, index: string, word: string): string =>
-  o.half === true ? `h[${index}] = cd_half(bitcast<f32>(${word}));` : `m[${index}] = ${word};`
+  o.f16 === true ? `h[${index}] = cd_half(bitcast<f32>(${word}));` : `m[${index}] = ${word};`
 
 /** Bits of a number of this dtype. */
 const cell = new DataView(new ArrayBuffer(4))

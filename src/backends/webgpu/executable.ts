@@ -5,12 +5,14 @@ import { raise } from '../../core/explain.js'
 import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
 import type { Program } from '../../core/program.js'
 import { sizeOf } from '../../core/shape.js'
-import { type Stored, storedKey } from '../plan/halves.js'
+import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
+import { argumentsOf, type Operand } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
-import { aligned, fromDevice, toDevice } from './words.js'
+import { fromDevice, toDevice } from './words.js'
 
 /** What a call has asked of the device, and how its answer is read. */
 interface Submitted {
@@ -18,10 +20,6 @@ interface Submitted {
   readonly invalid: Promise<GPUError | null>
   readonly memory: Promise<GPUError | null>
 }
-
-/** The arguments of an opaque step within the plan's operands: results come first, an accumulator is the first of them. */
-const positionOf = (kernel: OpaqueKernel, writes: number, i: number): number =>
-  kernel.inPlace === undefined ? writes + i : i === kernel.inPlace ? 0 : writes + i - (i > kernel.inPlace ? 1 : 0)
 
 /** Bytes that a step on the CPU reads back, and those that it writes. */
 export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; readonly bytesWritten: number } => ({
@@ -31,7 +29,7 @@ export const transferOf = (kernel: OpaqueKernel): { readonly bytesRead: number; 
 
 /** All in 32 bits. */
 export const inWords: Stored = { inputs: new Set(), outputs: new Set() }
-const halvesOf = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
+const storedAsF16 = (xs: readonly Elements[] | undefined): ReadonlySet<number> => {
   if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
   return new Set(xs.flatMap((x, i) => (onADevice(x) && x.half === true ? [i] : [])))
 }
@@ -81,7 +79,7 @@ export class WebGpuExecutable implements AsyncExecutable {
 
   async run(inputs: readonly Elements[], into?: readonly Elements[], accumulate = false): Promise<readonly Elements[]> {
     const { program } = this.of
-    const resident = await this.resident({ inputs: halvesOf(inputs), outputs: halvesOf(into) })
+    const resident = await this.resident({ inputs: storedAsF16(inputs), outputs: storedAsF16(into) })
     const { device } = resident
     const outs = program.outputs
     const onHost = outs.map((_, i) => into === undefined || !onADevice(into[i]!))
@@ -190,9 +188,10 @@ export class WebGpuExecutable implements AsyncExecutable {
   private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, step: number, kernel: OpaqueKernel): Promise<void> {
     const { device } = r
     const { gpu, stats } = device
-    const { operands, writes } = r.of.plan.steps[step]!
-    const at = (i: number): number => r.address(operands[i]!.storage, operands[i]!.offset)
-    const spans = kernel.args.map((a, i) => ({ a, from: at(positionOf(kernel, writes, i)), bytes: 4 * sizeOf(a.shape) }))
+    const s = r.of.plan.steps[step]!
+    const at = (o: Operand): number => r.address(o.storage, o.offset)
+    const given = argumentsOf(kernel, s)
+    const spans = kernel.args.map((a, i) => ({ a, from: at(given[i]!), bytes: 4 * sizeOf(a.shape) }))
     const total = spans.reduce((n, s) => n + aligned(s.bytes, 16), 0)
     const staging = device.takeStaging(total)
     let to = 0
@@ -222,7 +221,7 @@ export class WebGpuExecutable implements AsyncExecutable {
     )
     outs.forEach((o, i) => {
       if (o.data.length === 0) return
-      gpu.queue.writeBuffer(arena, at(i), toDevice(o.data, o.dtype))
+      gpu.queue.writeBuffer(arena, at(s.writes[i]!), toDevice(o.data, o.dtype))
       stats.bytesWritten += 4 * o.data.length
     })
   }

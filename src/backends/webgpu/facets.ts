@@ -12,7 +12,7 @@ import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
 
 /** Facets by family: each file has the rows of one. */
-export const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(typeof families)[F]> } = {
+const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(typeof families)[F]> } = {
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
   compare: inlined(compareKernels),

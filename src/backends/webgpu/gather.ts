@@ -7,7 +7,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import { sizeOf } from '../../core/shape.js'
 import type { Operand } from '../plan/step.js'
 import { place, setWord, type Word, wordAt } from './dispatch.js'
-import { ofHalves, type WholeShader } from './kernel.js'
+import { acceptsF16, type WholeShader } from './kernel.js'
 import { addWords, ORDER, orderOf, perItem, RESOLVE } from './shader.js'
 
 export const iotaShader: WholeShader = (kernel, [out]) => {
@@ -16,7 +16,6 @@ export const iotaShader: WholeShader = (kernel, [out]) => {
   const value = dtype === 'f32' ? 'bitcast<u32>(f32(i))' : 'i'
   return {
     dispatches: perItem({
-      label: 'iota',
       items: sizeOf(shape),
       words: { op: place(out!), size, after },
       body: `  let i = (t / after) % size;\n  m[op + t] = ${value};\n`,
@@ -59,13 +58,12 @@ export const LINE = `  let lo = line / after; let li = line % after;
 /** The element of a moved array (of `count` rows) or of the array that is pointed into (of `n` rows). */
 export const at = (rows: 'count' | 'n', row: string): string => `(block * ${rows} + ${row}) * wide + rest`
 
-const reading = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  ofHalves((kernel, [out, x, indices]) => {
+const reading = (geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
+  acceptsF16((kernel, [out, x, indices]) => {
     const g = geometry(kernel)
     // Elements of the result in their own order: ((lo outer + a) count + i) wide + rest.
     return {
       dispatches: perItem({
-        label,
         items: g.lines * g.count * g.columns,
         words: { op: place(out!), xp: place(x!), ip: place(indices!), ...g.words },
         functions: [RESOLVE],
@@ -79,21 +77,16 @@ const reading = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) =
       scratchBytes: 0,
     }
   })
-export const gatherShader: WholeShader = reading('gather', (k) =>
-  gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
-)
-export const takeAlongShader: WholeShader = reading('takeAlongAxis', (k) =>
-  alongGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as AxisParams),
-)
+export const gatherShader: WholeShader = reading((k) => gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams))
+export const takeAlongShader: WholeShader = reading((k) => alongGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as AxisParams))
 
 /** A binary search for each value. */
-export const searchShader = ofHalves((kernel, [out, sorted, values]) => {
+export const searchShader = acceptsF16((kernel, [out, sorted, values]) => {
   const { side, batchDims } = kernel.params as SearchParams
   const [s, v] = kernel.args
   const go = `${orderOf(s!.dtype, wordAt(sorted!, 'base + middle'))} ${side === 'left' ? '<' : '<='} v`
   return {
     dispatches: perItem({
-      label: 'searchsorted',
       items: sizeOf(v!.shape),
       words: { op: place(out!), sp: place(sorted!), vp: place(values!), n: s!.shape[batchDims]!, each: sizeOf(v!.shape.slice(batchDims)) },
       functions: [ORDER],
@@ -113,11 +106,10 @@ export const searchShader = ofHalves((kernel, [out, sorted, values]) => {
 
 /** One invocation per element of the windows; the number of axes is in the text. `x` is the larger array, `w` the windows'. */
 const windows = (
-  label: string,
   move: (kernel: Parameters<WholeShader>[0], operands: readonly Operand[]) => string,
   order: (operands: readonly Word[]) => Record<'xp' | 'ip' | 'wp', Word>,
 ) =>
-  ofHalves((kernel, operands) => {
+  acceptsF16((kernel, operands) => {
     const { sizes, batchDims } = kernel.params as WindowParams
     const shape = kernel.args[0]!.shape
     const lengths = shape.slice(batchDims)
@@ -135,7 +127,6 @@ const windows = (
     body += `  let x = xp + b * stride + at; let own = wp + t;\n  ${move(kernel, operands)}\n`
     return {
       dispatches: perItem({
-        label,
         items: sizeOf(shape.slice(0, batchDims)) * sizeOf(sizes),
         words,
         functions: [
@@ -150,17 +141,14 @@ const windows = (
     }
   })
 export const dynamicSliceShader: WholeShader = windows(
-  'dynamicSlice',
   (_, [out, x]) => setWord(out!, 'own', wordAt(x!, 'x')),
   ([out, x, starts]) => ({ xp: x!, ip: starts!, wp: out! }),
 )
 export const dynamicSliceAddShader: WholeShader = windows(
-  'dynamicSliceAdd',
   (k, [, , u]) => `m[x] = ${addWords(k.results[0]!.dtype, 'm[x]', wordAt(u!, 'own'))};`,
   ([acc, starts, u]) => ({ xp: acc!, ip: starts!, wp: u! }),
 )
 export const dynamicUpdateSliceShader: WholeShader = windows(
-  'dynamicUpdateSlice',
   (_, [, , u]) => `m[x] = ${wordAt(u!, 'own')};`,
   ([acc, starts, u]) => ({ xp: acc!, ip: starts!, wp: u! }),
 )

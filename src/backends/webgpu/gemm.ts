@@ -1,9 +1,10 @@
 /** Matrix products as dispatches: a register tile per invocation, with or without a tile in workgroup memory; long sums in parts. */
 import type { GemmKernel } from '../plan/kernel.js'
-import type { Operand } from '../plan/step.js'
+import type { Operand, Work } from '../plan/step.js'
+import { layout } from '../record.js'
 import { floatAt, itemOf, place, SCRATCH, setFloat, shader, signed, type Word, word } from './dispatch.js'
 import type { Dispatches, Machine } from './kernel.js'
-import { loopDispatches } from './loop.js'
+import { sumOfParts } from './loop.js'
 import { BLOCK, totalsOf } from './sums.js'
 
 /** C, A and B. */
@@ -20,21 +21,46 @@ interface Shape {
   readonly k: number
 }
 
-/** Offset of an element (i, j) of an operand whose strides are the record's words `at` (batch), `at + 1`, `at + 2`. */
-const element = (order: Order, base: string, at: number, i: string, j: string): string => {
-  const si = order === 'column' ? `${i}` : `${i} * ${signed(at + 2)}`
-  const sj = order === 'row' ? `${j}` : `${j} * ${signed(at + 3)}`
-  return `${base} + ${si} + ${sj}`
-}
+/**
+ * The record. Of C, A and B: place and strides. With parts (of `chunk` products) each stretch of k goes to scratch, [part, batch, m, n], and a
+ * loop adds them up. Of the form in registers: invocations of a workgroup along n, whether to add to C, and whether tiles go down first.
+ */
+const record = /*#__PURE__*/ layout(
+  'batch',
+  'm',
+  'n',
+  'k',
+  'parts',
+  'chunk',
+  'tilesDown',
+  'tilesAcross',
+  'c',
+  'cBatch',
+  'cRow',
+  'cColumn',
+  'a',
+  'aBatch',
+  'aRow',
+  'aColumn',
+  'b',
+  'bBatch',
+  'bRow',
+  'bColumn',
+  'gx',
+  'add',
+  'down',
+)
+type Field = keyof typeof record.at
+/** Fields of the record as u32, and as i32. */
+const u32 = (field: Field): string => word(record.at[field])
+const i32 = (field: Field): string => signed(record.at[field])
 
-const C = 8
-const A = 12
-const B = 16
-/** Invocations of a workgroup along n, whether to add to C, and whether tiles go down before they go right: of the form in registers. */
-const GX = 20
-const ADD = 21
-const DOWN = 22
-const WORDS = 23
+/** Offset of an element (row, column) of an operand. */
+const element = (order: Order, of: 'a' | 'b' | 'c', row: string, column: string): string => {
+  const down = order === 'column' ? row : `${row} * ${i32(`${of}Row`)}`
+  const across = order === 'row' ? column : `${column} * ${i32(`${of}Column`)}`
+  return `${of}b + ${down} + ${across}`
+}
 
 /** The sums of so many terms, over k from k0 to k1: `inner` takes the products from `from` to `to`. Long ones go block by block. */
 const inBlocks = (terms: number, sums: readonly string[], inner: (from: string, to: string) => string): string => {
@@ -46,44 +72,53 @@ ${inner('block', 'end')}${flush}  }
 ${done}`
 }
 
-/**
- * Words: batch, m, n, k, parts, steps of k in a part, tiles along m, tiles along n; then for C, A and B: place, batch stride, row stride,
- * column stride; then GX, ADD and DOWN.
- * With parts the products of each stretch of k go to scratch, [part, batch, m, n], and a loop adds them up.
- */
-const record = (
+const words = (
   s: Shape,
-  parts: number,
-  chunk: number,
+  [parts, chunk]: readonly [number, number],
   form: Form,
-  tiles: readonly [number, number],
-  operands: readonly Operand[],
+  [tilesDown, tilesAcross]: readonly [number, number],
+  [c, a, b]: Operands,
   accumulate: boolean,
-): Word[] => [
-  s.batch,
-  s.m,
-  s.n,
-  s.k,
-  parts,
-  chunk,
-  tiles[0],
-  tiles[1],
-  ...operands.flatMap((o): Word[] => [place(o), ...o.strides.map((s) => s / itemOf(o))]),
-  form.gx,
-  accumulate ? 1 : 0,
-  s.m < s.n ? 1 : 0, // the smaller operand is the one that is read again and again
-]
+): Word[] => {
+  const [cBatch, cRow, cColumn] = steps(c)
+  const [aBatch, aRow, aColumn] = steps(a)
+  const [bBatch, bRow, bColumn] = steps(b)
+  return record.of<Word>({
+    ...s,
+    parts,
+    chunk,
+    tilesDown,
+    tilesAcross,
+    c: place(c),
+    cBatch,
+    cRow,
+    cColumn,
+    a: place(a),
+    aBatch,
+    aRow,
+    aColumn,
+    b: place(b),
+    bBatch,
+    bRow,
+    bColumn,
+    gx: form.gx,
+    add: accumulate ? 1 : 0,
+    down: s.m < s.n ? 1 : 0, // the smaller operand is the one that is read again and again
+  })
+}
+/** Strides in elements. */
+const steps = (o: Operand) => o.strides.map((s) => s / itemOf(o)) as unknown as readonly [number, number, number] // an axis of batches, rows, columns
 
 /** Which workgroup this is: `bt` of the batch, `part` of the sum, `tm` and `tn` among the tiles. */
-const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
-  let tm = g1 % ${word(6)}; let g2 = g1 / ${word(6)};
-  let bt = i32(g2 % ${word(0)}); let part = g2 / ${word(0)};
-  if (part >= ${word(4)}) { return; }
-  let cb = ${signed(C)} + bt * ${signed(C + 1)} + i32(part * ${word(0)} * ${word(1)} * ${word(2)});
-  let ab = ${signed(A)} + bt * ${signed(A + 1)};
-  let bb = ${signed(B)} + bt * ${signed(B + 1)};
-  let M = ${signed(1)}; let N = ${signed(2)};
-  let k0 = i32(part * ${word(5)}); let k1 = min(${signed(3)}, k0 + ${signed(5)});
+const who = (): string => `  let tn = g % ${u32('tilesAcross')}; let g1 = g / ${u32('tilesAcross')};
+  let tm = g1 % ${u32('tilesDown')}; let g2 = g1 / ${u32('tilesDown')};
+  let bt = i32(g2 % ${u32('batch')}); let part = g2 / ${u32('batch')};
+  if (part >= ${u32('parts')}) { return; }
+  let cb = ${i32('c')} + bt * ${i32('cBatch')} + i32(part * ${u32('batch')} * ${u32('m')} * ${u32('n')});
+  let ab = ${i32('a')} + bt * ${i32('aBatch')};
+  let bb = ${i32('b')} + bt * ${i32('bBatch')};
+  let M = ${i32('m')}; let N = ${i32('n')};
+  let k0 = i32(part * ${u32('chunk')}); let k1 = min(${i32('k')}, k0 + ${i32('chunk')});
 `
 
 /**
@@ -93,20 +128,20 @@ const who = (): string => `  let tn = g % ${word(7)}; let g1 = g / ${word(7)};
 const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands, terms: number): string => {
   const rows = [...Array(TM).keys()]
   const columns = [...Array(TN).keys()]
-  let s = `  let gx = ${word(GX)}; let first = select(${word(7)}, ${word(6)}, ${word(DOWN)} != 0u);
-  let t = g % (${word(6)} * ${word(7)}); let g2 = g / (${word(6)} * ${word(7)});
-  let tn = select(t % first, t / first, ${word(DOWN)} != 0u); let tm = select(t / first, t % first, ${word(DOWN)} != 0u);
-  let bt = g2 % ${word(0)}; let part = g2 / ${word(0)};
-  if (part >= ${word(4)}) { return; }
-  let M = ${word(1)}; let N = ${word(2)};
-  let k0 = part * ${word(5)}; let k1 = min(${word(3)}, k0 + ${word(5)});
+  let s = `  let gx = ${u32('gx')}; let first = select(${u32('tilesAcross')}, ${u32('tilesDown')}, ${u32('down')} != 0u);
+  let t = g % (${u32('tilesDown')} * ${u32('tilesAcross')}); let g2 = g / (${u32('tilesDown')} * ${u32('tilesAcross')});
+  let tn = select(t % first, t / first, ${u32('down')} != 0u); let tm = select(t / first, t % first, ${u32('down')} != 0u);
+  let bt = g2 % ${u32('batch')}; let part = g2 / ${u32('batch')};
+  if (part >= ${u32('parts')}) { return; }
+  let M = ${u32('m')}; let N = ${u32('n')};
+  let k0 = part * ${u32('chunk')}; let k1 = min(${u32('k')}, k0 + ${u32('chunk')});
   let i0 = (tm * (${lanes}u / gx) + l / gx) * ${TM}u; let j0 = tn * gx * ${TN}u + l % gx;
-  let ak = ${word(A + 3)}; let bk = ${word(B + 2)};
+  let ak = ${u32('aColumn')}; let bk = ${u32('bRow')};
 `
   // Rows and columns past the edge read the last one; their results are not stored. Sums wrap: strides may be negative.
-  for (const r of rows) s += `  var pa${r} = ${word(A)} + bt * ${word(A + 1)} + min(i0 + ${r}u, M - 1u) * ${word(A + 2)} + k0 * ak;\n`
+  for (const r of rows) s += `  var pa${r} = ${u32('a')} + bt * ${u32('aBatch')} + min(i0 + ${r}u, M - 1u) * ${u32('aRow')} + k0 * ak;\n`
   for (const c of columns)
-    s += `  var pb${c} = ${word(B)} + bt * ${word(B + 1)} + min(j0 + ${c}u * gx, N - 1u) * ${word(B + 3)} + k0 * bk;\n`
+    s += `  var pb${c} = ${u32('b')} + bt * ${u32('bBatch')} + min(j0 + ${c}u * gx, N - 1u) * ${u32('bColumn')} + k0 * bk;\n`
   const sums = rows.flatMap((r) => columns.map((c) => `s${r}_${c}`))
   for (const sum of sums) s += `  var ${sum} = 0.0;\n`
   let products = ''
@@ -115,16 +150,16 @@ const registers = (TM: number, TN: number, lanes: number, [oc, oa, ob]: Operands
   for (const r of rows) for (const c of columns) products += `    s${r}_${c} += a${r} * b${c};\n`
   s += inBlocks(terms, sums, (from, to) => `  for (var k = ${from}; k < ${to}; k++) {\n${products}  }\n`)
   // A loop over rows: stores written out one by one take longer to compile than all the rest.
-  s += `  let cb = ${word(C)} + bt * ${word(C + 1)} + part * ${word(0)} * M * N;
+  s += `  let cb = ${u32('c')} + bt * ${u32('cBatch')} + part * ${u32('batch')} * M * N;
   for (var r = 0u; r < ${TM}u && i0 + r < M; r++) {
-    let q = cb + (i0 + r) * ${word(C + 2)} + j0 * ${word(C + 3)};
+    let q = cb + (i0 + r) * ${u32('cRow')} + j0 * ${u32('cColumn')};
 `
   for (const c of columns) {
-    s += `    if (j0 + ${c}u * gx < N) { let e = q + ${c}u * gx * ${word(C + 3)}; var v = s0_${c};`
+    s += `    if (j0 + ${c}u * gx < N) { let e = q + ${c}u * gx * ${u32('cColumn')}; var v = s0_${c};`
     for (const r of rows.slice(1)) s += ` v = select(v, s${r}_${c}, r == ${r}u);`
-    s += ` if (${word(ADD)} != 0u) { v += ${floatAt(oc, 'e')}; } ${setFloat(oc, 'e', 'v')} }\n`
+    s += ` if (${u32('add')} != 0u) { v += ${floatAt(oc, 'e')}; } ${setFloat(oc, 'e', 'v')} }\n`
   }
-  return shader({ width: lanes, words: WORDS, view: 'f32', body: `${s}  }\n` })
+  return shader({ width: lanes, words: record.words, view: 'f32', body: `${s}  }\n` })
 }
 
 /** Tiles of A and B in workgroup memory: 16 x 16 invocations, each T x T results. */
@@ -143,9 +178,9 @@ const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, terms: nu
   for (let e = 0; e < per; e++) {
     const flat = `(i32(l) + ${e * 256})`
     const [ai, ak] = a === 'column' ? [`${flat} % ${W}`, `${flat} / ${W}`] : [`${flat} / ${KT}`, `${flat} % ${KT}`]
-    tile += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = ${floatAt(oa, element(a, 'ab', A, '(i0 + i)', '(kk + k)'))}; } ta[k * ${W + 1} + i] = x; }\n`
+    tile += `    { let i = ${ai}; let k = ${ak}; var x = 0.0; if (i0 + i < M && kk + k < k1) { x = ${floatAt(oa, element(a, 'a', '(i0 + i)', '(kk + k)'))}; } ta[k * ${W + 1} + i] = x; }\n`
     const [bk, bj] = b === 'column' ? [`${flat} % ${KT}`, `${flat} / ${KT}`] : [`${flat} / ${W}`, `${flat} % ${W}`]
-    tile += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = ${floatAt(ob, element(b, 'bb', B, '(kk + k)', '(j0 + j)'))}; } tb[k * ${W + 1} + j] = x; }\n`
+    tile += `    { let k = ${bk}; let j = ${bj}; var x = 0.0; if (j0 + j < N && kk + k < k1) { x = ${floatAt(ob, element(b, 'b', '(kk + k)', '(j0 + j)'))}; } tb[k * ${W + 1} + j] = x; }\n`
   }
   tile += `    workgroupBarrier();\n    for (var k = 0; k < ${KT}; k++) {\n`
   for (const r of rows) tile += `      let a${r} = ta[k * ${W + 1} + ly + ${16 * r}];\n`
@@ -155,9 +190,9 @@ const tiled = ([oc, oa, ob]: Operands, T: number, accumulate: boolean, terms: nu
   s += inBlocks(terms, sums, (from, to) => `  for (var kk = ${from}; kk < ${to}; kk += ${KT}) {\n${tile}  }\n`)
   for (let r = 0; r < T; r++)
     for (let c = 0; c < T; c++)
-      s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'cb', C, 'i', 'j')}; ${setFloat(oc, 'q', `${accumulate ? `${floatAt(oc, 'q')} + ` : ''}s${r}_${c}`)} } }\n`
+      s += `  { let i = i0 + ly + ${16 * r}; let j = j0 + lx + ${16 * c}; if (i < M && j < N) { let q = ${element('row', 'c', 'i', 'j')}; ${setFloat(oc, 'q', `${accumulate ? `${floatAt(oc, 'q')} + ` : ''}s${r}_${c}`)} } }\n`
   const shared = `var<workgroup> ta: array<f32, ${KT * (W + 1)}>;\nvar<workgroup> tb: array<f32, ${KT * (W + 1)}>;\n`
-  return shader({ width: 256, words: WORDS, view: 'f32', body: s, declared: shared })
+  return shader({ width: 256, words: record.words, view: 'f32', body: s, declared: shared })
 }
 
 /** The form of a product: results and invocations of a workgroup, and its text. */
@@ -216,15 +251,11 @@ const choose = (s: Shape, a: Order, b: Order, machine: Machine): Form => {
 }
 
 /** Dispatches of C = A B or C += A B. */
-export const gemmDispatches = (
-  kernel: GemmKernel,
-  sizes: readonly number[],
-  operands: readonly Operand[],
-  machine: Machine,
-): Dispatches => {
+export const gemmDispatches = (kernel: GemmKernel, { sizes, reads, writes }: Work, machine: Machine): Dispatches => {
   const [batch, m, n, k] = sizes as readonly [number, number, number, number]
   const shape = { batch, m, n, k }
-  const [c, a, b] = operands as Operands
+  const operands: Operands = [writes[0]!, reads[0]!, reads[1]!]
+  const [c, a, b] = operands
   if (batch * m * n === 0) return { dispatches: [], scratchBytes: 0 }
   const form = choose(shape, orderOf(a), orderOf(b), machine)
   const tiles = [Math.ceil(m / form.m), Math.ceil(n / form.n)] as const
@@ -237,37 +268,21 @@ export const gemmDispatches = (
       dispatches: [
         {
           wgsl: form.text([c, a, b], kernel.accumulate, chunk),
-          words: record(shape, 1, k, form, tiles, operands, kernel.accumulate),
+          words: words(shape, [1, k], form, tiles, operands, kernel.accumulate),
           groups,
-          label: 'gemm',
         },
       ],
       scratchBytes: 0,
     }
   const partial: Operand = { storage: SCRATCH, offset: 0, strides: [4 * m * n, 4 * n, 4] }
   const size = 4 * batch * m * n
-  const sum = loopDispatches(
-    {
-      kind: 'loop',
-      rank: 4,
-      body: { inputs: ['f32'], ops: [], results: [0] },
-      inputs: ['unit'],
-      outputs: [{ dtype: 'f32', access: 'unit', fold: { op: 'sum', accumulate: kernel.accumulate, axes: [true, false, false, false] } }],
-    },
-    [parts, batch, m, n],
-    [
-      { storage: SCRATCH, offset: 0, strides: [size, 4 * m * n, 4 * n, 4] },
-      { ...c, strides: [0, ...c.strides] },
-    ],
-    { ...machine, lanes: 1, fill: 1 },
-  )
+  const sum = sumOfParts(parts, [batch, m, n], c, kernel.accumulate, { ...machine, lanes: 1 })
   return {
     dispatches: [
       {
         wgsl: form.text([partial, a, b], false, chunk),
-        words: record(shape, parts, chunk, form, tiles, [partial, a, b], false),
+        words: words(shape, [parts, chunk], form, tiles, [partial, a, b], false),
         groups,
-        label: 'gemm',
       },
       ...sum.dispatches,
     ],

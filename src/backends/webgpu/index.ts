@@ -4,10 +4,11 @@ import { raise } from '../../core/explain.js'
 import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
 import { Identities } from '../../core/identity.js'
 import { lowerProgram } from '../../core/lowered.js'
+import type { Program } from '../../core/program.js'
 import { KernelNames } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'
-import { type Stored, storedKey } from '../plan/halves.js'
+import { type Stored, storedKey } from '../plan/f16-storage.js'
 import { buildIr } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
@@ -20,7 +21,7 @@ import { inWords, WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
 import type { Machine } from './kernel.js'
-import { type Lowered, lowerPlan, takesHalves } from './lower.js'
+import { type Lowered, lowerPlan, takesF16 } from './lower.js'
 import { Device, type DeviceStats, noStats } from './memory.js'
 
 export type { WebGpuOptions } from './device.js'
@@ -86,7 +87,7 @@ const checkDTypes = (ir: Ir): void => {
       })
 }
 
-/** Software adapters have few cores, and dear barriers. */
+/** Software adapters have few cores, and barriers are expensive there. */
 const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
   lanes: o.software ? 1 : 256,
   subgroups: o.subgroups,
@@ -95,109 +96,154 @@ const machineOf = (o: Opened, facets: WebGpuFacets): Machine => ({
 })
 /** Every element takes one word of 32 bits; bool is 0 or 1. */
 const itemBytes = { f64: 8, f32: 4, i32: 4, bool: 4 }
+const limits = { nodes: 256, buffers: 48, itemBytes }
+
+/** A plan, and what was shown of it. */
+interface Found {
+  readonly made: Plan
+  readonly cached: boolean
+  readonly verified: Verified | undefined
+}
+
+/** The device of one backend: opened by the first program, and another one after a loss, where it was ours. */
+class OpenDevice {
+  private opening: Promise<Device> | undefined
+  constructor(private readonly make: () => Promise<Device>) {}
+
+  async get(): Promise<Device> {
+    const current = this.opening
+    const known = await current
+    // Of the calls that waited for the lost one, the first opens another for all.
+    if (known?.lost !== undefined && known.opened.own && this.opening === current) {
+      known.destroy()
+      this.opening = undefined
+    }
+    this.opening ??= this.make().catch((e: unknown) => {
+      this.opening = undefined
+      throw e
+    })
+    return this.opening
+  }
+  /** Does this where a device is open; one that never opened has nothing to free. */
+  ifOpen(use: (device: Device) => unknown): void {
+    this.opening?.then(use).catch(() => undefined)
+  }
+  dispose(): void {
+    this.ifOpen((d) => d.exclusive(async () => d.destroy()))
+    this.opening = undefined
+  }
+}
+
+/** The plans of one backend and their shaders. */
+class Plans {
+  private readonly cache: PlanCache<Plan>
+  private readonly lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
+  // What keys are made of: equal keys mean equal plans within one generation. Programs that live on still plan with keys of their own.
+  private ids = new Identities()
+  private names = new KernelNames(this.ids)
+  private generation = 0
+
+  constructor(
+    private readonly options: WebGpuOptions,
+    cacheBytes: number,
+    private readonly facets: WebGpuFacets,
+  ) {
+    this.cache = new PlanCache<Plan>(cacheBytes, planBytes)
+  }
+  get isFull(): boolean {
+    return this.ids.size > IDS
+  }
+  info(): CacheInfo {
+    return this.cache.info()
+  }
+  clear(): void {
+    this.cache.clear()
+    this.ids = new Identities()
+    this.names = new KernelNames(this.ids)
+    this.generation++
+  }
+
+  /** A program's plans for what is stored as f16. */
+  of(program: Program): { readonly ir: Ir; readonly planned: (stored: Stored) => Found } {
+    const { options, facets } = this
+    const own = this.generation
+    const ir = buildIr(program, this.ids)
+    checkDTypes(ir)
+    const takes = (kernel: Kernel): boolean => takesF16(kernel, facets)
+    const between = options.storage === 'f16'
+    const planned = (stored: Stored): Found => {
+      const f16 = { ...stored, takes, between }
+      const found = this.cache.get(ir.key, () => makePlan(ir, { ...limits, f16 }, this.names), `${own}|${storedKey(stored)}`)
+      return { ...found, verified: verify({ program, ir, plan: found.made, itemBytes }, this.ids, options.verify === true) }
+    }
+    return { ir, planned }
+  }
+  /** A plan's shaders for a device; one that is opened after a loss may be of another kind. */
+  lower(plan: Plan, device: Device): Lowered {
+    const known = this.lowered.get(plan)
+    if (known?.device === device) return known.low
+    const low = lowerPlan(plan, machineOf(device.opened, this.facets), this.facets)
+    this.lowered.set(plan, { device, low })
+    return low
+  }
+}
 
 /** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
   const options = optionsIn(given)
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES
-  const cache = new PlanCache<Plan>(cacheBytes, planBytes)
-  // What keys are made of: equal keys mean equal plans within one generation. Programs that live on still plan with keys of their own.
-  let ids = new Identities()
-  let names = new KernelNames(ids)
-  let generation = 0
-  const lowered = new WeakMap<Plan, { readonly device: Device; readonly low: Lowered }>()
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
-  let opening: Promise<Device> | undefined
+  const plans = new Plans(options, cacheBytes, facets)
+  const memoryBytes = options.memoryBytes ?? Number.POSITIVE_INFINITY
+  const device = new OpenDevice(async () => new Device(await openDevice(options), stats, memoryBytes, cacheBytes))
   const clear = (): void => {
-    cache.clear()
-    ids = new Identities()
-    names = new KernelNames(ids)
-    generation++
-    opening?.then((d) => d.clearPipelines()).catch(() => undefined) // one that never opened has none
+    plans.clear()
+    device.ifOpen((d) => d.clearPipelines())
   }
-  /** The device that is open; another one after a loss, where we opened it. */
-  const open = async (): Promise<Device> => {
-    const current = opening
-    const known = await current
-    // Of the calls that waited for the lost one, the first opens another for all.
-    if (known?.lost !== undefined && known.opened.own && opening === current) {
-      known.destroy()
-      opening = undefined
-    }
-    opening ??= openDevice(options).then(
-      (o) => new Device(o, stats, options.memoryBytes ?? Number.POSITIVE_INFINITY, cacheBytes),
-      (e: unknown) => {
-        opening = undefined
-        throw e
+  const prepare = async (given: Program): Promise<WebGpuExecutable> => {
+    const t = performance.now()
+    if (given.captured.length > 0)
+      raise({
+        _tag: 'InternalLaw',
+        law: 'captured tensors are inputs on an asynchronous backend',
+        detail: `${given.name} captures ${given.captured.length}`,
+      })
+    if (plans.isFull) clear()
+    const program = lowerProgram(given, facets.lowerings)
+    const { ir, planned } = plans.of(program)
+    const opened = await device.get()
+    opened.alive()
+    const { made: plan, cached, verified } = planned(inWords)
+    const low = plans.lower(plan, opened)
+    const planMs = performance.now() - t
+    const explain = (): Explanation => ({
+      ...explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low),
+      ...(options.verify === true && verified !== undefined && { verified }),
+    })
+    return WebGpuExecutable.make({
+      open: () => device.get(),
+      program,
+      planned: (stored) => {
+        const { made } = planned(stored)
+        return { program, ir, plan: made, lower: (on) => plans.lower(made, on) }
       },
-    )
-    return opening
-  }
-  /** A plan's shaders for a device; one that is opened after a loss may be of another kind. */
-  const lower = (plan: Plan, device: Device): Lowered => {
-    const known = lowered.get(plan)
-    if (known?.device === device) return known.low
-    const low = lowerPlan(plan, machineOf(device.opened, facets), facets)
-    lowered.set(plan, { device, low })
-    return low
+      poison: options.poison === true,
+      // the plan, its shaders and records, which take about as much again, and the program's nodes
+      bytes: 2 * planBytes(plan) + 800 * ir.values.length,
+      explain,
+    })
   }
   return {
     kind: 'async',
     name: 'webgpu',
-    prepare: async (given) => {
-      const t = performance.now()
-      if (given.captured.length > 0)
-        raise({
-          _tag: 'InternalLaw',
-          law: 'captured tensors are inputs on an asynchronous backend',
-          detail: `${given.name} captures ${given.captured.length}`,
-        })
-      if (ids.size > IDS) clear()
-      const own = generation
-      const program = lowerProgram(given, facets.lowerings)
-      const ir = buildIr(program, ids)
-      checkDTypes(ir)
-      const device = await open()
-      device.alive()
-      const takes = (kernel: Kernel): boolean => takesHalves(kernel, facets)
-      const between = options.storage === 'f16'
-      const planned = (stored: Stored): { readonly made: Plan; readonly cached: boolean; readonly verified: Verified | undefined } => {
-        const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: device.limitBytes, itemBytes }
-        const halves = { ...stored, takes, between }
-        const found = cache.get(ir.key, () => makePlan(ir, { ...limits, halves }, names), `${own}|${storedKey(stored)}`)
-        const verified = verify({ program, ir, plan: found.made, itemBytes }, ids, options.verify === true)
-        return { ...found, verified }
-      }
-      const { made: plan, cached, verified } = planned(inWords)
-      const low = lower(plan, device)
-      const planMs = performance.now() - t
-      const explained = (): Explanation => ({
-        ...explainOnDevice(explainPlan({ backend: 'webgpu', program, ir, plan, planMs, cached }), program, plan, low),
-        ...(options.verify === true && verified !== undefined && { verified }),
-      })
-      return WebGpuExecutable.make({
-        open,
-        program,
-        planned: (stored) => {
-          const { made } = planned(stored)
-          return { program, ir, plan: made, lower: (on) => lower(made, on) }
-        },
-        poison: options.poison === true,
-        // the plan, its shaders and records, which take about as much again, and the program's nodes
-        bytes: 2 * planBytes(plan) + 800 * ir.values.length,
-        explain: explained,
-      })
-    },
-    place: async (array, how) => WebGpuArray.place(await open(), array, how),
-    cache: () => cache.info(),
+    prepare,
+    place: async (array, how) => WebGpuArray.place(await device.get(), array, how),
+    cache: () => plans.info(),
     clearCache: clear,
     stats: () => ({ ...stats }),
-    adapter: async () => (await open()).opened.adapter,
-    dispose: () => {
-      opening?.then((d) => d.exclusive(async () => d.destroy())).catch(() => undefined) // one that never opened has nothing to free
-      opening = undefined
-    },
+    adapter: async () => (await device.get()).opened.adapter,
+    dispose: () => device.dispose(),
   }
 }
 

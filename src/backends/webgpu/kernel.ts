@@ -1,5 +1,5 @@
 /** The forms of WebGPU's kernels: an expression of one element, and whole primitives as dispatches. */
-import type { Facet, FacetTable, KernelTable } from '../../core/facets.js'
+import type { FacetTable, KernelTable } from '../../core/facets.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Operand } from '../plan/step.js'
@@ -40,14 +40,12 @@ export interface Dispatches {
 export interface WholeShader {
   (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine): Dispatches
   /** Operands of f32 may be stored as f16. */
-  readonly halves?: true
+  readonly f16?: true
 }
 /** A shader that reads and writes its f32 operands as they are stored: by `floatAt` and `setFloat`, or as words by `wordAt` and `setWord`. */
-export const ofHalves = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
-  Object.assign((...given: Parameters<WholeShader>) => make(...given), { halves: true as const })
+export const acceptsF16 = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
+  Object.assign((...given: Parameters<WholeShader>) => make(...given), { f16: true as const })
 
-/** How WebGPU computes a primitive. `byMeaning` runs it on the CPU: its arguments are read back, its results written, and explain shows both. */
-export type WebGpuFacet = Facet<WgslScalar, WholeShader>
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */
 export type WebGpuTable<F> = FacetTable<F, WgslScalar, WholeShader>
 /** Facets by primitive. */

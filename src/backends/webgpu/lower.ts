@@ -25,10 +25,10 @@ export interface Lowered {
 }
 
 /** Does the kernel read and write f32 that is stored as f16? Shaders of whole primitives say so; the CPU does not. */
-export const takesHalves = (kernel: Kernel, facets: WebGpuFacets): boolean => {
+export const takesF16 = (kernel: Kernel, facets: WebGpuFacets): boolean => {
   if (kernel.kind !== 'opaque') return true
   const facet = facets.of(kernel.prim)
-  return facet.kind === 'whole' && facet.make.halves === true
+  return facet.kind === 'whole' && facet.make.f16 === true
 }
 
 /** Every step lowered; neighbouring dispatches share a segment. */
@@ -66,8 +66,8 @@ export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): L
 
 const lowerStep = (plan: Plan, s: Step, machine: Machine, facets: WebGpuFacets): Dispatches | undefined => {
   const kernel = plan.kernels[s.kernel]!
-  if (kernel.kind === 'loop') return loopDispatches(kernel, s.sizes, s.operands, machine)
-  if (kernel.kind === 'gemm') return gemmDispatches(kernel, s.sizes, s.operands, machine)
+  if (kernel.kind === 'loop') return loopDispatches(kernel, s, machine)
+  if (kernel.kind === 'gemm') return gemmDispatches(kernel, s, machine)
   const facet = facets.of(kernel.prim)
-  return facet.kind === 'whole' ? facet.make(kernel, s.operands, machine) : undefined
+  return facet.kind === 'whole' ? facet.make(kernel, [...s.writes, ...s.reads], machine) : undefined
 }

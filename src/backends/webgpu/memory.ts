@@ -72,12 +72,12 @@ export class Device {
     void gpu.lost.then((info) => {
       this.lost = `the device was lost (${info.reason}): ${info.message}`
     })
-    this.layouts = [false, true].map((halves) => {
+    this.layouts = [false, true].map((f16) => {
       const layout = gpu.createBindGroupLayout({
         entries: [
           { binding: 0, visibility: 4, buffer: { type: 'storage' } },
           { binding: 1, visibility: 4, buffer: { type: 'uniform', hasDynamicOffset: true } },
-          ...(halves ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
+          ...(f16 ? [{ binding: 2, visibility: 4, buffer: { type: 'storage' as const } }] : []),
         ],
       })
       return [layout, gpu.createPipelineLayout({ bindGroupLayouts: [layout] })] as const
@@ -140,17 +140,17 @@ export class Device {
   }
 
   /** How a program's memory is bound. */
-  layout(halves: boolean): GPUBindGroupLayout {
-    return this.layouts[Number(halves)]![0]
+  layout(f16: boolean): GPUBindGroupLayout {
+    return this.layouts[Number(f16)]![0]
   }
 
   /** The arenas, at least this large; that of f16 once a program needs one. */
-  reserve(bytes: number, halfBytes: number): readonly [GPUBuffer, GPUBuffer | undefined] {
-    const needed = Math.max(bytes, halfBytes)
+  reserve(bytes: number, f16Bytes: number): readonly [GPUBuffer, GPUBuffer | undefined] {
+    const needed = Math.max(bytes, f16Bytes)
     if (needed > this.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: this.limitBytes })
-    const [words, halves] = this.arenas ?? []
-    const next = [this.grown(words, bytes), halfBytes > 0 ? this.grown(halves, halfBytes) : halves] as const
-    if (next[0] !== words || next[1] !== halves) {
+    const [words, f16] = this.arenas ?? []
+    const next = [this.grown(words, bytes), f16Bytes > 0 ? this.grown(f16, f16Bytes) : f16] as const
+    if (next[0] !== words || next[1] !== f16) {
       this.generation++
       this.owner = undefined
     }
@@ -218,14 +218,14 @@ export class Device {
   }
 
   /** The pipeline of a shader, in programs with or without an arena of f16; compiled once, however many ask at once. */
-  pipeline(wgsl: string, halves: boolean): Promise<GPUComputePipeline> {
-    const key = `${halves ? 'f16' : ''}${wgsl}`
+  pipeline(wgsl: string, f16: boolean): Promise<GPUComputePipeline> {
+    const key = `${f16 ? 'f16' : ''}${wgsl}`
     let p = this.pipelines.get(key)
     if (p === undefined) {
       this.stats.pipelines++
       p = this.gpu
         .createComputePipelineAsync({
-          layout: this.layouts[Number(halves)]![1],
+          layout: this.layouts[Number(f16)]![1],
           compute: { module: this.gpu.createShaderModule({ code: wgsl }), entryPoint: 'main' },
         })
         .catch((e: unknown) => {

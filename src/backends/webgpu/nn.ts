@@ -3,11 +3,11 @@ import { whole } from '../../core/facets.js'
 import type { nn } from '../../core/ops/nn.js'
 import { conv, convInput } from './conv.js'
 import { convKernel } from './conv-kernel.js'
-import { ofHalves, type WebGpuTable, type WholeShader } from './kernel.js'
+import { acceptsF16, type WebGpuTable, type WholeShader } from './kernel.js'
 import { avgPool, avgPoolInput, maxPool, poolGather, unpool } from './pool.js'
 
 /** A shader that sees memory as f32, or as f16 where it is stored so. */
-const floats = (make: WholeShader) => whole<WholeShader>(ofHalves(make))
+const floats = (make: WholeShader) => whole<WholeShader>(acceptsF16(make))
 
 /** One row per primitive of core/ops/nn.ts. */
 export const nnKernels: WebGpuTable<typeof nn> = {

@@ -1,6 +1,7 @@
 /** Pools as dispatches: forward over the positions of a window, backward over the windows that hold a position (gathers: no atomics). */
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { Operand } from '../plan/step.js'
+import { layout } from '../record.js'
 import { floatAt, place as placeOf, setFloat, setWord, shader, signed, type Word, word, wordAt } from './dispatch.js'
 import type { Dispatches, Machine, WholeShader } from './kernel.js'
 import { ORDER } from './shader.js'
@@ -32,55 +33,69 @@ const padded = ({ padding }: PoolParams): boolean => padding.some((n) => n !== 0
 /** Results of one invocation: neighbours in a row. Drivers on the CPU divide element by element, and a result costs little else. */
 const runOf = (width: number, machine: Machine): number => (machine.lanes > 1 ? 1 : Math.min(8, width))
 
-/** Words 0 to 12: runs, rows of a plane of results, their width, h, w, oh, ow, top, left, stride, length of a run, runs in a row; then places. */
-const record = (o: Pool, size: readonly [number, number], operands: readonly Operand[], machine: Machine): Word[] => [
-  o.planes * size[0] * Math.ceil(size[1] / runOf(size[1], machine)),
-  size[0],
-  size[1],
-  o.h,
-  o.w,
-  o.oh,
-  o.ow,
-  o.p.padding[0]!,
-  o.p.padding[2]!,
-  o.p.stride[0]!,
-  o.p.stride[1]!,
-  runOf(size[1], machine),
-  Math.ceil(size[1] / runOf(size[1], machine)),
-  ...operands.map(placeOf),
-]
-const PLACE = 13
-const place = (k: number): string => signed(PLACE + k)
-const names = `  let H = ${signed(3)}; let W = ${signed(4)}; let OH = ${signed(5)}; let OW = ${signed(6)};
-  let top = ${signed(7)}; let left = ${signed(8)}; let sh = ${signed(9)}; let sw = ${signed(10)};
+/** The record: runs, rows and columns of a plane of results, the pool's sizes, length of a run, runs in a row, places of the operands. */
+const record = /*#__PURE__*/ layout(
+  'runs',
+  'rows',
+  'columns',
+  'h',
+  'w',
+  'oh',
+  'ow',
+  'top',
+  'left',
+  'strideDown',
+  'strideAcross',
+  'run',
+  'runsInRow',
+  'first',
+  'second',
+  'third',
+)
+type Field = keyof typeof record.at
+const places = ['first', 'second', 'third'] as const
+const u32 = (field: Field): string => word(record.at[field])
+const i32 = (field: Field): string => signed(record.at[field])
+const place = (k: number): string => i32(places[k]!)
+const wordsOf = (o: Pool, [rows, columns]: readonly [number, number], operands: readonly Operand[], machine: Machine): Word[] => {
+  const run = runOf(columns, machine)
+  const [first, second, third = 0] = operands.map(placeOf)
+  const [top, , left] = o.p.padding as readonly [number, number, number, number]
+  const [strideDown, strideAcross] = o.p.stride as readonly [number, number]
+  const runsInRow = Math.ceil(columns / run)
+  const { h, w, oh, ow } = o
+  const sizes = { rows, columns, h, w, oh, ow, top, left, strideDown, strideAcross }
+  return record.of<Word>({ runs: o.planes * rows * runsInRow, ...sizes, run, runsInRow, first: first!, second: second!, third })
+}
+const names = `  let H = ${i32('h')}; let W = ${i32('w')}; let OH = ${i32('oh')}; let OW = ${i32('ow')};
+  let top = ${i32('top')}; let left = ${i32('left')}; let sh = ${i32('strideDown')}; let sw = ${i32('strideAcross')};
 `
 
 /** Row i of plane q, and its columns from j0 to j1. */
 const who = `  let t = g * ${WIDTH}u + l;
-  if (t >= ${word(0)}) { return; }
-  let row = t / ${word(12)}; let plane = row / ${word(1)};
-  let i = i32(row - plane * ${word(1)}); let q = i32(plane);
-  let j0 = i32(t - row * ${word(12)}) * ${signed(11)}; let j1 = min(j0 + ${signed(11)}, ${signed(2)});
+  if (t >= ${u32('runs')}) { return; }
+  let row = t / ${u32('runsInRow')}; let plane = row / ${u32('rows')};
+  let i = i32(row - plane * ${u32('rows')}); let q = i32(plane);
+  let j0 = i32(t - row * ${u32('runsInRow')}) * ${i32('run')}; let j1 = min(j0 + ${i32('run')}, ${i32('columns')});
 ${names}`
 
 /** One pass over the results: `body` is run once for each, at column j; `y` is its place. */
 const dispatched = (
-  label: string,
   type: 'f32' | 'u32',
   [o, operands, machine]: readonly [Pool, readonly Operand[], Machine],
   size: readonly [number, number],
   body: string,
   functions = '',
 ): Dispatches => {
-  const words = record(o, size, operands, machine)
-  const runs = words[0] as number
+  const words = wordsOf(o, size, operands, machine)
+  const runs = words[record.at.runs] as number
   if (runs === 0) return { dispatches: [], scratchBytes: 0 }
   const text = `${who}  for (var j = j0; j < j1; j++) {
-  let y = i32(row) * ${signed(2)} + j;
+  let y = i32(row) * ${i32('columns')} + j;
 ${body}  }
 `
   const wgsl = shader({ width: WIDTH, words: words.length, view: type, body: text, declared: functions })
-  return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH), label }], scratchBytes: 0 }
+  return { dispatches: [{ wgsl, words, groups: Math.ceil(runs / WIDTH) }], scratchBytes: 0 }
 }
 
 /** `f` at every position of the window of (i, j) that lies in the plane, row by row: `at` is the position in the plane. */
@@ -113,7 +128,7 @@ export const maxPool: WholeShader = (k, operands, machine) => {
   var high = order(b);
 ${eachPosition(p, (at) => `let e = ${at}; let a = ${wordAt(x!, 'base + e')}; let o = order(a); if (o > high) { b = a; high = o; best = e; }`)}  ${setWord(y!, `${place(0)} + y`, 'b')}
   m[${place(1)} + y] = u32(${padded(p) ? 'select(0, best, H * W > 0)' : 'best'});\n`
-  return dispatched('maxPool', 'u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
+  return dispatched('u32', [o, operands, machine], [o.oh, o.ow], body, ORDER)
 }
 
 /** Means of windows, over the positions in the plane or over the whole window. */
@@ -123,7 +138,7 @@ export const avgPool: WholeShader = (k, operands, machine) => {
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, p)
   const body = `  let base = ${place(1)} + q * H * W;
 ${summed(p.window[0]! * p.window[1]!, (add) => eachPosition(p, (at) => add(floatAt(x!, `base + ${at}`))))}  ${setFloat(y!, `${place(0)} + y`, `s / ${countOf(p)}`)}\n`
-  return dispatched('avgPool', 'f32', [o, operands, machine], [o.oh, o.ow], body)
+  return dispatched('f32', [o, operands, machine], [o.oh, o.ow], body)
 }
 
 /** How many positions the window at r0, c0 divides by. */
@@ -159,7 +174,7 @@ ${summed(overlaps(p), (add) =>
     (at) => `let e = base + ${at}; if (m[${place(2)} + e] == here) { ${add(`bitcast<f32>(${wordAt(yBar!, `${place(1)} + e`)})`)} }`,
   ),
 )}  ${setWord(xBar!, `${place(0)} + y`, 'bitcast<u32>(s)')}\n`
-  return dispatched('unpool', 'u32', [o, operands, machine], [o.h, o.w], body)
+  return dispatched('u32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** Cotangents of means, each spread over its window. */
@@ -171,7 +186,7 @@ export const avgPoolInput: WholeShader = (k, operands, machine) => {
 ${summed(overlaps(p), (add) =>
   eachWindow(p, (at) => `let r0 = a * sh - top; let c0 = b * sw - left; ${add(`${floatAt(yBar!, `base + ${at}`)} / ${countOf(p)}`)}`),
 )}  ${setFloat(xBar!, `${place(0)} + y`, 's')}\n`
-  return dispatched('avgPoolInput', 'f32', [o, operands, machine], [o.h, o.w], body)
+  return dispatched('f32', [o, operands, machine], [o.h, o.w], body)
 }
 
 /** The elements of each plane at the places `index`. */
@@ -179,5 +194,5 @@ export const poolGather: WholeShader = (k, operands, machine) => {
   const [y, x] = operands
   const o = poolOf(k.args[0]!.shape, k.results[0]!.shape, k.params as PoolParams)
   const body = `  ${setWord(y!, `${place(0)} + y`, wordAt(x!, `${place(1)} + q * H * W + i32(m[${place(2)} + y])`))}\n`
-  return dispatched('poolGather', 'u32', [o, operands, machine], [o.oh, o.ow], body)
+  return dispatched('u32', [o, operands, machine], [o.oh, o.ow], body)
 }

@@ -2,12 +2,12 @@
 import { raise } from '../../core/explain.js'
 import type { Program } from '../../core/program.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { bits, type Dispatch, SCRATCH, type Word } from './dispatch.js'
 import type { Lowered } from './lower.js'
 import type { Device } from './memory.js'
-import { aligned } from './words.js'
 
 interface Bound {
   readonly pipeline: GPUComputePipeline
@@ -20,9 +20,9 @@ export type Ready =
   | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
 
 /** The memory of a program's calls; that of f16 where it has any. */
-export interface Arenas {
+interface Arenas {
   readonly words: GPUBuffer
-  readonly halves: GPUBuffer | undefined
+  readonly f16: GPUBuffer | undefined
 }
 
 /** Where the parts of a program's memory lie in the arena. */
@@ -31,7 +31,7 @@ interface Layout {
   readonly scratch: number
   readonly bytes: number
   /** Bytes of the arena of f16. */
-  readonly halfBytes: number
+  readonly f16Bytes: number
 }
 
 /** A program planned for arguments and results that are stored in one way, free of any device. */
@@ -70,13 +70,13 @@ export class Resident {
     const lowered = of.lower(device)
     const constants = aligned(plan.arenaBytes, 16)
     const scratch = aligned(constants + 4 * ir.consts.length, 16)
-    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes), halfBytes: aligned(plan.halfBytes, 16) }
-    const needed = Math.max(layout.bytes, layout.halfBytes)
+    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes), f16Bytes: aligned(plan.f16Bytes, 16) }
+    const needed = Math.max(layout.bytes, layout.f16Bytes)
     if (needed > device.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: device.limitBytes })
     const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
     const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
-    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.halfBytes > 0)))
+    const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.f16Bytes > 0)))
     let at = 0
     const offsets = new Map<Dispatch, number>()
     for (const d of all) {
@@ -91,8 +91,8 @@ export class Resident {
       if ('literal' in w) return literals[w.literal]!
       if (w.storage === SCRATCH) return (layout.scratch + w.byteOffset) / 4
       if (w.storage < 0) return layout.constants / 4 - 1 - w.storage
-      const { offset, half } = plan.storages[w.storage]!
-      return (offset + w.byteOffset) / (half ? 2 : 4)
+      const { offset, f16 } = plan.storages[w.storage]!
+      return (offset + w.byteOffset) / (f16 ? 2 : 4)
     }
     for (const d of all) {
       const from = offsets.get(d)!
@@ -120,7 +120,7 @@ export class Resident {
   }
 
   get bytes(): number {
-    return this.layout.bytes + this.layout.halfBytes
+    return this.layout.bytes + this.layout.f16Bytes
   }
 
   /** Byte address of an operand in the arena. */
@@ -130,38 +130,38 @@ export class Resident {
 
   /** The arena that holds a storage. */
   arenaOf(arenas: Arenas, storage: number): GPUBuffer {
-    return storage >= 0 && this.of.plan.storages[storage]!.half ? arenas.halves! : arenas.words
+    return storage >= 0 && this.of.plan.storages[storage]!.f16 ? arenas.f16! : arenas.words
   }
 
   /** Bytes that are copied for so many elements of a storage: whole words. */
   bytesOf(storage: number, size: number): number {
-    return storage >= 0 && this.of.plan.storages[storage]!.half ? aligned(2 * size, 4) : 4 * size
+    return storage >= 0 && this.of.plan.storages[storage]!.f16 ? aligned(2 * size, 4) : 4 * size
   }
 
   /** The arena of words, and that of f16 beside it, large enough, with this program's literals in it. */
   settle(poison: boolean): Arenas {
     const { device } = this
-    const [arena, all] = device.reserve(this.layout.bytes, this.layout.halfBytes)
-    const halves = this.layout.halfBytes > 0 ? all : undefined
+    const [arena, all] = device.reserve(this.layout.bytes, this.layout.f16Bytes)
+    const f16 = this.layout.f16Bytes > 0 ? all : undefined
     if (this.generation !== device.generation) {
       this.group = device.gpu.createBindGroup({
-        layout: device.layout(halves !== undefined),
+        layout: device.layout(f16 !== undefined),
         entries: [
           { binding: 0, resource: { buffer: arena } },
           { binding: 1, resource: { buffer: this.records, size: this.recordBytes } },
-          ...(halves === undefined ? [] : [{ binding: 2, resource: { buffer: halves } }]),
+          ...(f16 === undefined ? [] : [{ binding: 2, resource: { buffer: f16 } }]),
         ],
       })
       this.generation = device.generation
     }
     if (poison) {
       device.gpu.queue.writeBuffer(arena, 0, new Uint32Array(this.layout.bytes / 4).fill(0x7fc00000))
-      if (halves !== undefined) device.gpu.queue.writeBuffer(halves, 0, new Uint16Array(this.layout.halfBytes / 2).fill(0x7e00))
+      if (f16 !== undefined) device.gpu.queue.writeBuffer(f16, 0, new Uint16Array(this.layout.f16Bytes / 2).fill(0x7e00))
       device.owner = undefined
     }
     if (device.owner !== this && this.constants.length > 0) device.gpu.queue.writeBuffer(arena, this.layout.constants, this.constants)
     device.owner = this
-    return { words: arena, halves }
+    return { words: arena, f16 }
   }
 
   encode(encoder: GPUCommandEncoder, dispatches: readonly Bound[]): void {

@@ -3,7 +3,7 @@ import { aroundAxis } from '../../core/ops/reduce.js'
 import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, setWord, type Word, wordAt } from './dispatch.js'
-import { type Dispatches, type Machine, ofHalves } from './kernel.js'
+import { acceptsF16, type Dispatches, type Machine } from './kernel.js'
 import { products, recurrence, type ScanKind, sums } from './scan-kinds.js'
 import { perItem, scratch } from './shader.js'
 
@@ -72,7 +72,6 @@ ${elements('b0', 'b1', first, last)}  ${kind.block.end}
   const put = to === undefined ? kind.carry.map((w, i) => `m[p${i} + e] = ${w};`).join(' ') : setWord(to, 'op + e', kind.value)
   const apply = (carries: readonly Word[]): readonly Dispatch[] =>
     perItem({
-      label: 'scan',
       items: many,
       words: { ...words, ...(to !== undefined && { op: place(to) }), ...Object.fromEntries(carries.map((w, i) => [`c${i}`, w])) },
       functions: kind.functions,
@@ -86,7 +85,6 @@ ${elements('b0', 'b1', first, last)}  ${kind.block.end}
   const totals = [...(beside?.words ?? []), ...kind.carry]
   const at = totals.map((_, i) => scratch(s.taken + i * many))
   const first = perItem({
-    label: 'scan totals',
     items: many,
     words: { ...words, ...Object.fromEntries(at.map((w, i) => [`o${i}`, w])) },
     functions: kind.functions,
@@ -131,12 +129,12 @@ const scanned = (
   return { dispatches, scratchBytes: 4 * taken }
 }
 
-export const cumsumShader = ofHalves(({ args, params }, operands, machine) =>
+export const cumsumShader = acceptsF16(({ args, params }, operands, machine) =>
   scanned(sums(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
 )
-export const cumprodShader = ofHalves(({ args, params }, operands, machine) =>
+export const cumprodShader = acceptsF16(({ args, params }, operands, machine) =>
   scanned(products(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
 )
-export const recurrenceShader = ofHalves(({ args, params }, operands, machine) =>
+export const recurrenceShader = acceptsF16(({ args, params }, operands, machine) =>
   scanned(recurrence, args[0]!.shape, operands, params as RecurrenceParams, machine),
 )

@@ -5,7 +5,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
-import { type Dispatches, type Machine, ofHalves, type WholeShader } from './kernel.js'
+import { acceptsF16, type Dispatches, type Machine, type WholeShader } from './kernel.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
 import { BLOCK, collect } from './sums.js'
@@ -22,14 +22,12 @@ const walks = (g: Indexed, machine: Machine): boolean => g.count <= SHORT || g.l
 
 /** One invocation per column of a line: it owns its column, and takes the indices in order. */
 const walked = (
-  label: string,
   g: Indexed,
   [acc, indices, u]: readonly Operand[],
   put: (to: string, from: string) => string,
   first: { readonly words: Readonly<Record<string, Word>>; readonly body: string } = { words: {}, body: '' },
 ): readonly Dispatch[] =>
   perItem({
-    label,
     items: g.lines * g.columns,
     words: { xp: place(acc!), ip: place(indices!), up: place(u!), ...g.words, ...first.words },
     functions: [RESOLVE],
@@ -43,12 +41,12 @@ ${LINE}${first.body}  for (var i = 0u; i < count; i++) {
   })
 
 /** The same with what additions round off kept in scratch: a number for every element of the column. */
-const walkedLong = (label: string, g: Indexed, operands: readonly Operand[]): Dispatches => {
+const walkedLong = (g: Indexed, operands: readonly Operand[]): Dispatches => {
   const put = (to: string, from: string): string => `var s = bitcast<f32>(m[xp + ${to}]); var lost = bitcast<f32>(m[hp + ${to}]);
     ${collect('s', 'lost', `bitcast<f32>(${from})`)}
     m[xp + ${to}] = bitcast<u32>(s); m[hp + ${to}] = bitcast<u32>(lost);`
   return {
-    dispatches: walked(label, g, operands, put, {
+    dispatches: walked(g, operands, put, {
       words: { hp: scratch(0) },
       body: `  for (var row = 0u; row < n; row++) { m[hp + ${at('n', 'row')}] = 0u; }\n`,
     }),
@@ -103,7 +101,6 @@ ${LINE}  let list = lo * count * after + li;
 `
   const sum = running(dtype)
   const runs = perItem({
-    label: 'scatterAdd runs',
     items: parts,
     words: { ...words, up: place(u!) },
     body: `${who}  var row = first;
@@ -123,7 +120,6 @@ ${LINE}  let list = lo * count * after + li;
 `,
   })
   const joined = perItem({
-    label: 'scatterAdd joins',
     items: chunks === 1 ? 0 : parts,
     words,
     // Only the chunk where a run begins joins it: not one that the run passes through.
@@ -142,32 +138,28 @@ ${LINE}  let list = lo * count * after + li;
   return { dispatches: [...order, ...runs, ...joined], scratchBytes: 4 * (2 * pairs + Math.max(2 * pairs, parts)) }
 }
 
-const adding = (label: string, geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
-  ofHalves((kernel, operands, machine) => {
+const adding = (geometry: (kernel: Parameters<WholeShader>[0]) => Indexed): WholeShader =>
+  acceptsF16((kernel, operands, machine) => {
     const g = geometry(kernel)
     const { dtype } = kernel.results[0]!
     if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
     const plain = (): Dispatches => ({
-      dispatches: walked(label, g, operands, (to, from) => `m[xp + ${to}] = ${addWords(dtype, `m[xp + ${to}]`, from)};`),
+      dispatches: walked(g, operands, (to, from) => `m[xp + ${to}] = ${addWords(dtype, `m[xp + ${to}]`, from)};`),
       scratchBytes: 0,
     })
     if (!walks(g, machine)) return summed(g, operands, dtype, machine)
     if (dtype !== 'f32' || g.count <= BLOCK) return plain()
-    return g.size <= g.count ? walkedLong(label, g, operands) : summed(g, operands, dtype, machine)
+    return g.size <= g.count ? walkedLong(g, operands) : summed(g, operands, dtype, machine)
   })
-export const scatterAddShader: WholeShader = adding('scatterAdd', (k) =>
-  gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams),
-)
-export const scatterAddAlongShader: WholeShader = adding('scatterAddAlong', (k) =>
-  alongGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as AxisParams),
-)
+export const scatterAddShader: WholeShader = adding((k) => gatherGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as GatherParams))
+export const scatterAddAlongShader: WholeShader = adding((k) => alongGeometry(k.args[0]!.shape, k.args[1]!.shape, k.params as AxisParams))
 
 /** The last index of each place wins: found by an atomic maximum of positions (whole numbers, so that the order does not matter). */
-export const setAtShader = ofHalves((kernel, operands, machine) => {
+export const setAtShader = acceptsF16((kernel, operands, machine) => {
   const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, kernel.params as GatherParams)
   if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
   if (g.count <= SHORT || g.lines * g.columns >= machine.fill)
-    return { dispatches: walked('setAt', g, operands, (to, from) => `m[xp + ${to}] = ${from};`), scratchBytes: 0 }
+    return { dispatches: walked(g, operands, (to, from) => `m[xp + ${to}] = ${from};`), scratchBytes: 0 }
   const [x, indices, u] = operands as readonly [Operand, Operand, Operand]
   const words = { ip: place(indices), vp: scratch(0), ...g.words }
   // Lines are batches here: `after` is 1.
@@ -176,10 +168,9 @@ export const setAtShader = ofHalves((kernel, operands, machine) => {
   const body = winner.replace('INDEX', 'atomicLoad(&m[ip + t])')
   return {
     dispatches: [
-      perItem({ label: 'setAt clear', ...each, body: `${body}  atomicStore(&m[slot], 0u);\n` }),
-      perItem({ label: 'setAt last', ...each, body: `${body}  atomicMax(&m[slot], t % count + 1u);\n` }),
+      perItem({ ...each, body: `${body}  atomicStore(&m[slot], 0u);\n` }),
+      perItem({ ...each, body: `${body}  atomicMax(&m[slot], t % count + 1u);\n` }),
       perItem({
-        label: 'setAt',
         items: g.lines * g.count * g.columns,
         words: { ...words, xp: place(x), up: place(u) },
         functions: [RESOLVE],

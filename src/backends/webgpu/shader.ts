@@ -6,8 +6,7 @@ import { type Dispatch, SCRATCH, shader, type Word, word } from './dispatch.js'
 export const scratch = (words: number): Word => ({ storage: SCRATCH, byteOffset: 4 * words })
 
 /** A dispatch before it is text. `body` runs once for every item `t`; the names in `words` are u32 values there. */
-export interface Items {
-  readonly label: string
+interface Items {
   readonly items: number
   readonly words: Readonly<Record<string, Word>>
   readonly body: string
@@ -19,7 +18,7 @@ export interface Items {
 const WIDTH = 64
 
 /** One invocation per item; nothing where there are no items. */
-export const perItem = ({ label, items, words, body, functions = [], atomic = false }: Items): readonly Dispatch[] => {
+export const perItem = ({ items, words, body, functions = [], atomic = false }: Items): readonly Dispatch[] => {
   if (items === 0) return []
   const names = Object.entries(words)
   const text = `  let t = g * ${WIDTH}u + l;\n  if (t >= ${word(0)}) { return; }\n${names
@@ -32,7 +31,7 @@ export const perItem = ({ label, items, words, body, functions = [], atomic = fa
     body: text,
     declared: functions.join('\n'),
   })
-  return [{ wgsl, words: [items, ...names.map(([, w]) => w)], groups: Math.ceil(items / WIDTH), label }]
+  return [{ wgsl, words: [items, ...names.map(([, w]) => w)], groups: Math.ceil(items / WIDTH) }]
 }
 
 /** The sum of two words that hold elements of this dtype, as a word. */

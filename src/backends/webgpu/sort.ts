@@ -10,11 +10,11 @@ import { ORDER, orderOf, perItem, scratch } from './shader.js'
 const BLOCK = 16
 
 /** Two arrays of words: keys (i32), and the positions along the line that they came from. */
-export interface Pairs {
+interface Pairs {
   readonly keys: Word
   readonly positions: Word
 }
-export interface Sorting {
+interface Sorting {
   readonly before: number
   readonly size: number
   readonly after: number
@@ -46,7 +46,6 @@ export const sortDispatches = (s: Sorting, machine: Machine): readonly Dispatch[
   const store = (last: boolean, position: string, key: string): string =>
     `m[kp + to] = ${last && s.values !== undefined ? `m[vp + (base + ${position}) * after + c]` : `bitcast<u32>(${key})`}; m[pp + to] = ${position};`
   const blocks = perItem({
-    label: 'sort blocks',
     items: before * size * after,
     words: { kp: target(0).keys, pp: target(0).positions, size, after, ...s.words, ...(passes === 1 && s.values) },
     functions: s.functions,
@@ -69,7 +68,6 @@ export const sortDispatches = (s: Sorting, machine: Machine): readonly Dispatch[
     const last = k === merges - 1
     const [from, to] = [target(k), target(k + 1)]
     return perItem({
-      label: 'sort merge',
       items: before * stretches * after,
       words: {
         kp: to.keys,

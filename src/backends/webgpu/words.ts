@@ -1,9 +1,7 @@
 /** Elements as the device holds them: words of 32 bits. bool is widened. */
 import type { TypedArray } from '../../core/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
-
-/** n rounded up to a multiple. */
-export const aligned = (n: number, to: number): number => Math.ceil(n / to) * to
+import { aligned } from '../plan/memory.js'
 
 export const toDevice = (data: TypedArray, dtype: DType): Float32Array<ArrayBuffer> =>
   (dtype === 'bool' ? Uint32Array.from(data) : data) as Float32Array<ArrayBuffer>
@@ -11,7 +9,7 @@ export const toDevice = (data: TypedArray, dtype: DType): Float32Array<ArrayBuff
 const float = new Float32Array(1)
 const bitsOf = new Uint32Array(float.buffer)
 /** The nearest f16 of each number, the even one of two, as the device stores it: see cd_half. */
-export const toHalves = (data: Float32Array): Uint16Array<ArrayBuffer> => {
+export const toF16 = (data: Float32Array): Uint16Array<ArrayBuffer> => {
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length)
   const out = new Uint16Array(aligned(data.length, 2))
   for (let i = 0; i < data.length; i++) {
@@ -26,8 +24,8 @@ export const toHalves = (data: Float32Array): Uint16Array<ArrayBuffer> => {
   return out
 }
 /** The numbers that f16s are. */
-export const fromHalves = (halves: Uint16Array): Float32Array<ArrayBuffer> =>
-  Float32Array.from(halves, (h) => {
+export const fromF16 = (data: Uint16Array): Float32Array<ArrayBuffer> =>
+  Float32Array.from(data, (h) => {
     const [sign, exponent, rest] = [h & 0x8000 ? -1 : 1, (h >> 10) & 31, h & 1023]
     if (exponent === 31) return rest === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN
     return sign * (exponent === 0 ? rest * 2 ** -24 : (1024 + rest) * 2 ** (exponent - 25))

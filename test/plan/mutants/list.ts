@@ -107,10 +107,10 @@ const placing: readonly Mutant[] = [
   memory('loops overwrite at any stride', '&& o.strides.every((x, i) => x === out.strides[i]))) return from', ')) return from'),
   memory(
     'folds overwrite what they read',
-    'mine.length !== 1 || kernel.outputs[outs.indexOf(mine[0]!)]!.fold !== undefined',
+    'mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined',
     'mine.length !== 1',
   ),
-  memory('smaller storages are taken over', 'a.bytes === b.bytes && a.half === b.half', 'a.half === b.half'),
+  memory('smaller storages are taken over', 'a.bytes === b.bytes && a.f16 === b.f16', 'a.f16 === b.f16'),
   memory('blocks that are too small', 'b.bytes >= bytes &&', 'b.bytes >= bytes - 64 &&'),
   memory('too much is given back', 'free(i).give(offset[i]!, aligned(bytes[i]!))', 'free(i).give(offset[i]!, aligned(bytes[i]!) + 64)'),
   memory('storages that were taken over are given back', 'if (reused.has(i)) continue\n', ''),

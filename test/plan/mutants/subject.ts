@@ -29,7 +29,7 @@ const plans = new PlanCache<Plan>(2 ** 25, () => 1000)
 const names = new KernelNames(ids)
 const planned = (program: Program): void => {
   const ir = buildIr(program, ids)
-  const limits = { nodes: 64, buffers: 12, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes: gpuBytes }
+  const limits = { nodes: 64, buffers: 12, itemBytes: gpuBytes }
   const { made } = plans.get(ir.key, () => makePlan(ir, limits, names))
   verifyMemory(made)
   checkProvenance({ program, ir, plan: made, itemBytes: gpuBytes }, ids)

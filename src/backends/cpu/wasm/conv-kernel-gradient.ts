@@ -5,12 +5,14 @@
  * over at most 256 vectors, then added to totals in f64, which become dK after the last image.
  */
 
-import { type ConvOptions, convRecord, rowTaps, stageInput } from './conv.js'
+import { aligned } from '../../plan/memory.js'
+import { type ConvOptions, rowTaps, stageInput } from './conv.js'
 import { type ConvShape, convOutput, simplifyConv } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, stagingBytes } from './conv-stage.js'
 import { type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats, multiplyAdd, zeroVector } from './float.js'
 import { loadPartial } from './gemm-pack.js'
+import { pointers } from './pointers.js'
 
 // Eight sums at a time and no unrolling: with more, V8 spills (2x slower).
 const mostStreams = 4
@@ -18,7 +20,7 @@ const tall = 2
 const blockVectors = 256
 
 const totalsBytes = ({ outChannels, channels, groups, kernel }: ConvShape): number =>
-  (outChannels * (channels / groups) * kernel[0] * kernel[1] * 8 + 15) & ~15
+  aligned(outChannels * (channels / groups) * kernel[0] * kernel[1] * 8, 16)
 
 /** A shifted row of x: where it starts, and the place of its total. */
 interface Stream {
@@ -43,9 +45,9 @@ export function emitConvKernelGradient(
   const staged = stageInput(F, shape, false)
   const f = module.kernel(name)
   if (weights === 0) return f
-  const [dK, x, dY, totals] = convRecord(f)
+  const [dK, x, dY, totals] = pointers(f, 4)
   const i32 = address(f)
-  const [scratch, source, groupTotals] = f.locals('i32', 3) as [Local, Local, Local]
+  const [scratch, source, groupTotals] = f.locals('i32', 3)
   f.set(scratch, i32.add(totals, totalsBytes(shape)))
   f.get(totals)
     .i32Const(0)
@@ -55,7 +57,7 @@ export function emitConvKernelGradient(
   if (oh * ow > 0) {
     const chunks = chunkTaps(F, shape, staged)
     const perBlock = Math.max(1, Math.min(inputs, Math.floor(mostStreams / Math.max(...chunks.map((c) => c.length)))))
-    const [rowTotals, planeTotals, channelTotals, row, plane, cotangent] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
+    const [rowTotals, planeTotals, channelTotals, row, plane, cotangent] = f.locals('i32', 6)
     const dots = dotEmitter(f, F, madd, shape, staged, tall, Math.max(...chunks.map((c) => c.length)) * perBlock)
 
     const channelBlocks = (height: number, count: number): void => {
@@ -131,7 +133,7 @@ function dotEmitter(f: FunctionBuilder, F: Float, madd: boolean, shape: ConvShap
   const rest = ow % F.lanes
   const vectors = (ow - rest) / F.lanes
   const rowsPerBlock = Math.max(1, Math.floor(blockVectors / Math.max(1, vectors)))
-  const [rowsLeft, rows, xRow, xAt, dyAt] = f.locals('i32', 5) as [Local, Local, Local, Local, Local]
+  const [rowsLeft, rows, xRow, xAt, dyAt] = f.locals('i32', 5)
   const sums = f.locals('v128', maxHeight * maxStreams)
   const cotangents = f.locals('v128', maxHeight)
   const pixels = f.local('v128')

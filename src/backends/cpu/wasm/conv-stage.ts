@@ -3,6 +3,7 @@
  * the convolution loops read contiguous vectors and need no edge cases.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { type FunctionBuilder, type Local, OP } from './encoder.js'
 import type { Float } from './float.js'
 import { loadPartial, storePartial } from './gemm-pack.js'
@@ -39,7 +40,7 @@ export function staging(
 }
 
 /** Scratch for `planes` planes, with room for vectors that reach past the end. */
-export const stagingBytes = (s: Staging, planes: number): number => (s.copied ? ((planes * s.planeBytes + 15) & ~15) + 16 : 0)
+export const stagingBytes = (s: Staging, planes: number): number => (s.copied ? aligned(planes * s.planeBytes, 16) + 16 : 0)
 
 /** Repeats a body a known number of times: nothing, inline or a loop. */
 export function repeat(f: FunctionBuilder, count: number, body: () => void): void {
@@ -74,7 +75,7 @@ export function copyPlanes(
 ): void {
   if (!s.copied || height * width === 0) return
   const e = F.bytes
-  const [from, to] = f.locals('i32', 2) as [Local, Local]
+  const [from, to] = f.locals('i32', 2)
   f.set(from, source)
   f.op(OP.i32_add, scratch, s.top * s.rowBytes + (s.phases === 1 ? s.left * e : 0)).set(to)
   if (s.phases === 1 && s.rowBytes === width * e && s.rows === height) {
@@ -121,7 +122,7 @@ function copyRow(f: FunctionBuilder, F: Float, width: number, from: Local, to: L
 /** Column p of the bordered row goes to phase p mod phases, place p div phases. */
 function splitRow(f: FunctionBuilder, F: Float, s: Staging, width: number, from: Local, to: Local): void {
   const e = F.bytes
-  const [read, write, phase] = f.locals('i32', 3) as [Local, Local, Local]
+  const [read, write, phase] = f.locals('i32', 3)
   const first = s.left % s.phases
   f.set(read, from).set(phase, first)
   f.op(OP.i32_add, to, (first * s.phaseWidth + Math.floor(s.left / s.phases)) * e).set(write)

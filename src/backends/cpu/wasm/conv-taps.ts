@@ -9,7 +9,7 @@
 import { repeat } from './conv-stage.js'
 import { type FunctionBuilder, type Local, OP } from './encoder.js'
 import { type Float, multiplyAdd, zeroVector } from './float.js'
-import { loadPartial, storePartial } from './gemm-pack.js'
+import { storeResult } from './gemm-pack.js'
 
 interface Axis {
   readonly count: number
@@ -17,7 +17,7 @@ interface Axis {
   readonly weight: number
 }
 
-export interface TapLoop {
+interface TapLoop {
   readonly channels: { readonly count: number; readonly weight: number; readonly output: number }
   readonly ys: { readonly count: number; readonly input: number; readonly output: number }
   /** Input pixels are neighbours; output pixels lie `output` bytes apart. */
@@ -39,125 +39,158 @@ function chooseTile(vectors: number, channels: number): { readonly block: number
 }
 /** Emits the loops; `input`, `weights` and `output` keep their values. */
 export function emitTapLoop(f: FunctionBuilder, F: Float, loop: TapLoop, input: Local, weights: Local, output: Local): void {
-  const { channels, ys, xs, planes, rows, taps, madd, accumulate } = loop
-  if (channels.count * ys.count * xs.count === 0) return
-  const partial = xs.count % F.lanes
-  const vectors = Math.ceil(xs.count / F.lanes)
-  const { block, width } = chooseTile(vectors, channels.count)
-  const fullTiles = Math.floor((vectors - (partial ? 1 : 0)) / width)
-  const lastTile = vectors - fullTiles * width
-  // Memory offsets are unsigned: start from the leftmost tap.
-  const leftmost = Math.min(0, ...taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)))
+  if (loop.channels.count * loop.ys.count * loop.xs.count > 0) new Taps(f, F, loop, input).emit(weights, output)
+}
 
-  const [inY, inX, inPlane, inRow, inTap] = f.locals('i32', 5) as [Local, Local, Local, Local, Local]
-  const [weightBlock, weightPlane, weightRow, weightTap] = f.locals('i32', 4) as [Local, Local, Local, Local]
-  const [outBlock, outY, outX, out] = f.locals('i32', 4) as [Local, Local, Local, Local]
-  const results = f.locals('v128', block * width)
-  const held = f.locals('v128', Math.min(block, width))
-  const moving = f.local('v128')
+/** Addresses by level of the nest: of pixels, weights and outputs. */
+const pointersOf = (f: FunctionBuilder) =>
+  f.namedLocals(
+    'i32',
+    'inY',
+    'inX',
+    'inPlane',
+    'inRow',
+    'inTap',
+    'weightBlock',
+    'weightPlane',
+    'weightRow',
+    'weightTap',
+    'outBlock',
+    'outY',
+    'outX',
+    'out',
+  )
 
-  const tap = (height: number, wide: number): void => {
-    const loadPixels = (v: number) => f.get(inTap).v128Load(v * 16)
-    const loadWeight = (c: number) => F.loadSplat(f.get(weightTap), c * channels.weight)
-    const holdWeights = height <= wide
-    const [outer, inner] = holdWeights ? [wide, height] : [height, wide]
-    for (let i = 0; i < inner; i++) (holdWeights ? loadWeight(i) : loadPixels(i)).set(held[i]!)
-    for (let o = 0; o < outer; o++) {
-      ;(holdWeights ? loadPixels(o) : loadWeight(o)).set(moving)
-      for (let i = 0; i < inner; i++) {
-        const result = holdWeights ? results[i * width + o]! : results[o * width + i]!
-        multiplyAdd(f, F, madd, result, moving, held[i]!)
-      }
-    }
+class Taps {
+  /** Lanes of the last vector of a row. */
+  private readonly lastLanes: number
+  private readonly block: number
+  /** Vectors of a tile, how many full tiles a row has, and the vectors of the tile after them. */
+  private readonly width: number
+  private readonly fullTiles: number
+  private readonly lastTile: number
+  /** Memory offsets are unsigned: start from the leftmost tap. */
+  private readonly leftmost: number
+  private readonly at: ReturnType<typeof pointersOf>
+  private readonly results: readonly Local[]
+  private readonly held: readonly Local[]
+  private readonly moving: Local
+
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly F: Float,
+    private readonly loop: TapLoop,
+    private readonly input: Local,
+  ) {
+    const { channels, xs, taps } = loop
+    const partial = xs.count % F.lanes
+    const vectors = Math.ceil(xs.count / F.lanes)
+    const { block, width } = chooseTile(vectors, channels.count)
+    this.lastLanes = partial || F.lanes
+    this.block = block
+    this.width = width
+    this.fullTiles = Math.floor((vectors - (partial ? 1 : 0)) / width)
+    this.lastTile = vectors - this.fullTiles * width
+    this.leftmost = Math.min(0, ...taps.map((t) => Math.min(t.firstInput, t.firstInput + (t.count - 1) * t.input)))
+    this.at = pointersOf(f)
+    this.results = f.locals('v128', block * width)
+    this.held = f.locals('v128', Math.min(block, width))
+    this.moving = f.local('v128')
   }
 
-  // One tap at a time: unrolled taps make V8 spill the results (2x slower).
-  const tapsOfRow = (height: number, wide: number): void => {
-    for (const run of taps) {
-      f.op(OP.i32_add, inRow, run.firstInput - leftmost).set(inTap)
-      f.op(OP.i32_add, weightRow, run.firstWeight).set(weightTap)
-      repeat(f, run.count, () => {
-        tap(height, wide)
-        f.increment(inTap, run.input).increment(weightTap, run.weight)
-      })
-    }
+  emit(weights: Local, output: Local): void {
+    const { f, block } = this
+    const { count } = this.loop.channels
+    f.set(this.at.weightBlock, weights).set(this.at.outBlock, output)
+    this.channelBlocks(block, Math.floor(count / block))
+    if (count % block) this.channelBlocks(count % block, 1)
   }
-
-  const store = (height: number, wide: number, lastLanes: number): void => {
-    f.set(out, outX)
-    for (let c = 0; c < height; c++) {
-      for (let v = 0; v < wide; v++) {
-        const lanes = v === wide - 1 ? lastLanes : F.lanes
-        storePixels(f, F, out, v * F.lanes * xs.output, xs.output, results[c * width + v]!, lanes, accumulate)
-      }
-      if (c < height - 1) f.increment(out, channels.output)
-    }
-  }
-
-  const tile = (height: number, wide: number, lastLanes: number): void => {
-    for (let c = 0; c < height; c++) for (let v = 0; v < wide; v++) zeroVector(f).set(results[c * width + v]!)
-    f.set(inPlane, inX).set(weightPlane, weightBlock)
-    repeat(f, planes.count, () => {
-      f.set(inRow, inPlane).set(weightRow, weightPlane)
-      repeat(f, rows.count, () => {
-        tapsOfRow(height, wide)
-        f.increment(inRow, rows.input).increment(weightRow, rows.weight)
-      })
-      f.increment(inPlane, planes.input).increment(weightPlane, planes.weight)
-    })
-    store(height, wide, lastLanes)
-  }
-
-  const channelBlocks = (height: number, count: number): void => {
+  private channelBlocks(height: number, count: number): void {
+    const { f, F, width } = this
+    const { channels, ys, xs } = this.loop
+    const { inY, inX, weightBlock, outBlock, outY, outX } = this.at
     repeat(f, count, () => {
-      f.op(OP.i32_add, input, leftmost).set(inY).set(outY, outBlock)
+      f.op(OP.i32_add, this.input, this.leftmost).set(inY).set(outY, outBlock)
       repeat(f, ys.count, () => {
         f.set(inX, inY).set(outX, outY)
-        repeat(f, fullTiles, () => {
-          tile(height, width, F.lanes)
+        repeat(f, this.fullTiles, () => {
+          this.tile(height, width, F.lanes)
           f.increment(inX, width * 16).increment(outX, width * F.lanes * xs.output)
         })
-        if (lastTile > 0) tile(height, lastTile, partial || F.lanes)
+        if (this.lastTile > 0) this.tile(height, this.lastTile, this.lastLanes)
         f.increment(inY, ys.input).increment(outY, ys.output)
       })
       f.increment(weightBlock, height * channels.weight).increment(outBlock, height * channels.output)
     })
   }
-  f.set(weightBlock, weights).set(outBlock, output)
-  channelBlocks(block, Math.floor(channels.count / block))
-  if (channels.count % block) channelBlocks(channels.count % block, 1)
-}
-
-/** Writes, or adds, the first `lanes` lanes of a vector to elements `stride` bytes apart. */
-function storePixels(
-  f: FunctionBuilder,
-  F: Float,
-  out: Local,
-  offset: number,
-  stride: number,
-  value: Local,
-  lanes: number,
-  accumulate: boolean,
-): void {
-  if (stride === F.bytes && lanes === F.lanes) {
-    f.get(out)
-    if (accumulate) f.op(F.vadd, () => f.get(out).v128Load(offset), value)
-    else f.get(value)
-    f.v128Store(offset)
-  } else if (stride === F.bytes) {
-    if (accumulate) {
-      loadPartial(f, F, out, lanes, offset)
-      f.get(value).op(F.vadd).set(value)
+  private tile(height: number, wide: number, lastLanes: number): void {
+    const { f } = this
+    const { planes, rows } = this.loop
+    const { inX, inPlane, inRow, weightBlock, weightPlane, weightRow } = this.at
+    for (let c = 0; c < height; c++) for (let v = 0; v < wide; v++) zeroVector(f).set(this.result(c, v))
+    f.set(inPlane, inX).set(weightPlane, weightBlock)
+    repeat(f, planes.count, () => {
+      f.set(inRow, inPlane).set(weightRow, weightPlane)
+      repeat(f, rows.count, () => {
+        this.tapsOfRow(height, wide)
+        f.increment(inRow, rows.input).increment(weightRow, rows.weight)
+      })
+      f.increment(inPlane, planes.input).increment(weightPlane, planes.weight)
+    })
+    this.store(height, wide, lastLanes)
+  }
+  private result(channel: number, vector: number): Local {
+    return this.results[channel * this.width + vector]!
+  }
+  /** One tap at a time: unrolled taps make V8 spill the results (2x slower). */
+  private tapsOfRow(height: number, wide: number): void {
+    const { f } = this
+    const { inRow, inTap, weightRow, weightTap } = this.at
+    for (const run of this.loop.taps) {
+      f.op(OP.i32_add, inRow, run.firstInput - this.leftmost).set(inTap)
+      f.op(OP.i32_add, weightRow, run.firstWeight).set(weightTap)
+      repeat(f, run.count, () => {
+        this.tap(height, wide)
+        f.increment(inTap, run.input).increment(weightTap, run.weight)
+      })
     }
-    storePartial(f, F, out, value, lanes, offset)
-  } else {
-    for (let lane = 0; lane < lanes; lane++) {
-      const at = offset + lane * stride
-      if (accumulate) {
-        F.load(f.get(out).get(out), at)
-        F.extractLane(f.get(value), lane).op(F.add)
-        F.store(f, at)
-      } else F.storeLane(f.get(out).get(value), lane, at)
+  }
+  private tap(height: number, wide: number): void {
+    const { f, F, held, moving } = this
+    const { inTap, weightTap } = this.at
+    const loadPixels = (v: number) => f.get(inTap).v128Load(v * 16)
+    const loadWeight = (c: number) => F.loadSplat(f.get(weightTap), c * this.loop.channels.weight)
+    const holdWeights = height <= wide
+    const [outer, inner] = holdWeights ? [wide, height] : [height, wide]
+    for (let i = 0; i < inner; i++) (holdWeights ? loadWeight(i) : loadPixels(i)).set(held[i]!)
+    for (let o = 0; o < outer; o++) {
+      ;(holdWeights ? loadPixels(o) : loadWeight(o)).set(moving)
+      for (let i = 0; i < inner; i++)
+        multiplyAdd(f, F, this.loop.madd, holdWeights ? this.result(i, o) : this.result(o, i), moving, held[i]!)
     }
+  }
+  private store(height: number, wide: number, lastLanes: number): void {
+    const { f, F } = this
+    const { channels, xs, accumulate } = this.loop
+    const { outX, out } = this.at
+    f.set(out, outX)
+    for (let c = 0; c < height; c++) {
+      for (let v = 0; v < wide; v++) {
+        const lanes = v === wide - 1 ? lastLanes : F.lanes
+        const offset = v * F.lanes * xs.output
+        if (xs.output === F.bytes) storeResult(f, F, out, this.result(c, v), lanes, offset, accumulate)
+        else for (let lane = 0; lane < lanes; lane++) this.storeLane(this.result(c, v), lane, offset + lane * xs.output)
+      }
+      if (c < height - 1) f.increment(out, channels.output)
+    }
+  }
+  private storeLane(value: Local, lane: number, offset: number): void {
+    const { f, F } = this
+    const { out } = this.at
+    if (this.loop.accumulate) {
+      F.load(f.get(out).get(out), offset)
+      F.extractLane(f.get(value), lane).op(F.add)
+      F.store(f, offset)
+    } else F.storeLane(f.get(out).get(value), lane, offset)
   }
 }

@@ -12,6 +12,7 @@ import { clearStaging, copyPlanes, repeat, type Staging, staging, stagingBytes }
 import { emitTapLoop } from './conv-taps.js'
 import { type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
+import { pointers } from './pointers.js'
 
 export interface ConvOptions {
   readonly type: FloatName
@@ -20,17 +21,6 @@ export interface ConvOptions {
   /** Add to the output instead of overwriting it. */
   readonly accumulate: boolean
   readonly shape: ConvShape
-}
-
-/** The four pointers of every convolution record: output, first and second operand, scratch. */
-export function convRecord(f: FunctionBuilder): readonly [Local, Local, Local, Local] {
-  const words = f.locals('i32', 4) as [Local, Local, Local, Local]
-  words.forEach((word, i) => {
-    f.get(f.param(0))
-      .i32Load(i * 4)
-      .set(word)
-  })
-  return words
 }
 
 /** Planes of x with its padding, columns by phase of the stride. */
@@ -68,7 +58,7 @@ export function emitConv(module: Module, { type, madd, accumulate, shape: given 
   const staged = forwardStaging(F, shape)
   const f = module.kernel(name)
   if (batch * outChannels * oh * ow === 0) return f
-  const [y, x, k, scratch] = convRecord(f)
+  const [y, x, k, scratch] = pointers(f, 4)
   const weights = f.local('i32')
   clearStaging(f, staged, inputs, scratch)
   repeat(f, batch, () => {
@@ -171,7 +161,7 @@ export function emitConvInputGradient(
   const [inputs, outputs] = [channels / groups, outChannels / groups]
   const f = module.kernel(name)
   if (batch * channels * height * width === 0) return f
-  const [dX, dY, k, scratch] = convRecord(f)
+  const [dX, dY, k, scratch] = pointers(f, 4)
   if (oh * ow === 0 || scatters(shape)) {
     if (!accumulate)
       f.get(dX)
@@ -182,7 +172,7 @@ export function emitConvInputGradient(
     return f
   }
   const staged = gradientStaging(F, shape)
-  const [weights, input, phaseWeights, output] = f.locals('i32', 4) as [Local, Local, Local, Local]
+  const [weights, input, phaseWeights, output] = f.locals('i32', 4)
   clearStaging(f, staged, outputs, scratch)
   repeat(f, batch, () => {
     f.set(weights, k)
@@ -240,7 +230,7 @@ function emitScatter(f: FunctionBuilder, F: Float, shape: ConvShape, dX: Local, 
   const [oh, ow] = convOutput(shape)
   const [inputs, outputs] = [channels / groups, outChannels / groups]
   const i32 = address(f)
-  const [weights, weight, plane, row, column, r, c, target] = f.locals('i32', 8) as [Local, Local, Local, Local, Local, Local, Local, Local]
+  const [weights, weight, plane, row, column, r, c, target] = f.locals('i32', 8)
   repeat(f, batch, () => {
     f.set(weights, k)
     repeat(f, groups, () => {

@@ -1,6 +1,6 @@
 /** One folded output of a loop: vector accumulators inside, a scalar total outside. Sums and products of f32 are totalled in f64. */
 import type { DType } from '../../../core/types/dtype.js'
-import type { Fold, LoopOutput } from '../../plan/kernel.js'
+import { type Fold, identityOf, type LoopOutput } from '../../plan/kernel.js'
 import { type FunctionBuilder, type Local, OP, type Op } from './encoder.js'
 
 /** How the axes of a loop stand to a folded output. */
@@ -112,7 +112,7 @@ export class FoldEmitter {
     else this.f.i32Store()
   }
   pushIdentity(type: DType): void {
-    const x = identity(this.op, type)
+    const x = identityOf(this.op, type)
     if (type === 'f64') this.f.f64Const(x)
     else if (type === 'f32') this.f.f32Const(x)
     else this.f.i32Const(x)
@@ -145,7 +145,7 @@ export class FoldEmitter {
     for (const v of this.vectors) this.resetOne(v)
   }
   private resetOne(v: Local): void {
-    const x = identity(this.op, this.inside)
+    const x = identityOf(this.op, this.inside)
     if (this.inside === 'f64') this.f.f64x2Const(x)
     else if (this.inside === 'f32') this.f.f32x4Const(x)
     else this.f.i32x4Const(x)
@@ -215,12 +215,6 @@ export const pushPair = (f: FunctionBuilder, v: Local, part: number): void => {
   f.op(OP.f64x2_promote_low_f32x4)
 }
 
-const identity = (op: Fold, dtype: DType): number => {
-  if (op === 'sum') return 0
-  if (op === 'prod') return 1
-  if (dtype === 'i32') return op === 'max' ? -2147483648 : 2147483647
-  return op === 'max' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-}
 const vectorFold = (op: Fold, dtype: DType): Op => {
   if (dtype === 'i32' || dtype === 'bool') return { sum: OP.i32x4_add, prod: OP.i32x4_mul, max: OP.i32x4_max_s, min: OP.i32x4_min_s }[op]
   return dtype === 'f64'

@@ -17,6 +17,13 @@ export interface Local {
   readonly type: ValType
 }
 
+/** N elements of T: a tuple where N is a literal. */
+export type Repeat<T, N extends number, R extends readonly T[] = []> = number extends N
+  ? readonly T[]
+  : R['length'] extends N
+    ? R
+    : Repeat<T, N, readonly [...R, T]>
+
 /** What leaves one value on the stack: a local, an i32 constant, or a callback that emits instructions. */
 export type Operand = Local | number | (() => unknown)
 
@@ -56,14 +63,28 @@ export class FunctionBuilder extends Instructions implements FuncRef {
     return { index: i, type }
   }
 
+  /** The first parameters. */
+  parameters<const N extends number>(count: N): Repeat<Local, N> {
+    return Array.from({ length: count }, (_, i) => this.param(i)) as Local[] & Repeat<Local, N> // the array has count elements
+  }
+
+  /** The first parameters, by name. */
+  namedParameters<const N extends string>(...names: readonly N[]): Readonly<Record<N, Local>> {
+    return Object.fromEntries(names.map((name, i) => [name, this.param(i)])) as Record<N, Local> // fromEntries forgets which keys it is given
+  }
+  /** New locals, by name. */
+  namedLocals<const N extends string>(type: ValType, ...names: readonly N[]): Readonly<Record<N, Local>> {
+    return Object.fromEntries(names.map((name) => [name, this.local(type)])) as Record<N, Local>
+  }
+
   /** A new local, zero at entry. Locals may be declared at any time. */
   local(type: ValType): Local {
     this.localTypes.push(type)
     return { index: this.params.length + this.localTypes.length - 1, type }
   }
 
-  locals(type: ValType, count: number): Local[] {
-    return Array.from({ length: count }, () => this.local(type))
+  locals<const N extends number>(type: ValType, count: N): Repeat<Local, N> {
+    return Array.from({ length: count }, () => this.local(type)) as Local[] & Repeat<Local, N> // the array has count elements
   }
   // Values
 

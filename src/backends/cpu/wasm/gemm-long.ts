@@ -5,6 +5,7 @@
  * 10^-4; parts of 4096 keep the error where it is for short axes, and their sums cost nothing beside the products.
  */
 
+import { aligned } from '../../plan/memory.js'
 import { type FuncRef, type Local, type Module, OP } from './encoder.js'
 import { address } from './float.js'
 
@@ -14,25 +15,22 @@ const rowsAtOnce = 512
 const columnsAtOnce = 1024
 
 const totalsOf = (m: number, n: number): number => Math.min(m, rowsAtOnce) * Math.min(n, columnsAtOnce)
-const align16 = (bytes: number): number => (bytes + 15) & ~15
 
 /** Bytes of totals and of one part; what the product of a part needs comes on top, for the sizes that `part` gives. */
-export const longScratchBytes = (m: number, n: number): number => align16(12 * totalsOf(m, n))
+export const longScratchBytes = (m: number, n: number): number => aligned(12 * totalsOf(m, n), 16)
 export const partSizes = (m: number, n: number): readonly [m: number, n: number, k: number] => [
   Math.min(m, rowsAtOnce),
   Math.min(n, columnsAtOnce),
   longestPart,
 ]
 
-type Product = [Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local, Local]
-
 /** long(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc), as `product` is, whatever k. */
 export function emitLong(module: Module, product: FuncRef): FuncRef {
   const f = module.func(undefined, new Array(13).fill('i32'))
-  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = Array.from({ length: 13 }, (_, i) => f.param(i)) as Product
+  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = f.parameters(13)
   const i32 = address(f)
-  const [i, mb, j, nb, l, kb] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
-  const [part, free, from, to, row, left] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
+  const [i, mb, j, nb, l, kb] = f.locals('i32', 6)
+  const [part, free, from, to, row, left] = f.locals('i32', 6)
   f.ifThen(i32.atLeast(longestPart, k), () => {
     f.call(product, c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc).op(OP.return)
   })

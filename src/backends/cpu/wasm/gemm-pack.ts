@@ -22,11 +22,35 @@ export function storePartial(f: FunctionBuilder, F: Float, pointer: Local, value
   if (count !== 2) F.storeLane(f.get(pointer).get(value), count - 1, offset + (count - 1) * F.bytes)
 }
 
+/** Writes the first `count` elements of a vector, or adds them to what is there; `value` may change. */
+export function storeResult(
+  f: FunctionBuilder,
+  F: Float,
+  pointer: Local,
+  value: Local,
+  count: number,
+  offset: number,
+  accumulate: boolean,
+): void {
+  if (count === F.lanes) {
+    f.get(pointer)
+    if (accumulate) f.op(F.vadd, () => f.get(pointer).v128Load(offset), value)
+    else f.get(value)
+    f.v128Store(offset)
+    return
+  }
+  if (accumulate) {
+    loadPartial(f, F, pointer, count, offset)
+    f.get(value).op(F.vadd).set(value)
+  }
+  storePartial(f, F, pointer, value, count, offset)
+}
+
 /** pack(dst, src, k, stride, kStride): `width` lines of length k become k rows of `width` elements. */
 export function emitPack(module: Module, F: Float, width: number): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(5).fill('i32'))
-  const [dst, src, k, stride, kStride] = Array.from({ length: 5 }, (_, i) => f.param(i)) as [Local, Local, Local, Local, Local]
+  const [dst, src, k, stride, kStride] = f.parameters(5)
   const i32 = address(f)
   const lines = f.locals('i32', width)
   const block = f.locals('v128', F.lanes)
@@ -81,17 +105,9 @@ export function emitPack(module: Module, F: Float, width: number): FuncRef {
 export function emitPackNarrow(module: Module, F: Float): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(7).fill('i32'))
-  const [dst, src, k, stride, kStride, lines, width] = Array.from({ length: 7 }, (_, i) => f.param(i)) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
+  const [dst, src, k, stride, kStride, lines, width] = f.parameters(7)
   const i32 = address(f)
-  const [from, to, count] = f.locals('i32', 3) as [Local, Local, Local]
+  const [from, to, count] = f.locals('i32', 3)
   f.countDown(k, () => {
     f.set(from, src).set(to, dst).set(count, lines)
     f.countDown(count, () => {

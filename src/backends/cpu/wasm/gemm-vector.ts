@@ -23,7 +23,7 @@ export function emitMatvec(module: Module, F: Float, madd: boolean): FuncRef {
   const f = module.func(undefined, new Array(11).fill('i32'))
   const [y, ys, M, rs, cs, x, xs, rows, k, scratch, acc] = Array.from({ length: 11 }, (_, i) => f.param(i)) as Params
   const i32 = address(f)
-  const [from, to, count] = f.locals('i32', 3) as [Local, Local, Local]
+  const [from, to, count] = f.locals('i32', 3)
   f.ifThen(i32.and(i32.and(i32.eq(rs, e), i32.eq(ys, e)), i32.or(i32.ne(rows, 1), i32.eq(k, 1))), () =>
     f.call(columns, y, M, cs, x, xs, rows, k, acc).op(OP.return),
   )
@@ -49,18 +49,9 @@ export function emitMatvec(module: Module, F: Float, madd: boolean): FuncRef {
 function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(8).fill('i32'))
-  const [y, M, cs, x, xs, rows, k, acc] = Array.from({ length: 8 }, (_, i) => f.param(i)) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
+  const [y, M, cs, x, xs, rows, k, acc] = f.parameters(8)
   const i32 = address(f)
-  const [kb, left, yp, bp, mp, xp, count] = f.locals('i32', 7) as [Local, Local, Local, Local, Local, Local, Local]
+  const [kb, left, yp, bp, mp, xp, count] = f.locals('i32', 7)
   const sums = f.locals('v128', 8)
   const splat = f.local('v128')
   const tile = (vectors: number, single: boolean): void => {
@@ -117,18 +108,9 @@ function emitColumns(module: Module, F: Float, madd: boolean): FuncRef {
 function emitDots(module: Module, F: Float, madd: boolean): FuncRef {
   const e = F.bytes
   const f = module.func(undefined, new Array(8).fill('i32'))
-  const [y, ys, M, rs, x, rows, k, acc] = Array.from({ length: 8 }, (_, i) => f.param(i)) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
+  const [y, ys, M, rs, x, rows, k, acc] = f.parameters(8)
   const i32 = address(f)
-  const [left, xp, vectors, rest, groups] = f.locals('i32', 5) as [Local, Local, Local, Local, Local]
+  const [left, xp, vectors, rest, groups] = f.locals('i32', 5)
   const pointers = f.locals('i32', 4)
   const sums = f.locals('v128', 4)
   const totals = f.locals('v128', 4)
@@ -224,19 +206,8 @@ function finish(f: FunctionBuilder, F: Float, y: Local, total: Local, acc: Local
 /** strided(y, yStride, M, rowStride, colStride, x, xStride, rows, k, acc) */
 function emitStrided(module: Module, F: Float): FuncRef {
   const f = module.func(undefined, new Array(10).fill('i32'))
-  const [y, ys, M, rs, cs, x, xs, rows, k, acc] = Array.from({ length: 10 }, (_, i) => f.param(i)) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
-  const [mp, xp, count] = f.locals('i32', 3) as [Local, Local, Local]
+  const [y, ys, M, rs, cs, x, xs, rows, k, acc] = f.parameters(10)
+  const [mp, xp, count] = f.locals('i32', 3)
   const total = f.local('f64')
   const read = (pointer: Local): void => {
     F.load(f.get(pointer))

@@ -1,5 +1,5 @@
 /*
- * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> ().
+ * Batched matrix product C = A B (+ C) on strided matrices, emitted as a kernel (i32 record) -> (); gemmRecord is the record.
  *
  * One product goes to one of two forms:
  *   matvec    when m or n is 1 (gemm-vector.ts)
@@ -8,6 +8,8 @@
  *             otherwise they are packed into scratch. Narrow panels at the edges load and store exactly their own elements.
  */
 
+import { aligned } from '../../plan/memory.js'
+import { gemmRecord } from '../records.js'
 import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
@@ -15,7 +17,7 @@ import { emitPack, emitPackNarrow } from './gemm-pack.js'
 import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
 
-export interface GemmOptions {
+interface GemmOptions {
   readonly type: FloatName
   /** Use relaxed multiply-add; needs relaxed SIMD. */
   readonly madd: boolean
@@ -25,43 +27,19 @@ export interface GemmOptions {
   readonly accumulate: boolean
 }
 
-/** The words of a gemm record; strides and pointers in bytes. C has unit column stride. */
-export const gemmRecord = {
-  c: 0,
-  a: 1,
-  b: 2,
-  m: 3,
-  n: 4,
-  k: 5,
-  cRowStride: 6,
-  aRowStride: 7,
-  aColStride: 8,
-  bRowStride: 9,
-  bColStride: 10,
-  scratch: 11,
-  batch: 12,
-  cBatchStride: 13,
-  aBatchStride: 14,
-  bBatchStride: 15,
-} as const
-
-export const gemmRecordWords = 16
-
 const blockK = 256
 const blockM = 128
 const blockN = 1024
-
-const align16 = (bytes: number): number => (bytes + 15) & ~15
 
 /** Bytes of scratch that an m x k by k x n product may use, whatever its strides. */
 export function gemmScratchBytes(type: FloatName, m: number, n: number, k: number): number {
   const { bytes } = floats[type]
   if (m === 0 || n === 0 || k === 0) return 0
   if (type === 'f32' && k > longestPart) return longScratchBytes(m, n) + gemmScratchBytes(type, ...partSizes(m, n))
-  if (m === 1 || n === 1) return align16(k * bytes)
+  if (m === 1 || n === 1) return aligned(k * bytes, 16)
   const kb = Math.min(k, blockK)
   const rows = Math.ceil(Math.min(m, blockM) / rowsPerTile) * rowsPerTile
-  return align16(kb * Math.min(n, blockN) * bytes) + align16(kb * rows * bytes)
+  return aligned(kb * Math.min(n, blockN) * bytes, 16) + aligned(kb * rows * bytes, 16)
 }
 
 // The product itself is shared by the accumulating and the plain kernel of one module.
@@ -82,10 +60,10 @@ export function emitGemm(module: Module, { type, madd, accumulate, unroll = fals
   const f = module.kernel(name)
   const record = f.param(0)
   const i32 = address(f)
-  const word = (field: keyof typeof gemmRecord): Local => {
+  const word = (field: keyof typeof gemmRecord.at): Local => {
     const x = f.local('i32')
     f.get(record)
-      .i32Load(gemmRecord[field] * 4)
+      .i32Load(4 * gemmRecord.at[field])
       .set(x)
     return x
   }
@@ -110,104 +88,176 @@ export function emitGemm(module: Module, { type, madd, accumulate, unroll = fals
 
 /** product(C, A, B, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc) for positive m and n. */
 function emitProduct(module: Module, F: Float, madd: boolean, unroll: boolean): FuncRef {
-  const e = F.bytes
   const widths = panelWidths(F)
-  const sweeps = widths.map((width) => emitSweep(module, F, madd, unroll, width))
-  const packB = emitPack(module, F, widths[0]!)
-  const packA = emitPack(module, F, rowsPerTile)
-  const packNarrow = emitPackNarrow(module, F)
-  const matvec = emitMatvec(module, F, madd)
-
-  const f = module.func(undefined, new Array(13).fill('i32'))
-  const [c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc] = Array.from({ length: 13 }, (_, i) => f.param(i)) as Tuple13
-  const i32 = address(f)
-  const [jj, nb, kk, kb, ii, mb, j, i, more] = f.locals('i32', 9) as Tuple9
-  const [aBlock, bBlock, cp, bp, ldb, width, panelsA, dst, src] = f.locals('i32', 9) as Tuple9
-  const [packsA, packsB] = [f.local('i32'), f.local('i32')]
-
-  f.ifThen(i32.eq(k, 0), () => {
-    f.ifThen(i32.eq(acc, 0), () =>
-      f.countDown(m, () => {
-        f.get(c).i32Const(0).push(i32.mul(n, e)).memoryFill()
-        f.increment(c, ldc)
-      }),
-    )
-    f.op(OP.return)
-  })
-  f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
-  f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, e, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
-
-  // Packing pays when a block of the operand is larger than a cache keeps near and is read often enough.
-  const large = (rows: Local, times: Local) => i32.and(i32.atLeast(i32.mul(rows, k), 4097), i32.atLeast(times, 17))
-  f.set(packsA, i32.and(i32.ne(acs, e), large(m, n)))
-  f.set(packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m), i32.atLeast(brs, 256))))
-  f.op(OP.i32_add, scratch, () => f.op(OP.i32_and, i32.add(i32.mul(i32.mul(i32.min(k, blockK), i32.min(n, blockN)), e), 15), -16)).set(
-    panelsA,
-  )
-
-  const blocks = (at: Local, size: Local, total: Local, step: number, body: () => void): void => {
-    f.forLoop(at, 0, total, step, () => {
-      f.set(size, i32.min(i32.sub(total, at), step))
-      body()
-    })
+  const parts: Parts = {
+    sweeps: widths.map((width) => emitSweep(module, F, madd, unroll, width)),
+    packB: emitPack(module, F, widths[0]!),
+    packA: emitPack(module, F, rowsPerTile),
+    packNarrow: emitPackNarrow(module, F),
+    matvec: emitMatvec(module, F, madd),
   }
-  blocks(jj, nb, n, blockN, () =>
-    blocks(kk, kb, k, blockK, () => {
-      f.set(more, i32.or(acc, i32.ne(kk, 0)))
-      f.set(bBlock, i32.add(b, i32.mul(kk, brs), i32.mul(jj, bcs)))
-      f.ifThen(packsB, () => {
-        f.set(dst, scratch).set(src, bBlock).set(j, nb)
-        f.block((done) =>
-          f.loop((next) => {
-            setWidth(f, width, j, widths)
-            f.ifThen(
-              i32.eq(width, widths[0]!),
-              () => f.call(packB, dst, src, kb, bcs, brs),
-              () => f.call(packNarrow, dst, src, kb, bcs, brs, width, width),
-            )
-            f.increment(dst, i32.mul(i32.mul(width, kb), e)).increment(src, i32.mul(width, bcs))
-            f.set(j, i32.sub(j, width)).brIf(next, j).br(done)
-          }),
-        )
-      })
-      blocks(ii, mb, m, blockM, () => {
-        f.set(aBlock, i32.add(a, i32.mul(ii, ars), i32.mul(kk, acs)))
-        f.ifThen(packsA, () => {
-          f.set(dst, panelsA).set(src, aBlock)
-          f.forLoop(i, 0, mb, rowsPerTile, () => {
-            f.ifThen(
-              i32.atLeast(i32.sub(mb, i), rowsPerTile),
-              () => f.call(packA, dst, src, kb, ars, acs),
-              () => f.call(packNarrow, dst, src, kb, ars, acs, i32.sub(mb, i), rowsPerTile),
-            )
-            f.increment(dst, i32.mul(kb, rowsPerTile * e)).increment(src, i32.mul(ars, rowsPerTile))
-          })
-        })
-        f.set(cp, i32.add(c, i32.mul(ii, ldc), i32.mul(jj, e)))
-        f.set(bp, i32.choose(packsB, scratch, bBlock)).set(j, nb)
-        f.loop((next) => {
-          setWidth(f, width, j, widths)
-          f.set(ldb, i32.choose(packsB, i32.mul(width, e), brs))
-          dispatch(f, width, widths, (w) => {
-            f.get(kb)
-              .get(mb)
-              .push(i32.choose(packsA, panelsA, aBlock))
-            f.push(i32.choose(packsA, e, ars)).push(i32.choose(packsA, rowsPerTile * e, acs))
-            f.push(i32.choose(packsA, i32.mul(kb, rowsPerTile * e), i32.mul(ars, rowsPerTile)))
-            f.call(sweeps[w]!, bp, ldb, cp, ldc, more)
-          })
-          f.increment(bp, i32.choose(packsB, i32.mul(i32.mul(width, kb), e), i32.mul(width, e)))
-          f.increment(cp, i32.mul(width, e))
-          f.set(j, i32.sub(j, width)).brIf(next, j)
-        })
-      })
-    }),
-  )
+  const f = module.func(undefined, new Array(13).fill('i32'))
+  new Product(f, F, widths, parts).emit()
   return f
 }
 
-type Tuple9 = [Local, Local, Local, Local, Local, Local, Local, Local, Local]
-type Tuple13 = [...Tuple9, Local, Local, Local, Local]
+/** What a product calls; a sweep for each width of a panel. */
+interface Parts {
+  readonly sweeps: readonly FuncRef[]
+  readonly packA: FuncRef
+  readonly packB: FuncRef
+  readonly packNarrow: FuncRef
+  readonly matvec: FuncRef
+}
+
+const givenTo = (f: FunctionBuilder) => f.namedParameters('c', 'a', 'b', 'm', 'n', 'k', 'ldc', 'ars', 'acs', 'brs', 'bcs', 'scratch', 'acc')
+const counters = (f: FunctionBuilder) => f.namedLocals('i32', 'jj', 'nb', 'kk', 'kb', 'ii', 'mb', 'j', 'i', 'more')
+const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock', 'bBlock', 'cp', 'bp', 'ldb', 'width', 'panelsA', 'dst', 'src')
+
+class Product {
+  private readonly given: ReturnType<typeof givenTo>
+  /** Where a block begins, and its length: along n, k and m; then the column or row in it, and whether C holds earlier blocks of k. */
+  private readonly at: ReturnType<typeof counters>
+  private readonly pointers: ReturnType<typeof pointersOf>
+  private readonly packsA: Local
+  private readonly packsB: Local
+
+  constructor(
+    private readonly f: FunctionBuilder,
+    private readonly F: Float,
+    private readonly widths: readonly number[],
+    private readonly parts: Parts,
+  ) {
+    this.given = givenTo(f)
+    this.at = counters(f)
+    this.pointers = pointersOf(f)
+    this.packsA = f.local('i32')
+    this.packsB = f.local('i32')
+  }
+
+  emit(): void {
+    this.narrow()
+    this.choosePacking()
+    const { f } = this
+    const i32 = address(f)
+    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
+    const { jj, nb, kk, kb, ii, mb, j, more } = this.at
+    const { aBlock, bBlock, cp, bp } = this.pointers
+    const blocks = (at: Local, size: Local, total: Local, step: number, body: () => void): void => {
+      f.forLoop(at, 0, total, step, () => {
+        f.set(size, i32.min(i32.sub(total, at), step))
+        body()
+      })
+    }
+    blocks(jj, nb, n, blockN, () =>
+      blocks(kk, kb, k, blockK, () => {
+        f.set(more, i32.or(acc, i32.ne(kk, 0)))
+        f.set(bBlock, i32.add(b, i32.mul(kk, brs), i32.mul(jj, bcs)))
+        f.ifThen(this.packsB, () => this.packB())
+        blocks(ii, mb, m, blockM, () => {
+          f.set(aBlock, i32.add(a, i32.mul(ii, ars), i32.mul(kk, acs)))
+          f.ifThen(this.packsA, () => this.packA())
+          f.set(cp, i32.add(c, i32.mul(ii, ldc), i32.mul(jj, this.F.bytes)))
+          f.set(bp, i32.choose(this.packsB, scratch, bBlock)).set(j, nb)
+          this.panels()
+        })
+      }),
+    )
+  }
+
+  /** Products without an inner axis, and those of a vector. */
+  private narrow(): void {
+    const { f, F } = this
+    const i32 = address(f)
+    const { matvec } = this.parts
+    const { c, a, b, m, n, k, ldc, ars, acs, brs, bcs, scratch, acc } = this.given
+    f.ifThen(i32.eq(k, 0), () => {
+      f.ifThen(i32.eq(acc, 0), () =>
+        f.countDown(m, () => {
+          f.get(c).i32Const(0).push(i32.mul(n, F.bytes)).memoryFill()
+          f.increment(c, ldc)
+        }),
+      )
+      f.op(OP.return)
+    })
+    f.ifThen(i32.eq(n, 1), () => f.call(matvec, c, ldc, a, ars, acs, b, brs, m, k, scratch, acc).op(OP.return))
+    f.ifThen(i32.eq(m, 1), () => f.call(matvec, c, F.bytes, b, bcs, brs, a, acs, n, k, scratch, acc).op(OP.return))
+  }
+  /** Packing pays when a block of the operand is larger than a cache keeps near and is read often enough. */
+  private choosePacking(): void {
+    const { f } = this
+    const i32 = address(f)
+    const e = this.F.bytes
+    const { m, n, k, acs, brs, bcs, scratch } = this.given
+    const { panelsA } = this.pointers
+    const large = (rows: Local, times: Local) => i32.and(i32.atLeast(i32.mul(rows, k), 4097), i32.atLeast(times, 17))
+    f.set(this.packsA, i32.and(i32.ne(acs, e), large(m, n)))
+    f.set(this.packsB, i32.or(i32.ne(bcs, e), i32.and(large(n, m), i32.atLeast(brs, 256))))
+    f.op(OP.i32_add, scratch, () => f.op(OP.i32_and, i32.add(i32.mul(i32.mul(i32.min(k, blockK), i32.min(n, blockN)), e), 15), -16)).set(
+      panelsA,
+    )
+  }
+  private packB(): void {
+    const { f, widths } = this
+    const i32 = address(f)
+    const { brs, bcs, scratch } = this.given
+    const { nb, kb, j } = this.at
+    const { bBlock, width, dst, src } = this.pointers
+    f.set(dst, scratch).set(src, bBlock).set(j, nb)
+    f.block((done) =>
+      f.loop((next) => {
+        setWidth(f, width, j, widths)
+        f.ifThen(
+          i32.eq(width, widths[0]!),
+          () => f.call(this.parts.packB, dst, src, kb, bcs, brs),
+          () => f.call(this.parts.packNarrow, dst, src, kb, bcs, brs, width, width),
+        )
+        f.increment(dst, i32.mul(i32.mul(width, kb), this.F.bytes)).increment(src, i32.mul(width, bcs))
+        f.set(j, i32.sub(j, width)).brIf(next, j).br(done)
+      }),
+    )
+  }
+  private packA(): void {
+    const { f } = this
+    const i32 = address(f)
+    const { ars, acs } = this.given
+    const { kb, mb, i } = this.at
+    const { aBlock, panelsA, dst, src } = this.pointers
+    f.set(dst, panelsA).set(src, aBlock)
+    f.forLoop(i, 0, mb, rowsPerTile, () => {
+      f.ifThen(
+        i32.atLeast(i32.sub(mb, i), rowsPerTile),
+        () => f.call(this.parts.packA, dst, src, kb, ars, acs),
+        () => f.call(this.parts.packNarrow, dst, src, kb, ars, acs, i32.sub(mb, i), rowsPerTile),
+      )
+      f.increment(dst, i32.mul(kb, rowsPerTile * this.F.bytes)).increment(src, i32.mul(ars, rowsPerTile))
+    })
+  }
+  /** The block's columns, panel by panel. */
+  private panels(): void {
+    const { f, packsA, packsB, widths } = this
+    const i32 = address(f)
+    const e = this.F.bytes
+    const { ldc, ars, acs, brs } = this.given
+    const { kb, mb, j, more } = this.at
+    const { aBlock, cp, bp, ldb, width, panelsA } = this.pointers
+    f.loop((next) => {
+      setWidth(f, width, j, widths)
+      f.set(ldb, i32.choose(packsB, i32.mul(width, e), brs))
+      dispatch(f, width, widths, (w) => {
+        f.get(kb)
+          .get(mb)
+          .push(i32.choose(packsA, panelsA, aBlock))
+        f.push(i32.choose(packsA, e, ars)).push(i32.choose(packsA, rowsPerTile * e, acs))
+        f.push(i32.choose(packsA, i32.mul(kb, rowsPerTile * e), i32.mul(ars, rowsPerTile)))
+        f.call(this.parts.sweeps[w]!, bp, ldb, cp, ldc, more)
+      })
+      f.increment(bp, i32.choose(packsB, i32.mul(i32.mul(width, kb), e), i32.mul(width, e)))
+      f.increment(cp, i32.mul(width, e))
+      f.set(j, i32.sub(j, width)).brIf(next, j)
+    })
+  }
+}
 
 /** width = the widest panel that the remaining columns fill. */
 function setWidth(f: FunctionBuilder, width: Local, remaining: Local, widths: readonly number[]): void {

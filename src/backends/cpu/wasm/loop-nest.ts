@@ -1,5 +1,6 @@
 /** The loops around the innermost one: addresses of the operands, strips, folded outputs that begin and end, rows walked at once. */
 import type { LoopKernel } from '../../plan/kernel.js'
+import { type LoopRecord, loopRecord } from '../records.js'
 import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
 import { foldsOf, STRIP, Totals } from './totals.js'
@@ -15,6 +16,7 @@ export class LoopNest {
   /** Length of the strip of the innermost axis that the nest walks; absent where it walks all of it. */
   private readonly span: Local | undefined
   private readonly record: Local
+  private readonly at: LoopRecord
   private readonly inputs: number
 
   /** `rows`: how many rows may be walked at once. */
@@ -28,6 +30,7 @@ export class LoopNest {
     const { rank, outputs } = k
     this.inputs = k.body.inputs.length
     this.record = f.param(0)
+    this.at = loopRecord(rank, this.inputs + outputs.length)
     this.pointers = [...k.body.inputs, ...outputs].map(() => f.local('i32'))
     const { strips, axes } = foldsOf(k)
     this.span = strips ? f.local('i32') : undefined
@@ -47,7 +50,7 @@ export class LoopNest {
   }
   /** A loop of rank 0 is one of rank 1 with one point. */
   private length(axis: number): Operand {
-    return this.k.rank === 0 ? 1 : this.word(axis)
+    return this.k.rank === 0 ? 1 : this.word(this.at.size(axis))
   }
   /** What the nest walks of an axis. */
   size(axis: number): Operand {
@@ -55,7 +58,7 @@ export class LoopNest {
   }
   /** Bytes between neighbours of an operand along an axis. */
   stride(operand: number, axis: number): Operand {
-    return this.k.rank === 0 ? 0 : this.word(this.k.rank + operand * (this.k.rank + 1) + 1 + axis)
+    return this.k.rank === 0 ? 0 : this.word(this.at.stride(operand, axis))
   }
   /** Every folded output, with the address that its loop has reached. */
   eachFold(body: (s: FoldEmitter, p: Local, output: number) => void): void {
@@ -66,9 +69,9 @@ export class LoopNest {
 
   /** The whole loop; `inner` is the innermost one, of as many rows as it is told. */
   emit(inner: (rows: number) => void): void {
-    const { f, k } = this
+    const { f } = this
     this.pointers.forEach((p, i) => {
-      f.set(p, this.word(k.rank + i * (k.rank + 1)))
+      f.set(p, this.word(this.at.address(i)))
     })
     this.placeTotals()
     this.eachFold((s, p, i) => {
@@ -107,7 +110,7 @@ export class LoopNest {
     const free = f.local('i32')
     const last = k.rank - 1
     const longest = (): unknown => f.push(STRIP).push(this.length(last)).op(OP.i32_gt_u, this.length(last), STRIP).op(OP.select)
-    f.set(free, this.word(k.rank + this.pointers.length * (k.rank + 1)))
+    f.set(free, this.word(this.at.scratch))
     for (const t of this.totals) t?.place(free, (a) => (a === last ? longest : this.length(a)))
   }
   /** Totals that live as long as the loop of this axis, with the address of their output. */

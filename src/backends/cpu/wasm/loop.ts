@@ -7,7 +7,7 @@ import { type FuncRef, Module } from './encoder.js'
 import { LoopEmitter } from './loop-emitter.js'
 
 /** A module of loops and the JavaScript functions that it imports (module `js`). */
-export interface LoopModule {
+interface LoopModule {
   readonly module: Module
   readonly names: readonly string[]
   readonly imports: Record<string, (...xs: number[]) => number>

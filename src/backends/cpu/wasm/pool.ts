@@ -9,6 +9,7 @@ import { repeat } from './conv-stage.js'
 import { type FunctionBuilder, type Local, type Module, OP, type Op, type Operand } from './encoder.js'
 import { address, type Float, type FloatName, floats, zeroVector } from './float.js'
 import { pushPair } from './fold.js'
+import { pointers } from './pointers.js'
 
 export interface PoolShape {
   readonly planes: number
@@ -56,8 +57,8 @@ function eachWindow(f: FunctionBuilder, F: Float, shape: PoolShape, x: Local, ve
   const { planes, height, width, window, stride, padding } = shape
   const [oh, ow] = poolOutput(shape)
   const i32 = address(f)
-  const [top, left, firstRow, rows, firstColumn, columns] = f.locals('i32', 6) as [Local, Local, Local, Local, Local, Local]
-  const [pixels, place, cells] = f.locals('i32', 3) as [Local, Local, Local]
+  const [top, left, firstRow, rows, firstColumn, columns] = f.locals('i32', 6)
+  const [pixels, place, cells] = f.locals('i32', 3)
   const signed =
     (op: Op, a: Operand, b: Operand): Operand =>
     () =>
@@ -110,7 +111,7 @@ function eachWindow(f: FunctionBuilder, F: Float, shape: PoolShape, x: Local, ve
 
 /** Visits the cells of a window: `visit` sees the address of the cell of the first lane. */
 function eachCell(f: FunctionBuilder, F: Float, width: number, w: Window, visit: (cell: Local) => void, nextRow: () => unknown): void {
-  const [row, cell, rowsLeft, columnsLeft] = f.locals('i32', 4) as [Local, Local, Local, Local]
+  const [row, cell, rowsLeft, columnsLeft] = f.locals('i32', 4)
   f.set(row, w.pixels).set(rowsLeft, w.rows)
   f.ifThen(w.cells, () =>
     f.countDown(rowsLeft, () => {
@@ -150,15 +151,6 @@ function loadCells(f: FunctionBuilder, F: Float, cell: Local, lanes: number, str
   }
 }
 
-const words = (f: FunctionBuilder, count: number): Local[] =>
-  Array.from({ length: count }, (_, i) => {
-    const word = f.local('i32')
-    f.get(f.param(0))
-      .i32Load(i * 4)
-      .set(word)
-    return word
-  })
-
 /**
  * Adds max pooling; record [Y, INDEX, X]. INDEX is the i32 place, in its plane, of the first maximum; the first NaN beats every number.
  * A window that lies in the padding gives -Infinity and -1.
@@ -166,18 +158,9 @@ const words = (f: FunctionBuilder, count: number): Local[] =>
 export function emitMaxPool(module: Module, { type, shape }: PoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [y, index, x] = words(f, 3) as [Local, Local, Local]
+  const [y, index, x] = pointers(f, 3)
   const wide = type === 'f32'
-  const [best, bestPlace, value, place, firstInRow, better, one, rowStep] = f.locals('v128', 8) as [
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-    Local,
-  ]
+  const [best, bestPlace, value, place, firstInRow, better, one, rowStep] = f.locals('v128', 8)
   const constant = (n: number) => (wide ? f.i32x4Const(n) : f.i64x2Const(BigInt(n)))
   const addPlaces = wide ? OP.i32x4_add : OP.i64x2_add
   const [eq, le] = wide ? [OP.f32x4_eq, OP.f32x4_le] : [OP.f64x2_eq, OP.f64x2_le]
@@ -233,12 +216,12 @@ function laneOffsets(f: FunctionBuilder, F: Float, stride: number): FunctionBuil
   return f.v128Const(bytes)
 }
 
-/** Adds the gradient of max pooling; record [DX, INDEX, DY]. */
+/** Adds the gradient of max pooling; record [DX, DY, INDEX]. */
 export function emitMaxPoolGradient(module: Module, { type, shape }: PoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const e = F.bytes
   const f = module.kernel(name)
-  const [dX, index, dY] = words(f, 3) as [Local, Local, Local]
+  const [dX, dY, index] = pointers(f, 3)
   const i32 = address(f)
   const pixels = shape.height * shape.width
   const [oh, ow] = poolOutput(shape)
@@ -274,7 +257,7 @@ const longestSum = 64
 export function emitAvgPool(module: Module, { type, shape, countIncludePad = false }: AvgPoolOptions, name?: string): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [y, x] = words(f, 2) as [Local, Local]
+  const [y, x] = pointers(f, 2)
   const sum = f.local('v128')
   // Sums of many f32 go to two f64 totals, after each row of the window or, where rows are long, each cell.
   const totals = type === 'f32' && shape.window[0] * shape.window[1] > longestSum ? f.locals('v128', 2) : []
@@ -327,7 +310,7 @@ export function emitAvgPoolGradient(
 ): FunctionBuilder {
   const F = floats[type]
   const f = module.kernel(name)
-  const [dX, dY] = words(f, 2) as [Local, Local]
+  const [dX, dY] = pointers(f, 2)
   const share = f.local(type)
   f.get(dX)
     .i32Const(0)

@@ -34,7 +34,7 @@ export const loopScratchBytes = (k: LoopKernel): ((sizes: readonly number[]) => 
 }
 
 /** The loop that the totals belong to. */
-export interface Around {
+interface Around {
   readonly f: FunctionBuilder
   readonly lanes: 2 | 4
   readonly rank: number

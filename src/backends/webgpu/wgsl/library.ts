@@ -15,7 +15,7 @@ import { powers } from './powers.js'
 import { special } from './special.js'
 
 /** A function (or constant) of WGSL: its text, and the names of the others that it calls. */
-export interface WgslFunction {
+interface WgslFunction {
   readonly source: string
   readonly uses: readonly string[]
 }
@@ -23,7 +23,7 @@ export interface WgslFunction {
 const NAME = /\bcd_\w+/g
 
 /** Names of library functions that a text calls. */
-export const calledIn = (text: string): ReadonlySet<string> => new Set(text.match(NAME) ?? [])
+const calledIn = (text: string): ReadonlySet<string> => new Set(text.match(NAME) ?? [])
 
 /** Every function of the library, by name. */
 export const functions: Readonly<Record<string, WgslFunction>> = Object.fromEntries(

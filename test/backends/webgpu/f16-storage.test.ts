@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
 import type { WgslScalar } from '../../../src/backends/webgpu/kernel.js'
-import { fromHalves, toHalves } from '../../../src/backends/webgpu/words.js'
+import { fromF16, toF16 } from '../../../src/backends/webgpu/words.js'
 import type { AdError } from '../../../src/index.js'
 import * as cd from '../../../src/index.js'
 import { inputsOf } from '../../golden/data.js'
@@ -230,7 +230,7 @@ describe.skipIf(lane === undefined)('f16', () => {
     const x = Float32Array.from([...random, ...between, ...edges, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
     const row: WgslScalar = ({ x: [a] }) => `f32(cd_half(${a}))`
     const [got] = await evaluateJobs(device, [{ row, from: ['f32'], to: 'f32', x: [x] }])
-    expect(fromHalves(toHalves(x).subarray(0, x.length))).toEqual(got)
+    expect(fromF16(toF16(x).subarray(0, x.length))).toEqual(got)
     const wrong = [...x].flatMap((v, i) => (Object.is(got![i], Math.fround(half(v))) ? [] : [`${v}: ${got![i]}, not ${half(v)}`]))
     expect(wrong).toEqual([])
   })

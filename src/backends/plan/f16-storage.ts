@@ -1,19 +1,18 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
 import type { Kernel } from './kernel.js'
-import { type Room, read, written } from './memory.js'
+import type { BufferSpec } from './memory.js'
 import type { Operand, Step } from './step.js'
 
 /** Does the step add to what this storage holds? Such sums keep 32 bits. */
 const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {
-  const outs = written(s, kernel)
-  const at = outs.findIndex((o) => o.storage === storage)
+  const at = s.writes.findIndex((o) => o.storage === storage)
   if (at < 0) return false
-  if (read(s, kernel).some((o) => o.storage === storage)) return true
-  if (kernel.kind === 'loop') return kernel.outputs.some((o, i) => outs[i]!.storage === storage && o.fold?.accumulate === true)
+  if (s.reads.some((o) => o.storage === storage)) return true
+  if (kernel.kind === 'loop') return kernel.outputs.some((o, i) => s.writes[i]!.storage === storage && o.fold?.accumulate === true)
   return kernel.kind === 'gemm' ? kernel.accumulate : kernel.inPlace !== undefined && at === 0
 }
 
-const halved = (o: Operand): Operand => ({ ...o, offset: o.offset / 2, strides: o.strides.map((x) => x / 2), half: true })
+const asF16 = (o: Operand): Operand => ({ ...o, offset: o.offset / 2, strides: o.strides.map((x) => x / 2), f16: true })
 
 /** Which arguments and results of a program are stored as f16, by their places. */
 export interface Stored {
@@ -24,7 +23,7 @@ export interface Stored {
 export const storedKey = ({ inputs, outputs }: Stored): string => (inputs.size + outputs.size === 0 ? '' : `${[...inputs]};${[...outputs]}`)
 
 /** Which f32 values are stored as f16. */
-export interface Halves extends Stored {
+export interface F16Storage extends Stored {
   /** Kernels that read and write them so. */
   readonly takes: (kernel: Kernel) => boolean
   /** What lies between two steps. */
@@ -40,70 +39,67 @@ export interface Start {
 /** Steps and storages before storages have addresses, and where a program's arguments and results lie. */
 export interface Placed {
   readonly steps: readonly Step[]
-  readonly rooms: readonly Room[]
+  readonly buffers: readonly BufferSpec[]
   readonly inputs: readonly number[]
   readonly captured: readonly number[]
   readonly outputs: readonly Start[]
 }
 
 /**
- * The same with storages of f16: those that `halves` asks for, but none that a step adds to, that a kernel touches which does not take them,
+ * The same with storages of f16: those that `wanted` asks for, but none that a step adds to, that a kernel touches which does not take them,
  * or that holds an argument or result of 32 bits too. An argument or result that is asked for and may not be gets a storage of its own, and
  * a step that copies it (`copy`). `sizes` are those of the results.
  */
-export const halve = (
-  { steps, rooms, inputs, captured, outputs }: Placed,
+export const storeAsF16 = (
+  { steps, buffers, inputs, captured, outputs }: Placed,
   kernels: readonly Kernel[],
-  halves: Halves,
+  wanted: F16Storage,
   sizes: readonly number[],
   copy: (from: Start, to: Start, size: number) => Step,
 ): Placed => {
-  const half = rooms.map((r) => halves.between && r.dtype === 'f32')
+  const f16 = buffers.map((r) => wanted.between && r.dtype === 'f32')
   outputs.forEach(({ storage }, i) => {
-    if (halves.outputs.has(i)) half[storage] = true
+    if (wanted.outputs.has(i)) f16[storage] = true
   })
   inputs.forEach((s, i) => {
-    if (s >= 0) half[s] = halves.inputs.has(i)
+    if (s >= 0) f16[s] = wanted.inputs.has(i)
   })
-  for (const s of captured) half[s] = false
+  for (const s of captured) f16[s] = false
   // A part of a storage may begin at an odd element, where nothing can be copied to or from.
   outputs.forEach(({ storage, offset }, i) => {
-    if (!halves.outputs.has(i) || offset !== 0) half[storage] = false
+    if (!wanted.outputs.has(i) || offset !== 0) f16[storage] = false
   })
-  const taken = kernels.map(halves.takes)
+  const taken = kernels.map(wanted.takes)
   for (const s of steps) {
     const kernel = kernels[s.kernel]!
-    for (const { storage } of s.operands)
-      if (half[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) half[storage] = false
+    for (const { storage } of [...s.reads, ...s.writes])
+      if (f16[storage] === true && (!taken[s.kernel] || accumulates(s, kernel, storage))) f16[storage] = false
   }
-  const all = [...rooms]
+  const all = [...buffers]
   const own = (size: number): number => {
-    half.push(true)
+    f16.push(true)
     return all.push({ bytes: 4 * size, dtype: 'f32' }) - 1
   }
   const before: Step[] = []
   const after: Step[] = []
   const given = inputs.map((s, i) => {
-    if (s < 0 || !halves.inputs.has(i) || half[s]) return s
-    const size = rooms[s]!.bytes / 4
+    if (s < 0 || !wanted.inputs.has(i) || f16[s]) return s
+    const size = buffers[s]!.bytes / 4
     const from = own(size)
     before.push(copy({ storage: from, offset: 0 }, { storage: s, offset: 0 }, size))
     return from
   })
   const returned = outputs.map((o, i) => {
-    if (!halves.outputs.has(i) || half[o.storage]) return o
+    if (!wanted.outputs.has(i) || f16[o.storage]) return o
     const to = { storage: own(sizes[i]!), offset: 0 }
     after.push(copy(o, to, sizes[i]!))
     return to
   })
-  if (!half.includes(true)) return { steps, rooms, inputs, captured, outputs }
+  const narrowed = (o: Operand): Operand => (f16[o.storage] === true ? asF16(o) : o)
+  if (!f16.includes(true)) return { steps, buffers, inputs, captured, outputs }
   return {
-    steps: [...before, ...steps, ...after].map((s) =>
-      s.operands.some((o) => half[o.storage] === true)
-        ? { ...s, operands: s.operands.map((o) => (half[o.storage] === true ? halved(o) : o)) }
-        : s,
-    ),
-    rooms: all.map((r, i) => (half[i] ? { ...r, bytes: r.bytes / 2, half: true } : r)),
+    steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
+    buffers: all.map((r, i) => (f16[i] ? { ...r, bytes: r.bytes / 2, f16: true } : r)),
     inputs: given,
     captured,
     outputs: returned,

@@ -1,9 +1,8 @@
 /** Storage as f16 in plans: which buffers, that every step sees them so, and the laws of memory with two arenas; on random programs. */
 import { describe, expect, it } from 'vitest'
-import type { Halves } from '../../src/backends/plan/halves.js'
+import type { F16Storage } from '../../src/backends/plan/f16-storage.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import type { Kernel } from '../../src/backends/plan/kernel.js'
-import { read, written } from '../../src/backends/plan/memory.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
 import { checkProvenance } from '../../src/backends/plan/provenance.js'
 import { verifyMemory } from '../../src/backends/plan/verify.js'
@@ -16,15 +15,15 @@ import { randomFunction } from '../laws/programs.js'
 const none: ReadonlySet<number> = new Set()
 const ids = new Identities()
 /** A plan of a random program, held against it. */
-const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Partial<Halves> = {}): Plan => {
+const planOf = (seed: number, takes?: (kernel: Kernel) => boolean, stored: Partial<F16Storage> = {}): Plan => {
   const tree = { _tag: 'Tuple' as const, items: [{ _tag: 'Leaf' as const }, { _tag: 'Leaf' as const }] }
   const f = (cd.valueAndGrad as unknown as (f: unknown, options: object) => object)(randomFunction(seed), { wrt: [0, 1], mode: 'reverse' })
   const program = traceMeta(metaOf(f as never), tree, [aval([3, 4], 'f32'), aval([2, 3], 'f32')])
-  const limits = { nodes: 256, buffers: 48, dtypes: ['f32', 'i32', 'bool'], memoryBytes: 2 ** 30, itemBytes }
+  const limits = { nodes: 256, buffers: 48, itemBytes }
   const ir = buildIr(program, ids)
   const plan = makePlan(
     ir,
-    takes === undefined ? limits : { ...limits, halves: { takes, between: true, inputs: none, outputs: none, ...stored } },
+    takes === undefined ? limits : { ...limits, f16: { takes, between: true, inputs: none, outputs: none, ...stored } },
   )
   checkProvenance({ program, ir, plan, itemBytes }, ids)
   return plan
@@ -40,23 +39,26 @@ describe('storage as f16', () => {
       expect(plan.storages.length).toBe(whole.storages.length)
       const kept = new Set([...plan.inputs, ...plan.captured, ...plan.outputs.map((o) => o.storage)])
       plan.storages.forEach((s, i) => {
-        if (!s.half) return
+        if (!s.f16) return
         stored++
         expect(kept.has(i)).toBe(false)
         expect(s.bytes).toBe(whole.storages[i]!.bytes / 2)
       })
       plan.steps.forEach((s, k) => {
         const kernel = plan.kernels[s.kernel]!
-        for (const [j, o] of s.operands.entries()) {
-          const half = o.storage >= 0 && plan.storages[o.storage]!.half
-          expect(o.half === true).toBe(half)
-          const before = whole.steps[k]!.operands[j]!
-          expect(o.offset).toBe(half ? before.offset / 2 : before.offset)
-          expect(o.strides).toEqual(half ? before.strides.map((x) => x / 2) : before.strides)
+        const before = whole.steps[k]!
+        for (const [o, then] of [
+          ...s.reads.map((o, j) => [o, before.reads[j]!] as const),
+          ...s.writes.map((o, j) => [o, before.writes[j]!] as const),
+        ]) {
+          const f16 = o.storage >= 0 && plan.storages[o.storage]!.f16
+          expect(o.f16 === true).toBe(f16)
+          expect(o.offset).toBe(f16 ? then.offset / 2 : then.offset)
+          expect(o.strides).toEqual(f16 ? then.strides.map((x) => x / 2) : then.strides)
         }
-        for (const o of written(s, kernel)) {
-          if (o.half !== true) continue
-          expect(read(s, kernel).some((r) => r.storage === o.storage)).toBe(false)
+        for (const o of s.writes) {
+          if (o.f16 !== true) continue
+          expect(s.reads.some((r) => r.storage === o.storage)).toBe(false)
           if (kernel.kind === 'gemm') expect(kernel.accumulate).toBe(false)
         }
       })
@@ -70,9 +72,10 @@ describe('storage as f16', () => {
     for (const seed of seeds.slice(0, 50)) {
       const plain = planOf(seed, () => false)
       expect(plain).toEqual(planOf(seed))
-      expect(plain.halfBytes).toBe(0)
+      expect(plain.f16Bytes).toBe(0)
       const loops = planOf(seed, (k) => k.kind === 'loop')
-      for (const s of loops.steps) if (loops.kernels[s.kernel]!.kind !== 'loop') expect(s.operands.some((o) => o.half === true)).toBe(false)
+      for (const s of loops.steps)
+        if (loops.kernels[s.kernel]!.kind !== 'loop') expect([...s.reads, ...s.writes].some((o) => o.f16 === true)).toBe(false)
     }
   })
 
@@ -88,10 +91,10 @@ describe('storage as f16', () => {
         const plan = planOf(seed, (k) => k.kind !== 'opaque', { between: false, ...stored })
         verifyMemory(plan)
         plan.inputs.forEach((s, i) => {
-          if (s >= 0) expect(plan.storages[s]!.half, `seed ${seed}, input ${i}`).toBe(stored.inputs.has(i))
+          if (s >= 0) expect(plan.storages[s]!.f16, `seed ${seed}, input ${i}`).toBe(stored.inputs.has(i))
         })
         plan.outputs.forEach((o, i) => {
-          expect(plan.storages[o.storage]!.half, `seed ${seed}, output ${i}`).toBe(stored.outputs.has(i))
+          expect(plan.storages[o.storage]!.f16, `seed ${seed}, output ${i}`).toBe(stored.outputs.has(i))
           if (stored.outputs.has(i)) expect(o.offset).toBe(0)
         })
         const more = plan.steps.length - whole.steps.length

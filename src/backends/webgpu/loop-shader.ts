@@ -1,0 +1,318 @@
+/** The shader of one loop: who the invocation is, the body at a point, and folds. */
+import { sizeOf } from '../../core/shape.js'
+import type { DType } from '../../core/types/dtype.js'
+import type { Access, Body, BodyOp, LoopKernel } from '../plan/kernel.js'
+import type { Operand, Work } from '../plan/step.js'
+import { type Dispatch, load, register, shader, store, type View } from './dispatch.js'
+import { elementwiseKernels } from './elementwise.js'
+import type { Machine } from './kernel.js'
+import { LoopRecord, partial, ZEROS } from './loop-record.js'
+import { collect } from './sums.js'
+import type { WgslDType } from './wgsl/literal.js'
+
+/** How invocations share a loop: one for each point, or of a fold one for each result, a workgroup for each, or several in two passes. */
+export type Mode =
+  | { readonly kind: 'map' }
+  | { readonly kind: 'thread' }
+  | { readonly kind: 'group'; readonly lanes: number }
+  | { readonly kind: 'parts'; readonly parts: number }
+
+/** What folds two values into one. */
+const folds = { sum: 'add', prod: 'mul', max: 'maximum', min: 'minimum' } as const
+
+/** Invocations in a workgroup, and in one of a software adapter where there are few: each of its cores takes a workgroup. */
+const WIDTH = 64
+const NARROW = 16
+/** Terms that a turn of a fold's loop takes, where their text is no longer than this and calls nothing. */
+const UNROLL = 4
+const SHORT = 400
+/**
+ * Turns of the loop after which f32 sums (one for each term of a turn) go to the total, which keeps what additions round off: the error of
+ * a sum is that of so many additions, whatever the number of terms.
+ */
+const TURNS = 16
+
+/** x / d for x up to 2^24, without the division of integers, which is slow wherever it is not emulated by just this. */
+const QUOTIENT = `fn quotient(x: u32, d: u32) -> u32 {
+  let q = u32(f32(x) / f32(d));
+  let r = i32(x - q * d);
+  return select(select(q, q + 1u, r >= i32(d)), q - 1u, r < 0);
+}
+`
+
+/** Arithmetic that drivers rewrite across operations: (x + y) - y becomes x, 1 / (1 / x) becomes x, x + -x becomes 0, whatever x is. */
+const ALGEBRA: ReadonlySet<string> = new Set(['add', 'sub', 'neg', 'mul', 'div', 'reciprocal', 'sqrt', 'square'])
+const isAlgebra = (o: BodyOp): boolean => o.dtype === 'f32' && ALGEBRA.has(o.prim.name)
+/** Which results go through a word that is 0, so that no driver knows what they are: those of arithmetic that arithmetic reads. */
+const opaqueOps = (body: Body): readonly boolean[] => {
+  const n = body.inputs.length
+  const read = new Uint8Array(body.ops.length)
+  for (const o of body.ops) if (isAlgebra(o)) for (const a of o.args) if (a >= n) read[a - n] = 1
+  return body.ops.map((o, k) => read[k] === 1 && isAlgebra(o))
+}
+
+class LoopShader {
+  private readonly inputs: number
+  private readonly operands: readonly Operand[]
+  private readonly view: View
+  private readonly keptAxes: readonly number[]
+  private readonly foldAxes: readonly number[]
+  private readonly kept: number
+  private readonly terms: number
+  private readonly opaque: readonly boolean[]
+  private readonly record: LoopRecord
+  /** Outputs that are folded. */
+  private readonly folded: readonly number[]
+  /** Inputs that a fold meets once: their strides along its axes are known to be zero. */
+  private readonly held: readonly boolean[]
+
+  constructor(
+    private readonly kernel: LoopKernel,
+    work: Work,
+    private readonly machine: Machine,
+    private readonly mode: Mode,
+  ) {
+    const { body, outputs } = kernel
+    const { sizes } = work
+    const dtypes: readonly DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]
+    const axes = outputs.find((o) => o.fold !== undefined)?.fold?.axes ?? sizes.map(() => false)
+    this.inputs = body.inputs.length
+    this.operands = [...work.reads, ...work.writes]
+    this.view = dtypes.every((d) => d === 'f32') ? 'f32' : 'u32'
+    this.keptAxes = sizes.flatMap((_, a) => (axes[a] ? [] : [a]))
+    this.foldAxes = sizes.flatMap((_, a) => (axes[a] ? [a] : []))
+    this.kept = sizeOf(this.keptAxes.map((a) => sizes[a]!))
+    this.terms = sizeOf(this.foldAxes.map((a) => sizes[a]!))
+    this.folded = outputs.flatMap((o, j) => (o.fold === undefined ? [] : [j]))
+    this.opaque = opaqueOps(body)
+    const parts = mode.kind === 'parts' ? mode.parts : 1
+    const counts = { items: this.kept * parts, terms: this.terms, parts, kept: this.kept }
+    this.record = new LoopRecord(counts, kernel, work, this.opaque.includes(true), mode.kind === 'parts')
+    this.held = body.inputs.map(
+      (_, k) => this.isLiteral(k) || (this.folded.length > 0 && this.along(k, this.foldAxes, String).length === 0),
+    )
+  }
+
+  dispatch(): Dispatch {
+    const { mode, machine, record } = this
+    const invocations = this.kept * (mode.kind === 'parts' ? mode.parts : mode.kind === 'group' ? mode.lanes : 1)
+    const width = mode.kind === 'group' ? mode.lanes : machine.lanes === 1 && invocations < 8 * WIDTH ? NARROW : WIDTH
+    const before = this.who(width) + this.bases() + this.loads(true)
+    const body = before + (this.folded.length === 0 ? `  {\n${this.point(() => '')}  }\n` : this.fold())
+    const declared = mode.kind === 'group' ? this.folded.map((j) => this.workgroupArray(j, mode.lanes)) : []
+    if (body.includes('quotient(')) declared.push(QUOTIENT)
+    return {
+      wgsl: shader({
+        width,
+        words: record.words.length,
+        view: this.view,
+        body,
+        declared: declared.join('\n'),
+        subgroups: this.usesSubgroups(),
+      }),
+      words: record.words,
+      groups: Math.ceil(invocations / width),
+    }
+  }
+  private usesSubgroups(): boolean {
+    const { outputs } = this.kernel
+    return this.mode.kind === 'group' && this.machine.subgroups && outputs.every((o) => o.fold === undefined || o.dtype !== 'bool')
+  }
+
+  /** `i`, the number of the result, and with parts `part`. */
+  private who(width: number): string {
+    const { kernel, mode, record } = this
+    const items = record.count('items')
+    if (mode.kind === 'group') return `  let i = g;\n  if (i >= ${items}) { return; }\n`
+    const text = `  let t = g * ${width}u + l;\n  if (t >= ${items}) { return; }\n`
+    if (mode.kind !== 'parts') return `${text}  let i = t;\n`
+    // Neighbouring invocations take neighbouring elements: of the folded axes where the innermost is one of them.
+    const [parts, kept] = [record.count('parts'), record.count('kept')]
+    return this.foldAxes.includes(kernel.rank - 1)
+      ? `${text}  let i = t / ${parts}; let part = t % ${parts};\n`
+      : `${text}  let i = t % ${kept}; let part = t / ${kept};\n`
+  }
+  /** The result's indices, and `b`: where its elements begin in each operand. */
+  private bases(): string {
+    const { record } = this
+    let s = this.decode('i', this.keptAxes, 'x', this.kept)
+    if (this.opaque.includes(true)) for (let z = 0; z < ZEROS; z++) s += `  let z${z} = ${record.zero(z)};\n`
+    this.operands.forEach((_, k) => {
+      if (!this.isLiteral(k)) s += `  let b${k} = ${[record.place(k), ...this.along(k, this.keptAxes, (a) => `x${a}`)].join(' + ')};\n`
+    })
+    return s
+  }
+
+  private isLiteral(k: number): boolean {
+    return this.operands[k]!.storage < 0
+  }
+  private access(k: number): Access {
+    return k < this.inputs ? this.kernel.inputs[k]! : this.kernel.outputs[k - this.inputs]!.access
+  }
+  /** i32 offsets of operand k along these axes; `x` names an index. */
+  private along(k: number, over: readonly number[], x: (a: number) => string): string[] {
+    const { rank, outputs } = this.kernel
+    const access = this.access(k)
+    return over.flatMap((a) => {
+      if (a === rank - 1 && access === 'zero') return []
+      if (k >= this.inputs && outputs[k - this.inputs]!.fold?.axes[a] === true) return []
+      return a === rank - 1 && access === 'unit' ? [`i32(${x(a)})`] : [`i32(${x(a)}) * ${this.record.stride(k, a)}`]
+    })
+  }
+  /** Takes a flat number apart along axes, the last fastest. Numbers that f32 holds exactly are divided as such. */
+  private decode(flat: string, over: readonly number[], name: string, count: number): string {
+    if (over.length === 1) return `  let ${name}${over[0]} = ${flat};\n`
+    let out = ''
+    let rest = flat
+    for (let k = over.length - 1; k > 0; k--) {
+      const size = this.record.size(over[k]!)
+      const q = k === 1 ? `${name}${over[0]}` : `q${name}${k}`
+      out += `  let ${q} = ${count <= 1 << 24 ? `quotient(${rest}, ${size})` : `${rest} / ${size}`}; let ${name}${over[k]} = ${rest} - ${q} * ${size};\n`
+      rest = q
+    }
+    return out
+  }
+  private index(k: number): string {
+    return [`b${k}`, ...this.along(k, this.foldAxes, (a) => `f${a}`)].join(' + ')
+  }
+  /** The inputs that are held, or the others. */
+  private loads(held: boolean): string {
+    let s = ''
+    this.kernel.body.inputs.forEach((dtype, k) => {
+      if (this.held[k] !== held) return
+      s += `    let v${k} = ${this.isLiteral(k) ? this.record.literal(k, dtype) : load(this.operands[k]!, dtype, this.index(k), this.view)};\n`
+    })
+    return s
+  }
+
+  /** Loads, ops, and what is done with each result, with the folded offset added. */
+  private point(fold: (output: number, value: string) => string): string {
+    const { body, outputs } = this.kernel
+    const n = this.inputs
+    let s = this.loads(false)
+    body.ops.forEach((o, k) => {
+      const value = this.machine.scalar(o.prim)({
+        x: o.args.map((a) => `v${a}`),
+        from: o.args.map((a) => (a < n ? body.inputs[a]! : body.ops[a - n]!.dtype) as WgslDType),
+        to: o.dtype as WgslDType,
+        params: o.params,
+      })
+      s += `    let v${n + k} = ${this.opaque[k] ? `bitcast<f32>(bitcast<u32>(${value}) ^ z${k % ZEROS})` : value};\n`
+    })
+    outputs.forEach((o, j) => {
+      const v = `v${body.results[j]}`
+      s += o.fold === undefined ? `    ${store(this.operands[n + j]!, o.dtype, this.index(n + j), v, this.view)}\n` : fold(j, v)
+    })
+    return s
+  }
+
+  private combine(j: number, a: string, b: string): string {
+    const o = this.kernel.outputs[j]!
+    const to = o.dtype as WgslDType
+    if (to === 'bool') return `(${a} ${o.fold!.op === 'max' ? '||' : '&&'} ${b})`
+    return elementwiseKernels[folds[o.fold!.op]]({ x: [a, b], from: [to, to], to, params: undefined })
+  }
+  private isSum(j: number): boolean {
+    const { dtype, fold } = this.kernel.outputs[j]!
+    return fold?.op === 'sum' && dtype === 'f32'
+  }
+  private identity(j: number): string {
+    return this.record.identity(j, this.kernel.outputs[j]!.dtype)
+  }
+
+  /** A loop over the folded axes, the totals of a workgroup where there is one, and their stores. */
+  private fold(): string {
+    const { mode, folded } = this
+    let s = ''
+    for (const j of folded) s += `  var t${j} = ${this.identity(j)};\n`
+    s += this.takeTerms()
+    if (mode.kind === 'group') s += this.usesSubgroups() ? this.ofSubgroups() : this.ofWorkgroup(mode.lanes)
+    s += this.stores()
+    return mode.kind === 'group' ? `${s}  }\n` : s
+  }
+  /** Every term that this invocation takes, into `t`. */
+  private takeTerms(): string {
+    const { mode, record, folded } = this
+    const sums = folded.filter((j) => this.isSum(j))
+    const start = mode.kind === 'group' ? 'l' : mode.kind === 'parts' ? 'part' : '0u'
+    const step = mode.kind === 'group' ? `${mode.lanes}u` : mode.kind === 'parts' ? record.count('parts') : '1u'
+    const inside = (u: number): string => {
+      const take = (j: number, v: string): string => {
+        const to = this.isSum(j) ? `s${j}_${u}` : `t${j}`
+        return `      ${to} = ${this.combine(j, to, v)};\n`
+      }
+      return `${this.decode('f', this.foldAxes, 'f', this.terms).replaceAll('\n  ', '\n      ')}${this.point(take)}`
+    }
+    // Short bodies several at a time: a turn of the loop costs as much as they do.
+    const one = inside(0)
+    const times = one.length <= SHORT && !one.includes('cd_') ? UNROLL : 1
+    const turns = (end: string): string => {
+      const single = `  for (; e < ${end}; e += ${step}) {\n    let f = e;\n${one}  }\n`
+      if (times === 1) return single
+      const many = [...Array(times).keys()].map((u) => `    {\n    let f = e + ${step} * ${u}u;\n${inside(u)}    }\n`)
+      return `  for (; e + ${step} * ${times - 1}u < ${end}; e += ${step} * ${times}u) {\n${many.join('')}  }\n${single}`
+    }
+    let s = ''
+    for (const j of sums) s += `  var lost${j} = 0.0;\n`
+    s += `  var e = ${start};\n`
+    const all = record.count('terms')
+    if (sums.length === 0) return s + turns(all)
+    s += `  while (e < ${all}) {\n`
+    for (const j of sums) for (let u = 0; u < times; u++) s += `    var s${j}_${u} = ${this.identity(j)};\n`
+    s += `    let end = min(${all}, e + ${step} * ${TURNS * times}u);\n${turns('end')}`
+    for (const j of sums) {
+      const block = times === 1 ? `s${j}_0` : `(s${j}_0 + s${j}_1) + (s${j}_2 + s${j}_3)`
+      s += `    ${collect(`t${j}`, `lost${j}`, block)}\n`
+    }
+    return `${s}  }\n`
+  }
+
+  private workgroupArray(j: number, lanes: number): string {
+    return `var<workgroup> w${j}: array<${register[this.kernel.outputs[j]!.dtype as WgslDType]}, ${lanes}>;`
+  }
+  /** Within a subgroup by exchanges, so that every invocation holds its total; then the first adds up the subgroups' in order. Left open. */
+  private ofSubgroups(): string {
+    const { folded } = this
+    let s = ''
+    for (const j of folded)
+      for (let h = 1; h < 128; h *= 2)
+        s += `  if (ss > ${h}u) { t${j} = ${this.combine(j, `t${j}`, `subgroupShuffleXor(t${j}, ${h}u)`)}; }\n`
+    s += `  if (si == 0u) { ${folded.map((j) => `w${j}[sg] = t${j};`).join(' ')} }\n  workgroupBarrier();\n  if (l == 0u) {\n`
+    for (const j of folded)
+      s += `    t${j} = w${j}[0];\n    for (var k = 1u; k < ns; k++) { t${j} = ${this.combine(j, `t${j}`, `w${j}[k]`)}; }\n`
+    return s
+  }
+  /** Halves of the workgroup, one onto the other, until the first invocation has the total. Left open. */
+  private ofWorkgroup(lanes: number): string {
+    const { folded } = this
+    let s = ''
+    for (const j of folded) s += `  w${j}[l] = t${j};\n`
+    for (let h = lanes / 2; h >= 1; h /= 2) {
+      s += `  workgroupBarrier();\n  if (l < ${h}u) {\n`
+      for (const j of folded) s += `    w${j}[l] = ${this.combine(j, `w${j}[l]`, `w${j}[l + ${h}u]`)};\n`
+      s += '  }\n'
+    }
+    s += '  if (l == 0u) {\n'
+    for (const j of folded) s += `    t${j} = w${j}[0];\n`
+    return s
+  }
+  private stores(): string {
+    const { record, view, mode, inputs } = this
+    return this.folded
+      .map((j, k) => {
+        const o = this.kernel.outputs[j]!
+        const operand = inputs + j
+        if (mode.kind === 'parts') {
+          const at = `${record.scratch()} + i32((${k}u * ${record.count('parts')} + part) * ${record.count('kept')} + i)`
+          return `  ${store(partial, o.dtype, at, `t${j}`, view)}\n`
+        }
+        const to = this.operands[operand]!
+        const value = o.fold!.accumulate ? this.combine(j, load(to, o.dtype, `b${operand}`, view), `t${j}`) : `t${j}`
+        return `  ${store(to, o.dtype, `b${operand}`, value, view)}\n`
+      })
+      .join('')
+  }
+}
+
+export const loopShader = (kernel: LoopKernel, work: Work, machine: Machine, mode: Mode): Dispatch =>
+  new LoopShader(kernel, work, machine, mode).dispatch()
