@@ -20,7 +20,7 @@ import { type Registry, registryIn, registryOf } from './core/registry.js'
 import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
 import { showProgram } from './core/show.js'
 import { siteOf } from './core/sites.js'
-import { makeOperators } from './modes/operators.js'
+import { makeOperators } from './modes/operators/index.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
 
 type Names =
@@ -61,7 +61,7 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
   const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
   registryIn(registry, 'makeCodual')
   return typed<Codual>({
-    ...makeOperators(registry, runtime),
+    ...makeOperators({ registry, runtime }),
     customRule: makeCustomRule(runtime),
     fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
       declare(runtime, declaration, body, options),

@@ -18,9 +18,9 @@ export type GradientOptions = CheckOptions
 /** The same function, which counts how often it is called. */
 const counting = (meta: Meta, count: () => void): Meta => ({
   ...meta,
-  body: (args, fresh) => {
+  body: (args) => {
     count()
-    return meta.body(args, fresh)
+    return meta.body(args)
   },
 })
 

@@ -1,12 +1,12 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
-import type { Aval } from './aval.js'
+import { type Aval, aval } from './aval.js'
 import { raise } from './explain.js'
 import { asExpr, constant, isExpr, type Node, plain, substitute } from './expr.js'
 import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
 import { parametersOf, reading, unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from './program.js'
-import { traced } from './sites.js'
+import { located } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
 import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from './tree.js'
@@ -22,8 +22,10 @@ export interface Meta {
   readonly most?: () => number
   /** What its arguments are called in messages, where not that. */
   readonly noun?: string
-  /** From arguments with expressions at their leaves to a tree of expressions. `fresh`: the leaves are distinct new inputs that nothing has captured. */
-  readonly body: (args: readonly unknown[], fresh: boolean) => unknown
+  /** From arguments with expressions at their leaves to a tree of expressions. */
+  readonly body: (args: readonly unknown[]) => unknown
+  /** The body differentiates by its arguments: they must be distinct new inputs that nothing has captured. `applied` takes any. */
+  readonly differentiates?: boolean
   /** How its arguments are taken apart, where a declaration does not say it. */
   readonly read?: (args: readonly unknown[]) => ReadArgs
 }
@@ -49,9 +51,9 @@ export const metaOf = (f: unknown, where = 'a transform'): Meta => {
   }
 }
 
-/** What runs a function on concrete values. */
+/** What runs a function on concrete values: what tracing it at their avals gave. */
 export interface Runtime {
-  readonly call: (meta: Meta, args: readonly unknown[]) => unknown
+  readonly run: (meta: Meta, traced: Traced, arrays: readonly NDArray[]) => unknown
 }
 
 /**
@@ -60,16 +62,29 @@ export interface Runtime {
  */
 export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unknown[]) => unknown) => {
   const f = (...args: readonly unknown[]): unknown => {
-    if (!args.some(hasExpr)) return runtime.call(meta, args)
+    const inlines = args.some(hasExpr)
     const { leaves, def } = readArgs(meta, args)
-    const nodes = leaves.map(toNode)
-    return meta.body(unflatten(def, nodes.map(asExpr)) as unknown[], false)
+    if (inlines) return applied(meta, unflatten(def, leaves.map(toNode).map(asExpr)) as unknown[])
+    const arrays = leaves.map((l) => concrete(l, meta.name))
+    const avals = arrays.map((a) => aval(a.shape, a.dtype))
+    return runtime.run(meta, traceOpen(meta, def, avals), arrays)
   }
   Object.defineProperty(f, META, { value: meta })
   Object.defineProperty(f, '_tag', { value: 'Fn' })
   Object.defineProperty(f, 'name', { value: meta.name })
   return f
 }
+
+/** An argument's leaf where only values will do. */
+export const concrete = (x: Node | NDArray, where: string): NDArray =>
+  isExpr(x)
+    ? raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'an expression where a concrete array is wanted.',
+        fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
+      })
+    : (x as NDArray)
 
 /** An argument's leaf as an expression. */
 export const toNode = (x: Node | NDArray): Node =>
@@ -149,7 +164,13 @@ const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
 /** Traces a function at the avals of its arguments: what it captured may be an expression of an enclosing trace. */
 export const traceOpen = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Traced => {
   const inputs = freshInputs(def, avals)
-  const out = traced(meta.name, () => meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true))
+  const args = (): unknown[] => unflatten(def, inputs.map(asExpr)) as unknown[]
+  let out: unknown
+  try {
+    out = meta.body(args())
+  } catch (e) {
+    throw located(e, meta.name, () => meta.body(args()))
+  }
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
     raise({
       _tag: 'BadInput',
@@ -226,19 +247,15 @@ export const declare = (
   })
 }
 
-/** A derived program: computed on fresh inputs, its arguments put in afterwards (never differentiates by an argument's own node). */
-export const onFresh = (
-  args: readonly unknown[],
-  fresh: boolean,
-  derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown,
-): unknown => {
+/** The function over any arguments. One that differentiates is given inputs of its own, and the arguments are put in afterwards. */
+export const applied = (meta: Meta, args: readonly unknown[]): unknown => {
+  if (meta.differentiates !== true) return meta.body(args)
   const { nodes, def } = liftList(args, 'arguments')
-  if (fresh) return derive(args, nodes, def)
   const inputs = freshInputs(
     def,
     nodes.map((n) => n.aval),
   )
-  const out = liftTree(derive(unflatten(def, inputs.map(asExpr)) as unknown[], inputs, def), 'result')
+  const out = liftTree(meta.body(unflatten(def, inputs.map(asExpr)) as unknown[]), 'result')
   const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
   return unflatten(out.def, placed.map(asExpr))
 }

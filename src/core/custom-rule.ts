@@ -225,12 +225,13 @@ export const makeCustomRule =
       raise({ _tag: 'BadInput', where: op, reason: 'it has no rule.', fix: 'give { frule } or { rrule }, or both.' })
     return callable(runtime, {
       ...meta,
+      differentiates: false,
       body: (list) => {
         const given = liftList(list, op)
         const argAvals = given.nodes.map((n) => n.aval)
         const mark = constant(0, 'f64').id
         const inputs = freshInputs(given.def, argAvals)
-        const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[], true), `the result of ${meta.name}`)
+        const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[]), `the result of ${meta.name}`)
         const { captured, closed } = close(out.nodes, inputs, mark)
         const outer = [...captured.keys()]
         const params: CustomParams = {

@@ -9,7 +9,7 @@ import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
 import { dependents } from '../core/program.js'
 import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
-import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
+import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { instantiate, outputsOf, project } from './common.js'
 
@@ -110,8 +110,16 @@ export interface Reversed {
 }
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
-export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
-  blaming(outputs, (at) => pullAt(at, config, outputs, seeds, wrt))
+export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
+  const at = entered()
+  try {
+    return pullAt(at, config, outputs, seeds, wrt)
+  } catch (e) {
+    throw blamed(e, at, outputs)
+  } finally {
+    left()
+  }
+}
 
 const pullAt = (
   cursor: Cursor,
