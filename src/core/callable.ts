@@ -256,6 +256,5 @@ export const applied = (meta: Meta, args: readonly unknown[]): unknown => {
     nodes.map((n) => n.aval),
   )
   const out = liftTree(meta.body(unflatten(def, inputs.map(asExpr)) as unknown[]), 'result')
-  const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
-  return unflatten(out.def, placed.map(asExpr))
+  return inlined({ name: meta.name, inputs, inputTree: def, outputs: out.nodes, outputTree: out.def }, nodes)
 }
