@@ -164,7 +164,10 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
       return outputs
     }
   }
-  compiled.explain = async (...args) => (await ready(signatures.explained(args))).explain()
+  compiled.explain = async (...args) => {
+    const p = signatures.explained(args)
+    return signatures.whole(p, (await ready(p)).explain())
+  }
   compiled.prepare = async (...args) => {
     await ready(signatures.find(args).p)
   }

@@ -112,7 +112,10 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
       return outputs
     }
   }
-  compiled.explain = (...args) => signatures.explained(args).executable.explain()
+  compiled.explain = (...args) => {
+    const p = signatures.explained(args)
+    return signatures.whole(p, p.executable.explain())
+  }
   compiled.prepare = (...args) => void signatures.find(args)
   compiled.dispose = () => signatures.close()
   if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = compiled.dispose

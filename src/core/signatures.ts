@@ -1,8 +1,9 @@
 /** The signatures that a compiled function has met (tree, shapes, dtypes): how arguments find what was prepared for theirs. */
 import { type Aval, aval, showAval } from './aval.js'
-import type { Elements } from './backend.js'
+import type { Elements, Explanation } from './backend.js'
 import { concrete, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './callable.js'
 import { onADevice } from './device-tensor.js'
+import { recordingDropped } from './dropped.js'
 import { raise } from './explain.js'
 import { Lru } from './lru.js'
 import type { NDArray } from './ndarray.js'
@@ -168,6 +169,11 @@ export class Signatures<X, T extends Elements> {
       return this.byKey(program.inputTree, avals, () => program)
     }
     return this.find(args).p
+  }
+
+  /** What `explain` says of it, with what its derivatives leave out: traced once more, so that other traces need not note it. */
+  whole({ def, avals }: Prepared<X>, explanation: Explanation): Explanation {
+    return { ...explanation, dropped: recordingDropped(() => traceMeta(this.meta, def, avals)) }
   }
 
   private byKey(def: TreeDef, avals: readonly Aval[], trace: () => Program): Prepared<X> {

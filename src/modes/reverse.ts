@@ -2,6 +2,7 @@
 
 import type { Aval } from '../core/aval.js'
 import { isFloat } from '../core/aval.js'
+import { dropListener } from '../core/dropped.js'
 import type { CoDual } from '../core/dual.js'
 import { raise } from '../core/explain.js'
 import { APPLY, asExpr, asNode, linearize, Node, OUTPUT, resultAvals, withArgs } from '../core/expr.js'
@@ -130,6 +131,7 @@ const pullAt = (
 ): Reversed => {
   const linear = linearize(outputs)
   const { nodes, index } = linear
+  const dropped = dropListener(linear)
   const n = nodes.length
   const active = dependents(linear, wrt)
   const results = outputsOf(linear)
@@ -220,8 +222,11 @@ const pullAt = (
       coduals[i] = undefined
     }
     for (const y of yBars) if (y._tag === 'NotImplemented') raiseNotImplemented(y)
-    if (yBars.every((y) => y._tag !== 'Expr')) continue
     const mask = node.args.map((a) => active[index.get(a)] === 1 && isFloat(a.aval.dtype))
+    if (yBars.every((y) => y._tag !== 'Expr')) {
+      dropped?.(node, mask, yBars)
+      continue
+    }
     const xBars = pull(yBars, mask)
     if (xBars.length !== node.args.length)
       raise({
@@ -229,6 +234,7 @@ const pullAt = (
         law: 'a pullback gives one cotangent per argument',
         detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
       })
+    dropped?.(node, mask, yBars, xBars)
     for (let k = 0; k < node.args.length; k++) if (mask[k]) deposit(index.get(node.args[k]!), xBars[k]!, node.prim!.name, node)
   }
   return {
