@@ -6,8 +6,8 @@ import { isExpr } from './expr.js'
 import { flagOf, type Names, optionsOf } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { capturedTensor, closed, liftTree, makeProgram, type Program } from './program.js'
-import { type Prepared, preparing, Signatures } from './signatures.js'
-import { assertReadable, readTargets } from './targets.js'
+import { preparing, Signatures } from './signatures.js'
+import { assertReadable, Targets } from './targets.js'
 import { Tensor } from './tensor.js'
 import { unflatten } from './tree.js'
 
@@ -91,18 +91,13 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
   const compiled = call as unknown as CompiledCore
   compiled.into = (outputs, options) => {
     const accumulate = accumulates(options)
-    const targets = readTargets(outputs)
+    const targets = new Targets(outputs, accumulate)
     const targetData = hosted(targets.data, 'into')
-    let checked: Prepared<Executable> | undefined
     return (...args) => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
       capturesIntact(p.program)
-      targets.intact()
-      if (checked !== p) {
-        targets.check(p.program, accumulate)
-        checked = p
-      }
+      targets.check(p.program)
       targets.hold('sync')
       try {
         p.executable.run(inputs, targetData, accumulate)
