@@ -9,7 +9,7 @@ import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, ty
 import { located } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
-import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from './tree.js'
+import { explainDef, flatten, isLeaf, leafPaths, leavesAlong, type TreeDef, unflatten } from './tree.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -111,7 +111,7 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
         where: meta.name,
         reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.`,
       })
-    const leaves = leavesAlong(want.def, args, meta.name)
+    const leaves = declaredLeaves(want.def, args, meta.name)
     const names: Names = new Map()
     const paths = leafPaths(want.def)
     return {
@@ -126,39 +126,22 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
   return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, place(paths[i]!))), def }
 }
 
-/** Leaves of a tree along a known structure (arrays at a leaf stay whole); raises what is missing or extra. */
-const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
-  const out: unknown[] = []
-  let odd = false
-  const go = (d: TreeDef, x: unknown): void => {
-    if (d._tag === 'Leaf') out.push(x)
-    else if (d._tag === 'Tuple') {
-      if (!Array.isArray(x) || x.length !== d.items.length) odd = true
-      else for (let i = 0; i < d.items.length; i++) go(d.items[i]!, x[i])
-    } else if (d._tag === 'Record') {
-      if (typeof x !== 'object' || x === null || Object.keys(x).length !== d.keys.length) odd = true
-      else
-        for (let i = 0; i < d.keys.length; i++) {
-          if (!Object.hasOwn(x, d.keys[i]!)) odd = true
-          else go(d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!])
-        }
-    }
-  }
+/** The leaves of declared arguments; raises what is missing or extra. */
+const declaredLeaves = (def: TreeDef, args: readonly unknown[], name: string): unknown[] => {
+  let leaves: unknown[] | undefined
   try {
-    go(def, tree)
+    leaves = leavesAlong(def, args)
   } catch (e) {
     unreadable(e, name)
   }
-  if (odd || out.some((x) => x === undefined || x === null)) {
-    const got = flatten(tree, name).def
-    raise({
-      _tag: 'BadInput',
-      where: name,
-      reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
-      fix: 'pass exactly the declared inputs.',
-    })
-  }
-  return out
+  if (leaves?.every((x) => x !== undefined && x !== null)) return leaves
+  const got = flatten(args, name).def
+  return raise({
+    _tag: 'BadInput',
+    where: name,
+    reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
+    fix: 'pass exactly the declared inputs.',
+  })
 }
 
 /** Traces a function at the avals of its arguments: what it captured may be an expression of an enclosing trace. */
