@@ -20,7 +20,7 @@ import { type Registry, registryIn, registryOf } from './core/registry.js'
 import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
 import { showProgram } from './core/show.js'
 import { siteOf } from './core/sites.js'
-import { makeOperators } from './modes/operators.js'
+import { makeOperators } from './modes/operators/index.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
 
 type Names =
@@ -61,7 +61,7 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
   const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
   registryIn(registry, 'makeCodual')
   return typed<Codual>({
-    ...makeOperators(registry, runtime),
+    ...makeOperators({ registry, runtime }),
     customRule: makeCustomRule(runtime),
     fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
       declare(runtime, declaration, body, options),
@@ -304,6 +304,7 @@ export type {
   SyncBackend,
 } from './core/backend.js'
 export { decodeError } from './core/codec.js'
+export type { Dropped, DropReason } from './core/dropped.js'
 export { CoDual, Dual } from './core/dual.js'
 export type { Env, RunEvent } from './core/effects.js'
 export { binary, unary } from './core/elementwise.js'
@@ -349,7 +350,7 @@ export * from './core/public/nn.js'
 export * from './core/public/reduce.js'
 export * from './core/public/scans.js'
 export * from './core/public/values.js'
-export { emptyRegistry, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
+export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
 export { bool, f32, f64, i32 } from './core/spec.js'
 export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/tangent.js'
 export type { DType, Float } from './core/types/dtype.js'

@@ -2,7 +2,7 @@
 import { aval, isFloat } from '../core/aval.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/callable.js'
 import { raise } from '../core/explain.js'
-import { isExpr } from '../core/expr.js'
+import { isExpr, plain } from '../core/expr.js'
 import { listOf } from '../core/given.js'
 import type { NDArray } from '../core/ndarray.js'
 import type { Registry } from '../core/registry.js'
@@ -18,9 +18,9 @@ export type GradientOptions = CheckOptions
 /** The same function, which counts how often it is called. */
 const counting = (meta: Meta, count: () => void): Meta => ({
   ...meta,
-  body: (args, fresh) => {
+  body: (args) => {
     count()
-    return meta.body(args, fresh)
+    return meta.body(args)
   },
 })
 
@@ -77,7 +77,7 @@ export const checkGradWith =
         ys: outputs,
         values,
         captured: new Map(),
-        paths: leafPaths(def).map((p) => (meta.declared === undefined ? p : p.replace(/^\[0\]\.?/, '')) || 'the argument'),
+        paths: leafPaths(def).map((p) => (meta.declared === undefined ? p : plain(p)) || 'the argument'),
         active,
         draw,
         tolerance: options.tolerance ?? 1e-7,

@@ -5,6 +5,7 @@ import { aval } from '../core/aval.js'
 import { metaOf, namedAxes, traceMeta } from '../core/callable.js'
 import { type AdError, isAdException } from '../core/error.js'
 import { explain, raise } from '../core/explain.js'
+import { plain } from '../core/expr.js'
 import { integerOf, type Names, numberOf, optionsOf, recordOf, shown } from '../core/given.js'
 import { arrayConstructor, type NDArray } from '../core/ndarray.js'
 import { type Registry, registryIn } from '../core/registry.js'
@@ -175,7 +176,7 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
       reason: `${meta.name} does not declare its inputs.`,
       fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
     })
-  const paths = leafPaths(declared.def).map((p) => p.replace(/^\[0\]\.?/, ''))
+  const paths = leafPaths(declared.def).map(plain)
   checkRanges(options.domain, 'domain', meta.name, paths)
   checkRanges(options.sizes, 'sizes', meta.name, [...namedAxes(declared.specs)])
   const check = checkGradWith(registryIn(options.registry ?? coreRegistry, 'forAll'))

@@ -1,5 +1,6 @@
 /** What a backend is: a value that prepares programs and runs them. */
 
+import type { Dropped } from './dropped.js'
 import { raise } from './explain.js'
 import { shown } from './given.js'
 import { holds } from './language.js'
@@ -115,6 +116,8 @@ export interface Explanation {
   readonly fallback?: string
   /** On a backend with a device. */
   readonly device?: DeviceWork
+  /** Of a compiled function: the cotangents that its derivatives leave out, and why. It is traced once more to find them. */
+  readonly dropped?: readonly Dropped[]
 }
 
 /** Sync backends give results at once; async ones give Promises. */

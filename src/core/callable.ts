@@ -1,5 +1,5 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
-import type { Aval } from './aval.js'
+import { type Aval, aval } from './aval.js'
 import { raise } from './explain.js'
 import { asExpr, constant, isExpr, type Node, plain } from './expr.js'
 import { functionOf, integerOf, optionsOf, recordOf, shown } from './given.js'
@@ -7,10 +7,10 @@ import { parametersOf, reading, unreadable } from './language.js'
 import type { NDArray } from './ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from './program.js'
 import { substitute } from './rewrite.js'
-import { traced } from './sites.js'
+import { located } from './sites.js'
 import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from './spec.js'
 import { isTensor, Tensor } from './tensor.js'
-import { explainDef, flatten, isLeaf, leafPaths, type TreeDef, unflatten } from './tree.js'
+import { explainDef, flatten, isLeaf, leafPaths, leavesAlong, type TreeDef, unflatten } from './tree.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -23,8 +23,10 @@ export interface Meta {
   readonly most?: () => number
   /** What its arguments are called in messages, where not that. */
   readonly noun?: string
-  /** From arguments with expressions at their leaves to a tree of expressions. `fresh`: the leaves are distinct new inputs that nothing has captured. */
-  readonly body: (args: readonly unknown[], fresh: boolean) => unknown
+  /** From arguments with expressions at their leaves to a tree of expressions. */
+  readonly body: (args: readonly unknown[]) => unknown
+  /** The body differentiates by its arguments: they must be distinct new inputs that nothing has captured. `applied` takes any. */
+  readonly differentiates?: boolean
   /** How its arguments are taken apart, where a declaration does not say it. */
   readonly read?: (args: readonly unknown[]) => ReadArgs
 }
@@ -50,9 +52,9 @@ export const metaOf = (f: unknown, where = 'a transform'): Meta => {
   }
 }
 
-/** What runs a function on concrete values. */
+/** What runs a function on concrete values: what tracing it at their avals gave. */
 export interface Runtime {
-  readonly call: (meta: Meta, args: readonly unknown[]) => unknown
+  readonly run: (meta: Meta, traced: Traced, arrays: readonly NDArray[]) => unknown
 }
 
 /**
@@ -61,16 +63,29 @@ export interface Runtime {
  */
 export const callable = (runtime: Runtime, meta: Meta): ((...args: readonly unknown[]) => unknown) => {
   const f = (...args: readonly unknown[]): unknown => {
-    if (!args.some(hasExpr)) return runtime.call(meta, args)
+    const inlines = args.some(hasExpr)
     const { leaves, def } = readArgs(meta, args)
-    const nodes = leaves.map(toNode)
-    return meta.body(unflatten(def, nodes.map(asExpr)) as unknown[], false)
+    if (inlines) return applied(meta, unflatten(def, leaves.map(toNode).map(asExpr)) as unknown[])
+    const arrays = leaves.map((l) => concrete(l, meta.name))
+    const avals = arrays.map((a) => aval(a.shape, a.dtype))
+    return runtime.run(meta, traceOpen(meta, def, avals), arrays)
   }
   Object.defineProperty(f, META, { value: meta })
   Object.defineProperty(f, '_tag', { value: 'Fn' })
   Object.defineProperty(f, 'name', { value: meta.name })
   return f
 }
+
+/** An argument's leaf where only values will do. */
+export const concrete = (x: Node | NDArray, where: string): NDArray =>
+  isExpr(x)
+    ? raise({
+        _tag: 'BadInput',
+        where,
+        reason: 'an expression where a concrete array is wanted.',
+        fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
+      })
+    : (x as NDArray)
 
 /** An argument's leaf as an expression. */
 export const toNode = (x: Node | NDArray): Node =>
@@ -97,7 +112,7 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
         where: meta.name,
         reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.`,
       })
-    const leaves = leavesAlong(want.def, args, meta.name)
+    const leaves = declaredLeaves(want.def, args, meta.name)
     const names: Names = new Map()
     const paths = leafPaths(want.def)
     return {
@@ -112,45 +127,34 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
   return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, place(paths[i]!))), def }
 }
 
-/** Leaves of a tree along a known structure (arrays at a leaf stay whole); raises what is missing or extra. */
-const leavesAlong = (def: TreeDef, tree: unknown, name: string): unknown[] => {
-  const out: unknown[] = []
-  let odd = false
-  const go = (d: TreeDef, x: unknown): void => {
-    if (d._tag === 'Leaf') out.push(x)
-    else if (d._tag === 'Tuple') {
-      if (!Array.isArray(x) || x.length !== d.items.length) odd = true
-      else for (let i = 0; i < d.items.length; i++) go(d.items[i]!, x[i])
-    } else if (d._tag === 'Record') {
-      if (typeof x !== 'object' || x === null || Object.keys(x).length !== d.keys.length) odd = true
-      else
-        for (let i = 0; i < d.keys.length; i++) {
-          if (!Object.hasOwn(x, d.keys[i]!)) odd = true
-          else go(d.items[i]!, (x as Record<string, unknown>)[d.keys[i]!])
-        }
-    }
-  }
+/** The leaves of declared arguments; raises what is missing or extra. */
+const declaredLeaves = (def: TreeDef, args: readonly unknown[], name: string): unknown[] => {
+  let leaves: unknown[] | undefined
   try {
-    go(def, tree)
+    leaves = leavesAlong(def, args)
   } catch (e) {
     unreadable(e, name)
   }
-  if (odd || out.some((x) => x === undefined || x === null)) {
-    const got = flatten(tree, name).def
-    raise({
-      _tag: 'BadInput',
-      where: name,
-      reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
-      fix: 'pass exactly the declared inputs.',
-    })
-  }
-  return out
+  if (leaves?.every((x) => x !== undefined && x !== null)) return leaves
+  const got = flatten(args, name).def
+  return raise({
+    _tag: 'BadInput',
+    where: name,
+    reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
+    fix: 'pass exactly the declared inputs.',
+  })
 }
 
 /** Traces a function at the avals of its arguments: what it captured may be an expression of an enclosing trace. */
 export const traceOpen = (meta: Meta, def: TreeDef, avals: readonly Aval[]): Traced => {
   const inputs = freshInputs(def, avals)
-  const out = traced(meta.name, () => meta.body(unflatten(def, inputs.map(asExpr)) as unknown[], true))
+  const args = (): unknown[] => unflatten(def, inputs.map(asExpr)) as unknown[]
+  let out: unknown
+  try {
+    out = meta.body(args())
+  } catch (e) {
+    throw located(e, meta.name, () => meta.body(args()))
+  }
   if (typeof (out as { then?: unknown } | null)?.then === 'function')
     raise({
       _tag: 'BadInput',
@@ -227,19 +231,14 @@ export const declare = (
   })
 }
 
-/** A derived program: computed on fresh inputs, its arguments put in afterwards (never differentiates by an argument's own node). */
-export const onFresh = (
-  args: readonly unknown[],
-  fresh: boolean,
-  derive: (args: readonly unknown[], leaves: readonly Node[], def: TreeDef) => unknown,
-): unknown => {
+/** The function over any arguments. One that differentiates is given inputs of its own, and the arguments are put in afterwards. */
+export const applied = (meta: Meta, args: readonly unknown[]): unknown => {
+  if (meta.differentiates !== true) return meta.body(args)
   const { nodes, def } = liftList(args, 'arguments')
-  if (fresh) return derive(args, nodes, def)
   const inputs = freshInputs(
     def,
     nodes.map((n) => n.aval),
   )
-  const out = liftTree(derive(unflatten(def, inputs.map(asExpr)) as unknown[], inputs, def), 'result')
-  const placed = substitute(out.nodes, new Map(inputs.map((x, i) => [x, nodes[i]!])))
-  return unflatten(out.def, placed.map(asExpr))
+  const out = liftTree(meta.body(unflatten(def, inputs.map(asExpr)) as unknown[]), 'result')
+  return inlined({ name: meta.name, inputs, inputTree: def, outputs: out.nodes, outputTree: out.def }, nodes)
 }

@@ -16,7 +16,7 @@ import { NO_PARAMS } from './primitive.js'
 import type { Program } from './program.js'
 import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'
 import { type Prepared, Signatures } from './signatures.js'
-import { assertReadable, holdForReading, readTargets } from './targets.js'
+import { assertReadable, holdForReading, Targets } from './targets.js'
 
 /** A function compiled for an asynchronous backend. */
 export interface CompiledAsyncCore {
@@ -68,115 +68,152 @@ const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecu
 
 const nothing = (): void => undefined
 
-/** Traces once per signature; each call has its turn after those before it. A failed call rejects its own Promise, and the queue goes on. */
-export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync'): CompiledAsyncCore => {
-  const backend = backendOf(given, where)
-  const make = (program: Program, located: (e: unknown) => unknown): Later => {
-    const prepared = (p: Program): Promise<AsyncExecutable> =>
-      prepareOn(backend, p).catch((e) => {
-        throw located(e)
+/** The executables of a program: preparing starts now, that of sums when it is asked for. */
+const laterOf = (backend: Backend, program: Program, located: (e: unknown) => unknown): Later => {
+  const prepared = (p: Program): Promise<AsyncExecutable> =>
+    prepareOn(backend, p).catch((e) => {
+      throw located(e)
+    })
+  const whole = withoutCaptures(program)
+  const executable = prepared(whole)
+  executable.catch(nothing) // whoever calls sees the rejection
+  let adding: Promise<AsyncExecutable> | undefined
+  return {
+    executable,
+    adding: () => {
+      adding ??= prepared(intoSums(whole)).catch((e) => {
+        adding = undefined
+        throw e
       })
-    const whole = withoutCaptures(program)
-    const executable = prepared(whole)
-    executable.catch(nothing) // whoever calls sees the rejection
-    let adding: Promise<AsyncExecutable> | undefined
-    return {
-      executable,
-      adding: () => {
-        adding ??= prepared(intoSums(whole)).catch((e) => {
-          adding = undefined
-          throw e
-        })
-        return adding
-      },
-      made: () => (adding === undefined ? [executable] : [executable, adding]),
-      captured: program.captured.map((n) => capturedTensor(n)!),
-    }
+      return adding
+    },
+    made: () => (adding === undefined ? [executable] : [executable, adding]),
+    captured: program.captured.map((n) => capturedTensor(n)!),
   }
-  let queue: Promise<unknown> = Promise.resolve()
-  const enqueue = <A>(job: () => Promise<A>): Promise<A> => {
-    const done = queue.then(job)
-    queue = done.then(nothing, nothing) // keeps no result alive
+}
+
+/** Jobs one after the other: each starts when those before it have settled, also those that failed. */
+class Queue {
+  private last: Promise<unknown> = Promise.resolve()
+  add<A>(job: () => Promise<A>): Promise<A> {
+    const done = this.last.then(job)
+    this.last = done.then(nothing, nothing) // keeps no result alive
     return done
   }
-  /** Frees what was prepared, once the calls before have ended. */
-  const drop = (later: Later): void =>
-    void enqueue(async () => {
-      for (const r of await Promise.allSettled(later.made())) if (r.status === 'fulfilled') r.value.dispose()
-    })
-  // An executable says what it weighs once it is there.
-  const signatures = new Signatures<Later, Elements>(f, { read: elementsOf, make, bytes: () => undefined, drop }, where)
+}
+
+/** A call that has begun: what it runs, and what it reads, as it was then. */
+interface Begun {
+  readonly p: Prepared<Later>
+  readonly inputs: readonly Elements[]
+}
+
+/** The calls of one compiled function. */
+class Calls {
+  private readonly queue = new Queue()
+  private readonly signatures: Signatures<Later, Elements>
+  private disposed: Promise<void> | undefined
+
+  constructor(f: unknown, backend: Backend, where: string) {
+    /** Frees what was prepared, once the calls before have ended. */
+    const drop = (later: Later): void =>
+      void this.queue.add(async () => {
+        for (const r of await Promise.allSettled(later.made())) if (r.status === 'fulfilled') r.value.dispose()
+      })
+    this.signatures = new Signatures(
+      f,
+      {
+        read: elementsOf,
+        make: (program, located) => laterOf(backend, program, located),
+        bytes: () => undefined, // an executable says what it weighs once it is there
+        drop,
+      },
+      where,
+    )
+  }
+
   /** The executable; a signature whose preparation failed is forgotten, so that the next call tries again. */
-  const ready = async (p: Prepared<Later>): Promise<AsyncExecutable> => {
+  private async ready(p: Prepared<Later>): Promise<AsyncExecutable> {
     try {
       const executable = await p.executable.executable
-      signatures.weigh(p, executable.bytes)
+      this.signatures.weigh(p, executable.bytes)
       return executable
     } catch (e) {
-      signatures.forget(p)
+      this.signatures.forget(p)
       throw e
     }
   }
   /** What a call needs, read and copied now. */
-  const begin = (args: readonly unknown[]): { readonly p: Prepared<Later>; readonly inputs: readonly Elements[] } => {
-    const { p, inputs } = signatures.find(args)
+  private begin(args: readonly unknown[]): Begun {
+    const { p, inputs } = this.signatures.find(args)
     capturesIntact(p.program)
     const all = [...inputs, ...p.executable.captured.map(elementsOf)]
-    assertReadable(all, signatures.name)
+    assertReadable(all, this.signatures.name)
     return { p, inputs: all.map((x) => (onADevice(x) ? x : x.slice())) }
   }
-
   /** A call in its turn; what it reads on a device is no target of another until it has ended. */
-  const reading = async <A>(inputs: readonly Elements[], job: () => Promise<A>): Promise<A> => {
+  private async inTurn<A>(inputs: readonly Elements[], job: () => Promise<A>): Promise<A> {
     const release = holdForReading(inputs)
     try {
-      return await enqueue(job)
+      return await this.queue.add(job)
     } finally {
       release()
     }
   }
-  const call = async (...args: readonly unknown[]): Promise<unknown> => {
-    const { p, inputs } = begin(args)
-    return reading(inputs, async () => toTensors(p.program, (await (await ready(p)).run(inputs)) as readonly TypedArray[]))
+
+  async call(args: readonly unknown[]): Promise<unknown> {
+    const { p, inputs } = this.begin(args)
+    return this.inTurn(inputs, async () => toTensors(p.program, (await (await this.ready(p)).run(inputs)) as readonly TypedArray[]))
   }
-  const compiled = call as unknown as CompiledAsyncCore
-  compiled.into = (outputs, options) => {
-    const accumulate = accumulates(options)
-    const targets = readTargets(outputs)
-    const onDevice = accumulate && targets.data.some(onADevice)
-    let checked: Prepared<Later> | undefined
-    return async (...args) => {
-      const { p, inputs } = begin(args)
-      targets.intact()
-      if (checked !== p) {
-        targets.check(p.program, accumulate)
-        checked = p
-      }
-      targets.hold('async')
-      try {
-        await reading(inputs, async () => {
-          if (!onDevice) return (await ready(p)).run(inputs, targets.data, accumulate)
-          return (await p.executable.adding()).run([...inputs, ...targets.data], targets.data)
-        })
-      } finally {
-        targets.release()
-      }
-      return outputs
+  async callInto(args: readonly unknown[], targets: Targets, accumulate: boolean): Promise<void> {
+    const { p, inputs } = this.begin(args)
+    targets.check(p.program)
+    targets.hold('async')
+    try {
+      await this.inTurn(inputs, async () => {
+        if (!accumulate || !targets.data.some(onADevice)) return (await this.ready(p)).run(inputs, targets.data, accumulate)
+        return (await p.executable.adding()).run([...inputs, ...targets.data], targets.data)
+      })
+    } finally {
+      targets.release()
     }
   }
-  compiled.explain = async (...args) => (await ready(signatures.explained(args))).explain()
-  compiled.prepare = async (...args) => {
-    await ready(signatures.find(args).p)
+  async explain(args: readonly unknown[]): Promise<Explanation> {
+    const p = this.signatures.explained(args)
+    return this.signatures.whole(p, (await this.ready(p)).explain())
   }
-  let disposed: Promise<void> | undefined
-  compiled.dispose = () => {
-    if (disposed === undefined) {
-      signatures.close()
-      disposed = enqueue(async () => undefined)
+  async prepare(args: readonly unknown[]): Promise<void> {
+    await this.ready(this.signatures.find(args).p)
+  }
+  dispose(): Promise<void> {
+    if (this.disposed === undefined) {
+      this.signatures.close()
+      this.disposed = this.queue.add(async () => undefined)
     }
-    return disposed
+    return this.disposed
   }
-  if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = () => void compiled.dispose()
-  if (typeof Symbol.asyncDispose === 'symbol') compiled[Symbol.asyncDispose] = compiled.dispose
-  return compiled
+}
+
+/**
+ * A function of promises. A call traces and plans a signature that is new, and copies its arguments, before it returns; then it has its
+ * turn after those before it. A failed call rejects its own Promise, and the queue goes on.
+ */
+export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync'): CompiledAsyncCore => {
+  const calls = new Calls(f, backendOf(given, where), where)
+  const dispose = (): Promise<void> => calls.dispose()
+  return Object.assign((...args: readonly unknown[]) => calls.call(args), {
+    into: (outputs: unknown, options?: IntoOptions) => {
+      const accumulate = accumulates(options)
+      const targets = new Targets(outputs, accumulate)
+      return async (...args: readonly unknown[]) => {
+        await calls.callInto(args, targets, accumulate)
+        return outputs
+      }
+    },
+    explain: (...args: readonly unknown[]) => calls.explain(args),
+    prepare: (...args: readonly unknown[]) => calls.prepare(args),
+    dispose,
+    ...(typeof Symbol.dispose === 'symbol' && { [Symbol.dispose]: () => void dispose() }),
+    ...(typeof Symbol.asyncDispose === 'symbol' && { [Symbol.asyncDispose]: dispose }),
+  }) as CompiledAsyncCore // which has the two symbols, in engines that know them
 }

@@ -211,12 +211,13 @@ export const makeCustomRule =
       raise({ _tag: 'BadInput', where: op, reason: 'it has no rule.', fix: 'give { frule } or { rrule }, or both.' })
     return callable(runtime, {
       ...meta,
+      differentiates: false,
       body: (list) => {
         const given = liftList(list, op)
         const argAvals = given.nodes.map((n) => n.aval)
         const mark = nodesBuilt()
         const inputs = freshInputs(given.def, argAvals)
-        const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[], true), `the result of ${meta.name}`)
+        const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[]), `the result of ${meta.name}`)
         const { program, captured } = close(op, inputs, out.nodes, builtBefore(mark))
         const params: CustomParams = {
           name: op,

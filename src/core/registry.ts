@@ -8,7 +8,7 @@ import { raise } from './explain.js'
 import { listOf, shown } from './given.js'
 import { holds } from './language.js'
 import { type AnyPrimitive, isPrimitive } from './primitive.js'
-import type { Forced, Tangent } from './tangent.js'
+import type { Forced, NoTangent, Tangent, ZeroTangent } from './tangent.js'
 import type { AnyExpr } from './types/expr.js'
 
 /**
@@ -78,9 +78,32 @@ export type BatchRule = (
 /** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
 export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
 
+/** Entries of dy/dx of an elementwise function, at its arguments and result: a number where they are the same everywhere, NoTangent in the `int` slots. */
+export type PartialsOf = (at: {
+  readonly x: readonly AnyExpr[]
+  readonly y: AnyExpr
+  readonly params: never
+}) => readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
+/** Cotangents of the arguments in which a function is linear, for one of its result. */
+export type TransposeOf = (yBar: AnyExpr, xs: readonly AnyExpr[], params: never, active: readonly boolean[]) => readonly Tangent[]
+
+/**
+ * What a primitive is as a function of its float arguments; frule and rrule follow from it.
+ *
+ * `linear`: f(a x + b y) = a f(x) + b f(y), over all float arguments together; `bilinear`: so in each of its two arguments;
+ * `partials`: elementwise, with these partial derivatives; `constant`: its derivative is 0 wherever there is one.
+ */
+export type Form =
+  | { readonly _tag: 'linear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'partials'; readonly partials: PartialsOf }
+  | { readonly _tag: 'constant' }
+
 /** The calculus of one primitive. A missing facet is a MissingRule error when it is needed. */
 export interface Rule {
   readonly primitive: AnyPrimitive
+  /** What frule and rrule follow from; not there where they are written out. */
+  readonly form?: Form
   readonly frule?: FRule
   readonly rrule?: RRule
   readonly batch?: BatchRule
@@ -103,20 +126,25 @@ export const ruleIn = (given: unknown, where: string): Rule =>
     ? (given as Rule)
     : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
 
+/** A rule without its form: what replaces its derivatives does not follow from that. */
+export const formless = ({ form: _form, ...rule }: Rule): Rule => rule
+/** A rule over another one of the same primitive. */
+const over = (old: Rule, r: Rule): Rule => ({ ...(r.frule === undefined && r.rrule === undefined ? old : formless(old)), ...r })
+
 const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
   rules,
   duplicates,
   with: (...more) => {
     for (const r of more) ruleIn(r, 'registry.with')
     const next = new Map(rules)
-    for (const r of more) next.set(r.primitive.name, { ...next.get(r.primitive.name), ...r })
+    for (const r of more) next.set(r.primitive.name, over(next.get(r.primitive.name) ?? r, r))
     return make(next, duplicates)
   },
 })
 
 /** What is given as a registry. */
-export const registryIn = (given: unknown, where: string): Registry => {
-  return holds(() => {
+export const registryIn = (given: unknown, where: string): Registry =>
+  holds(() => {
     const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
     return rules instanceof Map && Array.isArray(duplicates)
   })
@@ -127,7 +155,6 @@ export const registryIn = (given: unknown, where: string): Registry => {
         reason: `${shown(given)} is not a registry.`,
         fix: 'use coreRegistry, coreRegistry.with(rule) or registryOf(rules).',
       })
-}
 
 /** The registry without rules: the unit of `registryMonoid`. */
 export const emptyRegistry: Registry = make(new Map(), [])

@@ -1,7 +1,7 @@
-/** The one walk over expressions: a value for each node, arguments first (`fold`); and expressions over other nodes (`rewrite`). */
+/** The one walk over expressions (`Walk`): a value for each node, arguments first (`fold`); expressions over other nodes (`rewrite`). */
 import { sameAval } from './aval.js'
 import { raise } from './explain.js'
-import { APPLY, linearize, type Node, OUTPUT, reapplied } from './expr.js'
+import { APPLY, type Linear, linearize, type Node, OUTPUT, reapplied } from './expr.js'
 
 /** How a fold makes a value of A for each node. */
 export interface Folding<A> {
@@ -28,48 +28,76 @@ const lastUses = (nodes: readonly Node[], position: (n: Node) => number, roots: 
   return last
 }
 
-/** Values of `roots`. A worklist, so depth has no limit; a shared node is made once. */
-export const fold = <A>(roots: readonly Node[], how: Folding<A>): A[] => {
-  const known = new Map<Node, A>()
-  const { at } = how
-  const cut =
-    at &&
-    ((n: Node): boolean => {
-      const a = at(n)
+/** The applications that `roots` are made of, one after the other, arguments first; whoever walks gives the values of each one's results. */
+export class Walk<A> {
+  private readonly linear: Linear
+  private readonly known = new Map<Node, A>()
+  private readonly made: (A | undefined)[]
+  private readonly several = new Map<number, readonly A[]>()
+  private readonly last: Int32Array | undefined
+  private i = -1
+
+  constructor(
+    private readonly roots: readonly Node[],
+    private readonly how: Omit<Folding<A>, 'apply'>,
+  ) {
+    const { at, release } = how
+    const cut = (n: Node): boolean => {
+      const a = at!(n)
       if (a === undefined) return false
-      known.set(n, a)
+      this.known.set(n, a)
       return true
-    })
-  const { nodes, index } = linearize(roots, cut)
-  const made: (A | undefined)[] = new Array<A | undefined>(nodes.length)
-  const several = new Map<number, readonly A[]>()
-  const last = how.release === true ? lastUses(nodes, (n) => index.get(n), roots) : undefined
-  for (let i = 0; i < nodes.length; i++) {
-    const n = nodes[i]!
-    const given = known.size === 0 ? undefined : known.get(n)
-    if (given !== undefined) {
-      made[i] = given
-      continue
     }
-    if (n.kind === OUTPUT) {
-      const from = index.get(n.args[0]!)
-      made[i] = several.get(from)![n.data as number]!
-      if (last?.[from] === i) several.delete(from)
-      continue
+    this.linear = linearize(roots, at && cut)
+    const { nodes, index } = this.linear
+    this.made = new Array<A | undefined>(nodes.length)
+    this.last = release === true ? lastUses(nodes, (n) => index.get(n), roots) : undefined
+  }
+
+  /** The next application; undefined after the last. */
+  next(): Node | undefined {
+    const { known, made, several, last, how } = this
+    const { nodes, index } = this.linear
+    for (this.i++; this.i < nodes.length; this.i++) {
+      const n = nodes[this.i]!
+      const given = known.size === 0 ? undefined : known.get(n)
+      if (given !== undefined) made[this.i] = given
+      else if (n.kind === APPLY) return n
+      else if (n.kind === OUTPUT) {
+        const from = index.get(n.args[0]!)
+        made[this.i] = several.get(from)![n.data as number]!
+        if (last?.[from] === this.i) several.delete(from)
+      } else made[this.i] = how.leaf(n)
     }
-    if (n.kind !== APPLY) {
-      made[i] = how.leaf(n)
-      continue
-    }
-    const { args } = n
+    return undefined
+  }
+  /** The values of its arguments. */
+  args(): A[] {
+    const { args } = this.linear.nodes[this.i]!
     const values = new Array<A>(args.length)
-    for (let k = 0; k < args.length; k++) values[k] = made[index.get(args[k]!)] as A
-    const results = how.apply(n, values)
+    for (let k = 0; k < args.length; k++) values[k] = this.made[this.linear.index.get(args[k]!)] as A
+    return values
+  }
+  /** Its results are these. */
+  give(results: readonly A[]): void {
+    const { made, several, last, i } = this
+    const { nodes, index } = this.linear
+    const n = nodes[i]!
     if (n.prim!.multi) several.set(i, results)
     else made[i] = results[0]
-    if (last !== undefined) for (const a of args) if (last[index.get(a)] === i) made[index.get(a)] = undefined
+    if (last !== undefined) for (const a of n.args) if (last[index.get(a)] === i) made[index.get(a)] = undefined
   }
-  return roots.map((r) => made[index.get(r)] as A)
+  /** The values of the roots, after the last application. */
+  values(): A[] {
+    return this.roots.map((r) => this.made[this.linear.index.get(r)] as A)
+  }
+}
+
+/** Values of `roots`. A worklist, so depth has no limit; a shared node is made once. */
+export const fold = <A>(roots: readonly Node[], how: Folding<A>): A[] => {
+  const walk = new Walk<A>(roots, how)
+  for (let n = walk.next(); n !== undefined; n = walk.next()) walk.give(how.apply(n, walk.args()))
+  return walk.values()
 }
 
 /** How a rewrite replaces nodes. */

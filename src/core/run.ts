@@ -1,14 +1,13 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
-import { aval } from './aval.js'
 import { type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
-import { inlined, type Runtime, readArgs, toNode, traceOpen } from './callable.js'
+import { inlined, type Runtime, toNode } from './callable.js'
 import { hosted } from './device-tensor.js'
 import { capturedTensor, isExpr } from './expr.js'
 import { flagOf, type Names, optionsOf } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
 import { closed, liftTree, makeProgram, type Program } from './program.js'
-import { concrete, type Prepared, preparing, Signatures } from './signatures.js'
-import { assertReadable, readTargets } from './targets.js'
+import { preparing, Signatures } from './signatures.js'
+import { assertReadable, Targets } from './targets.js'
 import { Tensor } from './tensor.js'
 import { unflatten } from './tree.js'
 
@@ -24,19 +23,12 @@ export const capturesIntact = (p: Program): void => {
   for (let i = 0; i < p.captured.length; i++) capturedTensor(p.captured[i]!)!.intact(p.name)
 }
 
-/** The runtime of plain calls: trace, prepare (plans are cached by the backend), run. What captures an expression of an enclosing trace is one. */
+/** The runtime of plain calls: prepare (plans are cached by the backend), run. What captures an expression of an enclosing trace is one. */
 export const makeRuntime = (backend: SyncBackend): Runtime => ({
-  call: (meta, args) => {
-    const { leaves, def } = readArgs(meta, args)
-    const arrays = leaves.map((l) => concrete(l, meta.name))
-    const traced = traceOpen(
-      meta,
-      def,
-      arrays.map((a) => aval(a.shape, a.dtype)),
-    )
+  run: (meta, traced, arrays) => {
     const program = closed(traced)
     if (isExpr(program)) return inlined(traced, arrays.map(toNode))
-    const executable = preparing(meta, def, program, () => backend.prepare(program))
+    const executable = preparing(meta, program, () => backend.prepare(program))
     try {
       capturesIntact(program)
       return toTensors(program, executable.run(arrays.map((a) => a.data)))
@@ -99,18 +91,13 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
   const compiled = call as unknown as CompiledCore
   compiled.into = (outputs, options) => {
     const accumulate = accumulates(options)
-    const targets = readTargets(outputs)
+    const targets = new Targets(outputs, accumulate)
     const targetData = hosted(targets.data, 'into')
-    let checked: Prepared<Executable> | undefined
     return (...args) => {
       const { p, inputs } = signatures.find(args)
       assertReadable(inputs, signatures.name)
       capturesIntact(p.program)
-      targets.intact()
-      if (checked !== p) {
-        targets.check(p.program, accumulate)
-        checked = p
-      }
+      targets.check(p.program)
       targets.hold('sync')
       try {
         p.executable.run(inputs, targetData, accumulate)
@@ -120,7 +107,10 @@ export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): 
       return outputs
     }
   }
-  compiled.explain = (...args) => signatures.explained(args).executable.explain()
+  compiled.explain = (...args) => {
+    const p = signatures.explained(args)
+    return signatures.whole(p, p.executable.explain())
+  }
   compiled.prepare = (...args) => void signatures.find(args)
   compiled.dispose = () => signatures.close()
   if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = compiled.dispose

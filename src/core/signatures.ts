@@ -1,42 +1,32 @@
 /** The signatures that a compiled function has met (tree, shapes, dtypes): how arguments find what was prepared for theirs. */
 import { type Aval, aval, showAval } from './aval.js'
-import type { Elements } from './backend.js'
-import { type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './callable.js'
+import type { Elements, Explanation } from './backend.js'
+import { concrete, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './callable.js'
 import { onADevice } from './device-tensor.js'
+import { recordingDropped } from './dropped.js'
 import { raise } from './explain.js'
-import { isExpr, type Node } from './expr.js'
 import { Lru } from './lru.js'
 import type { NDArray } from './ndarray.js'
-import { hasExpr, type Program } from './program.js'
+import type { Program } from './program.js'
 import { sameShape } from './shape.js'
 import { atNode } from './sites.js'
 import { isTensor } from './tensor.js'
 import type { TreeDef } from './tree.js'
 
-export const concrete = (x: Node | NDArray, where: string): NDArray =>
-  isExpr(x)
-    ? raise({
-        _tag: 'BadInput',
-        where,
-        reason: 'an expression where a concrete array is wanted.',
-        fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
-      })
-    : (x as NDArray)
-
 /** The error with the user's line, where it is about a node of the program. */
-const atLine = (meta: Meta, def: TreeDef, program: Program, e: unknown): unknown =>
+const atLine = (meta: Meta, program: Program, e: unknown): unknown =>
   atNode(e, meta.name, () =>
     traceMeta(
       meta,
-      def,
+      program.inputTree,
       program.inputs.map((x) => x.aval),
     ),
   )
-export const preparing = <X>(meta: Meta, def: TreeDef, program: Program, make: () => X): X => {
+export const preparing = <X>(meta: Meta, program: Program, make: () => X): X => {
   try {
     return make()
   } catch (e) {
-    throw atLine(meta, def, program, e)
+    throw atLine(meta, program, e)
   }
 }
 
@@ -98,15 +88,6 @@ const keyIn = (x: unknown, depth: number): string | undefined => {
   return tuple ? `[${items.join()}]` : recordKey(keys, items)
 }
 
-/** What throws while it is looked at is read with care afterwards. */
-const keyOrNone = (args: readonly unknown[]): string | undefined => {
-  try {
-    return keyOfArgs(args)
-  } catch {
-    return undefined
-  }
-}
-
 /** Are these sizes of axes that the declaration names? Anything else is an argument. */
 const isSizes = (x: unknown, axes: ReadonlySet<string>): x is Readonly<Record<string, number>> =>
   typeof x === 'object' &&
@@ -164,13 +145,12 @@ export class Signatures<X, T extends Elements> {
       const inputs = fastInputs(before, args, read)
       if (inputs !== undefined) return { p: this.turn(before), inputs }
     }
-    const key = this.prepared.size > 2 ? keyOrNone(args) : undefined
+    const key = this.prepared.size > 2 ? keyOfArgs(args) : undefined
     const known = key === undefined ? undefined : this.prepared.get(key)
     if (known !== undefined) {
       const inputs = fastInputs(known, args, read)
       if (inputs !== undefined) return { p: this.turn(known), inputs }
     }
-    if (args.some(hasExpr)) concrete(undefined as unknown as Node, meta.name)
     const { leaves, def } = readArgs(meta, args)
     const arrays = leaves.map((l) => concrete(l, meta.name))
     const avals = arrays.map((a) => aval(a.shape, a.dtype))
@@ -191,13 +171,18 @@ export class Signatures<X, T extends Elements> {
     return this.find(args).p
   }
 
+  /** What `explain` says of it, with what its derivatives leave out: traced once more, so that other traces need not note it. */
+  whole({ def, avals }: Prepared<X>, explanation: Explanation): Explanation {
+    return { ...explanation, dropped: recordingDropped(() => traceMeta(this.meta, def, avals)) }
+  }
+
   private byKey(def: TreeDef, avals: readonly Aval[], trace: () => Program): Prepared<X> {
     const key = keyOf(def, avals)
     return this.prepared.get(key) ?? this.prepare(key, def, avals, trace())
   }
   private prepare(key: string, def: TreeDef, avals: readonly Aval[], program: Program): Prepared<X> {
     const { meta, making } = this
-    const executable = preparing(meta, def, program, () => making.make(program, (e) => atLine(meta, def, program, e)))
+    const executable = preparing(meta, program, () => making.make(program, (e) => atLine(meta, program, e)))
     // Preparing may have run code of the user's: that called the function itself, or disposed it.
     const inner = this.prepared.get(key)
     if (inner !== undefined || this.closed) making.drop(executable)

@@ -15,7 +15,7 @@ interface Blame {
   readonly outputs: readonly Node[]
 }
 const blames = new WeakMap<AdException, Blame[]>()
-const located = new WeakSet<AdException>()
+const settled = new WeakSet<AdException>()
 
 /** Errors about a node of the user's; others name the line where they were raised. */
 const ABOUT_NODE: ReadonlySet<AdErrorTag> = new Set<AdErrorTag>(['MissingRule', 'NotImplemented', 'NotScalar', 'InternalLaw'])
@@ -34,17 +34,28 @@ const addBlame = (e: AdException, node: Node, outputs: readonly Node[]): void =>
   else list.push({ node, outputs })
 }
 
-/** A walk over the user's nodes that builds others: what it raises is about the node it was at. */
-export const blaming = <A>(outputs: readonly Node[], walk: (at: Cursor) => A): A => {
-  const at: Cursor = { node: undefined }
+/** A walk over the user's nodes begins: until `left`, what is built is not theirs. */
+export const entered = (): Cursor => {
   deriving++
+  return { node: undefined }
+}
+export const left = (): void => {
+  deriving--
+}
+/** What such a walk raised: about the node it was at. */
+export const blamed = (e: unknown, at: Cursor, outputs: readonly Node[]): unknown => {
+  if (isAdException(e) && at.node !== undefined) addBlame(e, at.node, outputs)
+  return e
+}
+/** A walk over the user's nodes that builds others, all of it. */
+export const blaming = <A>(outputs: readonly Node[], walk: (at: Cursor) => A): A => {
+  const at = entered()
   try {
     return walk(at)
   } catch (e) {
-    if (isAdException(e) && at.node !== undefined) addBlame(e, at.node, outputs)
-    throw e
+    throw blamed(e, at, outputs)
   } finally {
-    deriving--
+    left()
   }
 }
 
@@ -58,12 +69,12 @@ export const raiseAt = (node: Node | undefined, e: AdError): never => {
   }
 }
 
-const blamed = new WeakMap<object, Node>()
+const rulesOf = new WeakMap<object, Node>()
 /** Remembers whose rule gave a NotImplemented: it is raised later, by whoever needs it. */
-export const remember = (notImplemented: object, node: Node): void => void blamed.set(notImplemented, node)
+export const remember = (notImplemented: object, node: Node): void => void rulesOf.set(notImplemented, node)
 /** Raises what a rule left unimplemented, about the node whose rule it was. */
 export const raiseNotImplemented = (t: { readonly rule: string; readonly reason: string }): never =>
-  raiseAt(blamed.get(t), { _tag: 'NotImplemented', rule: t.rule, reason: t.reason })
+  raiseAt(rulesOf.get(t), { _tag: 'NotImplemented', rule: t.rule, reason: t.reason })
 
 const sites = new WeakMap<Node, string>()
 /** The line that a node was built at, where it was recorded. */
@@ -112,8 +123,8 @@ const inner = (name: string): string => /^\w+\((.*)\)$/.exec(name)?.[1] ?? name
  * kept, as the inputs of captured tensors, is there already), the second takes its stack.
  */
 const relocated = <A>(e: AdException, name: string, build: () => A, find: (went: Went<A>) => readonly Blame[]): AdException => {
-  if (replaying || located.has(e)) return e
-  located.add(e)
+  if (replaying || settled.has(e)) return e
+  settled.add(e)
   replaying = true
   const before = watchApplies(undefined)
   try {
@@ -152,7 +163,7 @@ const relocated = <A>(e: AdException, name: string, build: () => A, find: (went:
     const error = { ...e.error, site: { equation: `${inner(name)}: ${equation}`, source } } as AdError
     const better = new AdException(error, explain(error))
     if (e.stack !== undefined) better.stack = e.stack.replace(e.message, better.message)
-    located.add(better)
+    settled.add(better)
     return better
   } catch {
     return e
@@ -162,15 +173,11 @@ const relocated = <A>(e: AdException, name: string, build: () => A, find: (went:
   }
 }
 
-/** What `build`, a trace, gives; an error about one of the nodes it built names the user's line. */
-export const traced = <A>(name: string, build: () => A): A => {
-  try {
-    return build()
-  } catch (e) {
-    if (!isAdException(e) || !ABOUT_NODE.has(e.error._tag) || !blames.has(e)) throw e
-    throw relocated(e, name, build, (went) => (isAdException(went.error) ? (blames.get(went.error) ?? []) : []))
-  }
-}
+/** What a trace raised: about one of the nodes that it built, with the user's line. `retrace` builds them again. */
+export const located = (e: unknown, name: string, retrace: () => unknown): unknown =>
+  isAdException(e) && ABOUT_NODE.has(e.error._tag) && blames.has(e)
+    ? relocated(e, name, retrace, (went) => (isAdException(went.error) ? (blames.get(went.error) ?? []) : []))
+    : e
 
 /** An error of preparing a program, about the node that it names or, where memory lacks, the largest; `retrace` makes the program again. */
 export const atNode = (e: unknown, name: string, retrace: () => Program): unknown => {

@@ -69,12 +69,24 @@ export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk
 /** A tangent after forcing. */
 export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
 
+let watcher: ((force: () => unknown) => void) | undefined
+/** From now on this hears of every thunk that is forced, by its `force` (undefined: nobody does); gives back who heard before. */
+export const watchForced = (f: typeof watcher): typeof watcher => {
+  const before = watcher
+  watcher = f
+  return before
+}
+
 const once = <A>(f: () => A): (() => A) => {
   let state: { readonly value: A } | undefined
-  return () => {
-    if (state === undefined) state = { value: f() }
+  const force = (): A => {
+    if (state === undefined) {
+      state = { value: f() }
+      watcher?.(force)
+    }
     return state.value
   }
+  return force
 }
 
 /**

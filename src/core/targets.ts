@@ -3,6 +3,7 @@ import { showAval } from './aval.js'
 import type { Elements } from './backend.js'
 import { elementsOf, onADevice } from './device-tensor.js'
 import { raise } from './explain.js'
+import type { Node } from './expr.js'
 import type { Program } from './program.js'
 import { sameShape, sizeOf } from './shape.js'
 import { describe, Tensor } from './tensor.js'
@@ -53,18 +54,6 @@ export const holdForReading = (arrays: readonly Elements[]): (() => void) => {
   }
 }
 
-/** The targets of `.into`, checked once; `hold` and `release` stand around each call that writes them. */
-export interface Targets {
-  readonly tree: unknown
-  readonly data: readonly Elements[]
-  /** Raises unless the targets fit the results of the program, and can be added to where the call accumulates. */
-  readonly check: (program: Program, accumulate: boolean) => void
-  /** Raises where a target has lost its buffer since. */
-  readonly intact: () => void
-  readonly hold: (kind: 'sync' | 'async') => void
-  readonly release: () => void
-}
-
 const overlap = (a: Elements, b: Elements): boolean =>
   !onADevice(a) &&
   !onADevice(b) &&
@@ -74,9 +63,9 @@ const overlap = (a: Elements, b: Elements): boolean =>
 
 const nameOf = (def: TreeDef, i: number): string => leafPaths(def)[i] || 'the result'
 
-export const readTargets = (outputs: unknown): Targets => {
-  const { leaves, def } = flatten(outputs, 'outputs')
-  const targets = leaves.map(
+/** The leaves of `outputs`, which must be tensors that share no memory. */
+const tensorsOf = (leaves: readonly unknown[], def: TreeDef): readonly Tensor[] => {
+  const tensors = leaves.map(
     (l, i): Tensor =>
       l instanceof Tensor // an object over a tensor's prototype will do: only its elements are written
         ? l
@@ -87,7 +76,7 @@ export const readTargets = (outputs: unknown): Targets => {
             fix: 'outputs are tensors; make them with tensor or zeros.',
           }),
   )
-  const data = targets.map(elementsOf)
+  const data = tensors.map(elementsOf)
   data.forEach((a, i) => {
     for (let j = 0; j < i; j++)
       if (a === data[j] || overlap(a, data[j]!))
@@ -98,67 +87,89 @@ export const readTargets = (outputs: unknown): Targets => {
           fix: 'give each output an array of its own.',
         })
   })
-  const own = [...new Set(data.map(lockOf))]
-  return {
-    tree: outputs,
-    data,
-    check: (program, accumulate) => {
-      if (!sameDef(def, program.outputTree))
-        raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
-      targets.forEach((t, i) => {
-        const o = program.outputs[i]!
-        if (!sameShape(t.shape, o.shape) || t.dtype !== o.dtype)
-          raise({
-            _tag: 'ShapeMismatch',
-            op: `into: ${nameOf(def, i)}`,
-            shapes: [t.shape, o.shape],
-            reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
-            fix: "give a tensor of the result's shape and dtype.",
-          })
-        if (accumulate && t.dtype === 'bool')
-          raise({
-            _tag: 'DTypeMismatch',
-            op: `into: ${nameOf(def, i)}`,
-            dtypes: ['bool'],
-            reason: 'booleans are not added.',
-            fix: 'leave out accumulate, or return the result as i32 (cast).',
-          })
+  return tensors
+}
+/** Raises unless the target takes such a result, and can be added to where the call accumulates. */
+const fits = (t: Tensor, o: Node, accumulate: boolean, name: string): void => {
+  if (!sameShape(t.shape, o.shape) || t.dtype !== o.dtype)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: `into: ${name}`,
+      shapes: [t.shape, o.shape],
+      reason: `the target is ${t.dtype} [${t.shape}], the result ${showAval(o.aval)}.`,
+      fix: "give a tensor of the result's shape and dtype.",
+    })
+  if (accumulate && t.dtype === 'bool')
+    raise({
+      _tag: 'DTypeMismatch',
+      op: `into: ${name}`,
+      dtypes: ['bool'],
+      reason: 'booleans are not added.',
+      fix: 'leave out accumulate, or return the result as i32 (cast).',
+    })
+}
+
+/** The targets of `.into`; `hold` and `release` stand around each call that writes them. */
+export class Targets {
+  readonly data: readonly Elements[]
+  private readonly def: TreeDef
+  private readonly tensors: readonly Tensor[]
+  private readonly locks: readonly Lock[]
+  private checked: Program | undefined
+
+  constructor(
+    outputs: unknown,
+    private readonly accumulate: boolean,
+  ) {
+    const { leaves, def } = flatten(outputs, 'outputs')
+    this.def = def
+    this.tensors = tensorsOf(leaves, def)
+    this.data = this.tensors.map(elementsOf)
+    this.locks = [...new Set(this.data.map(lockOf))]
+  }
+
+  /** Raises where a target has lost its buffer, or does not take the results of the program. */
+  check(program: Program): void {
+    const { data, def, tensors } = this
+    for (let i = 0; i < data.length; i++) {
+      const a = data[i]!
+      if (!onADevice(a) && a.length !== sizeOf(tensors[i]!.shape)) tensors[i]!.intact(`into: ${nameOf(def, i)}`)
+    }
+    if (this.checked === program) return
+    if (!sameDef(def, program.outputTree))
+      raise({ _tag: 'BadInput', where: 'into', reason: 'the outputs have another tree than the results.', fix: 'give the same tree.' })
+    tensors.forEach((t, i) => {
+      fits(t, program.outputs[i]!, this.accumulate, nameOf(def, i))
+    })
+    this.checked = program
+  }
+
+  hold(kind: 'sync' | 'async'): void {
+    const held = this.locks.find((l) => l.held !== 'free')?.held
+    if (held !== undefined)
+      raise({
+        _tag: 'BadInput',
+        where: 'into',
+        reason:
+          held === 'sync'
+            ? 'a target is being written by the call that made this one.'
+            : 'a target is being written by a call that has not resolved.',
+        fix: held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
       })
-    },
-    intact: () => {
-      for (let i = 0; i < data.length; i++) {
-        const a = data[i]!
-        if (!onADevice(a) && a.length !== sizeOf(targets[i]!.shape)) targets[i]!.intact(`into: ${nameOf(def, i)}`)
-      }
-    },
-    hold: (kind) => {
-      for (const l of own)
-        if (l.held !== 'free')
-          raise({
-            _tag: 'BadInput',
-            where: 'into',
-            reason:
-              l.held === 'sync'
-                ? 'a target is being written by the call that made this one.'
-                : 'a target is being written by a call that has not resolved.',
-            fix:
-              l.held === 'sync' ? 'give the inner call targets of its own.' : 'await that call first, or give this one targets of its own.',
-          })
-      if (own.some((l) => l.readers > 0))
-        raise({
-          _tag: 'BadInput',
-          where: 'into',
-          reason: 'a target on the device is being read by a call that has not resolved.',
-          fix: 'await that call first.',
-        })
-      for (const l of own) l.held = kind
-      if (kind === 'async') unresolved += own.length
-    },
-    release: () => {
-      for (const l of own) {
-        if (l.held === 'async') unresolved--
-        l.held = 'free'
-      }
-    },
+    if (this.locks.some((l) => l.readers > 0))
+      raise({
+        _tag: 'BadInput',
+        where: 'into',
+        reason: 'a target on the device is being read by a call that has not resolved.',
+        fix: 'await that call first.',
+      })
+    for (const l of this.locks) l.held = kind
+    if (kind === 'async') unresolved += this.locks.length
+  }
+  release(): void {
+    for (const l of this.locks) {
+      if (l.held === 'async') unresolved--
+      l.held = 'free'
+    }
   }
 }

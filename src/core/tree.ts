@@ -136,6 +136,29 @@ export const sameDef = (a: TreeDef, b: TreeDef): boolean => {
   return a.items.every((x, i) => sameDef(x, b.items[i]!))
 }
 
+/** The parts of x along one level of a structure, in its order; undefined where x has other parts. */
+export const partsAlong = (d: Extract<TreeDef, { readonly items: unknown }>, x: unknown): readonly unknown[] | undefined => {
+  if (d._tag === 'Tuple') return Array.isArray(x) && x.length === d.items.length ? x : undefined
+  return typeof x === 'object' &&
+    x !== null &&
+    !Array.isArray(x) &&
+    Object.keys(x).length === d.keys.length &&
+    d.keys.every((k) => Object.hasOwn(x, k))
+    ? d.keys.map((k) => (x as Record<string, unknown>)[k])
+    : undefined
+}
+/** Whatever stands at the leaves of a structure (arrays stay whole); undefined where the tree has another one. */
+export const leavesAlong = (def: TreeDef, tree: unknown): unknown[] | undefined => {
+  const leaves: unknown[] = []
+  const go = (d: TreeDef, x: unknown): boolean => {
+    if (d._tag === 'NoTangent') return true
+    if (d._tag === 'Leaf') return leaves.push(x) > 0
+    const parts = partsAlong(d, x)
+    return parts?.every((part, i) => go(d.items[i]!, part)) ?? false
+  }
+  return go(def, tree) ? leaves : undefined
+}
+
 /** Paths of the leaves, in order. */
 export const leafPaths = (def: TreeDef): string[] => {
   const out: string[] = []

@@ -4,7 +4,7 @@ import { functionOf, numberOf, shown } from './given.js'
 import { sameShape } from './shape.js'
 import { NoTangent } from './tangent.js'
 import { isTensor, type Tensor, zeroTensor } from './tensor.js'
-import { explainDef, flatten, leafPaths, type TreeDef, unflatten } from './tree.js'
+import { explainDef, flatten, leafPaths, leavesAlong, type TreeDef, unflatten } from './tree.js'
 import type { Duplicated, TangentTensors } from './types/signatures/run.js'
 import type { LeafOfTree, Mapped, TensorTree } from './types/tree.js'
 
@@ -37,37 +37,19 @@ export interface VectorSpace {
 const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
 
 /** Leaves of `tree` along the structure of the first tree; NoTangent may stand for any leaf. */
-const leavesAlong = (def: TreeDef, tree: unknown, op: string, position: number): unknown[] => {
-  const out: unknown[] = []
-  const go = (d: TreeDef, x: unknown): boolean => {
-    if (d._tag === 'NoTangent') return true
-    if (d._tag === 'Leaf') {
-      out.push(x)
-      return true
-    }
-    if (d._tag === 'Tuple') return Array.isArray(x) && x.length === d.items.length && d.items.every((item, i) => go(item, x[i]))
-    return (
-      typeof x === 'object' &&
-      x !== null &&
-      !Array.isArray(x) &&
-      Object.keys(x).length === d.keys.length &&
-      d.items.every((item, i) => Object.hasOwn(x, d.keys[i]!) && go(item, (x as Record<string, unknown>)[d.keys[i]!]))
-    )
-  }
-  if (!go(def, tree))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `tree ${position + 1} has another structure than the first: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
-      fix: 'give trees of one structure.',
-    })
-  return out
-}
+const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): unknown[] =>
+  leavesAlong(def, tree) ??
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `tree ${position + 1} has another structure than the first: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
+    fix: 'give trees of one structure.',
+  })
 
 /** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
 const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees: readonly unknown[], op: string): unknown => {
   const { leaves, def } = flatten(trees[0], op)
-  const rest = trees.slice(1).map((t, i) => leavesAlong(def, t, op, i + 1))
+  const rest = trees.slice(1).map((t, i) => leavesAs(def, t, op, i + 1))
   const paths = leafPaths(def)
   return unflatten(
     def,

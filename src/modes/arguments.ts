@@ -1,12 +1,13 @@
 /** The arguments of transforms: what `wrt` selects of them, which are mapped, and the tangents that go along with them. */
 import { isFloat, showAval } from '../core/aval.js'
-import type { Meta } from '../core/callable.js'
+import { type Meta, readArgs } from '../core/callable.js'
 import { castNode } from '../core/cast.js'
 import { raise } from '../core/explain.js'
 import { asExpr, type Node } from '../core/expr.js'
 import { flagOf, type Names, optionsOf, shown } from '../core/given.js'
 import { lift } from '../core/lift.js'
 import type { NDArray } from '../core/ndarray.js'
+import { liftList } from '../core/program.js'
 import { sizeOf } from '../core/shape.js'
 import type { Spec } from '../core/spec.js'
 import { NoTangent, type Tangent } from '../core/tangent.js'
@@ -136,7 +137,7 @@ export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: strin
 /** The tree of `primals`, of that of an argument list, which is a tuple: one argument stands for itself. */
 export const primalsDef = (m: Meta, def: TreeDef): TreeDef =>
   (def as Extract<TreeDef, { _tag: 'Tuple' }>).items.length === 1 && !hasRest(m) ? onlyItem(def) : def
-export const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!
+const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!
 /** What wrt selects; all arguments without it. */
 export const chosen = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
   wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(m, def) } : select(m, def, wrt, op)
@@ -167,6 +168,39 @@ export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
     })
   return primals
 }
+/** The primals that vary: those that `wrt` names, or all of them. */
+export const varied = (
+  m: Meta,
+  primals: unknown,
+  wrt: GradOptions['wrt'],
+  op: string,
+): { readonly nodes: readonly Node[]; readonly def: TreeDef } => {
+  const { nodes, def } = liftList(spread(m, primals), 'primals')
+  const s = chosen(m, def, wrt, op)
+  return { nodes: wrt === undefined ? nodes : activeLeaves(nodes, s, op, true), def: s.def }
+}
+
+/** Reads primals as m's own arguments; then tangents of those that vary (all of them, or the first for hvp), or a cotangent of anything. */
+export const readPair =
+  (m: Meta, op: string, wrt: GradOptions['wrt'], second: 'tangents' | 'cotangent'): NonNullable<Meta['read']> =>
+  (args) => {
+    const name = `${op}(${m.name})`
+    if (args.length !== 2) return raise({ _tag: 'BadInput', where: name, reason: `takes 2 arguments, got ${args.length}.` })
+    const p = readArgs(m, spread(m, args[0]))
+    const s = op === 'hvp' ? select(m, p.def, wrt, op) : chosen(m, p.def, wrt, op)
+    const t = readArgs(
+      second === 'cotangent'
+        ? { name, arity: 1, noun: 'the cotangent', body: () => undefined }
+        : tangentMeta(
+            name,
+            s.def,
+            s.at.map((i) => p.leaves[i]!),
+          ),
+      [args[1]],
+    )
+    return { leaves: [...p.leaves, ...t.leaves], def: { _tag: 'Tuple', items: [primalsDef(m, p.def), onlyItem(t.def)] } }
+  }
+
 /** A function of tangents of leaves in a tree, declared: of their shapes and dtypes, NoTangent where there is no tangent space. */
 export const tangentMeta = (name: string, def: TreeDef, leaves: readonly (Node | NDArray)[]): Meta => {
   const floats = leaves.map((l) => isFloat(l.dtype))
@@ -231,7 +265,7 @@ const COTANGENT: Words = { one: 'the cotangent', many: 'cotangents', of: 'the re
  * Tangents of the primals' leaves: same tree; NoTangent (or nothing) where there is no tangent space. `where` is the transform with its
  * function. `anyFloat`: of another float dtype too.
  */
-export const tangentLeaves = (
+const tangentLeaves = (
   p: { readonly nodes: readonly Node[]; readonly def: TreeDef },
   tangents: unknown,
   where: string,
@@ -267,5 +301,12 @@ export const tangentLeaves = (
     return d
   })
 }
+/** The tangents as seeds of forward mode. */
+export const tangentSeeds = (
+  p: { readonly nodes: readonly Node[]; readonly def: TreeDef },
+  tangents: unknown,
+  where: string,
+): ReadonlyMap<Node, Node> =>
+  new Map(tangentLeaves(p, tangents, where).flatMap((d, i) => (d === undefined ? [] : [[p.nodes[i]!, d] as const])))
 export const cotangentLeaves = (out: { readonly nodes: readonly Node[]; readonly def: TreeDef }, yBar: unknown, where: string): Tangent[] =>
   tangentLeaves(out, yBar, where, true, COTANGENT).map((d) => (d === undefined ? NoTangent : asExpr(d)))

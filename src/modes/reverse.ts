@@ -2,14 +2,15 @@
 
 import type { Aval } from '../core/aval.js'
 import { isFloat } from '../core/aval.js'
+import { dropListener } from '../core/dropped.js'
 import type { CoDual } from '../core/dual.js'
 import { raise } from '../core/explain.js'
 import { asExpr, asNode, type Node, NodeIndex, reapplied, resultsOf } from '../core/expr.js'
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout.js'
 import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
-import { fold } from '../core/rewrite.js'
-import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
+import { Walk } from '../core/rewrite.js'
+import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/sites.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { instantiate, project } from './common.js'
 
@@ -91,8 +92,16 @@ export interface Reversed {
 }
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
-export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
-  blaming(outputs, (at) => pullAt(at, config, outputs, seeds, wrt))
+export const pull = (config: RuleConfig, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed => {
+  const at = entered()
+  try {
+    return pullAt(at, config, outputs, seeds, wrt)
+  } catch (e) {
+    throw blamed(e, at, outputs)
+  } finally {
+    left()
+  }
+}
 
 /** A node while values are made, and whether it depends on what is differentiated by. */
 interface Value {
@@ -108,30 +117,6 @@ interface Entry {
 }
 
 const constantly = (node: Node): Value => ({ node, active: false })
-
-/** Forward: rules may replace results by their own, and everything downstream reads those. What was done is on the tape. */
-const forwards = (
-  cursor: Cursor,
-  config: RuleConfig,
-  outputs: readonly Node[],
-  wanted: ReadonlySet<Node>,
-  tape: Entry[],
-): readonly Value[] =>
-  fold<Value>(outputs, {
-    at: (node) => (wanted.has(node) ? { node, active: true } : undefined),
-    leaf: constantly,
-    apply: (node, args) => {
-      cursor.node = node
-      const xs = args.map((a) => a.node)
-      const ys = reapplied(node, xs)
-      const active = args.map((a) => a.active && isFloat(a.node.dtype))
-      if (!active.includes(true) || !ys.some((y) => isFloat(y.dtype))) return ys.map(constantly)
-      const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-      const made = rrule(xs.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
-      tape.push({ node, pullback: made.pullback, active })
-      return made.ys.map((y) => ({ node: asNode(y), active: true }))
-    },
-  })
 
 /** The coduals of nodes, made when the first contribution arrives. */
 class CoDuals {
@@ -162,9 +147,27 @@ const pullAt = (
   seeds: readonly Tangent[],
   wrt: readonly Node[],
 ): Reversed => {
+  const dropped = dropListener(outputs)
   const wanted = new Set(wrt)
   const tape: Entry[] = []
-  const values = forwards(cursor, config, outputs, wanted, tape)
+  // Forward: rules may replace results by their own, and everything downstream reads those. What was done is on the tape.
+  const walk = new Walk<Value>(outputs, { at: (node) => (wanted.has(node) ? { node, active: true } : undefined), leaf: constantly })
+  for (let node = walk.next(); node !== undefined; node = walk.next()) {
+    cursor.node = node
+    const args = walk.args()
+    const xs = args.map((a) => a.node)
+    const ys = reapplied(node, xs)
+    const active = args.map((a) => a.active && isFloat(a.node.dtype))
+    if (!active.includes(true) || !ys.some((y) => isFloat(y.dtype))) {
+      walk.give(ys.map(constantly))
+      continue
+    }
+    const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
+    const made = rrule(xs.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
+    tape.push({ node, pullback: made.pullback, active })
+    walk.give(made.ys.map((y) => ({ node: asNode(y), active: true })))
+  }
+  const values = walk.values()
   const coduals = new CoDuals()
   outputs.forEach((o, i) => {
     if (values[i]!.active) coduals.add(o, seeds[i]!, 'seed')
@@ -175,7 +178,10 @@ const pullAt = (
     // What is differentiated by keeps its cotangent.
     const yBars = resultsOf(node).map((y) => (wanted.has(y) ? ZeroTangent : coduals.take(y)))
     for (const y of yBars) if (y._tag === 'NotImplemented') raiseNotImplemented(y)
-    if (yBars.every((y) => y._tag !== 'Expr')) continue
+    if (yBars.every((y) => y._tag !== 'Expr')) {
+      dropped?.(node, active, yBars)
+      continue
+    }
     const xBars = pullback(yBars, active)
     if (xBars.length !== node.args.length)
       raise({
@@ -183,6 +189,7 @@ const pullAt = (
         law: 'a pullback gives one cotangent per argument',
         detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
       })
+    dropped?.(node, active, yBars, xBars)
     for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, node.prim!.name, node)
   }
   const cotangents = new Map<Node, Forced>()

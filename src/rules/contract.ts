@@ -2,16 +2,16 @@
 import { asExpr, asNode } from '../core/expr.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
-import { reshape, swapLast } from '../core/ops/layout.js'
+import { swapLast } from '../core/ops/layout.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { NO_PARAMS } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
 import { sameShape } from '../core/shape.js'
 import { inplaceableThunk, type Tangent, thunk } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, bilinearRule, reapply, rule } from './define.js'
+import { alignBatch, batchAll, dims } from './batching.js'
+import { bilinearRule, reapply, rule } from './define.js'
 
-const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
 const product = (a: AnyExpr, b: AnyExpr): AnyExpr => reapply(op.matmulPrimitive, [a, b], NO_PARAMS)
@@ -33,21 +33,13 @@ const productThunk = (
 const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
 const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
-/** Ranks made equal under a batch axis: unbatched arguments stay as they are and broadcast. */
-const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] => {
-  const rank = Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0)))
-  return xs.map((x, i) =>
-    batched[i] ? reshape(x, [size, ...new Array<number>(rank - dims(x).length + 1).fill(1), ...dims(x).slice(1)]) : x,
-  )
-}
-
 /** One rule per primitive of core/ops/contract.ts. */
 export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,
-    batch: (xs, batched, _p, size) => {
-      const [a, b] = alignBatch(xs, batched, size)
+    batch: (xs, batched) => {
+      const [a, b] = alignBatch(xs, batched)
       return product(a!, b!)
     },
   }),
@@ -67,7 +59,7 @@ export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } =
     },
     batch: (xs, batched, _p, size) => {
       const [acc] = batchAll([xs[0]], [batched[0]!], size)
-      const [a, b] = alignBatch([xs[1], xs[2]], [batched[1]!, batched[2]!], size)
+      const [a, b] = alignBatch([xs[1], xs[2]], [batched[1]!, batched[2]!])
       if (batched[1] || batched[2]) return productAdd(acc!, a!, b!)
       return add(acc!, product(xs[1], xs[2]))
     },

@@ -1,23 +1,28 @@
 /** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
 import { isFloat, showAval } from '../core/aval.js'
 import { raise } from '../core/explain.js'
-import { apply, applyAny, asExpr, asNode, constant } from '../core/expr.js'
+import { apply, asExpr, asNode, constant } from '../core/expr.js'
 import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
 import { composedRules } from '../core/lowered.js'
-import { broadcastTo, reshape } from '../core/ops/layout.js'
+import { broadcastTo } from '../core/ops/layout.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
 import {
   type Batching,
   type BatchRule,
+  type Form,
   type FRule,
+  formless,
+  type PartialsOf,
   type Pullback,
   type RRule,
   type Rule,
   type RuleContext,
   ruleIn,
+  type TransposeOf,
 } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { dims, elementwiseBatch } from './batching.js'
 import { bilinear, facets, facetsOf, transposes } from './given.js'
 import { plus, scale } from './product.js'
 
@@ -140,19 +145,91 @@ const multiple = <N extends string, P, const A extends readonly ArgKind[]>(
   }),
 })
 
-/** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
-export const elementwiseBatch =
-  (primitive: AnyPrimitive): BatchRule =>
-  (xs, batched, params) => {
-    const rank = Math.max(...xs.map((x, i) => x.shape.length - (batched[i] ? 1 : 0)))
-    const aligned = xs.map((x, i) => {
-      const missing = rank - (x.shape.length - 1)
-      if (!batched[i] || missing === 0) return x
-      const s = x.shape as readonly number[]
-      return reshape(x, [s[0]!, ...new Array<number>(missing).fill(1), ...s.slice(1)])
-    })
-    return applyAny(primitive, aligned.map(asNode), params).map(asExpr)
+/** Applies a primitive of the rule's own kind to other arguments. */
+export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr =>
+  asExpr(apply(primitive, xs.map(asNode), params))
+
+/** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
+export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), dims(x))
+
+/** frule and rrule of any primitive with one result. */
+type Derivatives = Pick<SingleRule<never, readonly ArgKind[]>, 'frule'> & {
+  readonly rrule: (
+    xs: readonly AnyExpr[],
+    params: never,
+    context: RuleContext,
+  ) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => readonly Tangent[]]
+}
+const kindOf = ({ args, variadic }: AnyPrimitive, i: number): ArgKind => args[variadic ? 0 : i]!
+
+/** The rule of a primitive with one result that its form says; its batch is the author's, or that of what is elementwise. */
+const formed = (primitive: AnyPrimitive, form: Form, batch?: unknown): Rule => ({
+  // What is given is of the primitive's own kinds, and these are all kinds.
+  ...single(primitive, { ...derivatives(primitive, form), ...(batch !== undefined && { batch }) } as Partial<
+    SingleRule<unknown, readonly ArgKind[]>
+  >),
+  form,
+  ...(batch === undefined && (form._tag === 'partials' || primitive.class === 'elementwise') && { batch: elementwiseBatch(primitive) }),
+})
+const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
+  switch (form._tag) {
+    case 'partials':
+      return ofPartials(form.partials)
+    case 'linear':
+      return { frule: linearTangent(primitive), rrule: transposed(form.transpose) }
+    case 'bilinear':
+      return { frule: bilinearTangent(primitive), rrule: transposed(form.transpose) }
+    case 'constant':
+      return ofConstant(primitive)
   }
+}
+/** dy = sum of dx_i dy/dx_i, xBar_i = yBar dy/dx_i. */
+const ofPartials = (partials: PartialsOf): Derivatives => ({
+  frule: (x, dxs, params, { y, config }) => {
+    const ps = partials({ x, y, params })
+    return [y, dxs.reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, config.product)) : sum), ZeroTangent)]
+  },
+  rrule: (x, params, { y, config }) => {
+    const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] =>
+      partials({ x, y, params }).map((p, i) =>
+        typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, config.product)) : ZeroTangent,
+      )
+    return [y, scalarPullback]
+  },
+})
+const transposed =
+  (transpose: TransposeOf): Derivatives['rrule'] =>
+  (xs, params, { y }) => {
+    const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => transpose(yBar, xs, params, active)
+    return [y, linearPullback]
+  }
+/** dy = f(dx), with zeros where an argument has no tangent. */
+const linearTangent =
+  (primitive: AnyPrimitive): Derivatives['frule'] =>
+  (xs, dxs, params, { y }) => {
+    if (dxs.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]
+    const tangents = xs.map((x, i) => {
+      const d = dxs[i]!
+      return d._tag === 'Expr' ? d : kindOf(primitive, i) === 'int' ? x : zerosLike(x)
+    })
+    return [y, reapply(primitive, tangents, params)]
+  }
+/** dy = f(da, b) + f(a, db). */
+const bilinearTangent =
+  (primitive: AnyPrimitive): Derivatives['frule'] =>
+  (xs, dxs, params, { y }) => {
+    const [a, b] = xs as readonly [AnyExpr, AnyExpr]
+    const [da, db] = dxs as readonly [Forced, Forced]
+    const f = (u: AnyExpr, v: AnyExpr): AnyExpr => reapply(primitive, [u, v], params)
+    return [y, plus(da._tag === 'Expr' ? f(da, b) : ZeroTangent, db._tag === 'Expr' ? f(a, db) : ZeroTangent)]
+  }
+const ofConstant = (primitive: AnyPrimitive): Derivatives => ({
+  frule: (_xs, _dxs, _params, { y }) => [y, isFloat(y.dtype) ? ZeroTangent : NoTangent],
+  rrule: (xs, _params, { y }) => [
+    y,
+    () => xs.map((x, i) => (kindOf(primitive, i) === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent)),
+  ],
+})
 
 /**
  * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
@@ -169,37 +246,8 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
 ): Rule => {
   const primitive = primitiveOf(op, 'scalarRule')
   functionOf(partials, 'the second argument', `scalarRule(${primitive.name})`)
-  return {
-    ...single(primitive, {
-      frule: (x, dxs, params, { y, config }) => {
-        const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-        const dy = (dxs as readonly Forced[]).reduce<Forced>(
-          (sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, config.product)) : sum),
-          ZeroTangent,
-        )
-        return [y, dy]
-      },
-      rrule: (x, params, { y, config }) => {
-        const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
-          const ps = partials({ x, y, params }) as unknown as readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-          return ps.map((p, i) =>
-            typeof p === 'object' && p._tag === 'NoTangent'
-              ? NoTangent
-              : active[i]
-                ? thunk(() => scale(yBar, p, config.product))
-                : ZeroTangent,
-          ) as unknown as ArgTangents<A>
-        }
-        return [y, scalarPullback]
-      },
-    }),
-    batch: elementwiseBatch(primitive as unknown as AnyPrimitive),
-  }
+  return formed(primitive as unknown as AnyPrimitive, { _tag: 'partials', partials: partials as unknown as PartialsOf })
 }
-
-/** Applies a primitive of the rule's own kind to other arguments. */
-export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr =>
-  asExpr(apply(primitive, xs.map(asNode), params))
 
 /**
  * A primitive that is linear in all its float arguments: dy is the primitive of the tangents; the transpose is given.
@@ -216,27 +264,10 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
     readonly batch: SingleRule<P, A>['batch']
   },
 ): Rule => {
-  facetsOf(primitive as unknown as AnyPrimitive, r, transposes, 'linearRule', ['transpose'])
-  return single(primitive, {
-    frule: (xs, dxs, params, { y }) => {
-      const all = dxs as readonly Forced[]
-      if (all.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]
-      const tangents = (xs as readonly AnyExpr[]).map((x, i) => {
-        const d = all[i]!
-        return d._tag === 'Expr' ? d : primitive.args[primitive.variadic ? 0 : i] === 'int' ? x : zerosLike(x)
-      })
-      return [y, reapply(primitive as unknown as Primitive<string, P>, tangents, params)]
-    },
-    rrule: (xs, params, { y }) => {
-      const linearPullback = (yBar: AnyExpr, active: readonly boolean[]) => r.transpose(yBar, xs, params, active)
-      return [y, linearPullback]
-    },
-    batch: r.batch,
-  })
+  const p = primitive as unknown as AnyPrimitive
+  facetsOf(p, r, transposes, 'linearRule', ['transpose'])
+  return formed(p, { _tag: 'linear', transpose: r.transpose as unknown as TransposeOf }, r.batch)
 }
-
-/** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
-export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), x.shape as readonly number[])
 
 /**
  * A primitive that is linear in each of its two arguments: dy = f(da, b) + f(a, db); both transposes are given.
@@ -258,25 +289,13 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     readonly batch: SingleRule<P, A>['batch']
   },
 ): Rule => {
-  facetsOf(primitive as unknown as AnyPrimitive, r, bilinear, 'bilinearRule', ['transposeA', 'transposeB'])
-  return single(primitive, {
-    frule: (xs, dxs, params, { y }) => {
-      const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
-      const [da, db] = dxs as unknown as readonly [Forced, Forced]
-      const f = (u: AnyExpr, v: AnyExpr): AnyExpr => reapply(primitive as unknown as Primitive<string, P>, [u, v], params)
-      return [y, plus(da._tag === 'Expr' ? f(da, b) : ZeroTangent, db._tag === 'Expr' ? f(a, db) : ZeroTangent)]
-    },
-    rrule: (xs, params, { y }) => {
-      const [a, b] = xs as unknown as readonly [AnyExpr, AnyExpr]
-      const bilinearPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
-        [
-          active[0] ? r.transposeA(yBar, a, b, params) : ZeroTangent,
-          active[1] ? r.transposeB(yBar, a, b, params) : ZeroTangent,
-        ] as unknown as ArgTangents<A>
-      return [y, bilinearPullback]
-    },
-    batch: r.batch,
-  })
+  const p = primitive as unknown as AnyPrimitive
+  facetsOf(p, r, bilinear, 'bilinearRule', ['transposeA', 'transposeB'])
+  const transpose: TransposeOf = (yBar, [a, b], params, active) => [
+    active[0] ? r.transposeA(yBar, a!, b!, params) : ZeroTangent,
+    active[1] ? r.transposeB(yBar, a!, b!, params) : ZeroTangent,
+  ]
+  return formed(p, { _tag: 'bilinear', transpose }, r.batch)
 }
 
 /**
@@ -292,26 +311,8 @@ export const nonDifferentiable = <N extends string, P, const A extends readonly 
 ): Rule => {
   const primitive = primitiveOf(op, 'nonDifferentiable')
   if (batch !== undefined) functionOf(batch, 'the second argument', `nonDifferentiable(${primitive.name})`)
-  const none = (y: AnyExpr): Tangent => (isFloat(y.dtype) ? ZeroTangent : NoTangent)
-  return {
-    ...single(primitive, {
-      frule: (_xs, _dxs, _params, { y }) => [y, none(y)],
-      rrule: (xs, _params, { y }) => [
-        y,
-        () =>
-          (xs as readonly AnyExpr[]).map((x, i) =>
-            primitive.args[primitive.variadic ? 0 : i] === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent,
-          ) as unknown as ArgTangents<A>,
-      ],
-      ...(batch && { batch }),
-    }),
-    ...(batch === undefined && primitive.class === 'elementwise' ? { batch: elementwiseBatch(primitive as unknown as AnyPrimitive) } : {}),
-  }
+  return formed(primitive as unknown as AnyPrimitive, { _tag: 'constant' }, batch)
 }
-
-/** Moves unbatched arguments under the batch axis: every argument then has it in front. */
-export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
-  xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...(x.shape as readonly number[])])))
 
 /** Where a rule does not apply: arguments (their shapes and dtypes) and parameters of one application. */
 export interface OptOut<P, A extends readonly ArgKind[]> {
@@ -356,7 +357,7 @@ export const optOut = <N extends string, P, const A extends readonly ArgKind[]>(
   const composed = via && composedRules((xs, params) => via(at(xs, params)))
   const { frule, rrule } = given
   return {
-    ...given,
+    ...formless(given),
     ...(frule && {
       frule: ((xs, dxs, params, context) => {
         if (!when(at(xs, params))) return frule(xs, dxs, params, context)

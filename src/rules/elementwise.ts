@@ -9,8 +9,9 @@ import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch, nonDifferentiable, reapply, rule, scalarRule } from './define.js'
-import { strongBoth } from './product.js'
+import { elementwiseBatch } from './batching.js'
+import { nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { plus, strongBoth } from './product.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
@@ -24,12 +25,11 @@ const choose = (c: AnyExpr, a: Forced, b: Forced): Forced =>
 const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
 /** What a `where` does not select is a hard zero. */
 const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.hardened(t, GUARDED) : t)
-const sumOf = (a: Forced, b: Forced): Forced => (isExpr(a) ? (isExpr(b) ? add(a, b) : a) : b)
 
 /** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
 const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule => ({
   ...rule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
-    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(sumOf(da, db)), db))],
+    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(plus(da, db)), db))],
     rrule: ([a, b], _params, { y }) => {
       const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) =>
         thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
@@ -108,7 +108,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     ...rule(op.strongMul.primitive, {
       frule: ([a, b], [da, db], _params, { y, config }) => [
         y,
-        sumOf(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
+        plus(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
       ],
       rrule: ([a, b], _params, { y, config }) => {
         const strongMulPullback = (yBar: AnyExpr) =>

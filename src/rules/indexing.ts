@@ -9,9 +9,9 @@ import type { Rule } from '../core/registry.js'
 import { range, sizeOf } from '../core/shape.js'
 import { inplaceableThunk, NoTangent, thunk } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, linearRule, nonDifferentiable, reapply, zerosLike } from './define.js'
+import { batchAll, dims } from './batching.js'
+import { linearRule, nonDifferentiable, reapply, zerosLike } from './define.js'
 
-const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const gather = (x: AnyExpr, indices: AnyExpr, p: op.GatherParams): AnyExpr => reapply(op.gatherPrimitive, [x, indices], p)
 const scatterAdd = (acc: AnyExpr, indices: AnyExpr, u: AnyExpr, p: op.GatherParams): AnyExpr =>
   reapply(op.scatterAddPrimitive, [acc, indices, u], p)

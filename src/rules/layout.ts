@@ -8,9 +8,9 @@ import type { Rule } from '../core/registry.js'
 import { range } from '../core/shape.js'
 import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, linearRule, multiRule, reapply } from './define.js'
+import { alignBatch, batchAll, dims } from './batching.js'
+import { linearRule, multiRule, reapply } from './define.js'
 
-const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const inverse = (perm: readonly number[]): number[] => range(perm.length).map((i) => perm.indexOf(i))
 const shifted = (axis: number): number => axis + 1
 
@@ -44,9 +44,8 @@ export const layoutRules: { readonly [K in keyof typeof op.layout]: Rule } = {
   broadcastTo: linearRule(op.broadcastToPrimitive, {
     transpose: (yBar, [x]) => [thunk(() => asExpr(sumToNode(asNode(yBar), dims(x))))],
     batch: ([x], _b, { shape }, size) => {
-      const s = dims(x)
-      const wide = op.reshape(x, [size, ...new Array<number>(shape.length - s.length + 1).fill(1), ...s.slice(1)])
-      return op.broadcastTo(wide, [size, ...shape])
+      const [wide] = alignBatch([x], [true], shape.length)
+      return op.broadcastTo(wide!, [size, ...shape])
     },
   }),
   reshape: linearRule(op.reshapePrimitive, {

@@ -23,9 +23,9 @@ import type { Primitive } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
+import { batchAll, dims } from './batching.js'
+import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
 
-const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const sizeOf = (x: AnyExpr): readonly number[] => dims(x).slice(2)
 const bare = ({ stride, padding, dilation, groups }: ConvParams): ConvParams => ({ stride, padding, dilation, groups })
 const sized = (p: ConvParams, x: AnyExpr): ConvParams => ({ ...bare(p), size: sizeOf(x) })

@@ -11,9 +11,8 @@ import type { Rule } from '../core/registry.js'
 import { otherAxes, range, sizeOf } from '../core/shape.js'
 import { thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { dims } from './batching.js'
 import { linearRule, nonDifferentiable, reapply, rule } from './define.js'
-
-const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 
 /** A reduction's result (or its cotangent) repeated along the folded axes: x's shape. */
 export const expandReduced = (y: AnyExpr, x: AnyExpr, axes: readonly number[]): AnyExpr =>

@@ -1,13 +1,14 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 import { asExpr, asNode, constant } from '../core/expr.js'
-import { add } from '../core/ops/elementwise.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
 import type { Rule } from '../core/registry.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, linearRule, multiRule, reapply, rule, zerosLike } from './define.js'
+import { batchAll } from './batching.js'
+import { linearRule, multiRule, reapply, rule, zerosLike } from './define.js'
+import { plus } from './product.js'
 
 /** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
 const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
@@ -32,9 +33,6 @@ const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: 
   recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
 
 const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
-const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefined =>
-  a === undefined ? b : b === undefined ? a : add(a, b)
-const tangentOf = (d: Forced): AnyExpr | undefined => (d._tag === 'Expr' ? d : undefined)
 
 /** One rule per primitive of core/ops/scans.ts. */
 export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
@@ -66,8 +64,8 @@ export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
   }),
   linearRecurrence: rule(op.linearRecurrencePrimitive, {
     frule: ([a], [da, db], { axis, reverse }, { y, config }) => {
-      const source = plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : undefined, tangentOf(db))
-      return [y, source === undefined ? ZeroTangent : recurrence(a, source, axis, reverse)]
+      const source = plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)
+      return [y, source._tag === 'Expr' ? recurrence(a, source, axis, reverse) : ZeroTangent]
     },
     rrule: ([a], { axis, reverse }, { y, config }) => {
       const recurrencePullback = (yBar: AnyExpr) => {

@@ -52,7 +52,7 @@ export interface CompileFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
 }
-/** compileAsync(f, backend): as `compile`, but WebAssembly is compiled off the calling thread's stack. */
+/** compileAsync(f, backend): as `compile`, giving promises: a new signature is traced and planned in the call, on its thread; running has its turn later. */
 export interface CompileAsyncFn {
   <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>
   <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>

@@ -1,0 +1,43 @@
+/** vmap. */
+import { metaOf } from '../../core/callable.js'
+import { raise } from '../../core/explain.js'
+import { asExpr, input } from '../../core/expr.js'
+import { liftList } from '../../core/program.js'
+import { substitute } from '../../core/rewrite.js'
+import { unflatten } from '../../core/tree.js'
+import { batchedDeclaration, mappedLeaves, type VmapOptions, vmapOptions } from '../arguments.js'
+import { batch, unbatched } from '../vmap.js'
+import { type Callable, type Context, operator, resultOf } from './shared.js'
+
+export const vmap =
+  (c: Context) =>
+  (f: unknown, given?: VmapOptions): Callable => {
+    const m = metaOf(f, 'vmap')
+    const options = vmapOptions(given)
+    return operator(c, {
+      name: `vmap(${m.name})`,
+      arity: m.arity,
+      ...(m.most && { most: m.most }),
+      ...(m.declared && { declared: batchedDeclaration(m.declared, options.inAxes) }),
+      body: (args) => {
+        const { nodes, def } = liftList(args, 'arguments')
+        const mapped = mappedLeaves(def, options.inAxes)
+        const over = nodes.filter((_, i) => mapped[i])
+        const sizes = new Set(over.map((n) => n.shape[0]))
+        const size = [...sizes][0]
+        if (over.length === 0 || sizes.size !== 1 || size === undefined)
+          return raise({
+            _tag: 'ShapeMismatch',
+            op: 'vmap',
+            shapes: over.map((n) => n.shape),
+            reason: 'the leading axes of the arguments differ or are missing.',
+            fix: 'every leaf needs the batch axis in front; capture what is shared, or give its argument inAxes null.',
+          })
+        const inputs = nodes.map((n, i) => input(mapped[i] ? unbatched(n.aval) : n.aval))
+        const those = (which: boolean) => new Map(inputs.flatMap((x, i) => (mapped[i] === which ? [[x, nodes[i]!] as const] : [])))
+        const out = resultOf(m, unflatten(def, inputs.map(asExpr)) as unknown[])
+        const ys = substitute(batch(c.registry, out.nodes, those(true), size), those(false))
+        return unflatten(out.def, ys.map(asExpr))
+      },
+    })
+  }

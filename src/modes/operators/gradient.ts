@@ -1,0 +1,84 @@
+/** grad and valueAndGrad. */
+import { isFloat } from '../../core/aval.js'
+import { type Meta, metaOf } from '../../core/callable.js'
+import { asExpr, asNode, type Node } from '../../core/expr.js'
+import { lift } from '../../core/lift.js'
+import { mul } from '../../core/ops/elementwise.js'
+import { broadcastNode, reshapeNode } from '../../core/ops/layout.js'
+import { liftList, liftTree } from '../../core/program.js'
+import type { Registry } from '../../core/registry.js'
+import { raiseAt } from '../../core/sites.js'
+import { type Forced, NoTangent } from '../../core/tangent.js'
+import { unflatten } from '../../core/tree.js'
+import type { AnyExpr } from '../../core/types/expr.js'
+import { activeLeaves, type GradOptions, gradOptions, needsArguments, select } from '../arguments.js'
+import { direction, instantiate, ones } from '../common.js'
+import { denseCotangents, type Reversed } from '../reverse.js'
+import { pullback, pushforward } from '../transform.js'
+import { type Callable, type Context, derived, mixed, operator, overBasis, treeOf } from './shared.js'
+
+/** What the function gives: its loss, a scalar of a float dtype, and with `aux` what else it returned. */
+const lossOf = (f: Meta, args: readonly unknown[], options: GradOptions, op: string): { readonly loss: Node; readonly aux?: unknown } => {
+  needsArguments(args.length, `${op}(${f.name})`)
+  const out = f.body(args)
+  const [lossTree, aux] = options.aux === true ? (out as readonly [unknown, unknown]) : [out, undefined]
+  const { nodes, def } = liftTree(lossTree, `the result of ${f.name}`)
+  const loss = nodes[0]
+  if (def._tag !== 'Leaf' || loss === undefined || loss.shape.length !== 0 || !isFloat(loss.dtype))
+    return raiseAt(loss, { _tag: 'NotScalar', op, shape: loss?.shape ?? [], dtype: loss?.dtype ?? 'f64' })
+  return { loss, aux }
+}
+
+/** Cotangents by forward mode: for each leaf one pushed tangent, over the rows of a basis. */
+const pushedCotangents = (registry: Registry, loss: Node, seed: AnyExpr, wrt: readonly Node[]): Reversed => ({
+  values: [loss],
+  cotangents: wrt.map((w): Forced => {
+    if (!isFloat(w.dtype)) return NoTangent
+    const dx = direction(w.aval, 'dx')
+    const { tangents } = pushforward(registry, [loss], new Map([[w, dx]]))
+    const dy = asExpr(instantiate(tangents[0]!, loss.aval))
+    return asExpr(reshapeNode(overBasis(registry, [asNode(mul(dy, seed))], dx)[0]!, w.shape))
+  }),
+})
+
+/** What `given` makes of a loss, what was returned beside it, and the gradient. */
+const gradients = (
+  { registry }: Context,
+  f: Meta,
+  options: GradOptions,
+  op: string,
+  given: (loss: AnyExpr, aux: unknown, grad: unknown) => unknown,
+): Meta =>
+  derived(f, op, (args) => {
+    const { loss, aux } = lossOf(f, args, options, op)
+    const { nodes, def } = liftList(args, 'arguments')
+    const s = select(f, def, options.wrt, op)
+    const wrt = activeLeaves(nodes, s, op, options.wrt !== undefined)
+    const seed = asExpr(options.seed === undefined ? ones(loss.aval) : broadcastNode(lift(options.seed, op, loss.dtype), []))
+    const besides = options.aux === true ? liftTree(aux, 'aux') : undefined
+    const r =
+      options.mode === 'forward'
+        ? pushedCotangents(registry, loss, seed, wrt)
+        : pullback(registry, options.mode === 'reverse' ? [loss] : mixed([loss], wrt), [seed], wrt)
+    return given(asExpr(r.values[0]!), besides && unflatten(besides.def, besides.nodes.map(asExpr)), treeOf(s.def, denseCotangents(r, wrt)))
+  })
+
+/** The gradient of a function as a function. */
+export const gradientOf = (c: Context, f: Meta, options: GradOptions): Meta =>
+  gradients(c, f, options, 'grad', (_, aux, grad) => (options.aux === true ? [grad, aux] : grad))
+
+export const grad =
+  (c: Context) =>
+  (f: unknown, given?: GradOptions): Callable =>
+    operator(c, gradientOf(c, metaOf(f, 'grad'), gradOptions(given, 'grad')))
+
+export const valueAndGrad =
+  (c: Context) =>
+  (f: unknown, given?: GradOptions): Callable => {
+    const m = metaOf(f, 'valueAndGrad')
+    const options = gradOptions(given, 'valueAndGrad')
+    return operator(
+      c,
+      gradients(c, m, options, 'valueAndGrad', (value, aux, grad) => (options.aux === true ? { value, aux, grad } : { value, grad })),
+    )
+  }

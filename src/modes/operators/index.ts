@@ -1,0 +1,20 @@
+/** The operators that users call: functions to functions, over the rules of a registry. */
+import { vmap } from './batching.js'
+import { grad, valueAndGrad } from './gradient.js'
+import { hessian, jacfwd, jacrev } from './jacobian.js'
+import { hvp, vjp } from './pullback.js'
+import type { Context } from './shared.js'
+import { jvp, linearize } from './tangent.js'
+
+export const makeOperators = (c: Context) => ({
+  grad: grad(c),
+  valueAndGrad: valueAndGrad(c),
+  jvp: jvp(c),
+  vjp: vjp(c),
+  hvp: hvp(c),
+  linearize: linearize(c),
+  vmap: vmap(c),
+  jacfwd: jacfwd(c),
+  jacrev: jacrev(c),
+  hessian: hessian(c),
+})

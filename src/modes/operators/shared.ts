@@ -1,0 +1,68 @@
+/** What all operators use: the context that they are bound to, functions derived from functions, and the basis of a space. */
+import { callable, type Meta, type Runtime } from '../../core/callable.js'
+import { asExpr, type Node } from '../../core/expr.js'
+import { concatNode, reshapeNode } from '../../core/ops/layout.js'
+import { liftTree } from '../../core/program.js'
+import type { Registry } from '../../core/registry.js'
+import { blaming } from '../../core/sites.js'
+import { NoTangent } from '../../core/tangent.js'
+import { zeroTensor } from '../../core/tensor.js'
+import { type TreeDef, unflatten } from '../../core/tree.js'
+import type { DType } from '../../core/types/dtype.js'
+import { regionized } from '../mixed.js'
+import { batch } from '../vmap.js'
+
+/** What an operator works with: the rules, and what runs the functions that it makes. */
+export interface Context {
+  readonly registry: Registry
+  readonly runtime: Runtime
+}
+export type Callable = (...args: readonly unknown[]) => unknown
+
+/** A function of f's arguments, whose body differentiates by them. */
+export const derived = (f: Meta, op: string, body: Meta['body']): Meta => ({
+  name: `${op}(${f.name})`,
+  arity: f.arity,
+  differentiates: true,
+  body,
+  ...(f.declared && { declared: f.declared }),
+  ...(f.read && { read: f.read }),
+  ...(f.most && { most: f.most }),
+})
+export const operator = ({ runtime }: Context, meta: Meta): Callable => callable(runtime, meta)
+
+/** What f gives for these arguments, which are inputs of the caller's own, as nodes. */
+export const resultOf = (f: Meta, args: readonly unknown[]): { readonly nodes: Node[]; readonly def: TreeDef } =>
+  liftTree(f.body(args), `the result of ${f.name}`)
+
+/** A tree of nodes as expressions: NoTangent at leaves without a tangent space. */
+export const treeOf = (def: TreeDef, leaves: readonly (Node | NoTangent)[]): unknown =>
+  unflatten(
+    def,
+    leaves.map((l) => (l._tag === 'NoTangent' ? NoTangent : asExpr(l))),
+  )
+
+/** `outputs` in which regions that forward mode differentiates more cheaply are maps: none of that is the user's. */
+export const mixed = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => blaming(outputs, () => regionized(outputs, wrt))
+
+/** Rows of the identity matrix of size n: the basis that jacobians push or pull. */
+const eyeNode = (n: number, dtype: DType, from: number, to: number): Node => {
+  const t = zeroTensor([to - from, n], dtype)
+  for (let i = from; i < to; i++) t.data[(i - from) * n + i] = 1
+  return t.node
+}
+
+/** `outs` at every row of the identity of x's size, `chunk` rows at once: [size, ...out]. */
+export const overBasis = (registry: Registry, outs: readonly Node[], x: Node, chunk: number = x.aval.size): Node[] => {
+  const n = x.aval.size
+  const rows = (from: number, to: number): Node[] =>
+    batch(registry, outs, new Map([[x, reshapeNode(eyeNode(n, x.dtype, from, to), [to - from, ...x.shape])]]), to - from)
+  if (chunk >= n) return rows(0, n)
+  const parts = Array.from({ length: Math.ceil(n / chunk) }, (_, i) => rows(i * chunk, Math.min(n, (i + 1) * chunk)))
+  return outs.map((_, k) =>
+    concatNode(
+      parts.map((p) => p[k]!),
+      0,
+    ),
+  )
+}

@@ -1,0 +1,33 @@
+/** What batch rules are made of: the batch axis is in front, and arguments without it join those that have it. */
+import { applyAny, asExpr, asNode } from '../core/expr.js'
+import { broadcastTo, reshape } from '../core/ops/layout.js'
+import type { AnyPrimitive } from '../core/primitive.js'
+import type { BatchRule } from '../core/registry.js'
+import type { AnyExpr } from '../core/types/expr.js'
+
+/** The shape of an expression as numbers: rules run at known shapes. */
+export const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
+
+/**
+ * Ranks made equal under a batch axis, which stays in front: axes of length 1 after it, up to `rank`, that of the longest unless given.
+ * Unbatched arguments stay as they are and broadcast.
+ */
+export const alignBatch = (
+  xs: readonly AnyExpr[],
+  batched: readonly boolean[],
+  rank: number = Math.max(...xs.map((x, i) => dims(x).length - (batched[i] ? 1 : 0))),
+): AnyExpr[] =>
+  xs.map((x, i) => {
+    const [size, ...rest] = dims(x)
+    return batched[i] && rest.length < rank ? reshape(x, [size!, ...new Array<number>(rank - rest.length).fill(1), ...rest]) : x
+  })
+
+/** Moves unbatched arguments under the batch axis: every argument then has it in front. */
+export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
+  xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...dims(x)])))
+
+/** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
+export const elementwiseBatch =
+  (primitive: AnyPrimitive): BatchRule =>
+  (xs, batched, params) =>
+    applyAny(primitive, alignBatch(xs, batched).map(asNode), params).map(asExpr)
