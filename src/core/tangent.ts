@@ -70,23 +70,27 @@ export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk
 export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
 
 let watcher: ((force: () => unknown) => void) | undefined
-/** From now on this hears of every thunk that is forced, by its `force` (undefined: nobody does); gives back who heard before. */
+/** From now on this hears of every thunk that is made and forced, by its `force` (undefined: nobody does); gives back who heard before. */
 export const watchForced = (f: typeof watcher): typeof watcher => {
   const before = watcher
   watcher = f
   return before
 }
+const watched = <A>(force: () => A): (() => A) => {
+  if (watcher === undefined) return force
+  const heard = (): A => {
+    watcher?.(heard)
+    return force()
+  }
+  return heard
+}
 
 const once = <A>(f: () => A): (() => A) => {
   let state: { readonly value: A } | undefined
-  const force = (): A => {
-    if (state === undefined) {
-      state = { value: f() }
-      watcher?.(force)
-    }
+  return watched(() => {
+    if (state === undefined) state = { value: f() }
     return state.value
-  }
-  return force
+  })
 }
 
 /**
