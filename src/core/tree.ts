@@ -136,14 +136,10 @@ export const sameDef = (a: TreeDef, b: TreeDef): boolean => {
   return a.items.every((x, i) => sameDef(x, b.items[i]!))
 }
 
-/** The parts of x along one level of a structure, in its order; undefined where x has other parts. */
+/** The parts of x along one level of a structure, in its order; undefined where x has other parts. A list may stand for the record of its positions. */
 export const partsAlong = (d: Extract<TreeDef, { readonly items: unknown }>, x: unknown): readonly unknown[] | undefined => {
   if (d._tag === 'Tuple') return Array.isArray(x) && x.length === d.items.length ? x : undefined
-  return typeof x === 'object' &&
-    x !== null &&
-    !Array.isArray(x) &&
-    Object.keys(x).length === d.keys.length &&
-    d.keys.every((k) => Object.hasOwn(x, k))
+  return typeof x === 'object' && x !== null && Object.keys(x).length === d.keys.length && d.keys.every((k) => Object.hasOwn(x, k))
     ? d.keys.map((k) => (x as Record<string, unknown>)[k])
     : undefined
 }

@@ -67,94 +67,113 @@ const forwardIsCheaper = (region: Region, linear: Linear, active: Uint8Array, re
   return forward + 2 * args.length * results <= (args.length <= 2 ? 2 * reverse : reverse)
 }
 
-/** `outputs` in which every region that forward mode differentiates more cheaply is one map. */
-export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => {
-  const { flat, linear } = flattened(outputs)
-  const { nodes, index } = linear
+/** A region that becomes one map, and its nodes that something outside reads. */
+interface Chosen {
+  readonly region: Region
+  readonly results: readonly number[]
+}
+
+/** Regions of active floats, with few results, that forward mode differentiates more cheaply. */
+const chosenRegions = (linear: Linear, outputs: readonly Node[], wrt: readonly Node[]): readonly Chosen[] => {
+  const { nodes } = linear
   const regions = findRegions(linear)
-  if (!regions.some((r) => r.nodes.length > 1)) return flat
+  if (!regions.some((r) => r.nodes.length > 1)) return []
   const active = dependents(linear, wrt)
-  const users = usersOutside(linear, regions, flat)
+  const users = usersOutside(linear, regions, outputs)
   const place = new Int32Array(nodes.length)
-  const chosen = new Map<number, { readonly region: Region; readonly results: readonly number[] }>()
-  regions.forEach((region, r) => {
-    if (region.nodes.length < 2) return
+  return regions.flatMap((region, r) => {
     const results = users[r]!
-    if (
-      results.length === 0 ||
-      results.length > regionLimits.results ||
-      region.nodes.some((k) => active[k] === 0 || !isFloat(nodes[k]!.dtype))
-    )
-      return
-    if (!region.args.every((k) => nodes[k]!.kind === CONST || isFloat(nodes[k]!.dtype))) return
-    if (!forwardIsCheaper(region, linear, active, results.length, place)) return
-    chosen.set(region.nodes[region.nodes.length - 1]!, { region, results })
+    const fits = region.nodes.length > 1 && results.length > 0 && results.length <= regionLimits.results
+    const floats =
+      fits &&
+      region.nodes.every((k) => active[k] === 1 && isFloat(nodes[k]!.dtype)) &&
+      region.args.every((k) => nodes[k]!.kind === CONST || isFloat(nodes[k]!.dtype))
+    return floats && forwardIsCheaper(region, linear, active, results.length, place) ? [{ region, results }] : []
   })
-  if (chosen.size === 0) return flat
-  const interned = new Interned()
-  const made: (Node | undefined)[] = new Array<Node | undefined>(nodes.length)
-  const regionAt = new Int32Array(nodes.length).fill(-1)
-  const list = [...chosen.values()]
-  list.forEach(({ region }, r) => {
-    for (const k of region.nodes) regionAt[k] = r
-  })
-  const done = new Uint8Array(list.length)
-  const needs = (i: number): readonly number[] =>
-    regionAt[i]! >= 0 ? list[regionAt[i]!]!.region.args : nodes[i]!.args.map((a) => index.get(a))
-  const finished = (i: number): boolean => (regionAt[i]! >= 0 ? done[regionAt[i]!] === 1 : made[i] !== undefined)
-  const several = new Map<number, readonly Node[]>()
-  const again = (n: Node, i: number): Node => {
-    if (n.kind === OUTPUT) return several.get(index.get(n.args[0]!))![n.data as number]!
+}
+
+/** The nodes of a linear order, made again with the chosen regions as one map each. */
+class Rebuilt {
+  private readonly made: (Node | undefined)[]
+  private readonly several = new Map<number, readonly Node[]>()
+  private readonly regionAt: Int32Array
+  private readonly done: Uint8Array
+  private readonly interned = new Interned()
+
+  constructor(
+    private readonly linear: Linear,
+    private readonly chosen: readonly Chosen[],
+  ) {
+    const size = linear.nodes.length
+    this.made = new Array<Node | undefined>(size)
+    this.regionAt = new Int32Array(size).fill(-1)
+    this.done = new Uint8Array(chosen.length)
+    chosen.forEach(({ region }, r) => {
+      for (const k of region.nodes) this.regionAt[k] = r
+    })
+  }
+  of(n: Node): Node {
+    return this.made[this.linear.index.get(n)]!
+  }
+  private needs(i: number): readonly number[] {
+    const r = this.regionAt[i]!
+    return r >= 0 ? this.chosen[r]!.region.args : this.linear.nodes[i]!.args.map((a) => this.linear.index.get(a))
+  }
+  private finished(i: number): boolean {
+    const r = this.regionAt[i]!
+    return r >= 0 ? this.done[r] === 1 : this.made[i] !== undefined
+  }
+  private again(n: Node, i: number): Node {
+    if (n.kind === OUTPUT) return this.several.get(this.linear.index.get(n.args[0]!))![n.data as number]!
     if (n.kind !== APPLY) return n
     const ys = reapplied(
       n,
-      n.args.map((a) => made[index.get(a)]!),
+      n.args.map((a) => this.of(a)),
     )
-    several.set(i, ys)
+    this.several.set(i, ys)
     return ys[0] ?? n
   }
-  const build = (i: number): void => {
-    const r = regionAt[i]!
+  private build(i: number): void {
+    const r = this.regionAt[i]!
     if (r < 0) {
-      const n = nodes[i]!
-      made[i] = again(n, i)
+      this.made[i] = this.again(this.linear.nodes[i]!, i)
       return
     }
-    const { region, results } = list[r]!
-    const program = regionProgram(region, results, linear, interned)
+    const { region, results } = this.chosen[r]!
     const ys = mapped(
-      program,
-      region.args.map((k) => made[k]!),
+      regionProgram(region, results, this.linear, this.interned),
+      region.args.map((k) => this.made[k]!),
     )
     results.forEach((k, j) => {
-      made[k] = ys[j]!
+      this.made[k] = ys[j]!
     })
-    done[r] = 1
+    this.done[r] = 1
   }
-  // In build order; a region is made when the first of its results is needed, its arguments before it.
-  const stack: number[] = []
-  for (let i = 0; i < nodes.length; i++) {
-    if (finished(i)) continue
-    stack.push(i)
-    while (stack.length > 0) {
-      const top = stack[stack.length - 1]!
-      if (finished(top)) {
-        stack.pop()
-        continue
-      }
-      let ready = true
-      for (const k of needs(top))
-        if (!finished(k)) {
-          stack.push(k)
-          ready = false
-        }
-      if (ready) {
-        build(top)
+  /** In build order; a region is made when the first of its results is needed, its arguments before it. */
+  all(): void {
+    const stack: number[] = []
+    for (let i = 0; i < this.made.length; i++) {
+      if (!this.finished(i)) stack.push(i)
+      while (stack.length > 0) {
+        const top = stack[stack.length - 1]!
+        const open = this.finished(top) ? [] : this.needs(top).filter((k) => !this.finished(k))
+        for (const k of open) stack.push(k)
+        if (open.length > 0) continue
+        if (!this.finished(top)) this.build(top)
         stack.pop()
       }
     }
   }
-  return flat.map((o) => made[index.get(o)]!)
+}
+
+/** `outputs` in which every region that forward mode differentiates more cheaply is one map. */
+export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => {
+  const { flat, linear } = flattened(outputs)
+  const chosen = chosenRegions(linear, flat, wrt)
+  if (chosen.length === 0) return flat
+  const rebuilt = new Rebuilt(linear, chosen)
+  rebuilt.all()
+  return flat.map((o) => rebuilt.of(o))
 }
 
 /** For each region, its nodes that something outside reads (or that are outputs). */
