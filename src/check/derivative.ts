@@ -1,9 +1,10 @@
 /** First derivatives of a program at a point: against finite differences, and modes, seeds and subsets against each other. */
+
 import { sameAval, showAval } from '../core/aval.js'
 import { asExpr, asNode, constant, input, linearize, Node, substitute } from '../core/expr.js'
 import type { NDArray } from '../core/ndarray.js'
 import { add } from '../core/ops/elementwise.js'
-import { broadcastNode } from '../core/ops/layout.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import { type Forced, inplaceableThunk, type Tangent, ZeroTangent } from '../core/tangent.js'
 import { instantiate } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'

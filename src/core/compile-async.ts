@@ -1,4 +1,5 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
+
 import {
   type AsyncBackend,
   type AsyncExecutable,
@@ -11,7 +12,7 @@ import {
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { apply, input } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
-import { elementwise } from './ops/elementwise.js'
+import { elementwise } from './ops/families.js'
 import { NO_PARAMS } from './primitive.js'
 import { capturedTensor, type Program } from './program.js'
 import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'

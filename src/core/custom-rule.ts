@@ -1,4 +1,5 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
+
 import { type Aval, isFloat, sameAval, showAval } from './aval.js'
 import { callable, metaOf, type Runtime } from './callable.js'
 import { raise } from './explain.js'
@@ -7,7 +8,7 @@ import { type Names, optionsOf } from './given.js'
 import { lift } from './lift.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive, flatProgram } from './ops/custom.js'
 import { stopGradient } from './ops/elementwise.js'
-import { broadcastNode } from './ops/layout.js'
+import { broadcastNode } from './ops/layout-move.js'
 import { freshInputs, liftList, liftTree } from './program.js'
 import { sameShape } from './shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from './tangent.js'

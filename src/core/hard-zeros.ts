@@ -2,15 +2,11 @@
  * Hard zeros: those of a (co)tangent that stay zero whatever they are multiplied with, because something was not selected or does
  * not move. Whether an expression may hold them is read off the expression, once per node (docs/decisions/strong-zero.md).
  */
+
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from './expr.js'
-import { contract } from './ops/contract.js'
-import { elementwise, mul, neg, strongMul } from './ops/elementwise.js'
-import { indexing } from './ops/indexing.js'
-import { layout } from './ops/layout.js'
+import { mul, neg, strongMul } from './ops/elementwise.js'
+import { contract, elementwise, indexing, layout, nn, reduce, scans } from './ops/families.js'
 import { type MapParams, mapPrimitive } from './ops/map.js'
-import { nn } from './ops/nn.js'
-import { reduce } from './ops/reduce.js'
-import { scans } from './ops/scans.js'
 import type { AnyPrimitive } from './primitive.js'
 import type { Program } from './program.js'
 import type { Hardness } from './registry.js'

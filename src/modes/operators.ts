@@ -1,10 +1,13 @@
 /** The operators users call: grad, valueAndGrad, jvp, vjp, linearize, jacfwd, jacrev, hessian, hvp, vmap. They take and give functions. */
+
 import { isFloat } from '../core/aval.js'
 import { callable, type Meta, metaOf, onFresh, type Runtime, readArgs, toNode } from '../core/callable.js'
 import { raise } from '../core/explain.js'
 import { asExpr, asNode, input, type Node, substitute } from '../core/expr.js'
 import { lift } from '../core/lift.js'
-import { broadcastNode, concatNode, reshapeNode, transposeNode } from '../core/ops/layout.js'
+import { concatNode } from '../core/ops/layout-join.js'
+import { broadcastNode, reshapeNode, transposeNode } from '../core/ops/layout-move.js'
+import { sum } from '../core/ops/reductions.js'
 import { liftList, liftTree } from '../core/program.js'
 import type { Registry } from '../core/registry.js'
 import { blaming, raiseAt } from '../core/sites.js'
@@ -87,7 +90,6 @@ const cotangents = (
 }
 
 import { add, mul } from '../core/ops/elementwise.js'
-import { sum } from '../core/ops/reduce.js'
 
 const dotAll = (a: Node, b: Node): Node => asNode(a.shape.length === 0 ? mul(asExpr(a), asExpr(b)) : sum(mul(asExpr(a), asExpr(b))))
 const addNodes = (a: Node, b: Node): Node => asNode(add(asExpr(a), asExpr(b)))

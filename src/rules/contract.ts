@@ -1,8 +1,11 @@
 /** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
+
 import { asExpr, asNode } from '../core/expr.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
-import { reshape, swapLast } from '../core/ops/layout.js'
+import type { contract } from '../core/ops/families.js'
+import { reshape } from '../core/ops/layout.js'
+import { swapLast } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { NO_PARAMS } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
@@ -42,7 +45,7 @@ const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: n
 }
 
 /** One rule per primitive of core/ops/contract.ts. */
-export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
+export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,

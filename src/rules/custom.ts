@@ -1,4 +1,5 @@
 /** Calculus of functions with rules of their own: the rules themselves, transposed where only the frule is given, batched for vmap. */
+
 import { type Aval, aval, isFloat } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/expr.js'
@@ -10,7 +11,7 @@ import {
   customPrimitive,
   flatProgram,
 } from '../core/ops/custom.js'
-import { sum } from '../core/ops/reduce.js'
+import { sum } from '../core/ops/reductions.js'
 import { dependents } from '../core/program.js'
 import type { Batching, Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'

@@ -1,9 +1,11 @@
 /** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
+
 import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'
 import { add } from '../core/ops/elementwise.js'
-import { broadcastNode, reshape } from '../core/ops/layout.js'
+import { reshape } from '../core/ops/layout.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import { expandMap, type mapFamily, mapPrimitive, scalarProgram } from '../core/ops/map.js'
 import type { Program } from '../core/program.js'
 import type { Hardness, Rule, RuleConfig } from '../core/registry.js'

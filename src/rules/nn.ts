@@ -1,4 +1,5 @@
 /** Calculus of convolution and pooling: each primitive's derivatives are the others. */
+
 import { applyMulti, asExpr, asNode } from '../core/expr.js'
 import {
   type ConvParams,
@@ -9,8 +10,8 @@ import {
   convPrimitive,
 } from '../core/ops/conv.js'
 import { add } from '../core/ops/elementwise.js'
+import type { nn } from '../core/ops/families.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
-import type { nn } from '../core/ops/nn.js'
 import {
   avgPoolInputPrimitive,
   avgPoolPrimitive,

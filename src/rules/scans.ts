@@ -1,7 +1,9 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
+
 import { asExpr, asNode, constant } from '../core/expr.js'
 import { add } from '../core/ops/elementwise.js'
-import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing.js'
+import type { scans } from '../core/ops/families.js'
+import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
 import type { Rule } from '../core/registry.js'
@@ -37,7 +39,7 @@ const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
 const tangentOf = (d: Forced): AnyExpr | undefined => (d._tag === 'Expr' ? d : undefined)
 
 /** One rule per primitive of core/ops/scans.ts. */
-export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
+export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   cumsum: linearRule(op.cumsumPrimitive, {
     transpose: (yBar, _xs, p) => [thunk(() => reapply(op.cumsumPrimitive, [yBar], { ...p, reverse: !p.reverse }))],
     batch: ([x], _b, p) => reapply(op.cumsumPrimitive, [x], { ...p, axis: p.axis + 1 }),

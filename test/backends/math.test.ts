@@ -1,9 +1,8 @@
 /** Errors of the vector functions against JavaScript's in f64, in units in the last place, on dense samples and special values. */
+import { compare, elementwise } from '../../src/core/ops/families.js'
 import { describe, expect, it } from 'vitest'
 import { compareKernels } from '../../src/backends/cpu/compare.js'
 import { elementwiseKernels } from '../../src/backends/cpu/elementwise.js'
-import { compare } from '../../src/core/ops/compare.js'
-import { elementwise } from '../../src/core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { mapOver, ulps } from './loop-harness.js'

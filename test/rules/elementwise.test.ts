@@ -1,9 +1,9 @@
 // Every elementwise primitive at every sample: value, both modes against each other and against finite differences, second order, dtypes, batches.
+
 import { describe, expect, it } from 'vitest'
 import { isFloat } from '../../src/core/aval.js'
 import { asExpr, asNode, input } from '../../src/core/expr.js'
-import { compare } from '../../src/core/ops/compare.js'
-import { elementwise } from '../../src/core/ops/elementwise.js'
+import { compare, elementwise } from '../../src/core/ops/families.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import { sizeOf } from '../../src/core/shape.js'
 import { type Forced, unthunk } from '../../src/core/tangent.js'

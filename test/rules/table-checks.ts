@@ -1,4 +1,5 @@
 // Checks that are generated from the samples of a table of primitives: derivatives, adjoints, second order, batching, dtypes.
+
 import { describe, expect, it } from 'vitest'
 import { evaluateNodes } from '../../src/backends/reference/index.js'
 import { aval, isFloat } from '../../src/core/aval.js'
@@ -7,7 +8,7 @@ import { applyAny, asExpr, asNode, constant, input, type Node } from '../../src/
 import { allocate, type NDArray, toNested } from '../../src/core/ndarray.js'
 import { add, mul } from '../../src/core/ops/elementwise.js'
 import { zeros } from '../../src/core/ops/layout-more.js'
-import { sum } from '../../src/core/ops/reduce.js'
+import { sum } from '../../src/core/ops/reductions.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import type { Rule } from '../../src/core/registry.js'
 import { sizeOf } from '../../src/core/shape.js'

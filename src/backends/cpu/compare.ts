@@ -1,5 +1,5 @@
 /** The CPU facet of the compare family: masks as wide as the loop's lanes. */
-import type { compare } from '../../core/ops/compare.js'
+import type { compare } from '../../core/ops/families.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
 import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
 import type { Vec } from './wasm/vec.js'

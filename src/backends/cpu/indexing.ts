@@ -1,6 +1,7 @@
 /** The CPU facet of indexing: bound by memory, so plain loops over the memory itself. */
+
 import { byMeaning } from '../../core/facets.js'
-import type { indexing } from '../../core/ops/indexing.js'
+import type { indexing } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'

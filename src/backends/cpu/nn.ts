@@ -1,7 +1,8 @@
 /** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
+
 import { byMeaning, whole } from '../../core/facets.js'
 import type { ConvParams } from '../../core/ops/conv.js'
-import type { nn } from '../../core/ops/nn.js'
+import type { nn } from '../../core/ops/families.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'

@@ -1,6 +1,7 @@
 /** The CPU facet of the reduce family: folds are part of the planner's loops. */
+
 import { byMeaning, planned } from '../../core/facets.js'
-import type { reduce } from '../../core/ops/reduce.js'
+import type { reduce } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 
 const POSITION = 'a fold of values with their positions; loops fold values alone'

@@ -1,6 +1,7 @@
 /** The CPU facet of scans and sorting: each element waits for the one before, so plain loops are no slower than vectors of one lane. */
+
 import { byMeaning } from '../../core/facets.js'
-import type { scans } from '../../core/ops/scans.js'
+import type { scans } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 
 const CHAIN = 'a chain of dependent operations along the axis'

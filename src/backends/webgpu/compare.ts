@@ -1,5 +1,5 @@
 /** The WebGPU facet of the compare family. NaN is told by its bits: drivers may take every comparison for one of numbers. */
-import type { compare } from '../../core/ops/compare.js'
+import type { compare } from '../../core/ops/families.js'
 import type { WgslContext, WgslScalar } from './kernel.js'
 
 /** A row from its texts in a and b: of floats, of integers, of booleans. */

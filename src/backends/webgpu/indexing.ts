@@ -1,6 +1,7 @@
 /** The WebGPU facet of indexing: shaders that read at computed places (gather.ts) and that write there (scatter.ts). */
+
 import { whole } from '../../core/facets.js'
-import type { indexing } from '../../core/ops/indexing.js'
+import type { indexing } from '../../core/ops/families.js'
 import {
   dynamicSliceAddShader,
   dynamicSliceShader,

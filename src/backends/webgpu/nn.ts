@@ -1,6 +1,7 @@
 /** The WebGPU facet of convolution and pooling: shaders of their own. */
+
 import { whole } from '../../core/facets.js'
-import type { nn } from '../../core/ops/nn.js'
+import type { nn } from '../../core/ops/families.js'
 import { conv, convInput } from './conv.js'
 import { convKernel } from './conv-kernel.js'
 import { ofHalves, type WebGpuTable, type WholeShader } from './kernel.js'

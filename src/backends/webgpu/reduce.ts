@@ -1,6 +1,7 @@
 /** The WebGPU facet of the reduce family: folds are part of the planner's loops. */
+
 import { planned, whole } from '../../core/facets.js'
-import type { reduce } from '../../core/ops/reduce.js'
+import type { reduce } from '../../core/ops/families.js'
 import { argmaxShader, argminShader } from './arg.js'
 import type { WebGpuTable } from './kernel.js'
 

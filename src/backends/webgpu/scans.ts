@@ -1,6 +1,7 @@
 /** The WebGPU facet of scans and sorting. */
+
 import { whole } from '../../core/facets.js'
-import type { scans } from '../../core/ops/scans.js'
+import type { scans } from '../../core/ops/families.js'
 import type { WebGpuTable } from './kernel.js'
 import { cumprodShader, cumsumShader, recurrenceShader } from './scan.js'
 import { sortShader } from './sort.js'

@@ -7,6 +7,7 @@ import { evaluateNodes } from '../interpret.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { makeProgram, type Program } from '../program.js'
 import { type Forced, type Tangent, ZeroTangent } from '../tangent.js'
+import type { AnyExpr } from '../types/expr.js'
 import { placed, writtenOut } from '../written-out.js'
 import { cos, mul, sin } from './elementwise.js'
 
@@ -56,26 +57,26 @@ export const flatProgram = (name: string, inputs: readonly Node[], outputs: read
 const sampleParams = (shape: readonly number[]): CustomParams => {
   const [x, y] = [input(aval(shape, 'f64'), 'x'), input(aval(shape, 'f64'), 'y')]
   const value = (a: Node, b: Node): Node => asNode(mul(sin(asExpr(a)), asExpr(b)))
-  const partials = (a: Node, b: Node) => [() => mul(cos(asExpr(a)), asExpr(b)), () => sin(asExpr(a))] as const
+  const partials = (a: Node, b: Node): readonly (() => AnyExpr)[] => [() => mul(cos(asExpr(a)), asExpr(b)), () => sin(asExpr(a))]
   return {
     name: 'sample',
     program: flatProgram('sample', [x, y], [value(x, y)]),
     arity: 2,
     stopped: [],
     frule: ([a, b], dxs) => {
-      const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i])] : []))
+      const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i] as AnyExpr) as AnyExpr] : []))
       return { ys: [value(a!, b!)], dys: [terms.reduce(addTerms)] }
     },
     rrule: ([a, b]) => ({
       ys: [value(a!, b!)],
-      pullback: ([yBar], active) => partials(a!, b!).map((p, i) => (active[i] ? mul(p(), yBar) : ZeroTangent)),
+      pullback: ([yBar], active) => partials(a!, b!).map((p, i) => (active[i] ? mul(p(), yBar as AnyExpr) : ZeroTangent)),
     }),
   }
 }
 
 import { add } from './elementwise.js'
 
-const addTerms = (a: ReturnType<typeof add>, b: ReturnType<typeof add>) => add(a, b)
+const addTerms = (a: AnyExpr, b: AnyExpr): AnyExpr => add(a, b)
 const sample = (shape: readonly number[]): Sample<CustomParams> => ({
   args: [
     { shape, dtype: 'f64' },

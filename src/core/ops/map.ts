@@ -1,4 +1,5 @@
 /** `map`: a closed program of scalar primitives at every index, with any number of results. */
+
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
 import { broadcastAvals } from '../elementwise.js'
@@ -7,12 +8,15 @@ import { APPLY, applyAny, applyMulti, asExpr, CONST, INPUT, input, linearize, No
 import { functionOf } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { typed } from '../operation.js'
 import { type Primitive, primitive, scalarOf } from '../primitive.js'
 import { dependents, liftTree, makeProgram, type Program } from '../program.js'
 import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { MapFn } from '../types/signatures/elementwise.js'
 import { writtenOut } from '../written-out.js'
+import { broadcastNode } from './layout-move.js'
 
 /** The shape of every result. */
 const mapShape = (args: readonly Aval[]): readonly number[] => (args.length === 0 ? [] : broadcastAvals(args, 'map'))
@@ -83,7 +87,6 @@ const sampleProgram = (): Program => {
 }
 
 import { add, mul, sin } from './elementwise.js'
-import { broadcastNode } from './layout.js'
 
 const asNodeOf = (x: AnyExpr): Node => x as unknown as Node
 
@@ -182,7 +185,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
  * Errors  BadInput when f uses an array or an operation that is not elementwise. A captured scalar expression becomes an argument.
  * @example map((x) => mul(x, x), [1, 2, 3])   // [1, 4, 9]
  */
-export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R => {
+export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R => {
   functionOf(f, 'f', 'map')
   const args = xs.map((x) => lift(x, 'map'))
   const inputs = args.map((a, i) => input(aval([], a.dtype), `x${i}`))
@@ -226,7 +229,7 @@ export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R
   const program = scalarProgram([...inputs, ...captured.values()], substitute(out.nodes, captured))
   const ys = applyMulti(mapPrimitive, [...args, ...captured.keys()], { program })
   return unflatten(out.def, ys.map(asExpr)) as R
-}
+})
 
 /** Primitives of this family, by name. */
 export const mapFamily = { map: mapPrimitive } as const

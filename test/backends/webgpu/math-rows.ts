@@ -1,5 +1,5 @@
 /** What each function of the scalar tables promises on every WebGPU driver: its error, why, and where it is tried. */
-import type { elementwise } from '../../../src/core/ops/elementwise.js'
+import { type elementwise } from '../../../src/core/ops/families.js'
 import * as special from '../../../src/core/special.js'
 
 export type Interval = readonly [number, number]

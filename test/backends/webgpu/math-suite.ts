@@ -3,13 +3,12 @@
  * A subnormal number may be flushed to zero, in arguments, between, and in results (WGSL allows it, SwiftShader does it): a result may
  * be the meaning at flushed arguments, and an error below 2^-126 does not count. Signs of zero, NaN and Infinity count.
  */
+import { compare, elementwise } from '../../../src/core/ops/families.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'
 import type { WgslScalar } from '../../../src/backends/webgpu/kernel.js'
 import { float, type WgslDType } from '../../../src/backends/webgpu/wgsl/literal.js'
-import { compare } from '../../../src/core/ops/compare.js'
-import { elementwise } from '../../../src/core/ops/elementwise.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as special from '../../../src/core/special.js'
 import { findLane, type LaneName, openDevice } from './adapter.js'
