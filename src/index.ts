@@ -1,5 +1,4 @@
 /** The composition root: binds registry and default backend once, and exports all that is public. The one file that imports every layer. */
-
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { concatAll } from 'fp-ts/lib/Monoid.js'
 import { cpuFamilies } from './backends/cpu/facets.js'

@@ -1,4 +1,5 @@
 /** Calculus of the elementwise functions: one line of partials each. */
+
 import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
 import { asExpr, asNode, CONST, constant } from '../core/expr.js'
@@ -6,6 +7,7 @@ import { GUARDED } from '../core/hard-zeros.js'
 import { and, eq, gt, isnan, le, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
 import type { elementwise } from '../core/ops/families.js'
+import { polygammaPrimitive } from '../core/ops/polygamma.js'
 import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
@@ -89,7 +91,7 @@ export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule 
   erf: scalarRule(op.erf, ({ x: [x] }) => [mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   lgamma: scalarRule(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
-  polygamma: scalarRule(op.polygamma.primitive, ({ x: [x], params }) => [reapply(op.polygamma.primitive, [x], { n: params.n + 1 })]),
+  polygamma: scalarRule(polygammaPrimitive, ({ x: [x], params }) => [reapply(polygammaPrimitive, [x], { n: params.n + 1 })]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
   relu: {

@@ -2,8 +2,9 @@
  * The WebGPU facet of the elementwise family: each primitive as an expression of WGSL on registers. A kernel's text gets the functions
  * that its expressions call from `preludeOf`. Arguments must be names or literals, since an expression may use one twice.
  */
+
 import type { elementwise } from '../../core/ops/families.js'
-import type { PolygammaParams } from '../../core/types/signatures/elementwise.js'
+import type { PolygammaParams } from '../../core/ops/polygamma.js'
 import type { WgslScalar } from './kernel.js'
 import { float } from './wgsl/literal.js'
 

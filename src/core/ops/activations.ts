@@ -1,5 +1,4 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
-
 import { asExpr } from '../expr.js'
 import { flagOf, type Names, numberOf, optionsOf } from '../given.js'
 import { liftAll, liftFloat } from '../lift.js'

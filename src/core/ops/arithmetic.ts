@@ -1,5 +1,4 @@
 /** Elementwise operations of two and three arguments, and identities: what each one is. Their calculus is in rules/elementwise.ts. */
-
 import { aval, isFloat } from '../aval.js'
 import { castNode } from '../cast.js'
 import { binary, broadcastAvals, elementwise as declare, unary } from '../elementwise.js'

@@ -1,5 +1,4 @@
 /** Circular and hyperbolic functions and their inverses: what each one is. Their calculus is in rules/elementwise.ts. */
-
 import { unary } from '../elementwise.js'
 import type { FloatUnaryOp } from '../types/signatures/elementwise.js'
 

@@ -1,5 +1,4 @@
 /** Comparisons, tests and logic: bool results, never differentiated. */
-
 import { castNode } from '../cast.js'
 import { elementwise, elementwiseShape } from '../elementwise.js'
 import { apply, asExpr } from '../expr.js'

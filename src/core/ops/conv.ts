@@ -1,5 +1,4 @@
 /** Convolution and its two adjoints: three bilinear primitives that are each other's derivatives, and forms that add into an accumulator. */
-
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'

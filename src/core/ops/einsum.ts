@@ -1,5 +1,4 @@
 /** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
-
 import { raise } from '../explain.js'
 import { asExpr, asNode, type Node } from '../expr.js'
 import { integersOf, settled, shown } from '../given.js'

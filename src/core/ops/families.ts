@@ -13,11 +13,12 @@ import * as joined from './layout-join.js'
 import * as moved from './layout-move.js'
 import * as cut from './layout-slice.js'
 import { mapFamily } from './map.js'
+import * as polygammas from './polygamma.js'
 import * as pools from './pool.js'
 import * as folds from './reduce.js'
 import * as lines from './scans.js'
 
-export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, castPrimitive })
+export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const layout = /*#__PURE__*/ primitivesIn({ ...moved, ...cut, ...joined })
 export const reduce = /*#__PURE__*/ primitivesIn(folds)

@@ -1,5 +1,4 @@
 /** Functions of one number at every index: what each one is. Their calculus is in rules/elementwise.ts. */
-
 import { unary } from '../elementwise.js'
 import * as special from '../special.js'
 import type { FloatUnaryOp, UnaryOp } from '../types/signatures/elementwise.js'

@@ -1,17 +1,14 @@
 /** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
-
-import * as t from 'io-ts'
-import { elementwiseShape, liftScalar, unary } from '../elementwise.js'
+import { unary } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, asExpr } from '../expr.js'
 import { shown } from '../given.js'
 import { liftFloat } from '../lift.js'
 import { typed } from '../operation.js'
-import { natural } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
 import * as special from '../special.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { FloatUnary, FloatUnaryOp, PolygammaFn, PolygammaParams } from '../types/signatures/elementwise.js'
+import type { FloatUnary, FloatUnaryOp, PolygammaFn } from '../types/signatures/elementwise.js'
+import { polygammaPrimitive } from './polygamma.js'
 
 /**
  * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
@@ -55,39 +52,7 @@ export const lgamma: FloatUnaryOp<'lgamma'> = unary({
 })
 
 const MAX_ORDER = 100
-/** Derivatives go further, up to the last factorial that an f64 holds. */
-const LAST_ORDER = 170
 
-const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonly ['float']> = primitive({
-  name: 'polygamma',
-  family: 'elementwise',
-  args: ['float'],
-  class: 'elementwise',
-  codec: t.type({ n: natural }),
-  dtypes: ['float'],
-  shapeRule: (args, { n }) => {
-    if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))
-      raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_ORDER}.` })
-    return elementwiseShape('polygamma')(args)
-  },
-  scalarWith:
-    ({ n }) =>
-    (x) =>
-      special.polygamma(n, x!),
-  meaning: ([x], { n }, [out]) => liftScalar((v) => special.polygamma(n, v!), [x!], out!),
-  cost: 80,
-  samples: [
-    { args: [{ shape: [], domain: [0.4, 5] }], params: { n: 0 } },
-    { args: [{ shape: [5], domain: [0.4, 5] }], params: { n: 0 } },
-    { args: [{ shape: [2, 3], domain: [0.5, 4] }], params: { n: 1 } },
-    { args: [{ shape: [3], domain: [0.8, 4] }], params: { n: 3 } },
-    { args: [{ shape: [3], domain: [-0.8, -0.2] }], params: { n: 0 } },
-    { args: [{ shape: [0] }], params: { n: 2 } },
-  ],
-  extremes: [0, -1, 20, 1e10],
-  showParams: ({ n }) => `n ${n}`,
-  source: 'DLMF 5.15.1',
-})
 /**
  * The n-th derivative of digamma, n = 0, 1, 2, ... a number.
  *
@@ -95,16 +60,11 @@ const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonly ['flo
  * Errors  BadInput when n is not an integer from 0 to 100.
  * @example polygamma(3, [0])   // [Infinity]
  */
-export const polygamma: PolygammaFn = typed(
-  Object.assign(
-    (n: number, x: unknown): AnyExpr => {
-      if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
-        raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
-      return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
-    },
-    { primitive: polygammaPrimitive },
-  ),
-)
+export const polygamma: PolygammaFn = typed((n: number, x: unknown): AnyExpr => {
+  if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
+    raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
+  return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
+})
 /**
  * The logarithmic derivative of gamma: polygamma(0, x).
  *

@@ -1,5 +1,4 @@
 /** Indexing of single elements along an axis: takeAlongAxis, its adjoint, searchsorted. Indices as in indexing-gather.ts. */
-
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'

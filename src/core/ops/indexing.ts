@@ -1,5 +1,4 @@
 /** Indexing by computed positions: the whole family. */
-
 import { aval, isFloat } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'

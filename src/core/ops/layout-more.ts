@@ -1,5 +1,4 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
-
 import { aval, shapeGiven } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'

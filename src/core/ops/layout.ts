@@ -1,5 +1,4 @@
 /** Layout: operations whose result elements are copies of argument elements (or a fill): the whole family, and compositions. */
-
 import { shapeGiven } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'

@@ -1,5 +1,4 @@
 /** `map`: a closed program of scalar primitives at every index, with any number of results. */
-
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
 import { broadcastAvals } from '../elementwise.js'

@@ -1,5 +1,4 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts), and functions made of other operations. */
-
 import { raise } from '../explain.js'
 import { apply, applyMulti, asExpr, asNode, type Node } from '../expr.js'
 import { flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../given.js'

@@ -1,5 +1,4 @@
 /** Reductions made of others: variance, std, norm, logsumexp, any, all, count. */
-
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { asExpr, asNode, constant, type Node } from '../expr.js'

@@ -1,5 +1,4 @@
 /** Reductions over axes: what each one is. */
-
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
 import { raise } from '../explain.js'

@@ -58,15 +58,8 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
 /** `UnaryTo` that is one primitive: isnan, isfinite, not. */
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 
-/** Which derivative of digamma. */
-export interface PolygammaParams {
-  readonly n: number
-}
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
-export interface PolygammaFn {
-  <S extends Shape = Shape, D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain): Expr<S, AsFloat<D>>
-  readonly primitive: Primitive<'polygamma', PolygammaParams, One>
-}
+export type PolygammaFn = <S extends Shape = Shape, D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
