@@ -1,9 +1,10 @@
 /** Each check can fail: for every name, something that is wrong in just that way. The table is total: a new check needs its row. */
-import { elementwise } from '../../src/core/ops/families.js'
+
 import { describe, expect, it } from 'vitest'
 import { cpu } from '../../src/backends/cpu/index.js'
 import { audit, type Checked, type CheckName, checkGrad, checkRule, checks, makeCheck, matchers, report } from '../../src/check/index.js'
 import type { SyncBackend } from '../../src/core/backend.js'
+import { elementwise } from '../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
 import { type Rule, registryOf } from '../../src/core/registry.js'
 import { inplaceableThunk, type Tangent, unthunk, ZeroTangent } from '../../src/core/tangent.js'

@@ -1,8 +1,9 @@
 /** The checker finds wrong rules: each mutation of a right one, by the check that is named for it. */
-import { contract, elementwise } from '../../src/core/ops/families.js'
+
 import { describe, expect, it } from 'vitest'
 import { type Finding, makeCheck, report } from '../../src/check/index.js'
 import { asExpr, asNode, constant } from '../../src/core/expr.js'
+import { contract, elementwise } from '../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../src/core/primitive.js'
 import { inplaceableThunk, NoTangent, notImplemented } from '../../src/core/tangent.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'

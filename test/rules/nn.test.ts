@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { asNode } from '../../src/core/expr.js'
 import { nn } from '../../src/core/ops/families.js'
+import { batchStatistics } from '../../src/core/ops/nn.js'
 import { sizeOf } from '../../src/core/shape.js'
 import { makeTensor } from '../../src/core/tensor.js'
 import type { ConvOptions, PoolOptions } from '../../src/core/types/shape-contract.js'
@@ -17,7 +18,7 @@ const {
   mul,
   square,
   batchNorm,
- 
+
   crossEntropy,
   dropout,
   embedding,

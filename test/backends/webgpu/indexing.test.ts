@@ -1,6 +1,7 @@
 /** Indexing on lavapipe, and products of integers, against the reference. */
-import { contract, indexing } from '../../../src/core/ops/families.js'
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { contract, indexing } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'

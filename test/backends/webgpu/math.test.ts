@@ -1,9 +1,10 @@
 /** The scalar functions on lavapipe, and how their texts are put together. */
-import { compare, elementwise } from '../../../src/core/ops/families.js'
+
 import { describe, expect, it } from 'vitest'
 import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'
 import { functions, library, preludeOf } from '../../../src/backends/webgpu/wgsl/library.js'
+import { compare, elementwise } from '../../../src/core/ops/families.js'
 import { mathSuite } from './math-suite.js'
 
 mathSuite('lavapipe')

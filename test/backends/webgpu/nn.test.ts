@@ -1,5 +1,5 @@
 /** Convolutions and pools on lavapipe against the reference: every sample of their declarations, and shapes that try each edge. */
-import { nn } from '../../../src/core/ops/families.js'
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reference } from '../../../src/backends/reference/index.js'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
@@ -9,6 +9,7 @@ import { aval, isFloat } from '../../../src/core/aval.js'
 import { applyAny, input } from '../../../src/core/expr.js'
 import { whole } from '../../../src/core/facets.js'
 import { allocate, type TypedArray } from '../../../src/core/ndarray.js'
+import { nn } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive, Sample, SampleArg } from '../../../src/core/primitive.js'
 import { makeProgram, type Program } from '../../../src/core/program.js'
 import { findLane, useLane } from './adapter.js'

@@ -1,9 +1,10 @@
 /** Declared samples as programs: a primitive's results and the cotangents of its arguments, in a dtype of the device and in f64. */
-import { layout } from '../../../src/core/ops/families.js'
+
 import { random } from '../../../src/check/index.js'
 import { aval, isFloat } from '../../../src/core/aval.js'
 import { applyAny, asExpr, input, type Node } from '../../../src/core/expr.js'
 import { allocate, type TypedArray } from '../../../src/core/ndarray.js'
+import { layout } from '../../../src/core/ops/families.js'
 import { expandMap } from '../../../src/core/ops/map.js'
 import type { AnyPrimitive, Sample } from '../../../src/core/primitive.js'
 import { makeProgram, type Program } from '../../../src/core/program.js'
