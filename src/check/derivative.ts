@@ -1,5 +1,4 @@
 /** First derivatives of a program at a point: against finite differences, and modes, seeds and subsets against each other. */
-
 import { sameAval, showAval } from '../core/aval.js'
 import { asExpr, asNode, constant, input, linearize, Node, substitute } from '../core/expr.js'
 import type { NDArray } from '../core/ndarray.js'

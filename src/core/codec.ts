@@ -1,5 +1,4 @@
 /** The io-ts codec of declared inputs: numbers, nested and typed arrays, tensors or their JSON into tensors, every error with its path. */
-
 import * as t from 'io-ts'
 import type { AdError, AdException } from './error.js'
 import { explain, raise } from './explain.js'

@@ -1,5 +1,4 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
-
 import {
   type AsyncBackend,
   type AsyncExecutable,

@@ -1,5 +1,4 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
-
 import { type Aval, isFloat, sameAval, showAval } from './aval.js'
 import { callable, metaOf, type Runtime } from './callable.js'
 import { raise } from './explain.js'

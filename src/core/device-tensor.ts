@@ -1,5 +1,4 @@
 /** Tensors whose elements a device holds: made by `onDevice`, read back by `onHost`, written in place by `.into`. */
-
 import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions } from './backend.js'
 import { raise } from './explain.js'
 import { optionsOf, shown } from './given.js'

@@ -2,7 +2,6 @@
  * Hard zeros: those of a (co)tangent that stay zero whatever they are multiplied with, because something was not selected or does
  * not move. Whether an expression may hold them is read off the expression, once per node (docs/decisions/strong-zero.md).
  */
-
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from './expr.js'
 import { mul, neg, strongMul } from './ops/elementwise.js'
 import { contract, elementwise, indexing, layout, nn, reduce, scans } from './ops/families.js'

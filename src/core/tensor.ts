@@ -1,5 +1,4 @@
 /** Concrete arrays as users hold them: owned, row-major, immutable in shape and dtype. */
-
 import { aval, shapeGiven } from './aval.js'
 import { raise } from './explain.js'
 import { INPUT, isExpr, Node } from './expr.js'

@@ -1,5 +1,4 @@
 /** Trees of tensors as vectors: the VectorSpace instance that optimisers use, maps over trees, and Enzyme's Duplicated. */
-
 import { raise } from './explain.js'
 import { functionOf, numberOf, shown } from './given.js'
 import { typed } from './operation.js'

@@ -1,5 +1,4 @@
 /** The operators users call: grad, valueAndGrad, jvp, vjp, linearize, jacfwd, jacrev, hessian, hvp, vmap. They take and give functions. */
-
 import { isFloat } from '../core/aval.js'
 import { callable, type Meta, metaOf, onFresh, type Runtime, readArgs, toNode } from '../core/callable.js'
 import { raise } from '../core/explain.js'

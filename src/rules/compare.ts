@@ -4,7 +4,7 @@ import type { compare } from '../core/ops/families.js'
 import type { Rule } from '../core/registry.js'
 import { nonDifferentiable } from './define.js'
 
-/** One rule per primitive of core/ops/compare.ts. */
+/** One rule per primitive of the family `compare`. */
 export const compareRules: { readonly [K in keyof typeof compare]: Rule } = {
   eq: nonDifferentiable(op.eq),
   ne: nonDifferentiable(op.ne),

@@ -1,5 +1,4 @@
 /** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
-
 import { asExpr, asNode } from '../core/expr.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
@@ -44,7 +43,7 @@ const alignBatch = (xs: readonly AnyExpr[], batched: readonly boolean[], size: n
   )
 }
 
-/** One rule per primitive of core/ops/contract.ts. */
+/** One rule per primitive of the family `contract`. */
 export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,

@@ -1,5 +1,4 @@
 /** Calculus of functions with rules of their own: the rules themselves, transposed where only the frule is given, batched for vmap. */
-
 import { type Aval, aval, isFloat } from '../core/aval.js'
 import { raise } from '../core/explain.js'
 import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/expr.js'

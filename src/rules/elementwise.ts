@@ -1,5 +1,4 @@
 /** Calculus of the elementwise functions: one line of partials each. */
-
 import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
 import { asExpr, asNode, CONST, constant } from '../core/expr.js'
@@ -56,7 +55,7 @@ const oneMinusSquare = (x: AnyExpr): AnyExpr => {
   return strongMul(sub(1, size), add(1, size))
 }
 
-/** One rule per primitive of core/ops/elementwise.ts. */
+/** One rule per primitive of the family `elementwise`. */
 export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule } = {
   neg: scalarRule(op.neg, () => [-1]),
   abs: scalarRule(op.abs, ({ x: [x] }) => [sign(x)]),

@@ -1,5 +1,4 @@
 /** Calculus of indexing: everything is linear in the arrays; what a gather reads, its pullback adds into the accumulator. */
-
 import { asExpr } from '../core/expr.js'
 import { eq } from '../core/ops/compare.js'
 import { where } from '../core/ops/elementwise.js'
@@ -63,7 +62,7 @@ const winners = (x: AnyExpr, indices: AnyExpr, { axis, batchDims }: GatherParams
 
 const windowBatch = ({ sizes, batchDims }: WindowParams): WindowParams => ({ sizes, batchDims: batchDims + 1 })
 
-/** One rule per primitive of core/ops/indexing.ts. */
+/** One rule per primitive of the family `indexing`. */
 export const indexingRules: { readonly [K in keyof typeof indexing]: Rule } = {
   iota: nonDifferentiable(iotaPrimitive, (_xs, _b, p, size) => broadcastTo(asExpr(iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape])),
   gather: linearRule(gatherPrimitive, {

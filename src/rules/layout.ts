@@ -1,5 +1,4 @@
 /** Calculus of layout operations: all linear; transposes put elements back. */
-
 import { asExpr, asNode, constant } from '../core/expr.js'
 import { where } from '../core/ops/elementwise.js'
 import type { layout } from '../core/ops/families.js'
@@ -56,7 +55,7 @@ const batchSlice = (p: SliceParams, size: number): SliceParams => ({
 const isPadding = (x: readonly number[], p: PadParams): AnyExpr =>
   asExpr(padNode(asNode(zeros(x, 'bool')), p.starts, p.shape, p.strides, constant(1, 'bool')))
 
-/** One rule per primitive of core/ops/layout.ts. */
+/** One rule per primitive of the family `layout`. */
 export const layoutRules: { readonly [K in keyof typeof layout]: Rule } = {
   broadcastTo: linearRule(broadcastToPrimitive, {
     transpose: (yBar, [x]) => [thunk(() => asExpr(sumToNode(asNode(yBar), dims(x))))],

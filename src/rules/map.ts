@@ -1,5 +1,4 @@
 /** Calculus of map: forward mode inside (one partial per active argument and result, in the same loop), reverse outside. */
-
 import { isFloat } from '../core/aval.js'
 import { applyMulti, asExpr, asNode, constant, type Node } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'

@@ -1,5 +1,4 @@
 /** Calculus of convolution and pooling: each primitive's derivatives are the others. */
-
 import { applyMulti, asExpr, asNode } from '../core/expr.js'
 import {
   type ConvParams,
@@ -113,7 +112,7 @@ const batchPool =
     unfold(reapply(primitive, batchAll(xs, batched, size).map(fold), p), size)
 const plainPool = ({ window, stride, padding }: PoolParams): PoolParams => ({ window, stride, padding })
 
-/** One rule per primitive of core/ops/nn.ts. */
+/** One rule per primitive of the family `nn`. */
 export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
   conv: bilinearRule(convPrimitive, {
     transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),

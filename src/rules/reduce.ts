@@ -1,5 +1,4 @@
 /** Calculus of reductions. */
-
 import { asExpr, asNode } from '../core/expr.js'
 import { cumprod } from '../core/ops/along-axis.js'
 import { lt } from '../core/ops/compare.js'
@@ -75,7 +74,7 @@ const extremeRule = (
   })
 }
 
-/** One rule per primitive of core/ops/reduce.ts. */
+/** One rule per primitive of the family `reduce`. */
 export const reduceRules: { readonly [K in keyof typeof reduce]: Rule } = {
   sum: linearRule(op.sumPrimitive, {
     transpose: (yBar, [x], { axes }) => [thunk(() => expandReduced(yBar, x, axes))],

@@ -1,5 +1,4 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
-
 import { asExpr, asNode, constant } from '../core/expr.js'
 import { add } from '../core/ops/elementwise.js'
 import type { scans } from '../core/ops/families.js'
@@ -38,7 +37,7 @@ const plus = (a: AnyExpr | undefined, b: AnyExpr | undefined): AnyExpr | undefin
   a === undefined ? b : b === undefined ? a : add(a, b)
 const tangentOf = (d: Forced): AnyExpr | undefined => (d._tag === 'Expr' ? d : undefined)
 
-/** One rule per primitive of core/ops/scans.ts. */
+/** One rule per primitive of the family `scans`. */
 export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   cumsum: linearRule(op.cumsumPrimitive, {
     transpose: (yBar, _xs, p) => [thunk(() => reapply(op.cumsumPrimitive, [yBar], { ...p, reverse: !p.reverse }))],

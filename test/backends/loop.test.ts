@@ -1,5 +1,4 @@
 /** The loop generator: accesses, tails, folds, mixed dtypes and aliases; against the plain executor and against the definition. */
-
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Access, Body, Fold, LoopOutput } from '../../src/backends/plan/kernel.js'

@@ -1,5 +1,4 @@
 /** Errors of the vector functions against JavaScript's in f64, in units in the last place, on dense samples and special values. */
-
 import { describe, expect, it } from 'vitest'
 import { compareKernels } from '../../src/backends/cpu/compare.js'
 import { elementwiseKernels } from '../../src/backends/cpu/elementwise.js'

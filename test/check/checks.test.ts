@@ -1,5 +1,4 @@
 /** Each check can fail: for every name, something that is wrong in just that way. The table is total: a new check needs its row. */
-
 import { describe, expect, it } from 'vitest'
 import { cpu } from '../../src/backends/cpu/index.js'
 import { audit, type Checked, type CheckName, checkGrad, checkRule, checks, makeCheck, matchers, report } from '../../src/check/index.js'

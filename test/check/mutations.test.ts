@@ -1,5 +1,4 @@
 /** The checker finds wrong rules: each mutation of a right one, by the check that is named for it. */
-
 import { describe, expect, it } from 'vitest'
 import { type Finding, makeCheck, report } from '../../src/check/index.js'
 import { asExpr, asNode, constant } from '../../src/core/expr.js'

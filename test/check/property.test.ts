@@ -1,5 +1,4 @@
 /** forAll: draws from declarations; failures shrink to the smallest sizes and values, and can be seen again. */
-
 import { describe, expect, it } from 'vitest'
 import { forAll, reportProperty } from '../../src/check/property.js'
 import { elementwise } from '../../src/core/ops/families.js'

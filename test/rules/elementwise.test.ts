@@ -1,5 +1,4 @@
 // Every elementwise primitive at every sample: value, both modes against each other and against finite differences, second order, dtypes, batches.
-
 import { describe, expect, it } from 'vitest'
 import { isFloat } from '../../src/core/aval.js'
 import { asExpr, asNode, input } from '../../src/core/expr.js'

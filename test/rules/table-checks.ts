@@ -1,5 +1,4 @@
 // Checks that are generated from the samples of a table of primitives: derivatives, adjoints, second order, batching, dtypes.
-
 import { describe, expect, it } from 'vitest'
 import { evaluateNodes } from '../../src/backends/reference/index.js'
 import { aval, isFloat } from '../../src/core/aval.js'

@@ -48,7 +48,7 @@ const logical =
   (c) =>
     void c.v.f.op(code, ...c.x)
 
-/** One row per primitive of core/ops/compare.ts. */
+/** One row per primitive of the family `compare`. */
 export const compareKernels: { readonly [K in keyof typeof compare]: ScalarKernel } = {
   eq: comparison('eq', OP.i32x4_eq),
   ne: comparison('ne', OP.i32x4_ne),

@@ -55,7 +55,7 @@ const periodic =
   }
 const one = (v: Vec): Operand => v.c(1)
 
-/** One row per primitive of core/ops/elementwise.ts. */
+/** One row per primitive of the family `elementwise`. */
 export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: ScalarKernel } = {
   neg: either1(
     (v, x) => v.neg(x),

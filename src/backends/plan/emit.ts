@@ -1,5 +1,4 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
-
 import { aval } from '../../core/aval.js'
 import { elementwise } from '../../core/ops/families.js'
 import type { SliceParams } from '../../core/ops/layout-slice.js'

@@ -1,5 +1,4 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
-
 import type { Aval } from '../../core/aval.js'
 import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
 import type { SplitParams } from '../../core/ops/layout-join.js'

@@ -10,7 +10,7 @@ const row =
     return text.replace(/\b[ab]\b/g, (name) => x[name === 'a' ? 0 : 1]!)
   }
 
-/** One row per primitive of core/ops/compare.ts. */
+/** One row per primitive of the family `compare`. */
 export const compareKernels: { readonly [K in keyof typeof compare]: WgslScalar } = {
   eq: row('cd_eq(a, b)', '(a == b)', '(a == b)'),
   ne: row('!cd_eq(a, b)', '(a != b)', '(a != b)'),

@@ -1,5 +1,4 @@
 /** What reads at computed places, one invocation per element of the result: iota, gather, takeAlongAxis, searchsorted, windows. */
-
 import type { SearchParams } from '../../core/ops/indexing-along.js'
 import type { WindowParams } from '../../core/ops/indexing-dynamic.js'
 import type { GatherParams, IotaParams } from '../../core/ops/indexing-gather.js'

@@ -1,5 +1,4 @@
 /** The WebGPU facet of convolution and pooling: shaders of their own. */
-
 import { whole } from '../../core/facets.js'
 import type { nn } from '../../core/ops/families.js'
 import { conv, convInput } from './conv.js'
@@ -10,7 +9,7 @@ import { avgPool, avgPoolInput, maxPool, poolGather, unpool } from './pool.js'
 /** A shader that sees memory as f32, or as f16 where it is stored so. */
 const floats = (make: WholeShader) => whole<WholeShader>(ofHalves(make))
 
-/** One row per primitive of core/ops/nn.ts. */
+/** One row per primitive of the family `nn`. */
 export const nnKernels: WebGpuTable<typeof nn> = {
   conv: floats(conv),
   convInput: floats(convInput),

@@ -1,5 +1,4 @@
 /** What writes at computed places: scatterAdd, scatterAddAlong, setAt. The order of the indices decides, as in their meanings: no float is added atomically. */
-
 import type { GatherParams } from '../../core/ops/indexing-gather.js'
 import type { AxisParams } from '../../core/ops/layout-join.js'
 import type { DType } from '../../core/types/dtype.js'

@@ -41,13 +41,11 @@ const leakyReluOptions: Names<LeakyReluOptions> = { slope: true }
  * Rule  dy = dx or slope dx; slope dx at 0.   Source  NNlib leakyrelu.
  * @example leakyRelu([-2, 3], { slope: 0.5 })   // [-1, 3]
  */
-export const leakyRelu: FloatUnaryWith<{ readonly slope?: number | undefined }> = typed(
-  (x: unknown, options?: LeakyReluOptions): AnyExpr => {
-    const y = float(x, 'leakyRelu')
-    const { slope = 0.01 } = optionsOf(options, leakyReluOptions, 'leakyRelu')
-    return where(gt(y, 0), y, mul(y, numberOf(slope, 'slope', 'leakyRelu')))
-  },
-)
+export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = typed((x: unknown, options?: LeakyReluOptions): AnyExpr => {
+  const y = float(x, 'leakyRelu')
+  const { slope = 0.01 } = optionsOf(options, leakyReluOptions, 'leakyRelu')
+  return where(gt(y, 0), y, mul(y, numberOf(slope, 'slope', 'leakyRelu')))
+})
 interface EluOptions {
   readonly alpha?: number | undefined
 }
@@ -58,7 +56,7 @@ const eluOptions: Names<EluOptions> = { alpha: true }
  * Rule  dy = dx or alpha exp(x) dx; alpha dx at 0.   Source  NNlib elu.
  * @example elu([-1, 2])   // [-0.6321, 2]
  */
-export const elu: FloatUnaryWith<{ readonly alpha?: number | undefined }> = typed((x: unknown, options?: EluOptions): AnyExpr => {
+export const elu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluOptions): AnyExpr => {
   const y = float(x, 'elu')
   const { alpha = 1 } = optionsOf(options, eluOptions, 'elu')
   return where(gt(y, 0), y, mul(expm1(y), numberOf(alpha, 'alpha', 'elu')))
@@ -80,7 +78,7 @@ const geluOptions: Names<GeluOptions> = { approximate: true }
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
-export const gelu: FloatUnaryWith<{ readonly approximate?: boolean | undefined }> = typed((x: unknown, options?: GeluOptions): AnyExpr => {
+export const gelu: FloatUnaryWith<GeluOptions> = typed((x: unknown, options?: GeluOptions): AnyExpr => {
   const y = float(x, 'gelu')
   const { approximate } = optionsOf(options, geluOptions, 'gelu')
   if (!flagOf(approximate, 'approximate', 'gelu')) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))

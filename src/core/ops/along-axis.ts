@@ -1,3 +1,4 @@
+/** Operations along one axis: running sums and products, linear recurrences, order. */
 import { isFloat } from '../aval.js'
 import { castNode } from '../cast.js'
 import { broadcastAvals } from '../elementwise.js'
@@ -9,23 +10,23 @@ import { typed } from '../operation.js'
 import type { Primitive } from '../primitive.js'
 import { showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { AlongAxisFn, ArgSortFn, LinearRecurrenceFn, RunningOptions, TopKFn } from '../types/signatures/reduce.js'
-import { axisOf, broadcastNode } from './layout-move.js'
+import type {
+  AlongAxisFn,
+  ArgSortFn,
+  AxisOptions,
+  LinearRecurrenceFn,
+  RunningOptions,
+  SortOptions,
+  TopKFn,
+} from '../types/signatures/reduce.js'
+import { axisOf, axisOption, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 import { cumprodPrimitive, cumsumPrimitive, recurrenceNode, type ScanParams, sortNodes } from './scans.js'
 
-/** Operations along one axis: running sums and products, linear recurrences, order. */
-
-/** Options of cumsum and cumprod. */
-interface ScanOptions {
-  readonly axis?: number
-  readonly reverse?: boolean
-  readonly exclusive?: boolean
-}
-const scanOptions: Names<ScanOptions> = { axis: true, reverse: true, exclusive: true }
+const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
 const scanned =
   (prim: Primitive<'cumsum' | 'cumprod', ScanParams, readonly ['float']>) =>
-  (x: unknown, options?: ScanOptions): AnyExpr => {
+  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => {
     const n = lift(x, prim.name)
     const { axis = -1, reverse, exclusive } = optionsOf(options, scanOptions, prim.name)
     return asExpr(
@@ -57,11 +58,7 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
  */
 export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive as never))
 
-interface RecurrenceOptions {
-  readonly axis?: number
-  readonly reverse?: boolean
-}
-const recurrenceOptions: Names<RecurrenceOptions> = { axis: true, reverse: true }
+const recurrenceOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
 
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
@@ -71,35 +68,32 @@ const recurrenceOptions: Names<RecurrenceOptions> = { axis: true, reverse: true 
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
  */
-export const linearRecurrence: LinearRecurrenceFn = typed((a: unknown, b: unknown, options?: RecurrenceOptions): AnyExpr => {
-  const { axis = -1, reverse } = optionsOf(options, recurrenceOptions, 'linearRecurrence')
-  const lifted = liftAll([a, b], 'linearRecurrence')
-  const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
-  const shape = broadcastAvals(
-    pair.map((n) => n.aval),
-    'linearRecurrence',
-  )
-  const [x, y] = pair.map((n) => broadcastNode(n, shape))
-  return asExpr(
-    recurrenceNode(x!, y!, {
-      axis: axisOf(axis, shape.length, 'linearRecurrence'),
-      reverse: flagOf(reverse, 'reverse', 'linearRecurrence'),
-    }),
-  )
-})
+export const linearRecurrence: LinearRecurrenceFn = typed(
+  (a: unknown, b: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
+    const { axis = -1, reverse } = optionsOf(options, recurrenceOptions, 'linearRecurrence')
+    const lifted = liftAll([a, b], 'linearRecurrence')
+    const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
+    const shape = broadcastAvals(
+      pair.map((n) => n.aval),
+      'linearRecurrence',
+    )
+    const [x, y] = pair.map((n) => broadcastNode(n, shape))
+    return asExpr(
+      recurrenceNode(x!, y!, {
+        axis: axisOf(axis, shape.length, 'linearRecurrence'),
+        reverse: flagOf(reverse, 'reverse', 'linearRecurrence'),
+      }),
+    )
+  },
+)
 
-/** Options of sort, argsort. */
-interface SortOptions {
-  readonly axis?: number
-  readonly descending?: boolean
-}
-const sortOptions: Names<SortOptions> = { axis: true, descending: true }
+const sortOptions: Names<AxisOptions & SortOptions> = { axis: true, descending: true }
 /** x as it is sorted. */
 const sortable = (x: unknown, op: string): Node => {
   const n = lift(x, op)
   return n.dtype === 'bool' ? castNode(n, 'i32') : n
 }
-const sorted = (x: unknown, options: SortOptions | undefined, op: string): readonly [Node, Node] => {
+const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op: string): readonly [Node, Node] => {
   const n = sortable(x, op)
   const { axis = -1, descending } = optionsOf(options, sortOptions, op)
   return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending: flagOf(descending, 'descending', op) })
@@ -114,7 +108,7 @@ const sorted = (x: unknown, options: SortOptions | undefined, op: string): reado
  * @example sort([3, 1, 2])   // [1, 2, 3]
  */
 export const sort: AlongAxisFn<'sort', SortOptions> = typed(
-  (x: unknown, options?: SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0]),
+  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0]),
 )
 
 /**
@@ -124,12 +118,9 @@ export const sort: AlongAxisFn<'sort', SortOptions> = typed(
  * Errors  BadInput for an axis out of range.
  * @example argsort([3, 1, 2])   // [1, 2, 0]
  */
-export const argsort: ArgSortFn = typed((x: unknown, options?: SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1]))
-
-interface TopKOptions {
-  readonly axis?: number
-}
-const topkOptions: Names<TopKOptions> = { axis: true }
+export const argsort: ArgSortFn = typed(
+  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1]),
+)
 
 /**
  * The k largest elements along an axis (the last by default), the largest first, and where they are; a NaN counts as the largest.
@@ -140,9 +131,9 @@ const topkOptions: Names<TopKOptions> = { axis: true }
  * @example topk([1, 4, 3], 2).values   // [4, 3]
  */
 export const topk: TopKFn = typed(
-  (x: unknown, k: number, options?: TopKOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
+  (x: unknown, k: number, options?: AxisOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
     const n = sortable(x, 'topk')
-    const { axis: given = -1 } = optionsOf(options, topkOptions, 'topk')
+    const { axis: given = -1 } = optionsOf(options, axisOption, 'topk')
     const axis = axisOf(given, n.shape.length, 'topk')
     const [values, indices] = sortNodes(n, { axis, descending: true })
     if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))

@@ -8,6 +8,7 @@ import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { MAX_SIZE, showShape } from '../shape.js'
+import type { Padding } from '../types/shape-contract.js'
 import { reshapeNode } from './layout-move.js'
 
 export interface ConvParams {
@@ -273,8 +274,6 @@ export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, read
   source: 'convKernel into an accumulator',
 })
 
-/** Padding of both sides of each axis: a number, one per axis, pairs, or a rule. */
-export type Padding = number | 'valid' | 'same' | readonly number[] | readonly (readonly [number, number])[]
 /** One positive integer for each of `count` axes: a number for all, or a list of one or of all. */
 export const perAxis = (given: unknown, count: number, what: string, op: string): readonly number[] => {
   const read = settled(given, what, op)

@@ -1,4 +1,4 @@
-/** Indexing by computed positions: the whole family. */
+/** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
 import { aval, isFloat } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
@@ -20,6 +20,7 @@ import type {
   SetAtFn,
   TakeAlongAxisFn,
 } from '../types/signatures/index-ops.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
 import { eq } from './compare.js'
 import { searchsortedPrimitive, takeAlongNode } from './indexing-along.js'
 import { dynamicSliceNode, dynamicUpdateSliceNode, startOf, windowShape } from './indexing-dynamic.js'
@@ -33,11 +34,8 @@ import {
   setAtPrimitive,
 } from './indexing-gather.js'
 import { concatNode } from './layout-join.js'
-import { type AxisOptions, axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
 import { sliceNode } from './layout-slice.js'
-
-/** Which axis is indexed. */
-type IndexOptions = AxisOptions
 
 /**
  * The slices of x at the indices, along an axis (the first by default): x[indices].
@@ -48,7 +46,7 @@ type IndexOptions = AxisOptions
  * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
  * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
  */
-export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: IndexOptions): AnyExpr => {
+export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
   const { axis = 0 } = optionsOf(options, axisOption, 'gather')
   const n = lift(x, 'gather')
   return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }))
@@ -58,7 +56,7 @@ export const take: GatherFn = gather
 
 const update =
   (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
-  (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions): AnyExpr => {
+  (x: unknown, indices: unknown, updates: unknown, options?: AxisOptions): AnyExpr => {
     const op = prim.name
     const { axis = 0 } = optionsOf(options, axisOption, op)
     const n = lift(x, op)

@@ -1,3 +1,4 @@
+/** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
 import { raise } from '../explain.js'
 import { asExpr, type Node } from '../expr.js'
 import { integersOf, listOf, optionsOf, settled, shown } from '../given.js'
@@ -6,10 +7,9 @@ import { typed } from '../operation.js'
 import { MAX_SIZE, sameShape, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ConcatFn, RepeatFn, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
 import { concatNode, splitNode } from './layout-join.js'
-import { type AxisOptions, axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
-
-/** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
+import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
 
 /** Arrays in a list, of one dtype; raises BadInput where there are none. */
 const liftList = (xs: unknown, op: string, done: string): Node[] => {

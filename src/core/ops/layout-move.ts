@@ -7,13 +7,10 @@ import { type Names, settled, shown } from '../given.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
 
 const family = 'layout'
 
-/** Which axis an operation runs along. */
-export interface AxisOptions {
-  readonly axis?: number
-}
 /** The options of an operation along one axis (or more). */
 export const axisOption: Names<AxisOptions> = { axis: true }
 /** Raises BadInput unless the axis exists; counts from the front. */

@@ -1,4 +1,4 @@
-/** Layout: operations whose result elements are copies of argument elements (or a fill): the whole family, and compositions. */
+/** Layout of one array: broadcastTo, reshape, transpose, expandDims, squeeze, slice, pad, flip, roll. */
 import { shapeGiven } from '../aval.js'
 import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
@@ -8,6 +8,8 @@ import { lift } from '../lift.js'
 import { typed } from '../operation.js'
 import { range, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { ReduceOptions } from '../types/shape.js'
+import type { PadWidths } from '../types/shape-index.js'
 import type {
   BroadcastToFn,
   ExpandDimsFn,
@@ -23,11 +25,6 @@ import { concatNode } from './layout-join.js'
 import { axesIn, axisOption, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { padNode, sliceAxis, sliceNode } from './layout-slice.js'
 
-/** Which axis, or axes, an operation runs along. */
-interface AxesOptions {
-  readonly axis?: number | readonly number[]
-}
-
 /**
  * x reversed along the axes (all by default).
  *
@@ -35,7 +32,7 @@ interface AxesOptions {
  * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip: FlipFn = typed((x: unknown, options?: AxesOptions): AnyExpr => {
+export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'flip')
   const n = lift(x, 'flip')
   const axes = axis === undefined ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
@@ -57,7 +54,7 @@ export const flip: FlipFn = typed((x: unknown, options?: AxesOptions): AnyExpr =
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
-export const roll: RollFn = typed((x: unknown, shift: number | readonly number[], options?: AxesOptions): AnyExpr => {
+export const roll: RollFn = typed((x: unknown, shift: number | readonly number[], options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'roll')
   const n = lift(x, 'roll')
   const shiftList = settled(shift, 'shift', 'roll')
@@ -249,9 +246,6 @@ const isPair = (w: unknown): w is readonly [number, number] =>
   Array.isArray(w) && w.length === 2 && typeof w[0] === 'number' && typeof w[1] === 'number'
 const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
   showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
-
-/** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
-type PadWidths = number | readonly (number | readonly [number, number])[]
 
 /**
  * x with `widths[i] = [before, after]` entries of `value` added along axis i; a number stands for both ends.

@@ -7,25 +7,30 @@ import { typed } from '../operation.js'
 import { broadcastShapes, otherAxes, sameShape, showShape } from '../shape.js'
 import type { AnyExpr, Expr } from '../types/expr.js'
 import type { Shape } from '../types/shape.js'
+import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'
 import type {
+  AvgPoolOptions,
   BatchNormFn,
+  BatchNormOptions,
   BatchStatisticsFn,
   ConvFn,
   CrossEntropyFn,
+  CrossEntropyOptions,
   DropoutFn,
   EmbeddingFn,
   LayerNormFn,
+  LayerNormOptions,
   LinearFn,
   PoolFn,
 } from '../types/signatures/nn.js'
-import type { FloatAlongAxisFn } from '../types/signatures/reduce.js'
+import type { AxisOptions, FloatAlongAxisFn } from '../types/signatures/reduce.js'
 import { eq } from './compare.js'
-import { asLine, asPlane, convPrimitive, four, onPlane, type Padding, paddingOf, perAxis } from './conv.js'
+import { asLine, asPlane, convPrimitive, four, onPlane, paddingOf, perAxis } from './conv.js'
 import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
 import { gather } from './indexing.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
-import { type AxisOptions, axisOf, axisOption, reshapeNode } from './layout-move.js'
+import { axisOf, axisOption, reshapeNode } from './layout-move.js'
 import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
 import { matmul } from './products.js'
 import { axesOf } from './reduce.js'
@@ -64,10 +69,6 @@ export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = typed((x: unknown, opt
   return sub(z, log(sum(exp(z), { axis, keepdims: true })))
 })
 
-interface CrossEntropyOptions extends AxisOptions {
-  /** `mean` (the default) and `sum` are over all positions; `none` keeps one loss for each. */
-  readonly reduction?: 'mean' | 'sum' | 'none'
-}
 const crossEntropyOptions: Names<CrossEntropyOptions> = { ...axisOption, reduction: true }
 const reductions = {
   mean: (losses: AnyExpr) => mean(losses),
@@ -156,12 +157,7 @@ export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number
   return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
 })
 
-interface NormOptions {
-  /** Added to the variance (1e-5). */
-  readonly eps?: number | undefined
-  readonly scale?: unknown
-  readonly bias?: unknown
-}
+type NormOptions = Pick<LayerNormOptions, 'eps' | 'scale' | 'bias'>
 const normOptions: Names<NormOptions> = { eps: true, scale: true, bias: true }
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
 const alongAxes = (p: unknown, x: Node, axes: readonly number[], op: string): AnyExpr => {
@@ -194,9 +190,6 @@ const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node
   return o.bias === undefined ? z : add(z, alongAxes(o.bias, x, axes, op))
 }
 
-interface LayerNormOptions extends NormOptions {
-  readonly axis?: number | readonly number[] | undefined
-}
 const layerNormOptions: Names<LayerNormOptions> = { ...normOptions, axis: true }
 
 /**
@@ -215,13 +208,6 @@ export const layerNorm: LayerNormFn = typed((x: unknown, options?: LayerNormOpti
   return normalised(centred, variance, given, n, axes, 'layerNorm')
 })
 
-interface BatchNormOptions extends NormOptions {
-  /** The axis of channels (1). */
-  readonly axis?: number | undefined
-  /** Both together: used in place of the batch's own (inference). */
-  readonly mean?: unknown
-  readonly variance?: unknown
-}
 const batchNormOptions: Names<BatchNormOptions> = { ...normOptions, axis: true, mean: true, variance: true }
 /** The axis of channels, and all other axes. */
 const channelsOf = (n: Node, { axis: given = 1 }: AxisOptions, op: string) => {
@@ -268,12 +254,6 @@ export const batchStatistics: BatchStatisticsFn = typed(
   },
 )
 
-interface ConvOptions {
-  readonly stride?: number | readonly number[]
-  readonly padding?: Padding
-  readonly dilation?: number | readonly number[]
-  readonly groups?: number
-}
 const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
 
 /**
@@ -306,16 +286,8 @@ export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions
   return asExpr(line ? asLine(y) : y)
 })
 
-interface PoolOptions {
-  readonly window: number | readonly number[]
-  readonly stride?: number | readonly number[]
-  readonly padding?: Padding
-}
 const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true }
-interface AvgPoolOptions extends PoolOptions {
-  readonly countIncludePad?: boolean
-}
-const avgPoolOptions: Names<AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
+const avgPoolOptions: Names<PoolOptions & AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
 
 /** A pool of planes, or of lines: planes of height 1. */
 const pooled = (x: Node, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
@@ -353,7 +325,7 @@ export const maxPool: PoolFn<'maxPool'> = typed(
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
-export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = typed((x: unknown, options: AvgPoolOptions): AnyExpr => {
+export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = typed((x: unknown, options: PoolOptions & AvgPoolOptions): AnyExpr => {
   const n = liftFloat(x, 'avgPool')
   const given = optionsOf(options, avgPoolOptions, 'avgPool')
   const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')

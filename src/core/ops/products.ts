@@ -1,4 +1,4 @@
-/** Products that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
+/** Products: matmul, matmulAdd, and those that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
 import { raise } from '../explain.js'
 import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'

@@ -6,21 +6,12 @@ import { flagOf, type Names, numberOf, optionsOf, shown } from '../given.js'
 import { lift, liftFloat } from '../lift.js'
 import { typed } from '../operation.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { ReduceOptions } from '../types/shape.js'
 import type { CountFn, Ddof, FloatReduceFn, NormOrder } from '../types/signatures/reduce.js'
 import { eq, isfinite } from './compare.js'
 import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
-import {
-  axesOf,
-  maxPrimitive,
-  minPrimitive,
-  type ReduceOptions,
-  reducedNode,
-  reduceNode,
-  reduceOptions,
-  reduceShape,
-  sumPrimitive,
-} from './reduce.js'
+import { axesOf, maxPrimitive, minPrimitive, reducedNode, reduceNode, reduceOptions, reduceShape, sumPrimitive } from './reduce.js'
 import { max, mean } from './reductions.js'
 
 /** The shape that a reduction of n has. */
@@ -33,12 +24,8 @@ const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
   return where(isZero, 0, f(where(isZero, 1, s)))
 }
 
-/** Options of variance and std: the divisor is n - ddof. */
-interface VarianceOptions extends ReduceOptions {
-  readonly ddof?: number
-}
-const varianceOptions: Names<VarianceOptions> = { ...reduceOptions, ddof: true }
-const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string): AnyExpr => {
+const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
+const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op: string): AnyExpr => {
   const n = liftFloat(x, op)
   const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
   const axes = axesOf(n.shape.length, axis, op)
@@ -57,7 +44,7 @@ const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string
  * @example variance([1, 2, 3, 4])   // 1.25
  */
 export const variance: FloatReduceFn<'variance', Ddof> = typed(
-  (x: unknown, options?: VarianceOptions): AnyExpr => varianceOf(x, options, 'variance'),
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'variance'),
 )
 
 /**
@@ -69,13 +56,10 @@ export const variance: FloatReduceFn<'variance', Ddof> = typed(
  * @example std([1, 1, 3, 3])   // 1
  */
 export const std: FloatReduceFn<'std', Ddof> = typed(
-  (x: unknown, options?: VarianceOptions): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
 )
 
-interface VectorNormOptions extends ReduceOptions {
-  readonly ord?: number | 'inf'
-}
-const vectorNormOptions: Names<VectorNormOptions> = { ...reduceOptions, ord: true }
+const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
 
 /**
  * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
@@ -85,7 +69,7 @@ const vectorNormOptions: Names<VectorNormOptions> = { ...reduceOptions, ord: tru
  * Errors  BadInput for an order below 1, an axis out of range or named twice.
  * @example norm([3, 4])   // 5
  */
-export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: VectorNormOptions): AnyExpr => {
+export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: ReduceOptions & NormOrder): AnyExpr => {
   const n = liftFloat(x, 'norm')
   const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
   const axes = axesOf(n.shape.length, axis, 'norm')

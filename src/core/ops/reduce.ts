@@ -8,6 +8,7 @@ import type { NDArray } from '../ndarray.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { forEachIndex, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
+import type { ReduceOptions } from '../types/shape.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
 import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
 
@@ -16,11 +17,6 @@ export interface ReduceParams {
   readonly axes: readonly number[]
 }
 export const reduceCodec: t.Type<ReduceParams> = t.type({ axes: naturals })
-/** Which axes, and whether they stay with length 1. */
-export interface ReduceOptions {
-  readonly axis?: number | readonly number[]
-  readonly keepdims?: boolean
-}
 export const reduceOptions: Names<ReduceOptions> = { axis: true, keepdims: true }
 
 /** Shape rule of a reduction. */

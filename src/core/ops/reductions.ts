@@ -1,3 +1,4 @@
+/** Reductions over axes: sum, prod, max, min, mean, and where the extremes are. */
 import { castNode } from '../cast.js'
 import { apply, asExpr } from '../expr.js'
 import { flagOf, type Names, optionsOf } from '../given.js'
@@ -5,7 +6,8 @@ import { lift, liftFloat } from '../lift.js'
 import { typed } from '../operation.js'
 import type { Primitive } from '../primitive.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ArgReduceFn, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'
+import type { ReduceOptions } from '../types/shape.js'
+import type { ArgOptions, ArgReduceFn, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'
 import { div } from './arithmetic.js'
 import type { AxisParams } from './layout-join.js'
 import { axisOf, reshapeNode } from './layout-move.js'
@@ -16,14 +18,12 @@ import {
   maxPrimitive,
   minPrimitive,
   prodPrimitive,
-  type ReduceOptions,
   type ReduceParams,
   reducedNode,
   reduceNode,
   reduceOptions,
   sumPrimitive,
 } from './reduce.js'
-/** Reductions over axes: sum, prod, max, min, mean, and where the extremes are. */
 
 /**
  * Sum over axes (all by default).
@@ -80,17 +80,12 @@ export const max: ReduceFn<'max'> = typed(extreme(maxPrimitive as never))
  */
 export const min: ReduceFn<'min'> = typed(extreme(minPrimitive as never))
 
-/** One axis, or the flattened array without one; and whether the axis stays with length 1. */
-interface ArgReduceOptions {
-  readonly axis?: number
-  readonly keepdims?: boolean
-}
-const argReduceOptions: Names<ArgReduceOptions> = reduceOptions
+const argOptions: Names<ArgOptions> = reduceOptions
 const argReduce =
   (prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>) =>
-  (x: unknown, options?: ArgReduceOptions): AnyExpr => {
+  (x: unknown, options?: ArgOptions): AnyExpr => {
     const n = lift(x, prim.name)
-    const given = optionsOf(options, argReduceOptions, prim.name)
+    const given = optionsOf(options, argOptions, prim.name)
     const keepdims = flagOf(given.keepdims, 'keepdims', prim.name)
     const flat = given.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
     const axis = given.axis === undefined ? 0 : axisOf(given.axis, n.shape.length, prim.name)

@@ -1,5 +1,4 @@
 /** Indexing on lavapipe, and products of integers, against the reference. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contract, indexing } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'

@@ -1,5 +1,4 @@
 /** Integers on lavapipe, exactly as on the reference: products and sums that wrap at 32 bits, extremes, and casts that saturate. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contract, elementwise, reduce, scans } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'

@@ -3,7 +3,6 @@
  * A subnormal number may be flushed to zero, in arguments, between, and in results (WGSL allows it, SwiftShader does it): a result may
  * be the meaning at flushed arguments, and an error below 2^-126 does not count. Signs of zero, NaN and Infinity count.
  */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'

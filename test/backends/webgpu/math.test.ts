@@ -1,5 +1,4 @@
 /** The scalar functions on lavapipe, and how their texts are put together. */
-
 import { describe, expect, it } from 'vitest'
 import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'

@@ -1,5 +1,4 @@
 /** Convolutions and pools on lavapipe against the reference: every sample of their declarations, and shapes that try each edge. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reference } from '../../../src/backends/reference/index.js'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'

@@ -1,5 +1,4 @@
 /** Matrix products and fused loops on lavapipe against the reference, with code for few cores and for many: every form that a shape can take. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { contract } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'

@@ -1,5 +1,4 @@
 /** Scans, sorting and positions of extremes on lavapipe, against the reference. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reduce, scans } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'

@@ -1,5 +1,4 @@
 /** Declared samples as programs: a primitive's results and the cotangents of its arguments, in a dtype of the device and in f64. */
-
 import { random } from '../../../src/check/index.js'
 import { aval, isFloat } from '../../../src/core/aval.js'
 import { applyAny, asExpr, input, type Node } from '../../../src/core/expr.js'
