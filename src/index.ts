@@ -7,47 +7,61 @@ import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core
 import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
 import { compileAsync as compileAsyncCore } from './core/compile-async.js'
 import { makeCustomRule } from './core/custom-rule.js'
-import { runCore, runSyncCore } from './core/effects.js'
+import { type Env, runCore, runSyncCore } from './core/effects.js'
 import { raise } from './core/explain.js'
 import { type KernelTable, kernelTable } from './core/facets.js'
 import { type Names as OptionNames, optionsOf, settled } from './core/given.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/json/index.js'
+import { typed } from './core/operation.js'
 import { families } from './core/ops/families.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/plugin.js'
 import type { AnyPrimitive } from './core/primitive.js'
-import { type Public, typed } from './core/public/typed.js'
 import { type Registry, registryIn, registryOf } from './core/registry.js'
 import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
 import { showProgram } from './core/show.js'
 import { siteOf } from './core/sites.js'
+import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
+import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
+import type {
+  CustomRuleFn,
+  FnFn,
+  GradFn,
+  HessianFn,
+  HvpFn,
+  JacFn,
+  JvpFn,
+  LinearizeFn,
+  ValueAndGradFn,
+  VjpFn,
+  VmapFn,
+} from './core/types/signatures/transforms.js'
 import { makeOperators } from './modes/operators/index.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
 
-type Names =
-  | 'grad'
-  | 'valueAndGrad'
-  | 'jvp'
-  | 'vjp'
-  | 'hvp'
-  | 'linearize'
-  | 'vmap'
-  | 'jacfwd'
-  | 'jacrev'
-  | 'hessian'
-  | 'fn'
-  | 'evaluate'
-  | 'compile'
-  | 'show'
-  | 'run'
-  | 'runSync'
-  | 'compileAsync'
-  | 'customRule'
-  | 'toProgram'
-  | 'fromProgram'
-  | 'fromJSON'
-
-/** codual bound to a registry and a default backend: everything that runs or differentiates. */
-export type Codual = Pick<Public, Names>
+/** codual bound to a registry and a default backend: everything that runs or differentiates, each as the export of its name. */
+export interface Codual {
+  readonly fn: FnFn
+  readonly grad: GradFn
+  readonly valueAndGrad: ValueAndGradFn
+  readonly jvp: JvpFn
+  readonly vjp: VjpFn
+  readonly hvp: HvpFn
+  readonly linearize: LinearizeFn
+  readonly vmap: VmapFn
+  readonly jacfwd: JacFn
+  readonly jacrev: JacFn
+  readonly hessian: HessianFn
+  readonly customRule: CustomRuleFn
+  readonly evaluate: EvaluateFn
+  readonly compile: CompileFn
+  readonly compileAsync: CompileAsyncFn
+  readonly show: ShowFn
+  readonly toProgram: ToProgramFn
+  readonly fromProgram: FromProgramFn
+  readonly fromJSON: FromJSONFn
+  readonly run: RunFn<Env>
+  readonly runSync: RunSyncFn
+}
 
 /**
  * codual bound to a registry of rules and a default backend; no module state.
@@ -60,7 +74,7 @@ export type Codual = Pick<Public, Names>
 export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => {
   const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
   registryIn(registry, 'makeCodual')
-  return typed<Codual>({
+  const bound: Readonly<Record<keyof Codual, unknown>> = {
     ...makeOperators({ registry, runtime }),
     customRule: makeCustomRule(runtime),
     fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
@@ -76,7 +90,8 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
     fromJSON: (json: unknown, primitives?: readonly AnyPrimitive[]) => fromJSONCore(registry, primitives)(json),
     run: runCore,
     runSync: runSyncCore,
-  })
+  }
+  return bound as Codual // their types are in types/signatures
 }
 
 /**
@@ -128,7 +143,7 @@ const bound: Codual = /*#__PURE__*/ makeCodual(coreRegistry, cpu())
  * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
  * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
  */
-export const fn: Public['fn'] = bound.fn
+export const fn: FnFn = bound.fn
 /**
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
@@ -136,14 +151,14 @@ export const fn: Public['fn'] = bound.fn
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
  * @example grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
  */
-export const grad: Public['grad'] = bound.grad
+export const grad: GradFn = bound.grad
 /**
  * f(x) and its gradient from one pass: { value, grad }; with `aux: true` f returns [scalar, aux] and aux is given too.
  *
  * Options and errors as for `grad`.
  * @example valueAndGrad((x) => sum(mul(x, x)))([1, 2, 3])   // { value: 14, grad: [2, 4, 6] }
  */
-export const valueAndGrad: Public['valueAndGrad'] = bound.valueAndGrad
+export const valueAndGrad: ValueAndGradFn = bound.valueAndGrad
 /**
  * The Jacobian times a tangent, forward: (x, dx) |-> [f(x), f'(x) dx].
  *
@@ -151,7 +166,7 @@ export const valueAndGrad: Public['valueAndGrad'] = bound.valueAndGrad
  * number of inputs.   Source  Griewank and Walther 2008, 3.1.
  * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
-export const jvp: Public['jvp'] = bound.jvp
+export const jvp: JvpFn = bound.jvp
 /**
  * A cotangent times the Jacobian, in reverse: (x, yBar) |-> [f(x), f'(x)^T yBar].
  *
@@ -159,21 +174,21 @@ export const jvp: Public['jvp'] = bound.jvp
  * of f's, whatever the number of inputs.   Source  Griewank and Walther 2008, 3.2.
  * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
-export const vjp: Public['vjp'] = bound.vjp
+export const vjp: VjpFn = bound.vjp
 /**
  * The Hessian of a scalar function times a tangent: (x, dx) |-> f''(x) dx, without the matrix; forward over reverse.
  *
  * Errors  NotScalar when f returns no scalar.   Source  Pearlmutter 1994.
  * @example hvp((x) => sum(mul(x, mul(x, x))))([1, 2], [1, 0])   // [6, 0]
  */
-export const hvp: Public['hvp'] = bound.hvp
+export const hvp: HvpFn = bound.hvp
 /**
  * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
  *
  * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
-export const linearize: Public['linearize'] = bound.linearize
+export const linearize: LinearizeFn = bound.linearize
 /**
  * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
@@ -181,7 +196,7 @@ export const linearize: Public['linearize'] = bound.linearize
  * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
  * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
  */
-export const vmap: Public['vmap'] = bound.vmap
+export const vmap: VmapFn = bound.vmap
 /**
  * The Jacobian by columns, in forward mode: shape [...f(x), ...x], one pushed basis vector per input, all at once.
  *
@@ -189,7 +204,7 @@ export const vmap: Public['vmap'] = bound.vmap
  * vectors at once: less memory, more steps.
  * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
  */
-export const jacfwd: Public['jacfwd'] = bound.jacfwd
+export const jacfwd: JacFn = bound.jacfwd
 /**
  * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
  *
@@ -197,14 +212,14 @@ export const jacfwd: Public['jacfwd'] = bound.jacfwd
  * vectors at once: less memory, more steps.
  * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
  */
-export const jacrev: Public['jacrev'] = bound.jacrev
+export const jacrev: JacFn = bound.jacrev
 /**
  * The matrix of second derivatives of a scalar function, shape [...x, ...x]: forward over reverse.
  *
  * Errors  NotScalar when f returns no scalar. For a product with one vector use `hvp`: it never builds the matrix.
  * @example hessian((x) => prod(x))([2, 3])   // [[0, 1], [1, 0]]
  */
-export const hessian: Public['hessian'] = bound.hessian
+export const hessian: HessianFn = bound.hessian
 /**
  * f with derivatives of its own: frule(primals, tangents) gives [y, dy]; rrule(primals) gives [y, pullback], from yBar to primalsBar.
  *
@@ -214,13 +229,13 @@ export const hessian: Public['hessian'] = bound.hessian
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */
-export const customRule: Public['customRule'] = bound.customRule
+export const customRule: CustomRuleFn = bound.customRule
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *
  * @example evaluate({ y: add([1, 2], 3) })   // { y: [4, 5] }
  */
-export const evaluate: Public['evaluate'] = bound.evaluate
+export const evaluate: EvaluateFn = bound.evaluate
 /**
  * A plain function that plans f once per signature (tree, shapes, dtypes) and then only runs; on the default backend unless given one.
  *
@@ -229,19 +244,19 @@ export const evaluate: Public['evaluate'] = bound.evaluate
  * Errors  thrown as AdException.
  * @example compile(grad((x) => sum(mul(x, x))))([1, 2, 3])   // [2, 4, 6]
  */
-export const compile: Public['compile'] = bound.compile
+export const compile: CompileFn = bound.compile
 /**
  * As `compile`, giving promises on any backend.
  *
  * @example await compileAsync((x) => sum(mul(x, x)), cpu())([1, 2, 3])   // 14
  */
-export const compileAsync: Public['compileAsync'] = bound.compileAsync
+export const compileAsync: CompileAsyncFn = bound.compileAsync
 /**
  * The program of a function (or of expressions) as text: its inputs, one line per equation, its results. Deterministic.
  *
  * @example show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
  */
-export const show: Public['show'] = bound.show
+export const show: ShowFn = bound.show
 /**
  * A function as a program: a closed computation at fixed shapes, as data. A declared function is traced at the sizes of its named axes,
  * `toProgram(f, sizes)`; any other at the shapes of example arguments, `toProgram(f)(...examples)`. Numbers of its closure become literals.
@@ -249,28 +264,28 @@ export const show: Public['show'] = bound.show
  *
  * @example show(toProgram((x) => sum(mul(x, x)))([1, 2]))   // 'f(x0: f64 [2])\n  y0 = mul(x0, x0) : f64 [2]...'
  */
-export const toProgram: Public['toProgram'] = bound.toProgram
+export const toProgram: ToProgramFn = bound.toProgram
 /**
  * The function of a program: it runs, compiles, inlines and is differentiated as any other.
  *
  * Errors  ShapeMismatch or DTypeMismatch where an argument is not as it was traced.
  * @example grad(fromProgram(toProgram((x) => sum(mul(x, x)))([1, 2])))([3, 4])   // [6, 8]
  */
-export const fromProgram: Public['fromProgram'] = bound.fromProgram
+export const fromProgram: FromProgramFn = bound.fromProgram
 /**
  * A program as plain JSON, to the bit: one table of nodes, captured tensors as base64. `fromJSON` reads it.
  *
  * Errors  BadInput where parameters hold functions (a customRule).
  * @example toJSON(toProgram((x) => sum(x))([1, 2]))   // { format: 1, name: 'f', inputs: [0], ... }
  */
-export const toJSON: Public['toJSON'] = /*#__PURE__*/ typed(toJSONCore)
+export const toJSON: ToJSONFn = /*#__PURE__*/ typed(toJSONCore)
 /**
  * The program that `toJSON` wrote; primitives of your own are given beside it. Every parameter is decoded and every shape made again.
  *
  * Errors  Left of a Decode with every error and its path. It never throws, whatever it is given.
  * @example fromJSON({ format: 1 })   // Left({ _tag: 'Decode', errors: [...] })
  */
-export const fromJSON: Public['fromJSON'] = bound.fromJSON
+export const fromJSON: FromJSONFn = bound.fromJSON
 /**
  * A function as an effect of fp-ts: run(f)(...inputs) is a ReaderTaskEither. Nothing happens before it is given its Env and run;
  * then it is traced once per signature and backend.
@@ -278,13 +293,13 @@ export const fromJSON: Public['fromJSON'] = bound.fromJSON
  * Errors  Left of an AdError.
  * @example await run((x) => sum(mul(x, x)))([1, 2])({ backend: cpu() })()   // Right(5)
  */
-export const run: Public['run'] = bound.run
+export const run: RunFn<Env> = bound.run
 /**
  * A function run at once on a synchronous backend, its failure a value: Either of an AdError and the result.
  *
  * @example runSync(cpu())((x) => sum(mul(x, x)))([1, 2])   // Right(5)
  */
-export const runSync: Public['runSync'] = bound.runSync
+export const runSync: RunSyncFn = bound.runSync
 
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
@@ -303,7 +318,8 @@ export type {
   PlaceOptions,
   SyncBackend,
 } from './core/backend.js'
-export { decodeError } from './core/codec.js'
+export { codec, decodeError } from './core/codec.js'
+export { onDevice, onHost } from './core/device-tensor.js'
 export type { Dropped, DropReason } from './core/dropped.js'
 export { CoDual, Dual } from './core/dual.js'
 export type { Env, RunEvent } from './core/effects.js'
@@ -314,6 +330,7 @@ export { explain, raise } from './core/explain.js'
 export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/facets.js'
 export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/interpret.js'
 export type { NDArray } from './core/ndarray.js'
+export * from './core/ops/index.js'
 export {
   applyPrimitive,
   definePlugin,
@@ -337,22 +354,10 @@ export {
   type Sample,
   type SampleArg,
 } from './core/primitive.js'
-export * from './core/public/activations.js'
-export * from './core/public/arithmetic.js'
-export * from './core/public/circular.js'
-export * from './core/public/compare.js'
-export * from './core/public/contract.js'
-export * from './core/public/functions.js'
-export * from './core/public/gamma.js'
-export * from './core/public/indexing.js'
-export * from './core/public/layout.js'
-export * from './core/public/nn.js'
-export * from './core/public/reduce.js'
-export * from './core/public/scans.js'
-export * from './core/public/values.js'
 export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
 export { bool, f32, f64, i32 } from './core/spec.js'
 export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/tangent.js'
+export { tensor } from './core/tensor.js'
 export type { DType, Float } from './core/types/dtype.js'
 export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
 export type { Fn } from './core/types/fn.js'
@@ -361,7 +366,7 @@ export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
-export { type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/vector-space.js'
+export { duplicated, type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/vector-space.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export { bilinearRule, linearRule, multiRule, nonDifferentiable, optOut, rule, scalarRule } from './rules/define.js'
 export { coreRegistry } from './rules/index.js'

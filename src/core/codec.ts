@@ -6,11 +6,13 @@ import { listOf, shown } from './given.js'
 import { numberFromJSON } from './json/numbers.js'
 import { holds, unreadable } from './language.js'
 import { allocate, type TypedArray } from './ndarray.js'
+import { typed } from './operation.js'
 import { showShape, sizeOf } from './shape.js'
 import { isSpec, type Names, type Spec } from './spec.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor } from './tensor.js'
 import { flatten, isLeaf, leafCount, type TreeDef, unflatten } from './tree.js'
 import type { DType } from './types/dtype.js'
+import type { CodecFn } from './types/signatures/run.js'
 
 /** At most this many errors are listed for one leaf; one more says how many follow. */
 const LISTED = 100
@@ -243,7 +245,7 @@ const encodeLeaf = (x: Tensor): unknown => (x.data.length === 0 && x.shape.lengt
  * Encodes to nested arrays that JSON keeps to the bit. Every error has its path; `decodeError` makes one AdError of them.
  * @example codec({ x: f64('n', 2) }).decode({ x: [[1, 2]] })   // Right({ x: Tensor f64 [1, 2] [[1, 2]] })
  */
-export const codec = (declaration: unknown): t.Type<unknown> => {
+export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
   const { leaves, def } = flatten(declaration, 'codec', (x) => isSpec(x) || isLeaf(x))
   const specs = leaves.map((s) =>
     isSpec(s)
@@ -287,7 +289,7 @@ export const codec = (declaration: unknown): t.Type<unknown> => {
     },
   )
   return type
-}
+})
 
 const isValidationError = (x: unknown): x is t.ValidationError => {
   const { context, message } = (typeof x === 'object' && x !== null ? x : {}) as Partial<t.ValidationError>

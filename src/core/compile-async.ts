@@ -11,7 +11,7 @@ import {
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { apply, capturedTensor, input } from './expr.js'
 import type { NDArray, TypedArray } from './ndarray.js'
-import { elementwise } from './ops/elementwise.js'
+import { elementwise } from './ops/families.js'
 import { NO_PARAMS } from './primitive.js'
 import type { Program } from './program.js'
 import { accumulates, capturesIntact, type IntoOptions, toTensors } from './run.js'

@@ -3,9 +3,11 @@ import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOpt
 import { raise } from './explain.js'
 import { optionsOf, shown } from './given.js'
 import type { NDArray, TypedArray } from './ndarray.js'
+import { typed } from './operation.js'
 import { isTensor, makeTensor, Tensor } from './tensor.js'
 import { flatten, leafPaths, unflatten } from './tree.js'
 import type { DType } from './types/dtype.js'
+import type { OnDeviceFn, OnHostFn } from './types/signatures/device.js'
 
 /** Frees the memory of tensors that were forgotten; `dispose` is at once. */
 const forgotten = /*#__PURE__*/ new FinalizationRegistry<DeviceArray>((array) => array.dispose())
@@ -84,7 +86,7 @@ export const hosted = (xs: readonly Elements[], where: string): readonly TypedAr
  * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
  * await onHost(w)   // Tensor f32 [2] [1, 2]
  */
-export const onDevice = async (tree: unknown, backend: Backend, options?: PlaceOptions): Promise<unknown> => {
+export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend, options?: PlaceOptions): Promise<unknown> => {
   const { leaves, def } = flatten(tree, 'onDevice')
   backendOf(backend, 'onDevice')
   const paths = leafPaths(def)
@@ -111,7 +113,7 @@ export const onDevice = async (tree: unknown, backend: Backend, options?: PlaceO
     )
   for (const r of placed) if (r.status === 'fulfilled') r.value.dispose()
   throw failed.reason
-}
+})
 
 /**
  * The same tree in the host's memory: device tensors are read back, after all that was asked of the device before; others stay as they are.
@@ -119,7 +121,7 @@ export const onDevice = async (tree: unknown, backend: Backend, options?: PlaceO
  * Errors  Device where the device, and what was on it, is lost.
  * @example (await onHost({ w: tensor([1, 2], [2]) })).w   // Tensor f64 [2] [1, 2]
  */
-export const onHost = async (tree: unknown): Promise<unknown> => {
+export const onHost: OnHostFn = typed(async (tree: unknown): Promise<unknown> => {
   const { leaves, def } = flatten(tree, 'onHost')
   const read = await Promise.all(
     leaves.map(async (x) =>
@@ -127,4 +129,4 @@ export const onHost = async (tree: unknown): Promise<unknown> => {
     ),
   )
   return unflatten(def, read)
-}
+})

@@ -1,15 +1,18 @@
 /** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
 import { type Aval, aval, sameAval } from './aval.js'
+import { castNode } from './cast.js'
 import type { Takes } from './dtype-rule.js'
 import { raise } from './explain.js'
 import { apply, asExpr, type Node } from './expr.js'
 import { functionOf, type Names, optionsOf, recordOf, shown } from './given.js'
 import { lift, liftFloat, liftPair } from './lift.js'
 import type { NDArray } from './ndarray.js'
+import { typed } from './operation.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from './primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, sameShape, showShape } from './shape.js'
 import type { DType } from './types/dtype.js'
 import type { AnyExpr } from './types/expr.js'
+import type { BinaryOf, UnaryOf } from './types/signatures/elementwise.js'
 
 /** Common shape of elementwise arguments; raises ShapeMismatch naming the clashing axis. */
 export const broadcastAvals = (args: readonly Aval[], op: string): readonly number[] => {
@@ -66,7 +69,7 @@ export const liftScalar = (f: (...xs: number[]) => number, args: readonly NDArra
 
 export type FloatOnly = readonly ['f64', 'f32']
 
-interface Declaration<N extends string> {
+interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> {
   readonly name: N
   /** The function at one index, in f64. */
   readonly scalar: (...xs: number[]) => number
@@ -80,9 +83,9 @@ interface Declaration<N extends string> {
   readonly source: string
   readonly tolerance?: { readonly relative: number; readonly reason: string }
   /** Accepts i32 too (result i32). */
-  readonly integers?: boolean
+  readonly integers?: I
   /** Dtype of the result when it is not the argument's. */
-  readonly result?: DType
+  readonly result?: R
   /** Kinds of the arguments when not all `float`. */
   readonly args?: readonly ArgKind[]
   readonly family?: string
@@ -108,7 +111,7 @@ const declared: Names<Declaration<string>> = {
   alias: true,
 }
 /** The declaration that `unary` or `binary` was given, where it is one. */
-const declaration = <const N extends string>(given: Declaration<N>, where: string): Declaration<N> => {
+const declaration = <D extends Declaration<string>>(given: D, where: string): D => {
   const d = optionsOf<Declaration<string>>(recordOf(given, 'the declaration', where), declared, where)
   if (typeof d.name !== 'string' || d.name === '')
     raise({ _tag: 'BadInput', where, reason: `its name is ${shown(d.name)}.`, fix: 'give a text.' })
@@ -154,19 +157,18 @@ export const elementwise = <const N extends string, const A extends readonly Arg
     ...(d.alias ? { alias: d.alias } : {}),
   })
 
-/** A callable operation that knows its primitive. */
-export type Op<F, N extends string, A extends readonly ArgKind[]> = F & { readonly primitive: Primitive<N, NoParams, A> }
-
 /**
  * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
  *
  * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element.
  * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
  */
-export const unary = <const N extends string>(d: Declaration<N>) => {
+export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): UnaryOf<N, I, NoInfer<R>> => {
   const prim = elementwise(['float'] as const, declaration(d, 'unary'))
   const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
-  return Object.assign(f, { primitive: prim })
+  return typed(Object.assign(f, { primitive: prim }))
 }
 
 /**
@@ -174,24 +176,22 @@ export const unary = <const N extends string>(d: Declaration<N>) => {
  *
  * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
  */
-export const binary = <const N extends string>(d: Declaration<N>) => {
+export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): BinaryOf<N, I, NoInfer<R>> => {
   const prim = elementwise(['float', 'float'] as const, declaration(d, 'binary'))
   const f = (a: unknown, b: unknown): AnyExpr => {
     let [x, y] = liftPair(a, b, d.name)
     if (x.aval.dtype === 'bool' || (x.aval.dtype === 'i32' && d.integers !== true)) {
-      x = castTo(x, d.integers === true ? 'i32' : 'f64')
-      y = castTo(y, x.aval.dtype)
+      x = castNode(x, d.integers === true ? 'i32' : 'f64')
+      y = castNode(y, x.aval.dtype)
     }
     return asExpr(apply(prim, [x, y], NO_PARAMS))
   }
-  return Object.assign(f, { primitive: prim })
+  return typed(Object.assign(f, { primitive: prim }))
 }
-
-const castTo = (x: Node, dtype: DType): Node => liftCast(x, dtype)
-
-import { castNode as liftCast } from './cast.js'
 
 const liftNumber = (x: unknown, op: string): Node => {
   const n = lift(x, op)
-  return n.aval.dtype === 'bool' ? castTo(n, 'i32') : n
+  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
 }

@@ -6,8 +6,10 @@ import { dtypeOf } from './given.js'
 import { numberFromJSON, numberToJSON } from './json/numbers.js'
 import { brand, claimed, operations, reading, refuseCoercion } from './language.js'
 import { allocate, type NDArray, type NestedNumbers, nestedOf, type TypedArray, toNested } from './ndarray.js'
+import { typed } from './operation.js'
 import { showShape, sizeOf } from './shape.js'
 import type { DType } from './types/dtype.js'
+import type { TensorFn } from './types/signatures/layout.js'
 
 /** At most this many axes. */
 const MAX_RANK = 32
@@ -302,6 +304,10 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
  * ShapeMismatch where the data does not fill the shape.
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
+export const tensor: TensorFn = typed(
+  (data: unknown, shape?: readonly number[], dtype?: DType): Tensor => makeTensor(data, shape, dtype, 'tensor'),
+)
+/** As `tensor`; errors name the operation `where`. */
 export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor =>
   reading(where, () => made(data, shape, dtype, where))
 

@@ -1,11 +1,12 @@
 /** Trees of tensors as vectors: the VectorSpace instance that optimisers use, maps over trees, and Enzyme's Duplicated. */
 import { raise } from './explain.js'
 import { functionOf, numberOf, shown } from './given.js'
+import { typed } from './operation.js'
 import { sameShape } from './shape.js'
 import { NoTangent } from './tangent.js'
 import { isTensor, type Tensor, zeroTensor } from './tensor.js'
 import { explainDef, flatten, leafPaths, leavesAlong, type TreeDef, unflatten } from './tree.js'
-import type { Duplicated, TangentTensors } from './types/signatures/run.js'
+import type { Duplicated, DuplicatedFn, TangentTensors } from './types/signatures/run.js'
 import type { LeafOfTree, Mapped, TensorTree } from './types/tree.js'
 
 /** Standard normal numbers come from a seed, or from a generator of numbers in [0, 1). */
@@ -236,4 +237,6 @@ export const treeZip = <T, U extends readonly unknown[], R>(
  * step(p.primal)
  * p.tangent.w   // [2, 4]
  */
-export const duplicated = (params: unknown): Duplicated<unknown, unknown> => ({ primal: params, tangent: untyped.zero(params) })
+export const duplicated: DuplicatedFn = typed(
+  (params: unknown): Duplicated<unknown, unknown> => ({ primal: params, tangent: untyped.zero(params) }),
+)

@@ -2,7 +2,7 @@
 
 import { type Aval, aval } from '../core/aval.js'
 import { asExpr, asNode, constant, type Node, reapplied } from '../core/expr.js'
-import { broadcastNode } from '../core/ops/layout.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import { type Batching, type Registry, ruleFor } from '../core/registry.js'
 import { fold } from '../core/rewrite.js'
 import { blaming, type Cursor } from '../core/sites.js'

@@ -1,10 +1,11 @@
 /** Calculus of comparisons and logic: there is none. */
 import * as op from '../core/ops/compare.js'
+import type { compare } from '../core/ops/families.js'
 import type { Rule } from '../core/registry.js'
 import { nonDifferentiable } from './define.js'
 
-/** One rule per primitive of core/ops/compare.ts. */
-export const compareRules: { readonly [K in keyof typeof op.compare]: Rule } = {
+/** One rule per primitive of the family `compare`. */
+export const compareRules: { readonly [K in keyof typeof compare]: Rule } = {
   eq: nonDifferentiable(op.eq),
   ne: nonDifferentiable(op.ne),
   lt: nonDifferentiable(op.lt),
@@ -13,7 +14,7 @@ export const compareRules: { readonly [K in keyof typeof op.compare]: Rule } = {
   ge: nonDifferentiable(op.ge),
   isnan: nonDifferentiable(op.isnan),
   isfinite: nonDifferentiable(op.isfinite),
-  logicalAnd: nonDifferentiable(op.logicalAnd),
-  logicalOr: nonDifferentiable(op.logicalOr),
-  logicalNot: nonDifferentiable(op.logicalNot),
+  logicalAnd: nonDifferentiable(op.and),
+  logicalOr: nonDifferentiable(op.or),
+  logicalNot: nonDifferentiable(op.not),
 }

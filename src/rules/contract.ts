@@ -2,7 +2,8 @@
 import { asExpr, asNode } from '../core/expr.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
-import { swapLast } from '../core/ops/layout.js'
+import type { contract } from '../core/ops/families.js'
+import { swapLast } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { NO_PARAMS } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
@@ -33,8 +34,8 @@ const productThunk = (
 const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
 const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
-/** One rule per primitive of core/ops/contract.ts. */
-export const contractRules: { readonly [K in keyof typeof op.contract]: Rule } = {
+/** One rule per primitive of the family `contract`. */
+export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,

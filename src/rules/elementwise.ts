@@ -3,8 +3,10 @@ import { isFloat } from '../core/aval.js'
 import { castPrimitive } from '../core/cast.js'
 import { asExpr, asNode, CONST, constant } from '../core/expr.js'
 import { GUARDED } from '../core/hard-zeros.js'
-import { eq, gt, isnan, le, logicalAnd, lt } from '../core/ops/compare.js'
+import { and, eq, gt, isnan, le, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
+import type { elementwise } from '../core/ops/families.js'
+import { polygammaPrimitive } from '../core/ops/polygamma.js'
 import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
@@ -44,7 +46,7 @@ const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b
 /** a - b, but 0 where both are the same infinity. */
 const difference = (a: AnyExpr, b: AnyExpr): AnyExpr => {
   const d = sub(a, b)
-  return where(logicalAnd(isnan(d), eq(a, b)), 0, d)
+  return where(and(isnan(d), eq(a, b)), 0, d)
 }
 const TWO_OVER_ROOT_PI = 1.1283791670955126
 /** 1 - x^2 without cancellation near 1, and with the factor that is 0 at 1 or -1 first: its derivative holds beside an infinite cotangent. */
@@ -53,8 +55,8 @@ const oneMinusSquare = (x: AnyExpr): AnyExpr => {
   return strongMul(sub(1, size), add(1, size))
 }
 
-/** One rule per primitive of core/ops/elementwise.ts. */
-export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Rule } = {
+/** One rule per primitive of the family `elementwise`. */
+export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule } = {
   neg: scalarRule(op.neg, () => [-1]),
   abs: scalarRule(op.abs, ({ x: [x] }) => [sign(x)]),
   square: scalarRule(op.square, ({ x: [x] }) => [mul(x, 2)]),
@@ -88,7 +90,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
   erf: scalarRule(op.erf, ({ x: [x] }) => [mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   erfc: scalarRule(op.erfc, ({ x: [x] }) => [mul(-TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]),
   lgamma: scalarRule(op.lgamma, ({ x: [x] }) => [op.digamma(x)]),
-  polygamma: scalarRule(op.polygammaPrimitive, ({ x: [x], params }) => [op.polygammaOf(params.n + 1, x)]),
+  polygamma: scalarRule(polygammaPrimitive, ({ x: [x], params }) => [reapply(polygammaPrimitive, [x], { n: params.n + 1 })]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
   relu: {
@@ -136,12 +138,12 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
     return [where(eq(r, 0), 0, div(x, r)), where(eq(r, 0), 0, neg(div(y, r)))]
   }),
   logaddexp: scalarRule(op.logaddexp, ({ x: [a, b] }) => [sigmoid(difference(a, b)), sigmoid(difference(b, a))]),
-  xlogy: scalarRule(op.xlogy, ({ x: [x, y] }) => [where(logicalAnd(eq(x, 0), le(y, 0)), 0, op.log(y)), strongMul(x, div(1, y))]),
+  xlogy: scalarRule(op.xlogy, ({ x: [x, y] }) => [where(and(eq(x, 0), le(y, 0)), 0, op.log(y)), strongMul(x, div(1, y))]),
   maximum: extremum(op.maximum, gt),
   minimum: extremum(op.minimum, lt),
   copysign: scalarRule(op.copysign, ({ x: [a, b] }) => [mul(sign(a), copysign(1, b)), ZeroTangent]),
   where: {
-    ...rule(op.wherePrimitive, {
+    ...rule(op.where.primitive, {
       frule: ([c], [, da, db], _params, { y, config }) => {
         const dy = choose(c, da, db)
         return [y, isExpr(da) && isExpr(db) ? dy : guarded(config, dy)]
@@ -156,7 +158,7 @@ export const elementwiseRules: { readonly [K in keyof typeof op.elementwise]: Ru
         return [y, wherePullback]
       },
     }),
-    batch: elementwiseBatch(op.wherePrimitive as AnyPrimitive),
+    batch: elementwiseBatch(op.where.primitive as AnyPrimitive),
   },
   stopGradient: nonDifferentiable(op.stopGradient),
   cast: {

@@ -9,8 +9,8 @@ import {
   convPrimitive,
 } from '../core/ops/conv.js'
 import { add } from '../core/ops/elementwise.js'
+import type { nn } from '../core/ops/families.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
-import type { nn } from '../core/ops/nn.js'
 import {
   avgPoolInputPrimitive,
   avgPoolPrimitive,
@@ -112,7 +112,7 @@ const batchPool =
     unfold(reapply(primitive, batchAll(xs, batched, size).map(fold), p), size)
 const plainPool = ({ window, stride, padding }: PoolParams): PoolParams => ({ window, stride, padding })
 
-/** One rule per primitive of core/ops/nn.ts. */
+/** One rule per primitive of the family `nn`. */
 export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
   conv: bilinearRule(convPrimitive, {
     transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),

@@ -1,7 +1,7 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
 import { asExpr, asNode, CONST, constant } from '../core/expr.js'
 import { SOFT } from '../core/hard-zeros.js'
-import { eq, isfinite, logicalAnd, logicalNot } from '../core/ops/compare.js'
+import { and, eq, isfinite, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import type { Hardness, RuleConfig } from '../core/registry.js'
 import { type Forced, type NoTangent, ZeroTangent } from '../core/tangent.js'
@@ -31,9 +31,7 @@ export const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent
  */
 export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, hardness: Hardness): AnyExpr =>
   config.hardened(
-    config.hardness(dx) === SOFT
-      ? strongMul(factor, dx)
-      : strongMul(where(logicalAnd(eq(factor, 0), logicalNot(isfinite(dx))), 0, dx), factor),
+    config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
 /** The sum of two (co)tangents. */

@@ -1,11 +1,12 @@
 /** Calculus of reductions. */
 import { asExpr, asNode } from '../core/expr.js'
+import { cumprod } from '../core/ops/along-axis.js'
 import { lt } from '../core/ops/compare.js'
 import { div, mul, where } from '../core/ops/elementwise.js'
+import type { reduce } from '../core/ops/families.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
 import { onesLike } from '../core/ops/layout-more.js'
 import * as op from '../core/ops/reduce.js'
-import { cumprod } from '../core/ops/scans.js'
 import type { Primitive } from '../core/primitive.js'
 import type { Rule } from '../core/registry.js'
 import { otherAxes, range, sizeOf } from '../core/shape.js'
@@ -72,8 +73,8 @@ const extremeRule = (
   })
 }
 
-/** One rule per primitive of core/ops/reduce.ts. */
-export const reduceRules: { readonly [K in keyof typeof op.reduce]: Rule } = {
+/** One rule per primitive of the family `reduce`. */
+export const reduceRules: { readonly [K in keyof typeof reduce]: Rule } = {
   sum: linearRule(op.sumPrimitive, {
     transpose: (yBar, [x], { axes }) => [thunk(() => expandReduced(yBar, x, axes))],
     batch: ([x], _b, { axes }) => total(x, shiftAxes(axes)),

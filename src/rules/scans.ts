@@ -1,6 +1,8 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 import { asExpr, asNode, constant } from '../core/expr.js'
-import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing.js'
+import { add } from '../core/ops/elementwise.js'
+import type { scans } from '../core/ops/families.js'
+import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
 import type { Rule } from '../core/registry.js'
@@ -34,8 +36,8 @@ const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: 
 
 const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
 
-/** One rule per primitive of core/ops/scans.ts. */
-export const scanRules: { readonly [K in keyof typeof op.scans]: Rule } = {
+/** One rule per primitive of the family `scans`. */
+export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   cumsum: linearRule(op.cumsumPrimitive, {
     transpose: (yBar, _xs, p) => [thunk(() => reapply(op.cumsumPrimitive, [yBar], { ...p, reverse: !p.reverse }))],
     batch: ([x], _b, p) => reapply(op.cumsumPrimitive, [x], { ...p, axis: p.axis + 1 }),

@@ -1,7 +1,8 @@
 // One more primitive is one error in each missing facet's file, and none anywhere else: the compiler's errors are the to-do list.
-// The source is compiled as it would be with the changes; nothing on disk is touched.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+// The source is compiled and run as it would be with the changes; nothing of it is touched. What is added is written in docs/architecture.md.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { build } from 'esbuild'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { cpuFamilies } from '../../src/backends/cpu/facets.js'
@@ -62,23 +63,14 @@ const faults = (program: ts.Program, files?: readonly string[]): readonly Fault[
     .map((d) => ({ file: (d.file?.fileName ?? '').replace(`${src}/`, ''), text: ts.flattenDiagnosticMessageText(d.messageText, '\n') }))
     .sort((a, b) => (a.file < b.file ? -1 : 1))
 
-/** A family's declarations with one more primitive. */
-const declared = (family: string, name: string): string => {
-  const text = read(`core/ops/${family}.ts`)
-  const table = `export const ${family} = {`
-  if (!text.includes(table)) failing(`no table in core/ops/${family}.ts`)
-  const declaration =
-    family === 'elementwise'
-      ? `import { unary as declareProbe } from '../elementwise.js'\nconst ${name} = declareProbe({ name: '${name}', scalar: (x) => x!, source: 'test' }).primitive\n`
-      : `import { primitive as declareProbe } from '../primitive.js'\nconst ${name} = declareProbe({ name: '${name}', family: '${family}', args: ['float'], shapeRule: ([x]) => x!, meaning: () => undefined, source: 'test' })\n`
-  return `${declaration}${text.replace(table, `${table} ${name},`)}`
-}
+/** A file with a declaration after its own. */
+const declared = (path: string, declaration: string): string => `${read(path)}\n${declaration}\n`
 /** A facet's table with a row for it. */
 const withRow = (path: string, family: string, row: string): string => {
   const text = read(path)
-  const table = new RegExp(`export const \\w+: [^=]*typeof (?:op\\.)?${family}\\b[^=]*= \\{`)
+  const table = new RegExp(`export const \\w+: [^=]*typeof ${family}\\b[^=]*= \\{`)
   if (!table.test(text)) failing(`no table of ${family} in ${path}`)
-  return text.replace(table, (start) => `${start} ${row},`)
+  return text.replace(table, (start) => `${start} ${row}`)
 }
 
 /** Every file that has a facet of a family: its rules, and its kernels in each backend that has tables by family. */
@@ -87,38 +79,140 @@ const facetsOf = (family: string): readonly string[] =>
     existsSync(join(src, f)),
   )
 
-const probes = { elementwise: 'probeScalar', indexing: 'probeIndex', nn: 'probeLayer' } as const
+/** What docs/architecture.md writes into a file: its blocks that begin with a path. */
+const steps = [...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(/^```ts src\/(\S+)\n([\s\S]*?)^```$/gm)].map(
+  ([, path, code]) => ({ path: path!, code: code!.trimEnd() }),
+)
+const [declaration, ...rows] = steps
+const declaring = { [declaration!.path]: declared(declaration!.path, declaration!.code) }
+const complete = { ...declaring, ...Object.fromEntries(rows.map(({ path, code }) => [path, withRow(path, 'elementwise', code)])) }
+
+describe('one more operation, as docs/architecture.md has it', () => {
+  const before = compiled(declaring)
+
+  it('is four places in four files: its declaration, and a row in each file of its family', () => {
+    expect(steps.length).toBe(4)
+    expect(new Set(steps.map((s) => s.path)).size).toBe(4)
+    expect(declaration!.path).toMatch(/^core\/ops\//)
+    expect(rows.map((r) => r.path).sort()).toEqual([...facetsOf('elementwise')].sort())
+  })
+
+  it('after the first the compiler lists the other three, and nothing else', () => {
+    const found = faults(before)
+    expect(found.map((f) => f.file)).toEqual(rows.map((r) => r.path).sort())
+    for (const f of found) expect(f.text).toContain("'sech' is missing")
+  }, 120_000)
+
+  it('after all of them it compiles, and users see its type and its docstring', () => {
+    const after = compiled(complete, before)
+    expect(faults(after, [...Object.keys(complete), 'index.ts'])).toEqual([])
+    const checker = after.getTypeChecker()
+    const index = checker.getSymbolAtLocation(after.getSourceFile(join(src, 'index.ts'))!)!
+    const sech = checker.getExportsOfModule(index).find((s) => s.name === 'sech')!
+    expect(checker.typeToString(checker.getTypeOfSymbol(sech))).toBe('FloatUnaryOp<"sech">')
+    expect(ts.displayPartsToString(sech.getDocumentationComment(checker))).toContain('the hyperbolic secant')
+  }, 120_000)
+
+  it('then it runs everywhere, and the generated tests have it', async () => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `
+          export * as codual from './src/index.js'
+          export { families } from './src/core/ops/families.js'
+          export { ruleFamilies } from './src/rules/index.js'
+          export { cpuFamilies } from './src/backends/cpu/facets.js'
+          export { elementwiseKernels } from './src/backends/webgpu/elementwise.js'
+          export { floatFunctions } from './test/backends/accuracy.js'
+          export { makeCheck } from './src/check/index.js'`,
+        resolveDir: root,
+      },
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      write: false,
+      plugins: [
+        {
+          name: 'as the page has it',
+          setup: ({ onLoad }) =>
+            onLoad({ filter: /\.ts$/ }, ({ path }) => {
+              const contents = (complete as Readonly<Record<string, string>>)[relative(src, path).replaceAll('\\', '/')]
+              return contents === undefined ? undefined : { contents, loader: 'ts' }
+            }),
+        },
+      ],
+    })
+    const folder = join(root, 'out')
+    mkdirSync(folder, { recursive: true })
+    const file = join(folder, `one-more-${process.pid}.mjs`)
+    writeFileSync(file, outputFiles[0]!.text)
+    try {
+      const { codual, families, ruleFamilies, cpuFamilies, elementwiseKernels, floatFunctions, makeCheck } = await import(file)
+      const { sech, evaluate, grad, compile, cpu, reference, sum, coreRegistry } = codual
+      expect(evaluate(sech([0, 1])).toArray()).toEqual([1, 1 / Math.cosh(1)])
+      for (const backend of [cpu(), reference()])
+        expect(
+          compile(
+            grad((x: unknown) => sum(sech(x))),
+            backend,
+          )([1]).toArray()[0],
+        ).toBeCloseTo(-Math.tanh(1) / Math.cosh(1), 14)
+      const prim = families.elementwise.sech
+      expect(sech.primitive).toBe(prim)
+      for (const table of [ruleFamilies.elementwise, cpuFamilies.elementwise, elementwiseKernels])
+        expect(Object.keys(table)).toContain('sech')
+      expect(coreRegistry.rules.get('sech').primitive).toBe(prim)
+      expect(floatFunctions).toContain(prim)
+      for (const sample of prim.samples) expect(makeCheck(coreRegistry).checkRule(prim, sample)).toMatchObject({ _tag: 'Right' })
+    } finally {
+      rmSync(file)
+    }
+  }, 60_000)
+})
+
+const declarationOf = (name: string, family: string): string =>
+  `declareProbe({ name: '${name}', family: '${family}', args: ['float'], shapeRule: ([x]) => x!, meaning: () => undefined, source: 'test' })`
+/** Primitives of families whose operations have parameters: one alone in a module of primitives, one with its operation. */
+const probes = {
+  indexing: {
+    name: 'probeIndex',
+    path: 'core/ops/indexing-along.ts',
+    code: `export const probeIndex = ${declarationOf('probeIndex', 'indexing')}`,
+  },
+  nn: {
+    name: 'probeLayer',
+    path: 'core/ops/nn.ts',
+    code: `export const probed = Object.assign((x: AnyExpr): AnyExpr => x, { primitive: ${declarationOf('probeLayer', 'nn')} })`,
+  },
+} as const
 const probed = Object.keys(probes) as (keyof typeof probes)[]
 
-describe('one more primitive', () => {
-  const added = Object.fromEntries(probed.map((f) => [`core/ops/${f}.ts`, declared(f, probes[f])]))
+describe('one more primitive of other families', () => {
+  const added = Object.fromEntries(
+    Object.values(probes).map(({ path, code }) => [
+      path,
+      declared(path, `import { primitive as declareProbe } from '../primitive.js'\n${code}`),
+    ]),
+  )
   const program = compiled(added)
 
-  it('of three families is exactly one error in the file of each missing facet, which names it', () => {
-    const wanted = probed.flatMap((family) => facetsOf(family).map((file) => ({ file, name: probes[family] })))
-    expect(wanted.map((w) => w.file)).toEqual(
-      expect.arrayContaining(probed.flatMap((family) => [`rules/${family}.ts`, `backends/cpu/${family}.ts`])),
-    )
+  it('is exactly one error in the file of each missing facet, which names it', () => {
+    const wanted = probed.flatMap((family) => facetsOf(family).map((file) => ({ file, name: probes[family].name })))
     const found = faults(program)
     expect(found.map((f) => f.file)).toEqual(wanted.map((w) => w.file).sort())
     for (const { file, name } of wanted) expect(found.find((f) => f.file === file)?.text).toContain(`'${name}' is missing`)
   }, 120_000)
 
   it('compiles when its rows are there', () => {
-    const cpu: Readonly<Record<keyof typeof probes, string>> = {
-      elementwise: `${probes.elementwise}: viaMeaning`,
-      indexing: `${probes.indexing}: byMeaning('a test')`,
-      nn: `${probes.nn}: byMeaning('a test')`,
-    }
     const rows = Object.fromEntries(
       probed.flatMap((family) =>
         facetsOf(family).map((file) => {
-          const name = probes[family]
+          const { name } = probes[family]
           const row = file.startsWith('rules/')
-            ? `${name}: { primitive: undefined as never }`
+            ? `${name}: { primitive: undefined as never },`
             : file.startsWith('backends/cpu/')
-              ? cpu[family]
-              : `${name}: undefined as never`
+              ? `${name}: byMeaning('a test'),`
+              : `${name}: undefined as never,`
           return [file, withRow(file, family, row)]
         }),
       ),

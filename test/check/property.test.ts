@@ -1,7 +1,7 @@
 /** forAll: draws from declarations; failures shrink to the smallest sizes and values, and can be seen again. */
 import { describe, expect, it } from 'vitest'
 import { forAll, reportProperty } from '../../src/check/property.js'
-import { elementwise } from '../../src/core/ops/elementwise.js'
+import { elementwise } from '../../src/core/ops/families.js'
 import * as cd from '../../src/index.js'
 import { scalarRule } from '../../src/rules/define.js'
 import { coreRegistry } from '../../src/rules/index.js'

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
-import { root } from '../../scripts/docs-source.js'
 import { sourcesUnder } from '../architecture/sources.js'
+import { root } from './public-names.js'
 
 /** One example: its code, where it starts, and whether it shows values or types. */
 export interface Example {
@@ -59,17 +59,14 @@ export const blocksIn = (path: string, text: string): readonly Example[] =>
     of: 'document',
   }))
 
-/** Every example of the repository. A copy that `npm run docs:sync` made is left out: its definition has the same. */
+/** Every example of the repository. */
 export const allExamples = (): readonly Example[] => {
-  const isCopy = (path: string): boolean => path.startsWith('src/core/public/') || path === 'src/index.ts'
-  const inSource = sourcesUnder('src').flatMap((s) => examplesIn(s.path, s.text))
-  const defined = new Set(inSource.filter((e) => !isCopy(e.file)).map((e) => e.code))
   const documents = [
     'README.md',
     ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((f) => `docs/${f.replaceAll('\\', '/')}`),
   ]
   return [
-    ...inSource.filter((e) => !isCopy(e.file) || !defined.has(e.code)),
+    ...sourcesUnder('src').flatMap((s) => examplesIn(s.path, s.text)),
     ...documents.filter((f) => f.endsWith('.md')).flatMap((f) => blocksIn(f, readFileSync(join(root, f), 'utf8'))),
   ]
 }

@@ -7,7 +7,7 @@ import { applyAny, asExpr, asNode, constant, input, type Node } from '../../src/
 import { allocate, type NDArray, toNested } from '../../src/core/ndarray.js'
 import { add, mul } from '../../src/core/ops/elementwise.js'
 import { zeros } from '../../src/core/ops/layout-more.js'
-import { sum } from '../../src/core/ops/reduce.js'
+import { sum } from '../../src/core/ops/reductions.js'
 import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
 import type { Rule } from '../../src/core/registry.js'
 import { sizeOf } from '../../src/core/shape.js'

@@ -1,5 +1,5 @@
 /** The CPU facet of the compare family: masks as wide as the loop's lanes. */
-import type { compare } from '../../core/ops/compare.js'
+import type { compare } from '../../core/ops/families.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
 import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
 import type { Vec } from './wasm/vec.js'
@@ -48,7 +48,7 @@ const logical =
   (c) =>
     void c.v.f.op(code, ...c.x)
 
-/** One row per primitive of core/ops/compare.ts. */
+/** One row per primitive of the family `compare`. */
 export const compareKernels: { readonly [K in keyof typeof compare]: ScalarKernel } = {
   eq: comparison('eq', OP.i32x4_eq),
   ne: comparison('ne', OP.i32x4_ne),

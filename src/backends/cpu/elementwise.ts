@@ -1,5 +1,5 @@
 /** The CPU facet of the elementwise family: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
-import type { elementwise } from '../../core/ops/elementwise.js'
+import type { elementwise } from '../../core/ops/families.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
 import * as circular from './wasm/circular.js'
 import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
@@ -55,7 +55,7 @@ const periodic =
   }
 const one = (v: Vec): Operand => v.c(1)
 
-/** One row per primitive of core/ops/elementwise.ts. */
+/** One row per primitive of the family `elementwise`. */
 export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: ScalarKernel } = {
   neg: either1(
     (v, x) => v.neg(x),

@@ -1,12 +1,12 @@
 /** The CPU facet of indexing: bound by memory, so plain loops over the memory itself. */
 import { byMeaning } from '../../core/facets.js'
-import type { indexing } from '../../core/ops/indexing.js'
+import type { indexing } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
 const WINDOW = 'rows are copied whole; where they lie is known only when it runs'
 
-/** One row per primitive of core/ops/indexing.ts. */
+/** One row per primitive of the family `indexing`. */
 export const indexingKernels: CpuTable<typeof indexing> = {
   iota: byMeaning('one write per element'),
   gather: byMeaning(ADDRESSES),

@@ -1,7 +1,7 @@
 /** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
 import { byMeaning, whole } from '../../core/facets.js'
 import type { ConvParams } from '../../core/ops/conv.js'
-import type { nn } from '../../core/ops/nn.js'
+import type { nn } from '../../core/ops/families.js'
 import type { PoolParams } from '../../core/ops/pool.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
@@ -60,7 +60,7 @@ const kernel =
     }
   }
 
-/** One row per primitive of core/ops/nn.ts. */
+/** One row per primitive of the family `nn`. */
 export const nnKernels: CpuTable<typeof nn> = {
   conv: whole((k: OpaqueKernel) => {
     const shape = convOf(k.args[0]!.shape, k.args[1]!.shape, k.params as ConvParams)

@@ -1,11 +1,11 @@
 /** The CPU facet of scans and sorting: each element waits for the one before, so plain loops are no slower than vectors of one lane. */
 import { byMeaning } from '../../core/facets.js'
-import type { scans } from '../../core/ops/scans.js'
+import type { scans } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 
 const CHAIN = 'a chain of dependent operations along the axis'
 
-/** One row per primitive of core/ops/scans.ts. */
+/** One row per primitive of the family `scans`. */
 export const scanKernels: CpuTable<typeof scans> = {
   cumsum: byMeaning(CHAIN),
   cumprod: byMeaning(CHAIN),

@@ -1,8 +1,8 @@
 /** From units to steps: each unit's kernel, axis lengths and operands. */
 import { aval } from '../../core/aval.js'
 import { scalarProgramOf } from '../../core/expand.js'
-import { elementwise } from '../../core/ops/elementwise.js'
-import type { SliceParams } from '../../core/ops/layout.js'
+import { elementwise } from '../../core/ops/families.js'
+import type { SliceParams } from '../../core/ops/layout-slice.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sizeOf } from '../../core/shape.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'

@@ -1,5 +1,5 @@
 /** Fusion: which values are computed in one loop, and which accumulators are added into in place. */
-import { elementwise } from '../../core/ops/elementwise.js'
+import { elementwise } from '../../core/ops/families.js'
 import type { AnyPrimitive } from '../../core/primitive.js'
 import { sameShape } from '../../core/shape.js'
 import type { F16Storage } from './f16-storage.js'

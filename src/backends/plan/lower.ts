@@ -1,17 +1,10 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
 import type { Aval } from '../../core/aval.js'
-import { contract } from '../../core/ops/contract.js'
-import { elementwise } from '../../core/ops/elementwise.js'
-import {
-  layout,
-  type PadParams,
-  type PermParams,
-  type ShapeParams,
-  type SliceParams,
-  type SplitParams,
-  unpadParams,
-} from '../../core/ops/layout.js'
-import { type ReduceParams, reduce } from '../../core/ops/reduce.js'
+import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
+import type { SplitParams } from '../../core/ops/layout-join.js'
+import type { PermParams, ShapeParams } from '../../core/ops/layout-move.js'
+import { type PadParams, type SliceParams, unpadParams } from '../../core/ops/layout-slice.js'
+import type { ReduceParams } from '../../core/ops/reduce.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
 import { sizeOf, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'

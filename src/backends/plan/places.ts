@@ -1,5 +1,5 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
-import type { SliceParams } from '../../core/ops/layout.js'
+import type { SliceParams } from '../../core/ops/layout-slice.js'
 import { sameShape, sizeOf, stridesOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides } from './body.js'

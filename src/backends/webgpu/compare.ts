@@ -1,5 +1,5 @@
 /** The WebGPU facet of the compare family. NaN is told by its bits: drivers may take every comparison for one of numbers. */
-import type { compare } from '../../core/ops/compare.js'
+import type { compare } from '../../core/ops/families.js'
 import type { WgslContext, WgslScalar } from './kernel.js'
 
 /** A row from its texts in a and b: of floats, of integers, of booleans. */
@@ -10,7 +10,7 @@ const row =
     return text.replace(/\b[ab]\b/g, (name) => x[name === 'a' ? 0 : 1]!)
   }
 
-/** One row per primitive of core/ops/compare.ts. */
+/** One row per primitive of the family `compare`. */
 export const compareKernels: { readonly [K in keyof typeof compare]: WgslScalar } = {
   eq: row('cd_eq(a, b)', '(a == b)', '(a == b)'),
   ne: row('!cd_eq(a, b)', '(a != b)', '(a != b)'),

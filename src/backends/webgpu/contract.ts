@@ -1,9 +1,9 @@
 /** The WebGPU facet of matrix products: the planner makes those of floats products of strided matrices (gemm.ts), of integers loops that fold. */
 import { planned } from '../../core/facets.js'
-import type { contract } from '../../core/ops/contract.js'
+import type { contract } from '../../core/ops/families.js'
 import type { WebGpuTable } from './kernel.js'
 
-/** One row per primitive of core/ops/contract.ts. */
+/** One row per primitive of the family `contract`. */
 export const contractKernels: WebGpuTable<typeof contract> = {
   matmul: planned('gemm'),
   matmulAdd: planned('gemm'),

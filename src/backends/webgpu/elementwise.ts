@@ -2,8 +2,8 @@
  * The WebGPU facet of the elementwise family: each primitive as an expression of WGSL on registers. A kernel's text gets the functions
  * that its expressions call from `preludeOf`. Arguments must be names or literals, since an expression may use one twice.
  */
-import type { elementwise } from '../../core/ops/elementwise.js'
-import type { PolygammaParams } from '../../core/ops/gamma.js'
+import type { elementwise } from '../../core/ops/families.js'
+import type { PolygammaParams } from '../../core/ops/polygamma.js'
 import type { WgslScalar } from './kernel.js'
 import { float } from './wgsl/literal.js'
 
@@ -21,7 +21,7 @@ const log2Factorial = (n: number): number => {
   return sum
 }
 
-/** One row per primitive of core/ops/elementwise.ts. */
+/** One row per primitive of the family `elementwise`. */
 export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: WgslScalar } = {
   neg: row('-a'),
   abs: row('abs(a)'),

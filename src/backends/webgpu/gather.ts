@@ -2,7 +2,7 @@
 import type { SearchParams } from '../../core/ops/indexing-along.js'
 import type { WindowParams } from '../../core/ops/indexing-dynamic.js'
 import type { GatherParams, IotaParams } from '../../core/ops/indexing-gather.js'
-import type { AxisParams } from '../../core/ops/layout.js'
+import type { AxisParams } from '../../core/ops/layout-join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { sizeOf } from '../../core/shape.js'
 import type { Operand } from '../plan/step.js'

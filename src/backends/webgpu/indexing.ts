@@ -1,6 +1,6 @@
 /** The WebGPU facet of indexing: shaders that read at computed places (gather.ts) and that write there (scatter.ts). */
 import { whole } from '../../core/facets.js'
-import type { indexing } from '../../core/ops/indexing.js'
+import type { indexing } from '../../core/ops/families.js'
 import {
   dynamicSliceAddShader,
   dynamicSliceShader,
@@ -13,7 +13,7 @@ import {
 import type { WebGpuTable } from './kernel.js'
 import { scatterAddAlongShader, scatterAddShader, setAtShader } from './scatter.js'
 
-/** One row per primitive of core/ops/indexing.ts. */
+/** One row per primitive of the family `indexing`. */
 export const indexingKernels: WebGpuTable<typeof indexing> = {
   iota: whole(iotaShader),
   gather: whole(gatherShader),

@@ -1,6 +1,6 @@
 /** The WebGPU facet of convolution and pooling: shaders of their own. */
 import { whole } from '../../core/facets.js'
-import type { nn } from '../../core/ops/nn.js'
+import type { nn } from '../../core/ops/families.js'
 import { conv, convInput } from './conv.js'
 import { convKernel } from './conv-kernel.js'
 import { acceptsF16, type WebGpuTable, type WholeShader } from './kernel.js'
@@ -9,7 +9,7 @@ import { avgPool, avgPoolInput, maxPool, poolGather, unpool } from './pool.js'
 /** A shader that sees memory as f32, or as f16 where it is stored so. */
 const floats = (make: WholeShader) => whole<WholeShader>(acceptsF16(make))
 
-/** One row per primitive of core/ops/nn.ts. */
+/** One row per primitive of the family `nn`. */
 export const nnKernels: WebGpuTable<typeof nn> = {
   conv: floats(conv),
   convInput: floats(convInput),

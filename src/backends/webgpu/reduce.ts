@@ -1,10 +1,10 @@
 /** The WebGPU facet of the reduce family: folds are part of the planner's loops. */
 import { planned, whole } from '../../core/facets.js'
-import type { reduce } from '../../core/ops/reduce.js'
+import type { reduce } from '../../core/ops/families.js'
 import { argmaxShader, argminShader } from './arg.js'
 import type { WebGpuTable } from './kernel.js'
 
-/** One row per primitive of core/ops/reduce.ts. */
+/** One row per primitive of the family `reduce`. */
 export const reduceKernels: WebGpuTable<typeof reduce> = {
   sum: planned('fold'),
   prod: planned('fold'),

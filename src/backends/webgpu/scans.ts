@@ -1,11 +1,11 @@
 /** The WebGPU facet of scans and sorting. */
 import { whole } from '../../core/facets.js'
-import type { scans } from '../../core/ops/scans.js'
+import type { scans } from '../../core/ops/families.js'
 import type { WebGpuTable } from './kernel.js'
 import { cumprodShader, cumsumShader, recurrenceShader } from './scan.js'
 import { sortShader } from './sort.js'
 
-/** One row per primitive of core/ops/scans.ts. */
+/** One row per primitive of the family `scans`. */
 export const scanKernels: WebGpuTable<typeof scans> = {
   cumsum: whole(cumsumShader),
   cumprod: whole(cumprodShader),

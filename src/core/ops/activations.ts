@@ -2,7 +2,9 @@
 import { asExpr } from '../expr.js'
 import { flagOf, type Names, numberOf, optionsOf } from '../given.js'
 import { liftAll, liftFloat } from '../lift.js'
+import { typed } from '../operation.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { FloatUnary, FloatUnaryWith, Ternary, Unary } from '../types/signatures/elementwise.js'
 import { add, div, maximum, minimum, mul, where } from './arithmetic.js'
 import { gt } from './compare.js'
 import { abs, erfc, expm1, neg, sigmoid, softplus, square, tanh } from './functions.js'
@@ -15,20 +17,20 @@ const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
  * Shapes  all broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
  * @example clamp([-1, 0.5, 2], 0, 1)   // [0, 0.5, 1]
  */
-export const clamp = (x: unknown, low: unknown, high: unknown): AnyExpr => {
-  const [y, a, b] = liftAll([x, low, high], 'clamp')
+export const clamp: Ternary<'clamp'> = typed((x: unknown, low: unknown, high: unknown): AnyExpr => {
+  const [y, a, b] = liftAll([x, low, high], 'clamp').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   return minimum(maximum(y, a), b)
-}
+})
 /**
  * a b + c, rounded twice (not fused).
  *
  * Shapes  all broadcast.   Dtype  promoted; i32 stays.   Rule  dy = b da + a db + dc.   Source  IEEE 754.
  * @example fma([2, 3], 4, 1)   // [9, 13]
  */
-export const fma = (a: unknown, b: unknown, c: unknown): AnyExpr => {
-  const [x, y, z] = liftAll([a, b, c], 'fma')
+export const fma: Ternary<'fma'> = typed((a: unknown, b: unknown, c: unknown): AnyExpr => {
+  const [x, y, z] = liftAll([a, b, c], 'fma').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   return add(mul(x, y), z)
-}
+})
 interface LeakyReluOptions {
   readonly slope?: number | undefined
 }
@@ -39,11 +41,11 @@ const leakyReluOptions: Names<LeakyReluOptions> = { slope: true }
  * Rule  dy = dx or slope dx; slope dx at 0.   Source  NNlib leakyrelu.
  * @example leakyRelu([-2, 3], { slope: 0.5 })   // [-1, 3]
  */
-export const leakyRelu = (x: unknown, options?: LeakyReluOptions): AnyExpr => {
+export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = typed((x: unknown, options?: LeakyReluOptions): AnyExpr => {
   const y = float(x, 'leakyRelu')
   const { slope = 0.01 } = optionsOf(options, leakyReluOptions, 'leakyRelu')
   return where(gt(y, 0), y, mul(y, numberOf(slope, 'slope', 'leakyRelu')))
-}
+})
 interface EluOptions {
   readonly alpha?: number | undefined
 }
@@ -54,18 +56,18 @@ const eluOptions: Names<EluOptions> = { alpha: true }
  * Rule  dy = dx or alpha exp(x) dx; alpha dx at 0.   Source  NNlib elu.
  * @example elu([-1, 2])   // [-0.6321, 2]
  */
-export const elu = (x: unknown, options?: EluOptions): AnyExpr => {
+export const elu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluOptions): AnyExpr => {
   const y = float(x, 'elu')
   const { alpha = 1 } = optionsOf(options, eluOptions, 'elu')
   return where(gt(y, 0), y, mul(expm1(y), numberOf(alpha, 'alpha', 'elu')))
-}
+})
 /**
  * 1.0507 x where x > 0, 1.7581 (exp(x) - 1) elsewhere: elu with the constants that keep mean 0 and variance 1.
  *
  * Rule  as elu.   Source  Klambauer et al. 2017.
  * @example selu([0])   // [0]
  */
-export const selu = (x: unknown): AnyExpr => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805)
+export const selu: FloatUnary = typed((x: AnyExpr) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
 interface GeluOptions {
   readonly approximate?: boolean | undefined
 }
@@ -76,68 +78,68 @@ const geluOptions: Names<GeluOptions> = { approximate: true }
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
-export const gelu = (x: unknown, options?: GeluOptions): AnyExpr => {
+export const gelu: FloatUnaryWith<GeluOptions> = typed((x: unknown, options?: GeluOptions): AnyExpr => {
   const y = float(x, 'gelu')
   const { approximate } = optionsOf(options, geluOptions, 'gelu')
   if (!flagOf(approximate, 'approximate', 'gelu')) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))
   const inner = mul(mul(y, Math.sqrt(2 / Math.PI)), add(mul(square(y), 0.044715), 1))
   return mul(mul(y, 0.5), add(tanh(inner), 1))
-}
+})
 /**
  * x sigmoid(x), also called swish.
  *
  * Rule  dy = (s + x s (1 - s)) dx with s = sigmoid(x).   Source  NNlib swish.
  * @example silu([-1, 0, 1])   // [-0.2689, 0, 0.7311]
  */
-export const silu = (x: unknown): AnyExpr => {
+export const silu: FloatUnary = typed((x: unknown): AnyExpr => {
   const y = float(x, 'silu')
   return mul(y, sigmoid(y))
-}
+})
 /**
  * x tanh(softplus(x)).
  *
  * Rule  by composition.   Source  Misra 2019.
  * @example mish([0])   // [0]
  */
-export const mish = (x: unknown): AnyExpr => {
+export const mish: FloatUnary = typed((x: unknown): AnyExpr => {
   const y = float(x, 'mish')
   return mul(y, tanh(softplus(y)))
-}
+})
 /**
  * x / (1 + |x|).
  *
  * Rule  dy = dx / (1 + |x|)^2, 1 at 0.   Source  NNlib softsign.
  * @example softsign([-1, 1, 3])   // [-0.5, 0.5, 0.75]
  */
-export const softsign = (x: unknown): AnyExpr => {
+export const softsign: FloatUnary = typed((x: unknown): AnyExpr => {
   const y = float(x, 'softsign')
   return div(y, add(abs(y), 1))
-}
+})
 /**
  * log(sigmoid(x)) = -softplus(-x), without overflow.
  *
  * Rule  dy = sigmoid(-x) dx.   Source  NNlib logsigmoid.
  * @example logSigmoid([-1000])   // [-1000]
  */
-export const logSigmoid = (x: unknown): AnyExpr => neg(softplus(neg(float(x, 'logSigmoid'))))
+export const logSigmoid: FloatUnary = typed((x: unknown): AnyExpr => neg(softplus(neg(float(x, 'logSigmoid')))))
 /**
  * x kept between 0 and 6.
  *
  * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib relu6.
  * @example relu6([-1, 3, 9])   // [0, 3, 6]
  */
-export const relu6 = (x: unknown): AnyExpr => clamp(x, 0, 6)
+export const relu6: Unary = typed((x: AnyExpr) => clamp(x, 0, 6))
 /**
  * Radians as degrees: 180 x / pi.
  *
  * Rule  dy = 180 dx / pi.   Source  NumPy degrees.
  * @example degrees([0])   // [0]
  */
-export const degrees = (x: unknown): AnyExpr => mul(float(x, 'degrees'), 180 / Math.PI)
+export const degrees: FloatUnary = typed((x: unknown): AnyExpr => mul(float(x, 'degrees'), 180 / Math.PI))
 /**
  * Degrees as radians: pi x / 180.
  *
  * Rule  dy = pi dx / 180.   Source  NumPy radians.
  * @example radians([0])   // [0]
  */
-export const radians = (x: unknown): AnyExpr => mul(float(x, 'radians'), Math.PI / 180)
+export const radians: FloatUnary = typed((x: unknown): AnyExpr => mul(float(x, 'radians'), Math.PI / 180))

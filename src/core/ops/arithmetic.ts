@@ -5,12 +5,14 @@ import { binary, broadcastAvals, elementwise as declare, unary } from '../elemen
 import { apply, asExpr, asNode, CONST, type Node } from '../expr.js'
 import { dtypeOf } from '../given.js'
 import { lift, liftPair } from '../lift.js'
+import { typed } from '../operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
 import { sameShape } from '../shape.js'
 import * as special from '../special.js'
 import { flatten, unflatten } from '../tree.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { BinaryOp, CastFn, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import * as f from './functions.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------
@@ -21,21 +23,21 @@ import * as f from './functions.js'
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
  * @example add([1, 2], 3)   // [4, 5]
  */
-export const add = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+export const add: BinaryOp<'add'> = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
 /**
  * a - b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
  * @example sub([1, 2], 3)   // [-2, -1]
  */
-export const sub = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+export const sub: BinaryOp<'sub'> = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
 /**
  * a b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = b da + a db.   Source  IEEE 754.
  * @example mul([1, 2], 3)   // [3, 6]
  */
-export const mul = binary({
+export const mul: BinaryOp<'mul'> = binary({
   name: 'mul',
   scalar: (a, b) => a! * b!,
   integer: (a, b) => Math.imul(a!, b!),
@@ -50,7 +52,7 @@ export const mul = binary({
  * Derivatives multiply a (co)tangent with it that may hold zeros that were put there: they stay 0 beside an infinite partial.
  * @example strongMul([0, 2], [Infinity, 3])   // [0, 6]
  */
-export const strongMul = binary({
+export const strongMul: FloatBinaryOp<'strongMul'> = binary({
   name: 'strongMul',
   scalar: (a, b) => (a === 0 ? a : a! * b!),
   identity: [1, 1],
@@ -65,7 +67,7 @@ export const strongMul = binary({
  * Rule    dy = (da - y db) / b.   Source  IEEE 754.
  * @example div([1, 2], 4)   // [0.25, 0.5]
  */
-export const div = binary({
+export const div: FloatBinaryOp<'div'> = binary({
   name: 'div',
   scalar: (a, b) => a! / b!,
   identity: [null, 1],
@@ -83,7 +85,7 @@ export const div = binary({
  * Domain  b != 0; NaN for floats, 0 for i32 there.   Dtype  promoted; i32 stays.   Rule  dy = da - floor(a / b) db.   Source  NumPy mod.
  * @example mod([5, -5], 3)   // [2, 1]
  */
-export const mod = binary({
+export const mod: BinaryOp<'mod'> = binary({
   name: 'mod',
   scalar: (a, b) => special.modulo(a!, b!),
   integers: true,
@@ -123,18 +125,20 @@ const power = binary({
  * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy.
  * @example pow([-1, 0, 3], 2)   // [1, 0, 9]
  */
-export const pow = Object.assign(
-  (a: unknown, b: unknown): AnyExpr => {
-    const y = asNode(power(a, b))
-    const [base, exponent] = y.args as readonly [Node, Node]
-    if (exponent.kind !== CONST) return asExpr(y)
-    const n = exponent.data
-    if (n === 1) return asExpr(base)
-    if (n === 2) return f.square(base)
-    if (n === -1) return f.reciprocal(base)
-    return n === 0.5 ? f.sqrt(base) : asExpr(y)
-  },
-  { primitive: power.primitive },
+export const pow: FloatBinaryOp<'pow'> = typed(
+  Object.assign(
+    (a: AnyExpr, b: AnyExpr): AnyExpr => {
+      const y = asNode(power(a, b))
+      const [base, exponent] = y.args as readonly [Node, Node]
+      if (exponent.kind !== CONST) return asExpr(y)
+      const n = exponent.data
+      if (n === 1) return asExpr(base)
+      if (n === 2) return f.square(base)
+      if (n === -1) return f.reciprocal(base)
+      return n === 0.5 ? f.sqrt(base) : asExpr(y)
+    },
+    { primitive: power.primitive },
+  ),
 )
 /**
  * sqrt(a^2 + b^2), without overflow.
@@ -142,7 +146,7 @@ export const pow = Object.assign(
  * Shapes  a and b broadcast.   Rule  dy = (a da + b db) / y, 0 at the kink (0, 0).   Source  IEEE 754 hypot.
  * @example hypot([3, 5], [4, 12])   // [5, 13]
  */
-export const hypot = binary({
+export const hypot: FloatBinaryOp<'hypot'> = binary({
   name: 'hypot',
   scalar: (a, b) => Math.hypot(a!, b!),
   extremes: [0, 1e300, -1e-300],
@@ -156,7 +160,7 @@ export const hypot = binary({
  * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
  * @example atan2([1], [-1])   // [2.356]
  */
-export const atan2 = binary({
+export const atan2: FloatBinaryOp<'atan2'> = binary({
   name: 'atan2',
   scalar: (y, x) => Math.atan2(y!, x!),
   domain: [
@@ -174,7 +178,7 @@ export const atan2 = binary({
  * Shapes  a and b broadcast.   Rule  dy = sigmoid(a - b) da + sigmoid(b - a) db; equal infinities share.   Source  NumPy logaddexp.
  * @example logaddexp([1000], [-1000])   // [1000]
  */
-export const logaddexp = binary({
+export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
   name: 'logaddexp',
   scalar: (a, b) => special.logAddExp(a!, b!),
   domain: [[-3, 3]],
@@ -189,7 +193,7 @@ export const logaddexp = binary({
  * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, 0) both are 0.   Source  SciPy xlogy.
  * @example xlogy([0, 2], [0, 3])   // [0, 2.197]
  */
-export const xlogy = binary({
+export const xlogy: FloatBinaryOp<'xlogy'> = binary({
   name: 'xlogy',
   scalar: (x, y) => (x === 0 && !Number.isNaN(y) ? 0 : x! * Math.log(y!)),
   domain: [
@@ -210,7 +214,7 @@ export const xlogy = binary({
  * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the larger; ties share, half each.   Source  NumPy maximum.
  * @example maximum([1, 5], 3)   // [3, 5]
  */
-export const maximum = binary({
+export const maximum: BinaryOp<'maximum'> = binary({
   name: 'maximum',
   scalar: (a, b) => Math.max(a!, b!),
   integers: true,
@@ -224,7 +228,7 @@ export const maximum = binary({
  * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the smaller; ties share, half each.   Source  NumPy minimum.
  * @example minimum([1, 5], 3)   // [1, 3]
  */
-export const minimum = binary({
+export const minimum: BinaryOp<'minimum'> = binary({
   name: 'minimum',
   scalar: (a, b) => Math.min(a!, b!),
   integers: true,
@@ -238,7 +242,7 @@ export const minimum = binary({
  * Shapes  a and b broadcast.   Rule  dy = sign(a) sign(b) da, 0 at a = 0; none for b.   Source  IEEE 754 copySign.
  * @example copysign([1, -2], -1)   // [-1, -2]
  */
-export const copysign = binary({
+export const copysign: FloatBinaryOp<'copysign'> = binary({
   name: 'copysign',
   scalar: (a, b) => special.copySign(a!, b!),
   domain: [
@@ -260,7 +264,7 @@ const whereSample = (c: readonly number[], a: readonly number[], b: readonly num
   params: NO_PARAMS,
 })
 /** Selection: a where the condition holds, else b. */
-export const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'float', 'float']> = primitive({
+const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'float', 'float']> = primitive({
   ...declare(['int', 'float', 'float'] as const, {
     name: 'where',
     scalar: (c, a, b) => (c !== 0 ? a! : b!),
@@ -293,20 +297,22 @@ export const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'floa
  * Errors  ShapeMismatch when the shapes do not broadcast.
  * @example where([1, 0], [1, 2], 9)   // [1, 9]
  */
-export const where = Object.assign(
-  (condition: unknown, a: unknown, b: unknown): AnyExpr => {
-    const c = castNode(lift(condition, 'where'), 'bool')
-    const [x, y] = liftPair(a, b, 'where')
-    return asExpr(apply(wherePrimitive, [c, x, y], NO_PARAMS))
-  },
-  { primitive: wherePrimitive },
+export const where: WhereFn = typed(
+  Object.assign(
+    (condition: unknown, a: unknown, b: unknown): AnyExpr => {
+      const c = castNode(lift(condition, 'where'), 'bool')
+      const [x, y] = liftPair(a, b, 'where')
+      return asExpr(apply(wherePrimitive, [c, x, y], NO_PARAMS))
+    },
+    { primitive: wherePrimitive },
+  ),
 )
 /**
  * Another name of `where`.
  *
  * @example select([1, 0], [1, 2], 9)   // [1, 9]
  */
-export const select = where
+export const select: WhereFn = where
 
 // ---- identities ------------------------------------------------------------------------------------------------------
 
@@ -324,16 +330,18 @@ const stopped = unary({
  * Rule  dy = 0.   Source  JAX stop_gradient. Plans copy nothing for it.
  * @example stopGradient([1, 2])   // [1, 2]
  */
-export const stopGradient = Object.assign(
-  (tree: unknown): unknown => {
-    const { leaves, def } = flatten(tree, 'stopGradient')
-    const stop = (leaf: unknown): AnyExpr => {
-      const x = lift(leaf, 'stopGradient')
-      return isFloat(x.dtype) ? stopped(x) : asExpr(x)
-    }
-    return unflatten(def, leaves.map(stop))
-  },
-  { primitive: stopped.primitive },
+export const stopGradient: IdentityFn = typed(
+  Object.assign(
+    (tree: unknown): unknown => {
+      const { leaves, def } = flatten(tree, 'stopGradient')
+      const stop = (leaf: unknown): AnyExpr => {
+        const x = lift(leaf, 'stopGradient')
+        return isFloat(x.dtype) ? stopped(x) : asExpr(x)
+      }
+      return unflatten(def, leaves.map(stop))
+    },
+    { primitive: stopped.primitive },
+  ),
 )
 
 /**
@@ -343,4 +351,4 @@ export const stopGradient = Object.assign(
  * Errors  BadInput for what is not a dtype.
  * @example cast([1.7, -1.7], 'i32')   // [1, -1]
  */
-export const cast = (x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtypeOf(dtype, 'cast')))
+export const cast: CastFn = typed((x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtypeOf(dtype, 'cast'))))

@@ -3,9 +3,11 @@ import { castNode } from '../cast.js'
 import { elementwise, elementwiseShape } from '../elementwise.js'
 import { apply, asExpr } from '../expr.js'
 import { lift, liftPair } from '../lift.js'
+import { typed } from '../operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../primitive.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { BinaryToOp, LogicalOp, UnaryToOp } from '../types/signatures/elementwise.js'
 
 const family = 'compare'
 /** Small integers, so that equal pairs occur; and values that are not finite. */
@@ -38,7 +40,7 @@ const samples = (arity: number, dtypes: readonly DType[]): readonly Sample<NoPar
 }
 const numbers: readonly DType[] = ['f64', 'f32', 'i32', 'bool']
 
-const comparison = <const N extends string>(name: N, holds: (a: number, b: number) => boolean) => {
+const comparison = <const N extends string>(name: N, holds: (a: number, b: number) => boolean): BinaryToOp<N, 'bool'> => {
   const prim: Primitive<N, NoParams, readonly ['float', 'float']> = primitive({
     ...elementwise(['float', 'float'] as const, {
       name,
@@ -54,9 +56,9 @@ const comparison = <const N extends string>(name: N, holds: (a: number, b: numbe
     const [x, y] = liftPair(a, b, name)
     return asExpr(apply(prim, [x, y], NO_PARAMS))
   }
-  return Object.assign(f, { primitive: prim })
+  return typed(Object.assign(f, { primitive: prim }))
 }
-const test = <const N extends string>(name: N, holds: (x: number) => boolean) => {
+const test = <const N extends string>(name: N, holds: (x: number) => boolean): UnaryToOp<N, 'bool'> => {
   const prim: Primitive<N, NoParams, readonly ['float']> = primitive({
     ...elementwise(['float'] as const, {
       name,
@@ -71,7 +73,7 @@ const test = <const N extends string>(name: N, holds: (x: number) => boolean) =>
       { args: [{ shape: [4], values: [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1] }], params: NO_PARAMS },
     ],
   })
-  return Object.assign((x: unknown): AnyExpr => asExpr(apply(prim, [lift(x, name)], NO_PARAMS)), { primitive: prim })
+  return typed(Object.assign((x: unknown): AnyExpr => asExpr(apply(prim, [lift(x, name)], NO_PARAMS)), { primitive: prim }))
 }
 
 /**
@@ -80,56 +82,56 @@ const test = <const N extends string>(name: N, holds: (x: number) => boolean) =>
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example eq([1, 2], 2)   // [false, true]
  */
-export const eq = comparison('eq', (a, b) => a === b)
+export const eq: BinaryToOp<'eq', 'bool'> = comparison('eq', (a, b) => a === b)
 /**
  * a != b; NaN differs from everything.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example ne([1, 2], 2)   // [true, false]
  */
-export const ne = comparison('ne', (a, b) => a !== b)
+export const ne: BinaryToOp<'ne', 'bool'> = comparison('ne', (a, b) => a !== b)
 /**
  * a < b.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example lt([1, 2], 2)   // [true, false]
  */
-export const lt = comparison('lt', (a, b) => a < b)
+export const lt: BinaryToOp<'lt', 'bool'> = comparison('lt', (a, b) => a < b)
 /**
  * a <= b.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example le([1, 3], 2)   // [true, false]
  */
-export const le = comparison('le', (a, b) => a <= b)
+export const le: BinaryToOp<'le', 'bool'> = comparison('le', (a, b) => a <= b)
 /**
  * a > b.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example gt([1, 3], 2)   // [false, true]
  */
-export const gt = comparison('gt', (a, b) => a > b)
+export const gt: BinaryToOp<'gt', 'bool'> = comparison('gt', (a, b) => a > b)
 /**
  * a >= b.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example ge([1, 2], 2)   // [false, true]
  */
-export const ge = comparison('ge', (a, b) => a >= b)
+export const ge: BinaryToOp<'ge', 'bool'> = comparison('ge', (a, b) => a >= b)
 /**
  * Is x not a number?
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example isnan([1, NaN])   // [false, true]
  */
-export const isnan = test('isnan', Number.isNaN)
+export const isnan: UnaryToOp<'isnan', 'bool'> = test('isnan', Number.isNaN)
 /**
  * Is x a finite number?
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example isfinite([1, Infinity, NaN])   // [true, false, false]
  */
-export const isfinite = test('isfinite', Number.isFinite)
+export const isfinite: UnaryToOp<'isfinite', 'bool'> = test('isfinite', Number.isFinite)
 
 const logic = <const N extends string, const A extends readonly 'int'[]>(
   name: N,
@@ -151,65 +153,30 @@ const notPrimitive = logic('logicalNot', ['int'] as const, (x) => (x === 0 ? 1 :
  * a and b. Numbers count as true unless they are 0.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
- * @example logicalAnd([1, 0], [1, 1])   // [true, false]
- */
-export const logicalAnd = Object.assign(
-  (a: unknown, b: unknown): AnyExpr => asExpr(apply(andPrimitive, [truth(a, 'logicalAnd'), truth(b, 'logicalAnd')], NO_PARAMS)),
-  { primitive: andPrimitive },
-)
-/**
- * a or b. Numbers count as true unless they are 0.
- *
- * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
- * @example logicalOr([1, 0], [0, 0])   // [true, false]
- */
-export const logicalOr = Object.assign(
-  (a: unknown, b: unknown): AnyExpr => asExpr(apply(orPrimitive, [truth(a, 'logicalOr'), truth(b, 'logicalOr')], NO_PARAMS)),
-  { primitive: orPrimitive },
-)
-/**
- * not x. Numbers count as true unless they are 0.
- *
- * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
- * @example logicalNot([1, 0])   // [false, true]
- */
-export const logicalNot = Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [truth(x, 'logicalNot')], NO_PARAMS)), {
-  primitive: notPrimitive,
-})
-
-/**
- * a and b. Numbers count as true unless they are 0.
- *
- * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_and.
  * @example and([1, 0], [1, 1])   // [true, false]
  */
-export const and = logicalAnd
+export const and: LogicalOp<'and', 'logicalAnd'> = typed(
+  Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(andPrimitive, [truth(a, 'and'), truth(b, 'and')], NO_PARAMS)), {
+    primitive: andPrimitive,
+  }),
+)
 /**
  * a or b. Numbers count as true unless they are 0.
  *
  * Shapes  a and b broadcast.   Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_or.
  * @example or([1, 0], [0, 0])   // [true, false]
  */
-export const or = logicalOr
+export const or: LogicalOp<'or', 'logicalOr'> = typed(
+  Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(orPrimitive, [truth(a, 'or'), truth(b, 'or')], NO_PARAMS)), {
+    primitive: orPrimitive,
+  }),
+)
 /**
  * not x. Numbers count as true unless they are 0.
  *
  * Dtype  bool.   Rule  none: NoTangent.   Source  NumPy logical_not.
  * @example not([1, 0])   // [false, true]
  */
-export const not = logicalNot
-
-/** Primitives of this family, by name. */
-export const compare = {
-  eq: eq.primitive,
-  ne: ne.primitive,
-  lt: lt.primitive,
-  le: le.primitive,
-  gt: gt.primitive,
-  ge: ge.primitive,
-  isnan: isnan.primitive,
-  isfinite: isfinite.primitive,
-  logicalAnd: andPrimitive,
-  logicalOr: orPrimitive,
-  logicalNot: notPrimitive,
-} as const
+export const not: UnaryToOp<'logicalNot', 'bool', readonly ['int']> = typed(
+  Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [truth(x, 'not')], NO_PARAMS)), { primitive: notPrimitive }),
+)

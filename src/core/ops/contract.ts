@@ -1,13 +1,10 @@
 /** Contractions: matrix products and what is made of them. */
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
-import { liftAll } from '../lift.js'
+import { apply, type Node } from '../expr.js'
 import type { NDArray } from '../ndarray.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, showShape, stridesOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { reshapeNode } from './layout.js'
 
 const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
   const [s, u] = [a.shape, b.shape]
@@ -133,33 +130,3 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
 })
 
 export const matmulNode = (a: Node, b: Node): Node => apply(matmulPrimitive, [a, b], NO_PARAMS)
-
-/**
- * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
- *
- * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps; f32 sums in f32.
- * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
- * Errors  ShapeMismatch when a's last axis differs from b's second last.
- * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
- */
-export const matmul = (a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'matmul', 'i32') as [Node, Node]
-  const row = x.shape.length === 1
-  const column = y.shape.length === 1
-  if (!row && !column) return asExpr(matmulNode(x, y))
-  const z = matmulNode(row ? reshapeNode(x, [1, x.shape[0]!]) : x, column ? reshapeNode(y, [y.shape[0]!, 1]) : y)
-  const s = z.shape
-  return asExpr(reshapeNode(z, [...s.slice(0, -2), ...(row ? [] : [s[s.length - 2]!]), ...(column ? [] : [s[s.length - 1]!])]))
-}
-
-/**
- * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
- *
- * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
- * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
- */
-export const matmulAdd = (acc: unknown, a: unknown, b: unknown): AnyExpr =>
-  asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'i32'), NO_PARAMS))
-
-/** Primitives of this family, by name. */
-export const contract = { matmul: matmulPrimitive, matmulAdd: matmulAddPrimitive } as const

@@ -2,15 +2,14 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
-import { integerOf, type Names, optionsOf, settled, shown } from '../given.js'
-import { liftAll } from '../lift.js'
+import type { Node } from '../expr.js'
+import { settled, shown } from '../given.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { MAX_SIZE, showShape } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { reshapeNode } from './layout.js'
+import type { Padding } from '../types/shape-contract.js'
+import { reshapeNode } from './layout-move.js'
 
 export interface ConvParams {
   readonly stride: readonly number[]
@@ -27,7 +26,7 @@ const codec = t.intersection([
 ]) as unknown as t.Type<ConvParams>
 
 type Four = readonly [number, number, number, number]
-const four = (a: Aval, op: string): Four =>
+export const four = (a: Aval, op: string): Four =>
   a.shape.length === 4
     ? (a.shape as unknown as Four)
     : raise({
@@ -275,15 +274,6 @@ export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, read
   source: 'convKernel into an accumulator',
 })
 
-/** Padding of both sides of each axis: a number, one per axis, pairs, or a rule. */
-export type Padding = number | 'valid' | 'same' | readonly number[] | readonly (readonly [number, number])[]
-export interface ConvOptions {
-  readonly stride?: number | readonly number[]
-  readonly padding?: Padding
-  readonly dilation?: number | readonly number[]
-  readonly groups?: number
-}
-const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
 /** One positive integer for each of `count` axes: a number for all, or a list of one or of all. */
 export const perAxis = (given: unknown, count: number, what: string, op: string): readonly number[] => {
   const read = settled(given, what, op)
@@ -331,33 +321,3 @@ export const asLine = (x: Node): Node => reshapeNode(x, [...x.shape.slice(0, 2),
 /** What is given for each axis of a line, with that of a height of 1 in front; that of a plane as it is. */
 export const onPlane = (line: boolean, height: readonly number[], list: readonly number[]): readonly number[] =>
   line ? [...height, ...list] : list
-
-/**
- * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
- *
- * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
- * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
- * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
- * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
- */
-export const conv = (x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
-  const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
-  const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
-  const line = xs.shape.length === 3 && ks.shape.length === 3
-  const [planes, kernels] = line ? [asPlane(xs), asPlane(ks)] : [xs, ks]
-  const first = line ? 3 : 2
-  const size = four(planes.aval, 'conv').slice(first)
-  const window = four(kernels.aval, 'conv').slice(first)
-  const stride = perAxis(strides, size.length, 'stride', 'conv')
-  const dilation = perAxis(dilations, size.length, 'dilation', 'conv')
-  const padding = paddingOf(padded, size, window, stride, dilation, 'conv')
-  if (integerOf(groups, 'groups', 'conv') < 1)
-    raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
-  const y = apply(convPrimitive, [planes, kernels], {
-    stride: onPlane(line, [1], stride),
-    padding: onPlane(line, [0, 0], padding),
-    dilation: onPlane(line, [1], dilation),
-    groups,
-  })
-  return asExpr(line ? asLine(y) : y)
-}

@@ -37,19 +37,19 @@ export interface CustomParams {
 const sampleParams = (shape: readonly number[]): CustomParams => {
   const [x, y] = [input(aval(shape, 'f64'), 'x'), input(aval(shape, 'f64'), 'y')]
   const value = (a: Node, b: Node): Node => asNode(mul(sin(asExpr(a)), asExpr(b)))
-  const partials = (a: Node, b: Node) => [() => mul(cos(asExpr(a)), asExpr(b)), () => sin(asExpr(a))] as const
+  const partials = (a: Node, b: Node): readonly (() => AnyExpr)[] => [() => mul(cos(asExpr(a)), asExpr(b)), () => sin(asExpr(a))]
   return {
     name: 'sample',
     program: flatProgram('sample', [x, y], [value(x, y)]),
     arity: 2,
     stopped: [],
     frule: ([a, b], dxs) => {
-      const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i])] : []))
+      const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i] as AnyExpr) as AnyExpr] : []))
       return { ys: [value(a!, b!)], dys: [terms.reduce(addTerms)] }
     },
     rrule: ([a, b]) => ({
       ys: [value(a!, b!)],
-      pullback: ([yBar], active) => partials(a!, b!).map((p, i) => (active[i] ? mul(p(), yBar) : ZeroTangent)),
+      pullback: ([yBar], active) => partials(a!, b!).map((p, i) => (active[i] ? mul(p(), yBar as AnyExpr) : ZeroTangent)),
     }),
   }
 }

@@ -3,12 +3,14 @@ import { raise } from '../explain.js'
 import { asExpr, asNode, type Node } from '../expr.js'
 import { integersOf, settled, shown } from '../given.js'
 import { liftAll } from '../lift.js'
+import { typed } from '../operation.js'
 import { range, showShape, sizeOf } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { EinsumFn, TensordotFn } from '../types/signatures/contract.js'
 import { mul } from './arithmetic.js'
 import { matmulNode } from './contract.js'
-import { axesIn, reshapeNode, swapLast, transposeNode } from './layout.js'
 import { diag } from './layout-more.js'
+import { axesIn, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { reduceNode, sumPrimitive } from './reduce.js'
 
 /** An array whose axes have names. */
@@ -121,7 +123,7 @@ const labelsOf = (t: Term, n: number): readonly string[] => [...t.before, ...(t.
  * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
  * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
  */
-export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
+export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]): AnyExpr => {
   const text = typeof spec === 'string' ? spec.replace(/\s/g, '') : bad('the first argument is not a string.', "give one, as 'ij,jk->ik'.")
   const [inputs, out, ...rest] = text.split('->')
   if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
@@ -174,7 +176,7 @@ export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
     }
   })
   return asExpr(contractAll(labelled, output))
-}
+})
 
 /**
  * The sum of a b over axes of a and axes of b: a number n means the last n of a and the first n of b (2 by default).
@@ -184,43 +186,45 @@ export const einsum = (spec: string, ...xs: readonly unknown[]): AnyExpr => {
  * Errors  ShapeMismatch when two axes differ in length, BadInput for axes that do not exist or do not pair up.
  * @example tensordot([[1, 2]], [[3], [4]], 1)   // [[11]]
  */
-export const tensordot = (a: unknown, b: unknown, given: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
-  const axes = settled(given, 'axes', 'tensordot')
-  const [x, y] = liftAll([a, b], 'tensordot', 'i32') as [Node, Node]
-  const [rx, ry] = [x.shape.length, y.shape.length]
-  const wrong = (reason: string): never =>
-    raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })
-  if (typeof axes !== 'number' && !(Array.isArray(axes) && axes.length === 2)) wrong(`${shown(axes)} does not say which axes.`)
-  if (typeof axes === 'number' && !(Number.isInteger(axes) && axes >= 0 && axes <= Math.min(rx, ry)))
-    wrong(`${axes} is not a number of axes of ${showShape(x.shape)} and ${showShape(y.shape)}.`)
-  const [p, q] =
-    typeof axes === 'number'
-      ? [range(axes).map((i) => rx - axes + i), range(axes)]
-      : [
-          axesIn(integersOf(axes[0], 'axes of a', 'tensordot'), rx, 'tensordot'),
-          axesIn(integersOf(axes[1], 'axes of b', 'tensordot'), ry, 'tensordot'),
-        ]
-  if (p.length !== q.length || new Set(p).size !== p.length || new Set(q).size !== q.length)
-    wrong(`axes [${p.join(', ')}] and [${q.join(', ')}] do not pair up.`)
-  p.forEach((i, k) => {
-    if (x.shape[i] !== y.shape[q[k]!])
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'tensordot',
-        shapes: [x.shape, y.shape],
-        reason: `axis ${i} of a ${showShape(x.shape)} is ${x.shape[i]}, axis ${q[k]} of b ${showShape(y.shape)} is ${y.shape[q[k]!]}.`,
-      })
-  })
-  const left = range(rx).map((i) => `a${i}`)
-  const right = range(ry).map((i) => (q.includes(i) ? `a${p[q.indexOf(i)]}` : `b${i}`))
-  const output = [...left.filter((_, i) => !p.includes(i)), ...right.filter((_, i) => !q.includes(i))]
-  return asExpr(
-    contractAll(
-      [
-        { node: x, labels: left },
-        { node: y, labels: right },
-      ],
-      output,
-    ),
-  )
-}
+export const tensordot: TensordotFn = typed(
+  (a: unknown, b: unknown, given: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
+    const axes = settled(given, 'axes', 'tensordot')
+    const [x, y] = liftAll([a, b], 'tensordot', 'i32') as [Node, Node]
+    const [rx, ry] = [x.shape.length, y.shape.length]
+    const wrong = (reason: string): never =>
+      raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })
+    if (typeof axes !== 'number' && !(Array.isArray(axes) && axes.length === 2)) wrong(`${shown(axes)} does not say which axes.`)
+    if (typeof axes === 'number' && !(Number.isInteger(axes) && axes >= 0 && axes <= Math.min(rx, ry)))
+      wrong(`${axes} is not a number of axes of ${showShape(x.shape)} and ${showShape(y.shape)}.`)
+    const [p, q] =
+      typeof axes === 'number'
+        ? [range(axes).map((i) => rx - axes + i), range(axes)]
+        : [
+            axesIn(integersOf(axes[0], 'axes of a', 'tensordot'), rx, 'tensordot'),
+            axesIn(integersOf(axes[1], 'axes of b', 'tensordot'), ry, 'tensordot'),
+          ]
+    if (p.length !== q.length || new Set(p).size !== p.length || new Set(q).size !== q.length)
+      wrong(`axes [${p.join(', ')}] and [${q.join(', ')}] do not pair up.`)
+    p.forEach((i, k) => {
+      if (x.shape[i] !== y.shape[q[k]!])
+        raise({
+          _tag: 'ShapeMismatch',
+          op: 'tensordot',
+          shapes: [x.shape, y.shape],
+          reason: `axis ${i} of a ${showShape(x.shape)} is ${x.shape[i]}, axis ${q[k]} of b ${showShape(y.shape)} is ${y.shape[q[k]!]}.`,
+        })
+    })
+    const left = range(rx).map((i) => `a${i}`)
+    const right = range(ry).map((i) => (q.includes(i) ? `a${p[q.indexOf(i)]}` : `b${i}`))
+    const output = [...left.filter((_, i) => !p.includes(i)), ...right.filter((_, i) => !q.includes(i))]
+    return asExpr(
+      contractAll(
+        [
+          { node: x, labels: left },
+          { node: y, labels: right },
+        ],
+        output,
+      ),
+    )
+  },
+)

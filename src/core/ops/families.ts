@@ -1,14 +1,41 @@
-/** Every shipped primitive, by family: what tests, rules and kernels are held against. */
-import { compare } from './compare.js'
-import { contract } from './contract.js'
+/**
+ * Every shipped primitive, by family: what tests, rules and kernels are held against. A table is what the family's modules declare: the
+ * primitives that they export, and those of the operations that they export.
+ */
+import { castPrimitive } from '../cast.js'
+import { primitivesIn } from '../operation.js'
+import * as alongAxis from './along-axis.js'
+import * as comparisons from './compare.js'
+import * as contractions from './contract.js'
+import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
-import { elementwise } from './elementwise.js'
-import { indexing } from './indexing.js'
-import { layout } from './layout.js'
+import * as numbers from './elementwise.js'
+import * as places from './indexing.js'
+import * as elements from './indexing-along.js'
+import * as windows from './indexing-dynamic.js'
+import * as slices from './indexing-gather.js'
+import * as joins from './joins.js'
+import * as moves from './layout.js'
+import * as joinNodes from './layout-join.js'
+import * as moveNodes from './layout-move.js'
+import * as sliceNodes from './layout-slice.js'
 import { mapFamily } from './map.js'
-import { nn } from './nn.js'
-import { reduce } from './reduce.js'
-import { scans } from './scans.js'
+import * as networks from './nn.js'
+import * as polygammas from './polygamma.js'
+import * as pools from './pool.js'
+import * as products from './products.js'
+import * as folds from './reduce.js'
+import * as reductions from './reductions.js'
+import * as lines from './scans.js'
+
+export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
+export const compare = /*#__PURE__*/ primitivesIn(comparisons)
+export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
+export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
+export const scans = /*#__PURE__*/ primitivesIn({ ...lines, ...alongAxis })
+export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...elements, ...windows, ...places })
+export const contract = /*#__PURE__*/ primitivesIn({ ...contractions, ...products })
+export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...networks })
 
 export const families = {
   elementwise,

@@ -1,6 +1,7 @@
 /** Functions of one number at every index: what each one is. Their calculus is in rules/elementwise.ts. */
 import { unary } from '../elementwise.js'
 import * as special from '../special.js'
+import type { FloatUnaryOp, UnaryOp } from '../types/signatures/elementwise.js'
 
 export * from './circular.js'
 export * from './gamma.js'
@@ -15,14 +16,14 @@ const IEEE = 'IEEE 754'
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = -dx.   Source  IEEE 754.
  * @example neg([1, -2])   // [-1, 2]
  */
-export const neg = unary({ name: 'neg', scalar: (x) => -x!, integers: true, source: IEEE })
+export const neg: UnaryOp<'neg'> = unary({ name: 'neg', scalar: (x) => -x!, integers: true, source: IEEE })
 /**
  * |x|.
  *
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = sign(x) dx, so 0 at the kink 0.   Source  IEEE 754.
  * @example abs([3, -3])   // [3, 3]
  */
-export const abs = unary({
+export const abs: UnaryOp<'abs'> = unary({
   name: 'abs',
   scalar: (x) => Math.abs(x!),
   integers: true,
@@ -36,7 +37,7 @@ export const abs = unary({
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = 2 x dx, 0 at 0.   Source  IEEE 754.
  * @example square([3, -2])   // [9, 4]
  */
-export const square = unary({
+export const square: UnaryOp<'square'> = unary({
   name: 'square',
   scalar: (x) => x! * x!,
   integer: (x) => Math.imul(x!, x!),
@@ -50,7 +51,7 @@ export const square = unary({
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = 0 everywhere, at the jump too.   Source  NumPy sign.
  * @example sign([-5, 0, 7])   // [-1, 0, 1]
  */
-export const sign = unary({
+export const sign: UnaryOp<'sign'> = unary({
   name: 'sign',
   scalar: (x) => Math.sign(x!),
   integers: true,
@@ -64,7 +65,7 @@ export const sign = unary({
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardNegative.
  * @example floor([1.7, -1.2])   // [1, -2]
  */
-export const floor = unary({
+export const floor: FloatUnaryOp<'floor'> = unary({
   name: 'floor',
   scalar: (x) => Math.floor(x!),
   domain: [[0.1, 0.9]],
@@ -78,7 +79,7 @@ export const floor = unary({
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardPositive.
  * @example ceil([1.2, -1.7])   // [2, -1]
  */
-export const ceil = unary({
+export const ceil: FloatUnaryOp<'ceil'> = unary({
   name: 'ceil',
   scalar: (x) => Math.ceil(x!),
   domain: [[0.1, 0.9]],
@@ -92,7 +93,7 @@ export const ceil = unary({
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTiesToEven; NumPy round.
  * @example round([0.5, 1.5, 2.4])   // [0, 2, 2]
  */
-export const round = unary({
+export const round: FloatUnaryOp<'round'> = unary({
   name: 'round',
   scalar: (x) => special.roundHalfEven(x!),
   domain: [[0.6, 1.4]],
@@ -109,7 +110,7 @@ export const round = unary({
  * Domain  x != 0; 1 / 0 is Infinity.   Rule  dy = -y^2 dx.   Source  IEEE 754.
  * @example reciprocal([2, -4])   // [0.5, -0.25]
  */
-export const reciprocal = unary({
+export const reciprocal: FloatUnaryOp<'reciprocal'> = unary({
   name: 'reciprocal',
   scalar: (x) => 1 / x!,
   domain: [[0.3, 3]],
@@ -123,7 +124,7 @@ export const reciprocal = unary({
  * Domain  x >= 0, NaN below.   Rule  dy = dx / (2 y): Infinity at 0, and exactly 0 there where the cotangent is 0.   Source  IEEE 754.
  * @example sqrt([0, 4, 9])   // [0, 2, 3]
  */
-export const sqrt = unary({
+export const sqrt: FloatUnaryOp<'sqrt'> = unary({
   name: 'sqrt',
   scalar: (x) => Math.sqrt(x!),
   domain: [[0.2, 4]],
@@ -138,7 +139,7 @@ export const sqrt = unary({
  * Domain  x > 0; Infinity at 0, NaN below.   Rule  dy = -y^3 dx / 2.   Source  IEEE 754.
  * @example rsqrt([1, 4])   // [1, 0.5]
  */
-export const rsqrt = unary({
+export const rsqrt: FloatUnaryOp<'rsqrt'> = unary({
   name: 'rsqrt',
   scalar: (x) => 1 / Math.sqrt(x!),
   domain: [[0.3, 4]],
@@ -152,7 +153,7 @@ export const rsqrt = unary({
  * Rule  dy = dx / (3 y^2): Infinity at 0.   Source  IEEE 754, rootn.
  * @example cbrt([8, -27])   // [2, -3]
  */
-export const cbrt = unary({
+export const cbrt: FloatUnaryOp<'cbrt'> = unary({
   name: 'cbrt',
   scalar: (x) => Math.cbrt(x!),
   domain: [[0.2, 4]],
@@ -170,21 +171,33 @@ export const cbrt = unary({
  * Extremes  0 and Infinity beyond the range of the dtype.   Rule  dy = y dx.   Source  DLMF 4.2.19.
  * @example exp([0, 1])   // [1, 2.718]
  */
-export const exp = unary({ name: 'exp', scalar: (x) => Math.exp(x!), extremes: [-800, -100, 0, 100], cost: 10, source: 'DLMF 4.2.19' })
+export const exp: FloatUnaryOp<'exp'> = unary({
+  name: 'exp',
+  scalar: (x) => Math.exp(x!),
+  extremes: [-800, -100, 0, 100],
+  cost: 10,
+  source: 'DLMF 4.2.19',
+})
 /**
  * 2^x.
  *
  * Rule  dy = y log(2) dx.   Source  IEEE 754, exp2.
  * @example exp2([3, -1])   // [8, 0.5]
  */
-export const exp2 = unary({ name: 'exp2', scalar: (x) => 2 ** x!, extremes: [-1100, 0, 10, 1100], cost: 10, source: IEEE })
+export const exp2: FloatUnaryOp<'exp2'> = unary({
+  name: 'exp2',
+  scalar: (x) => 2 ** x!,
+  extremes: [-1100, 0, 10, 1100],
+  cost: 10,
+  source: IEEE,
+})
 /**
  * e^x - 1, accurate near 0.
  *
  * Rule  dy = (y + 1) dx.   Source  DLMF 4.2.19; IEEE 754, expm1.
  * @example expm1([0, 1])   // [0, 1.718]
  */
-export const expm1 = unary({
+export const expm1: FloatUnaryOp<'expm1'> = unary({
   name: 'expm1',
   scalar: (x) => Math.expm1(x!),
   extremes: [-100, -1e-10, 0, 1e-10, 100],
@@ -197,7 +210,7 @@ export const expm1 = unary({
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / x.   Source  DLMF 4.2.2.
  * @example log([1, 2])   // [0, 0.6931]
  */
-export const log = unary({
+export const log: FloatUnaryOp<'log'> = unary({
   name: 'log',
   scalar: (x) => Math.log(x!),
   domain: [[0.2, 4]],
@@ -211,7 +224,7 @@ export const log = unary({
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 2).   Source  DLMF 4.2.10.
  * @example log2([1, 8])   // [0, 3]
  */
-export const log2 = unary({
+export const log2: FloatUnaryOp<'log2'> = unary({
   name: 'log2',
   scalar: (x) => Math.log2(x!),
   domain: [[0.2, 4]],
@@ -225,7 +238,7 @@ export const log2 = unary({
  * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 10).   Source  DLMF 4.2.10.
  * @example log10([1, 1000])   // [0, 3]
  */
-export const log10 = unary({
+export const log10: FloatUnaryOp<'log10'> = unary({
   name: 'log10',
   scalar: (x) => Math.log10(x!),
   domain: [[0.2, 4]],
@@ -239,7 +252,7 @@ export const log10 = unary({
  * Domain  x > -1; -Infinity at -1, NaN below.   Rule  dy = dx / (1 + x).   Source  IEEE 754, logp1.
  * @example log1p([0, 1])   // [0, 0.6931]
  */
-export const log1p = unary({
+export const log1p: FloatUnaryOp<'log1p'> = unary({
   name: 'log1p',
   scalar: (x) => Math.log1p(x!),
   domain: [[-0.6, 3]],
@@ -256,7 +269,7 @@ export const log1p = unary({
  * Extremes  0 and 1.   Rule  dy = y (1 - y) dx.   Source  NNlib sigma.
  * @example sigmoid([0, 2])   // [0.5, 0.8808]
  */
-export const sigmoid = unary({
+export const sigmoid: FloatUnaryOp<'sigmoid'> = unary({
   name: 'sigmoid',
   scalar: (x) => special.sigmoid(x!),
   domain: [[-3, 3]],
@@ -270,7 +283,7 @@ export const sigmoid = unary({
  * Extremes  0 and x.   Rule  dy = sigmoid(x) dx.   Source  NNlib softplus.
  * @example softplus([0, 1000])   // [0.6931, 1000]
  */
-export const softplus = unary({
+export const softplus: FloatUnaryOp<'softplus'> = unary({
   name: 'softplus',
   scalar: (x) => special.softplus(x!),
   domain: [[-3, 3]],
@@ -284,7 +297,7 @@ export const softplus = unary({
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = dx where x > 0, else 0: 0 at the kink 0.   Source  NNlib relu.
  * @example relu([-1, 0, 2])   // [0, 0, 2]
  */
-export const relu = unary({
+export const relu: UnaryOp<'relu'> = unary({
   name: 'relu',
   scalar: (x) => Math.max(x!, 0),
   integers: true,

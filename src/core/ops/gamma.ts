@@ -1,14 +1,14 @@
 /** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
-import * as t from 'io-ts'
-import { elementwiseShape, liftScalar, unary } from '../elementwise.js'
+import { unary } from '../elementwise.js'
 import { raise } from '../explain.js'
 import { apply, asExpr } from '../expr.js'
 import { shown } from '../given.js'
 import { liftFloat } from '../lift.js'
-import { natural } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
+import { typed } from '../operation.js'
 import * as special from '../special.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { FloatUnary, FloatUnaryOp, PolygammaFn } from '../types/signatures/elementwise.js'
+import { polygammaPrimitive } from './polygamma.js'
 
 /**
  * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
@@ -16,21 +16,33 @@ import type { AnyExpr } from '../types/expr.js'
  * Extremes  -1 and 1.   Rule  dy = 2 / sqrt(pi) exp(-x^2) dx.   Source  DLMF 7.2.1.
  * @example erf([0, 1])   // [0, 0.8427]
  */
-export const erf = unary({ name: 'erf', scalar: (x) => special.erf(x!), extremes: [-10, -1e-10, 0, 10], cost: 30, source: 'DLMF 7.2.1' })
+export const erf: FloatUnaryOp<'erf'> = unary({
+  name: 'erf',
+  scalar: (x) => special.erf(x!),
+  extremes: [-10, -1e-10, 0, 10],
+  cost: 30,
+  source: 'DLMF 7.2.1',
+})
 /**
  * 1 - erf x, accurate in the tail.
  *
  * Extremes  2 and 0.   Rule  dy = -2 / sqrt(pi) exp(-x^2) dx.   Source  DLMF 7.2.2.
  * @example erfc([0])   // [1]
  */
-export const erfc = unary({ name: 'erfc', scalar: (x) => special.erfc(x!), extremes: [-10, 0, 5, 30], cost: 40, source: 'DLMF 7.2.2' })
+export const erfc: FloatUnaryOp<'erfc'> = unary({
+  name: 'erfc',
+  scalar: (x) => special.erfc(x!),
+  extremes: [-10, 0, 5, 30],
+  cost: 40,
+  source: 'DLMF 7.2.2',
+})
 /**
  * The logarithm of |gamma(x)|.
  *
  * Domain  everywhere but 0, -1, -2, ... (Infinity there).   Rule  dy = digamma(x) dx.   Source  DLMF 5.2.1, 5.5.3.
  * @example lgamma([1, 5])   // [0, 3.178]
  */
-export const lgamma = unary({
+export const lgamma: FloatUnaryOp<'lgamma'> = unary({
   name: 'lgamma',
   scalar: (x) => special.lgamma(x!),
   domain: [[0.3, 5]],
@@ -39,44 +51,8 @@ export const lgamma = unary({
   source: 'DLMF 5.2.1',
 })
 
-/** Which derivative of digamma. */
-export interface PolygammaParams {
-  readonly n: number
-}
 const MAX_ORDER = 100
-/** Derivatives go further, up to the last factorial that an f64 holds. */
-const LAST_ORDER = 170
 
-export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonly ['float']> = primitive({
-  name: 'polygamma',
-  family: 'elementwise',
-  args: ['float'],
-  class: 'elementwise',
-  codec: t.type({ n: natural }),
-  dtypes: ['float'],
-  shapeRule: (args, { n }) => {
-    if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))
-      raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${LAST_ORDER}.` })
-    return elementwiseShape('polygamma')(args)
-  },
-  scalarWith:
-    ({ n }) =>
-    (x) =>
-      special.polygamma(n, x!),
-  meaning: ([x], { n }, [out]) => liftScalar((v) => special.polygamma(n, v!), [x!], out!),
-  cost: 80,
-  samples: [
-    { args: [{ shape: [], domain: [0.4, 5] }], params: { n: 0 } },
-    { args: [{ shape: [5], domain: [0.4, 5] }], params: { n: 0 } },
-    { args: [{ shape: [2, 3], domain: [0.5, 4] }], params: { n: 1 } },
-    { args: [{ shape: [3], domain: [0.8, 4] }], params: { n: 3 } },
-    { args: [{ shape: [3], domain: [-0.8, -0.2] }], params: { n: 0 } },
-    { args: [{ shape: [0] }], params: { n: 2 } },
-  ],
-  extremes: [0, -1, 20, 1e10],
-  showParams: ({ n }) => `n ${n}`,
-  source: 'DLMF 5.15.1',
-})
 /**
  * The n-th derivative of digamma, n = 0, 1, 2, ... a number.
  *
@@ -84,24 +60,22 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
  * Errors  BadInput when n is not an integer from 0 to 100.
  * @example polygamma(3, [0])   // [Infinity]
  */
-export const polygamma = (n: number, x: unknown): AnyExpr => {
+export const polygamma: PolygammaFn = typed((n: number, x: unknown): AnyExpr => {
   if (!(Number.isInteger(n) && n >= 0 && n <= MAX_ORDER))
     raise({ _tag: 'BadInput', where: 'polygamma', reason: `n is ${shown(n)}.`, fix: `n is an integer from 0 to ${MAX_ORDER}.` })
-  return polygammaOf(n, x)
-}
-/** As `polygamma`, of the orders that its derivatives have too. */
-export const polygammaOf = (n: number, x: unknown): AnyExpr => asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
+  return asExpr(apply(polygammaPrimitive, [liftFloat(x, 'polygamma')], { n }))
+})
 /**
  * The logarithmic derivative of gamma: polygamma(0, x).
  *
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = trigamma(x) dx.   Source  DLMF 5.2.2.
  * @example digamma([1])   // [-0.5772]
  */
-export const digamma = (x: unknown): AnyExpr => polygamma(0, x)
+export const digamma: FloatUnary = typed((x: AnyExpr) => polygamma(0, x))
 /**
  * The derivative of digamma: polygamma(1, x).
  *
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = polygamma(2, x) dx.   Source  DLMF 5.15.1.
  * @example trigamma([0])   // [Infinity]
  */
-export const trigamma = (x: unknown): AnyExpr => polygamma(1, x)
+export const trigamma: FloatUnary = typed((x: AnyExpr) => polygamma(1, x))

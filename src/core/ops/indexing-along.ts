@@ -2,16 +2,13 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
-import { type Names, optionsOf, shown } from '../given.js'
-import { lift, liftAll } from '../lift.js'
+import { apply, type Node } from '../expr.js'
 import type { NDArray } from '../ndarray.js'
 import { natural } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { addRows, family, liftIndices, resolve } from './indexing-gather.js'
-import { type AxisOptions, type AxisParams, axisCodec, axisOf, axisOption } from './layout.js'
+import { addRows, family, resolve } from './indexing-gather.js'
+import { type AxisParams, axisCodec } from './layout-join.js'
 import { aroundAxis } from './reduce.js'
 
 /** Shape of what is taken: the indices', which differ from x's along the axis only. */
@@ -103,20 +100,6 @@ export const takeAlongNode = (x: Node, indices: Node, axis: number): Node => app
 export const scatterAddAlongNode = (acc: Node, indices: Node, u: Node, axis: number): Node =>
   apply(scatterAddAlongPrimitive, [acc, indices, u], { axis })
 
-/**
- * One element of x for each index, along an axis (the last by default): what argsort's or argmax's indices pick.
- *
- * Shapes  x and indices have one shape but for the axis -> the indices'.   Dtype  x's; indices i32, negative from the end, clamped.
- * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
- * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
- * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
- */
-export const takeAlongAxis = (x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
-  const { axis = -1 } = optionsOf(options, axisOption, 'takeAlongAxis')
-  const n = lift(x, 'takeAlongAxis')
-  return asExpr(takeAlongNode(n, liftIndices(indices, 'takeAlongAxis'), axisOf(axis, n.shape.length, 'takeAlongAxis')))
-}
-
 // ---- searchsorted ------------------------------------------------------------------------------------------------------
 
 export interface SearchParams {
@@ -177,23 +160,3 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   showParams: ({ side }) => side,
   source: 'NumPy searchsorted',
 })
-
-/** On which side of its equals a value goes. */
-export interface SearchOptions {
-  readonly side?: 'left' | 'right'
-}
-const searchOptions: Names<SearchOptions> = { side: true }
-
-/**
- * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
- *
- * Shapes  sorted: [n], values: any -> values'.   Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
- * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
- */
-export const searchsorted = (sorted: unknown, values: unknown, options?: SearchOptions): AnyExpr => {
-  const { side = 'left' } = optionsOf(options, searchOptions, 'searchsorted')
-  if (side !== 'left' && side !== 'right')
-    raise({ _tag: 'BadInput', where: 'searchsorted', reason: `there is no side ${shown(side)}.`, fix: `sides are 'left' and 'right'.` })
-  return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted'), { side, batchDims: 0 }))
-}

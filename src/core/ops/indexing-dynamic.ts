@@ -1,19 +1,13 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
 import * as t from 'io-ts'
-import { type Aval, aval, isFloat, sameAval } from '../aval.js'
-import { castNode } from '../cast.js'
+import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
-import { integersOf, settled } from '../given.js'
-import { lift } from '../lift.js'
+import { apply, type Node } from '../expr.js'
 import type { NDArray } from '../ndarray.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { forEachIndex, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { family, liftIndices } from './indexing-gather.js'
-import { concatNode, reshapeNode } from './layout.js'
-import { sliceNode } from './layout-slice.js'
+import { family } from './indexing-gather.js'
 
 /** Sizes of the window along the axes after the batch axes; one start per such axis. */
 export interface WindowParams {
@@ -23,10 +17,10 @@ export interface WindowParams {
 const windowCodec: t.Type<WindowParams> = t.type({ sizes: naturals, batchDims: natural })
 
 /** First position of a window along an axis: negative starts count from the end, then it is moved inside. */
-const startOf = (start: number, length: number, size: number): number =>
+export const startOf = (start: number, length: number, size: number): number =>
   Math.min(Math.max(start < 0 ? start + length : start, 0), length - size)
 
-const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: WindowParams): readonly number[] => {
+export const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDims }: WindowParams): readonly number[] => {
   const lead = x.shape.slice(0, batchDims)
   const rest = x.shape.slice(batchDims)
   if (starts.dtype !== 'i32')
@@ -162,68 +156,3 @@ export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowP
   apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
 export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node =>
   apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
-
-/** The starts as one i32 vector: given so, or as a list of scalars. */
-const liftStarts = (given: unknown, op: string): Node => {
-  const starts = settled(given, 'starts', op)
-  if (!Array.isArray(starts)) return liftIndices(starts, op)
-  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
-  return concatNode(
-    Array.from(starts as readonly unknown[], (s) => {
-      const n = liftIndices(s, op)
-      return n.shape.length === 0
-        ? reshapeNode(n, [1])
-        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
-    }),
-    0,
-  )
-}
-
-/**
- * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;
- * a window that would stick out is moved inside, because a kernel cannot raise.
- *
- * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
- * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
- * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32; BadInput for sizes that are not whole.
- * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
- */
-export const dynamicSlice = (x: unknown, given: unknown, sizes: readonly number[]): AnyExpr => {
-  const starts = settled(given, 'starts', 'dynamicSlice')
-  const n = lift(x, 'dynamicSlice')
-  const p = { sizes: [...integersOf(sizes, 'sizes', 'dynamicSlice')], batchDims: 0 }
-  // Known places are a slice, which plans see through.
-  if (Array.isArray(starts) && starts.every((s) => Number.isInteger(s))) {
-    windowShape('dynamicSlice', n.aval, aval([starts.length], 'i32'), p)
-    return asExpr(
-      sliceNode(n, {
-        starts: n.shape.map((d, i) => startOf(starts[i] as number, d, sizes[i]!)),
-        sizes: p.sizes,
-        strides: n.shape.map(() => 1),
-      }),
-    )
-  }
-  return asExpr(dynamicSliceNode(n, liftStarts(starts, 'dynamicSlice'), p))
-}
-
-/**
- * x with the update in place of the window that begins at computed starts; starts as for `dynamicSlice`.
- *
- * Shapes  x: rank r, update: rank r, not larger, starts: [r] or a list of r scalars -> x's.   Dtype  x's; starts i32.
- * Rule    dy = dynamicUpdateSlice(dx, dupdate); xBar = yBar with zeros in the window, updateBar = the window of yBar.
- * Errors  ShapeMismatch when the update is larger than x; DTypeMismatch for starts that are not i32 or float updates of integers.
- * @example dynamicUpdateSlice(tensor([1, 2, 3, 4]), tensor([8, 9]), [1])   // [1, 8, 9, 4]
- */
-export const dynamicUpdateSlice = (x: unknown, update: unknown, starts: unknown): AnyExpr => {
-  const n = lift(x, 'dynamicUpdateSlice')
-  const u = lift(update, 'dynamicUpdateSlice', n.dtype)
-  if (isFloat(u.dtype) && !isFloat(n.dtype))
-    raise({
-      _tag: 'DTypeMismatch',
-      op: 'dynamicUpdateSlice',
-      dtypes: [n.dtype, u.dtype],
-      reason: `a ${u.dtype} update of an array of ${n.dtype}`,
-      fix: `cast one of them.`,
-    })
-  return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))
-}

@@ -1,10 +1,9 @@
 /** Indexing by computed positions: iota, gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
 import * as t from 'io-ts'
-import { type Aval, aval, isFloat, sameAval } from '../aval.js'
-import { castNode, dtypeCodec } from '../cast.js'
+import { type Aval, aval, sameAval } from '../aval.js'
+import { dtypeCodec } from '../cast.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, asNode, type Node } from '../expr.js'
-import { dtypeOf, optionsOf, shown } from '../given.js'
+import { apply, type Node } from '../expr.js'
 import { reading } from '../language.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
@@ -13,9 +12,6 @@ import { type Primitive, primitive } from '../primitive.js'
 import { sameShape, showShape, sizeOf } from '../shape.js'
 import { shapeOfNested } from '../tensor.js'
 import type { DType } from '../types/dtype.js'
-import type { AnyExpr } from '../types/expr.js'
-import { eq } from './compare.js'
-import { type AxisOptions, axisOf, axisOption, broadcastNode, reshapeNode } from './layout.js'
 import { aroundAxis } from './reduce.js'
 
 /** Name of the family. */
@@ -68,7 +64,7 @@ export interface GatherParams {
 const gatherCodec: t.Type<GatherParams> = t.type({ axis: natural, batchDims: natural })
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
-const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
+export const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
   if (indices.dtype !== 'i32')
     raise({
       _tag: 'DTypeMismatch',
@@ -278,88 +274,4 @@ export const liftIndices = (x: unknown, op: string): Node => {
   return n.dtype === 'i32'
     ? n
     : raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype], reason: `indices are i32, got ${n.dtype}`, fix: `cast them to i32.` })
-}
-
-/** Which axis is indexed. */
-export type IndexOptions = AxisOptions
-
-/**
- * The slices of x at the indices, along an axis (the first by default): x[indices].
- * A negative index counts from the end; one out of range is clamped, because a kernel cannot raise.
- *
- * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
- * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
- * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
- * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
- */
-export const gather = (x: unknown, indices: unknown, options?: IndexOptions): AnyExpr => {
-  const { axis = 0 } = optionsOf(options, axisOption, 'gather')
-  const n = lift(x, 'gather')
-  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }))
-}
-/** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
-export const take = gather
-
-const update =
-  (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
-  (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions): AnyExpr => {
-    const op = prim.name
-    const { axis = 0 } = optionsOf(options, axisOption, op)
-    const n = lift(x, op)
-    const i = liftIndices(indices, op)
-    const p = { axis: axisOf(axis, n.shape.length, op), batchDims: 0 }
-    const u = lift(updates, op, n.dtype)
-    if (op === 'scatterAdd' && n.dtype === 'bool')
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [n.dtype, u.dtype],
-        reason: 'booleans are not added.',
-        fix: "cast(x, 'i32') to count, or setAt to set.",
-      })
-    if (isFloat(u.dtype) && !isFloat(n.dtype))
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [n.dtype, u.dtype],
-        reason: `${u.dtype} updates of an array of ${n.dtype}`,
-        fix: `cast one of them.`,
-      })
-    return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
-  }
-
-/**
- * x with the updates added at the indices, along an axis (the first by default); an index that comes twice adds twice.
- *
- * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
- * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
- * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for booleans, and for float updates of integers.
- * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
- */
-export const scatterAdd: (x: unknown, indices: unknown, updates: unknown, options?: IndexOptions) => AnyExpr = update(
-  scatterAddPrimitive as never,
-)
-
-/**
- * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
- *
- * Shapes  values broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
- * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for values that lost.
- * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
- * @example setAt(tensor([1, 2, 3]), [1], tensor([9]))   // [1, 9, 3]
- */
-export const setAt: (x: unknown, indices: unknown, values: unknown, options?: IndexOptions) => AnyExpr = update(setAtPrimitive as never)
-
-/**
- * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
- *
- * Shapes  indices: any -> [..., n].   Rule  none.
- * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
- * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
- */
-export const oneHot = (indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
-  const i = liftIndices(indices, 'oneHot')
-  if (!(Number.isInteger(n) && n >= 0))
-    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${shown(n)} is not a number of classes.`, fix: `give a non-negative integer.` })
-  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtypeOf(dtype, 'oneHot')))
 }

@@ -1,22 +1,216 @@
-/** Indexing by computed positions: the whole family. */
-import { scatterAddAlongPrimitive, searchsortedPrimitive, takeAlongAxisPrimitive } from './indexing-along.js'
-import { dynamicSliceAddPrimitive, dynamicSlicePrimitive, dynamicUpdateSlicePrimitive } from './indexing-dynamic.js'
-import { gatherPrimitive, iotaPrimitive, scatterAddPrimitive, setAtPrimitive } from './indexing-gather.js'
+/** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
+import { aval, isFloat } from '../aval.js'
+import { castNode } from '../cast.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, asNode, type Node } from '../expr.js'
+import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../given.js'
+import { lift, liftAll } from '../lift.js'
+import { typed } from '../operation.js'
+import type { Primitive } from '../primitive.js'
+import { showShape } from '../shape.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import type {
+  DynamicSliceFn,
+  DynamicUpdateSliceFn,
+  GatherFn,
+  OneHotFn,
+  ScatterAddFn,
+  SearchSortedFn,
+  SetAtFn,
+  TakeAlongAxisFn,
+} from '../types/signatures/index-ops.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
+import { eq } from './compare.js'
+import { searchsortedPrimitive, takeAlongNode } from './indexing-along.js'
+import { dynamicSliceNode, dynamicUpdateSliceNode, startOf, windowShape } from './indexing-dynamic.js'
+import {
+  type GatherParams,
+  gatheredShape,
+  gatherNode,
+  iotaNode,
+  liftIndices,
+  scatterAddPrimitive,
+  setAtPrimitive,
+} from './indexing-gather.js'
+import { concatNode } from './layout-join.js'
+import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { sliceNode } from './layout-slice.js'
 
-export * from './indexing-along.js'
-export * from './indexing-dynamic.js'
-export * from './indexing-gather.js'
+/**
+ * The slices of x at the indices, along an axis (the first by default): x[indices].
+ * A negative index counts from the end; one out of range is clamped, because a kernel cannot raise.
+ *
+ * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
+ * Rule    dy = gather dx; xBar = yBar added at the indices (scatterAdd into the accumulator).
+ * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
+ * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
+ */
+export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
+  const { axis = 0 } = optionsOf(options, axisOption, 'gather')
+  const n = lift(x, 'gather')
+  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }))
+})
+/** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
+export const take: GatherFn = gather
 
-/** Primitives of this family, by name. */
-export const indexing = {
-  iota: iotaPrimitive,
-  gather: gatherPrimitive,
-  scatterAdd: scatterAddPrimitive,
-  setAt: setAtPrimitive,
-  takeAlongAxis: takeAlongAxisPrimitive,
-  scatterAddAlong: scatterAddAlongPrimitive,
-  searchsorted: searchsortedPrimitive,
-  dynamicSlice: dynamicSlicePrimitive,
-  dynamicSliceAdd: dynamicSliceAddPrimitive,
-  dynamicUpdateSlice: dynamicUpdateSlicePrimitive,
-} as const
+const update =
+  (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
+  (x: unknown, indices: unknown, updates: unknown, options?: AxisOptions): AnyExpr => {
+    const op = prim.name
+    const { axis = 0 } = optionsOf(options, axisOption, op)
+    const n = lift(x, op)
+    const i = liftIndices(indices, op)
+    const p = { axis: axisOf(axis, n.shape.length, op), batchDims: 0 }
+    const u = lift(updates, op, n.dtype)
+    if (op === 'scatterAdd' && n.dtype === 'bool')
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: 'booleans are not added.',
+        fix: "cast(x, 'i32') to count, or setAt to set.",
+      })
+    if (isFloat(u.dtype) && !isFloat(n.dtype))
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: `${u.dtype} updates of an array of ${n.dtype}`,
+        fix: `cast one of them.`,
+      })
+    return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
+  }
+
+/**
+ * x with the updates added at the indices, along an axis (the first by default); an index that comes twice adds twice.
+ *
+ * Shapes  updates broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    dy = scatterAdd(dx, dupdates); xBar = yBar, updatesBar = gather(yBar).
+ * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for booleans, and for float updates of integers.
+ * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
+ */
+export const scatterAdd: ScatterAddFn = typed(update(scatterAddPrimitive as never))
+
+/**
+ * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
+ *
+ * Shapes  values broadcast to the shape of gather(x, indices).   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    dy = setAt(dx, dvalues); xBar = yBar with zeros there, valuesBar = gather(yBar), zero for values that lost.
+ * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
+ * @example setAt(tensor([1, 2, 3]), [1], tensor([9]))   // [1, 9, 3]
+ */
+export const setAt: SetAtFn = typed(update(setAtPrimitive as never))
+
+/**
+ * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
+ *
+ * Shapes  indices: any -> [..., n].   Rule  none.
+ * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
+ * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
+ */
+export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
+  const i = liftIndices(indices, 'oneHot')
+  if (!(Number.isInteger(n) && n >= 0))
+    raise({ _tag: 'BadInput', where: 'oneHot', reason: `${shown(n)} is not a number of classes.`, fix: `give a non-negative integer.` })
+  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtypeOf(dtype, 'oneHot')))
+})
+
+/**
+ * One element of x for each index, along an axis (the last by default): what argsort's or argmax's indices pick.
+ *
+ * Shapes  x and indices have one shape but for the axis -> the indices'.   Dtype  x's; indices i32, negative from the end, clamped.
+ * Rule    dy = takeAlongAxis dx; xBar = yBar added at the indices.
+ * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
+ * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
+ */
+export const takeAlongAxis: TakeAlongAxisFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
+  const { axis = -1 } = optionsOf(options, axisOption, 'takeAlongAxis')
+  const n = lift(x, 'takeAlongAxis')
+  return asExpr(takeAlongNode(n, liftIndices(indices, 'takeAlongAxis'), axisOf(axis, n.shape.length, 'takeAlongAxis')))
+})
+
+/** On which side of its equals a value goes. */
+interface SearchOptions {
+  readonly side?: 'left' | 'right'
+}
+const searchOptions: Names<SearchOptions> = { side: true }
+
+/**
+ * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
+ *
+ * Shapes  sorted: [n], values: any -> values'.   Dtype  i32.   Rule  none: indices have no tangent.
+ * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
+ * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
+ */
+export const searchsorted: SearchSortedFn = typed((sorted: unknown, values: unknown, options?: SearchOptions): AnyExpr => {
+  const { side = 'left' } = optionsOf(options, searchOptions, 'searchsorted')
+  if (side !== 'left' && side !== 'right')
+    raise({ _tag: 'BadInput', where: 'searchsorted', reason: `there is no side ${shown(side)}.`, fix: `sides are 'left' and 'right'.` })
+  return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted'), { side, batchDims: 0 }))
+})
+
+/** The starts as one i32 vector: given so, or as a list of scalars. */
+const liftStarts = (given: unknown, op: string): Node => {
+  const starts = settled(given, 'starts', op)
+  if (!Array.isArray(starts)) return liftIndices(starts, op)
+  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
+  return concatNode(
+    Array.from(starts as readonly unknown[], (s) => {
+      const n = liftIndices(s, op)
+      return n.shape.length === 0
+        ? reshapeNode(n, [1])
+        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+    }),
+    0,
+  )
+}
+
+/**
+ * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;
+ * a window that would stick out is moved inside, because a kernel cannot raise.
+ *
+ * Shapes  x: rank r, starts: [r] or a list of r scalars -> sizes.   Dtype  x's; starts i32.
+ * Rule    dy = dynamicSlice dx; xBar = yBar added at the window.
+ * Errors  ShapeMismatch when the window is larger than x; DTypeMismatch for starts that are not i32; BadInput for sizes that are not whole.
+ * @example dynamicSlice(tensor([1, 2, 3, 4]), [1], [2])   // [2, 3]
+ */
+export const dynamicSlice: DynamicSliceFn = typed((x: unknown, given: unknown, sizes: readonly number[]): AnyExpr => {
+  const starts = settled(given, 'starts', 'dynamicSlice')
+  const n = lift(x, 'dynamicSlice')
+  const p = { sizes: [...integersOf(sizes, 'sizes', 'dynamicSlice')], batchDims: 0 }
+  // Known places are a slice, which plans see through.
+  if (Array.isArray(starts) && starts.every((s) => Number.isInteger(s))) {
+    windowShape('dynamicSlice', n.aval, aval([starts.length], 'i32'), p)
+    return asExpr(
+      sliceNode(n, {
+        starts: n.shape.map((d, i) => startOf(starts[i] as number, d, sizes[i]!)),
+        sizes: p.sizes,
+        strides: n.shape.map(() => 1),
+      }),
+    )
+  }
+  return asExpr(dynamicSliceNode(n, liftStarts(starts, 'dynamicSlice'), p))
+})
+
+/**
+ * x with the update in place of the window that begins at computed starts; starts as for `dynamicSlice`.
+ *
+ * Shapes  x: rank r, update: rank r, not larger, starts: [r] or a list of r scalars -> x's.   Dtype  x's; starts i32.
+ * Rule    dy = dynamicUpdateSlice(dx, dupdate); xBar = yBar with zeros in the window, updateBar = the window of yBar.
+ * Errors  ShapeMismatch when the update is larger than x; DTypeMismatch for starts that are not i32 or float updates of integers.
+ * @example dynamicUpdateSlice(tensor([1, 2, 3, 4]), tensor([8, 9]), [1])   // [1, 8, 9, 4]
+ */
+export const dynamicUpdateSlice: DynamicUpdateSliceFn = typed((x: unknown, update: unknown, starts: unknown): AnyExpr => {
+  const n = lift(x, 'dynamicUpdateSlice')
+  const u = lift(update, 'dynamicUpdateSlice', n.dtype)
+  if (isFloat(u.dtype) && !isFloat(n.dtype))
+    raise({
+      _tag: 'DTypeMismatch',
+      op: 'dynamicUpdateSlice',
+      dtypes: [n.dtype, u.dtype],
+      reason: `a ${u.dtype} update of an array of ${n.dtype}`,
+      fix: `cast one of them.`,
+    })
+  return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))
+})

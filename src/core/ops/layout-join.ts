@@ -2,14 +2,10 @@
 import * as t from 'io-ts'
 import { aval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, applyMulti, asExpr, type Node } from '../expr.js'
-import { integersOf, listOf, optionsOf } from '../given.js'
-import { lift, liftAll } from '../lift.js'
+import { apply, applyMulti, type Node } from '../expr.js'
 import { natural, naturals } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
-import { forEachIndex, MAX_SIZE, sameShape, showShape, stridesOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { type AxisOptions, axisOf, axisOption, reshapeNode } from './layout-move.js'
+import { forEachIndex, showShape, stridesOf } from '../shape.js'
 
 const family = 'layout'
 
@@ -71,26 +67,6 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
 })
 export const concatNode = (xs: readonly Node[], axis: number): Node => (xs.length === 1 ? xs[0]! : apply(concatPrimitive, xs, { axis }))
 
-/** Arrays in a list, of one dtype; raises BadInput where there are none. */
-const liftList = (xs: unknown, op: string, done: string): Node[] => {
-  const list = listOf(xs, 'the first argument', op)
-  if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: `nothing to ${done}.`, fix: 'pass at least one array.' })
-  return liftAll(Array.from(list), op)
-}
-
-/**
- * Arrays joined along an axis (the first by default).
- *
- * Rule    xBar_i = the part of yBar that came from x_i.
- * Errors  ShapeMismatch when other axes differ; BadInput for no arrays or an axis out of range.
- * @example concat([[1, 2], [3]])   // [1, 2, 3]
- */
-export const concat = (xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
-  const { axis = 0 } = optionsOf(options, axisOption, 'concat')
-  const ns = liftList(xs, 'concat', 'concatenate')
-  return asExpr(concatNode(ns, axisOf(axis, ns[0]!.shape.length, 'concat')))
-}
-
 export interface SplitParams {
   readonly axis: number
   readonly sizes: readonly number[]
@@ -137,73 +113,5 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
   showParams: ({ axis, sizes }) => `axis ${axis} ${showShape(sizes)}`,
   source: 'NumPy split',
 })
-
-/**
- * x cut along an axis (the first by default) into n equal parts, or parts of the given sizes.
- *
- * Rule    xBar = concat of the parts' cotangents: one buffer, no zero fills.
- * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it; BadInput for an axis out of range.
- * @example split(tensor([1, 2, 3, 4]), 2)   // [[1, 2], [3, 4]]
- */
-export const split = (x: unknown, parts: number | readonly number[], options?: AxisOptions): AnyExpr[] => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'split')
-  const n = lift(x, 'split')
-  const axis = axisOf(at, n.shape.length, 'split')
-  const d = n.shape[axis]!
-  if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && parts <= MAX_SIZE && d % parts === 0))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'split',
-      shapes: [n.shape],
-      reason: `${parts} equal parts do not divide axis ${axis} of ${showShape(n.shape)}.`,
-      fix: `give the sizes.`,
-    })
-  const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : integersOf(parts, 'parts', 'split')
-  return splitNode(n, axis, sizes).map(asExpr)
-}
 export const splitNode = (x: Node, axis: number, sizes: readonly number[]): readonly Node[] =>
   applyMulti(splitPrimitive, [x], { axis, sizes })
-
-/**
- * Arrays of one shape joined along a new axis (the first by default).
- *
- * Rule    xBar_i = the i-th slice of yBar.
- * Errors  ShapeMismatch when shapes differ; BadInput for no arrays or an axis out of range.
- * @example stack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
- */
-export const stack = (xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'stack')
-  const ns = liftList(xs, 'stack', 'stack')
-  const shape = ns[0]!.shape
-  for (const n of ns)
-    if (!sameShape(n.shape, shape))
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'stack',
-        shapes: ns.map((m) => m.shape),
-        reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`,
-        fix: `stack joins arrays of one shape; use concat otherwise.`,
-      })
-  const axis = axisOf(at, shape.length + 1, 'stack')
-  return asExpr(
-    concatNode(
-      ns.map((n) => reshapeNode(n, [...shape.slice(0, axis), 1, ...shape.slice(axis)])),
-      axis,
-    ),
-  )
-}
-
-/**
- * The slices of x along an axis (the first by default), without that axis.
- *
- * Rule    xBar = the slices' cotangents, stacked.
- * Errors  BadInput for an axis out of range.
- * @example unstack(tensor([[1, 2], [3, 4]]))   // [[1, 2], [3, 4]]
- */
-export const unstack = (x: unknown, options?: AxisOptions): AnyExpr[] => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'unstack')
-  const n = lift(x, 'unstack')
-  const axis = axisOf(at, n.shape.length, 'unstack')
-  const rest = n.shape.filter((_, i) => i !== axis)
-  return splitNode(n, axis, new Array<number>(n.shape[axis]!).fill(1)).map((y) => asExpr(reshapeNode(y, rest)))
-}

@@ -5,14 +5,26 @@ import { raise } from '../explain.js'
 import { asExpr, constant, type Node } from '../expr.js'
 import { dtypeOf, listOf, shown } from '../given.js'
 import { lift, liftAll } from '../lift.js'
+import { typed } from '../operation.js'
 import { showShape } from '../shape.js'
 import { isTensor } from '../tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
+import type {
+  ArangeFn,
+  AssertShapeFn,
+  DiagFn,
+  EyeFn,
+  FilledFn,
+  FullFn,
+  LikeFn,
+  LinspaceFn,
+  TriangleFn,
+} from '../types/signatures/layout.js'
 import { eq, ge, le } from './compare.js'
 import { add, div, mul, sub, where } from './elementwise.js'
-import { iotaNode } from './indexing.js'
-import { broadcastNode, reshapeNode } from './layout.js'
+import { iotaNode } from './indexing-gather.js'
+import { broadcastNode, reshapeNode } from './layout-move.js'
 import { padNode, sliceNode } from './layout-slice.js'
 
 const lengthOf = (n: number, op: string): number =>
@@ -27,7 +39,7 @@ const lengthOf = (n: number, op: string): number =>
  * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
  * @example full([2], 7)   // [7, 7]
  */
-export const full = (shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full')
+export const full: FullFn = typed((shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full'))
 const filled = (shape: readonly number[], value: unknown, dtype: DType | undefined, op: string): AnyExpr => {
   aval(shapeGiven(shape, op), dtype === undefined ? 'f64' : dtypeOf(dtype, op))
   const n = lift(value, op, dtype)
@@ -40,7 +52,7 @@ const filled = (shape: readonly number[], value: unknown, dtype: DType | undefin
  * Errors  BadInput for a shape or a dtype that is not one.
  * @example zeros([2])   // [0, 0]
  */
-export const zeros = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 0, dtype, 'zeros')
+export const zeros: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 0, dtype, 'zeros'))
 
 /**
  * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
@@ -48,7 +60,7 @@ export const zeros = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr =
  * Errors  BadInput for a shape or a dtype that is not one.
  * @example ones([2])   // [1, 1]
  */
-export const ones = (shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 1, dtype, 'ones')
+export const ones: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 1, dtype, 'ones'))
 
 const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
   const n = lift(x, op)
@@ -59,13 +71,13 @@ const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
  * Zeros of x's shape and dtype.
  * @example zerosLike([1, 2])   // [0, 0]
  */
-export const zerosLike = (x: unknown): AnyExpr => filledLike(x, 0, 'zerosLike')
+export const zerosLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 0, 'zerosLike'))
 
 /**
  * Ones of x's shape and dtype.
  * @example onesLike([1, 2])   // [1, 1]
  */
-export const onesLike = (x: unknown): AnyExpr => filledLike(x, 1, 'onesLike')
+export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 'onesLike'))
 
 /**
  * 0, 1, ..., n - 1; f64 where no dtype is given.
@@ -73,7 +85,9 @@ export const onesLike = (x: unknown): AnyExpr => filledLike(x, 1, 'onesLike')
  * Errors  BadInput unless n is a non-negative integer.
  * @example arange(3)   // [0, 1, 2]
  */
-export const arange = (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtypeOf(dtype, 'arange')))
+export const arange: ArangeFn = typed(
+  (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtypeOf(dtype, 'arange'))),
+)
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
 /**
@@ -83,7 +97,7 @@ const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example linspace(0, 1, 3)   // [0, 0.5, 1]
  */
-export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
+export const linspace: LinspaceFn = typed((from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace')
   const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
   if (d !== 'f64' && d !== 'f32')
@@ -95,7 +109,7 @@ export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): 
   if (last < 1) return add(mul(i, 0), a)
   // The last number is `to` itself, not what rounding makes of it.
   return where(eq(i, last), b, add(a, mul(i, div(sub(b, a), last))))
-}
+})
 
 /**
  * The n by n identity matrix; f64 where no dtype is given.
@@ -103,7 +117,7 @@ export const linspace = (from: unknown, to: unknown, n: number, dtype?: DType): 
  * Errors  BadInput unless n is a non-negative integer.
  * @example eye(2)   // [[1, 0], [0, 1]]
  */
-export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([lengthOf(n, 'eye')], 1, dtype, 'eye'))
+export const eye: EyeFn = typed((n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([lengthOf(n, 'eye')], 1, dtype, 'eye')))
 
 /**
  * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
@@ -114,7 +128,7 @@ export const eye = (n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([le
  * Errors  ShapeMismatch for rank 0; BadInput unless k is an integer.
  * @example diag(tensor([1, 2]))   // [[1, 0], [0, 2]]
  */
-export const diag = (x: unknown, k = 0): AnyExpr => {
+export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
   const n = lift(x, 'diag')
   const rank = n.shape.length
   if (rank === 0)
@@ -143,7 +157,7 @@ export const diag = (x: unknown, k = 0): AnyExpr => {
     strides: [...lead.map(() => 1), width + 1],
   }
   return asExpr(sliceNode(flat, part))
-}
+})
 
 /** Is the column at most (or at least) k to the right of the row? */
 const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
@@ -168,7 +182,7 @@ const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
  * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
  * @example tril([[1, 2], [3, 4]])   // [[1, 0], [3, 4]]
  */
-export const tril = (x: unknown, k = 0): AnyExpr => triangle('tril', x, k)
+export const tril: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('tril', x, k))
 
 /**
  * A matrix (or a stack of them) with zeros below its k-th diagonal.
@@ -177,7 +191,7 @@ export const tril = (x: unknown, k = 0): AnyExpr => triangle('tril', x, k)
  * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
  * @example triu([[1, 2], [3, 4]])   // [[1, 2], [0, 4]]
  */
-export const triu = (x: unknown, k = 0): AnyExpr => triangle('triu', x, k)
+export const triu: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('triu', x, k))
 
 /**
  * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
@@ -186,7 +200,7 @@ export const triu = (x: unknown, k = 0): AnyExpr => triangle('triu', x, k)
  * Errors  ShapeMismatch when the shape is another; BadInput for what is not a list of numbers and names.
  * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
  */
-export const assertShape = (x: unknown, shape: readonly (number | string)[]): AnyExpr => {
+export const assertShape: AssertShapeFn = typed((x: unknown, shape: readonly (number | string)[]): AnyExpr => {
   const n = lift(x, 'assertShape')
   for (const want of listOf(shape, 'the shape', 'assertShape'))
     if (typeof want !== 'number' && typeof want !== 'string')
@@ -210,4 +224,4 @@ export const assertShape = (x: unknown, shape: readonly (number | string)[]): An
       fix: `reshape it, or assert the shape it has.`,
     })
   return isTensor(x) ? (x as unknown as AnyExpr) : asExpr(n)
-}
+})

@@ -1,15 +1,11 @@
 /** Layout: parts of an array and their adjoints: slice, sliceAdd (into an accumulator), pad. */
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
-import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, constant, type Node } from '../expr.js'
-import { listOf, settled, shown } from '../given.js'
-import { lift } from '../lift.js'
+import { apply, constant, type Node } from '../expr.js'
 import { ints } from '../params.js'
 import { type Primitive, primitive } from '../primitive.js'
 import { forEachIndex, sameShape, showShape, stridesOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
 
 const family = 'layout'
 
@@ -76,53 +72,6 @@ export const slicePrimitive: Primitive<'slice', SliceParams, readonly ['float']>
   showParams: showSlice,
   source: 'NumPy basic slicing',
 })
-
-/**
- * x[starts:ends:strides] along each leading axis, Python's way: negative positions count from the end, positions are clipped.
- * With a negative stride, an end of -Infinity reads down to the first element.
- *
- * Shapes  axes beyond starts are kept whole.   Dtype  x's.
- * Rule    xBar = yBar written into zeros at those positions.
- * Errors  BadInput for a stride of 0 or more positions than axes.
- * @example slice(tensor([1, 2, 3, 4]), [1], [3])   // [2, 3]
- */
-export const slice = (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
-  const n = lift(x, 'slice')
-  const shape = n.shape
-  listOf(starts, 'starts', 'slice')
-  listOf(ends, 'ends', 'slice')
-  if (strides !== undefined) listOf(strides, 'strides', 'slice')
-  const isPosition = (p: number): boolean => Number.isInteger(p) || p === Infinity || p === -Infinity
-  const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
-  if (
-    starts.length > shape.length ||
-    ends.length !== starts.length ||
-    (strides !== undefined && strides.length !== starts.length) ||
-    !starts.every(isPosition) ||
-    !ends.every(isPosition) ||
-    !(strides ?? []).every(isStep)
-  )
-    raise({
-      _tag: 'BadInput',
-      where: 'slice',
-      reason: `starts ${shown(starts)}, ends ${shown(ends)}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
-      fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.`,
-    })
-  const begin: number[] = []
-  const sizes: number[] = []
-  const steps: number[] = []
-  shape.forEach((d, i) => {
-    const step = strides?.[i] ?? 1
-    const clip = (p: number, low: number, high: number): number => Math.min(Math.max(p < 0 ? p + d : p, low), high)
-    const b = i < starts.length ? (step > 0 ? clip(starts[i]!, 0, d) : clip(starts[i]!, -1, d - 1)) : 0
-    const e = i < ends.length ? (step > 0 ? clip(ends[i]!, 0, d) : clip(ends[i]!, -1, d - 1)) : d
-    const size = Math.max(0, Math.ceil((e - b) / step))
-    begin.push(size === 0 ? 0 : b)
-    sizes.push(size)
-    steps.push(step)
-  })
-  return asExpr(sliceNode(n, { starts: begin, sizes, strides: steps }))
-}
 /** A slice; the whole is x itself. Axes of which one element is read (or none) have stride 1. */
 export const sliceNode = (x: Node, p: SliceParams): Node => {
   const strides = p.strides.map((s, i) => (p.sizes[i]! <= 1 ? 1 : s))
@@ -246,49 +195,3 @@ export const padNode = (
   strides: readonly number[],
   fill: Node = constant(0, x.dtype),
 ): Node => apply(padPrimitive, [x, fill], { starts, shape, strides })
-
-const isPair = (w: unknown): w is readonly [number, number] =>
-  Array.isArray(w) && w.length === 2 && typeof w[0] === 'number' && typeof w[1] === 'number'
-const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
-  showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
-
-/** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
-export type PadWidths = number | readonly (number | readonly [number, number])[]
-
-/**
- * x with `widths[i] = [before, after]` entries of `value` added along axis i; a number stands for both ends.
- *
- * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
- * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding.
- * Errors  BadInput for negative widths or more widths than axes.
- * @example pad(tensor([1, 2]), [[1, 0]])   // [0, 1, 2]
- */
-export const pad = (x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
-  const n = lift(x, 'pad')
-  const list =
-    typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
-  const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
-  const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
-  if (
-    ends.length > n.shape.length ||
-    !isWidth(typeof widths === 'number' ? widths : 0) ||
-    !ends.every((w) => isPair(w) && w.every(isWidth))
-  )
-    raise({
-      _tag: 'BadInput',
-      where: 'pad',
-      reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
-      fix: `one [before, after] of non-negative integers per axis.`,
-    })
-  const at = (i: number) => ends[i] ?? ([0, 0] as const)
-  if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
-  return asExpr(
-    padNode(
-      n,
-      n.shape.map((_, i) => at(i)[0]),
-      n.shape.map((d, i) => at(i)[0] + d + at(i)[1]),
-      n.shape.map(() => 1),
-      castNode(lift(value, 'pad', n.dtype), n.dtype),
-    ),
-  )
-}

@@ -1,33 +1,29 @@
-/** Layout: operations whose result elements are copies of argument elements (or a fill): the whole family, and compositions. */
+/** Layout of one array: broadcastTo, reshape, transpose, expandDims, squeeze, slice, pad, flip, roll. */
+import { shapeGiven } from '../aval.js'
+import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
 import { asExpr } from '../expr.js'
-import { integersOf, optionsOf, settled, shown } from '../given.js'
+import { listOf, optionsOf, settled, shown } from '../given.js'
 import { lift } from '../lift.js'
-import { range } from '../shape.js'
+import { typed } from '../operation.js'
+import { range, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { concatNode, concatPrimitive, splitPrimitive } from './layout-join.js'
-import {
-  type AxisOptions,
-  axesIn,
-  axisOf,
-  axisOption,
-  broadcastNode,
-  broadcastToPrimitive,
-  distinctAxes,
-  reshapeNode,
-  reshapePrimitive,
-  transposePrimitive,
-} from './layout-move.js'
-import { padPrimitive, sliceAddPrimitive, sliceAxis, sliceNode, slicePrimitive } from './layout-slice.js'
-
-export * from './layout-join.js'
-export * from './layout-move.js'
-export * from './layout-slice.js'
-
-/** Which axis, or axes, an operation runs along. */
-export interface AxesOptions {
-  readonly axis?: number | readonly number[]
-}
+import type { ReduceOptions } from '../types/shape.js'
+import type { PadWidths } from '../types/shape-index.js'
+import type {
+  BroadcastToFn,
+  ExpandDimsFn,
+  FlipFn,
+  PadFn,
+  ReshapeFn,
+  RollFn,
+  SliceFn,
+  SqueezeFn,
+  TransposeFn,
+} from '../types/signatures/layout.js'
+import { concatNode } from './layout-join.js'
+import { axesIn, axisOption, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
+import { padNode, sliceAxis, sliceNode } from './layout-slice.js'
 
 /**
  * x reversed along the axes (all by default).
@@ -36,7 +32,7 @@ export interface AxesOptions {
  * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip = (x: unknown, options?: AxesOptions): AnyExpr => {
+export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'flip')
   const n = lift(x, 'flip')
   const axes = axis === undefined ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
@@ -48,7 +44,7 @@ export const flip = (x: unknown, options?: AxesOptions): AnyExpr => {
       strides: n.shape.map((d, i) => (turned(i, d) ? -1 : 1)),
     }),
   )
-}
+})
 
 /**
  * x rotated by `shift` places along an axis, or along each of several; without an axis the flattened array is rotated.
@@ -58,7 +54,7 @@ export const flip = (x: unknown, options?: AxesOptions): AnyExpr => {
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
-export const roll = (x: unknown, shift: number | readonly number[], options?: AxesOptions): AnyExpr => {
+export const roll: RollFn = typed((x: unknown, shift: number | readonly number[], options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'roll')
   const n = lift(x, 'roll')
   const shiftList = settled(shift, 'shift', 'roll')
@@ -79,69 +75,212 @@ export const roll = (x: unknown, shift: number | readonly number[], options?: Ax
     return k === 0 ? y : concatNode([sliceAxis(y, a, d - k, k), sliceAxis(y, a, 0, d - k)], a)
   }, start)
   return asExpr(reshapeNode(rolled, n.shape))
-}
+})
 
 /**
- * x repeated as a whole `reps[i]` times along each axis; a number is for the last axis.
+ * x repeated along new leading axes and along axes of length 1.
  *
- * Rule    xBar = the sum of yBar's copies.
- * Errors  BadInput unless reps are non-negative integers.
- * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
+ * Shapes  x: broadcastable to shape -> shape.   Dtype  x's.
+ * Rule    dy = broadcast dx; xBar = yBar summed over the repeated axes.   Source  NumPy broadcasting.
+ * Errors  ShapeMismatch when x does not broadcast to shape; BadInput for what is not a shape.
+ * @example broadcastTo([1, 2], [2, 2])   // [[1, 2], [1, 2]]
  */
-export const tile = (x: unknown, reps: number | readonly number[]): AnyExpr => {
-  const n = lift(x, 'tile')
-  const given = settled(reps, 'reps', 'tile')
-  const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]
-  const rank = Math.max(n.shape.length, list.length)
-  const shape = [...new Array<number>(rank - n.shape.length).fill(1), ...n.shape]
-  const r = [...new Array<number>(rank - list.length).fill(1), ...list]
-  if (r.some((k) => !Number.isInteger(k) || k < 0))
-    raise({ _tag: 'BadInput', where: 'tile', reason: `reps ${shown(list)} must be non-negative integers.` })
-  const wide = reshapeNode(
-    n,
-    shape.flatMap((d) => [1, d]),
-  )
-  return asExpr(
-    reshapeNode(
-      broadcastNode(
-        wide,
-        shape.flatMap((d, i) => [r[i]!, d]),
-      ),
-      shape.map((d, i) => d * r[i]!),
-    ),
-  )
-}
+export const broadcastTo: BroadcastToFn = typed(
+  (x: unknown, shape: readonly number[]): AnyExpr => asExpr(broadcastNode(lift(x, 'broadcastTo'), shapeGiven(shape, 'broadcastTo'))),
+)
 
 /**
- * Each element of x repeated `times` times along an axis (the first by default).
+ * The same elements in row-major order under another shape; one axis may be -1.
  *
- * Rule    xBar = the sum of yBar over each element's copies.
- * Errors  BadInput unless times is a non-negative integer.
- * @example repeat(tensor([1, 2]), 2)   // [1, 1, 2, 2]
+ * Rule    dy = reshape dx; xBar = yBar in x's shape.
+ * Errors  ShapeMismatch when the sizes differ; BadInput for what is not a shape.
+ * @example reshape([[1, 2], [3, 4]], [4])   // [1, 2, 3, 4]
  */
-export const repeat = (x: unknown, times: number, options?: AxisOptions): AnyExpr => {
-  const { axis: along = 0 } = optionsOf(options, axisOption, 'repeat')
-  const n = lift(x, 'repeat')
-  const axis = axisOf(along, n.shape.length, 'repeat')
-  if (!Number.isInteger(times) || times < 0)
-    raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
-  const at = (k: number): number[] => [...n.shape.slice(0, axis + 1), k, ...n.shape.slice(axis + 1)]
+export const reshape: ReshapeFn = typed((x: unknown, shape: readonly number[]): AnyExpr => {
+  const n = lift(x, 'reshape')
+  shapeGiven(shape, 'reshape')
+  const unknown = shape.indexOf(-1)
+  if (unknown < 0) return asExpr(reshapeNode(n, shape))
+  const rest = shape.reduce((a, d, i) => (i === unknown ? a : a * d), 1)
+  const d = n.aval.size / rest
+  if (rest === 0 && n.aval.size === 0)
+    raise({
+      _tag: 'BadInput',
+      where: 'reshape',
+      reason: `${showShape(shape)} is ambiguous: any length fits in the place of -1 beside an axis of 0.`,
+      fix: 'write the length out.',
+    })
+  if (!Number.isInteger(d) || shape.indexOf(-1, unknown + 1) >= 0 || rest === 0)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'reshape',
+      shapes: [n.shape, shape],
+      reason: `${showShape(n.shape)} does not divide into ${showShape(shape)}.`,
+      fix: `at most one axis may be -1, and the others must divide ${n.aval.size}.`,
+    })
   return asExpr(
     reshapeNode(
-      broadcastNode(reshapeNode(n, at(1)), at(times)),
-      n.shape.map((d, i) => (i === axis ? d * times : d)),
+      n,
+      shape.map((s, i) => (i === unknown ? d : s)),
     ),
   )
-}
+})
 
-/** Primitives of this family, by name. */
-export const layout = {
-  broadcastTo: broadcastToPrimitive,
-  reshape: reshapePrimitive,
-  transpose: transposePrimitive,
-  slice: slicePrimitive,
-  sliceAdd: sliceAddPrimitive,
-  pad: padPrimitive,
-  concat: concatPrimitive,
-  split: splitPrimitive,
-} as const
+/**
+ * Axes permuted; without `axes` the last two are swapped (a matrix transpose, batched).
+ *
+ * Rule    dy = transpose dx; xBar = yBar with the inverse permutation.
+ * Errors  BadInput when axes is not a permutation; ShapeMismatch below rank 2 without axes.
+ * @example transpose([[1, 2, 3]])   // [[1], [2], [3]]
+ */
+export const transpose: TransposeFn = typed((x: unknown, axes?: readonly number[]): AnyExpr => {
+  const n = lift(x, 'transpose')
+  const rank = n.shape.length
+  if (axes === undefined) {
+    if (rank < 2)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: 'transpose',
+        shapes: [n.shape],
+        reason: `needs rank 2 or more, got ${showShape(n.shape)}.`,
+        fix: `expandDims first.`,
+      })
+    return asExpr(swapLast(n))
+  }
+  listOf(axes, 'axes', 'transpose')
+  return asExpr(transposeNode(n, axesIn(axes, rank, 'transpose')))
+})
+
+/**
+ * New axes of length 1 at the positions `axis` of the result.
+ *
+ * Rule    xBar = yBar in x's shape.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example expandDims([1, 2], 0)   // [[1, 2]]
+ */
+export const expandDims: ExpandDimsFn = typed((x: unknown, given: number | readonly number[]): AnyExpr => {
+  const axis = settled(given, 'axis', 'expandDims')
+  const n = lift(x, 'expandDims')
+  const rank = n.shape.length + (Array.isArray(axis) ? axis.length : 1)
+  const at = distinctAxes(axis, rank, 'expandDims')
+  const rest = [...n.shape]
+  return asExpr(
+    reshapeNode(
+      n,
+      range(rank).map((i) => (at.includes(i) ? 1 : rest.shift()!)),
+    ),
+  )
+})
+
+/**
+ * x without its axes of length 1, or without those named.
+ *
+ * Rule    xBar = yBar in x's shape.
+ * Errors  BadInput when a named axis is not 1.
+ * @example squeeze([[1, 2]])   // [1, 2]
+ */
+export const squeeze: SqueezeFn = typed((x: unknown, axis?: number | readonly number[]): AnyExpr => {
+  const n = lift(x, 'squeeze')
+  const axes = axis === undefined ? n.shape.flatMap((d, i) => (d === 1 ? [i] : [])) : distinctAxes(axis, n.shape.length, 'squeeze')
+  for (const a of axes)
+    if (n.shape[a] !== 1)
+      raise({ _tag: 'BadInput', where: 'squeeze', reason: `axis ${a} of ${showShape(n.shape)} is ${n.shape[a]}, not 1.` })
+  return asExpr(
+    reshapeNode(
+      n,
+      n.shape.filter((_, i) => !axes.includes(i)),
+    ),
+  )
+})
+
+/**
+ * x[starts:ends:strides] along each leading axis, Python's way: negative positions count from the end, positions are clipped.
+ * With a negative stride, an end of -Infinity reads down to the first element.
+ *
+ * Shapes  axes beyond starts are kept whole.   Dtype  x's.
+ * Rule    xBar = yBar written into zeros at those positions.
+ * Errors  BadInput for a stride of 0 or more positions than axes.
+ * @example slice(tensor([1, 2, 3, 4]), [1], [3])   // [2, 3]
+ */
+export const slice: SliceFn = typed(
+  (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
+    const n = lift(x, 'slice')
+    const shape = n.shape
+    listOf(starts, 'starts', 'slice')
+    listOf(ends, 'ends', 'slice')
+    if (strides !== undefined) listOf(strides, 'strides', 'slice')
+    const isPosition = (p: number): boolean => Number.isInteger(p) || p === Infinity || p === -Infinity
+    const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
+    if (
+      starts.length > shape.length ||
+      ends.length !== starts.length ||
+      (strides !== undefined && strides.length !== starts.length) ||
+      !starts.every(isPosition) ||
+      !ends.every(isPosition) ||
+      !(strides ?? []).every(isStep)
+    )
+      raise({
+        _tag: 'BadInput',
+        where: 'slice',
+        reason: `starts ${shown(starts)}, ends ${shown(ends)}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
+        fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.`,
+      })
+    const begin: number[] = []
+    const sizes: number[] = []
+    const steps: number[] = []
+    shape.forEach((d, i) => {
+      const step = strides?.[i] ?? 1
+      const clip = (p: number, low: number, high: number): number => Math.min(Math.max(p < 0 ? p + d : p, low), high)
+      const b = i < starts.length ? (step > 0 ? clip(starts[i]!, 0, d) : clip(starts[i]!, -1, d - 1)) : 0
+      const e = i < ends.length ? (step > 0 ? clip(ends[i]!, 0, d) : clip(ends[i]!, -1, d - 1)) : d
+      const size = Math.max(0, Math.ceil((e - b) / step))
+      begin.push(size === 0 ? 0 : b)
+      sizes.push(size)
+      steps.push(step)
+    })
+    return asExpr(sliceNode(n, { starts: begin, sizes, strides: steps }))
+  },
+)
+
+const isPair = (w: unknown): w is readonly [number, number] =>
+  Array.isArray(w) && w.length === 2 && typeof w[0] === 'number' && typeof w[1] === 'number'
+const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
+  showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
+
+/**
+ * x with `widths[i] = [before, after]` entries of `value` added along axis i; a number stands for both ends.
+ *
+ * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
+ * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding.
+ * Errors  BadInput for negative widths or more widths than axes.
+ * @example pad(tensor([1, 2]), [[1, 0]])   // [0, 1, 2]
+ */
+export const pad: PadFn = typed((x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
+  const n = lift(x, 'pad')
+  const list =
+    typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
+  const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
+  const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
+  if (
+    ends.length > n.shape.length ||
+    !isWidth(typeof widths === 'number' ? widths : 0) ||
+    !ends.every((w) => isPair(w) && w.every(isWidth))
+  )
+    raise({
+      _tag: 'BadInput',
+      where: 'pad',
+      reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
+      fix: `one [before, after] of non-negative integers per axis.`,
+    })
+  const at = (i: number) => ends[i] ?? ([0, 0] as const)
+  if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
+  return asExpr(
+    padNode(
+      n,
+      n.shape.map((_, i) => at(i)[0]),
+      n.shape.map((d, i) => at(i)[0] + d + at(i)[1]),
+      n.shape.map(() => 1),
+      castNode(lift(value, 'pad', n.dtype), n.dtype),
+    ),
+  )
+})

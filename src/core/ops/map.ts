@@ -8,14 +8,16 @@ import { APPLY, applyAny, applyMulti, asExpr, asNode, CONST, INPUT, input, linea
 import { functionOf } from '../given.js'
 import { lift } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
+import { typed } from '../operation.js'
 import { type Primitive, primitive, scalarOf } from '../primitive.js'
 import { flatProgram, liftTree, type Program } from '../program.js'
 import { rewrite } from '../rewrite.js'
 import { broadcastStrides, forEachIndex, showShape } from '../shape.js'
 import { unflatten } from '../tree.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { MapFn } from '../types/signatures/elementwise.js'
 import { add, mul, sin } from './elementwise.js'
-import { broadcastNode } from './layout.js'
+import { broadcastNode } from './layout-move.js'
 
 /** The shape of every result. */
 const mapShape = (args: readonly Aval[]): readonly number[] => (args.length === 0 ? [] : broadcastAvals(args, 'map'))
@@ -166,7 +168,7 @@ export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = pri
  * Errors  BadInput when f uses an array or an operation that is not elementwise. A captured scalar expression becomes an argument.
  * @example map((x) => mul(x, x), [1, 2, 3])   // [1, 4, 9]
  */
-export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R => {
+export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R => {
   functionOf(f, 'f', 'map')
   const args = xs.map((x) => lift(x, 'map'))
   const inputs = args.map((a, i) => input(aval([], a.dtype), `x${i}`))
@@ -179,7 +181,7 @@ export const map = <R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly unknown[]): R
   checkScalar(program, captured)
   const ys = mapped(program, [...args, ...captured])
   return unflatten(traced.def, ys.map(asExpr)) as R
-}
+})
 
 /** What f may be made of: elementwise operations of scalars. */
 const checkScalar = (program: Program, captured: readonly Node[]): void => {

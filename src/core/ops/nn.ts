@@ -1,19 +1,40 @@
-/** Neural networks: functions made of other operations. Convolution and pooling are in conv.ts and pool.ts. */
+/** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts), and functions made of other operations. */
 import { raise } from '../explain.js'
-import { asExpr, asNode, type Node } from '../expr.js'
-import { type Names, numberOf, optionsOf, shown } from '../given.js'
-import { lift, liftFloat } from '../lift.js'
+import { apply, applyMulti, asExpr, asNode, type Node } from '../expr.js'
+import { flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../given.js'
+import { lift, liftAll, liftFloat } from '../lift.js'
+import { typed } from '../operation.js'
 import { broadcastShapes, otherAxes, sameShape, showShape } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
+import type { AnyExpr, Expr } from '../types/expr.js'
+import type { Shape } from '../types/shape.js'
+import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'
+import type {
+  AvgPoolOptions,
+  BatchNormFn,
+  BatchNormOptions,
+  BatchStatisticsFn,
+  ConvFn,
+  CrossEntropyFn,
+  CrossEntropyOptions,
+  DropoutFn,
+  EmbeddingFn,
+  LayerNormFn,
+  LayerNormOptions,
+  LinearFn,
+  PoolFn,
+} from '../types/signatures/nn.js'
+import type { AxisOptions, FloatAlongAxisFn } from '../types/signatures/reduce.js'
 import { eq } from './compare.js'
-import { matmul } from './contract.js'
-import { convInputAddPrimitive, convInputPrimitive, convKernelAddPrimitive, convKernelPrimitive, convPrimitive } from './conv.js'
+import { asLine, asPlane, convPrimitive, four, onPlane, paddingOf, perAxis } from './conv.js'
 import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log, rsqrt, square } from './functions.js'
-import { gather, iotaNode, liftIndices } from './indexing.js'
-import { type AxisOptions, axisOf, axisOption, reshapeNode } from './layout.js'
-import { avgPoolInputPrimitive, avgPoolPrimitive, maxPoolPrimitive, poolGatherPrimitive, unpoolPrimitive } from './pool.js'
-import { axesOf, max, mean, sum } from './reduce.js'
+import { gather } from './indexing.js'
+import { iotaNode, liftIndices } from './indexing-gather.js'
+import { axisOf, axisOption, reshapeNode } from './layout-move.js'
+import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
+import { matmul } from './products.js'
+import { axesOf } from './reduce.js'
+import { max, mean, sum } from './reductions.js'
 
 /** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
 const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x, { axis, keepdims: true })))
@@ -25,13 +46,13 @@ const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x
  * Errors  BadInput when the axis is out of range.
  * @example softmax([0, 0])   // [0.5, 0.5]
  */
-export const softmax = (x: unknown, options?: AxisOptions): AnyExpr => {
+export const softmax: FloatAlongAxisFn<'softmax'> = typed((x: unknown, options?: AxisOptions): AnyExpr => {
   const y = asExpr(liftFloat(x, 'softmax'))
   const { axis: given = -1 } = optionsOf(options, axisOption, 'softmax')
   const axis = axisOf(given, y.shape.length, 'softmax')
   const e = exp(shifted(y, axis))
   return div(e, sum(e, { axis, keepdims: true }))
-}
+})
 
 /**
  * log of softmax, without cancellation.
@@ -40,18 +61,14 @@ export const softmax = (x: unknown, options?: AxisOptions): AnyExpr => {
  * Errors  BadInput when the axis is out of range.
  * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
  */
-export const logSoftmax = (x: unknown, options?: AxisOptions): AnyExpr => {
+export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = typed((x: unknown, options?: AxisOptions): AnyExpr => {
   const y = asExpr(liftFloat(x, 'logSoftmax'))
   const { axis: given = -1 } = optionsOf(options, axisOption, 'logSoftmax')
   const axis = axisOf(given, y.shape.length, 'logSoftmax')
   const z = shifted(y, axis)
   return sub(z, log(sum(exp(z), { axis, keepdims: true })))
-}
+})
 
-export interface CrossEntropyOptions extends AxisOptions {
-  /** `mean` (the default) and `sum` are over all positions; `none` keeps one loss for each. */
-  readonly reduction?: 'mean' | 'sum' | 'none'
-}
 const crossEntropyOptions: Names<CrossEntropyOptions> = { ...axisOption, reduction: true }
 const reductions = {
   mean: (losses: AnyExpr) => mean(losses),
@@ -76,7 +93,7 @@ const reductionOf = (name: 'mean' | 'sum' | 'none'): ((losses: AnyExpr) => AnyEx
  * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction.
  * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
  */
-export const crossEntropy = (logits: unknown, targets: unknown, options?: CrossEntropyOptions): AnyExpr => {
+export const crossEntropy: CrossEntropyFn = typed((logits: unknown, targets: unknown, options?: CrossEntropyOptions): AnyExpr => {
   const n = liftFloat(logits, 'crossEntropy')
   const x = asExpr(n)
   const { axis: named = -1, reduction = 'mean' } = optionsOf(options, crossEntropyOptions, 'crossEntropy')
@@ -96,7 +113,7 @@ export const crossEntropy = (logits: unknown, targets: unknown, options?: CrossE
   const logP = logSoftmax(x, { axis })
   const terms = classes ? where(isClass(liftIndices(targets, 'crossEntropy'), n.shape, axis), logP, 0) : mul(asExpr(given), logP)
   return mul(-1, reduced(sum(terms, { axis })))
-}
+})
 /** Where the position along the axis is the class. */
 const isClass = (classes: Node, shape: readonly number[], axis: number): AnyExpr =>
   eq(asExpr(expanded(classes, [axis])), asExpr(iotaNode([shape[axis]!, ...shape.slice(axis + 1).map(() => 1)], 0, 'i32')))
@@ -114,7 +131,9 @@ const expanded = (n: Node, axes: readonly number[]): Node => {
  * Errors  ShapeMismatch when x's last axis is not w's first.
  * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
  */
-export const linear = (x: unknown, w: unknown, b?: unknown): AnyExpr => (b === undefined ? matmul(x, w) : add(matmul(x, w), b))
+export const linear: LinearFn = typed(
+  (x: AnyExpr, w: AnyExpr, b?: AnyExpr): AnyExpr => (b === undefined ? matmul(x, w) : add(matmul(x, w), b)),
+)
 
 /**
  * Rows of a table: one vector for each index.
@@ -123,7 +142,7 @@ export const linear = (x: unknown, w: unknown, b?: unknown): AnyExpr => (b === u
  * Rule    the table's cotangent is yBar added at the indices.   Errors  DTypeMismatch for indices that are not i32.
  * @example embedding([[1, 2], [3, 4]], [1])   // [[3, 4]]
  */
-export const embedding = (table: unknown, indices: unknown): AnyExpr => gather(table, indices)
+export const embedding: EmbeddingFn = typed((table: AnyExpr, indices: Expr<Shape, 'i32'>): AnyExpr => gather(table, indices))
 
 /**
  * x where the mask holds, divided by 1 - rate, and 0 elsewhere. The mask is drawn by the caller: true with probability 1 - rate.
@@ -132,18 +151,13 @@ export const embedding = (table: unknown, indices: unknown): AnyExpr => gather(t
  * Errors  BadInput unless 0 <= rate < 1.
  * @example dropout([1, 2], [true, false], 0.5)   // [2, 0]
  */
-export const dropout = (x: unknown, mask: unknown, rate: number): AnyExpr => {
+export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number): AnyExpr => {
   if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
     raise({ _tag: 'BadInput', where: 'dropout', reason: `rate ${shown(rate)} is not a probability below 1.`, fix: 'give 0 <= rate < 1.' })
   return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
-}
+})
 
-export interface NormOptions {
-  /** Added to the variance (1e-5). */
-  readonly eps?: number | undefined
-  readonly scale?: unknown
-  readonly bias?: unknown
-}
+type NormOptions = Pick<LayerNormOptions, 'eps' | 'scale' | 'bias'>
 const normOptions: Names<NormOptions> = { eps: true, scale: true, bias: true }
 /** A parameter with one number for each place along the axes, so that it broadcasts against x; a number or one of x's rank broadcasts as it is. */
 const alongAxes = (p: unknown, x: Node, axes: readonly number[], op: string): AnyExpr => {
@@ -176,9 +190,6 @@ const normalised = (centred: AnyExpr, variance: AnyExpr, o: NormOptions, x: Node
   return o.bias === undefined ? z : add(z, alongAxes(o.bias, x, axes, op))
 }
 
-export interface LayerNormOptions extends NormOptions {
-  readonly axis?: number | readonly number[] | undefined
-}
 const layerNormOptions: Names<LayerNormOptions> = { ...normOptions, axis: true }
 
 /**
@@ -189,21 +200,14 @@ const layerNormOptions: Names<LayerNormOptions> = { ...normOptions, axis: true }
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale or bias that does not fit.
  * @example layerNorm(tensor([[1, 3]]))   // [[-1.000, 1.000]]
  */
-export const layerNorm = (x: unknown, options?: LayerNormOptions): AnyExpr => {
+export const layerNorm: LayerNormFn = typed((x: unknown, options?: LayerNormOptions): AnyExpr => {
   const n = liftFloat(x, 'layerNorm')
   const given = optionsOf(options, layerNormOptions, 'layerNorm')
   const axes = axesOf(n.shape.length, given.axis === undefined ? -1 : given.axis, 'layerNorm')
   const { centred, variance } = momentsOf(asExpr(n), axes)
   return normalised(centred, variance, given, n, axes, 'layerNorm')
-}
+})
 
-export interface BatchNormOptions extends NormOptions {
-  /** The axis of channels (1). */
-  readonly axis?: number | undefined
-  /** Both together: used in place of the batch's own (inference). */
-  readonly mean?: unknown
-  readonly variance?: unknown
-}
 const batchNormOptions: Names<BatchNormOptions> = { ...normOptions, axis: true, mean: true, variance: true }
 /** The axis of channels, and all other axes. */
 const channelsOf = (n: Node, { axis: given = 1 }: AxisOptions, op: string) => {
@@ -219,7 +223,7 @@ const channelsOf = (n: Node, { axis: given = 1 }: AxisOptions, op: string) => {
  * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
  * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
-export const batchNorm = (x: unknown, options?: BatchNormOptions): AnyExpr => {
+export const batchNorm: BatchNormFn = typed((x: unknown, options?: BatchNormOptions): AnyExpr => {
   const n = liftFloat(x, 'batchNorm')
   const given = optionsOf(options, batchNormOptions, 'batchNorm')
   const { axis, others } = channelsOf(n, given, 'batchNorm')
@@ -231,7 +235,7 @@ export const batchNorm = (x: unknown, options?: BatchNormOptions): AnyExpr => {
   }
   const by = (p: unknown): AnyExpr => alongAxes(p, n, [axis], 'batchNorm')
   return normalised(sub(asExpr(n), by(given.mean)), by(given.variance), given, n, [axis], 'batchNorm')
-}
+})
 
 /**
  * Mean and variance (divided by the count) of each channel over all other axes: what batchNorm uses, for running averages.
@@ -240,24 +244,90 @@ export const batchNorm = (x: unknown, options?: BatchNormOptions): AnyExpr => {
  * Shapes  x: [n, c, ...] -> mean, variance: [c].   Errors  BadInput for an axis out of range.
  * @example batchStatistics([[1], [3]]).mean   // [2]
  */
-export const batchStatistics = (x: unknown, options?: AxisOptions): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
-  const n = liftFloat(x, 'batchStatistics')
-  const { axis, others } = channelsOf(n, optionsOf(options, axisOption, 'batchStatistics'), 'batchStatistics')
-  const moments = momentsOf(asExpr(n), others)
-  const flat = (m: AnyExpr): AnyExpr => asExpr(reshapeNode(asNode(m), [n.shape[axis]!]))
-  return { mean: flat(moments.mean), variance: flat(moments.variance) }
+export const batchStatistics: BatchStatisticsFn = typed(
+  (x: unknown, options?: AxisOptions): { readonly mean: AnyExpr; readonly variance: AnyExpr } => {
+    const n = liftFloat(x, 'batchStatistics')
+    const { axis, others } = channelsOf(n, optionsOf(options, axisOption, 'batchStatistics'), 'batchStatistics')
+    const moments = momentsOf(asExpr(n), others)
+    const flat = (m: AnyExpr): AnyExpr => asExpr(reshapeNode(asNode(m), [n.shape[axis]!]))
+    return { mean: flat(moments.mean), variance: flat(moments.variance) }
+  },
+)
+
+const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
+
+/**
+ * Cross-correlation of x with the kernels k over the last two axes (the last one for rank 3).
+ *
+ * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1.
+ * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
+ * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
+ * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
+ */
+export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
+  const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
+  const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
+  const line = xs.shape.length === 3 && ks.shape.length === 3
+  const [planes, kernels] = line ? [asPlane(xs), asPlane(ks)] : [xs, ks]
+  const first = line ? 3 : 2
+  const size = four(planes.aval, 'conv').slice(first)
+  const window = four(kernels.aval, 'conv').slice(first)
+  const stride = perAxis(strides, size.length, 'stride', 'conv')
+  const dilation = perAxis(dilations, size.length, 'dilation', 'conv')
+  const padding = paddingOf(padded, size, window, stride, dilation, 'conv')
+  if (integerOf(groups, 'groups', 'conv') < 1)
+    raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
+  const y = apply(convPrimitive, [planes, kernels], {
+    stride: onPlane(line, [1], stride),
+    padding: onPlane(line, [0, 0], padding),
+    dilation: onPlane(line, [1], dilation),
+    groups,
+  })
+  return asExpr(line ? asLine(y) : y)
+})
+
+const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true }
+const avgPoolOptions: Names<PoolOptions & AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
+
+/** A pool of planes, or of lines: planes of height 1. */
+const pooled = (x: Node, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
+  const line = x.shape.length === 3
+  const size = x.shape.slice(2)
+  const axes = line ? 1 : 2
+  const window = perAxis(o.window, axes, 'window', op)
+  const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
+  const padding = paddingOf(o.padding, size, window, stride, new Array<number>(axes).fill(1), op)
+  const params = { window: onPlane(line, [1], window), stride: onPlane(line, [1], stride), padding: onPlane(line, [0, 0], padding) }
+  return asExpr(line ? asLine(pool(asPlane(x), params)) : pool(x, params))
 }
 
-/** Primitives of this family, by name. */
-export const nn = {
-  conv: convPrimitive,
-  convInput: convInputPrimitive,
-  convKernel: convKernelPrimitive,
-  convInputAdd: convInputAddPrimitive,
-  convKernelAdd: convKernelAddPrimitive,
-  maxPool: maxPoolPrimitive,
-  unpool: unpoolPrimitive,
-  poolGather: poolGatherPrimitive,
-  avgPool: avgPoolPrimitive,
-  avgPoolInput: avgPoolInputPrimitive,
-} as const
+/**
+ * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
+ *
+ * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
+ * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
+ */
+export const maxPool: PoolFn<'maxPool'> = typed(
+  (x: unknown, options: PoolOptions): AnyExpr =>
+    pooled(
+      liftFloat(x, 'maxPool'),
+      optionsOf(options, poolOptions, 'maxPool'),
+      'maxPool',
+      (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!,
+    ),
+)
+
+/**
+ * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
+ *
+ * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
+ * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
+ * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
+ */
+export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = typed((x: unknown, options: PoolOptions & AvgPoolOptions): AnyExpr => {
+  const n = liftFloat(x, 'avgPool')
+  const given = optionsOf(options, avgPoolOptions, 'avgPool')
+  const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')
+  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], whole ? { ...p, countIncludePad: true } : p))
+})

@@ -2,14 +2,10 @@
 import * as t from 'io-ts'
 import { type Aval, aval, sameAval } from '../aval.js'
 import { raise } from '../explain.js'
-import { apply, applyMulti, asExpr, type Node } from '../expr.js'
-import { flagOf, type Names, optionsOf } from '../given.js'
-import { liftFloat } from '../lift.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive, type SampleArg } from '../primitive.js'
 import { showShape } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { asLine, asPlane, checkGeometry, onPlane, type Padding, paddingOf, perAxis, sizeGiven, windowed } from './conv.js'
+import { checkGeometry, sizeGiven, windowed } from './conv.js'
 
 export interface PoolParams {
   readonly window: readonly number[]
@@ -247,50 +243,3 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
   showParams: show,
   source: 'adjoint of avgPool',
 })
-
-export interface PoolOptions {
-  readonly window: number | readonly number[]
-  readonly stride?: number | readonly number[]
-  readonly padding?: Padding
-}
-const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true }
-export interface AvgPoolOptions extends PoolOptions {
-  readonly countIncludePad?: boolean
-}
-const avgPoolOptions: Names<AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
-
-/** A pool of planes, or of lines: planes of height 1. */
-const pooled = (x: Node, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
-  const line = x.shape.length === 3
-  const size = x.shape.slice(2)
-  const axes = line ? 1 : 2
-  const window = perAxis(o.window, axes, 'window', op)
-  const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
-  const padding = paddingOf(o.padding, size, window, stride, new Array<number>(axes).fill(1), op)
-  const params = { window: onPlane(line, [1], window), stride: onPlane(line, [1], stride), padding: onPlane(line, [0, 0], padding) }
-  return asExpr(line ? asLine(pool(asPlane(x), params)) : pool(x, params))
-}
-
-/**
- * Maximum over windows of the last two axes (the last one for rank 3); stride is the window unless given. NaN wins; among equals the first.
- *
- * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
- * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
- * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
- */
-export const maxPool = (x: unknown, options: PoolOptions): AnyExpr =>
-  pooled(liftFloat(x, 'maxPool'), optionsOf(options, poolOptions, 'maxPool'), 'maxPool', (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!)
-
-/**
- * Mean over windows of the last two axes (the last one for rank 3); padding does not count unless `countIncludePad`.
- *
- * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
- * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
- * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
- */
-export const avgPool = (x: unknown, options: AvgPoolOptions): AnyExpr => {
-  const n = liftFloat(x, 'avgPool')
-  const given = optionsOf(options, avgPoolOptions, 'avgPool')
-  const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')
-  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], whole ? { ...p, countIncludePad: true } : p))
-}

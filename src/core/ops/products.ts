@@ -1,13 +1,17 @@
-/** Products that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
+/** Products: matmul, matmulAdd, and those that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
 import { raise } from '../explain.js'
-import { asExpr, asNode, type Node } from '../expr.js'
+import { apply, asExpr, asNode, type Node } from '../expr.js'
 import { lift, liftAll } from '../lift.js'
+import { typed } from '../operation.js'
+import { NO_PARAMS } from '../primitive.js'
 import { broadcastShapes, showShape } from '../shape.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { DotFn, KronFn, MatMulAddFn, MatMulFn, OuterFn, TraceFn, VdotFn } from '../types/signatures/contract.js'
 import { mul } from './arithmetic.js'
-import { reshapeNode } from './layout.js'
+import { matmulAddPrimitive, matmulNode } from './contract.js'
 import { diag } from './layout-more.js'
-import { sum } from './reduce.js'
+import { reshapeNode } from './layout-move.js'
+import { sum } from './reductions.js'
 
 const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'i32') as [Node, Node]
 
@@ -19,7 +23,7 @@ const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => li
  * Errors  ShapeMismatch when the last axes differ or the leading ones do not broadcast.
  * @example dot([1, 2], [3, 4])   // 11
  */
-export const dot = (a: unknown, b: unknown): AnyExpr => {
+export const dot: DotFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pairOf(a, b, 'dot')
   const [s, u] = [x.shape, y.shape]
   const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: 'dot', shapes: [s, u], reason, fix })
@@ -29,7 +33,7 @@ export const dot = (a: unknown, b: unknown): AnyExpr => {
   if (broadcastShapes(s, u) === undefined)
     fail(`leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`, 'use matmul for a matrix product.')
   return sum(mul(asExpr(x), asExpr(y)), { axis: -1 })
-}
+})
 
 /**
  * Inner product of two arrays of one size, flattened.
@@ -38,7 +42,7 @@ export const dot = (a: unknown, b: unknown): AnyExpr => {
  * Errors  ShapeMismatch when the sizes differ.
  * @example vdot([[1, 2]], [[3], [4]])   // 11
  */
-export const vdot = (a: unknown, b: unknown): AnyExpr => {
+export const vdot: VdotFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pairOf(a, b, 'vdot')
   if (x.aval.size !== y.aval.size)
     raise({
@@ -49,7 +53,7 @@ export const vdot = (a: unknown, b: unknown): AnyExpr => {
       fix: 'give arrays with equally many elements.',
     })
   return sum(mul(asExpr(reshapeNode(x, [x.aval.size])), asExpr(reshapeNode(y, [y.aval.size]))))
-}
+})
 
 /**
  * Every product of an element of a with one of b.
@@ -58,10 +62,10 @@ export const vdot = (a: unknown, b: unknown): AnyExpr => {
  * Rule    dy = outer(da, b) + outer(a, db); aBar = the sum of yBar b over b's axes.
  * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
  */
-export const outer = (a: unknown, b: unknown): AnyExpr => {
+export const outer: OuterFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = liftAll([a, b], 'outer') as [Node, Node]
   return mul(asExpr(reshapeNode(x, [...x.shape, ...y.shape.map(() => 1)])), asExpr(y))
-}
+})
 
 /**
  * Kronecker product: a with each element replaced by it times b.
@@ -70,7 +74,7 @@ export const outer = (a: unknown, b: unknown): AnyExpr => {
  * Rule    bilinear, as outer.   Source  NumPy kron.
  * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
  */
-export const kron = (a: unknown, b: unknown): AnyExpr => {
+export const kron: KronFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = liftAll([a, b], 'kron') as [Node, Node]
   const rank = Math.max(x.shape.length, y.shape.length)
   const full = (s: readonly number[]): number[] => [...new Array<number>(rank - s.length).fill(1), ...s]
@@ -95,7 +99,7 @@ export const kron = (a: unknown, b: unknown): AnyExpr => {
       s.map((d, i) => d * u[i]!),
     ),
   )
-}
+})
 
 /**
  * Sum of the main diagonal of a square matrix, or of each of a stack of them.
@@ -104,7 +108,7 @@ export const kron = (a: unknown, b: unknown): AnyExpr => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example trace(tensor([[1, 2], [3, 4]]))   // 5
  */
-export const trace = (x: unknown): AnyExpr => {
+export const trace: TraceFn = typed((x: unknown): AnyExpr => {
   const n = lift(x, 'trace')
   const [rows, columns] = n.shape.slice(-2)
   if (n.shape.length < 2 || rows !== columns)
@@ -116,4 +120,32 @@ export const trace = (x: unknown): AnyExpr => {
       fix: 'sum(diag(x), { axis: -1 }) takes any matrix.',
     })
   return sum(diag(asExpr(n)), { axis: -1 })
-}
+})
+
+/**
+ * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
+ *
+ * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps; f32 sums in f32.
+ * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
+ * Errors  ShapeMismatch when a's last axis differs from b's second last.
+ * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const matmul: MatMulFn = typed((a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'matmul', 'i32') as [Node, Node]
+  const row = x.shape.length === 1
+  const column = y.shape.length === 1
+  if (!row && !column) return asExpr(matmulNode(x, y))
+  const z = matmulNode(row ? reshapeNode(x, [1, x.shape[0]!]) : x, column ? reshapeNode(y, [y.shape[0]!, 1]) : y)
+  const s = z.shape
+  return asExpr(reshapeNode(z, [...s.slice(0, -2), ...(row ? [] : [s[s.length - 2]!]), ...(column ? [] : [s[s.length - 1]!])]))
+})
+
+/**
+ * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
+ *
+ * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
+ * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
+ */
+export const matmulAdd: MatMulAddFn = typed(
+  (acc: unknown, a: unknown, b: unknown): AnyExpr => asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'i32'), NO_PARAMS)),
+)

@@ -4,23 +4,15 @@ import { raise } from '../explain.js'
 import { asExpr, asNode, constant, type Node } from '../expr.js'
 import { flagOf, type Names, numberOf, optionsOf, shown } from '../given.js'
 import { lift, liftFloat } from '../lift.js'
+import { typed } from '../operation.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { ReduceOptions } from '../types/shape.js'
+import type { CountFn, Ddof, FloatReduceFn, NormOrder } from '../types/signatures/reduce.js'
 import { eq, isfinite } from './compare.js'
 import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
-import { broadcastNode, reshapeNode } from './layout.js'
-import {
-  axesOf,
-  max,
-  maxPrimitive,
-  mean,
-  minPrimitive,
-  type ReduceOptions,
-  reducedNode,
-  reduceNode,
-  reduceOptions,
-  reduceShape,
-  sumPrimitive,
-} from './reduce.js'
+import { broadcastNode, reshapeNode } from './layout-move.js'
+import { axesOf, maxPrimitive, minPrimitive, reducedNode, reduceNode, reduceOptions, reduceShape, sumPrimitive } from './reduce.js'
+import { max, mean } from './reductions.js'
 
 /** The shape that a reduction of n has. */
 const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
@@ -32,12 +24,8 @@ const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
   return where(isZero, 0, f(where(isZero, 1, s)))
 }
 
-/** Options of variance and std: the divisor is n - ddof. */
-export interface VarianceOptions extends ReduceOptions {
-  readonly ddof?: number
-}
-const varianceOptions: Names<VarianceOptions> = { ...reduceOptions, ddof: true }
-const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string): AnyExpr => {
+const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
+const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op: string): AnyExpr => {
   const n = liftFloat(x, op)
   const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
   const axes = axesOf(n.shape.length, axis, op)
@@ -55,7 +43,9 @@ const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string
  * Errors  BadInput for an axis out of range or named twice.
  * @example variance([1, 2, 3, 4])   // 1.25
  */
-export const variance = (x: unknown, options?: VarianceOptions): AnyExpr => varianceOf(x, options, 'variance')
+export const variance: FloatReduceFn<'variance', Ddof> = typed(
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'variance'),
+)
 
 /**
  * Standard deviation over axes (all by default): the root of `variance`.
@@ -65,12 +55,11 @@ export const variance = (x: unknown, options?: VarianceOptions): AnyExpr => vari
  * Errors  BadInput for an axis out of range or named twice.
  * @example std([1, 1, 3, 3])   // 1
  */
-export const std = (x: unknown, options?: VarianceOptions): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt)
+export const std: FloatReduceFn<'std', Ddof> = typed(
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
+)
 
-export interface VectorNormOptions extends ReduceOptions {
-  readonly ord?: number | 'inf'
-}
-const vectorNormOptions: Names<VectorNormOptions> = { ...reduceOptions, ord: true }
+const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
 
 /**
  * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
@@ -80,7 +69,7 @@ const vectorNormOptions: Names<VectorNormOptions> = { ...reduceOptions, ord: tru
  * Errors  BadInput for an order below 1, an axis out of range or named twice.
  * @example norm([3, 4])   // 5
  */
-export const norm = (x: unknown, options?: VectorNormOptions): AnyExpr => {
+export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: ReduceOptions & NormOrder): AnyExpr => {
   const n = liftFloat(x, 'norm')
   const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
   const axes = axesOf(n.shape.length, axis, 'norm')
@@ -95,7 +84,7 @@ export const norm = (x: unknown, options?: VectorNormOptions): AnyExpr => {
   if (!(typeof ord === 'number' && ord > 1))
     raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
   return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
-}
+})
 
 /**
  * log of the sum of exp x over axes (all by default), stable: the largest x is taken out first.
@@ -105,7 +94,7 @@ export const norm = (x: unknown, options?: VectorNormOptions): AnyExpr => {
  * Errors  BadInput for an axis out of range or named twice.
  * @example logsumexp([1000, 1000])   // 1000.6931471805599
  */
-export const logsumexp = (x: unknown, options?: ReduceOptions): AnyExpr => {
+export const logsumexp: FloatReduceFn<'logsumexp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
   const n = liftFloat(x, 'logsumexp')
   const { axis, keepdims } = optionsOf(options, reduceOptions, 'logsumexp')
   const axes = axesOf(n.shape.length, axis, 'logsumexp')
@@ -116,7 +105,7 @@ export const logsumexp = (x: unknown, options?: ReduceOptions): AnyExpr => {
   // An infinite maximum is the result itself; x - top would be NaN there, so exp then gets 0.
   const total = asExpr(reduceNode(sumPrimitive, asNode(exp(where(finite, sub(asExpr(n), top), 0))), axes, true))
   return asExpr(reshapeNode(asNode(where(finite, add(log(total), top), top)), shape))
-}
+})
 
 const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
 const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | undefined): AnyExpr => {
@@ -135,7 +124,7 @@ const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | unde
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example any([0, 1])   // true
  */
-export const any = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier('any', x, options)
+export const any: CountFn<'any', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('any', x, options))
 
 /**
  * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
@@ -143,7 +132,7 @@ export const any = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier(
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example all([0, 1])   // false
  */
-export const all = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier('all', x, options)
+export const all: CountFn<'all', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('all', x, options))
 
 /**
  * How many elements over the axes (all by default) are true, that is, not 0.
@@ -151,5 +140,6 @@ export const all = (x: unknown, options?: ReduceOptions): AnyExpr => quantifier(
  * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example count([1, 0, 2])   // 2
  */
-export const count = (x: unknown, options?: ReduceOptions): AnyExpr =>
-  asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count'))
+export const count: CountFn<'count', 'i32'> = typed(
+  (x: unknown, options?: ReduceOptions): AnyExpr => asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count')),
+)

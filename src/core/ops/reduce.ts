@@ -1,29 +1,22 @@
 /** Reductions over axes: what each one is. */
 import * as t from 'io-ts'
 import { type Aval, aval } from '../aval.js'
-import { castNode } from '../cast.js'
 import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
+import { apply, type Node } from '../expr.js'
 import { flagOf, type Names, optionsOf } from '../given.js'
-import { lift, liftFloat } from '../lift.js'
 import type { NDArray } from '../ndarray.js'
 import { naturals } from '../params.js'
 import { type Primitive, primitive, type Sample } from '../primitive.js'
 import { forEachIndex, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
-import type { AnyExpr } from '../types/expr.js'
-import { div } from './elementwise.js'
-import { type AxisParams, axisCodec, axisOf, distinctAxes, reshapeNode } from './layout.js'
+import type { ReduceOptions } from '../types/shape.js'
+import { type AxisParams, axisCodec } from './layout-join.js'
+import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {
   readonly axes: readonly number[]
 }
 export const reduceCodec: t.Type<ReduceParams> = t.type({ axes: naturals })
-/** Which axes, and whether they stay with length 1. */
-export interface ReduceOptions {
-  readonly axis?: number | readonly number[]
-  readonly keepdims?: boolean
-}
 export const reduceOptions: Names<ReduceOptions> = { axis: true, keepdims: true }
 
 /** Shape rule of a reduction. */
@@ -234,130 +227,9 @@ export const reducedNode = (prim: Primitive<string, ReduceParams>, x: Node, opti
   return reduceNode(prim, x, axesOf(x.shape.length, axis, op), flagOf(keepdims, 'keepdims', op))
 }
 
-/**
- * Sum over axes (all by default).
- *
- * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32; f32 sums in blocks with f64 totals.
- * Rule    dy = sum dx; xBar = yBar repeated along the axes.
- * Errors  BadInput for an axis out of range or named twice.
- * @example sum([[1, 2], [3, 4]], { axis: 0 })   // [4, 6]
- */
-export const sum = (x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n0 = lift(x, 'sum')
-  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reducedNode(sumPrimitive, n, options, 'sum'))
-}
-
-/**
- * Product over axes (all by default); 1 for an empty axis.
- *
- * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
- * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
- * Errors  BadInput for an axis out of range or named twice.
- * @example prod([2, 3, 4])   // 24
- */
-export const prod = (x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n0 = lift(x, 'prod')
-  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reducedNode(prodPrimitive, n, options, 'prod'))
-}
-
-const extreme =
-  (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
-  (x: unknown, options?: ReduceOptions): AnyExpr => {
-    const n = lift(x, prim.name)
-    return asExpr(castNode(reducedNode(prim, n.dtype === 'bool' ? castNode(n, 'i32') : n, options, prim.name), n.dtype))
-  }
-
-/**
- * Largest element over axes (all by default). A NaN among them is the result.
- *
- * Shapes  as `sum`.   Dtype  x's.
- * Rule    yBar is shared equally by the elements that are the largest: the shares sum to yBar.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
- * @example max([[1, 5], [4, 2]], { axis: 1 })   // [5, 4]
- */
-export const max: (x: unknown, options?: ReduceOptions) => AnyExpr = extreme(maxPrimitive as never)
-
-/**
- * Smallest element over axes (all by default). A NaN among them is the result.
- *
- * Shapes  as `sum`.   Dtype  x's.
- * Rule    yBar is shared equally by the elements that are the smallest: the shares sum to yBar.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
- * @example min([[1, 5], [4, 2]], { axis: 1 })   // [1, 2]
- */
-export const min: (x: unknown, options?: ReduceOptions) => AnyExpr = extreme(minPrimitive as never)
-
-/** One axis, or the flattened array without one; and whether the axis stays with length 1. */
-export interface ArgReduceOptions {
-  readonly axis?: number
-  readonly keepdims?: boolean
-}
-const argReduceOptions: Names<ArgReduceOptions> = reduceOptions
-const argReduce =
-  (prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>) =>
-  (x: unknown, options?: ArgReduceOptions): AnyExpr => {
-    const n = lift(x, prim.name)
-    const given = optionsOf(options, argReduceOptions, prim.name)
-    const keepdims = flagOf(given.keepdims, 'keepdims', prim.name)
-    const flat = given.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
-    const axis = given.axis === undefined ? 0 : axisOf(given.axis, n.shape.length, prim.name)
-    const y = apply(prim, [flat], { axis })
-    if (!keepdims) return asExpr(y)
-    return asExpr(
-      reshapeNode(
-        y,
-        n.shape.map((d, i) => (given.axis === undefined || i === axis ? 1 : d)),
-      ),
-    )
-  }
-
-/**
- * Index of the largest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
- *
- * Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  BadInput for an axis out of range, or when nothing is there to compare.
- * @example argmax([1, 3, 2])   // 1
- */
-export const argmax: (x: unknown, options?: ArgReduceOptions) => AnyExpr = argReduce(argmaxPrimitive as never)
-
-/**
- * Index of the smallest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
- *
- * Dtype  i32.   Rule  none: indices have no tangent.
- * Errors  BadInput for an axis out of range, or when nothing is there to compare.
- * @example argmin([2, 1, 3])   // 1
- */
-export const argmin: (x: unknown, options?: ArgReduceOptions) => AnyExpr = argReduce(argminPrimitive as never)
-
 /** Sum down to a shape that broadcasts to x's: the inverse of broadcasting. */
 export const sumToNode = (x: Node, shape: readonly number[]): Node => {
   const off = x.shape.length - shape.length
   const axes = range(x.shape.length).filter((i) => i < off || (shape[i - off] === 1 && x.shape[i] !== 1))
   return reshapeNode(reduceNode(sumPrimitive, x, axes), shape)
 }
-
-/**
- * Arithmetic mean over axes (all by default): sum / count. NaN for an empty axis.
- *
- * Dtype  f32 stays f32; i32 and bool become f64.   Rule  xBar = yBar / count repeated.
- * @example mean([1, 2, 3])   // 2
- */
-export const mean = (x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = liftFloat(x, 'mean')
-  const { axis, keepdims } = optionsOf(options, reduceOptions, 'mean')
-  const axes = axesOf(n.shape.length, axis, 'mean')
-  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
-  return div(asExpr(reduceNode(sumPrimitive, n, axes, flagOf(keepdims, 'keepdims', 'mean'))), count)
-}
-
-/** Primitives of this family, by name. */
-export const reduce = {
-  sum: sumPrimitive,
-  prod: prodPrimitive,
-  max: maxPrimitive,
-  min: minPrimitive,
-  argmax: argmaxPrimitive,
-  argmin: argminPrimitive,
-} as const

@@ -65,23 +65,6 @@ export type DropLast<S extends Shape, N extends 1 | 2> = [number] extends [S['le
     : S extends readonly [...infer H extends Shape, unknown, unknown]
       ? [...H]
       : Shape
-/** [], if A x = B has a solution for square A, one vector or one matrix per system; else a ShapeError. The shape of x is B's. */
-export type Solve<A extends Shape, B extends Shape, Op extends string = 'solve'> = [number] extends [A['length']]
-  ? []
-  : [number] extends [B['length']]
-    ? []
-    : Square<A, Op> extends ShapeError<string>
-      ? Square<A, Op>
-      : A extends readonly [...Shape, infer n, unknown]
-        ? B extends readonly [infer m]
-          ? SolveRows<A, B, n, m, Op>
-          : B extends readonly [...Shape, infer m, unknown]
-            ? SolveRows<A, B, n, m, Op>
-            : ShapeError<`${Op}: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
-        : never
-type SolveRows<A extends Shape, B extends Shape, n, m, Op extends string> = [Same<n, m>] extends [never]
-  ? ShapeError<`${Op}: rows differ: a is ${Show<A>}, b is ${Show<B>} (${ShowDim<n>} is not ${ShowDim<m>})`>
-  : []
 
 // ---- einsum
 

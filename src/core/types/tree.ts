@@ -181,7 +181,7 @@ export type ScalarAndAux<Out, Op extends string> = [unknown] extends [Out]
     ? ScalarOnly<L, Op>
     : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
 
-// ---- vmap, scan
+// ---- vmap
 
 /** T with an axis of length N put before the axes of every leaf. */
 export type Batched<T, N extends Dim = number> =
@@ -190,19 +190,3 @@ export type Batched<T, N extends Dim = number> =
     : T extends NoTangent
       ? NoTangent
       : { readonly [K in keyof T]: Batched<T[K], N> }
-/** T with the first axis of every leaf removed. */
-export type Element<T> =
-  T extends Typed<infer S, infer D>
-    ? Expr<S extends readonly [unknown, ...infer R extends Shape] ? R : Shape, D>
-    : T extends NoTangent
-      ? NoTangent
-      : { readonly [K in keyof T]: Element<T[K]> }
-/** The length of the first axis of the first leaf of T; `number` where it is unknown. */
-export type LengthOf<T> =
-  T extends Typed<infer S, DType>
-    ? S extends readonly [infer N extends Dim, ...Shape]
-      ? N
-      : number
-    : T extends readonly [infer H, ...unknown[]]
-      ? LengthOf<H>
-      : number

@@ -2,7 +2,7 @@
 import { isFloat } from '../../core/aval.js'
 import { type Meta, metaOf } from '../../core/callable.js'
 import { asExpr, type Node } from '../../core/expr.js'
-import { reshapeNode, transposeNode } from '../../core/ops/layout.js'
+import { reshapeNode, transposeNode } from '../../core/ops/layout-move.js'
 import { liftList } from '../../core/program.js'
 import type { Registry } from '../../core/registry.js'
 import { NoTangent } from '../../core/tangent.js'

@@ -1,7 +1,8 @@
 /** What all operators use: the context that they are bound to, functions derived from functions, and the basis of a space. */
 import { callable, type Meta, type Runtime } from '../../core/callable.js'
 import { asExpr, type Node } from '../../core/expr.js'
-import { concatNode, reshapeNode } from '../../core/ops/layout.js'
+import { concatNode } from '../../core/ops/layout-join.js'
+import { reshapeNode } from '../../core/ops/layout-move.js'
 import { liftTree } from '../../core/program.js'
 import type { Registry } from '../../core/registry.js'
 import { blaming } from '../../core/sites.js'

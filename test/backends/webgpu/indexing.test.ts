@@ -1,7 +1,6 @@
 /** Indexing on lavapipe, and products of integers, against the reference. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contract } from '../../../src/core/ops/contract.js'
-import { indexing } from '../../../src/core/ops/indexing.js'
+import { contract, indexing } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'

@@ -1,9 +1,6 @@
 /** Integers on lavapipe, exactly as on the reference: products and sums that wrap at 32 bits, extremes, and casts that saturate. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contract } from '../../../src/core/ops/contract.js'
-import { elementwise } from '../../../src/core/ops/elementwise.js'
-import { reduce } from '../../../src/core/ops/reduce.js'
-import { scans } from '../../../src/core/ops/scans.js'
+import { contract, elementwise, reduce, scans } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'
 import { bool, f32, i32, type MachineName, openSingle, randoms, type Single } from './single.js'

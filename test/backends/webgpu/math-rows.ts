@@ -1,8 +1,9 @@
 /** What each function of the scalar tables promises on every WebGPU driver: its error, why, and where it is tried. */
-import type { elementwise } from '../../../src/core/ops/elementwise.js'
+import type { elementwise } from '../../../src/core/ops/families.js'
+import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as special from '../../../src/core/special.js'
+import { floatFunctions, type Interval, intervalsOf, unitsOf } from '../accuracy.js'
 
-export type Interval = readonly [number, number]
 export interface Row {
   /** Largest error in units in the last place, against the meaning in f64; 0 is its rounding, bit for bit. */
   readonly ulps: number
@@ -32,8 +33,7 @@ const circle: Row['on'] = [
 const ieee = 'one IEEE operation'
 const bits = 'bits only'
 
-/** A row for every primitive that takes f32. */
-export const rows: { readonly [K in Exclude<keyof typeof elementwise, 'where' | 'cast' | 'polygamma'>]: Row } = {
+const bounds: { readonly [K in keyof typeof elementwise]?: Row } = {
   neg: exact(bits),
   abs: exact(bits),
   square: exact(ieee),
@@ -196,3 +196,7 @@ export const rows: { readonly [K in Exclude<keyof typeof elementwise, 'where' | 
   copysign: { ...exact(bits), slack: (_a, b) => (Number.isNaN(b) ? Number.POSITIVE_INFINITY : 0) },
   stopGradient: exact(bits),
 }
+const rowOf = (prim: AnyPrimitive): Row =>
+  bounds[prim.name as keyof typeof elementwise] ?? bounded(unitsOf(prim, EPS), intervalsOf(prim), prim.tolerance?.reason ?? 'as declared')
+/** A row for every primitive that takes f32: its measured bound, or what its declaration says. */
+export const rows: ReadonlyMap<string, Row> = new Map(floatFunctions.map((prim) => [prim.name, rowOf(prim)]))

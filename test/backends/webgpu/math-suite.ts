@@ -8,13 +8,13 @@ import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'
 import type { WgslScalar } from '../../../src/backends/webgpu/kernel.js'
 import { float, type WgslDType } from '../../../src/backends/webgpu/wgsl/literal.js'
-import { compare } from '../../../src/core/ops/compare.js'
-import { elementwise } from '../../../src/core/ops/elementwise.js'
+import { elementwise } from '../../../src/core/ops/families.js'
 import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as special from '../../../src/core/special.js'
+import { comparisons, type Interval, integerBinaries, integerUnaries, logic, tests } from '../accuracy.js'
 import { findLane, type LaneName, openDevice } from './adapter.js'
 import { evaluateJobs, type Job } from './evaluate.js'
-import { EPS, type Interval, type Row, rows, SMALLEST } from './math-rows.js'
+import { EPS, type Row, rows, SMALLEST } from './math-rows.js'
 
 const SPECIAL = [
   0,
@@ -138,13 +138,13 @@ export const mathSuite = (name: LaneName): void => {
     afterAll(() => device.destroy())
 
     describe('f32', () => {
-      const names = Object.keys(rows) as (keyof typeof rows)[]
+      const names = [...rows.keys()] as (keyof typeof elementwise)[]
       const jobs = new Map<string, Job>()
       const results = new Map<string, ArrayLike<number>>()
       beforeAll(async () => {
         for (const n of names) {
           const prim = elementwise[n] as unknown as AnyPrimitive
-          jobs.set(n, floats(prim, elementwiseKernels[n], columns(prim.args.length, rows[n].on)))
+          jobs.set(n, floats(prim, elementwiseKernels[n], columns(prim.args.length, rows.get(n)!.on)))
         }
         const columnsOut = await evaluateJobs(device, [...jobs.values()])
         names.forEach((n, i) => {
@@ -152,7 +152,7 @@ export const mathSuite = (name: LaneName): void => {
         })
       })
       for (const n of names) {
-        const row = rows[n]
+        const row = rows.get(n)!
         it(`${n}: within ${row.ulps} ulp (${row.why})`, () => {
           const f = (elementwise[n] as unknown as AnyPrimitive).scalar!
           const { x } = jobs.get(n)!
@@ -179,7 +179,7 @@ export const mathSuite = (name: LaneName): void => {
       )
       names.forEach((n, j) => {
         const worst = Math.max(...x.map((v, i) => ulps(got[j]![i]!, elementwise[n].scalar!(v))))
-        expect(worst, n).toBeLessThanOrEqual(rows[n].ulps)
+        expect(worst, n).toBeLessThanOrEqual(rows.get(n)!.ulps)
       })
     })
 
@@ -245,21 +245,18 @@ export const mathSuite = (name: LaneName): void => {
 
     it('i32 arithmetic wraps', async () => {
       const [a, b] = pairs(INTS)
-      const unary = ['neg', 'abs', 'square', 'sign', 'relu'] as const
-      const binary = ['add', 'sub', 'mul', 'maximum', 'minimum', 'mod'] as const
-      const names = [...unary, ...binary]
-      const jobs = names.map((n): Job => {
-        const x = (unary as readonly string[]).includes(n) ? [INTS] : [a, b]
-        return { row: elementwiseKernels[n], from: x.map(() => 'i32' as const), to: 'i32', x }
+      const prims = [...integerUnaries, ...integerBinaries]
+      const jobs = prims.map((prim): Job => {
+        const x = prim.args.length === 1 ? [INTS] : [a, b]
+        return { row: elementwiseKernels[prim.name as keyof typeof elementwise], from: x.map(() => 'i32' as const), to: 'i32', x }
       })
       const got = await evaluateJobs(device, jobs)
-      names.forEach((n, j) => {
-        const prim = elementwise[n] as unknown as AnyPrimitive
+      prims.forEach((prim, j) => {
         const { x } = jobs[j]!
         equal(
           got[j]!,
           Array.from(x[0]!, (_, i) => (prim.integer ?? prim.scalar)!(...x.map((column) => column[i]!)) | 0),
-          n,
+          prim.name,
         )
       })
     })
@@ -272,18 +269,13 @@ export const mathSuite = (name: LaneName): void => {
       }
       const jobs: Job[] = []
       const wants: [string, number[]][] = []
-      const add = (n: keyof typeof compare, dtype: WgslDType, x: number[][]): void => {
-        jobs.push({ row: compareKernels[n], from: x.map(() => dtype), to: 'bool', x })
-        const f = (compare[n] as unknown as AnyPrimitive).scalar!
-        wants.push([`${n} ${dtype}`, x[0]!.map((_, i) => f(...x.map((column) => column[i]!)))])
+      const add = ({ name, args, scalar: f }: AnyPrimitive, dtype: WgslDType): void => {
+        const x = args.length === 1 ? [values[dtype]] : pairs(values[dtype])
+        jobs.push({ row: compareKernels[name as keyof typeof compareKernels], from: x.map(() => dtype), to: 'bool', x })
+        wants.push([`${name} ${dtype}`, x[0]!.map((_, i) => f!(...x.map((column) => column[i]!)))])
       }
-      for (const dtype of ['f32', 'i32', 'bool'] as const) {
-        for (const n of ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const) add(n, dtype, pairs(values[dtype]))
-        for (const n of ['isnan', 'isfinite'] as const) add(n, dtype, [values[dtype]])
-      }
-      add('logicalAnd', 'bool', pairs([0, 1]))
-      add('logicalOr', 'bool', pairs([0, 1]))
-      add('logicalNot', 'bool', [[0, 1]])
+      for (const dtype of ['f32', 'i32', 'bool'] as const) for (const prim of [...comparisons, ...tests]) add(prim, dtype)
+      for (const prim of logic) add(prim, 'bool')
       const got = await evaluateJobs(device, jobs)
       wants.forEach(([what, want], j) => {
         equal(got[j]!, want, what)
@@ -296,16 +288,20 @@ export const mathSuite = (name: LaneName): void => {
         (row: WgslScalar): WgslScalar =>
         (c) =>
           row({ ...c, x: [c.x[0]!, c.x[0]!] })
-      const names = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const
       const got = await evaluateJobs(
         device,
-        names.map((n) => ({ row: self(compareKernels[n]), from: ['f32'], to: 'bool', x: [x] })),
+        comparisons.map(({ name }) => ({
+          row: self(compareKernels[name as keyof typeof compareKernels]),
+          from: ['f32'],
+          to: 'bool',
+          x: [x],
+        })),
       )
-      names.forEach((n, j) => {
+      comparisons.forEach(({ name, scalar }, j) => {
         equal(
           got[j]!,
-          x.map((v) => compare[n].scalar!(v, v)),
-          n,
+          x.map((v) => scalar!(v, v)),
+          name,
         )
       })
     })

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compareKernels } from '../../../src/backends/webgpu/compare.js'
 import { elementwiseKernels } from '../../../src/backends/webgpu/elementwise.js'
 import { functions, library, preludeOf } from '../../../src/backends/webgpu/wgsl/library.js'
-import { compare } from '../../../src/core/ops/compare.js'
-import { elementwise } from '../../../src/core/ops/elementwise.js'
+import { compare, elementwise } from '../../../src/core/ops/families.js'
 import { mathSuite } from './math-suite.js'
 
 mathSuite('lavapipe')

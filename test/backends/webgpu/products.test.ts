@@ -1,6 +1,6 @@
 /** Matrix products and fused loops on lavapipe against the reference, with code for few cores and for many: every form that a shape can take. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { contract } from '../../../src/core/ops/contract.js'
+import { contract } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'
 import { f32, type Given, type MachineName, openSingle, randoms, type Single } from './single.js'

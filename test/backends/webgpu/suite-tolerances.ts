@@ -1,5 +1,6 @@
 /** What every primitive promises on WebGPU in f32, results and cotangents: data, with reasons. i32 and bool are exact everywhere. */
 import type { families } from '../../../src/core/ops/families.js'
+import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import { rows } from './math-rows.js'
 
 /**
@@ -31,95 +32,65 @@ const few = { eps: 2, why: 'moved, or a sum of few terms' }
 const long = { eps: 4, why: 'sums of products of numbers up to 2' }
 const chain = { eps: 4, why: 'a few functions of the table one after the other, summed over broadcast axes' }
 
-type Table = { readonly [F in keyof typeof families]: { readonly [P in keyof (typeof families)[F]]: Promised } }
+type Table = { readonly [F in keyof typeof families]?: { readonly [P in keyof (typeof families)[F]]?: Promised } }
 
-const functions = Object.fromEntries(
-  Object.entries(rows).map(([name, { ulps, why, slack }]): [string, Promised] => [
-    name,
-    { forward: { in: 'ulps', ulps, why, ...(slack === undefined ? {} : { slack }) }, gradient: chain },
-  ]),
-) as { readonly [P in keyof typeof rows]: Promised }
+/** What most primitives promise: of their class, and functions of numbers what the table of functions says. */
+const usual = (prim: AnyPrimitive): Promised => {
+  const row = prim.family === 'elementwise' ? rows.get(prim.name) : undefined
+  if (row !== undefined)
+    return {
+      forward: { in: 'ulps', ulps: row.ulps, why: row.why, ...(row.slack === undefined ? {} : { slack: row.slack }) },
+      gradient: chain,
+    }
+  if (prim.class === 'layout' || prim.family === 'compare') return { forward: moved, gradient: few }
+  return { forward: sums, gradient: long }
+}
+const chosen: Promised = { forward: moved, gradient: few }
+const running: Promised = { forward: product, gradient: chain }
+const sine: Promised = { forward: { in: 'ulps', ulps: 2, why: 'sin, then one product' }, gradient: chain }
 
-const test: Promised = { forward: moved, gradient: few }
-const layout: Promised = { forward: moved, gradient: few }
-const summed: Promised = { forward: sums, gradient: long }
-
-/** Every primitive of the registry: one without a row does not compile. */
-export const promises: Table = {
+/** Those that promise something else. */
+const others: Table = {
   elementwise: {
-    ...functions,
-    where: { forward: moved, gradient: few },
+    where: chosen,
     cast: { forward: rounded, gradient: few },
     polygamma: { forward: { in: 'ulps', ulps: 8, why: 'a series after a recurrence' }, gradient: chain },
   },
-  compare: {
-    eq: test,
-    ne: test,
-    lt: test,
-    le: test,
-    gt: test,
-    ge: test,
-    isnan: test,
-    isfinite: test,
-    logicalAnd: test,
-    logicalOr: test,
-    logicalNot: test,
-  },
-  layout: {
-    broadcastTo: layout,
-    reshape: layout,
-    transpose: layout,
-    slice: layout,
-    sliceAdd: { forward: rounded, gradient: few },
-    pad: layout,
-    concat: layout,
-    split: layout,
-  },
-  reduce: {
-    sum: summed,
-    prod: { forward: product, gradient: chain },
-    max: { forward: moved, gradient: few },
-    min: { forward: moved, gradient: few },
-    argmax: { forward: moved, gradient: few },
-    argmin: { forward: moved, gradient: few },
-  },
+  layout: { sliceAdd: { forward: rounded, gradient: few } },
+  reduce: { prod: running, max: chosen, min: chosen, argmax: chosen, argmin: chosen },
   scans: {
-    cumsum: summed,
-    cumprod: { forward: product, gradient: chain },
+    cumprod: running,
     linearRecurrence: {
       forward: { in: 'terms', per: 2, more: 1, why: 'terms are products, one factor longer each step' },
       gradient: chain,
     },
-    sort: { forward: moved, gradient: few },
+    sort: chosen,
   },
   indexing: {
-    iota: { forward: moved, gradient: few },
-    gather: { forward: moved, gradient: few },
+    iota: chosen,
+    gather: chosen,
     scatterAdd: { forward: sums, gradient: few },
-    setAt: { forward: moved, gradient: few },
-    takeAlongAxis: { forward: moved, gradient: few },
+    setAt: chosen,
+    takeAlongAxis: chosen,
     scatterAddAlong: { forward: sums, gradient: few },
-    searchsorted: { forward: moved, gradient: few },
-    dynamicSlice: { forward: moved, gradient: few },
+    searchsorted: chosen,
+    dynamicSlice: chosen,
     dynamicSliceAdd: { forward: rounded, gradient: few },
-    dynamicUpdateSlice: { forward: moved, gradient: few },
+    dynamicUpdateSlice: chosen,
   },
-  contract: { matmul: summed, matmulAdd: summed },
   nn: {
-    conv: summed,
-    convInput: summed,
-    convKernel: summed,
-    convInputAdd: summed,
-    convKernelAdd: summed,
-    maxPool: { forward: moved, gradient: few },
+    maxPool: chosen,
     unpool: { forward: sums, gradient: few },
-    poolGather: { forward: moved, gradient: few },
+    poolGather: chosen,
     avgPool: {
       forward: { in: 'terms', per: 4, more: 1, why: 'a mean: its window has 4 entries or fewer for each that ones give' },
       gradient: few,
     },
     avgPoolInput: { forward: { in: 'terms', per: 4, more: 1, why: 'a sum of quotients' }, gradient: few },
   },
-  map: { map: { forward: { in: 'ulps', ulps: 2, why: 'sin, then one product' }, gradient: chain } },
-  custom: { customRule: { forward: { in: 'ulps', ulps: 2, why: 'sin, then one product' }, gradient: chain } },
+  map: { map: sine },
+  custom: { customRule: sine },
 }
+/** What a primitive promises. */
+export const promised = (prim: AnyPrimitive): Promised =>
+  (others as { readonly [F: string]: { readonly [P: string]: Promised } })[prim.family]?.[prim.name] ?? usual(prim)

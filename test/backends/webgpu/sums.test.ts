@@ -1,6 +1,6 @@
 /** Sums of many f32 numbers on lavapipe, in every kernel that adds: as near to the exact sum as f32 comes, with code for few cores and for many. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { scans } from '../../../src/core/ops/scans.js'
+import { scans } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'
 import { f32, i32, type MachineName, openSingle, type Single } from './single.js'

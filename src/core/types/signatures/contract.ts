@@ -1,8 +1,8 @@
 // Signatures of contractions and linear algebra.
-import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
+import type { AsNumber, DType, Float } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
-import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
-import type { Dot, DropLast, Einsum, MatMul, Solve, Square } from '../shape-contract.js'
+import type { Dim, Guard, Ok, Shape } from '../shape.js'
+import type { Dot, DropLast, Einsum, MatMul, Square } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
 import type { Joined } from '../tree.js'
 import type { PromoteArgs, PromoteArgs3 } from './elementwise.js'
@@ -62,46 +62,8 @@ export type MatMulAddFn = <C extends Arg, A extends Arg, B extends Arg>(
   a: A,
   b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
 ) => Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs3<C, A, B>>>
-/** trace, det: one number per square matrix. */
-export interface MatrixScalarFn<Op extends string> {
+/** trace(x): one number per square matrix. */
+export interface TraceFn {
   <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>
-  <S extends Shape, D extends DType>(x: Guard<Square<S, Op>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
-}
-/** slogdet(x): the sign and the logarithm of the absolute value of the determinant. */
-export type SlogdetFn = <S extends Shape, D extends Float>(
-  x: Guard<Square<S, 'slogdet'>, Operand<S, D>>,
-) => { readonly sign: Expr<DropLast<S, 2>, D>; readonly logabsdet: Expr<DropLast<S, 2>, D> }
-/** inv, cholesky: a square matrix gives one of its own shape. */
-export interface MatrixFn<Op extends string> {
-  <N extends Dim, D extends Float>(x: Operand<[N, NoInfer<N>], D>): Expr<[N, N], D>
-  <S extends Shape, D extends DType>(x: Guard<Square<S, Op>, Operand<S, D>>): Expr<S, D>
-}
-/** solve(a, b): x with a x = b. Extra are options of its own (triangularSolve). */
-export interface SolveFn<Op extends string, Extra = NoOptions> {
-  <N extends Dim, M extends Dim, D extends Float>(
-    a: Operand<[N, NoInfer<N>], D>,
-    b: Operand<[NoInfer<N>, M], NoInfer<D>>,
-    options?: Extra,
-  ): Expr<[N, M], D>
-  <A extends Shape, DA extends DType, B extends Shape, DB extends DType>(
-    a: Operand<A, DA>,
-    b: Guard<Solve<A, B, Op>, Operand<B, DB>>,
-    options?: Extra,
-  ): Expr<B, AsFloat<Promote<DA, DB>>>
-}
-/** eigh(x): eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix. */
-export type EighFn = <S extends Shape, D extends DType>(
-  x: Guard<Square<S, 'eigh'>, Operand<S, D>>,
-) => { readonly values: Expr<DropLast<S, 1>, D>; readonly vectors: Expr<S, D> }
-type Least<N, M> = [N] extends [M] ? N : number
-/** svd(x): x = u diag(s) vt, reduced. */
-export interface SvdFn {
-  <N extends Dim, M extends Dim, D extends DType>(
-    x: Operand<[N, M], D>,
-  ): {
-    readonly u: Expr<[N, Least<N, M> & Dim], D>
-    readonly s: Expr<[Least<N, M> & Dim], D>
-    readonly vt: Expr<[Least<N, M> & Dim, M], D>
-  }
-  <D extends DType>(x: Operand<Shape, D>): { readonly u: Expr<Shape, D>; readonly s: Expr<Shape, D>; readonly vt: Expr<Shape, D> }
+  <S extends Shape, D extends DType>(x: Guard<Square<S, 'trace'>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
 }

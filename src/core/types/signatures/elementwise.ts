@@ -33,8 +33,20 @@ export interface FloatUnaryOp<N extends string> extends FloatUnary, OfPrimitive<
 export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Two> {}
 /** `FloatBinary` that is one primitive. */
 export interface FloatBinaryOp<N extends string> extends FloatBinary<N>, OfPrimitive<N, Two> {}
-/** `Compare` that is one primitive. */
-export interface CompareOp<N extends string> extends Compare<N>, OfPrimitive<N, Two> {}
+/** What `unary` makes: of dtype R where the declaration has a `result`, keeping integers where it says so. */
+export type UnaryOf<N extends string, I, R extends DType> = [R] extends [never]
+  ? I extends true
+    ? UnaryOp<N>
+    : FloatUnaryOp<N>
+  : UnaryToOp<N, R>
+/** What `binary` makes. */
+export type BinaryOf<N extends string, I, R extends DType> = [R] extends [never]
+  ? I extends true
+    ? BinaryOp<N>
+    : FloatBinaryOp<N>
+  : BinaryToOp<N, R>
+/** `BinaryTo` that is one primitive: comparisons. */
+export interface BinaryToOp<N extends string, R extends DType> extends BinaryTo<N, R>, OfPrimitive<N, Two> {}
 /** `and` and `or`, whose primitives have longer names. */
 export interface LogicalOp<Op extends string, N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
   <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number | boolean): Expr<S, 'bool'>
@@ -43,8 +55,8 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
-/** `Predicate` that is one primitive. */
-export interface PredicateOp<N extends string, A extends readonly [ArgKind] = One> extends Predicate, OfPrimitive<N, A> {}
+/** `UnaryTo` that is one primitive: isnan, isfinite, not. */
+export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
 export type PolygammaFn = <S extends Shape = Shape, D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
@@ -84,19 +96,19 @@ export type PromoteArgs3<A, B, C> = [A] extends [Plain]
       ? PromoteArgs<A, B>
       : Promote<PromoteArgs<A, B>, DTypeOf<C>>
 
-/** A comparison: two operands that broadcast, bool out, never differentiated. */
-export interface Compare<Op extends string> {
-  <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number): Expr<S, 'bool'>
-  <S extends Shape>(a: number, b: Operand<S>): Expr<S, 'bool'>
-  <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], 'bool'>
-  (a: number, b: number): Scalar<'bool'>
+/** Two operands that broadcast, to a dtype of its own: comparisons, to bool, never differentiated. */
+export interface BinaryTo<Op extends string, R extends DType> {
+  <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number): Expr<S, R>
+  <S extends Shape>(a: number, b: Operand<S>): Expr<S, R>
+  <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
+  (a: number, b: number): Scalar<R>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
-  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, R>
 }
-/** A test of each element: isnan, isfinite, not. */
-export type Predicate = <S extends Shape = Shape>(x: Operand<S> | Plain | PlainBool) => Expr<S, 'bool'>
+/** A function of each element to a dtype of its own: tests, to bool. */
+export type UnaryTo<R extends DType> = <S extends Shape = Shape>(x: Operand<S> | Plain | PlainBool) => Expr<S, R>
 
 /** where(condition, a, b): a where the condition holds, else b; the cotangent is masked. */
 export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 'float']> {

@@ -34,7 +34,8 @@ export interface AxisOptions {
   readonly axis?: number | undefined
 }
 type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : NoOptions
-type ArgOptions = AxisOptions & { readonly keepdims?: boolean | undefined }
+/** Options of argmax and argmin. */
+export type ArgOptions = AxisOptions & { readonly keepdims?: boolean | undefined }
 type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
 export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O extends ArgOptions = NoOptions>(

@@ -248,17 +248,6 @@ export interface VmapFn {
   ): Fn<BatchedArgs<A, I>, Batched<Out>>
 }
 
-/** Options of `checkpoint`: what is kept for the reverse pass. */
-export interface CheckpointOptions {
-  readonly policy?: 'nothing' | 'everything' | 'contractions' | undefined
-}
-/** checkpoint(f, { policy }): f, recomputed in the reverse pass instead of stored; no number changes. */
-export interface CheckpointFn {
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, options?: CheckpointOptions): Fn<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, options?: CheckpointOptions): Fn<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, options?: CheckpointOptions): Fn<A, Out>
-}
-
 /** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
 export type RuleValue<T> =
   T extends Typed<infer S, DType> ? RuleLeaf<S> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: RuleValue<T[K]> }

@@ -1,21 +1,17 @@
-// Where the docstring of a public name comes from. The definition is the source of truth: `typed(circular.tanh)` takes that of `tanh` in
-// core/ops/circular.ts, `bound.grad` that of the member `grad` of `Signatures`. Read from syntax alone; no type checker runs.
-import { readdirSync, readFileSync } from 'node:fs'
+// The public names of the package, where each is defined, and its docstring there. Read from syntax alone; no type checker runs.
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 /** The repository's root folder. */
-export const root = fileURLToPath(new URL('..', import.meta.url))
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 /** The three entry points of the package, by the name users import. */
 export const entries: Readonly<Record<string, string>> = {
   codual: join(root, 'src/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
 }
-const signatures = join(root, 'src/core/types/signatures.ts')
-const publicFolder = join(root, 'src/core/public')
-
 /** A docstring: its text without indentation, and where it stands. */
 export interface Doc {
   readonly text: string
@@ -36,7 +32,7 @@ export const shortPath = (file: string): string => relative(root, file).replaceA
 
 const parsed = new Map<string, ts.SourceFile>()
 /** The syntax tree of a file. */
-export const parse = (file: string): ts.SourceFile => {
+const parse = (file: string): ts.SourceFile => {
   let tree = parsed.get(file)
   if (tree === undefined) {
     tree = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true)
@@ -45,16 +41,10 @@ export const parse = (file: string): ts.SourceFile => {
   return tree
 }
 
-/** The files whose exported constants carry copies of docstrings. */
-export const copies = (): readonly string[] => {
-  const folder = ts.sys.directoryExists(publicFolder) ? readdirSync(publicFolder).sort() : []
-  return [...folder.filter((f) => f.endsWith('.ts')).map((f) => join(publicFolder, f)), ...Object.values(entries)]
-}
-
 const lineAt = (file: ts.SourceFile, position: number): number => file.getLineAndCharacterOfPosition(position).line + 1
 
 /** The docstring directly above a node: the last one, as editors take it. */
-export const docRange = (node: ts.Node): ts.CommentRange | undefined => {
+const docRange = (node: ts.Node): ts.CommentRange | undefined => {
   const text = node.getSourceFile().text
   return (ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [])
     .filter((r) => text.startsWith('/** ', r.pos) || text.startsWith('/**\n', r.pos))
@@ -133,56 +123,6 @@ export const definitionOf = (path: string, name: string): Definition | undefined
   }
   const from = imported(file, name)
   return from?.name === undefined ? undefined : definitionOf(from.file, from.name)
-}
-
-const memberOfSignatures = (name: string): Definition | undefined => {
-  for (const s of parse(signatures).statements)
-    if (ts.isInterfaceDeclaration(s) && s.name.text === 'Signatures')
-      for (const m of s.members) if (m.name !== undefined && m.name.getText() === name) return definitionAt(m, true)
-  return undefined
-}
-
-const behind = (file: ts.SourceFile, e: ts.Expression): Definition | undefined => {
-  if (ts.isCallExpression(e) && ts.isIdentifier(e.expression) && e.expression.text === 'typed')
-    return e.arguments[0] === undefined ? undefined : behind(file, e.arguments[0])
-  if (ts.isIdentifier(e)) {
-    const from = imported(file, e.text)
-    return from?.name === undefined ? undefined : definitionOf(from.file, from.name)
-  }
-  if (!ts.isPropertyAccessExpression(e) || !ts.isIdentifier(e.expression)) return undefined
-  if (e.expression.text === 'bound') return memberOfSignatures(e.name.text)
-  const from = imported(file, e.expression.text)
-  return from === undefined || from.name !== undefined ? undefined : definitionOf(from.file, e.name.text)
-}
-
-/** An exported constant that names something defined elsewhere. */
-export interface Copy {
-  readonly name: string
-  readonly statement: ts.VariableStatement
-  readonly definition: Definition
-}
-/** The exported constants of a file whose docstring is that of another definition. */
-export const copiesIn = (path: string): readonly Copy[] => {
-  const file = parse(path)
-  return file.statements.flatMap((s) => {
-    const d = ts.isVariableStatement(s) && isExported(s) ? s.declarationList.declarations[0] : undefined
-    const definition = d?.initializer === undefined ? undefined : behind(file, d.initializer)
-    return definition === undefined || !ts.isVariableStatement(s) ? [] : [{ name: d!.name.getText(), statement: s, definition }]
-  })
-}
-
-/** A file's text with every copied docstring as its definition has it. A constant whose definition has none keeps its own. */
-export const synced = (path: string): string => {
-  const { text } = parse(path)
-  const edits = copiesIn(path).flatMap(({ statement, definition }) => {
-    if (definition.doc === undefined) return []
-    const range = docRange(statement)
-    const start = statement.getStart()
-    return range === undefined
-      ? [{ from: start, to: start, put: `${definition.doc.text}\n` }]
-      : [{ from: range.pos, to: range.end, put: definition.doc.text }]
-  })
-  return edits.reduceRight((t, e) => t.slice(0, e.from) + e.put + t.slice(e.to), text)
 }
 
 /** A name that a file exports. */

@@ -1,0 +1,148 @@
+/** Operations along one axis: running sums and products, linear recurrences, order. */
+import { isFloat } from '../aval.js'
+import { castNode } from '../cast.js'
+import { broadcastAvals } from '../elementwise.js'
+import { raise } from '../explain.js'
+import { apply, asExpr, type Node } from '../expr.js'
+import { flagOf, type Names, optionsOf, shown } from '../given.js'
+import { lift, liftAll } from '../lift.js'
+import { typed } from '../operation.js'
+import type { Primitive } from '../primitive.js'
+import { showShape } from '../shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import type {
+  AlongAxisFn,
+  ArgSortFn,
+  AxisOptions,
+  LinearRecurrenceFn,
+  RunningOptions,
+  SortOptions,
+  TopKFn,
+} from '../types/signatures/reduce.js'
+import { axisOf, axisOption, broadcastNode } from './layout-move.js'
+import { sliceAxis } from './layout-slice.js'
+import { cumprodPrimitive, cumsumPrimitive, recurrenceNode, type ScanParams, sortNodes } from './scans.js'
+
+const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
+const scanned =
+  (prim: Primitive<'cumsum' | 'cumprod', ScanParams, readonly ['float']>) =>
+  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => {
+    const n = lift(x, prim.name)
+    const { axis = -1, reverse, exclusive } = optionsOf(options, scanOptions, prim.name)
+    return asExpr(
+      apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], {
+        axis: axisOf(axis, n.shape.length, prim.name),
+        reverse: flagOf(reverse, 'reverse', prim.name),
+        exclusive: flagOf(exclusive, 'exclusive', prim.name),
+      }),
+    )
+  }
+
+/**
+ * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
+ *
+ * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Rule    dy = cumsum dx; xBar = cumsum of yBar from the other end.
+ * Errors  BadInput for an axis out of range.
+ * @example cumsum([1, 2, 3])   // [1, 3, 6]
+ */
+export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsumPrimitive as never))
+
+/**
+ * Running products y_k = x_0 ... x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
+ *
+ * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Rule    dy_k = x_k dy_{k-1} + dx_k y_{k-1}, a linear recurrence: exact where some x are zero.
+ * Errors  BadInput for an axis out of range.
+ * @example cumprod([1, 2, 3])   // [1, 2, 6]
+ */
+export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive as never))
+
+const recurrenceOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
+
+/**
+ * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted float.
+ * Rule    ds_k = a_k ds_{k-1} + da_k s_{k-1} + db_k; the cotangents run the recurrence from the other end.
+ * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
+ * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
+ */
+export const linearRecurrence: LinearRecurrenceFn = typed(
+  (a: unknown, b: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
+    const { axis = -1, reverse } = optionsOf(options, recurrenceOptions, 'linearRecurrence')
+    const lifted = liftAll([a, b], 'linearRecurrence')
+    const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
+    const shape = broadcastAvals(
+      pair.map((n) => n.aval),
+      'linearRecurrence',
+    )
+    const [x, y] = pair.map((n) => broadcastNode(n, shape))
+    return asExpr(
+      recurrenceNode(x!, y!, {
+        axis: axisOf(axis, shape.length, 'linearRecurrence'),
+        reverse: flagOf(reverse, 'reverse', 'linearRecurrence'),
+      }),
+    )
+  },
+)
+
+const sortOptions: Names<AxisOptions & SortOptions> = { axis: true, descending: true }
+/** x as it is sorted. */
+const sortable = (x: unknown, op: string): Node => {
+  const n = lift(x, op)
+  return n.dtype === 'bool' ? castNode(n, 'i32') : n
+}
+const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op: string): readonly [Node, Node] => {
+  const n = sortable(x, op)
+  const { axis = -1, descending } = optionsOf(options, sortOptions, op)
+  return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending: flagOf(descending, 'descending', op) })
+}
+
+/**
+ * x in ascending order along an axis (the last by default), equals in their order; a NaN counts as the largest.
+ *
+ * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Rule    dy = dx in the same order; xBar = yBar put back. Equals keep their own entries.
+ * Errors  BadInput for an axis out of range.
+ * @example sort([3, 1, 2])   // [1, 2, 3]
+ */
+export const sort: AlongAxisFn<'sort', SortOptions> = typed(
+  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0]),
+)
+
+/**
+ * The indices that sort x along an axis (the last by default), equals in their order; a NaN counts as the largest.
+ *
+ * Shapes  x's.   Dtype  i32.   Rule  none: indices have no tangent.
+ * Errors  BadInput for an axis out of range.
+ * @example argsort([3, 1, 2])   // [1, 2, 0]
+ */
+export const argsort: ArgSortFn = typed(
+  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1]),
+)
+
+/**
+ * The k largest elements along an axis (the last by default), the largest first, and where they are; a NaN counts as the largest.
+ *
+ * Shapes  x's with k along the axis.   Dtype  x's, and i32 for the indices.
+ * Rule    xBar = valuesBar put back at the indices.
+ * Errors  BadInput unless k is a whole number from 0 to the axis' length.
+ * @example topk([1, 4, 3], 2).values   // [4, 3]
+ */
+export const topk: TopKFn = typed(
+  (x: unknown, k: number, options?: AxisOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
+    const n = sortable(x, 'topk')
+    const { axis: given = -1 } = optionsOf(options, axisOption, 'topk')
+    const axis = axisOf(given, n.shape.length, 'topk')
+    const [values, indices] = sortNodes(n, { axis, descending: true })
+    if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))
+      raise({
+        _tag: 'BadInput',
+        where: 'topk',
+        reason: `k = ${shown(k)} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`,
+        fix: `k is from 0 to ${values.shape[axis]}.`,
+      })
+    return { values: asExpr(sliceAxis(values, axis, 0, k)), indices: asExpr(sliceAxis(indices, axis, 0, k)) }
+  },
+)

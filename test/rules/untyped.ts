@@ -1,0 +1,11 @@
+// Operations as they are without their types: tests call them with plain arrays, dtypes found at run time, and what no type allows.
+import * as operations from '../../src/core/ops/index.js'
+import type { AnyExpr, Expr } from '../../src/core/types/expr.js'
+
+type Widened<R> = R extends Expr ? AnyExpr : R extends readonly unknown[] ? readonly AnyExpr[] : { readonly [K in keyof R]: AnyExpr }
+type Untyped<F> = F extends (...args: never) => infer R
+  ? ((...args: readonly unknown[]) => Widened<R>) & (F extends { readonly primitive: infer P } ? { readonly primitive: P } : unknown)
+  : never
+
+/** Every operation, taking anything. */
+export const untyped = operations as unknown as { readonly [K in keyof typeof operations]: Untyped<(typeof operations)[K]> }
