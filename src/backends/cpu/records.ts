@@ -15,26 +15,14 @@ export interface RecordWriter {
 }
 
 /** An entry of the step table: the kernel's place in the table of functions, and the address of its record. */
-export const stepEntry = /*#__PURE__*/ layout('kernel', 'record')
+export const stepEntry = /*#__PURE__*/ layout('kernel record')
 
 /** C = A B. C has unit column stride. */
 export const gemmRecord = /*#__PURE__*/ layout(
-  'c',
-  'a',
-  'b',
-  'm',
-  'n',
-  'k',
-  'cRowStride',
-  'aRowStride',
-  'aColStride',
-  'bRowStride',
-  'bColStride',
-  'scratch',
-  'batch',
-  'cBatchStride',
-  'aBatchStride',
-  'bBatchStride',
+  'c a b m n k',
+  'cRowStride aRowStride aColStride bRowStride bColStride',
+  'scratch batch',
+  'cBatchStride aBatchStride bBatchStride',
 )
 export const writeGemm = ({ sizes, reads, writes }: Work, to: RecordWriter): void => {
   const [batch, m, n, k] = sizes as readonly [number, number, number, number]
