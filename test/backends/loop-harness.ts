@@ -1,9 +1,10 @@
 /** Loops run in a memory of their own: by WebAssembly, in plain JavaScript, and by the definition, index by index. */
 import { runLoop, Views } from '../../src/backends/cpu/plain.js'
-import { loopWords } from '../../src/backends/cpu/records.js'
+import { type RecordWriter, writeLoop } from '../../src/backends/cpu/records.js'
 import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'
 import { loopScratchBytes } from '../../src/backends/cpu/wasm/totals.js'
 import type { Access, Body, Fold, LoopKernel, LoopOutput } from '../../src/backends/plan/kernel.js'
+import type { Operand as PlanOperand, Work } from '../../src/backends/plan/step.js'
 import { itemBytes } from '../../src/core/aval.js'
 import { allocate, type TypedArray, viewOf } from '../../src/core/ndarray.js'
 import { type AnyPrimitive, scalarOf } from '../../src/core/primitive.js'
@@ -33,6 +34,19 @@ const layOut = (c: Case): { readonly at: readonly number[]; readonly end: number
   })
   return { at, end }
 }
+/** A word of a record before memory has addresses. */
+export type Word = number | PlanOperand | 'scratch'
+/** The words that a step's record is written with. */
+export const wordsOf = (write: (work: Work, to: RecordWriter) => void, work: Work): Word[] => {
+  const words: Word[] = []
+  const put = (word: number, x: Word): void => {
+    if (words[word] !== undefined) throw new Error(`word ${word} is written twice`)
+    words[word] = x
+  }
+  write(work, { number: put, address: put, scratch: (word) => put(word, 'scratch') })
+  return words
+}
+
 const recordOf = (c: Case, at: readonly number[], scratch = 0): Int32Array => {
   const dtypes = [...c.kernel.body.inputs, ...c.kernel.outputs.map((o) => o.dtype)]
   const operands = c.operands.map((o, i) => {
@@ -40,7 +54,7 @@ const recordOf = (c: Case, at: readonly number[], scratch = 0): Int32Array => {
     return { storage: o.buffer, offset: o.offset * item, strides: o.strides.map((s) => s * item) }
   })
   const n = c.kernel.body.inputs.length
-  const words = loopWords({ sizes: c.sizes, reads: operands.slice(0, n), writes: operands.slice(n) })
+  const words = wordsOf(writeLoop, { sizes: c.sizes, reads: operands.slice(0, n), writes: operands.slice(n) })
   return Int32Array.from(words, (w) => (w === 'scratch' ? scratch : typeof w === 'number' ? w : at[w.storage]! + w.offset))
 }
 const prepare = (c: Case, buffer: ArrayBuffer, at: readonly number[]): TypedArray[] =>

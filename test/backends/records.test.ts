@@ -2,19 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import { runGemm, runLoop, type Views } from '../../src/backends/cpu/plain.js'
-import {
-  addressAt,
-  gemmRecord,
-  gemmWords,
-  loopRecord,
-  loopWords,
-  opaqueRecord,
-  opaqueWords,
-  type Word,
-} from '../../src/backends/cpu/records.js'
+import { addressAt, gemmRecord, LoopRecord, OpaqueRecord, writeGemm, writeLoop, writeOpaque } from '../../src/backends/cpu/records.js'
 import type { LoopKernel } from '../../src/backends/plan/kernel.js'
 import type { Operand, Work } from '../../src/backends/plan/step.js'
 import * as cd from '../../src/index.js'
+import { type Word, wordsOf } from './loop-harness.js'
 
 const operand = (storage: number, strides: readonly number[]): Operand => ({ storage, offset: 0, strides })
 /** A record of a step whose storage k lies at `address(k)`. */
@@ -32,7 +24,7 @@ const product = (item: number): Work => ({
 describe('records', () => {
   it('have each word where its reader looks for it', () => {
     const work = product(8)
-    const words = gemmWords(work)
+    const words = wordsOf(writeGemm, work)
     const { at } = gemmRecord
     expect(words).toHaveLength(gemmRecord.words)
     expect([words[at.c], words[at.a], words[at.b]]).toEqual([work.writes[0], work.reads[0], work.reads[1]])
@@ -41,7 +33,7 @@ describe('records', () => {
     expect(words[at.scratch]).toBe('scratch')
 
     const loop: Work = { sizes: [5, 7], reads: [operand(1, [56, 8]), operand(2, [0, 16])], writes: [operand(0, [-56, 8])] }
-    const [ws, r] = [loopWords(loop), loopRecord(2, 3)]
+    const [ws, r] = [wordsOf(writeLoop, loop), new LoopRecord(2, 3)]
     expect([ws[r.size(0)], ws[r.size(1)]]).toEqual([5, 7])
     expect([0, 1, 2].map((k) => ws[r.address(k)])).toEqual([...loop.reads, ...loop.writes])
     expect([0, 1, 2].map((k) => [ws[r.stride(k, 0)], ws[r.stride(k, 1)]])).toEqual([
@@ -52,9 +44,13 @@ describe('records', () => {
     expect(ws[r.scratch]).toBe('scratch')
     expect(ws.includes(undefined as never)).toBe(false)
 
-    const whole = opaqueWords(loop)
-    const o = opaqueRecord(1)
-    expect([whole[o.result(0)], whole[o.argument(0)], whole[o.argument(1)], whole[3]]).toEqual([...loop.writes, ...loop.reads, 'scratch'])
+    const whole = wordsOf(writeOpaque, loop)
+    const o = new OpaqueRecord(1, 2)
+    expect([whole[o.result(0)], whole[o.argument(0)], whole[o.argument(1)], whole[o.scratch]]).toEqual([
+      ...loop.writes,
+      ...loop.reads,
+      'scratch',
+    ])
   })
 
   it('have unsigned addresses', () => {
@@ -86,7 +82,7 @@ describe('records', () => {
       put(at[C], [7, 7])
       runGemm(
         { kind: 'gemm', dtype: 'f64', accumulate },
-        recordOf(gemmWords(product(8)), (k) => at[k as 0 | 1 | 2]),
+        recordOf(wordsOf(writeGemm, product(8)), (k) => at[k as 0 | 1 | 2]),
         views,
       )
       expect([memory[at[C] / 8], memory[at[C] / 8 + 1]]).toEqual(accumulate ? [328, 661] : [321, 654])
@@ -106,7 +102,7 @@ describe('records', () => {
         const { memory, views, put } = sparse(item)
         put(at[A], [1, 0, 0])
         const read = { ...operand(A, [backwards ? -item : item]), offset: backwards ? 2 * item : 0 }
-        const words = loopWords({ sizes: [3], reads: [read], writes: [operand(C, [item])] })
+        const words = wordsOf(writeLoop, { sizes: [3], reads: [read], writes: [operand(C, [item])] })
         runLoop(
           copy(item, backwards ? 'any' : 'unit'),
           recordOf(words, (k) => at[k as 0 | 1]),
@@ -126,6 +122,6 @@ describe('records', () => {
       const call = f as unknown as (...xs: readonly Float64Array[]) => cd.Tensor
       const total = (n * (n - 1)) / 2
       expect(call(...xs).toArray()).toEqual([total, 2 * total])
-      expect(loopRecord(1, n + 1).scratch).toBeGreaterThan(4096)
+      expect(new LoopRecord(1, n + 1).scratch).toBeGreaterThan(4096)
     }, 60_000)
 })

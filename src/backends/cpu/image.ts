@@ -6,7 +6,7 @@ import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'
 import type { Step } from '../plan/step.js'
 import type { Installed } from './kernels.js'
-import { gemmWords, loopWords, opaqueWords, stepEntry, type Word } from './records.js'
+import { type RecordWriter, stepEntry, writeGemm, writeLoop, writeOpaque } from './records.js'
 
 /** Steps between two JavaScript kernels run as one call into WebAssembly. */
 export type Segment =
@@ -41,8 +41,8 @@ export interface Image {
   readonly bytes: number
 }
 
-const wordsOf = (kernel: Kernel, s: Step): readonly Word[] =>
-  kernel.kind === 'loop' ? loopWords(s) : kernel.kind === 'gemm' ? gemmWords(s) : opaqueWords(s)
+const write = (kernel: Kernel, s: Step, to: RecordWriter): void =>
+  kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to)
 
 export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Image => {
   const words = new IntList()
@@ -52,28 +52,40 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir): Ima
   const addresses = new IntList()
   const scratchWords = new IntList()
   let scratch = 0
-  const put = (w: Word): void => {
-    if (w === 'scratch') scratchWords.push(words.length)
-    else if (typeof w !== 'number') {
-      addresses.push(words.length)
-      addresses.push(w.storage)
-    }
-    words.push(w === 'scratch' ? 0 : typeof w === 'number' ? w : w.offset)
+  // Where the record begins that is written now, and a word of it: they come in any order.
+  let record = 0
+  const put = (word: number, x: number): void => {
+    while (words.length <= record + word) words.push(0)
+    words.set(record + word, x)
+  }
+  const writer: RecordWriter = {
+    number: put,
+    address: (word, o) => {
+      put(word, o.offset)
+      addresses.push(record + word)
+      addresses.push(o.storage)
+    },
+    scratch: (word) => {
+      put(word, 0)
+      scratchWords.push(record + word)
+    },
   }
   const align = (): void => {
     while (words.length % 4 !== 0) words.push(0)
   }
   plan.steps.forEach((s, i) => {
     align()
-    recordOf[i] = words.length
-    for (const w of wordsOf(plan.kernels[s.kernel]!, s)) put(w)
+    record = recordOf[i] = words.length
+    write(plan.kernels[s.kernel]!, s, writer)
     scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
   })
   align()
   const stepTable = words.length
   plan.steps.forEach((s, i) => {
     relocations.push(words.length + stepEntry.at.record)
-    for (const w of stepEntry.of({ kernel: installed[s.kernel]!.index, record: 4 * recordOf[i]! })) words.push(w)
+    record = words.length
+    put(stepEntry.at.kernel, installed[s.kernel]!.index)
+    put(stepEntry.at.record, 4 * recordOf[i]!)
   })
   const constants = aligned(4 * words.length)
   const arena = aligned(constants + 8 * ir.consts.length)

@@ -26,7 +26,7 @@ export type ScalarKernel = (c: ScalarContext) => void
 
 /** How a primitive that is run as a whole becomes a WebAssembly kernel. */
 interface WholeKernel {
-  /** Adds the kernel; its record is the an opaqueRecord. */
+  /** Adds the kernel; its record is an OpaqueRecord. */
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
 }

@@ -9,7 +9,7 @@ import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
 import type { CpuFacets } from './facets.js'
 import { runGemm, runLoop, type Views } from './plain.js'
-import { addressAt, opaqueRecord } from './records.js'
+import { addressAt, OpaqueRecord } from './records.js'
 import { Module } from './wasm/encoder.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
@@ -52,7 +52,7 @@ const arrayOver = ({ shape, dtype }: OpaqueKernel['args'][0], buffer: ArrayBuffe
 })
 /** Views of what an opaque kernel writes and reads. An accumulator is the first result already: the same memory. */
 const arraysOf = (k: OpaqueKernel, record: Int32Array, buffer: ArrayBuffer): { readonly results: Arrays; readonly args: Arrays } => {
-  const at = opaqueRecord(k.results.length)
+  const at = new OpaqueRecord(k.results.length, k.args.length - Number(k.inPlace !== undefined))
   const results = k.results.map((r, i) => arrayOver(r, buffer, addressAt(record, at.result(i))))
   let next = 0
   const args = k.args.map((a, i) => (i === k.inPlace ? results[0]! : arrayOver(a, buffer, addressAt(record, at.argument(next++)))))

@@ -5,7 +5,7 @@ import { scalarOf } from '../../core/primitive.js'
 import { sizeOf } from '../../core/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Body, type Fold, type GemmKernel, identityOf, type LoopKernel } from '../plan/kernel.js'
-import { addressAt, gemmRecord, loopRecord } from './records.js'
+import { addressAt, gemmRecord, LoopRecord } from './records.js'
 
 /** Typed arrays of each dtype over a whole memory. */
 export class Views {
@@ -55,7 +55,7 @@ const bodyFunction = (body: Body): ((values: Float64Array) => void) => {
 export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): void => {
   const { rank, body, outputs } = kernel
   const ni = body.inputs.length
-  const word = loopRecord(rank, ni + outputs.length)
+  const word = new LoopRecord(rank, ni + outputs.length)
   const sizes = Array.from({ length: rank }, (_, a) => record[word.size(a)]!)
   const total = sizeOf(sizes)
   const dtypes: DType[] = [...body.inputs, ...outputs.map((o) => o.dtype)]

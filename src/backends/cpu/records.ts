@@ -5,90 +5,100 @@
 import type { Operand, Work } from '../plan/step.js'
 import { layout } from '../record.js'
 
-/** A word before memory is laid out: a number, or the address of an operand or of the scratch. */
-export type Word = number | Operand | 'scratch'
+/** Takes the words of a record before memory has addresses; `word` counts from the record's beginning. */
+export interface RecordWriter {
+  readonly number: (word: number, x: number) => void
+  /** The address of an operand. */
+  readonly address: (word: number, o: Operand) => void
+  /** The address of the scratch. */
+  readonly scratch: (word: number) => void
+}
 
 /** An entry of the step table: the kernel's place in the table of functions, and the address of its record. */
-export const stepEntry = /*#__PURE__*/ layout('kernel', 'record')
+export const stepEntry = /*#__PURE__*/ layout('kernel record')
 
 /** C = A B. C has unit column stride. */
 export const gemmRecord = /*#__PURE__*/ layout(
-  'c',
-  'a',
-  'b',
-  'm',
-  'n',
-  'k',
-  'cRowStride',
-  'aRowStride',
-  'aColStride',
-  'bRowStride',
-  'bColStride',
-  'scratch',
-  'batch',
-  'cBatchStride',
-  'aBatchStride',
-  'bBatchStride',
+  'c a b m n k',
+  'cRowStride aRowStride aColStride bRowStride bColStride',
+  'scratch batch',
+  'cBatchStride aBatchStride bBatchStride',
 )
-export const gemmWords = ({ sizes, reads, writes }: Work): readonly Word[] => {
+export const writeGemm = ({ sizes, reads, writes }: Work, to: RecordWriter): void => {
   const [batch, m, n, k] = sizes as readonly [number, number, number, number]
   const [a, b] = reads as readonly [Operand, Operand]
   const [c] = writes as readonly [Operand]
-  return gemmRecord.of<Word>({
-    c,
-    a,
-    b,
-    m,
-    n,
-    k,
-    cRowStride: c.strides[1]!,
-    aRowStride: a.strides[1]!,
-    aColStride: a.strides[2]!,
-    bRowStride: b.strides[1]!,
-    bColStride: b.strides[2]!,
-    scratch: 'scratch',
-    batch,
-    cBatchStride: c.strides[0]!,
-    aBatchStride: a.strides[0]!,
-    bBatchStride: b.strides[0]!,
-  })
+  const { at } = gemmRecord
+  to.address(at.c, c)
+  to.address(at.a, a)
+  to.address(at.b, b)
+  to.number(at.m, m)
+  to.number(at.n, n)
+  to.number(at.k, k)
+  to.number(at.cRowStride, c.strides[1]!)
+  to.number(at.aRowStride, a.strides[1]!)
+  to.number(at.aColStride, a.strides[2]!)
+  to.number(at.bRowStride, b.strides[1]!)
+  to.number(at.bColStride, b.strides[2]!)
+  to.scratch(at.scratch)
+  to.number(at.batch, batch)
+  to.number(at.cBatchStride, c.strides[0]!)
+  to.number(at.aBatchStride, a.strides[0]!)
+  to.number(at.bBatchStride, b.strides[0]!)
 }
 
 /** Positions in the record of a loop: axis lengths, then each operand (inputs, then outputs) with its address and strides, then scratch. */
-export interface LoopRecord {
-  readonly size: (axis: number) => number
-  readonly address: (operand: number) => number
-  readonly stride: (operand: number, axis: number) => number
-  readonly scratch: number
+export class LoopRecord {
+  constructor(
+    private readonly rank: number,
+    private readonly operands: number,
+  ) {}
+  size(axis: number): number {
+    return axis
+  }
+  address(operand: number): number {
+    return this.rank + operand * (this.rank + 1)
+  }
+  stride(operand: number, axis: number): number {
+    return this.address(operand) + 1 + axis
+  }
+  get scratch(): number {
+    return this.address(this.operands)
+  }
 }
-export const loopRecord = (rank: number, operands: number): LoopRecord => {
-  const address = (operand: number): number => rank + operand * (rank + 1)
-  return { size: (axis) => axis, address, stride: (operand, axis) => address(operand) + 1 + axis, scratch: address(operands) }
-}
-export const loopWords = ({ sizes, reads, writes }: Work): readonly Word[] => {
-  const operands = [...reads, ...writes]
-  const at = loopRecord(sizes.length, operands.length)
-  const words = new Array<Word>(at.scratch + 1)
-  sizes.forEach((d, axis) => {
-    words[at.size(axis)] = d
-  })
-  operands.forEach((o, k) => {
-    words[at.address(k)] = o
-    o.strides.forEach((x, axis) => {
-      words[at.stride(k, axis)] = x
-    })
-  })
-  words[at.scratch] = 'scratch'
-  return words
+export const writeLoop = ({ sizes, reads, writes }: Work, to: RecordWriter): void => {
+  const at = new LoopRecord(sizes.length, reads.length + writes.length)
+  for (let axis = 0; axis < sizes.length; axis++) to.number(at.size(axis), sizes[axis]!)
+  for (let k = 0; k < reads.length + writes.length; k++) {
+    const o = k < reads.length ? reads[k]! : writes[k - reads.length]!
+    to.address(at.address(k), o)
+    for (let axis = 0; axis < o.strides.length; axis++) to.number(at.stride(k, axis), o.strides[axis]!)
+  }
+  to.scratch(at.scratch)
 }
 
 /** Positions in the record of a primitive that runs as a whole: addresses of results, of arguments (an accumulator is a result), of scratch. */
-interface OpaqueRecord {
-  readonly result: (i: number) => number
-  readonly argument: (i: number) => number
+export class OpaqueRecord {
+  constructor(
+    private readonly results: number,
+    private readonly args: number,
+  ) {}
+  result(i: number): number {
+    return i
+  }
+  argument(i: number): number {
+    return this.results + i
+  }
+  get scratch(): number {
+    return this.results + this.args
+  }
 }
-export const opaqueRecord = (results: number): OpaqueRecord => ({ result: (i) => i, argument: (i) => results + i })
-export const opaqueWords = ({ reads, writes }: Work): readonly Word[] => [...writes, ...reads, 'scratch']
+export const writeOpaque = ({ reads, writes }: Work, to: RecordWriter): void => {
+  const at = new OpaqueRecord(writes.length, reads.length)
+  for (let i = 0; i < writes.length; i++) to.address(at.result(i), writes[i]!)
+  for (let i = 0; i < reads.length; i++) to.address(at.argument(i), reads[i]!)
+  to.scratch(at.scratch)
+}
 
 /** The address in a word: unsigned, since memory may have more than 2 GiB. */
 export const addressAt = (record: Int32Array, word: number): number => record[word]! >>> 0

@@ -26,29 +26,11 @@ interface Shape {
  * loop adds them up. Of the form in registers: invocations of a workgroup along n, whether to add to C, and whether tiles go down first.
  */
 const record = /*#__PURE__*/ layout(
-  'batch',
-  'm',
-  'n',
-  'k',
-  'parts',
-  'chunk',
-  'tilesDown',
-  'tilesAcross',
-  'c',
-  'cBatch',
-  'cRow',
-  'cColumn',
-  'a',
-  'aBatch',
-  'aRow',
-  'aColumn',
-  'b',
-  'bBatch',
-  'bRow',
-  'bColumn',
-  'gx',
-  'add',
-  'down',
+  'batch m n k parts chunk tilesDown tilesAcross',
+  'c cBatch cRow cColumn',
+  'a aBatch aRow aColumn',
+  'b bBatch bRow bColumn',
+  'gx add down',
 )
 type Field = keyof typeof record.at
 /** Fields of the record as u32, and as i32. */

@@ -16,7 +16,7 @@ export const partial: Operand = { storage: SCRATCH, offset: 0, strides: [] }
 export const ZEROS = 4
 
 /** Results times parts, terms of a fold, parts of a fold, and results. */
-const counts = /*#__PURE__*/ layout('items', 'terms', 'parts', 'kept')
+const counts = /*#__PURE__*/ layout('items terms parts kept')
 export type Counts = Readonly<Record<keyof typeof counts.at, number>>
 
 export class LoopRecord {

@@ -34,24 +34,7 @@ const padded = ({ padding }: PoolParams): boolean => padding.some((n) => n !== 0
 const runOf = (width: number, machine: Machine): number => (machine.lanes > 1 ? 1 : Math.min(8, width))
 
 /** The record: runs, rows and columns of a plane of results, the pool's sizes, length of a run, runs in a row, places of the operands. */
-const record = /*#__PURE__*/ layout(
-  'runs',
-  'rows',
-  'columns',
-  'h',
-  'w',
-  'oh',
-  'ow',
-  'top',
-  'left',
-  'strideDown',
-  'strideAcross',
-  'run',
-  'runsInRow',
-  'first',
-  'second',
-  'third',
-)
+const record = /*#__PURE__*/ layout('runs rows columns h w oh ow top left strideDown strideAcross run runsInRow', 'first second third')
 type Field = keyof typeof record.at
 const places = ['first', 'second', 'third'] as const
 const u32 = (field: Field): string => word(record.at[field])

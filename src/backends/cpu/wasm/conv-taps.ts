@@ -44,22 +44,7 @@ export function emitTapLoop(f: FunctionBuilder, F: Float, loop: TapLoop, input: 
 
 /** Addresses by level of the nest: of pixels, weights and outputs. */
 const pointersOf = (f: FunctionBuilder) =>
-  f.namedLocals(
-    'i32',
-    'inY',
-    'inX',
-    'inPlane',
-    'inRow',
-    'inTap',
-    'weightBlock',
-    'weightPlane',
-    'weightRow',
-    'weightTap',
-    'outBlock',
-    'outY',
-    'outX',
-    'out',
-  )
+  f.namedLocals('i32', 'inY inX inPlane inRow inTap weightBlock weightPlane weightRow weightTap outBlock outY outX out')
 
 class Taps {
   /** Lanes of the last vector of a row. */

@@ -2,6 +2,7 @@
  * Function bodies: locals, operands, control flow.
  */
 
+import type { Words } from '../../record.js'
 import { ByteBuffer } from './bytes.js'
 import { Instructions } from './instructions.js'
 import { OP, type Op } from './opcodes.js'
@@ -69,12 +70,12 @@ export class FunctionBuilder extends Instructions implements FuncRef {
   }
 
   /** The first parameters, by name. */
-  namedParameters<const N extends string>(...names: readonly N[]): Readonly<Record<N, Local>> {
-    return Object.fromEntries(names.map((name, i) => [name, this.param(i)])) as Record<N, Local> // fromEntries forgets which keys it is given
+  namedParameters<const S extends string>(names: S): Readonly<Record<Words<S>, Local>> {
+    return Object.fromEntries(names.split(' ').map((name, i) => [name, this.param(i)])) as Record<Words<S>, Local> // its keys are the names
   }
   /** New locals, by name. */
-  namedLocals<const N extends string>(type: ValType, ...names: readonly N[]): Readonly<Record<N, Local>> {
-    return Object.fromEntries(names.map((name) => [name, this.local(type)])) as Record<N, Local>
+  namedLocals<const S extends string>(type: ValType, names: S): Readonly<Record<Words<S>, Local>> {
+    return Object.fromEntries(names.split(' ').map((name) => [name, this.local(type)])) as Record<Words<S>, Local>
   }
 
   /** A new local, zero at entry. Locals may be declared at any time. */

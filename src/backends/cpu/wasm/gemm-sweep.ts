@@ -22,7 +22,7 @@ export function emitSweep(module: Module, F: Float, madd: boolean, unroll: boole
   return f
 }
 
-const givenTo = (f: FunctionBuilder) => f.namedParameters('kb', 'rows', 'a', 'ars', 'acs', 'tileStep', 'b', 'ldb', 'c', 'ldc', 'acc')
+const givenTo = (f: FunctionBuilder) => f.namedParameters('kb rows a ars acs tileStep b ldb c ldc acc')
 
 class Sweep {
   private readonly given: ReturnType<typeof givenTo>

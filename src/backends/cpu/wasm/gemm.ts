@@ -110,9 +110,9 @@ interface Parts {
   readonly matvec: FuncRef
 }
 
-const givenTo = (f: FunctionBuilder) => f.namedParameters('c', 'a', 'b', 'm', 'n', 'k', 'ldc', 'ars', 'acs', 'brs', 'bcs', 'scratch', 'acc')
-const counters = (f: FunctionBuilder) => f.namedLocals('i32', 'jj', 'nb', 'kk', 'kb', 'ii', 'mb', 'j', 'i', 'more')
-const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock', 'bBlock', 'cp', 'bp', 'ldb', 'width', 'panelsA', 'dst', 'src')
+const givenTo = (f: FunctionBuilder) => f.namedParameters('c a b m n k ldc ars acs brs bcs scratch acc')
+const counters = (f: FunctionBuilder) => f.namedLocals('i32', 'jj nb kk kb ii mb j i more')
+const pointersOf = (f: FunctionBuilder) => f.namedLocals('i32', 'aBlock bBlock cp bp ldb width panelsA dst src')
 
 class Product {
   private readonly given: ReturnType<typeof givenTo>

@@ -1,6 +1,6 @@
 /** The loops around the innermost one: addresses of the operands, strips, folded outputs that begin and end, rows walked at once. */
 import type { LoopKernel } from '../../plan/kernel.js'
-import { type LoopRecord, loopRecord } from '../records.js'
+import { LoopRecord } from '../records.js'
 import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
 import { foldsOf, STRIP, Totals } from './totals.js'
@@ -30,7 +30,7 @@ export class LoopNest {
     const { rank, outputs } = k
     this.inputs = k.body.inputs.length
     this.record = f.param(0)
-    this.at = loopRecord(rank, this.inputs + outputs.length)
+    this.at = new LoopRecord(rank, this.inputs + outputs.length)
     this.pointers = [...k.body.inputs, ...outputs].map(() => f.local('i32'))
     const { strips, axes } = foldsOf(k)
     this.span = strips ? f.local('i32') : undefined
