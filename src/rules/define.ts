@@ -109,6 +109,15 @@ const single = <N extends string, P, const A extends readonly ArgKind[]>(
   }),
 })
 
+/** As `rule`, for an elementwise primitive: its batch follows. */
+export const elementwiseRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  op: OpOf<N, P, A>,
+  r: Omit<SingleRule<P, A>, 'batch'>,
+): Rule => {
+  const primitive = primitiveOf(op, 'elementwiseRule')
+  return { ...single(primitive, r), batch: elementwiseBatch(primitive as unknown as AnyPrimitive) }
+}
+
 /**
  * As `rule`, for a primitive with several results: one cotangent per result, ZeroTangent where none arrived.
  *
@@ -121,29 +130,25 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
   r: Partial<MultiRule<P, A>>,
 ): Rule => {
   facetsOf(primitive as unknown as AnyPrimitive, r, facets, 'multiRule')
-  return multiple(primitive, r)
+  return {
+    primitive: primitive as unknown as AnyPrimitive,
+    ...(r.frule && {
+      frule: ((xs, dxs, params, context) => {
+        const [ys, dys] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk), params as P, context)
+        return { ys, dys }
+      }) as FRule,
+    }),
+    ...(r.rrule && {
+      rrule: ((xs, params, context) => {
+        const [ys, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
+        return { ys, pullback: pullback as unknown as Pullback }
+      }) as RRule,
+    }),
+    ...(r.batch && {
+      batch: ((xs, batched, params, size, through) => r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)) as BatchRule,
+    }),
+  }
 }
-const multiple = <N extends string, P, const A extends readonly ArgKind[]>(
-  primitive: Primitive<N, P, A>,
-  r: Partial<MultiRule<P, A>>,
-): Rule => ({
-  primitive: primitive as unknown as AnyPrimitive,
-  ...(r.frule && {
-    frule: ((xs, dxs, params, context) => {
-      const [ys, dys] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk), params as P, context)
-      return { ys, dys }
-    }) as FRule,
-  }),
-  ...(r.rrule && {
-    rrule: ((xs, params, context) => {
-      const [ys, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
-      return { ys, pullback: pullback as unknown as Pullback }
-    }) as RRule,
-  }),
-  ...(r.batch && {
-    batch: ((xs, batched, params, size, through) => r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)) as BatchRule,
-  }),
-})
 
 /** Applies a primitive of the rule's own kind to other arguments. */
 export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr =>

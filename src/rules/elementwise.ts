@@ -11,8 +11,7 @@ import type { AnyPrimitive, Primitive } from '../core/primitive.js'
 import type { Rule, RuleConfig } from '../core/registry.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { elementwiseBatch } from './batching.js'
-import { nonDifferentiable, reapply, rule, scalarRule } from './define.js'
+import { elementwiseRule, nonDifferentiable, reapply, scalarRule } from './define.js'
 import { plus, strongBoth } from './product.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
@@ -29,8 +28,8 @@ const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
 const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.hardened(t, GUARDED) : t)
 
 /** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
-const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule => ({
-  ...rule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
+const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule =>
+  elementwiseRule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
     frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(plus(da, db)), db))],
     rrule: ([a, b], _params, { y }) => {
       const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) =>
@@ -39,9 +38,7 @@ const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b
         [active[0] ? share(yBar, a, b) : ZeroTangent, active[1] ? share(yBar, b, a) : ZeroTangent] as const
       return [y, extremumPullback]
     },
-  }),
-  batch: elementwiseBatch(o.primitive as AnyPrimitive),
-})
+  })
 
 /** a - b, but 0 where both are the same infinity. */
 const difference = (a: AnyExpr, b: AnyExpr): AnyExpr => {
@@ -93,33 +90,27 @@ export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule 
   polygamma: scalarRule(polygammaPrimitive, ({ x: [x], params }) => [reapply(polygammaPrimitive, [x], { n: params.n + 1 })]),
   sigmoid: scalarRule(op.sigmoid, ({ y }) => [mul(y, sub(1, y))]),
   softplus: scalarRule(op.softplus, ({ x: [x] }) => [sigmoid(x)]),
-  relu: {
-    ...rule(op.relu.primitive, {
-      frule: (_x, [dx], _params, { y }) => [y, choose(gt(y, 0), dx, ZeroTangent)],
-      rrule: (_x, _params, { y }) => {
-        const reluPullback = (yBar: AnyExpr) => [thunk(() => choose(gt(y, 0), yBar, ZeroTangent))] as const
-        return [y, reluPullback]
-      },
-    }),
-    batch: elementwiseBatch(op.relu.primitive as AnyPrimitive),
-  },
+  relu: elementwiseRule(op.relu, {
+    frule: (_x, [dx], _params, { y }) => [y, choose(gt(y, 0), dx, ZeroTangent)],
+    rrule: (_x, _params, { y }) => {
+      const reluPullback = (yBar: AnyExpr) => [thunk(() => choose(gt(y, 0), yBar, ZeroTangent))] as const
+      return [y, reluPullback]
+    },
+  }),
   add: scalarRule(op.add, () => [1, 1]),
   sub: scalarRule(op.sub, () => [1, -1]),
   mul: scalarRule(op.mul, ({ x: [a, b] }) => [b, a]),
-  strongMul: {
-    ...rule(op.strongMul.primitive, {
-      frule: ([a, b], [da, db], _params, { y, config }) => [
-        y,
-        plus(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
-      ],
-      rrule: ([a, b], _params, { y, config }) => {
-        const strongMulPullback = (yBar: AnyExpr) =>
-          [thunk(() => strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
-        return [y, strongMulPullback]
-      },
-    }),
-    batch: elementwiseBatch(op.strongMul.primitive as AnyPrimitive),
-  },
+  strongMul: elementwiseRule(op.strongMul, {
+    frule: ([a, b], [da, db], _params, { y, config }) => [
+      y,
+      plus(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
+    ],
+    rrule: ([a, b], _params, { y, config }) => {
+      const strongMulPullback = (yBar: AnyExpr) =>
+        [thunk(() => strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))] as const
+      return [y, strongMulPullback]
+    },
+  }),
   div: scalarRule(op.div, ({ x: [, b], y }) => {
     const c = literal(b)
     return c !== undefined && c !== 0 ? [1 / c, ZeroTangent] : [div(1, b), neg(div(y, b))]
@@ -142,37 +133,27 @@ export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule 
   maximum: extremum(op.maximum, gt),
   minimum: extremum(op.minimum, lt),
   copysign: scalarRule(op.copysign, ({ x: [a, b] }) => [mul(sign(a), copysign(1, b)), ZeroTangent]),
-  where: {
-    ...rule(op.where.primitive, {
-      frule: ([c], [, da, db], _params, { y, config }) => {
-        const dy = choose(c, da, db)
-        return [y, isExpr(da) && isExpr(db) ? dy : guarded(config, dy)]
-      },
-      rrule: ([c], _params, { y, config }) => {
-        const wherePullback = (yBar: AnyExpr) =>
-          [
-            NoTangent,
-            thunk(() => guarded(config, choose(c, yBar, ZeroTangent))),
-            thunk(() => guarded(config, choose(c, ZeroTangent, yBar))),
-          ] as const
-        return [y, wherePullback]
-      },
-    }),
-    batch: elementwiseBatch(op.where.primitive as AnyPrimitive),
-  },
+  where: elementwiseRule(op.where.primitive, {
+    frule: ([c], [, da, db], _params, { y, config }) => {
+      const dy = choose(c, da, db)
+      return [y, isExpr(da) && isExpr(db) ? dy : guarded(config, dy)]
+    },
+    rrule: ([c], _params, { y, config }) => {
+      const wherePullback = (yBar: AnyExpr) =>
+        [
+          NoTangent,
+          thunk(() => guarded(config, choose(c, yBar, ZeroTangent))),
+          thunk(() => guarded(config, choose(c, ZeroTangent, yBar))),
+        ] as const
+      return [y, wherePullback]
+    },
+  }),
   stopGradient: nonDifferentiable(op.stopGradient),
-  cast: {
-    ...rule(castPrimitive, {
-      frule: (_xs, [dx], params, { y }) => [
-        y,
-        dx._tag === 'Expr' && isFloat(params.dtype)
-          ? reapply(castPrimitive, [dx], params)
-          : isFloat(params.dtype)
-            ? ZeroTangent
-            : NoTangent,
-      ],
-      rrule: ([x], _params, { y }) => [y, (yBar) => [isFloat(x.dtype) ? op.cast(yBar, x.dtype) : ZeroTangent]],
-    }),
-    batch: elementwiseBatch(castPrimitive as unknown as AnyPrimitive),
-  },
+  cast: elementwiseRule(castPrimitive, {
+    frule: (_xs, [dx], params, { y }) => [
+      y,
+      dx._tag === 'Expr' && isFloat(params.dtype) ? reapply(castPrimitive, [dx], params) : isFloat(params.dtype) ? ZeroTangent : NoTangent,
+    ],
+    rrule: ([x], _params, { y }) => [y, (yBar) => [isFloat(x.dtype) ? op.cast(yBar, x.dtype) : ZeroTangent]],
+  }),
 }
