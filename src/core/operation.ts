@@ -7,7 +7,7 @@ import type { AnyPrimitive } from './primitive.js'
  */
 export const typed = <F>(f: (...xs: never[]) => unknown): F => f as F
 
-/** The primitive that an export is, or that the operation is which it is. */
+/** The primitive that an export is, or that it knows. */
 type PrimitiveOf<T> = T extends { readonly primitive: infer P extends AnyPrimitive } ? P : T extends AnyPrimitive ? T : never
 /** The primitives of modules, by name. */
 export type Primitives<M> = { readonly [K in keyof M as PrimitiveOf<M[K]>['name']]: PrimitiveOf<M[K]> }

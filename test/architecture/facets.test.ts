@@ -10,7 +10,7 @@ import { buildIr } from '../../src/backends/plan/ir.js'
 import { aval } from '../../src/core/aval.js'
 import { applyAny, input } from '../../src/core/expr.js'
 import { families } from '../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../src/core/primitive.js'
+import { type AnyPrimitive, isPrimitive } from '../../src/core/primitive.js'
 import { makeProgram } from '../../src/core/program.js'
 import { ruleFamilies } from '../../src/rules/index.js'
 
@@ -224,6 +224,20 @@ describe('one more primitive of other families', () => {
 
 describe('the tables', () => {
   const all = Object.entries(families).flatMap(([family, table]) => Object.values(table).map((p) => [family, p as AnyPrimitive] as const))
+
+  it('hold every primitive that a module of core/ops exports, once, under its name, in the family that it declares', async () => {
+    const found = new Set<AnyPrimitive>()
+    for (const file of readdirSync(join(src, 'core/ops')))
+      for (const x of Object.values((await import(join(src, 'core/ops', file))) as Readonly<Record<string, unknown>>)) {
+        const { primitive = x } = (x ?? {}) as { readonly primitive?: unknown }
+        if (isPrimitive(primitive)) found.add(primitive)
+      }
+    const held = new Set(all.map(([, p]) => p))
+    expect([...found].filter((p) => !held.has(p)).map((p) => p.name)).toEqual([])
+    expect(new Set(all.map(([, p]) => p.name)).size).toBe(all.length)
+    for (const [family, table] of Object.entries(families))
+      for (const [name, p] of Object.entries(table)) expect([p.name, p.family]).toEqual([name, family])
+  })
 
   it('have a row for every primitive and no other', () => {
     for (const [family, table] of Object.entries(families)) {

@@ -31,9 +31,7 @@ export const fma: Ternary<'fma'> = typed((a: unknown, b: unknown, c: unknown): A
   const [x, y, z] = liftAll([a, b, c], 'fma').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   return add(mul(x, y), z)
 })
-interface LeakyReluOptions {
-  readonly slope?: number | undefined
-}
+type LeakyReluOptions = { readonly slope?: number | undefined }
 const leakyReluOptions: Names<LeakyReluOptions> = { slope: true }
 /**
  * x where x > 0, slope x elsewhere; the slope is 0.01 unless given.
@@ -46,9 +44,7 @@ export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = typed((x: unknown, op
   const { slope = 0.01 } = optionsOf(options, leakyReluOptions, 'leakyRelu')
   return where(gt(y, 0), y, mul(y, numberOf(slope, 'slope', 'leakyRelu')))
 })
-interface EluOptions {
-  readonly alpha?: number | undefined
-}
+type EluOptions = { readonly alpha?: number | undefined }
 const eluOptions: Names<EluOptions> = { alpha: true }
 /**
  * x where x > 0, alpha (exp(x) - 1) elsewhere; alpha is 1 unless given.
@@ -68,9 +64,7 @@ export const elu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluO
  * @example selu([0])   // [0]
  */
 export const selu: FloatUnary = typed((x: AnyExpr) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
-interface GeluOptions {
-  readonly approximate?: boolean | undefined
-}
+type GeluOptions = { readonly approximate?: boolean | undefined }
 const geluOptions: Names<GeluOptions> = { approximate: true }
 /**
  * x Phi(x), Phi the normal distribution function; with `approximate` its tanh form.

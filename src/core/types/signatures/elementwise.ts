@@ -35,13 +35,13 @@ export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Tw
 export interface FloatBinaryOp<N extends string> extends FloatBinary<N>, OfPrimitive<N, Two> {}
 /** What `unary` makes: of dtype R where the declaration has a `result`, keeping integers where it says so. */
 export type UnaryOf<N extends string, I, R extends DType> = [R] extends [never]
-  ? I extends true
+  ? [I] extends [true]
     ? UnaryOp<N>
     : FloatUnaryOp<N>
   : UnaryToOp<N, R>
 /** What `binary` makes. */
 export type BinaryOf<N extends string, I, R extends DType> = [R] extends [never]
-  ? I extends true
+  ? [I] extends [true]
     ? BinaryOp<N>
     : FloatBinaryOp<N>
   : BinaryToOp<N, R>
