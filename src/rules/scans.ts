@@ -1,6 +1,5 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 import { asExpr, asNode, constant } from '../core/expr.js'
-import { add } from '../core/ops/elementwise.js'
 import type { scans } from '../core/ops/families.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'

@@ -243,7 +243,13 @@ describe('eager derivatives of whole functions', () => {
     const weights = tensor([2, 3])
     const asked: boolean[] = []
     const own = customRule((x: AnyExpr) => mul(x, weights), {
-      rrule: (x) => [mul(x, weights), (yBar) => (asked.push(true), mul(yBar, weights))],
+      rrule: (x) => [
+        mul(x, weights),
+        (yBar) => {
+          asked.push(true)
+          return mul(yBar, weights)
+        },
+      ],
     })
     const g = fn({ x: f64(2) }, ({ x }) => own(x))
     const { algebra, back } = reverseAlgebra(coreRegistry, () => tensor([5, 7]))
