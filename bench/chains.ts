@@ -1,8 +1,8 @@
 // Chains of 10^4, 10^5 and 10^6 steps x = sin(x) c_k + x: time of build, grad, plan and run, and the ratio to the chain a tenth as long.
 // `npm run bench:chains`
 import { makeCpu } from '../src/backends/cpu/index.js'
-import { aval } from '../src/core/aval.js'
-import { metaOf, traceMeta } from '../src/core/callable.js'
+import { metaOf, traceMeta } from '../src/core/functions/function.js'
+import { aval } from '../src/core/graph/aval.js'
 import * as cd from '../src/index.js'
 
 type Any = cd.AnyExpr

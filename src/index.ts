@@ -3,23 +3,23 @@ import { isLeft } from 'fp-ts/lib/Either.js'
 import { concatAll } from 'fp-ts/lib/Monoid.js'
 import { cpuFamilies } from './backends/cpu/facets.js'
 import { type CpuOptions, cpu } from './backends/cpu/index.js'
-import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core/backend.js'
-import { declare, metaOf, type Runtime, traceDeclared } from './core/callable.js'
-import { compileAsync as compileAsyncCore } from './core/compile-async.js'
-import { makeCustomRule } from './core/custom-rule.js'
-import { type Env, runCore, runSyncCore } from './core/effects.js'
-import { raise } from './core/explain.js'
-import { type KernelTable, kernelTable } from './core/facets.js'
-import { type Names as OptionNames, optionsOf, settled } from './core/given.js'
-import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/json/index.js'
-import { typed } from './core/operation.js'
+import { type Registry, registryIn, registryOf } from './core/calculus/rule.js'
+import { type Names as OptionNames, optionsOf, settled } from './core/errors/check-arguments.js'
+import { raise } from './core/errors/explain.js'
+import { makeCustomRule } from './core/extend/custom-rule.js'
+import { type KernelTable, kernelTable } from './core/extend/kernel-table.js'
+import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/extend/plugin.js'
+import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core/functions/backend.js'
+import { compileSync, evaluateWith, makeRuntime } from './core/functions/compile.js'
+import { compileAsync as compileAsyncCore } from './core/functions/compile-async.js'
+import { type Env, runCore, runSyncCore } from './core/functions/effects.js'
+import { declare, metaOf, type Runtime, traceDeclared } from './core/functions/function.js'
+import { typed } from './core/graph/operation.js'
+import type { AnyPrimitive } from './core/graph/primitive.js'
+import { showProgram } from './core/graph/show.js'
+import { siteOf } from './core/graph/source-lines.js'
 import { families } from './core/ops/families.js'
-import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/plugin.js'
-import type { AnyPrimitive } from './core/primitive.js'
-import { type Registry, registryIn, registryOf } from './core/registry.js'
-import { compileSync, evaluateWith, makeRuntime } from './core/run.js'
-import { showProgram } from './core/show.js'
-import { siteOf } from './core/sites.js'
+import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/programs/json.js'
 import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
 import type {
@@ -304,7 +304,25 @@ export const runSync: RunSyncFn = bound.runSync
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'
 export { type DeviceStats, type WebGpuBackend, type WebGpuOptions, webgpu } from './backends/webgpu/index.js'
-export { type Aval, aval } from './core/aval.js'
+export type { Dropped, DropReason } from './core/calculus/dropped.js'
+export { CoDual, Dual } from './core/calculus/dual.js'
+export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, registryOf } from './core/calculus/rule.js'
+export type { AdError, AdException } from './core/errors/error.js'
+export { isAdException } from './core/errors/error.js'
+export { explain, raise } from './core/errors/explain.js'
+export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/extend/kernel-table.js'
+export {
+  applyPrimitive,
+  definePlugin,
+  type KernelRow,
+  type LowerRow,
+  type Plugin,
+  type PluginOp,
+  type PluginOps,
+  type PluginSpec,
+  pluginMonoid,
+  type RuleRow,
+} from './core/extend/plugin.js'
 export type {
   AsyncBackend,
   AsyncExecutable,
@@ -317,32 +335,12 @@ export type {
   Explanation,
   PlaceOptions,
   SyncBackend,
-} from './core/backend.js'
-export { codec, decodeError } from './core/codec.js'
-export { onDevice, onHost } from './core/device-tensor.js'
-export type { Dropped, DropReason } from './core/dropped.js'
-export { CoDual, Dual } from './core/dual.js'
-export type { Env, RunEvent } from './core/effects.js'
-export { binary, unary } from './core/elementwise.js'
-export type { AdError, AdException } from './core/error.js'
-export { isAdException } from './core/error.js'
-export { explain, raise } from './core/explain.js'
-export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/facets.js'
-export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/interpret.js'
-export type { NDArray } from './core/ndarray.js'
-export * from './core/ops/index.js'
-export {
-  applyPrimitive,
-  definePlugin,
-  type KernelRow,
-  type LowerRow,
-  type Plugin,
-  type PluginOp,
-  type PluginOps,
-  type PluginSpec,
-  pluginMonoid,
-  type RuleRow,
-} from './core/plugin.js'
+} from './core/functions/backend.js'
+export { onDevice, onHost } from './core/functions/device-tensor.js'
+export type { Env, RunEvent } from './core/functions/effects.js'
+export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/functions/interpret.js'
+export { type Aval, aval } from './core/graph/aval.js'
+export type { NDArray } from './core/graph/ndarray.js'
 export {
   type AnyPrimitive,
   type ArgKind,
@@ -353,11 +351,14 @@ export {
   primitive,
   type Sample,
   type SampleArg,
-} from './core/primitive.js'
-export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, registryOf } from './core/registry.js'
-export { bool, f32, f64, i32 } from './core/spec.js'
-export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/tangent.js'
-export { tensor } from './core/tensor.js'
+} from './core/graph/primitive.js'
+export { bool, f32, f64, i32 } from './core/graph/spec.js'
+export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/graph/tangent.js'
+export { tensor } from './core/graph/tensor.js'
+export * from './core/ops/index.js'
+export { binary, unary } from './core/ops/lifted.js'
+export { codec, decodeError } from './core/programs/codec.js'
+export { duplicated, type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/programs/vector-space.js'
 export type { DType, Float } from './core/types/dtype.js'
 export type { AnyExpr, Expr, Scalar, Spec, Tensor } from './core/types/expr.js'
 export type { Fn } from './core/types/fn.js'
@@ -366,7 +367,6 @@ export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
-export { duplicated, type RandomSource, treeMap, treeZip, type VectorSpace, vectorSpace } from './core/vector-space.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export { bilinearRule, linearRule, multiRule, nonDifferentiable, optOut, rule, scalarRule } from './rules/define.js'
 export { coreRegistry } from './rules/index.js'

@@ -1,6 +1,7 @@
 /** One backend for equal options, so that what is compiled for it shares plans and memory. */
-import { raise } from '../core/explain.js'
-import { shown } from '../core/given.js'
+
+import { shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
 
 const refuse = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
 /** An option that is a number of bytes, where it is given. */

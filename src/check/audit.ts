@@ -1,12 +1,13 @@
 /** The audit of a registry: what each primitive has, and what is missing, as data. */
-import { aval } from '../core/aval.js'
-import { type SyncBackend, syncBackendOf } from '../core/backend.js'
-import { isAdException } from '../core/error.js'
-import { applyAny, input } from '../core/expr.js'
-import { functionOf, recordOf } from '../core/given.js'
-import { type AnyPrimitive, primitiveOf } from '../core/primitive.js'
-import { makeProgram } from '../core/program.js'
-import { type Registry, registryIn } from '../core/registry.js'
+
+import { type Registry, registryIn } from '../core/calculus/rule.js'
+import { functionOf, recordOf } from '../core/errors/check-arguments.js'
+import { isAdException } from '../core/errors/error.js'
+import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
+import { aval } from '../core/graph/aval.js'
+import { applyAny, input } from '../core/graph/expr.js'
+import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
+import { makeProgram } from '../core/graph/program.js'
 import { type Checked, Collector } from './findings.js'
 
 /** What a primitive has. */

@@ -1,7 +1,7 @@
 /** vmap: the stack of single results; and it commutes with grad. */
-import { aval } from '../core/aval.js'
-import { asExpr, input, type Node } from '../core/expr.js'
-import { arrayConstructor, type NDArray } from '../core/ndarray.js'
+import { aval } from '../core/graph/aval.js'
+import { asExpr, input, type Node } from '../core/graph/expr.js'
+import { arrayConstructor, type NDArray } from '../core/graph/ndarray.js'
 import { pullback } from '../modes/transform.js'
 import { batch } from '../modes/vmap.js'
 import type { Collector } from './findings.js'

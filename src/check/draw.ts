@@ -1,7 +1,8 @@
 /** Seeded numbers and arrays for checks. */
-import { type Aval, isFloat } from '../core/aval.js'
-import { numberOf } from '../core/given.js'
-import { allocate, type NDArray } from '../core/ndarray.js'
+
+import { numberOf } from '../core/errors/check-arguments.js'
+import { type Aval, isFloat } from '../core/graph/aval.js'
+import { allocate, type NDArray } from '../core/graph/ndarray.js'
 
 /**
  * Uniform numbers in [0, 1) from a seed: the same seed, the same numbers, everywhere.

@@ -1,8 +1,8 @@
 /** What a check found, as data; and as a table for people. */
 import * as E from 'fp-ts/lib/Either.js'
-import { raise } from '../core/explain.js'
-import { flagOf, optionsOf, shown } from '../core/given.js'
-import type { NDArray } from '../core/ndarray.js'
+import { flagOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import type { NDArray } from '../core/graph/ndarray.js'
 
 /**
  * The checks, by name: what each compares. Any can be switched off (`{ checks: { batch: false } }`).

@@ -1,5 +1,5 @@
 /** Finite differences: 5-point central, at several steps, with an estimate of their own error; and one-sided ones, for kinks. */
-import { functionOf, numberOf } from '../core/given.js'
+import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 
 /** A derivative estimate and how far it may be off. */
 export interface Estimate {

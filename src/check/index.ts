@@ -1,9 +1,9 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
-import { raise } from '../core/explain.js'
-import { functionOf } from '../core/given.js'
-import { type AnyPrimitive, primitiveOf, type Sample } from '../core/primitive.js'
-import { type Registry, type Rule, registryIn } from '../core/registry.js'
+import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
+import { functionOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, report, together } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'

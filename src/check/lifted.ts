@@ -1,11 +1,11 @@
 /** The same expression in f64: f32 inputs, literals, casts and inner programs are replaced, so that rounding hides no error. */
-import { aval } from '../core/aval.js'
-import { programsOf } from '../core/expand.js'
-import { applyAny, CONST, capturedTensor, constant, input, linearize, type Node } from '../core/expr.js'
-import type { NDArray } from '../core/ndarray.js'
-import type { AnyPrimitive } from '../core/primitive.js'
-import { makeProgram, type Program } from '../core/program.js'
-import { rewrite } from '../core/rewrite.js'
+import { aval } from '../core/graph/aval.js'
+import { programsOf } from '../core/graph/expand.js'
+import { applyAny, CONST, capturedTensor, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import type { NDArray } from '../core/graph/ndarray.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { makeProgram, type Program } from '../core/graph/program.js'
+import { rewrite } from '../core/graph/rewrite.js'
 
 /** Parameters with f32 replaced, in their programs too. */
 const liftedParams = (prim: AnyPrimitive, params: unknown): unknown => {

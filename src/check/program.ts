@@ -1,10 +1,11 @@
 /** All checks of a program at a point: on the f64 form of it, then its f32 derivatives against those. */
-import { type SyncBackend, syncBackendOf } from '../core/backend.js'
-import { raise } from '../core/explain.js'
-import { asNode, linearize, type Node } from '../core/expr.js'
-import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/given.js'
-import { allocate, type NDArray, type TypedArray } from '../core/ndarray.js'
-import { makeProgram } from '../core/program.js'
+
+import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
+import { asNode, linearize, type Node } from '../core/graph/expr.js'
+import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
+import { makeProgram } from '../core/graph/program.js'
 import { checkBatch, checkCommute } from './batches.js'
 import {
   checkActivity,

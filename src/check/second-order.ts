@@ -1,6 +1,6 @@
 /** Second derivatives: forward over reverse, reverse over reverse, and differences of the gradient. */
-import { asExpr, input, type Node } from '../core/expr.js'
-import type { NDArray } from '../core/ndarray.js'
+import { asExpr, input, type Node } from '../core/graph/expr.js'
+import type { NDArray } from '../core/graph/ndarray.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import type { Collector } from './findings.js'
 import { derivative } from './finite-differences.js'

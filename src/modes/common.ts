@@ -1,15 +1,15 @@
 /** What forward and reverse share: projection of a tangent onto an argument's space, and nodes under replacement. */
 
-import type { Aval } from '../core/aval.js'
-import { isFloat, sameAval, showAval } from '../core/aval.js'
-import { castNode } from '../core/cast.js'
-import { raise } from '../core/explain.js'
-import { asNode, constant, input, type Node } from '../core/expr.js'
+import { raise } from '../core/errors/explain.js'
+import type { Aval } from '../core/graph/aval.js'
+import { isFloat, sameAval, showAval } from '../core/graph/aval.js'
+import { castNode } from '../core/graph/cast.js'
+import { asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { sameShape } from '../core/graph/shape.js'
+import { raiseNotImplemented } from '../core/graph/source-lines.js'
+import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
-import { sameShape } from '../core/shape.js'
-import { raiseNotImplemented } from '../core/sites.js'
-import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 
 /** Zeros of an aval: a broadcast literal, no buffer. */
 export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)

@@ -1,11 +1,12 @@
 /** Forward mode: Duals pushed through an expression. */
-import { isFloat } from '../core/aval.js'
-import { Dual } from '../core/dual.js'
-import { asExpr, asNode, type Node, reapplied } from '../core/expr.js'
-import { type RuleConfig, ruleFor } from '../core/registry.js'
-import { fold } from '../core/rewrite.js'
-import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/sites.js'
-import { type Forced, NoTangent, ZeroTangent } from '../core/tangent.js'
+
+import { Dual } from '../core/calculus/dual.js'
+import { type RuleConfig, ruleFor } from '../core/calculus/rule.js'
+import { isFloat } from '../core/graph/aval.js'
+import { asExpr, asNode, type Node, reapplied } from '../core/graph/expr.js'
+import { fold } from '../core/graph/rewrite.js'
+import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
+import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
 import { projectTangent } from './common.js'
 
 type NodeDual = Dual<Node, Forced>

@@ -1,13 +1,14 @@
 /** Mixed mode: elementwise regions in which forward mode is cheaper become one `map` each; reverse mode goes around them. */
-import { aval, isFloat } from '../core/aval.js'
-import { expanded, isScalarProgram } from '../core/expand.js'
-import { APPLY, applyAny, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/expr.js'
-import { Identities } from '../core/identity.js'
+
+import { findRegions, type Region, regionLimits } from '../core/calculus/regions.js'
+import { aval, isFloat } from '../core/graph/aval.js'
+import { expanded, isScalarProgram } from '../core/graph/expand.js'
+import { APPLY, applyAny, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/graph/expr.js'
+import { Identities } from '../core/graph/identity.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { dependents, type Program } from '../core/graph/program.js'
+import { rewrite } from '../core/graph/rewrite.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
-import type { AnyPrimitive } from '../core/primitive.js'
-import { dependents, type Program } from '../core/program.js'
-import { findRegions, type Region, regionLimits } from '../core/regions.js'
-import { rewrite } from '../core/rewrite.js'
 
 /** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression; in linear order. */
 const flattened = (outputs: readonly Node[]): { readonly flat: readonly Node[]; readonly linear: Linear } => {

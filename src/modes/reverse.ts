@@ -1,17 +1,17 @@
 /** Reverse mode: CoDuals pulled back through an expression. Only what reaches `wrt` is built. */
 
-import type { Aval } from '../core/aval.js'
-import { isFloat } from '../core/aval.js'
-import { dropListener } from '../core/dropped.js'
-import type { CoDual } from '../core/dual.js'
-import { raise } from '../core/explain.js'
-import { asExpr, asNode, type Node, NodeIndex, reapplied, resultsOf } from '../core/expr.js'
+import { dropListener } from '../core/calculus/dropped.js'
+import type { CoDual } from '../core/calculus/dual.js'
+import { type Pullback, type RuleConfig, ruleFor } from '../core/calculus/rule.js'
+import { raise } from '../core/errors/explain.js'
+import type { Aval } from '../core/graph/aval.js'
+import { isFloat } from '../core/graph/aval.js'
+import { asExpr, asNode, type Node, NodeIndex, reapplied, resultsOf } from '../core/graph/expr.js'
+import { Walk } from '../core/graph/rewrite.js'
+import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
+import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
-import { type Pullback, type RuleConfig, ruleFor } from '../core/registry.js'
-import { Walk } from '../core/rewrite.js'
-import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/sites.js'
-import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import { instantiate, project } from './common.js'
 
 /** The codual of a node: its aval, and the accumulator of its cotangent as an expression. */

@@ -1,9 +1,10 @@
 /** Forward and reverse mode over a registry, tied together: a rule may call either (RuleConfig). */
-import { asExpr, asNode, input, type Node } from '../core/expr.js'
-import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/hard-zeros.js'
+
+import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
+import type { Hardness, Registry, RuleConfig } from '../core/calculus/rule.js'
+import { asExpr, asNode, input, type Node } from '../core/graph/expr.js'
+import type { Forced, Tangent } from '../core/graph/tangent.js'
 import { strongMul } from '../core/ops/elementwise.js'
-import type { Hardness, Registry, RuleConfig } from '../core/registry.js'
-import type { Forced, Tangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { type Pushed, push } from './forward.js'
 import { pull, type Reversed } from './reverse.js'

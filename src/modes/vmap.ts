@@ -1,11 +1,11 @@
 /** vmap: a program over single examples to one over a leading batch axis, by the registry's batch rules. */
 
-import { type Aval, aval } from '../core/aval.js'
-import { asExpr, asNode, constant, type Node, reapplied } from '../core/expr.js'
+import { type Batching, type Registry, ruleFor } from '../core/calculus/rule.js'
+import { type Aval, aval } from '../core/graph/aval.js'
+import { asExpr, asNode, constant, type Node, reapplied } from '../core/graph/expr.js'
+import { fold } from '../core/graph/rewrite.js'
+import { blaming, type Cursor } from '../core/graph/source-lines.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
-import { type Batching, type Registry, ruleFor } from '../core/registry.js'
-import { fold } from '../core/rewrite.js'
-import { blaming, type Cursor } from '../core/sites.js'
 
 /** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
 export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>

@@ -1,8 +1,9 @@
 /** What batch rules are made of: the batch axis is in front, and arguments without it join those that have it. */
-import { applyAny, asExpr, asNode } from '../core/expr.js'
+
+import type { BatchRule } from '../core/calculus/rule.js'
+import { applyAny, asExpr, asNode } from '../core/graph/expr.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
-import type { AnyPrimitive } from '../core/primitive.js'
-import type { BatchRule } from '../core/registry.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** The shape of an expression as numbers: rules run at known shapes. */

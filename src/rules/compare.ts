@@ -1,7 +1,8 @@
 /** Calculus of comparisons and logic: there is none. */
+
+import type { Rule } from '../core/calculus/rule.js'
 import * as op from '../core/ops/compare.js'
 import type { compare } from '../core/ops/families.js'
-import type { Rule } from '../core/registry.js'
 import { nonDifferentiable } from './define.js'
 
 /** One rule per primitive of the family `compare`. */

@@ -1,13 +1,14 @@
 /** Calculus of functions with rules of their own: the rules themselves, transposed where only the frule is given, batched for vmap. */
-import { type Aval, aval, isFloat } from '../core/aval.js'
-import { raise } from '../core/explain.js'
-import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/expr.js'
+
+import type { Batching, Rule, RuleConfig } from '../core/calculus/rule.js'
+import { raise } from '../core/errors/explain.js'
+import { type Aval, aval, isFloat } from '../core/graph/aval.js'
+import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/graph/expr.js'
+import { dependents, flatProgram } from '../core/graph/program.js'
+import { rewrite } from '../core/graph/rewrite.js'
+import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, type customFamily, customPrimitive } from '../core/ops/custom.js'
 import { sum } from '../core/ops/reductions.js'
-import { dependents, flatProgram } from '../core/program.js'
-import type { Batching, Rule, RuleConfig } from '../core/registry.js'
-import { rewrite } from '../core/rewrite.js'
-import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { multiRule } from './define.js'
 

@@ -1,11 +1,5 @@
 /** How rules are written: `scalarRule`, `linearRule`, `bilinearRule`, `nonDifferentiable`, and `rule` for one with a structure of its own. */
-import { isFloat, showAval } from '../core/aval.js'
-import { raise } from '../core/explain.js'
-import { apply, asExpr, asNode, constant } from '../core/expr.js'
-import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
-import { composedRules } from '../core/lowered.js'
-import { broadcastTo } from '../core/ops/layout.js'
-import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/primitive.js'
+
 import {
   type Batching,
   type BatchRule,
@@ -19,8 +13,15 @@ import {
   type RuleContext,
   ruleIn,
   type TransposeOf,
-} from '../core/registry.js'
-import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/tangent.js'
+} from '../core/calculus/rule.js'
+import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { composedRules } from '../core/extend/decompose.js'
+import { isFloat, showAval } from '../core/graph/aval.js'
+import { apply, asExpr, asNode, constant } from '../core/graph/expr.js'
+import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/graph/primitive.js'
+import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { broadcastTo } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
 import { bilinear, facets, facetsOf, transposes } from './given.js'

@@ -1,7 +1,8 @@
 /** What is given to the definers of rules, checked: a primitive, and functions by name. */
-import { functionOf, type Names, optionsOf, recordOf } from '../core/given.js'
-import { type AnyPrimitive, primitiveOf } from '../core/primitive.js'
-import type { Rule } from '../core/registry.js'
+
+import type { Rule } from '../core/calculus/rule.js'
+import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
+import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
 
 /** The facets of a rule, and of those that are made from transposes. */
 export const facets: Names<Pick<Rule, 'frule' | 'rrule' | 'batch'>> = { frule: true, rrule: true, batch: true }

@@ -1,5 +1,5 @@
 /** Every shipped rule, folded into one registry. */
-import { type Registry, registryOf } from '../core/registry.js'
+import { type Registry, registryOf } from '../core/calculus/rule.js'
 import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
 import { customRules } from './custom.js'

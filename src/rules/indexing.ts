@@ -1,6 +1,11 @@
 /** Calculus of indexing: everything is linear in the arrays; what a gather reads, its pullback adds into the accumulator. */
-import { asExpr } from '../core/expr.js'
+
+import type { Rule } from '../core/calculus/rule.js'
+import { asExpr } from '../core/graph/expr.js'
+import { range, sizeOf } from '../core/graph/shape.js'
+import { inplaceableThunk, NoTangent, thunk } from '../core/graph/tangent.js'
 import { eq } from '../core/ops/compare.js'
+import { zeros } from '../core/ops/construct.js'
 import { where } from '../core/ops/elementwise.js'
 import type { indexing } from '../core/ops/families.js'
 import { scatterAddAlongPrimitive, searchsortedPrimitive, takeAlongAxisPrimitive } from '../core/ops/indexing-along.js'
@@ -19,10 +24,6 @@ import {
   setAtPrimitive,
 } from '../core/ops/indexing-gather.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
-import { zeros } from '../core/ops/layout-more.js'
-import type { Rule } from '../core/registry.js'
-import { range, sizeOf } from '../core/shape.js'
-import { inplaceableThunk, NoTangent, thunk } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
 import { linearRule, nonDifferentiable, reapply, zerosLike } from './define.js'

@@ -1,10 +1,14 @@
 /** Calculus of layout operations: all linear; transposes put elements back. */
-import { asExpr, asNode, constant } from '../core/expr.js'
+
+import type { Rule } from '../core/calculus/rule.js'
+import { asExpr, asNode, constant } from '../core/graph/expr.js'
+import { range } from '../core/graph/shape.js'
+import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
+import { zeros } from '../core/ops/construct.js'
 import { where } from '../core/ops/elementwise.js'
 import type { layout } from '../core/ops/families.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
 import { concatNode, concatPrimitive, splitNode, splitPrimitive } from '../core/ops/layout-join.js'
-import { zeros } from '../core/ops/layout-more.js'
 import { broadcastToPrimitive, reshapePrimitive, transposePrimitive } from '../core/ops/layout-move.js'
 import {
   type PadParams,
@@ -20,9 +24,6 @@ import {
 } from '../core/ops/layout-slice.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sum } from '../core/ops/reductions.js'
-import type { Rule } from '../core/registry.js'
-import { range } from '../core/shape.js'
-import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { alignBatch, batchAll, dims } from './batching.js'
 import { linearRule, multiRule, reapply } from './define.js'

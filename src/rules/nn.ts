@@ -1,5 +1,9 @@
 /** Calculus of convolution and pooling: each primitive's derivatives are the others. */
-import { applyMulti, asExpr, asNode } from '../core/expr.js'
+
+import type { Rule } from '../core/calculus/rule.js'
+import { applyMulti, asExpr, asNode } from '../core/graph/expr.js'
+import type { Primitive } from '../core/graph/primitive.js'
+import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import {
   type ConvParams,
   convInputAddPrimitive,
@@ -19,9 +23,6 @@ import {
   poolGatherPrimitive,
   unpoolPrimitive,
 } from '../core/ops/pool.js'
-import type { Primitive } from '../core/primitive.js'
-import type { Rule } from '../core/registry.js'
-import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
 import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'

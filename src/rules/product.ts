@@ -1,10 +1,11 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
-import { asExpr, asNode, CONST, constant } from '../core/expr.js'
-import { SOFT } from '../core/hard-zeros.js'
+
+import { SOFT } from '../core/calculus/hard-zeros.js'
+import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
+import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
+import { type Forced, type NoTangent, ZeroTangent } from '../core/graph/tangent.js'
 import { and, eq, isfinite, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
-import type { Hardness, RuleConfig } from '../core/registry.js'
-import { type Forced, type NoTangent, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** Is x the literal 1 (the seed of a scalar)? */

@@ -1,11 +1,12 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
-import { asExpr, asNode, constant } from '../core/expr.js'
+
+import type { Rule } from '../core/calculus/rule.js'
+import { asExpr, asNode, constant } from '../core/graph/expr.js'
+import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import type { scans } from '../core/ops/families.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
-import type { Rule } from '../core/registry.js'
-import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll } from './batching.js'
 import { linearRule, multiRule, reapply, rule, zerosLike } from './define.js'

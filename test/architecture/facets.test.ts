@@ -7,11 +7,11 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { cpuFamilies } from '../../src/backends/cpu/facets.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
-import { aval } from '../../src/core/aval.js'
-import { applyAny, input } from '../../src/core/expr.js'
+import { aval } from '../../src/core/graph/aval.js'
+import { applyAny, input } from '../../src/core/graph/expr.js'
+import { type AnyPrimitive, isPrimitive } from '../../src/core/graph/primitive.js'
+import { makeProgram } from '../../src/core/graph/program.js'
 import { families } from '../../src/core/ops/families.js'
-import { type AnyPrimitive, isPrimitive } from '../../src/core/primitive.js'
-import { makeProgram } from '../../src/core/program.js'
 import { ruleFamilies } from '../../src/rules/index.js'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -191,7 +191,7 @@ describe('one more primitive of other families', () => {
   const added = Object.fromEntries(
     Object.values(probes).map(({ path, code }) => [
       path,
-      declared(path, `import { primitive as declareProbe } from '../primitive.js'\n${code}`),
+      declared(path, `import { primitive as declareProbe } from '../graph/primitive.js'\n${code}`),
     ]),
   )
   const program = compiled(added)

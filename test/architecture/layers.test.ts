@@ -1,6 +1,8 @@
 // The layers hold: core <- rules, modes, backends <- check <- index, without cycles; and the checker itself sees what breaks them.
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cycles, layerViolations } from './layers.js'
+import { cycles, floorViolations, layerViolations } from './layers.js'
 import { type Source, sourcesUnder } from './sources.js'
 
 const files = (table: Record<string, string>): readonly Source[] => Object.entries(table).map(([path, text]) => ({ path, text }))
@@ -9,7 +11,7 @@ describe('the layers of src', () => {
   const sources = sourcesUnder('src')
 
   it('is read from disk', () => {
-    expect(sources.map((source) => source.path)).toContain('src/core/expr.ts')
+    expect(sources.map((source) => source.path)).toContain('src/core/graph/expr.ts')
   })
 
   it('has only the imports that its layers allow', () => {
@@ -18,6 +20,18 @@ describe('the layers of src', () => {
 
   it('has no import cycle', () => {
     expect(cycles(sources)).toEqual([])
+  })
+
+  it('has rooms in core on floors: each imports those below it at run time', () => {
+    expect(floorViolations(sources)).toEqual([])
+  })
+
+  it('says in docs/architecture.md, in one line, what each folder is for', () => {
+    const folders = [...new Set(sources.map(({ path }) => dirname(path)))].filter((folder) => folder !== 'src')
+    const text = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8')
+    const told = new Map([...text.matchAll(/^\| `(src\/[\w/-]+)` \| (.+) \|$/gm)].map((m) => [m[1], m[2]]))
+    expect([...told.keys()].sort()).toEqual(folders.sort())
+    for (const purpose of told.values()) expect(purpose?.length).toBeGreaterThan(20)
   })
 })
 

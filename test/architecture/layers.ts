@@ -36,6 +36,9 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
 }
 
+/** The rooms of src/core from the lowest floor up. At run time a file imports its own room and those below. */
+export const rooms: readonly string[] = ['types', 'errors', 'graph', 'ops', 'calculus', 'functions', 'extend', 'programs']
+
 /** The one file that imports every layer. */
 export const compositionRoot = 'src/index.ts'
 
@@ -119,3 +122,20 @@ export const cycles = (sources: readonly Source[]): readonly (readonly string[])
   for (const path of edges.keys()) if (!index.has(path)) visit(path)
   return found
 }
+
+const roomOf = (path: string): string | undefined => /^src\/core\/([^/]+)\//.exec(path)?.[1]
+
+/** Every file of core in no room, and every import at run time of a higher room. */
+export const floorViolations = (sources: readonly Source[]): readonly string[] =>
+  sources
+    .filter(({ path }) => path.startsWith('src/core/'))
+    .flatMap((source) => {
+      const room = roomOf(source.path)
+      const floor = room === undefined ? -1 : rooms.indexOf(room)
+      if (floor < 0) return [`${source.path} is in no room`]
+      return importsOf(source).flatMap(({ specifier, erased }) => {
+        const target = erased ? undefined : resolveImport(source.path, specifier)
+        const to = target === undefined ? undefined : roomOf(target)
+        return to !== undefined && rooms.indexOf(to) > floor ? [`${source.path} imports ${target}, which is above it`] : []
+      })
+    })

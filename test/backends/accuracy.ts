@@ -1,6 +1,7 @@
 /** What a declaration says of an elementwise primitive's kernels: how near they come where a backend has no bound of its own, and where to try. */
+
+import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../src/core/primitive.js'
 
 export type Interval = readonly [low: number, high: number]
 

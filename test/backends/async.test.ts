@@ -5,7 +5,7 @@ import * as RTE from 'fp-ts/lib/ReaderTaskEither.js'
 import * as RA from 'fp-ts/lib/ReadonlyArray.js'
 import * as RNEA from 'fp-ts/lib/ReadonlyNonEmptyArray.js'
 import { describe, expect, it } from 'vitest'
-import type { TypedArray } from '../../src/core/ndarray.js'
+import type { TypedArray } from '../../src/core/graph/ndarray.js'
 import * as cd from '../../src/index.js'
 
 /** Lets other work run for a while. */

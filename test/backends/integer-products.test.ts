@@ -1,6 +1,6 @@
 /** Products of integers: exact, wrapped around at 32 bits as NumPy's int32, on every backend and through every view. */
 import { describe, expect, it } from 'vitest'
-import type { SyncBackend } from '../../src/core/backend.js'
+import type { SyncBackend } from '../../src/core/functions/backend.js'
 import * as c from '../../src/index.js'
 
 /** Any operation, without its types: shapes here are data. */

@@ -5,9 +5,9 @@ import { emitLoops } from '../../src/backends/cpu/wasm/loop.js'
 import { loopScratchBytes } from '../../src/backends/cpu/wasm/totals.js'
 import type { Access, Body, Fold, LoopKernel, LoopOutput } from '../../src/backends/plan/kernel.js'
 import type { Operand as PlanOperand, Work } from '../../src/backends/plan/step.js'
-import { itemBytes } from '../../src/core/aval.js'
-import { allocate, type TypedArray, viewOf } from '../../src/core/ndarray.js'
-import { type AnyPrimitive, scalarOf } from '../../src/core/primitive.js'
+import { itemBytes } from '../../src/core/graph/aval.js'
+import { allocate, type TypedArray, viewOf } from '../../src/core/graph/ndarray.js'
+import { type AnyPrimitive, scalarOf } from '../../src/core/graph/primitive.js'
 import type { DType } from '../../src/core/types/dtype.js'
 
 export interface Operand {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Access, Body, Fold, LoopOutput } from '../../src/backends/plan/kernel.js'
-import type { TypedArray } from '../../src/core/ndarray.js'
+import type { TypedArray } from '../../src/core/graph/ndarray.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { byMeaning, byPlain, byWasm, type Case, dense, loop, op } from './loop-harness.js'

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type CpuOptions, makeCpu } from '../../src/backends/cpu/index.js'
-import { aval } from '../../src/core/aval.js'
-import { input } from '../../src/core/expr.js'
-import { liftTree, makeProgram } from '../../src/core/program.js'
+import { aval } from '../../src/core/graph/aval.js'
+import { input } from '../../src/core/graph/expr.js'
+import { liftTree, makeProgram } from '../../src/core/graph/program.js'
 import * as cd from '../../src/index.js'
 
 const unary: readonly (readonly [(x: cd.AnyExpr) => cd.AnyExpr, (x: number) => number])[] = [

@@ -1,7 +1,7 @@
 /** Sums of many f32: within 10^-6 of the exact sum along any axis, on every path that adds numbers up. */
 import { describe, expect, it } from 'vitest'
-import type { SyncBackend } from '../../src/core/backend.js'
-import { range } from '../../src/core/shape.js'
+import type { SyncBackend } from '../../src/core/functions/backend.js'
+import { range } from '../../src/core/graph/shape.js'
 import * as c from '../../src/index.js'
 
 /** Any operation, without its types: shapes here are data. */

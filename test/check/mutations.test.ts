@@ -1,10 +1,10 @@
 /** The checker finds wrong rules: each mutation of a right one, by the check that is named for it. */
 import { describe, expect, it } from 'vitest'
 import { type Finding, makeCheck, report } from '../../src/check/index.js'
-import { asExpr, asNode, constant } from '../../src/core/expr.js'
+import { asExpr, asNode, constant } from '../../src/core/graph/expr.js'
+import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
+import { inplaceableThunk, NoTangent, notImplemented } from '../../src/core/graph/tangent.js'
 import { contract, elementwise } from '../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../src/core/primitive.js'
-import { inplaceableThunk, NoTangent, notImplemented } from '../../src/core/tangent.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import * as cd from '../../src/index.js'
 import { rule, scalarRule } from '../../src/rules/define.js'

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { cpu } from '../../src/backends/cpu/index.js'
 import { reference } from '../../src/backends/reference/index.js'
 import { audit, makeCheck, preparedBy, report } from '../../src/check/index.js'
+import { withoutDuplicates } from '../../src/core/calculus/rule.js'
+import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { families } from '../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../src/core/primitive.js'
-import { withoutDuplicates } from '../../src/core/registry.js'
 import { coreRegistry } from '../../src/rules/index.js'
 
 const { checkRule } = makeCheck(coreRegistry)

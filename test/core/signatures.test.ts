@@ -1,9 +1,9 @@
 /** Signatures of a compiled function: found without a search, bounded in bytes, and a word where there are many. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
-import type { AsyncBackend, Executable, SyncBackend } from '../../src/core/backend.js'
-import { Lru } from '../../src/core/lru.js'
-import { Signatures } from '../../src/core/signatures.js'
+import type { AsyncBackend, Executable, SyncBackend } from '../../src/core/functions/backend.js'
+import { Lru } from '../../src/core/functions/lru.js'
+import { Signatures } from '../../src/core/functions/signatures.js'
 import * as cd from '../../src/index.js'
 
 /** The CPU, with each program weighing so many bytes, and a tally of what was prepared and disposed. */

@@ -3,8 +3,8 @@ import { isRight } from 'fp-ts/lib/Either.js'
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
-import { Identities } from '../../src/core/identity.js'
-import type { Program } from '../../src/core/program.js'
+import { Identities } from '../../src/core/graph/identity.js'
+import type { Program } from '../../src/core/graph/program.js'
 import {
   type AnyExpr,
   add,

@@ -1,6 +1,6 @@
 // Errors name the user's own line: at once where it is on the stack, by tracing again where it is not.
 import { describe, expect, it } from 'vitest'
-import { userFrame } from '../../src/core/explain.js'
+import { userFrame } from '../../src/core/errors/explain.js'
 import * as cd from '../../src/index.js'
 
 const loose = (f: unknown): ((...xs: readonly unknown[]) => unknown) => f as never
@@ -131,7 +131,12 @@ describe('the first frame outside the library, wherever it lies', () => {
     ['its checker', `${packed}/dist/chunk-A1.js`, `${packed}/dist/check/index.js`, '/srv/u/app/main.js'],
     ['all in the file of the checker', `${packed}/dist/check/index.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.js'],
     ['mapped back to sources', `${packed}/src/core/explain.ts`, `${packed}/src/modes/operators.ts`, '/srv/u/app/src/main.ts'],
-    ['sources that the root of them exports', `${packed}/src/core/sites.ts`, `${packed}/src/index.ts`, `${packed}/test/a.test.ts`],
+    [
+      'sources that the root of them exports',
+      `${packed}/src/core/graph/source-lines.ts`,
+      `${packed}/src/index.ts`,
+      `${packed}/test/a.test.ts`,
+    ],
     [
       'a folder with spaces and brackets',
       '/srv/u/a b (c)/codual/dist/index.js',

@@ -3,8 +3,8 @@
  * faults that are put in. `npm run check:programs` runs many more.
  */
 import { describe, expect, it } from 'vitest'
-import type { SyncBackend } from '../../src/core/backend.js'
-import { linearize } from '../../src/core/expr.js'
+import type { SyncBackend } from '../../src/core/functions/backend.js'
+import { linearize } from '../../src/core/graph/expr.js'
 import * as cd from '../../src/index.js'
 import { checkProgram, failsAgain } from './generator/checks.js'
 import { countProgram, countRefused, countSteps, emptyCoverage, primitives } from './generator/coverage.js'

@@ -1,6 +1,6 @@
 // What `explain` says that derivatives leave out, and why: exact, for programs small enough to see it.
 import { describe, expect, it } from 'vitest'
-import { dropListener, recordingDropped } from '../../src/core/dropped.js'
+import { dropListener, recordingDropped } from '../../src/core/calculus/dropped.js'
 import {
   type AnyExpr,
   type AnyFunction,

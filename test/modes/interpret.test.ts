@@ -1,13 +1,13 @@
 // interpret: an algebra folded over expressions. Eager duals and coduals are an oracle of every rule that goes through no mode.
 import { describe, expect, it } from 'vitest'
 import { drawArray, random } from '../../src/check/draw.js'
-import { aval, isFloat } from '../../src/core/aval.js'
-import { evaluateNodes } from '../../src/core/evaluate.js'
-import { applyAny, asExpr, input, type Node } from '../../src/core/expr.js'
-import { interpretNodes } from '../../src/core/interpret.js'
+import { interpretNodes } from '../../src/core/functions/interpret.js'
+import { aval, isFloat } from '../../src/core/graph/aval.js'
+import { evaluateNodes } from '../../src/core/graph/evaluate.js'
+import { applyAny, asExpr, input, type Node } from '../../src/core/graph/expr.js'
+import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
+import { Tensor as TensorClass } from '../../src/core/graph/tensor.js'
 import { families } from '../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../src/core/primitive.js'
-import { Tensor as TensorClass } from '../../src/core/tensor.js'
 import {
   type Algebra,
   type AnyExpr,

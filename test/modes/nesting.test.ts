@@ -1,9 +1,9 @@
 /** Nesting: perturbations never mix, every order exists, sharing stays linear, depth has no limit. */
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
-import { aval } from '../../src/core/aval.js'
-import { metaOf, traceMeta } from '../../src/core/callable.js'
-import { linearize } from '../../src/core/expr.js'
+import { metaOf, traceMeta } from '../../src/core/functions/function.js'
+import { aval } from '../../src/core/graph/aval.js'
+import { linearize } from '../../src/core/graph/expr.js'
 import * as cd from '../../src/index.js'
 
 type Any = cd.AnyExpr

@@ -1,8 +1,8 @@
 /** Hard zeros: what is guarded off adds exactly 0, an unguarded derivative is what it is, and the modes agree on both. */
 import { describe, expect, it } from 'vitest'
-import { aval } from '../../src/core/aval.js'
-import { metaOf, traceMeta } from '../../src/core/callable.js'
-import { linearize } from '../../src/core/expr.js'
+import { metaOf, traceMeta } from '../../src/core/functions/function.js'
+import { aval } from '../../src/core/graph/aval.js'
+import { linearize } from '../../src/core/graph/expr.js'
 import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import { makePlan, type Plan } from '../../src/backends/plan/plan.js'
 import { type Claim, checkProvenance } from '../../src/backends/plan/provenance.js'
-import { aval, itemBytes } from '../../src/core/aval.js'
-import { metaOf, traceMeta } from '../../src/core/callable.js'
-import { Identities } from '../../src/core/identity.js'
+import { metaOf, traceMeta } from '../../src/core/functions/function.js'
+import { aval, itemBytes } from '../../src/core/graph/aval.js'
+import { Identities } from '../../src/core/graph/identity.js'
 import * as cd from '../../src/index.js'
 
 const ids = new Identities()

@@ -1,11 +1,11 @@
 // Every elementwise primitive at every sample: value, both modes against each other and against finite differences, second order, dtypes, batches.
 import { describe, expect, it } from 'vitest'
-import { isFloat } from '../../src/core/aval.js'
-import { asExpr, asNode, input } from '../../src/core/expr.js'
+import { isFloat } from '../../src/core/graph/aval.js'
+import { asExpr, asNode, input } from '../../src/core/graph/expr.js'
+import type { AnyPrimitive, Sample } from '../../src/core/graph/primitive.js'
+import { sizeOf } from '../../src/core/graph/shape.js'
+import { type Forced, unthunk } from '../../src/core/graph/tangent.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
-import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
-import { sizeOf } from '../../src/core/shape.js'
-import { type Forced, unthunk } from '../../src/core/tangent.js'
 import { pullback, pushforward } from '../../src/modes/transform.js'
 import {
   argumentsOf,

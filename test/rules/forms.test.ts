@@ -1,11 +1,11 @@
 // What rules say of their primitives as data, held against the primitives' meanings; and that the derivatives follow from it.
 import { describe, expect, it } from 'vitest'
 import { evaluateNodes } from '../../src/backends/reference/index.js'
-import { aval, isFloat } from '../../src/core/aval.js'
-import { applyAny, input } from '../../src/core/expr.js'
-import type { NDArray } from '../../src/core/ndarray.js'
-import type { AnyPrimitive, Sample } from '../../src/core/primitive.js'
-import type { Form } from '../../src/core/registry.js'
+import type { Form } from '../../src/core/calculus/rule.js'
+import { aval, isFloat } from '../../src/core/graph/aval.js'
+import { applyAny, input } from '../../src/core/graph/expr.js'
+import type { NDArray } from '../../src/core/graph/ndarray.js'
+import type { AnyPrimitive, Sample } from '../../src/core/graph/primitive.js'
 import { coreRegistry, linearRule, mul, optOut, rule, scalarRule, unary } from '../../src/index.js'
 import { array, random } from './table-checks.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { aval } from '../../src/core/aval.js'
-import { asExpr, asNode, constant, input, linearize } from '../../src/core/expr.js'
+import { aval } from '../../src/core/graph/aval.js'
+import { asExpr, asNode, constant, input, linearize } from '../../src/core/graph/expr.js'
 import { indexing } from '../../src/core/ops/families.js'
 import { pullback } from '../../src/modes/transform.js'
 import { coreRegistry } from '../../src/rules/index.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asNode } from '../../src/core/expr.js'
+import { asNode } from '../../src/core/graph/expr.js'
 import { layout } from '../../src/core/ops/families.js'
 import { layoutRules } from '../../src/rules/layout.js'
 import { checkTable, errorOf, evaluated, gradientOf, nested, numbersOf } from './table-checks.js'

@@ -1,5 +1,5 @@
 /** The memory of one CPU backend: one region of scratch for the running call, over WebAssembly's memory or an ordinary buffer. */
-import { raise } from '../../core/explain.js'
+import { raise } from '../../core/errors/explain.js'
 import { type Engine, PAGE } from './engine.js'
 
 /** The first page stays unused, so that no buffer has address 0. */

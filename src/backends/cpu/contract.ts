@@ -1,5 +1,5 @@
 /** The CPU facet of matrix products: the planner makes those of floats products of strided matrices (wasm/gemm.ts), of integers loops that fold. */
-import { planned } from '../../core/facets.js'
+import { planned } from '../../core/extend/kernel-table.js'
 import type { contract } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 

@@ -1,10 +1,10 @@
 /** The CPU facet of the elementwise family: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
 import type { elementwise } from '../../core/ops/families.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
-import * as circular from './wasm/circular.js'
 import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
 import * as m from './wasm/math.js'
 import * as special from './wasm/special.js'
+import * as trigonometric from './wasm/trigonometric.js'
 import type { Vec } from './wasm/vec.js'
 
 /** The primitive's meaning, called for each lane: slow and exact. */
@@ -27,7 +27,7 @@ const binary =
 const double =
   (f: (v: Vec, ...xs: readonly Local[]) => Operand): ScalarKernel =>
   (c) =>
-    c.v.push(c.v.wide ? f(c.v, ...c.x) : circular.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, f))
+    c.v.push(c.v.wide ? f(c.v, ...c.x) : trigonometric.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, f))
 const double1 = (f: Unary): ScalarKernel => double((v, x) => f(v, x!))
 const double2 = (f: Binary): ScalarKernel => double((v, x, y) => f(v, x!, y!))
 /** A float form and the integer instruction, on one argument or two. */
@@ -45,7 +45,10 @@ const periodic =
   (c) => {
     const { v } = c
     const x = c.x[0]!
-    const large = v.and(v.compare('gt', v.abs(x), v.c(circular.CIRCULAR_LIMIT)), v.compare('lt', v.abs(x), v.c(Number.POSITIVE_INFINITY)))
+    const large = v.and(
+      v.compare('gt', v.abs(x), v.c(trigonometric.CIRCULAR_LIMIT)),
+      v.compare('lt', v.abs(x), v.c(Number.POSITIVE_INFINITY)),
+    )
     v.let(f(c, x), (y) =>
       v.let(large, (mask) => {
         v.f.op(OP.v128_any_true, mask).if(() => v.let(c.viaMeaning, (exact) => v.set(y, v.select(mask, exact, y))))
@@ -93,14 +96,14 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   log2: unary(m.log2),
   log10: unary(m.log10),
   log1p: unary(m.log1p),
-  sin: periodic((c, x) => circular.sinOrCos(c.v, c.wide, c.lanes.lanes, 'sin', x)),
-  cos: periodic((c, x) => circular.sinOrCos(c.v, c.wide, c.lanes.lanes, 'cos', x)),
+  sin: periodic((c, x) => trigonometric.sinOrCos(c.v, c.wide, c.lanes.lanes, 'sin', x)),
+  cos: periodic((c, x) => trigonometric.sinOrCos(c.v, c.wide, c.lanes.lanes, 'cos', x)),
   tan: periodic((c, x) =>
-    c.v.wide ? circular.tan(c.v, x) : circular.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => circular.tan(w, y!)),
+    c.v.wide ? trigonometric.tan(c.v, x) : trigonometric.throughDouble(c.v, c.wide, c.lanes.lanes, [x], (w, y) => trigonometric.tan(w, y!)),
   ),
-  asin: double1(circular.asin),
-  acos: double1(circular.acos),
-  atan: unary((v, x) => circular.atan2(v, x, one(v))),
+  asin: double1(trigonometric.asin),
+  acos: double1(trigonometric.acos),
+  atan: unary((v, x) => trigonometric.atan2(v, x, one(v))),
   sinh: unary(m.sinh),
   cosh: unary(m.cosh),
   tanh: unary(m.tanh),
@@ -128,7 +131,7 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   // Two units in f64 would take a logarithm in double-double.
   pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
   hypot: double2(special.hypot),
-  atan2: binary(circular.atan2),
+  atan2: binary(trigonometric.atan2),
   logaddexp: double2(special.logaddexp),
   xlogy: double2(special.xlogy),
   maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),

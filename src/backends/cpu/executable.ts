@@ -1,9 +1,10 @@
 /** A program made ready: its image, the views through which it is fed and read, and the call. */
-import { itemBytes } from '../../core/aval.js'
-import type { Executable, Explanation } from '../../core/backend.js'
-import { raise } from '../../core/explain.js'
-import { allocate, type TypedArray, viewOf } from '../../core/ndarray.js'
-import type { Program } from '../../core/program.js'
+
+import { raise } from '../../core/errors/explain.js'
+import type { Executable, Explanation } from '../../core/functions/backend.js'
+import { itemBytes } from '../../core/graph/aval.js'
+import { allocate, type TypedArray, viewOf } from '../../core/graph/ndarray.js'
+import type { Program } from '../../core/graph/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import { HEAP, planBytes } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'

@@ -1,5 +1,5 @@
 /** The CPU facet of indexing: bound by memory, so plain loops over the memory itself. */
-import { byMeaning } from '../../core/facets.js'
+import { byMeaning } from '../../core/extend/kernel-table.js'
 import type { indexing } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 

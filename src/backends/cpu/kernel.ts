@@ -1,6 +1,6 @@
 /** The forms of the CPU's kernels: code of one element in vectors, and whole kernels in WebAssembly. */
 
-import type { FacetTable, KernelTable } from '../../core/facets.js'
+import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Local, Module } from './wasm/encoder.js'

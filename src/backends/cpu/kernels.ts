@@ -1,9 +1,10 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
-import { aval } from '../../core/aval.js'
-import { raise } from '../../core/explain.js'
-import type { KernelFunction } from '../../core/facets.js'
-import { emptyArray, type NDArray, viewOf } from '../../core/ndarray.js'
-import { sizeOf } from '../../core/shape.js'
+
+import { raise } from '../../core/errors/explain.js'
+import type { KernelFunction } from '../../core/extend/kernel-table.js'
+import { aval } from '../../core/graph/aval.js'
+import { emptyArray, type NDArray, viewOf } from '../../core/graph/ndarray.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'

@@ -1,5 +1,5 @@
 /** The CPU facet of convolution and pooling: shape-specialised WebAssembly kernels. */
-import { byMeaning, whole } from '../../core/facets.js'
+import { byMeaning, whole } from '../../core/extend/kernel-table.js'
 import type { ConvParams } from '../../core/ops/conv.js'
 import type { nn } from '../../core/ops/families.js'
 import type { PoolParams } from '../../core/ops/pool.js'

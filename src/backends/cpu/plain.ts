@@ -1,8 +1,8 @@
 /** Kernels in plain JavaScript over views of the memory: for engines without SIMD, and to compare the others with. */
-import { itemBytes } from '../../core/aval.js'
-import { type TypedArray, viewOf } from '../../core/ndarray.js'
-import { scalarOf } from '../../core/primitive.js'
-import { sizeOf } from '../../core/shape.js'
+import { itemBytes } from '../../core/graph/aval.js'
+import { type TypedArray, viewOf } from '../../core/graph/ndarray.js'
+import { scalarOf } from '../../core/graph/primitive.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Body, type Fold, type GemmKernel, identityOf, type LoopKernel } from '../plan/kernel.js'
 import { addressAt, gemmRecord, LoopRecord } from './records.js'

@@ -1,5 +1,5 @@
 /** The CPU facet of the reduce family: folds are part of the planner's loops. */
-import { byMeaning, planned } from '../../core/facets.js'
+import { byMeaning, planned } from '../../core/extend/kernel-table.js'
 import type { reduce } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 

@@ -1,5 +1,5 @@
 /** The CPU facet of scans and sorting: each element waits for the one before, so plain loops are no slower than vectors of one lane. */
-import { byMeaning } from '../../core/facets.js'
+import { byMeaning } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
 

@@ -1,8 +1,8 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
-import { APPLY, CONST, linearize } from '../../core/expr.js'
-import { Identities } from '../../core/identity.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
-import type { Program } from '../../core/program.js'
+import { APPLY, CONST, linearize } from '../../core/graph/expr.js'
+import { Identities } from '../../core/graph/identity.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import type { Program } from '../../core/graph/program.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, Fold, LoopKernel, LoopOutput } from './kernel.js'
 import type { Operand, Work } from './step.js'

@@ -1,8 +1,8 @@
 /** The builder of values: equal ones are made once; and their key, by which plans are found again. */
-import { aval } from '../../core/aval.js'
-import type { Identities } from '../../core/identity.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
-import { sameShape, stridesOf } from '../../core/shape.js'
+import { aval } from '../../core/graph/aval.js'
+import type { Identities } from '../../core/graph/identity.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import { sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Codes, IntList } from './ints.js'
 import { ALL_PASSES, type Without } from './passes.js'

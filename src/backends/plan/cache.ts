@@ -1,5 +1,5 @@
 /** Plans by structure: equal expressions share one plan, whichever closure built them. Least recently used first out, bounded in bytes. */
-import { Lru } from '../../core/lru.js'
+import { Lru } from '../../core/functions/lru.js'
 import type { Plan } from './plan.js'
 
 export interface CacheInfo {

@@ -1,7 +1,8 @@
 /** Figures of a plan, for every backend: what its steps run, read and write, and how much. */
-import { showAval } from '../../core/aval.js'
-import type { Explanation } from '../../core/backend.js'
-import type { Program } from '../../core/program.js'
+
+import type { Explanation } from '../../core/functions/backend.js'
+import { showAval } from '../../core/graph/aval.js'
+import type { Program } from '../../core/graph/program.js'
 import type { Kernel } from './kernel.js'
 import type { Plan } from './plan.js'
 import type { Step } from './step.js'

@@ -1,5 +1,5 @@
 /** Families that the planner computes by itself, for every backend: views and copies, the scalar programs of maps, functions written out. */
-import { type FacetTable, planned } from '../../core/facets.js'
+import { type FacetTable, planned } from '../../core/extend/kernel-table.js'
 import type { customFamily } from '../../core/ops/custom.js'
 import type { layout } from '../../core/ops/families.js'
 import type { mapFamily } from '../../core/ops/map.js'

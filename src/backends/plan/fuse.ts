@@ -1,7 +1,8 @@
 /** Fusion: which values are computed in one loop, and which accumulators are added into in place. */
+
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import { sameShape } from '../../core/graph/shape.js'
 import { elementwise } from '../../core/ops/families.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
-import { sameShape } from '../../core/shape.js'
 import type { F16Storage } from './f16-storage.js'
 import type { Lists } from './ints.js'
 import { ALL_PASSES, type Without } from './passes.js'

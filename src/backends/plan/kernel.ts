@@ -1,5 +1,5 @@
 /** Kernels as data: what a plan's steps run, free of any backend. Sizes, strides and addresses belong to the step, not to the kernel. */
-import type { AnyPrimitive } from '../../core/primitive.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { DType } from '../../core/types/dtype.js'
 
 /** One scalar operation. Values are numbered: inputs first, then one per op. */

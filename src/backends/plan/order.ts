@@ -1,5 +1,5 @@
 /** The order of units: each after what it reads; ties by build order. */
-import { raise } from '../../core/explain.js'
+import { raise } from '../../core/errors/explain.js'
 import type { Fused } from './fuse.js'
 import { Lists } from './ints.js'
 

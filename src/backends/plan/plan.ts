@@ -1,5 +1,5 @@
 /** A Plan: kernels, steps and memory of one program, as a value that tests and users can read. */
-import { itemBytes } from '../../core/aval.js'
+import { itemBytes } from '../../core/graph/aval.js'
 import { KernelNames } from './body.js'
 import { Emitter } from './emit.js'
 import { type Placed, type Start, storeAsF16 } from './f16-storage.js'

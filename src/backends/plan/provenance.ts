@@ -2,10 +2,10 @@
  * Provenance: a plan's steps run on symbols in place of numbers. Every element of every storage holds how it was computed; so each read is
  * shown to see exactly what the program says: in bounds, alive, complete, through strides, parts, accumulators and in-place writes.
  */
-import { raise } from '../../core/explain.js'
-import type { Identities } from '../../core/identity.js'
-import type { Program } from '../../core/program.js'
-import { sizeOf } from '../../core/shape.js'
+import { raise } from '../../core/errors/explain.js'
+import type { Identities } from '../../core/graph/identity.js'
+import type { Program } from '../../core/graph/program.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'

@@ -1,5 +1,5 @@
 /** Epochs: how many kernels of another kind lie before a value, and when what is cheap is better made where it is read. */
-import { sameShape } from '../../core/shape.js'
+import { sameShape } from '../../core/graph/shape.js'
 import { Lists } from './ints.js'
 import type { Ir, Value } from './value.js'
 

@@ -6,17 +6,17 @@
  * symbols of its arguments in order, but for the rewrites that keep every bit (x * 1, identities).
  */
 
-import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/expand.js'
-import { raise } from '../../core/explain.js'
-import type { Node } from '../../core/expr.js'
-import type { Identities } from '../../core/identity.js'
-import { type Algebra, interpretNodes } from '../../core/interpret.js'
+import { raise } from '../../core/errors/explain.js'
+import { type Algebra, interpretNodes } from '../../core/functions/interpret.js'
+import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/graph/expand.js'
+import type { Node } from '../../core/graph/expr.js'
+import type { Identities } from '../../core/graph/identity.js'
+import { type AnyPrimitive, NO_PARAMS } from '../../core/graph/primitive.js'
+import type { Program } from '../../core/graph/program.js'
+import { broadcastStrides, forEachIndex, sizeOf } from '../../core/graph/shape.js'
+import type { Tensor } from '../../core/graph/tensor.js'
 import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
 import type { ReduceParams } from '../../core/ops/reduce.js'
-import { type AnyPrimitive, NO_PARAMS } from '../../core/primitive.js'
-import type { Program } from '../../core/program.js'
-import { broadcastStrides, forEachIndex, sizeOf } from '../../core/shape.js'
-import type { Tensor } from '../../core/tensor.js'
 import type { Fold } from './kernel.js'
 
 const LOW = 2 ** 32

@@ -1,6 +1,6 @@
 /** Values: what the planner numbers instead of nodes, and the program that they make. */
-import type { AnyPrimitive } from '../../core/primitive.js'
-import type { Tensor } from '../../core/tensor.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
+import type { Tensor } from '../../core/graph/tensor.js'
 import type { DType } from '../../core/types/dtype.js'
 
 /** How a value's elements lie in the storage of its base: element offset and element strides. */

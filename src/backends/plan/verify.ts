@@ -1,6 +1,6 @@
 /** The verifier of plans: the laws of memory, step by step; and provenance, element by element, where a plan is not too large for it. */
-import { raise } from '../../core/explain.js'
-import type { Identities } from '../../core/identity.js'
+import { raise } from '../../core/errors/explain.js'
+import type { Identities } from '../../core/graph/identity.js'
 import { ALIGN } from './memory.js'
 import type { Plan } from './plan.js'
 import { type Claim, checkProvenance, costOf } from './provenance.js'

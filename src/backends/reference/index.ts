@@ -1,9 +1,10 @@
 /** The reference: a walker over meanings. Slow, simple, and the oracle of every backend. */
-import { itemBytes, showAval } from '../../core/aval.js'
-import type { SyncBackend } from '../../core/backend.js'
-import { evaluateNodes } from '../../core/evaluate.js'
-import { linearize, type Node } from '../../core/expr.js'
-import type { NDArray } from '../../core/ndarray.js'
+
+import type { SyncBackend } from '../../core/functions/backend.js'
+import { itemBytes, showAval } from '../../core/graph/aval.js'
+import { evaluateNodes } from '../../core/graph/evaluate.js'
+import { linearize, type Node } from '../../core/graph/expr.js'
+import type { NDArray } from '../../core/graph/ndarray.js'
 
 export { evaluateNodes }
 

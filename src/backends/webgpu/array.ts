@@ -1,7 +1,8 @@
 /** Arrays that stay on the device between calls: a buffer each. */
-import type { DeviceArray, PlaceOptions } from '../../core/backend.js'
-import { raise } from '../../core/explain.js'
-import type { NDArray, TypedArray } from '../../core/ndarray.js'
+
+import { raise } from '../../core/errors/explain.js'
+import type { DeviceArray, PlaceOptions } from '../../core/functions/backend.js'
+import type { NDArray, TypedArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
 import { aligned } from '../plan/memory.js'
 import { needF16 } from './device.js'

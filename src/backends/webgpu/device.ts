@@ -1,5 +1,5 @@
 /** The device: found in a browser or through Dawn in Node, with the adapter's own limits, and told apart from a lost one. */
-import { raise } from '../../core/explain.js'
+import { raise } from '../../core/errors/explain.js'
 import type { WebGpuKernelTable } from './kernel.js'
 
 /** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */

@@ -1,10 +1,11 @@
 /** The calls of a prepared program: inputs in, one submit for each run of steps without the CPU, results out or kept on the device. */
-import type { AsyncExecutable, Elements, Explanation } from '../../core/backend.js'
-import { onADevice } from '../../core/device-tensor.js'
-import { raise } from '../../core/explain.js'
-import { allocate, type NDArray, type TypedArray } from '../../core/ndarray.js'
-import type { Program } from '../../core/program.js'
-import { sizeOf } from '../../core/shape.js'
+
+import { raise } from '../../core/errors/explain.js'
+import type { AsyncExecutable, Elements, Explanation } from '../../core/functions/backend.js'
+import { onADevice } from '../../core/functions/device-tensor.js'
+import { allocate, type NDArray, type TypedArray } from '../../core/graph/ndarray.js'
+import type { Program } from '../../core/graph/program.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'

@@ -1,6 +1,6 @@
 /** What one call of a plan asks of the device, beside the figures that every backend gives. */
-import type { Explanation } from '../../core/backend.js'
-import type { Program } from '../../core/program.js'
+import type { Explanation } from '../../core/functions/backend.js'
+import type { Program } from '../../core/graph/program.js'
 import type { Plan } from '../plan/plan.js'
 import { transferOf } from './executable.js'
 import type { Lowered } from './lower.js'

@@ -1,5 +1,5 @@
 /** The one table of WebGPU's kernels: every family, by primitive. */
-import { Facets, inlined, kernelTable } from '../../core/facets.js'
+import { Facets, inlined, kernelTable } from '../../core/extend/kernel-table.js'
 import { families } from '../../core/ops/families.js'
 import { plannedFamilies } from '../plan/facets.js'
 import { compareKernels } from './compare.js'

@@ -1,10 +1,11 @@
 /** The WebGPU backend: the same plans as WGSL compute shaders, in browsers and in Node. */
-import type { AsyncBackend, Explanation } from '../../core/backend.js'
-import { raise } from '../../core/explain.js'
-import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/given.js'
-import { Identities } from '../../core/identity.js'
-import { lowerProgram } from '../../core/lowered.js'
-import type { Program } from '../../core/program.js'
+
+import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/errors/check-arguments.js'
+import { raise } from '../../core/errors/explain.js'
+import { lowerProgram } from '../../core/extend/decompose.js'
+import type { AsyncBackend, Explanation } from '../../core/functions/backend.js'
+import { Identities } from '../../core/graph/identity.js'
+import type { Program } from '../../core/graph/program.js'
 import { KernelNames } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
 import { explainPlan } from '../plan/explain.js'

@@ -1,5 +1,5 @@
 /** The WebGPU facet of indexing: shaders that read at computed places (gather.ts) and that write there (scatter.ts). */
-import { whole } from '../../core/facets.js'
+import { whole } from '../../core/extend/kernel-table.js'
 import type { indexing } from '../../core/ops/families.js'
 import {
   dynamicSliceAddShader,

@@ -1,6 +1,6 @@
 /** The forms of WebGPU's kernels: an expression of one element, and whole primitives as dispatches. */
-import type { FacetTable, KernelTable } from '../../core/facets.js'
-import type { AnyPrimitive } from '../../core/primitive.js'
+import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
+import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import type { Operand } from '../plan/step.js'
 import type { Dispatch } from './dispatch.js'

@@ -1,5 +1,5 @@
 /** The shader of one loop: who the invocation is, the body at a point, and folds. */
-import { sizeOf } from '../../core/shape.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Access, Body, BodyOp, LoopKernel } from '../plan/kernel.js'
 import type { Operand, Work } from '../plan/step.js'

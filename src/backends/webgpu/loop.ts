@@ -1,5 +1,5 @@
 /** Loops of a plan as dispatches: one invocation per point, or folds by invocation, by workgroup, or in two passes. */
-import { sizeOf, stridesOf } from '../../core/shape.js'
+import { sizeOf, stridesOf } from '../../core/graph/shape.js'
 import type { Body, LoopKernel, LoopOutput } from '../plan/kernel.js'
 import type { Operand, Work } from '../plan/step.js'
 import { type Dispatch, SCRATCH } from './dispatch.js'

@@ -1,5 +1,5 @@
 /** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
-import type { KernelFunction } from '../../core/facets.js'
+import type { KernelFunction } from '../../core/extend/kernel-table.js'
 import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Step } from '../plan/step.js'

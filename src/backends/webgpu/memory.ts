@@ -1,6 +1,6 @@
 /** The device's memory: one arena for all programs (and one of f16), grown when a larger one comes; buffers to read back through; the pipelines; who may submit. */
-import { raise } from '../../core/explain.js'
-import { Lru } from '../../core/lru.js'
+import { raise } from '../../core/errors/explain.js'
+import { Lru } from '../../core/functions/lru.js'
 import type { Opened } from './device.js'
 
 /** Figures of what was asked of the device; tests read them. */

@@ -1,5 +1,5 @@
 /** The WebGPU facet of convolution and pooling: shaders of their own. */
-import { whole } from '../../core/facets.js'
+import { whole } from '../../core/extend/kernel-table.js'
 import type { nn } from '../../core/ops/families.js'
 import { conv, convInput } from './conv.js'
 import { convKernel } from './conv-kernel.js'

@@ -1,5 +1,5 @@
 /** The WebGPU facet of the reduce family: folds are part of the planner's loops. */
-import { planned, whole } from '../../core/facets.js'
+import { planned, whole } from '../../core/extend/kernel-table.js'
 import type { reduce } from '../../core/ops/families.js'
 import { argmaxShader, argminShader } from './arg.js'
 import type { WebGpuTable } from './kernel.js'

@@ -1,6 +1,6 @@
 /** A program on one device: its records in a uniform buffer, its pipelines, its place in the arena, and what one call asks. */
-import { raise } from '../../core/explain.js'
-import type { Program } from '../../core/program.js'
+import { raise } from '../../core/errors/explain.js'
+import type { Program } from '../../core/graph/program.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Plan } from '../plan/plan.js'

@@ -1,5 +1,5 @@
 /** The WebGPU facet of scans and sorting. */
-import { whole } from '../../core/facets.js'
+import { whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import type { WebGpuTable } from './kernel.js'
 import { cumprodShader, cumsumShader, recurrenceShader } from './scan.js'

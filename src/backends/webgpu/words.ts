@@ -1,5 +1,5 @@
 /** Elements as the device holds them: words of 32 bits. bool is widened. */
-import type { TypedArray } from '../../core/ndarray.js'
+import type { TypedArray } from '../../core/graph/ndarray.js'
 import type { DType } from '../../core/types/dtype.js'
 import { aligned } from '../plan/memory.js'
 

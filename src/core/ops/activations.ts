@@ -1,8 +1,9 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
-import { asExpr } from '../expr.js'
-import { flagOf, type Names, numberOf, optionsOf } from '../given.js'
-import { liftAll, liftFloat } from '../lift.js'
-import { typed } from '../operation.js'
+
+import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { asExpr } from '../graph/expr.js'
+import { liftAll, liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { FloatUnary, FloatUnaryWith, Ternary, Unary } from '../types/signatures/elementwise.js'
 import { add, div, maximum, minimum, mul, where } from './arithmetic.js'

@@ -1,14 +1,13 @@
 /** Operations along one axis: running sums and products, linear recurrences, order. */
-import { isFloat } from '../aval.js'
-import { castNode } from '../cast.js'
-import { broadcastAvals } from '../elementwise.js'
-import { raise } from '../explain.js'
-import { apply, asExpr, type Node } from '../expr.js'
-import { flagOf, type Names, optionsOf, shown } from '../given.js'
-import { lift, liftAll } from '../lift.js'
-import { typed } from '../operation.js'
-import type { Primitive } from '../primitive.js'
-import { showShape } from '../shape.js'
+
+import { flagOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { isFloat } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { apply, asExpr, type Node } from '../graph/expr.js'
+import { lift, liftAll } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {
   AlongAxisFn,
@@ -21,6 +20,7 @@ import type {
 } from '../types/signatures/reduce.js'
 import { axisOf, axisOption, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
+import { broadcastAvals } from './lifted.js'
 import { cumprodPrimitive, cumsumPrimitive, recurrenceNode, type ScanParams, sortNodes } from './scans.js'
 
 const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }

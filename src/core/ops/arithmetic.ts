@@ -1,19 +1,20 @@
 /** Elementwise operations of two and three arguments, and identities: what each one is. Their calculus is in rules/elementwise.ts. */
-import { aval, isFloat } from '../aval.js'
-import { castNode } from '../cast.js'
-import { binary, broadcastAvals, elementwise as declare, unary } from '../elementwise.js'
-import { apply, asExpr, asNode, CONST, type Node } from '../expr.js'
-import { dtypeOf } from '../given.js'
-import { lift, liftPair } from '../lift.js'
-import { typed } from '../operation.js'
-import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
-import { sameShape } from '../shape.js'
-import * as special from '../special.js'
-import { flatten, unflatten } from '../tree.js'
+
+import { dtypeOf } from '../errors/check-arguments.js'
+import { aval, isFloat } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { apply, asExpr, asNode, CONST, type Node } from '../graph/expr.js'
+import { lift, liftPair } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
+import { sameShape } from '../graph/shape.js'
+import { flatten, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import * as f from './functions.js'
+import { binary, broadcastAvals, elementwise as declare, unary } from './lifted.js'
+import * as special from './special-functions.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------
 

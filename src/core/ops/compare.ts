@@ -1,13 +1,13 @@
 /** Comparisons, tests and logic: bool results, never differentiated. */
-import { castNode } from '../cast.js'
-import { elementwise, elementwiseShape } from '../elementwise.js'
-import { apply, asExpr } from '../expr.js'
-import { lift, liftPair } from '../lift.js'
-import { typed } from '../operation.js'
-import { NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../primitive.js'
+import { castNode } from '../graph/cast.js'
+import { apply, asExpr } from '../graph/expr.js'
+import { lift, liftPair } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryToOp, LogicalOp, UnaryToOp } from '../types/signatures/elementwise.js'
+import { elementwise, elementwiseShape } from './lifted.js'
 
 const family = 'compare'
 /** Small integers, so that equal pairs occur; and values that are not finite. */

@@ -1,10 +1,11 @@
 /** Contractions: matrix products and what is made of them. */
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, type Node } from '../expr.js'
-import type { NDArray } from '../ndarray.js'
-import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../primitive.js'
-import { broadcastShapes, broadcastStrides, forEachIndex, showShape, stridesOf } from '../shape.js'
+
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { apply, type Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, stridesOf } from '../graph/shape.js'
 
 const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
   const [s, u] = [a.shape, b.shape]

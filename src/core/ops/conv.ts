@@ -1,15 +1,15 @@
 /** Convolution and its two adjoints: three bilinear primitives that are each other's derivatives, and forms that add into an accumulator. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import type { Node } from '../expr.js'
-import { settled, shown } from '../given.js'
-import type { NDArray } from '../ndarray.js'
-import { natural, naturals } from '../params.js'
-import { type Primitive, primitive, type SampleArg } from '../primitive.js'
-import { MAX_SIZE, showShape } from '../shape.js'
+import { settled, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import type { Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
+import { MAX_SIZE } from '../graph/shape.js'
 import type { Padding } from '../types/shape-contract.js'
 import { reshapeNode } from './layout-move.js'
+import { natural, naturals } from './params.js'
 
 export interface ConvParams {
   readonly stride: readonly number[]

@@ -1,11 +1,11 @@
 /** `customRule` as a primitive: a closed program with rules of its own. Planners see what it computes. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval, showAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { asExpr, asNode, input, type Node } from '../expr.js'
-import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { flatProgram, inline, type Program } from '../program.js'
-import { type Forced, type Tangent, ZeroTangent } from '../tangent.js'
+import { raise } from '../errors/explain.js'
+import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
+import { asExpr, asNode, input, type Node } from '../graph/expr.js'
+import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
+import { flatProgram, inline, type Program } from '../graph/program.js'
+import { type Forced, type Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
 import { add, cos, mul, sin } from './elementwise.js'
 

@@ -1,15 +1,16 @@
 /** Sums of products over named axes: einsum and tensordot, as transposes, reshapes and matrix products. */
-import { raise } from '../explain.js'
-import { asExpr, asNode, type Node } from '../expr.js'
-import { integersOf, settled, shown } from '../given.js'
-import { liftAll } from '../lift.js'
-import { typed } from '../operation.js'
-import { range, showShape, sizeOf } from '../shape.js'
+
+import { integersOf, settled, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { asExpr, asNode, type Node } from '../graph/expr.js'
+import { liftAll } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { range, sizeOf } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { EinsumFn, TensordotFn } from '../types/signatures/contract.js'
 import { mul } from './arithmetic.js'
+import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
-import { diag } from './layout-more.js'
 import { axesIn, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { reduceNode, sumPrimitive } from './reduce.js'
 

@@ -2,8 +2,8 @@
  * Every shipped primitive, by family: what tests, rules and kernels are held against. A table is what the family's modules declare: the
  * primitives that they export, and those of the operations that they export.
  */
-import { castPrimitive } from '../cast.js'
-import { primitivesIn } from '../operation.js'
+import { castPrimitive } from '../graph/cast.js'
+import { primitivesIn } from '../graph/operation.js'
 import * as alongAxis from './along-axis.js'
 import * as comparisons from './compare.js'
 import * as contractions from './contract.js'

@@ -1,10 +1,11 @@
 /** Functions of one number at every index: what each one is. Their calculus is in rules/elementwise.ts. */
-import { unary } from '../elementwise.js'
-import * as special from '../special.js'
-import type { FloatUnaryOp, UnaryOp } from '../types/signatures/elementwise.js'
 
-export * from './circular.js'
+import type { FloatUnaryOp, UnaryOp } from '../types/signatures/elementwise.js'
+import { unary } from './lifted.js'
+import * as special from './special-functions.js'
+
 export * from './gamma.js'
+export * from './trigonometric.js'
 
 const IEEE = 'IEEE 754'
 

@@ -1,14 +1,15 @@
 /** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
-import { unary } from '../elementwise.js'
-import { raise } from '../explain.js'
-import { apply, asExpr } from '../expr.js'
-import { shown } from '../given.js'
-import { liftFloat } from '../lift.js'
-import { typed } from '../operation.js'
-import * as special from '../special.js'
+
+import { shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { apply, asExpr } from '../graph/expr.js'
+import { liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { FloatUnary, FloatUnaryOp, PolygammaFn } from '../types/signatures/elementwise.js'
+import { unary } from './lifted.js'
 import { polygammaPrimitive } from './polygamma.js'
+import * as special from './special-functions.js'
 
 /**
  * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.

@@ -1,14 +1,14 @@
 /** Indexing of single elements along an axis: takeAlongAxis, its adjoint, searchsorted. Indices as in indexing-gather.ts. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, type Node } from '../expr.js'
-import type { NDArray } from '../ndarray.js'
-import { natural } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import { sameShape, showShape, sizeOf } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { apply, type Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { sameShape, sizeOf } from '../graph/shape.js'
 import { addRows, family, resolve } from './indexing-gather.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
+import { natural } from './params.js'
 import { aroundAxis } from './reduce.js'
 
 /** Shape of what is taken: the indices', which differ from x's along the axis only. */

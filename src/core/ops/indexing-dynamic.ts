@@ -1,13 +1,13 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, type Node } from '../expr.js'
-import type { NDArray } from '../ndarray.js'
-import { natural, naturals } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import { forEachIndex, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { apply, type Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { forEachIndex, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
 import { family } from './indexing-gather.js'
+import { natural, naturals } from './params.js'
 
 /** Sizes of the window along the axes after the batch axes; one start per such axis. */
 export interface WindowParams {

@@ -1,13 +1,13 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
-import { aval, isFloat } from '../aval.js'
-import { castNode } from '../cast.js'
-import { raise } from '../explain.js'
-import { apply, asExpr, asNode, type Node } from '../expr.js'
-import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../given.js'
-import { lift, liftAll } from '../lift.js'
-import { typed } from '../operation.js'
-import type { Primitive } from '../primitive.js'
-import { showShape } from '../shape.js'
+
+import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { aval, isFloat } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
+import { lift, liftAll } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import type { Primitive } from '../graph/primitive.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {

@@ -1,10 +1,11 @@
 /** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
-import { raise } from '../explain.js'
-import { asExpr, type Node } from '../expr.js'
-import { integersOf, listOf, optionsOf, settled, shown } from '../given.js'
-import { lift, liftAll } from '../lift.js'
-import { typed } from '../operation.js'
-import { MAX_SIZE, sameShape, showShape } from '../shape.js'
+
+import { integersOf, listOf, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { asExpr, type Node } from '../graph/expr.js'
+import { lift, liftAll } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { MAX_SIZE, sameShape } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ConcatFn, RepeatFn, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
 import type { AxisOptions } from '../types/signatures/reduce.js'

@@ -1,11 +1,11 @@
 /** Layout: arrays joined and cut: concat, split, stack, unstack. */
 import * as t from 'io-ts'
-import { aval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, applyMulti, type Node } from '../expr.js'
-import { natural, naturals } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import { forEachIndex, showShape, stridesOf } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { aval } from '../graph/aval.js'
+import { apply, applyMulti, type Node } from '../graph/expr.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { forEachIndex, stridesOf } from '../graph/shape.js'
+import { natural, naturals } from './params.js'
 
 const family = 'layout'
 

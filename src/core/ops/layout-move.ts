@@ -1,13 +1,13 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
 import * as t from 'io-ts'
-import { aval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, type Node } from '../expr.js'
-import { type Names, settled, shown } from '../given.js'
-import { naturals } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, showShape, sizeOf, stridesOf } from '../shape.js'
+import { type Names, settled, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { aval } from '../graph/aval.js'
+import { apply, type Node } from '../graph/expr.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
 import type { AxisOptions } from '../types/signatures/reduce.js'
+import { naturals } from './params.js'
 
 const family = 'layout'
 

@@ -1,11 +1,11 @@
 /** Layout: parts of an array and their adjoints: slice, sliceAdd (into an accumulator), pad. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, constant, type Node } from '../expr.js'
-import { ints } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import { forEachIndex, sameShape, showShape, stridesOf } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { apply, constant, type Node } from '../graph/expr.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { forEachIndex, sameShape, stridesOf } from '../graph/shape.js'
+import { ints } from './params.js'
 
 const family = 'layout'
 

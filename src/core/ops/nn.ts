@@ -1,10 +1,11 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts), and functions made of other operations. */
-import { raise } from '../explain.js'
-import { apply, applyMulti, asExpr, asNode, type Node } from '../expr.js'
-import { flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../given.js'
-import { lift, liftAll, liftFloat } from '../lift.js'
-import { typed } from '../operation.js'
-import { broadcastShapes, otherAxes, sameShape, showShape } from '../shape.js'
+
+import { flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
+import { lift, liftAll, liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { broadcastShapes, otherAxes, sameShape } from '../graph/shape.js'
 import type { AnyExpr, Expr } from '../types/expr.js'
 import type { Shape } from '../types/shape.js'
 import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'

@@ -1,11 +1,11 @@
 /** The derivatives of digamma as one primitive: which one is its parameter. */
 import * as t from 'io-ts'
-import { elementwiseShape, liftScalar } from '../elementwise.js'
-import { raise } from '../explain.js'
-import { shown } from '../given.js'
-import { natural } from '../params.js'
-import { type Primitive, primitive } from '../primitive.js'
-import * as special from '../special.js'
+import { shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { type Primitive, primitive } from '../graph/primitive.js'
+import { elementwiseShape, liftScalar } from './lifted.js'
+import { natural } from './params.js'
+import * as special from './special-functions.js'
 
 /** Which derivative of digamma. */
 export interface PolygammaParams {

@@ -1,11 +1,10 @@
 /** Pooling over windows of the last two axes. A maximum gives its position too, so that its derivative is a scatter by index. */
 import * as t from 'io-ts'
-import { type Aval, aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { naturals } from '../params.js'
-import { type Primitive, primitive, type SampleArg } from '../primitive.js'
-import { showShape } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { checkGeometry, sizeGiven, windowed } from './conv.js'
+import { naturals } from './params.js'
 
 export interface PoolParams {
   readonly window: readonly number[]

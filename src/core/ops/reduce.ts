@@ -1,16 +1,16 @@
 /** Reductions over axes: what each one is. */
 import * as t from 'io-ts'
-import { type Aval, aval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, type Node } from '../expr.js'
-import { flagOf, type Names, optionsOf } from '../given.js'
-import type { NDArray } from '../ndarray.js'
-import { naturals } from '../params.js'
-import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { forEachIndex, otherAxes, range, showShape, sizeOf, stridesOf } from '../shape.js'
+import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval } from '../graph/aval.js'
+import { apply, type Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
+import { forEachIndex, otherAxes, range, sizeOf, stridesOf } from '../graph/shape.js'
 import type { ReduceOptions } from '../types/shape.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
 import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
+import { naturals } from './params.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {

@@ -1,10 +1,11 @@
 /** Reductions over axes: sum, prod, max, min, mean, and where the extremes are. */
-import { castNode } from '../cast.js'
-import { apply, asExpr } from '../expr.js'
-import { flagOf, type Names, optionsOf } from '../given.js'
-import { lift, liftFloat } from '../lift.js'
-import { typed } from '../operation.js'
-import type { Primitive } from '../primitive.js'
+
+import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { castNode } from '../graph/cast.js'
+import { apply, asExpr } from '../graph/expr.js'
+import { lift, liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
 import type { ArgOptions, ArgReduceFn, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'

@@ -1,11 +1,10 @@
 /** Scans and order along one axis: cumsum, cumprod, linear recurrences, sort. */
 import * as t from 'io-ts'
-import { aval, sameAval } from '../aval.js'
-import { raise } from '../explain.js'
-import { apply, applyMulti, type Node } from '../expr.js'
-import { natural } from '../params.js'
-import { type Primitive, primitive, type Sample } from '../primitive.js'
-import { showShape } from '../shape.js'
+import { raise, showShape } from '../errors/explain.js'
+import { aval, sameAval } from '../graph/aval.js'
+import { apply, applyMulti, type Node } from '../graph/expr.js'
+import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
+import { natural } from './params.js'
 import { aroundAxis } from './reduce.js'
 
 const family = 'scans'

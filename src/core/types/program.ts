@@ -1,7 +1,7 @@
 // The public face of a program: a closed computation at fixed shapes, as data.
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AdError } from '../error.js'
-import type { AnyPrimitive } from '../primitive.js'
+import type { AdError } from '../errors/error.js'
+import type { AnyPrimitive } from '../graph/primitive.js'
 import type { AnyExprs, Fn, PlainFn, ValuesOf } from './fn.js'
 
 /** Holds the type of the function that a program is of; no program has this property. */

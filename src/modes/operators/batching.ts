@@ -1,10 +1,11 @@
 /** vmap. */
-import { metaOf } from '../../core/callable.js'
-import { raise } from '../../core/explain.js'
-import { asExpr, input } from '../../core/expr.js'
-import { liftList } from '../../core/program.js'
-import { substitute } from '../../core/rewrite.js'
-import { unflatten } from '../../core/tree.js'
+
+import { raise } from '../../core/errors/explain.js'
+import { metaOf } from '../../core/functions/function.js'
+import { asExpr, input } from '../../core/graph/expr.js'
+import { liftList } from '../../core/graph/program.js'
+import { substitute } from '../../core/graph/rewrite.js'
+import { unflatten } from '../../core/graph/tree.js'
 import { batchedDeclaration, mappedLeaves, type VmapOptions, vmapOptions } from '../arguments.js'
 import { batch, unbatched } from '../vmap.js'
 import { type Callable, type Context, operator, resultOf } from './shared.js'

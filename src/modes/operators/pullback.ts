@@ -1,6 +1,6 @@
 /** vjp, cotangents pulled back through a function; and hvp, tangents pushed through its gradient. */
-import { metaOf } from '../../core/callable.js'
-import { liftList, liftTree } from '../../core/program.js'
+import { metaOf } from '../../core/functions/function.js'
+import { liftList, liftTree } from '../../core/graph/program.js'
 import { cotangentLeaves, readPair, select, spread, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
 import { instantiate } from '../common.js'
 import { denseCotangents } from '../reverse.js'

@@ -1,9 +1,10 @@
 /** jvp and linearize: tangents pushed through a function. */
-import { isFloat } from '../../core/aval.js'
-import { applied, type Meta, metaOf, readArgs, toNode } from '../../core/callable.js'
-import { asExpr, type Node } from '../../core/expr.js'
-import { NoTangent } from '../../core/tangent.js'
-import { unflatten } from '../../core/tree.js'
+
+import { applied, type Meta, metaOf, readArgs, toNode } from '../../core/functions/function.js'
+import { isFloat } from '../../core/graph/aval.js'
+import { asExpr, type Node } from '../../core/graph/expr.js'
+import { NoTangent } from '../../core/graph/tangent.js'
+import { unflatten } from '../../core/graph/tree.js'
 import {
   chosen,
   type GradOptions,

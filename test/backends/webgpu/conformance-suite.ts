@@ -1,9 +1,9 @@
 /** One suite for a driver: every primitive of the registry, in every dtype that it takes, results and cotangents, on memory full of NaN. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
-import { allocate, type TypedArray } from '../../../src/core/ndarray.js'
+import { allocate, type TypedArray } from '../../../src/core/graph/ndarray.js'
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import { families } from '../../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import { coreRegistry } from '../../../src/rules/index.js'
 import { findLane, type LaneName, useLane } from './adapter.js'
 import { type Case, caseOf, type DeviceDType, dtypes, samplesOf } from './suite-cases.js'

@@ -1,7 +1,7 @@
 /** What the WebGPU backend asks of its device: counts of every call, memory over many, tensors that stay, and what happens when it fails. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type DeviceStats, makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
-import type { DeviceWork } from '../../../src/core/backend.js'
+import type { DeviceWork } from '../../../src/core/functions/backend.js'
 import type { AdError } from '../../../src/index.js'
 import * as cd from '../../../src/index.js'
 import { inputsOf } from '../../golden/data.js'

@@ -1,7 +1,7 @@
 /** Indexing on lavapipe, and products of integers, against the reference. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import { contract, indexing } from '../../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'
 import { bool, f32, type Given, i32, openSingle, randoms, type Single, sampleArgs } from './single.js'

@@ -1,7 +1,8 @@
 /** What each function of the scalar tables promises on every WebGPU driver: its error, why, and where it is tried. */
+
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import type { elementwise } from '../../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
-import * as special from '../../../src/core/special.js'
+import * as special from '../../../src/core/ops/special-functions.js'
 import { floatFunctions, type Interval, intervalsOf, unitsOf } from '../accuracy.js'
 
 export interface Row {

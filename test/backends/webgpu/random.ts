@@ -1,9 +1,9 @@
 /** Random programs in f32 on a device against the reference: values, and gradients where values are finite. What rounding can do is allowed. */
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
-import { isFloat } from '../../../src/core/aval.js'
-import { capturedTensor } from '../../../src/core/expr.js'
-import type { TypedArray } from '../../../src/core/ndarray.js'
-import type { Program } from '../../../src/core/program.js'
+import { isFloat } from '../../../src/core/graph/aval.js'
+import { capturedTensor } from '../../../src/core/graph/expr.js'
+import type { TypedArray } from '../../../src/core/graph/ndarray.js'
+import type { Program } from '../../../src/core/graph/program.js'
 import * as cd from '../../../src/index.js'
 import { cotangentsOf, lossOf, type Subject, subjectOf, trace } from '../../laws/generator/checks.js'
 import { differ, quickly, roundingOf } from '../../laws/generator/compare.js'

@@ -1,7 +1,7 @@
 /** Scans, sorting and positions of extremes on lavapipe, against the reference. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import { reduce, scans } from '../../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import { findLane } from './adapter.js'
 import { f32, type Given, i32, openSingle, randoms, type Single, sampleArgs } from './single.js'
 

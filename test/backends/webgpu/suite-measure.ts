@@ -1,7 +1,7 @@
 /** How far results of the device are from the reference: in the units of the table of promises. */
 import { reference } from '../../../src/backends/reference/index.js'
-import { isFloat } from '../../../src/core/aval.js'
-import type { TypedArray } from '../../../src/core/ndarray.js'
+import { isFloat } from '../../../src/core/graph/aval.js'
+import type { TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { Case } from './suite-cases.js'
 import { EPS, type Promised } from './suite-tolerances.js'
 

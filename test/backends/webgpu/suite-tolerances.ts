@@ -1,6 +1,7 @@
 /** What every primitive promises on WebGPU in f32, results and cotangents: data, with reasons. i32 and bool are exact everywhere. */
+
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import type { families } from '../../../src/core/ops/families.js'
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
 import { rows } from './math-rows.js'
 
 /**

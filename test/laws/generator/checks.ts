@@ -1,9 +1,9 @@
 /** What must hold of a random program, on every lane: values, gradients in three modes, and, for some seeds, the second-order and other laws. */
 import { random } from '../../../src/check/index.js'
-import { aval, isFloat } from '../../../src/core/aval.js'
-import { metaOf, traceMeta } from '../../../src/core/callable.js'
-import { allocate, type TypedArray } from '../../../src/core/ndarray.js'
-import type { Program } from '../../../src/core/program.js'
+import { metaOf, traceMeta } from '../../../src/core/functions/function.js'
+import { aval, isFloat } from '../../../src/core/graph/aval.js'
+import { allocate, type TypedArray } from '../../../src/core/graph/ndarray.js'
+import type { Program } from '../../../src/core/graph/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { isAdException } from '../../../src/index.js'
 import { coarsest, type Difference, differ, quickly, roundingOf } from './compare.js'

@@ -3,13 +3,13 @@
  * not met, by what rounding can do to this very program, found by evaluating it again with every result of every operation moved by a few units.
  */
 import { random } from '../../../src/check/index.js'
-import { type Aval, aval, isFloat } from '../../../src/core/aval.js'
-import { liftScalar } from '../../../src/core/elementwise.js'
-import { isScalarProgram } from '../../../src/core/expand.js'
-import type { Node } from '../../../src/core/expr.js'
-import { type Algebra, type ApplyAt, evaluating, interpretNodes } from '../../../src/core/interpret.js'
-import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/ndarray.js'
-import type { Program } from '../../../src/core/program.js'
+import { type Algebra, type ApplyAt, evaluating, interpretNodes } from '../../../src/core/functions/interpret.js'
+import { type Aval, aval, isFloat } from '../../../src/core/graph/aval.js'
+import { isScalarProgram } from '../../../src/core/graph/expand.js'
+import type { Node } from '../../../src/core/graph/expr.js'
+import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/graph/ndarray.js'
+import type { Program } from '../../../src/core/graph/program.js'
+import { liftScalar } from '../../../src/core/ops/lifted.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 
 const unit = (d: DType): number => (d === 'f32' ? 2 ** -24 : 2 ** -53)

@@ -1,5 +1,5 @@
 /** Builders of contractions and of the operations of neural networks. */
-import { sizeOf } from '../../../src/core/shape.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import { CAP, type Draw, dtypeOf, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
 import { apart, like, positions, within } from './guards.js'

@@ -1,7 +1,7 @@
 /** What random programs reached: operations, primitives in values and in derivatives, pairs of neighbours, dtypes, ranks. */
-import { INPUT, linearize, type Node, OUTPUT } from '../../../src/core/expr.js'
+import { INPUT, linearize, type Node, OUTPUT } from '../../../src/core/graph/expr.js'
+import type { Program } from '../../../src/core/graph/program.js'
 import { families } from '../../../src/core/ops/families.js'
-import type { Program } from '../../../src/core/program.js'
 import { opsOf } from './draw.js'
 import type { RandomProgram } from './program.js'
 

@@ -3,11 +3,11 @@
  * works on: arguments are put into the domain of an operation, and values at a kink, at a tie or beyond bounds are drawn again.
  */
 import { random } from '../../../src/check/index.js'
-import { aval, isFloat } from '../../../src/core/aval.js'
-import { evaluateNodes } from '../../../src/core/evaluate.js'
-import { input as inputNode, isExpr, type Node } from '../../../src/core/expr.js'
-import type { NDArray } from '../../../src/core/ndarray.js'
-import { sizeOf } from '../../../src/core/shape.js'
+import { aval, isFloat } from '../../../src/core/graph/aval.js'
+import { evaluateNodes } from '../../../src/core/graph/evaluate.js'
+import { input as inputNode, isExpr, type Node } from '../../../src/core/graph/expr.js'
+import type { NDArray } from '../../../src/core/graph/ndarray.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { isAdException } from '../../../src/index.js'
 import {

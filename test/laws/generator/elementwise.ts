@@ -1,5 +1,5 @@
 /** Builders of elementwise operations. Those that are one primitive come from the declarations: arity, domain and dtypes with them. */
-import type { AnyPrimitive } from '../../../src/core/primitive.js'
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import { apart, awayFrom, awayFromEachOther, beside, like, tame, within } from './guards.js'

@@ -1,5 +1,5 @@
 /** What keeps drawn programs comparable: arguments inside a domain, and away from kinks and ties, where rounding would decide. */
-import { sizeOf } from '../../../src/core/shape.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { CAP, type Draw, dtypeOf, gapOf, isFloatValue, rangeOf, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Template } from './program.js'

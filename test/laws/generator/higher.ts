@@ -1,6 +1,6 @@
 /** Builders of what takes functions: map, customRule, and the transforms, nested. */
-import type { NDArray } from '../../../src/core/ndarray.js'
-import { sizeOf } from '../../../src/core/shape.js'
+import type { NDArray } from '../../../src/core/graph/ndarray.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import { type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import { type Builder, elementwiseRows, type Row } from './elementwise.js'
 import { like, within } from './guards.js'

@@ -1,5 +1,5 @@
 /** Builders of indexing, sorting, running and reducing operations. */
-import { sizeOf } from '../../../src/core/shape.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import { CAP, type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
 import { apart, awayFrom, axisOf, beside, like, positions, positive, tame, within } from './guards.js'

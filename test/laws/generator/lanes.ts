@@ -1,11 +1,11 @@
 /** The backends that random programs run on, with memory that other programs have used and that was filled with NaN. */
 import { type CpuBackend, makeCpu } from '../../../src/backends/cpu/index.js'
 import { reference } from '../../../src/backends/reference/index.js'
-import { aval } from '../../../src/core/aval.js'
-import type { Executable, SyncBackend } from '../../../src/core/backend.js'
-import { metaOf, traceMeta } from '../../../src/core/callable.js'
-import type { TypedArray } from '../../../src/core/ndarray.js'
-import type { Program } from '../../../src/core/program.js'
+import type { Executable, SyncBackend } from '../../../src/core/functions/backend.js'
+import { metaOf, traceMeta } from '../../../src/core/functions/function.js'
+import { aval } from '../../../src/core/graph/aval.js'
+import type { TypedArray } from '../../../src/core/graph/ndarray.js'
+import type { Program } from '../../../src/core/graph/program.js'
 import { add, cumsum, mul } from '../../../src/index.js'
 
 /** A backend of a lane, with a way to fill its memory with NaN. */

@@ -1,5 +1,5 @@
 /** Builders of operations that move elements: views, views of views, joins, parts, constants. */
-import { sizeOf } from '../../../src/core/shape.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import { CAP, type Draw, dtypeOf, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
 import { axisOf, like, positive, within } from './guards.js'

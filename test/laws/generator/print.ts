@@ -1,6 +1,7 @@
 /** A random program as TypeScript that runs: what a failure is reported as. */
-import { aval, isFloat } from '../../../src/core/aval.js'
-import { metaOf, traceMeta } from '../../../src/core/callable.js'
+
+import { metaOf, traceMeta } from '../../../src/core/functions/function.js'
+import { aval, isFloat } from '../../../src/core/graph/aval.js'
 import { cotangentsOf } from './checks.js'
 import { opsOf } from './draw.js'
 import {

@@ -2,8 +2,8 @@
  * Random programs as plain data: inputs, steps that name a public operation and its arguments, results. Data, so that a program can be
  * replayed, cut smaller and printed; `functionOf` gives its meaning by calling the library.
  */
-import { allocate, type NDArray } from '../../../src/core/ndarray.js'
-import { sizeOf } from '../../../src/core/shape.js'
+import { allocate, type NDArray } from '../../../src/core/graph/ndarray.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import * as cd from '../../../src/index.js'
 

@@ -11,7 +11,7 @@ const of =
   (file: string) =>
   (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
 const [builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints] = [
-  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/identity', 'ints',
+  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints',
 ].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
 type M = ReturnType<typeof of>
 

@@ -1,6 +1,6 @@
 /** Fused loops: each LoopKernel as a WebAssembly function of the kernels' type, (i32 record) -> (). */
-import { Identities } from '../../../core/identity.js'
-import { type AnyPrimitive, scalarOf } from '../../../core/primitive.js'
+import { Identities } from '../../../core/graph/identity.js'
+import { type AnyPrimitive, scalarOf } from '../../../core/graph/primitive.js'
 import type { BodyOp, LoopKernel } from '../../plan/kernel.js'
 import { type CpuFacets, shippedFacets } from '../facets.js'
 import { type FuncRef, Module } from './encoder.js'

@@ -8,11 +8,11 @@
  * flushed to zero, in arguments and in results.
  */
 import { basic } from './basic.js'
-import { circular } from './circular.js'
 import { gamma } from './gamma.js'
 import { math } from './math.js'
 import { powers } from './powers.js'
 import { special } from './special.js'
+import { trigonometric } from './trigonometric.js'
 
 /** A function (or constant) of WGSL: its text, and the names of the others that it calls. */
 interface WgslFunction {
@@ -27,7 +27,7 @@ const calledIn = (text: string): ReadonlySet<string> => new Set(text.match(NAME)
 
 /** Every function of the library, by name. */
 export const functions: Readonly<Record<string, WgslFunction>> = Object.fromEntries(
-  Object.entries({ ...basic, ...math, ...powers, ...circular, ...special, ...gamma }).map(([name, source]) => [
+  Object.entries({ ...basic, ...math, ...powers, ...trigonometric, ...special, ...gamma }).map(([name, source]) => [
     name,
     { source: source.trim(), uses: [...calledIn(source)].filter((n) => n !== name) },
   ]),

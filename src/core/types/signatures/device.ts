@@ -1,5 +1,5 @@
 // Signatures of what moves tensors to a device and back.
-import type { Backend, PlaceOptions } from '../../backend.js'
+import type { Backend, PlaceOptions } from '../../functions/backend.js'
 import type { Tensor, Typed } from '../expr.js'
 import type { NoTangent, Tensors, TensorTree } from '../tree.js'
 

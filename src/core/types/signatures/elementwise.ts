@@ -1,6 +1,6 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
-import type { ArgKind, NoParams, Primitive } from '../../primitive.js'
+import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
 import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'

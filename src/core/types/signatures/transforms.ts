@@ -1,7 +1,7 @@
 // Signatures of `fn` and of the transforms. Each takes a Fn, or a plain function, and gives a Fn: they nest to any order.
 // Plain functions come first, or a parameter without annotation would be typed by Fn's overloads. There are four overloads because
 // TypeScript reports four candidates by the last one alone, at the argument; three or fewer it lists in full, at the callee.
-import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../tangent.js'
+import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
 import type { AnyExprs, Fn, PlainFn } from '../fn.js'

@@ -1,0 +1,170 @@
+/**
+ * Hard zeros: those of a (co)tangent that stay zero whatever they are multiplied with, because something was not selected or does
+ * not move. Whether an expression may hold them is read off the expression, once per node (docs/decisions/strong-zero.md).
+ */
+import { programsOf } from '../graph/expand.js'
+import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
+import type { AnyPrimitive } from '../graph/primitive.js'
+import type { Program } from '../graph/program.js'
+import { mul, neg, strongMul } from '../ops/elementwise.js'
+import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { Hardness } from './rule.js'
+
+/** No zero is hard. */
+export const SOFT = 0
+/** Zeros of what was filled up (a slice's, a gather's or relu's cotangent) or given from outside: products with what may be singular are strong. */
+export const FILLED = 1
+/** Zeros that a `where` put in place of what was computed: every product is strong. */
+export const GUARDED = 2
+
+type Of = (x: Node) => Hardness
+const max = (a: Hardness, b: Hardness): Hardness => (a > b ? a : b)
+const any = (n: Node, of: Of): Hardness => {
+  let h: Hardness = SOFT
+  for (const a of n.args) if (a.dtype === 'f64' || a.dtype === 'f32') h = max(h, of(a))
+  return h
+}
+const first = (n: Node, of: Of): Hardness => of(n.args[0]!)
+/** A sum is a hard zero where both terms are. */
+const both = (a: Hardness, b: Hardness): Hardness => (a === SOFT || b === SOFT ? SOFT : max(a, b))
+const sum = (n: Node, of: Of): Hardness => both(of(n.args[0]!), of(n.args[1]!))
+const withProduct = (n: Node, of: Of): Hardness => both(of(n.args[0]!), max(of(n.args[1]!), of(n.args[2]!)))
+/** What lies outside the part that is added is the accumulator's. */
+const withPart = (n: Node, of: Of): Hardness => {
+  const acc = of(n.args[0]!)
+  return acc === SOFT ? SOFT : max(acc, of(n.args[n.args.length - 1]!))
+}
+
+/** How primitives pass hard zeros on; every other one keeps those of all its arguments. The (co)tangent is the first factor of a product. */
+const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Map<AnyPrimitive, (n: Node, of: Of) => Hardness>([
+  [elementwise.add as AnyPrimitive, sum],
+  [elementwise.sub as AnyPrimitive, sum],
+  [elementwise.mul as AnyPrimitive, first],
+  [elementwise.strongMul as AnyPrimitive, first],
+  [elementwise.div as AnyPrimitive, first],
+  [layout.sliceAdd as AnyPrimitive, withPart],
+  [indexing.scatterAdd as AnyPrimitive, withPart],
+  [indexing.scatterAddAlong as AnyPrimitive, withPart],
+  [indexing.dynamicSliceAdd as AnyPrimitive, withPart],
+  [contract.matmulAdd as AnyPrimitive, withProduct],
+  [nn.convInputAdd as AnyPrimitive, withProduct],
+  [nn.convKernelAdd as AnyPrimitive, withProduct],
+  [scans.linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)],
+  [nn.unpool as AnyPrimitive, (n, of) => max(FILLED, of(n.args[0]!))],
+  // The sum of a whole given direction is no zero that was given.
+  [reduce.sum as AnyPrimitive, (n, of) => (n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT : of(n.args[0]!))],
+])
+
+/** Functions that are infinite or NaN somewhere, at finite arguments. */
+const singular: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
+  (
+    [
+      ...['reciprocal', 'sqrt', 'rsqrt', 'cbrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p', 'asin', 'acos', 'acosh', 'atanh'],
+      ...['sinh', 'cosh', 'tan', 'lgamma', 'polygamma', 'div', 'mod', 'pow', 'xlogy'],
+    ] as const
+  ).map((name) => elementwise[name as keyof typeof elementwise] as unknown as AnyPrimitive),
+)
+
+/** The literal that x is, repeated or not. */
+export const literalOf = (x: Node): number | undefined => {
+  let n = x
+  while (n.prim === layout.broadcastTo || n.prim === layout.reshape) n = n.args[0]!
+  return n.kind === CONST ? (n.data as number) : undefined
+}
+/** Results of `of` over an expression, arguments first: a worklist, so depth has no limit. `done` says what needs no arguments. */
+const settle = (root: Node, memo: NodeIndex, leaf: (n: Node) => number, made: (n: Node, of: (x: Node) => number) => number): number => {
+  const of = (x: Node): number => memo.get(x)
+  const stack = [root]
+  while (stack.length > 0) {
+    const n = stack[stack.length - 1]!
+    if (!memo.has(n)) {
+      const known = leaf(n)
+      if (known >= 0) memo.set(n, known)
+      else {
+        let ready = true
+        for (const a of n.args)
+          if (!memo.has(a)) {
+            stack.push(a)
+            ready = false
+          }
+        if (!ready) continue
+        memo.set(n, made(n, of))
+      }
+    }
+    stack.pop()
+  }
+  return memo.get(root)
+}
+
+const programs = new WeakMap<Program, boolean>()
+const hasSingular = (p: Program): boolean => {
+  let known = programs.get(p)
+  if (known === undefined) {
+    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && singular.has(n.prim))
+    programs.set(p, known)
+  }
+  return known
+}
+
+/** What one walk of forward or reverse mode knows of the hard zeros in the (co)tangents that it makes; what is older is no (co)tangent of its. */
+export class HardZeros {
+  private readonly from = nodesBuilt()
+  private readonly hard = new NodeIndex()
+  private readonly taint = new NodeIndex()
+
+  /** Says what is known of a (co)tangent beside what it is made of. */
+  mark(t: AnyExpr, h: Hardness): AnyExpr {
+    this.hard.set(asNode(t), h)
+    return t
+  }
+
+  /** May this (co)tangent hold hard zeros? */
+  of(t: AnyExpr): Hardness {
+    return settle(
+      asNode(t),
+      this.hard,
+      (n) =>
+        n.id < this.from ? SOFT : n.kind === CONST ? (n.data === 0 ? FILLED : SOFT) : n.kind === APPLY || n.kind === OUTPUT ? -1 : SOFT,
+      (n, of) => (passing.get(n.prim!) ?? any)(n, of as Of),
+    ) as Hardness
+  }
+
+  /** May x be infinite or NaN: did a singular function make it, any number of elementwise or layout operations ago? */
+  private maybeSingular(x: Node): boolean {
+    return (
+      settle(
+        x,
+        this.taint,
+        (n) => {
+          if (n.kind === OUTPUT) return -1
+          if (n.kind !== APPLY || (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout')) return 0
+          return singular.has(n.prim!) || programsOf(n.prim!, n.data).some(hasSingular) ? 1 : -1
+        },
+        (n, of) => (n.args.some((a) => of(a) === 1) ? 1 : 0),
+      ) === 1
+    )
+  }
+
+  /** A (co)tangent times a partial derivative: hard zeros stay, where there may be any. */
+  product(dx: AnyExpr, partial: AnyExpr): AnyExpr {
+    const h = this.of(dx)
+    const p = asNode(partial)
+    if (h === SOFT || Number.isFinite(literalOf(p))) return mul(dx, partial)
+    if (h === GUARDED) return strongMul(dx, partial)
+    return this.maybeSingular(p) ? this.outside(dx, partial) : mul(dx, partial)
+  }
+
+  /**
+   * dx p, with what dx was multiplied with before (d = s q) taken to p: s (q p). So a zero of q is not mistaken for one of s, and
+   * 0 times Infinity is NaN as in the other modes.
+   */
+  private outside(dx: AnyExpr, partial: AnyExpr): AnyExpr {
+    const n = asNode(dx)
+    const negated = n.id >= this.from && n.prim === neg.primitive
+    const d = negated ? n.args[0]! : n
+    if (d.id < this.from || (d.prim !== mul.primitive && d.prim !== strongMul.primitive)) return strongMul(dx, partial)
+    const [s, q] = d.args.map(asExpr) as [AnyExpr, AnyExpr]
+    return strongMul(s, mul(negated ? neg(q) : q, partial))
+  }
+}

@@ -1,0 +1,167 @@
+/** Maximal elementwise regions of a program: what mixed mode differentiates forward and what loops fuse. */
+import { APPLY, CONST, type Linear, type Node, OUTPUT } from '../graph/expr.js'
+import { sameShape } from '../graph/shape.js'
+
+export interface RegionLimits {
+  readonly nodes: number
+  readonly args: number
+  readonly results: number
+}
+/** At most this many scalar nodes, non-literal arguments and results in one region. */
+export const regionLimits: RegionLimits = { nodes: 256, args: 8, results: 8 }
+
+export interface Region {
+  /** Positions of its nodes, in build order. */
+  readonly nodes: number[]
+  /** Positions of the nodes it reads from outside; literals included. */
+  readonly args: number[]
+}
+
+const isScalarOp = (n: Node): boolean => n.kind === APPLY && n.prim!.class === 'elementwise' && !n.prim!.multi
+
+/** A region while it grows. */
+interface Growing {
+  readonly nodes: number[]
+  /** What it reads from outside: positions, literals not counted. */
+  readonly outside: Set<number>
+  /** Larger than that of every region of its epoch that it reads, so that no region depends on itself. */
+  readonly level: number
+}
+
+/**
+ * Regions of same-shaped elementwise nodes, connected through arguments. Any path that leaves a region and meets a node that is not
+ * elementwise arrives at a later epoch; one that meets another region of its epoch, at a higher level. Only regions of one level are merged,
+ * so no region depends on itself.
+ */
+class Regions {
+  private readonly epoch: Int32Array
+  private readonly regionOf: Int32Array
+  private readonly regions: (Growing | undefined)[] = []
+  private readonly parent: number[] = []
+
+  constructor(
+    private readonly linear: Linear,
+    private readonly limits: RegionLimits,
+  ) {
+    this.epoch = new Int32Array(linear.nodes.length)
+    this.regionOf = new Int32Array(linear.nodes.length).fill(-1)
+  }
+  private find(r: number): number {
+    const { parent } = this
+    let x = r
+    while (parent[x] !== x) {
+      parent[x] = parent[parent[x]!]!
+      x = parent[x]!
+    }
+    return x
+  }
+  /** The region of the node at a position; -1 where it has none. */
+  private at(k: number): number {
+    return this.regionOf[k]! < 0 ? -1 : this.find(this.regionOf[k]!)
+  }
+  private epochAt(i: number): number {
+    const { nodes, index } = this.linear
+    const scalar = isScalarOp(nodes[i]!)
+    let e = 0
+    for (const a of nodes[i]!.args) {
+      const step = scalar && isScalarOp(a) ? 0 : a.kind === APPLY || a.kind === OUTPUT ? 1 : 0
+      e = Math.max(e, this.epoch[index.get(a)]! + step)
+    }
+    return e
+  }
+
+  /** Takes the next node in build order. */
+  take(i: number): void {
+    const { epoch, regions } = this
+    const { nodes, index } = this.linear
+    const node = nodes[i]!
+    const e = this.epochAt(i)
+    epoch[i] = e
+    if (!isScalarOp(node)) return
+    // Regions among its arguments that it may join, what it reads from elsewhere, and the least level at which it can be.
+    const own: number[] = []
+    const outside: number[] = []
+    let level = 0
+    for (const a of node.args) {
+      const k = index.get(a)
+      const r = this.at(k)
+      if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
+        if (!own.includes(r)) own.push(r)
+        continue
+      }
+      if (r >= 0 && epoch[k] === e) level = Math.max(level, regions[r]!.level + 1)
+      if (a.kind !== CONST) outside.push(k)
+    }
+    const top = own.reduce((l, r) => Math.max(l, regions[r]!.level), -1)
+    let region = -1
+    if (own.length > 0 && level <= top)
+      region = this.merged(
+        own.filter((r) => regions[r]!.level === top),
+        outside,
+      )
+    if (region < 0) {
+      region = regions.push({ nodes: [], outside: new Set(), level: Math.max(level, top + 1) }) - 1
+      this.parent.push(region)
+    }
+    const joined = regions[region]!
+    for (const a of node.args) {
+      const k = index.get(a)
+      if (a.kind !== CONST && this.at(k) !== region) joined.outside.add(k)
+    }
+    joined.nodes.push(i)
+    this.regionOf[i] = region
+  }
+  /** Has a region room for one more node, which reads `outside`? */
+  private hasRoom({ nodes, outside: read }: Growing, outside: readonly number[]): boolean {
+    const { limits } = this
+    let reads = read.size
+    for (let i = 0; i < outside.length; i++) if (!read.has(outside[i]!) && outside.indexOf(outside[i]!) === i) reads++
+    return nodes.length + 1 <= limits.nodes && reads <= limits.args
+  }
+  /** The one region that these, of one level, become with room for a node that reads `outside`; -1 where they do not fit together. */
+  private merged(candidates: readonly number[], outside: readonly number[]): number {
+    const { regions, limits } = this
+    if (candidates.length === 1) return this.hasRoom(regions[candidates[0]!]!, outside) ? candidates[0]! : -1
+    const all = candidates.map((r) => regions[r]!)
+    const reads = new Set([...all.flatMap((r) => [...r.outside]), ...outside])
+    const nodes = all.reduce((n, r) => n + r.nodes.length, 1)
+    if (nodes > limits.nodes || reads.size > limits.args) return -1
+    const largest = all.reduce((x, y) => (y.nodes.length > x.nodes.length ? y : x))
+    const into = candidates[all.indexOf(largest)]!
+    for (const r of candidates) {
+      if (r === into) continue
+      for (const k of regions[r]!.nodes) largest.nodes.push(k)
+      for (const k of regions[r]!.outside) largest.outside.add(k)
+      regions[r] = undefined
+      this.parent[r] = into
+    }
+    return into
+  }
+
+  finished(): Region[] {
+    const { nodes, index } = this.linear
+    const out: Region[] = []
+    const readBy = new Int32Array(nodes.length).fill(-1)
+    this.regions.forEach((r, id) => {
+      if (r === undefined) return
+      r.nodes.sort((a, b) => a - b)
+      const args: number[] = []
+      for (const k of r.nodes)
+        for (const a of nodes[k]!.args) {
+          const p = index.get(a)
+          if (this.at(p) === id || readBy[p] === id) continue
+          readBy[p] = id
+          args.push(p)
+        }
+      out.push({ nodes: r.nodes, args })
+    })
+    return out
+  }
+}
+
+/** The maximal elementwise regions of a program. */
+export const findRegions = (linear: Linear, limits: RegionLimits = regionLimits): Region[] => {
+  const regions = new Regions(linear, limits)
+  for (let i = 0; i < linear.nodes.length; i++) regions.take(i)
+  return regions.finished()
+}

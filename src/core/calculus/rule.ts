@@ -1,0 +1,230 @@
+/** The protocol between primitives and modes: rules as data, and the registry that holds them (a Monoid; never global). */
+
+import * as E from 'fp-ts/lib/Either.js'
+import type { Monoid } from 'fp-ts/lib/Monoid.js'
+import { listOf, shown } from '../errors/check-arguments.js'
+import type { AdError } from '../errors/error.js'
+import { raise } from '../errors/explain.js'
+import { holds } from '../errors/language.js'
+import type { Aval } from '../graph/aval.js'
+import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
+import type { Forced, NoTangent, Tangent, ZeroTangent } from '../graph/tangent.js'
+import type { AnyExpr } from '../types/expr.js'
+
+/**
+ * Which zeros of a (co)tangent are hard: none (0), those of what was filled up or given (1: they hold against what a singular
+ * function made), those that a `where` put in place of what was computed (2: they hold against everything).
+ */
+export type Hardness = 0 | 1 | 2
+
+/** How a rule calls back into the mode that runs it (for primitives that hold programs, such as map). */
+export interface RuleConfig {
+  readonly registry: Registry
+  /** Values and tangents of `outputs` for tangents of some inputs (forward mode); the values share work with the tangents. */
+  readonly pushforward: (
+    outputs: readonly AnyExpr[],
+    seeds: ReadonlyMap<AnyExpr, AnyExpr>,
+  ) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Forced[] }
+  /** Values of `outputs` and cotangents of `wrt` for cotangents of `outputs` (reverse mode). */
+  readonly pullback: (
+    outputs: readonly AnyExpr[],
+    seeds: readonly Tangent[],
+    wrt: readonly AnyExpr[],
+  ) => { readonly ys: readonly AnyExpr[]; readonly xBars: readonly Forced[] }
+  /**
+   * A (co)tangent times a partial derivative, the (co)tangent first: its hard zeros stay zero whatever the partial is
+   * (docs/decisions/strong-zero.md). `scalarRule` multiplies with it; a rule written out does too.
+   */
+  readonly product: (dx: AnyExpr, partial: AnyExpr) => AnyExpr
+  /** Whether a (co)tangent may hold hard zeros. */
+  readonly hardness: (dx: AnyExpr) => Hardness
+  /** The (co)tangent, of which this is now known. */
+  readonly hardened: (dx: AnyExpr, hardness: Hardness) => AnyExpr
+  /** A fresh input in place of a (co)tangent, with hard zeros where it may hold them. */
+  readonly standIn: (dx: AnyExpr, of: Aval) => AnyExpr
+}
+
+/** What a rule may use beside its arguments: the node's own results for these very arguments, and the calling mode. */
+export interface RuleContext {
+  readonly y: AnyExpr
+  readonly ys: readonly AnyExpr[]
+  /** Which arguments depend on what is differentiated. */
+  readonly active: readonly boolean[]
+  readonly config: RuleConfig
+}
+
+/** One cotangent per result (ZeroTangent where none arrived) to one per argument. `active[i]` tells whether anyone wants argument i's. */
+export type Pullback = (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
+
+export type FRule = (
+  xs: readonly AnyExpr[],
+  dxs: readonly Tangent[],
+  params: never,
+  context: RuleContext,
+) => { readonly ys: readonly AnyExpr[]; readonly dys: readonly Tangent[] }
+export type RRule = (
+  xs: readonly AnyExpr[],
+  params: never,
+  context: RuleContext,
+) => { readonly ys: readonly AnyExpr[]; readonly pullback: Pullback }
+/** Results with a leading batch axis of length `size`, for arguments of which `batched` have one. */
+export type BatchRule = (
+  xs: readonly AnyExpr[],
+  batched: readonly boolean[],
+  params: never,
+  size: number,
+  through: Batching,
+) => readonly AnyExpr[]
+/** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
+export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
+
+/** Entries of dy/dx of an elementwise function, at its arguments and result: a number where they are the same everywhere, NoTangent in the `int` slots. */
+export type PartialsOf = (at: {
+  readonly x: readonly AnyExpr[]
+  readonly y: AnyExpr
+  readonly params: never
+}) => readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
+/** Cotangents of the arguments in which a function is linear, for one of its result. */
+export type TransposeOf = (yBar: AnyExpr, xs: readonly AnyExpr[], params: never, active: readonly boolean[]) => readonly Tangent[]
+
+/**
+ * What a primitive is as a function of its float arguments; frule and rrule follow from it.
+ *
+ * `linear`: f(a x + b y) = a f(x) + b f(y), over all float arguments together; `bilinear`: so in each of its two arguments;
+ * `partials`: elementwise, with these partial derivatives; `constant`: its derivative is 0 wherever there is one.
+ */
+export type Form =
+  | { readonly _tag: 'linear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'partials'; readonly partials: PartialsOf }
+  | { readonly _tag: 'constant' }
+
+/** The calculus of one primitive. A missing facet is a MissingRule error when it is needed. */
+export interface Rule {
+  readonly primitive: AnyPrimitive
+  /** What frule and rrule follow from; not there where they are written out. */
+  readonly form?: Form
+  readonly frule?: FRule
+  readonly rrule?: RRule
+  readonly batch?: BatchRule
+  /** Why facets are left out on purpose: part of the MissingRule error. */
+  readonly missing?: string
+}
+
+/** Rules by primitive name. Immutable. */
+export interface Registry {
+  readonly rules: ReadonlyMap<string, Rule>
+  /** Names declared by more than one of the parts it was folded from. */
+  readonly duplicates: readonly string[]
+  /** This registry with one more rule; a rule for a known primitive replaces the facets that it gives. */
+  readonly with: (...rules: readonly Rule[]) => Registry
+}
+
+/** What is given as a rule. */
+export const ruleIn = (given: unknown, where: string): Rule =>
+  holds(() => isPrimitive((given as Partial<Rule> | null | undefined)?.primitive))
+    ? (given as Rule)
+    : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
+
+/** A rule without its form: what replaces its derivatives does not follow from that. */
+export const formless = ({ form: _form, ...rule }: Rule): Rule => rule
+/** A rule over another one of the same primitive. */
+const over = (old: Rule, r: Rule): Rule => ({ ...(r.frule === undefined && r.rrule === undefined ? old : formless(old)), ...r })
+
+const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
+  rules,
+  duplicates,
+  with: (...more) => {
+    for (const r of more) ruleIn(r, 'registry.with')
+    const next = new Map(rules)
+    for (const r of more) next.set(r.primitive.name, over(next.get(r.primitive.name) ?? r, r))
+    return make(next, duplicates)
+  },
+})
+
+/** What is given as a registry. */
+export const registryIn = (given: unknown, where: string): Registry =>
+  holds(() => {
+    const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
+    return rules instanceof Map && Array.isArray(duplicates)
+  })
+    ? (given as Registry)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(given)} is not a registry.`,
+        fix: 'use coreRegistry, coreRegistry.with(rule) or registryOf(rules).',
+      })
+
+/** The registry without rules: the unit of `registryMonoid`. */
+export const emptyRegistry: Registry = make(new Map(), [])
+
+/**
+ * A registry of these rules; the same primitive twice is reported in `duplicates`.
+ *
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * registryOf([scalarRule(twice, () => [2]), scalarRule(twice, () => [2])]).duplicates   // ['twice']
+ */
+export const registryOf = (rules: readonly Rule[]): Registry => {
+  const map = new Map<string, Rule>()
+  const duplicates: string[] = []
+  for (const given of listOf(rules, 'the rules', 'registryOf')) {
+    const r = ruleIn(given, 'registryOf')
+    if (map.has(r.primitive.name)) duplicates.push(r.primitive.name)
+    map.set(r.primitive.name, r)
+  }
+  return make(map, duplicates)
+}
+
+/**
+ * Union of registries. A name in both is kept from the second and reported in `duplicates`.
+ *
+ * @example registryMonoid.concat(emptyRegistry, coreRegistry).duplicates   // []
+ */
+export const registryMonoid: Monoid<Registry> = {
+  empty: emptyRegistry,
+  concat: (a, b) => {
+    registryIn(a, 'registryMonoid')
+    registryIn(b, 'registryMonoid')
+    if (a.rules.size === 0) return b
+    if (b.rules.size === 0) return a
+    const map = new Map(a.rules)
+    const duplicates = [...a.duplicates, ...b.duplicates]
+    for (const [name, rule] of b.rules) {
+      if (map.has(name) && map.get(name) !== rule) duplicates.push(name)
+      map.set(name, rule)
+    }
+    return make(map, duplicates)
+  },
+}
+
+/** The registry, or the error that names what was declared twice. */
+export const withoutDuplicates = (r: Registry): E.Either<AdError, Registry> =>
+  r.duplicates.length === 0 ? E.right(r) : E.left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
+
+/** Why a primitive may have the name of another one, and what to do. */
+export const OTHER_COPY =
+  'one of your own, which wants a name of its own, or one of another copy of codual: load it once, by import or by require.'
+
+/** A facet of a primitive's rule; raises MissingRule. */
+export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
+  registry: Registry,
+  primitive: AnyPrimitive,
+  facet: K,
+  neededBy: string,
+): NonNullable<Rule[K]> => {
+  const found = registry.rules.get(primitive.name)
+  const own = found?.primitive === primitive ? found : undefined
+  const other = found !== undefined && own === undefined
+  return (own?.[facet] ??
+    raise({
+      _tag: 'MissingRule',
+      primitive: primitive.name,
+      rule: facet,
+      arity: primitive.args.length,
+      neededBy,
+      ...(own?.missing !== undefined && { fix: `its author left it out: ${own.missing}.` }),
+      ...(other && { fix: `the registry's rule is for another primitive of this name: ${OTHER_COPY}` }),
+    })) as NonNullable<Rule[K]>
+}

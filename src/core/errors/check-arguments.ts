@@ -1,0 +1,100 @@
+/**
+ * What is given beside arrays, checked: options, lists, whole numbers, functions. Types refuse most of it before; a REPL and JavaScript have
+ * none. Each raises BadInput that names the operation and says what it takes.
+ */
+
+import type { DType } from '../types/dtype.js'
+import { raise } from './explain.js'
+import { reading } from './language.js'
+
+/** Every name of the options O, so that none is forgotten. */
+export type Names<O> = { readonly [K in keyof Required<O>]: true }
+
+/** A value in a few words. */
+export const shown = (x: unknown): string => {
+  try {
+    return inWords(x)
+  } catch {
+    return 'an object that cannot be read'
+  }
+}
+const inWords = (x: unknown): string => {
+  if (x === null || x === undefined || typeof x === 'boolean' || typeof x === 'number') return String(x)
+  if (typeof x === 'string') return `'${x.length > 20 ? `${x.slice(0, 20)}...` : x}'`
+  if (Array.isArray(x)) return x.length <= 8 && x.every((v) => typeof v === 'number') ? `[${x.join(', ')}]` : `an array of ${x.length}`
+  return typeof x === 'object' ? 'an object' : `a ${typeof x}`
+}
+const refuse = (where: string, reason: string, fix?: string): never =>
+  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
+
+const none = Object.freeze({})
+const takes = (names: object): string => `options: { ${Object.keys(names).join(', ')} }.`
+/** Options by name; a name that is not among `names` is an error, not left out in silence. */
+export const optionsOf = <O extends object>(given: O | undefined, names: Names<O>, where: string): O =>
+  given === undefined ? (none as O) : reading(`${where}: options`, () => optionsIn(given, names, where))
+/** Their values are read once, so what is checked is what is used. */
+const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): O => {
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given))
+    return refuse(where, `${shown(given)} where options may stand.`, takes(names))
+  for (const name of Object.keys(given)) if (!Object.hasOwn(names, name)) return refuse(where, `there is no option ${name}.`, takes(names))
+  const read: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)
+  return read as O
+}
+
+/** Lists, and lists in them, as copies. A sparse one, which may have any length, is refused. */
+const listsIn = (x: unknown, depth: number): unknown => {
+  if (!Array.isArray(x) || depth === 3) return x
+  if (x.length > 0 && !(0 in x)) throw new Error('a sparse array')
+  return Array.from(x, (y) => listsIn(y, depth + 1))
+}
+/** Numbers in lists (axes, widths, shifts), read once: a Proxy, a getter or a later change gives no other value afterwards. */
+export const settled = <X>(given: X, what: string, where: string): X =>
+  typeof given === 'object' || typeof given === 'function' ? (reading(`${where}: ${what}`, () => listsIn(given, 0)) as X) : given
+
+/** True or false; false where it is not given. */
+export const flagOf = (given: unknown, what: string, where: string): boolean =>
+  given === undefined || typeof given === 'boolean' ? given === true : refuse(where, `${what} must be true or false, not ${shown(given)}.`)
+
+/** A list of anything. */
+export const listOf = (given: unknown, what: string, where: string): readonly unknown[] =>
+  reading(`${where}: ${what}`, () =>
+    Array.isArray(given) && (given.length === 0 || 0 in given)
+      ? copied(given)
+      : refuse(where, `${what} must be an array, not ${Array.isArray(given) ? 'a sparse one' : shown(given)}.`),
+  )
+/** A list that keeps what it is given: a Proxy, a getter or a later change gives no other value afterwards. */
+const copied = <A>(given: readonly A[]): readonly A[] => [...given]
+
+/** A whole number. */
+export const integerOf = (given: unknown, what: string, where: string): number =>
+  Number.isSafeInteger(given) ? (given as number) : refuse(where, `${what} must be a whole number, not ${shown(given)}.`)
+/** An array of whole numbers: a shape, axes, positions. */
+export const integersOf = (given: unknown, what: string, where: string): readonly number[] =>
+  reading(`${where}: ${what}`, () =>
+    Array.isArray(given) && !given.includes(undefined) && given.every(Number.isSafeInteger)
+      ? copied(given)
+      : refuse(where, `${what} must be an array of whole numbers, not ${shown(given)}.`),
+  )
+
+/** A number, NaN and infinities included. */
+export const numberOf = (given: unknown, what: string, where: string): number =>
+  typeof given === 'number' ? given : refuse(where, `${what} must be a number, not ${shown(given)}.`)
+
+/** One of the dtypes. */
+export const dtypeOf = (given: unknown, where: string): DType =>
+  given === 'f64' || given === 'f32' || given === 'i32' || given === 'bool'
+    ? given
+    : refuse(where, `${shown(given)} is not a dtype.`, 'give one of f64, f32, i32, bool.')
+
+/** A function. */
+export const functionOf = <F>(given: F, what: string, where: string): F =>
+  typeof given === 'function' && reading(`${where}: ${what}`, () => 'call' in given)
+    ? given
+    : refuse(where, `${what} must be a function, not ${shown(given)}.`)
+
+/** An object with names, not an array. */
+export const recordOf = <R>(given: R, what: string, where: string): R =>
+  typeof given === 'object' && given !== null && !reading(`${where}: ${what}`, () => Array.isArray(given)) && !ArrayBuffer.isView(given)
+    ? given
+    : refuse(where, `${what} must be an object, not ${shown(given)}.`)

@@ -1,0 +1,88 @@
+/** Every failure of codual as data: what, where, what to do. `explain` (explain.ts) alone turns it into prose. */
+import type { DType } from '../types/dtype.js'
+
+/** Where in a program something went wrong: the equation as `show` prints it and the user's own source line, when known. */
+export interface Site {
+  readonly equation?: string
+  readonly source?: string
+}
+
+/** A failure, as data. `_tag` says what kind; never test with `instanceof` (ESM and CJS copies differ). */
+export type AdError =
+  | {
+      readonly _tag: 'ShapeMismatch'
+      readonly op: string
+      readonly shapes: readonly (readonly number[])[]
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
+  | {
+      readonly _tag: 'DTypeMismatch'
+      readonly op: string
+      readonly dtypes: readonly DType[]
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
+  | { readonly _tag: 'BadInput'; readonly where: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
+  | { readonly _tag: 'NotScalar'; readonly op: string; readonly shape: readonly number[]; readonly dtype: DType; readonly site?: Site }
+  | { readonly _tag: 'NotDifferentiable'; readonly op: string; readonly reason: string; readonly site?: Site }
+  | {
+      readonly _tag: 'MissingRule'
+      readonly primitive: string
+      readonly rule: 'frule' | 'rrule' | 'batch'
+      readonly arity: number
+      readonly neededBy: string
+      readonly fix?: string
+      readonly site?: Site
+    }
+  | { readonly _tag: 'NotImplemented'; readonly rule: string; readonly reason: string; readonly site?: Site }
+  | {
+      readonly _tag: 'MissingKernel'
+      readonly primitive: string
+      readonly backend: string
+      readonly reason: string
+      readonly fix?: string
+      readonly site?: Site
+    }
+  | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string }
+  | {
+      readonly _tag: 'OutOfMemory'
+      readonly backend: string
+      readonly neededBytes: number
+      readonly limitBytes: number
+      readonly site?: Site
+    }
+  | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string; readonly site?: Site }
+  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string }
+  | { readonly _tag: 'Decode'; readonly errors: readonly { readonly path: string; readonly reason: string }[] }
+  | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string; readonly site?: Site }
+
+/** The tag of an `AdError`. */
+export type AdErrorTag = AdError['_tag']
+
+/** Carrier of an `AdError` through code that throws. The message is what `explain` says. */
+export class AdException extends Error {
+  override readonly name = 'AdException'
+  readonly _tag = 'AdException'
+  constructor(
+    readonly error: AdError,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/**
+ * Is x an AdException of this or another copy of codual?
+ *
+ * @example isAdException(new Error('another'))   // false
+ */
+export const isAdException = (x: unknown): x is AdException => {
+  try {
+    return typeof x === 'object' && x !== null && (x as { _tag?: unknown })._tag === 'AdException'
+  } catch {
+    return false // it throws when looked at: whatever was thrown, it is not ours
+  }
+}

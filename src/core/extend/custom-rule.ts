@@ -1,0 +1,234 @@
+/** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
+
+import { type Names, optionsOf } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { callable, metaOf, type Runtime } from '../functions/function.js'
+import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
+import { builtBefore, close } from '../graph/close.js'
+import { applyMulti, asExpr, asNode, constant, type Node, nodesBuilt } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
+import { freshInputs, liftList, liftTree } from '../graph/program.js'
+import { rewrite } from '../graph/rewrite.js'
+import { sameShape } from '../graph/shape.js'
+import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
+import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from '../ops/custom.js'
+import { stopGradient } from '../ops/elementwise.js'
+import { broadcastNode } from '../ops/layout-move.js'
+import type { AnyExpr } from '../types/expr.js'
+
+/** A user's rules: the trees of f's arguments and of its result. */
+interface UserRules {
+  readonly frule?: (primals: unknown, tangents: unknown) => unknown
+  readonly rrule?: (primals: unknown) => unknown
+}
+
+const userRules: Names<UserRules> = { frule: true, rrule: true }
+
+/** One place of a result: what messages call it, and what must be there. */
+interface Place {
+  readonly name: string
+  readonly aval: Aval
+}
+const placesOf = (what: string, def: TreeDef, avals: readonly Aval[]): readonly Place[] =>
+  leafPaths(def).map((path, i) => ({ name: path === '' || path.startsWith('[') ? `${what}${path}` : `${what}.${path}`, aval: avals[i]! }))
+
+const tagOf = (x: unknown): unknown => (typeof x === 'object' && x !== null ? (x as { _tag?: unknown })._tag : undefined)
+
+/** The leaves of what a rule returned, along the structure that it must have. `zeros`: a symbolic zero may stand for a subtree. */
+const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: boolean): readonly unknown[] => {
+  const out: unknown[] = []
+  const go = (d: TreeDef, x: unknown): void => {
+    if (d._tag === 'NoTangent') return
+    if (d._tag === 'Leaf') {
+      out.push(x)
+      return
+    }
+    if (zeros && (tagOf(x) === 'ZeroTangent' || tagOf(x) === 'NoTangent')) {
+      for (let i = 0; i < leafCount(d); i++) out.push(x)
+      return
+    }
+    const items =
+      d._tag === 'Tuple'
+        ? Array.isArray(x) && x.length === d.items.length
+          ? (x as readonly unknown[])
+          : undefined
+        : typeof x === 'object' && x !== null && Object.keys(x).sort().join('\0') === d.keys.join('\0')
+          ? d.keys.map((k) => (x as Record<string, unknown>)[k])
+          : undefined
+    if (items === undefined)
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${what} does not have the structure ${showDef(def)}.`,
+        fix: `return ${showDef(def)}, with one leaf for each *.`,
+      })
+    else for (const [i, item] of d.items.entries()) go(item, items[i])
+  }
+  go(def, tree)
+  return out
+}
+
+/** A leaf that must be exactly of its place's shape and dtype. */
+const valueAt = (op: string, place: Place, leaf: unknown): Node => {
+  const n =
+    leaf === undefined || leaf === null
+      ? raise({ _tag: 'BadInput', where: op, reason: `${place.name} is missing.`, fix: `return ${showAval(place.aval)} there.` })
+      : lift(leaf, `${op}: ${place.name}`, place.aval.dtype)
+  if (sameAval(n.aval, place.aval)) return n
+  const reason = `${place.name} is ${showAval(n.aval)}, it must be ${showAval(place.aval)}.`
+  return sameShape(n.shape, place.aval.shape)
+    ? raise({ _tag: 'DTypeMismatch', op, dtypes: [n.dtype, place.aval.dtype], reason, fix: 'cast it.' })
+    : raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [n.shape, place.aval.shape],
+        reason,
+        fix: 'return it in the shape of what it belongs to.',
+      })
+}
+
+/** A tangent or cotangent of its place; thunks stay thunks and are checked when they are asked for. */
+const tangentAt = (op: string, place: Place, leaf: unknown): Tangent => {
+  const tag = tagOf(leaf)
+  if (tag === 'Thunk' || tag === 'InplaceableThunk') {
+    const t = leaf as Extract<Tangent, { _tag: 'Thunk' | 'InplaceableThunk' }>
+    const force = (): Forced => unthunk(tangentAt(op, place, unthunk(t)))
+    return t._tag === 'InplaceableThunk'
+      ? inplaceableThunk(force, (acc) => asExpr(valueAt(op, place, t.addTo(acc))), t.block)
+      : thunk(force)
+  }
+  if (!isFloat(place.aval.dtype))
+    return tag === 'NoTangent' || tag === 'ZeroTangent'
+      ? NoTangent
+      : raise({
+          _tag: 'BadInput',
+          where: op,
+          reason: `${place.name} is ${place.aval.dtype}: it has no tangent.`,
+          fix: 'return NoTangent there.',
+        })
+  if (tag === 'ZeroTangent' || tag === 'NoTangent') return ZeroTangent
+  if (tag === 'NotImplemented') return leaf as Tangent
+  return asExpr(valueAt(op, place, leaf))
+}
+
+/** A (co)tangent as users see it: dense, NoTangent where there is no tangent space. */
+const dense = (t: Forced, a: Aval): AnyExpr | NoTangent => {
+  if (!isFloat(a.dtype)) return NoTangent
+  if (t._tag === 'NotImplemented') return raise({ _tag: 'NotImplemented', rule: t.rule, reason: t.reason })
+  return t._tag === 'Expr' ? t : asExpr(broadcastNode(constant(0, a.dtype), a.shape))
+}
+
+const pairOf = (op: string, what: string, r: unknown, second: string): readonly [unknown, unknown] =>
+  Array.isArray(r) && r.length === 2
+    ? (r as unknown as readonly [unknown, unknown])
+    : raise({ _tag: 'BadInput', where: op, reason: `the ${what} must return [y, ${second}].`, fix: `return [y, ${second}].` })
+
+/** What f was traced to. */
+interface Traced {
+  readonly op: string
+  /** Structure of the argument list. */
+  readonly args: TreeDef
+  readonly argAvals: readonly Aval[]
+  readonly result: TreeDef
+  readonly resultAvals: readonly Aval[]
+  /** Expressions and tensors of outside; at each call they are further arguments. */
+  readonly captured: readonly Node[]
+}
+
+/** Rules over the nodes of all arguments, captured ones too, in order. */
+const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule; readonly rrule?: CustomRRule } => {
+  const { op } = t
+  const arity = t.argAvals.length
+  const single = t.args._tag === 'Tuple' && t.args.items.length === 1
+  const primalsOf = (leaves: readonly unknown[]): unknown => {
+    const list = unflatten(t.args, leaves) as readonly unknown[]
+    return single ? list[0] : list
+  }
+  const primalDef = single ? (t.args as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]! : t.args
+  /** In a rule's expressions: what f captured, as it is at this call. */
+  const atThisCall = (xs: readonly Node[]): ((n: Node) => Node) => {
+    const changed = t.captured.some((c, i) => xs[arity + i] !== c)
+    if (!changed) return (n) => n
+    const to = new Map<Node, Node>([...xs.map((x) => [x, x] as const), ...t.captured.map((c, i) => [c, xs[arity + i]!] as const)])
+    return (n) => rewrite([n], { at: (m) => to.get(m) })[0]!
+  }
+  const values = (tree: unknown, what: string, xs: readonly Node[]): readonly Node[] => {
+    const places = placesOf(`${what}: y`, t.result, t.resultAvals)
+    const leaves = leavesOf(op, `${what}: y`, t.result, tree, false)
+    const here = atThisCall(xs)
+    return leaves.map((leaf, i) => here(valueAt(op, places[i]!, leaf)))
+  }
+  const tangents = (tree: unknown, what: string, def: TreeDef, avals: readonly Aval[], xs: readonly Node[]): readonly Tangent[] => {
+    const places = placesOf(what, def, avals)
+    const here = atThisCall(xs)
+    const moved = t.captured.some((c, i) => xs[arity + i] !== c)
+    const at = (x: Forced): Forced => (x._tag === 'Expr' ? asExpr(here(asNode(x))) : x)
+    return leavesOf(op, what, def, tree, true).map((leaf, i) => {
+      const checked = tangentAt(op, places[i]!, leaf)
+      return moved ? thunk(() => at(unthunk(checked))) : checked
+    })
+  }
+  const { frule, rrule } = rules
+  return {
+    ...(frule && {
+      frule: (xs, dxs) => {
+        const r = frule(primalsOf(xs.slice(0, arity).map(asExpr)), primalsOf(t.argAvals.map((a, i) => dense(dxs[i]!, a))))
+        const [y, dy] = pairOf(op, 'frule', r, 'dy')
+        return { ys: values(y, 'frule', xs), dys: tangents(dy, 'frule: dy', t.result, t.resultAvals, xs) }
+      },
+    }),
+    ...(rrule && {
+      rrule: (xs) => {
+        const [y, pullback] = pairOf(op, 'rrule', rrule(primalsOf(xs.slice(0, arity).map(asExpr))), 'pullback')
+        if (typeof pullback !== 'function')
+          raise({ _tag: 'BadInput', where: op, reason: 'the rrule must return [y, pullback].', fix: 'return a function of yBar.' })
+        return {
+          ys: values(y, 'rrule', xs),
+          pullback: (yBars) => {
+            const yBar = unflatten(
+              t.result,
+              t.resultAvals.map((a, i) => dense(yBars[i]!, a)),
+            )
+            return tangents((pullback as (yBar: unknown) => unknown)(yBar), 'pullback: xBar', primalDef, t.argAvals, xs)
+          },
+        }
+      },
+    }),
+  }
+}
+
+/** `customRule` for a runtime: traces f, closes it over what it captured, and applies the primitive. */
+export const makeCustomRule =
+  (runtime: Runtime) =>
+  (f: unknown, rules: UserRules): ((...args: readonly unknown[]) => unknown) => {
+    const meta = metaOf(f, 'customRule')
+    const op = `customRule(${meta.name})`
+    optionsOf(rules, userRules, op)
+    for (const k of ['frule', 'rrule'] as const)
+      if (rules?.[k] !== undefined && typeof rules[k] !== 'function')
+        raise({ _tag: 'BadInput', where: op, reason: `${k} is not a function.`, fix: 'give { frule } or { rrule }, or both.' })
+    if (rules?.frule === undefined && rules?.rrule === undefined)
+      raise({ _tag: 'BadInput', where: op, reason: 'it has no rule.', fix: 'give { frule } or { rrule }, or both.' })
+    return callable(runtime, {
+      ...meta,
+      differentiates: false,
+      body: (list) => {
+        const given = liftList(list, op)
+        const argAvals = given.nodes.map((n) => n.aval)
+        const mark = nodesBuilt()
+        const inputs = freshInputs(given.def, argAvals)
+        const out = liftTree(meta.body(unflatten(given.def, inputs.map(asExpr)) as unknown[]), `the result of ${meta.name}`)
+        const { program, captured } = close(op, inputs, out.nodes, builtBefore(mark))
+        const params: CustomParams = {
+          name: op,
+          arity: inputs.length,
+          stopped: captured.map((n) => n.prim === stopGradient.primitive),
+          program,
+          ...flatRules({ op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured }, rules),
+        }
+        const ys = applyMulti(customPrimitive, [...given.nodes, ...captured], params)
+        return unflatten(out.def, ys.map(asExpr))
+      },
+    })
+  }

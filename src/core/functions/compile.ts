@@ -1,0 +1,119 @@
+/** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
+
+import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { capturedTensor, isExpr } from '../graph/expr.js'
+import type { NDArray, TypedArray } from '../graph/ndarray.js'
+import { closed, liftTree, makeProgram, type Program } from '../graph/program.js'
+import { Tensor } from '../graph/tensor.js'
+import { unflatten } from '../graph/tree.js'
+import { type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
+import { hosted } from './device-tensor.js'
+import { inlined, type Runtime, toNode } from './function.js'
+import { assertReadable, Targets } from './output-locks.js'
+import { preparing, Signatures } from './signatures.js'
+
+/** Results as a tree of tensors over typed arrays that nothing else holds. */
+export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
+  unflatten(
+    p.outputTree,
+    data.map((d, i) => new Tensor(p.outputs[i]!.shape, p.outputs[i]!.dtype, d)),
+  )
+
+/** Raises where a captured tensor has lost its elements: a call would read NaN. */
+export const capturesIntact = (p: Program): void => {
+  for (let i = 0; i < p.captured.length; i++) capturedTensor(p.captured[i]!)!.intact(p.name)
+}
+
+/** The runtime of plain calls: prepare (plans are cached by the backend), run. What captures an expression of an enclosing trace is one. */
+export const makeRuntime = (backend: SyncBackend): Runtime => ({
+  run: (meta, traced, arrays) => {
+    const program = closed(traced)
+    if (isExpr(program)) return inlined(traced, arrays.map(toNode))
+    const executable = preparing(meta, program, () => backend.prepare(program))
+    try {
+      capturesIntact(program)
+      return toTensors(program, executable.run(arrays.map((a) => a.data)))
+    } finally {
+      executable.dispose()
+    }
+  },
+})
+
+/** The value of an expression (or a tree of them) that depends on no input. */
+export const evaluateWith =
+  (backend: SyncBackend) =>
+  (tree: unknown): unknown => {
+    const { nodes, def } = liftTree(tree, 'evaluate')
+    const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
+    const executable = backend.prepare(program)
+    try {
+      capturesIntact(program)
+      return toTensors(program, executable.run([]))
+    } finally {
+      executable.dispose()
+    }
+  }
+
+export interface IntoOptions {
+  readonly accumulate?: boolean
+}
+const intoOptions: Names<IntoOptions> = { accumulate: true }
+/** Do these options of `.into` ask that results are added to what the targets hold? */
+export const accumulates = (options?: IntoOptions): boolean =>
+  flagOf(optionsOf(options, intoOptions, 'into').accumulate, 'accumulate', 'into')
+
+/** A compiled function. */
+export interface CompiledCore {
+  (...args: readonly unknown[]): unknown
+  into: (outputs: unknown, options?: IntoOptions) => (...args: readonly unknown[]) => unknown
+  explain: (...args: readonly unknown[]) => Explanation
+  /** Makes the plan without running it. */
+  prepare: (...args: readonly unknown[]) => void
+  dispose: () => void
+  [Symbol.dispose]: () => void
+}
+
+const dataOf = (x: NDArray): TypedArray => x.data
+
+/** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
+export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): CompiledCore => {
+  const backend = syncBackendOf(given, where)
+  const signatures = new Signatures<Executable, TypedArray>(
+    f,
+    { read: dataOf, make: (program) => backend.prepare(program), bytes: (x) => x.bytes, drop: (x) => x.dispose() },
+    where,
+  )
+  const call = (...args: readonly unknown[]): unknown => {
+    const { p, inputs } = signatures.find(args)
+    assertReadable(inputs, signatures.name)
+    capturesIntact(p.program)
+    return toTensors(p.program, p.executable.run(inputs))
+  }
+  const compiled = call as unknown as CompiledCore
+  compiled.into = (outputs, options) => {
+    const accumulate = accumulates(options)
+    const targets = new Targets(outputs, accumulate)
+    const targetData = hosted(targets.data, 'into')
+    return (...args) => {
+      const { p, inputs } = signatures.find(args)
+      assertReadable(inputs, signatures.name)
+      capturesIntact(p.program)
+      targets.check(p.program)
+      targets.hold('sync')
+      try {
+        p.executable.run(inputs, targetData, accumulate)
+      } finally {
+        targets.release()
+      }
+      return outputs
+    }
+  }
+  compiled.explain = (...args) => {
+    const p = signatures.explained(args)
+    return signatures.whole(p, p.executable.explain())
+  }
+  compiled.prepare = (...args) => void signatures.find(args)
+  compiled.dispose = () => signatures.close()
+  if (typeof Symbol.dispose === 'symbol') compiled[Symbol.dispose] = compiled.dispose
+  return compiled
+}

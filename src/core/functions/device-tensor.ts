@@ -1,0 +1,133 @@
+/** Tensors whose elements a device holds: made by `onDevice`, read back by `onHost`, written in place by `.into`. */
+
+import { optionsOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import type { NDArray, TypedArray } from '../graph/ndarray.js'
+import { typed } from '../graph/operation.js'
+import { isTensor, makeTensor, Tensor } from '../graph/tensor.js'
+import { flatten, leafPaths, unflatten } from '../graph/tree.js'
+import type { DType } from '../types/dtype.js'
+import type { OnDeviceFn, OnHostFn } from '../types/signatures/device.js'
+import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions } from './backend.js'
+
+/** Frees the memory of tensors that were forgotten; `dispose` is at once. */
+const forgotten = /*#__PURE__*/ new FinalizationRegistry<DeviceArray>((array) => array.dispose())
+
+/** A tensor on a device. Its elements are read by `onHost` alone: `data`, `item` and `toArray` are errors that say so. */
+export class DeviceTensor extends Tensor {
+  constructor(
+    shape: readonly number[],
+    dtype: DType,
+    readonly array: DeviceArray,
+  ) {
+    super(shape, dtype, undefined as never)
+    Object.defineProperty(this, 'data', {
+      enumerable: false,
+      get: (): never =>
+        raise({
+          _tag: 'BadInput',
+          where: 'data',
+          reason: `the elements of this tensor are on the device (${array.backend}).`,
+          fix: 'const { data } = await onHost(tensor); functions compiled for that backend take the tensor as it is.',
+        }),
+    })
+    Object.defineProperty(this, 'array', { enumerable: false })
+    forgotten.register(this, array, this)
+  }
+  override intact(): this {
+    return this
+  }
+  /** Frees the device's memory now; using the tensor afterwards is an error. */
+  dispose(): void {
+    forgotten.unregister(this)
+    this.array.dispose()
+  }
+  override toArray(): never {
+    return this.data as never
+  }
+  override item(): never {
+    return this.data as never
+  }
+  override toJSON(): never {
+    return this.data as never
+  }
+  override toString(): string {
+    return `Tensor ${this.dtype} [${this.shape.join(', ')}] on ${this.array.backend}${this.array.half === true ? ' as f16' : ''}`
+  }
+}
+const symbol = (Symbol as { readonly dispose?: symbol }).dispose
+if (symbol !== undefined) Object.defineProperty(DeviceTensor.prototype, symbol, { value: DeviceTensor.prototype.dispose })
+
+/** The elements of an array, wherever they are. */
+export const elementsOf = (x: NDArray): Elements => (x instanceof DeviceTensor ? x.array : x.data)
+/** Elements that a device holds. */
+export const onADevice = (x: Elements): x is DeviceArray => !ArrayBuffer.isView(x)
+/** The elements where they must be in the host's memory. */
+export const hosted = (xs: readonly Elements[], where: string): readonly TypedArray[] => {
+  for (const x of xs)
+    if (onADevice(x))
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: `an argument is on the device (${x.backend}), and this function runs elsewhere.`,
+        fix: 'compile the function for that backend, or read the tensor back with onHost.',
+      })
+  return xs as readonly TypedArray[]
+}
+
+/**
+ * A tree of tensors with their elements on the backend's device: functions compiled for it take them as they are, and `.into` writes them
+ * in place, so that a training loop moves no parameter. On a backend without a device: copies.
+ *
+ * `storage: 'f16'` stores f32 tensors in half of the memory: rounded to 11 significant bits here and wherever `.into` writes them, f32 in
+ * every computation, read back as f32. Other dtypes stay as they are.
+ * `dispose()` on a tensor frees its memory at once; what is forgotten is freed some time later.
+ * Errors  Unsupported for a dtype or a storage that the device lacks; OutOfMemory; BadInput for a tensor that is on a device already.
+ * @example
+ * const w = await onDevice(tensor([1, 2], [2], 'f32'), cpu())
+ * await onHost(w)   // Tensor f32 [2] [1, 2]
+ */
+export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend, options?: PlaceOptions): Promise<unknown> => {
+  const { leaves, def } = flatten(tree, 'onDevice')
+  backendOf(backend, 'onDevice')
+  const paths = leafPaths(def)
+  const tensors = leaves.map((x, i) => {
+    if (x instanceof DeviceTensor)
+      raise({ _tag: 'BadInput', where: `onDevice: ${paths[i]}`, reason: 'the tensor is on a device already.', fix: 'use it as it is.' })
+    return makeTensor(x, undefined, undefined, 'onDevice')
+  })
+  const place = backend.place
+  const { storage } = optionsOf(options, { storage: true }, 'onDevice')
+  if (storage !== undefined && storage !== 'f32' && storage !== 'f16')
+    raise({ _tag: 'BadInput', where: 'onDevice', reason: `storage is ${shown(storage)}.`, fix: 'use one of f32, f16.' })
+  if (place === undefined) {
+    if (storage === 'f16')
+      raise({ _tag: 'Unsupported', backend: backend.name, what: 'storage as f16', fix: "leave out storage: 'f16', or use webgpu()." })
+    return unflatten(def, tensors)
+  }
+  const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t, options))))
+  const failed = placed.find((r) => r.status === 'rejected')
+  if (failed === undefined)
+    return unflatten(
+      def,
+      placed.map((r) => (r as PromiseFulfilledResult<DeviceTensor>).value),
+    )
+  for (const r of placed) if (r.status === 'fulfilled') r.value.dispose()
+  throw failed.reason
+})
+
+/**
+ * The same tree in the host's memory: device tensors are read back, after all that was asked of the device before; others stay as they are.
+ *
+ * Errors  Device where the device, and what was on it, is lost.
+ * @example (await onHost({ w: tensor([1, 2], [2]) })).w   // Tensor f64 [2] [1, 2]
+ */
+export const onHost: OnHostFn = typed(async (tree: unknown): Promise<unknown> => {
+  const { leaves, def } = flatten(tree, 'onHost')
+  const read = await Promise.all(
+    leaves.map(async (x) =>
+      x instanceof DeviceTensor ? new Tensor(x.shape, x.dtype, await x.array.read()) : isTensor(x) ? x : makeTensor(x),
+    ),
+  )
+  return unflatten(def, read)
+})

@@ -1,0 +1,261 @@
+/**
+ * Expressions: an immutable DAG of `Input | Const | Apply | Output`. A node is data; interpreters give it meaning.
+ * `Node` is the class behind the public face `Expr<S, D>` (types/expr.ts).
+ */
+
+import { raise } from '../errors/explain.js'
+import { brand, ofAnotherCopy, refuseCoercion, refuseNumbers } from '../errors/language.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import { type Aval, aval, sameAval } from './aval.js'
+import type { AnyPrimitive, Primitive } from './primitive.js'
+import type { Tensor } from './tensor.js'
+
+export const INPUT = 0
+export const CONST = 1
+export const APPLY = 2
+export const OUTPUT = 3
+
+const NO_ARGS: readonly Node[] = Object.freeze([])
+
+/** What an input is: its name for printing, or the captured Tensor that it reads at every call. */
+export interface InputInfo {
+  readonly name?: string
+  readonly captured?: Tensor
+}
+
+/** The tensor that a hidden input reads; undefined for an ordinary input. */
+export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
+
+/** The path of an input without its argument's number, where that is the first. */
+export const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
+
+let built = 0
+/** How many nodes there have been. */
+export const nodesBuilt = (): number => built
+
+let watcher: ((node: Node) => void) | undefined
+/** From now on this hears of every application that is built (undefined: nobody does); gives back who heard before. For replays only. */
+export const watchApplies = (f: ((node: Node) => void) | undefined): ((node: Node) => void) | undefined => {
+  const before = watcher
+  watcher = f
+  return before
+}
+
+/**
+ * One node. `data` is an InputInfo, a literal (number), an Apply's parameters, or an Output's position.
+ * An Apply with several results has the aval of its first and appears as an argument of Output only.
+ */
+export class Node {
+  declare readonly _tag: 'Expr'
+  readonly #id: number = built++
+  constructor(
+    readonly kind: 0 | 1 | 2 | 3,
+    readonly aval: Aval,
+    readonly prim: AnyPrimitive | null,
+    readonly args: readonly Node[],
+    readonly data: unknown,
+  ) {}
+  /** Position in build order: arguments have smaller numbers than their users. Never part of any key. */
+  get id(): number {
+    return this.#id
+  }
+  /** Made by this copy of codual: nothing else has the private field, neither what JSON gives nor a Proxy, whose traps are not asked. */
+  static is(x: unknown): x is Node {
+    return typeof x === 'object' && x !== null && #id in x
+  }
+  get shape(): readonly number[] {
+    return this.aval.shape
+  }
+  get dtype(): DType {
+    return this.aval.dtype
+  }
+  /** Printed by Node's console and by `String(x)`: what it is, not what it is made of (`show` prints that). */
+  toString(): string {
+    const { kind, data } = this
+    const what =
+      kind === CONST
+        ? Object.is(data, -0)
+          ? '-0'
+          : String(data)
+        : kind === INPUT
+          ? plain((data as InputInfo).name ?? '') || ((data as InputInfo).captured === undefined ? 'input' : 'tensor')
+          : (this.prim ?? this.args[0]!.prim)!.name
+    return `Expr ${what}: ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+  /** JSON.stringify has no word for shared parts, of which an expression is made. */
+  toJSON(): never {
+    return raise({
+      _tag: 'BadInput',
+      where: 'JSON.stringify',
+      reason: `it was given an expression (${this}), which is no data of JSON.`,
+      fix: 'write toJSON(toProgram(f)(...examples)) for a function, show(x) for a text, or the tensor that evaluate(x) gives.',
+    })
+  }
+}
+Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })
+brand(Node.prototype, 'expression')
+refuseCoercion(Node.prototype, 'an expression')
+refuseNumbers(Node.prototype)
+
+/** The node as the public face. The one cast between the two. */
+export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
+export const asNode = (x: unknown): Node => x as Node
+export const isExpr = Node.is
+
+/** A fresh input: unique by identity. */
+export const input = (a: Aval, name?: string): Node => new Node(INPUT, a, null, NO_ARGS, name === undefined ? {} : { name })
+/** A literal of rank 0. */
+export const constant = (value: number, dtype: DType): Node => new Node(CONST, aval([], dtype), null, NO_ARGS, literal(value, dtype))
+
+const literal = (value: number, dtype: DType): number =>
+  dtype === 'f32' ? Math.fround(value) : dtype === 'i32' ? value | 0 : dtype === 'bool' ? (value !== 0 ? 1 : 0) : value
+
+/** Applies a primitive with one result. Arguments are expressions already (see lift.ts). */
+export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): Node => {
+  const avals = args.length === 1 ? [args[0]!.aval] : args.length === 2 ? [args[0]!.aval, args[1]!.aval] : args.map((x) => x.aval)
+  const node = new Node(APPLY, prim.shapeRule(avals, params) as Aval, prim as AnyPrimitive, args, params)
+  if (watcher !== undefined) watcher(node)
+  return node
+}
+
+/** The outputs of each application of several results: made once, so that a result is one node whoever asks for it. */
+const outputs = new WeakMap<Node, readonly Node[]>()
+const withOutputs = (node: Node, avals: readonly Aval[]): readonly Node[] => {
+  const made = avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
+  outputs.set(node, made)
+  return made
+}
+/** The nodes that an application's results are: itself, or its outputs. */
+export const resultsOf = (node: Node): readonly Node[] =>
+  node.prim!.multi ? (outputs.get(node) ?? withOutputs(node, avalsOf(node))) : [node]
+
+/** Applies a primitive with several results: its outputs, in order. */
+export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] => {
+  const avals = prim.shapeRule(
+    args.map((x) => x.aval),
+    params,
+  ) as readonly Aval[]
+  const node = new Node(APPLY, avals[0] ?? NOTHING, prim as AnyPrimitive, args, params)
+  if (watcher !== undefined) watcher(node)
+  return withOutputs(node, avals)
+}
+/** The aval of an application without results. */
+const NOTHING = aval([0], 'f64')
+
+/** Applies any primitive: a list of results. */
+export const applyAny = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] =>
+  prim.multi ? applyMulti(prim, args, params) : [apply(prim, args, params)]
+
+/** Avals of all results of an Apply. */
+export const resultAvals = (node: Node): readonly Aval[] => (node.prim!.multi ? resultsOf(node).map((y) => y.aval) : [node.aval])
+const avalsOf = (node: Node): readonly Aval[] =>
+  node.prim!.shapeRule(
+    node.args.map((x) => x.aval),
+    node.data,
+  ) as readonly Aval[]
+
+/** The results of the same application over other arguments; its own where those are its arguments. */
+export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] => {
+  let same = true
+  let alike = true
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === node.args[i]) continue
+    same = false
+    if (!sameAval(args[i]!.aval, node.args[i]!.aval)) alike = false
+  }
+  if (same) return resultsOf(node)
+  // Arguments of the same avals give results of the same avals: no shape rule is asked.
+  if (alike) {
+    const made = new Node(APPLY, node.aval, node.prim, args, node.data)
+    return node.prim!.multi ? withOutputs(made, resultAvals(node)) : [made]
+  }
+  const avals = node.prim!.shapeRule(
+    args.map((x) => x.aval),
+    node.data,
+  )
+  if (!node.prim!.multi) return [new Node(APPLY, avals as Aval, node.prim, args, node.data)]
+  const all = avals as readonly Aval[]
+  return withOutputs(new Node(APPLY, all[0] ?? NOTHING, node.prim, args, node.data), all)
+}
+
+/** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */
+export class NodeIndex {
+  private readonly pages = new Map<number, Int32Array>()
+  private lastKey = -1
+  private last: Int32Array | undefined
+  private page(id: number): Int32Array | undefined {
+    const key = Math.floor(id / 4096)
+    if (key === this.lastKey) return this.last
+    this.lastKey = key
+    this.last = this.pages.get(key)
+    return this.last
+  }
+  /** The integer of a node, -1 where none was set. */
+  get(node: Node): number {
+    const page = this.page(node.id)
+    return page === undefined ? -1 : page[node.id % 4096]!
+  }
+  has(node: Node): boolean {
+    return this.get(node) >= 0
+  }
+  set(node: Node, value: number): void {
+    let page = this.page(node.id)
+    if (page === undefined) {
+      page = new Int32Array(4096).fill(-1)
+      this.pages.set(this.lastKey, page)
+      this.last = page
+    }
+    page[node.id % 4096] = value
+  }
+}
+
+/** Nodes reachable from `roots` in the order in which they were built (so arguments come before users), and their positions. */
+export interface Linear {
+  readonly nodes: readonly Node[]
+  readonly index: NodeIndex
+}
+
+/** Linearizes a DAG: a worklist, so depth has no limit. Nodes for which `cut` holds are among them, what is below those is not. */
+export const linearize = (roots: readonly Node[], cut?: (n: Node) => boolean): Linear => {
+  const index = new NodeIndex()
+  const found: Node[] = []
+  const stack: Node[] = []
+  let low = Number.POSITIVE_INFINITY
+  let high = -1
+  for (const root of roots) {
+    if (!Node.is(root)) return ofAnotherCopy(root)
+    if (index.has(root)) continue
+    index.set(root, 0)
+    stack.push(root)
+    while (stack.length > 0) {
+      const node = stack.pop()!
+      found.push(node)
+      if (node.id < low) low = node.id
+      if (node.id > high) high = node.id
+      if (cut?.(node)) continue
+      const args = node.args
+      for (let i = 0; i < args.length; i++) {
+        const arg = args[i]!
+        if (!index.has(arg)) {
+          index.set(arg, 0)
+          stack.push(arg)
+        }
+      }
+    }
+  }
+  let nodes: Node[]
+  const span = high - low + 1
+  if (found.length > 64 && span <= 16 * found.length) {
+    const slots = new Int32Array(span).fill(-1)
+    for (let i = 0; i < found.length; i++) slots[found[i]!.id - low] = i
+    nodes = new Array<Node>(found.length)
+    let k = 0
+    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes[k++] = found[slots[s]!]!
+  } else nodes = found.sort((a, b) => a.id - b.id)
+  for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
+  return { nodes, index }
+}

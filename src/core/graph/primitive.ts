@@ -1,0 +1,256 @@
+/** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
+
+import * as t from 'io-ts'
+import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { holds, reading } from '../errors/language.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import { type Aval, aval } from './aval.js'
+import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
+import { evaluateNodes } from './evaluate.js'
+import { asExpr, asNode, input } from './expr.js'
+import type { NDArray } from './ndarray.js'
+import type { Program } from './program.js'
+
+/** `float`: has a tangent when its dtype is a float. `int`: indices, predicates, counts: never has one (NoTangent). */
+export type ArgKind = 'float' | 'int'
+
+/**
+ * How planners and regions may treat a primitive. They read this trait, never a name.
+ * `elementwise`: one scalar function at every index, broadcasting its arguments; with `programs`, their first is that function;
+ * `layout`: every result element is a copy of an argument's element or of a fill;
+ * `opaque`: anything else.
+ */
+export type OpClass = 'elementwise' | 'layout' | 'opaque'
+
+/** One call that tests and the checker make of a primitive: arguments drawn from domains, with these parameters. */
+export interface Sample<P = unknown> {
+  readonly args: readonly SampleArg[]
+  readonly params: P
+  readonly note?: string
+}
+/** One argument of a sample: its shape, and what its elements are drawn from. */
+export interface SampleArg {
+  readonly shape: readonly number[]
+  readonly dtype?: DType
+  /** Values are drawn uniformly from [low, high); integers for i32. */
+  readonly domain?: readonly [low: number, high: number]
+  /** Or exactly these values. */
+  readonly values?: readonly number[]
+}
+
+/** Where a rule has a choice: at these arguments the derivative is the stated one. */
+export interface Kink {
+  readonly at: readonly number[]
+  readonly partials: readonly number[]
+  readonly why: string
+}
+
+/**
+ * What an operation is: its name N, its parameters P, the kinds A of its arguments; its shape rule and its meaning in plain loops.
+ * Rules and kernels are other facets of the same value (definePlugin).
+ */
+export interface Primitive<N extends string = string, P = unknown, A extends readonly ArgKind[] = readonly ArgKind[]> {
+  readonly name: N
+  readonly family: string
+  /** Kind of each argument; for a variadic primitive the kind of all. */
+  readonly args: A
+  readonly variadic: boolean
+  /** More than one result: `apply` then returns outputs. */
+  readonly multi: boolean
+  readonly class: OpClass
+  readonly codec: t.Type<P>
+  /** Which dtypes the arguments have: checked before the shape rule, whoever asks for it. */
+  readonly dtypes: DTypeRule
+  /** Avals of the results; raises ShapeMismatch, DTypeMismatch or BadInput. */
+  readonly shapeRule: (args: readonly Aval[], params: P) => Aval | readonly Aval[]
+  /** Plain loops over row-major arrays: what the primitive means. Writes every element of `outs`. */
+  readonly meaning: (args: readonly NDArray[], params: P, outs: readonly NDArray[]) => void
+  /** Elementwise only: the function at one index, in f64. */
+  readonly scalar?: (...xs: number[]) => number
+  /** Elementwise only: the function on i32, where f64 would round what wraps. */
+  readonly integer?: (...xs: number[]) => number
+  /** Elementwise only: scalar function that needs parameters. */
+  readonly scalarWith?: (params: P) => (...xs: number[]) => number
+  /** Elementwise only: result is the argument itself (an identity with a rule of its own). */
+  readonly alias?: boolean
+  /** Elementwise of two arguments only: the literal at argument k that makes the result the other argument, bit for bit. */
+  readonly identity?: readonly (number | null)[]
+  /** The argument that the result is an accumulation into: its buffer becomes the result's where this is its last reader. */
+  readonly accumulates?: number
+  /** Relative cost of one element against an addition. */
+  readonly cost: number
+  readonly samples: readonly Sample<P>[]
+  /** Elementwise only: points that tests try beside the domain (value only, no derivative asked). */
+  readonly extremes: readonly number[]
+  readonly kinks: readonly Kink[]
+  /** Looser than the default, with the reason. */
+  readonly tolerance?: { readonly relative: number; readonly reason: string }
+  /** The parameters as `show` prints them. */
+  readonly showParams?: (params: P) => string
+  /** The programs among the parameters, in order: nothing looks for them in any other way. */
+  readonly programs?: (params: P) => readonly Program[]
+  /** The parameters with these programs in place of their own; with none: what the parameters are beside their programs. */
+  readonly withPrograms?: (params: P, programs: readonly Program[]) => P
+  /** The same results by other primitives. Planners see these in its place, but for programs of scalars, which become loops. */
+  readonly expand?: (xs: readonly AnyExpr[], params: P) => AnyExpr | readonly AnyExpr[]
+  readonly source: string
+}
+
+/** The function of numbers that an elementwise primitive is, for a result of this dtype. */
+export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((...xs: number[]) => number) =>
+  (dtype === 'i32' ? prim.integer : undefined) ?? prim.scalar ?? prim.scalarWith!(params)
+
+/** No parameters. */
+export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoParams>
+/** The parameters of a primitive that has none. */
+export type NoParams = Readonly<Record<never, never>>
+export const NO_PARAMS: NoParams = Object.freeze({})
+
+/** A primitive of any name, parameters and arity. */
+// biome-ignore lint/suspicious/noExplicitAny: the one place where a primitive's parameter type is forgotten (Primitive is invariant in P)
+export type AnyPrimitive = Primitive<string, any, readonly ArgKind[]>
+
+/** Is this a primitive? */
+export const isPrimitive = (x: unknown): x is AnyPrimitive => {
+  return holds(() => {
+    const { name, args, shapeRule, meaning } = (typeof x === 'object' && x !== null ? x : {}) as Partial<AnyPrimitive>
+    return typeof name === 'string' && Array.isArray(args) && typeof shapeRule === 'function' && typeof meaning === 'function'
+  })
+}
+/** A primitive, or the function that `unary` or `binary` made of it. */
+export type OpOf<N extends string, P, A extends readonly ArgKind[]> = Primitive<N, P, A> | { readonly primitive: Primitive<N, P, A> }
+/** The primitive of what is given: itself, or that of the function that `unary` or `binary` made of it. */
+export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(op: OpOf<N, P, A>, where: string): Primitive<N, P, A> => {
+  const found = reading(where, () => (op as Partial<{ readonly primitive: unknown }> | null | undefined)?.primitive ?? op)
+  return isPrimitive(found)
+    ? (found as unknown as Primitive<N, P, A>)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(op)} is not a primitive.`,
+        fix: 'make one with primitive, unary or binary, or take one of the library: coreRegistry.rules.get(name).primitive.',
+      })
+}
+
+type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
+  Primitive<N, P, A>,
+  'name' | 'family' | 'args' | 'shapeRule' | 'source'
+> &
+  Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'source'>>
+
+const declared: Names<Primitive> = {
+  name: true,
+  family: true,
+  args: true,
+  variadic: true,
+  multi: true,
+  class: true,
+  codec: true,
+  dtypes: true,
+  shapeRule: true,
+  meaning: true,
+  scalar: true,
+  integer: true,
+  scalarWith: true,
+  alias: true,
+  identity: true,
+  accumulates: true,
+  cost: true,
+  samples: true,
+  extremes: true,
+  kinks: true,
+  tolerance: true,
+  showParams: true,
+  programs: true,
+  withPrograms: true,
+  expand: true,
+  source: true,
+}
+
+/**
+ * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
+ *
+ * One that is made of other primitives gives `expand` in place of a meaning. One with programs among its parameters gives `programs` and
+ * `withPrograms`: then it prints, is saved, and is planned with what they hold.
+ * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
+ * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
+ * @example
+ * const reversed = primitive({
+ *   name: 'reversed',
+ *   family: 'mine',
+ *   args: ['float'],
+ *   shapeRule: ([x]) => x!,
+ *   meaning: ([x], _params, [y]) => y!.data.set(x!.data.toReversed()),
+ *   source: 'definition',
+ * })
+ * compile((x) => applyPrimitive(reversed, [x])[0], reference())([1, 2, 3])   // [3, 2, 1]
+ */
+export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
+  d: Declared<N, P, A>,
+): Primitive<N, P, A> => {
+  const { name, args, shapeRule, meaning, expand, ...rest } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
+  if (typeof name !== 'string' || name === '')
+    raise({ _tag: 'BadInput', where: 'primitive', reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
+  listOf(args, 'args', `primitive ${name}`)
+  functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
+  if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', `primitive ${name}`)
+  if (expand !== undefined) functionOf(expand, 'expand', `primitive ${name}`)
+  if ((rest.programs === undefined) !== (rest.withPrograms === undefined))
+    raise({
+      _tag: 'BadInput',
+      where: `primitive ${name}`,
+      reason: 'it has one of programs and withPrograms.',
+      fix: 'give both, or neither.',
+    })
+  const dtypes = dtypesOf(d.dtypes, d.args, name)
+  return Object.freeze({
+    variadic: false,
+    multi: false,
+    class: 'opaque',
+    codec: noParams as unknown as t.Type<P>,
+    cost: 1,
+    samples: [],
+    extremes: [],
+    kinks: [],
+    ...d,
+    meaning: meaning ?? meaningBy(expand),
+    dtypes,
+    shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
+  } as Primitive<N, P, A>)
+}
+
+/** The meaning of what a primitive is made of. */
+const meaningBy =
+  <P>(expand: Primitive<string, P>['expand']): Primitive<string, P>['meaning'] =>
+  (args, params, outs) => {
+    const xs = args.map((a) => input(aval(a.shape, a.dtype)))
+    const ys = [expand!(xs.map(asExpr), params)].flat().map(asNode)
+    evaluateNodes(ys, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
+      outs[i]!.data.set(y.data as never)
+    })
+  }
+
+/** The rule that is given or, without one, that of the kinds: floats of one dtype, whichever, and integers or booleans. */
+const dtypesOf = (given: DTypeRule | undefined, args: readonly ArgKind[], name: string): DTypeRule => {
+  if (given === undefined) return args.map((kind): Takes => (kind === 'int' ? 'discrete' : 'any'))
+  if (given === 'own' || listOf(given, 'dtypes', `primitive ${name}`).every(isTakes)) return given
+  return raise({
+    _tag: 'BadInput',
+    where: `primitive ${name}`,
+    reason: `its dtypes are ${shown(given)}.`,
+    fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
+  })
+}
+/** Shape rules that check dtypes already: what is declared by spreading another declaration is not checked twice. */
+const checked = new WeakMap<object, readonly Takes[]>()
+const typed = <P>(name: string, dtypes: readonly Takes[], rule: Primitive<string, P>['shapeRule']): Primitive<string, P>['shapeRule'] => {
+  if (dtypes.length === 0 || checked.get(rule) === dtypes) return rule
+  const shapeRule: typeof rule = (args, params) => {
+    checkDTypes(name, dtypes, args)
+    return rule(args, params)
+  }
+  checked.set(shapeRule, dtypes)
+  return shapeRule
+}

@@ -1,0 +1,154 @@
+/** Declared inputs: `f32(2, 3)`, `f32('batch', 3)`; and how arguments are held against a declaration. */
+
+import { shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { unreadable } from '../errors/language.js'
+import type { DType } from '../types/dtype.js'
+import type { Spec as PublicSpec } from '../types/expr.js'
+import type { Dim } from '../types/shape.js'
+import { type Aval, aval, itemBytes } from './aval.js'
+import { isExpr, type Node } from './expr.js'
+import type { NDArray } from './ndarray.js'
+import { sameShape, sizeOf } from './shape.js'
+import { describe, dtypeOfTypedArray, intactArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
+
+/** A declared input; named dimensions are bound at each call. */
+export interface Spec {
+  readonly _tag: 'Spec'
+  readonly shape: readonly Dim[]
+  readonly dtype: DType
+}
+/** A spec is plain data: what has its parts is one, whoever wrote it. */
+export const isSpec = (x: unknown): x is Spec => {
+  if (typeof x !== 'object' || x === null) return false
+  const { _tag, shape, dtype } = x as Readonly<Record<string, unknown>>
+  return _tag === 'Spec' && Array.isArray(shape) && shape.every(isDim) && Object.hasOwn(itemBytes, dtype as PropertyKey)
+}
+const isDim = (d: unknown): d is Dim => (typeof d === 'string' ? d !== '' : Number.isInteger(d) && (d as number) >= 0)
+
+const spec =
+  <D extends DType>(dtype: D) =>
+  <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
+    for (const d of shape)
+      if (!isDim(d))
+        raise({ _tag: 'BadInput', where: dtype, reason: `${shown(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
+    return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
+  }
+
+/** A declared f64 input. @example f64('batch', 3)   // { _tag: 'Spec', shape: ['batch', 3], dtype: 'f64' } */
+export const f64 = /*#__PURE__*/ spec('f64')
+/** A declared f32 input. @example f32(2, 3).shape   // [2, 3] */
+export const f32 = /*#__PURE__*/ spec('f32')
+/** A declared i32 input: never differentiated. @example i32('batch').dtype   // 'i32' */
+export const i32 = /*#__PURE__*/ spec('i32')
+/** A declared boolean input: never differentiated. @example bool(3).dtype   // 'bool' */
+export const bool = /*#__PURE__*/ spec('bool')
+
+/** Sizes of named dimensions, by name. */
+export type Names = Map<string, { readonly size: number; readonly path: string }>
+
+/** The aval of a declared input under a binding of names; an unbound name is an error. */
+export const resolveSpec = (s: Spec, names: Names | undefined, where: string): Aval =>
+  aval(
+    s.shape.map((d) =>
+      typeof d === 'number'
+        ? d
+        : (names?.get(d)?.size ?? raise({ _tag: 'BadInput', where, reason: `the size of '${d}' is not known.`, fix: `give { ${d}: n }.` })),
+    ),
+    s.dtype,
+  )
+
+/** Holds a shape against a declaration, binding names; raises ShapeMismatch naming both. */
+export const matchShape = (shape: readonly number[], s: Spec, names: Names, path: string): void => {
+  const clash = (reason: string): never =>
+    raise({
+      _tag: 'ShapeMismatch',
+      op: path,
+      shapes: [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))],
+      reason,
+      fix: `pass ${s.dtype} [${s.shape.join(', ')}].`,
+    })
+  if (shape.length !== s.shape.length) clash(`got ${showShape(shape)}, declared ${showShape(s.shape)}.`)
+  s.shape.forEach((d, i) => {
+    if (typeof d === 'number') {
+      if (d !== shape[i]) clash(`got ${showShape(shape)}, declared ${showShape(s.shape)} (${shape[i]} is not ${d}).`)
+      return
+    }
+    const bound = names.get(d)
+    if (bound === undefined) names.set(d, { size: shape[i]!, path })
+    else if (bound.size !== shape[i]) clash(`'${d}' is ${shape[i]} here and ${bound.size} in ${bound.path}.`)
+  })
+}
+
+/** A leaf of an argument: an expression, or a concrete array (converted to the declared dtype). */
+export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
+  try {
+    return leafOf(x, s, names, path)
+  } catch (e) {
+    return unreadable(e, path)
+  }
+}
+const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
+  if (isExpr(x) || isTensor(x)) {
+    if (isTensor(x)) x.intact(path)
+    if (s !== undefined) {
+      if (x.dtype !== s.dtype)
+        raise({
+          _tag: 'DTypeMismatch',
+          op: path,
+          dtypes: [x.dtype, s.dtype],
+          reason: `got ${x.dtype}, declared ${s.dtype}`,
+          fix: `cast it, or declare ${x.dtype}.`,
+        })
+      matchShape(x.shape, s, names, path)
+    }
+    return x
+  }
+  const typed = dtypeOfTypedArray(x)
+  if (typed !== undefined) {
+    const data = intactArray(x as NDArray['data'], path)
+    if (s === undefined) return { shape: [data.length], dtype: typed, data }
+    if (typed !== s.dtype)
+      raise({
+        _tag: 'DTypeMismatch',
+        op: path,
+        dtypes: [typed, s.dtype],
+        reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
+        fix: `pass a ${s.dtype} array, or declare ${typed}.`,
+      })
+    const fixed = s.shape.every((d) => typeof d === 'number' || names.has(d))
+    const shape = fixed ? resolveSpec(s, names, path).shape : [data.length]
+    if (fixed && sizeOf(shape) === data.length) return { shape, dtype: typed, data }
+    matchShape([data.length], s, names, path)
+    return { shape: [data.length], dtype: typed, data }
+  }
+  if (ArrayBuffer.isView(x))
+    return raise({
+      _tag: 'BadInput',
+      where: path,
+      reason: `a ${(x as object).constructor.name} has no dtype here.`,
+      fix: `use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.`,
+    })
+  if (typeof x !== 'number' && typeof x !== 'boolean' && !Array.isArray(x))
+    return raise({
+      _tag: 'BadInput',
+      where: path,
+      reason: `${describe(x)} is not a number, an array or a tensor.`,
+      fix: 'pass numbers, nested arrays or tensors.',
+    })
+  const shape = shapeOfNested(x, path)
+  if (s !== undefined) {
+    if (s.shape.length === shape.length) matchShape(shape, s, names, path)
+    else if (
+      !(
+        shape.length === 1 &&
+        s.shape.every((d) => typeof d === 'number' || names.has(d)) &&
+        sizeOf(resolveSpec(s, names, path).shape) === shape[0]
+      )
+    )
+      matchShape(shape, s, names, path)
+    const to = resolveSpec(s, names, path)
+    return makeTensor(x, sameShape(shape, to.shape) ? undefined : to.shape, s.dtype, path)
+  }
+  return makeTensor(x, undefined, undefined, path)
+}

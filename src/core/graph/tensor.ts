@@ -1,0 +1,322 @@
+/** Concrete arrays as users hold them: owned, row-major, immutable in shape and dtype. */
+
+import { dtypeOf } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { brand, claimed, operations, reading, refuseCoercion } from '../errors/language.js'
+import type { DType } from '../types/dtype.js'
+import type { TensorFn } from '../types/signatures/layout.js'
+import { aval, shapeGiven } from './aval.js'
+import { INPUT, isExpr, Node } from './expr.js'
+import { allocate, type NDArray, type NestedNumbers, nestedOf, type TypedArray, toNested } from './ndarray.js'
+import { numberFromJSON, numberToJSON } from './numbers.js'
+import { typed } from './operation.js'
+import { sizeOf } from './shape.js'
+
+/** At most this many axes. */
+const MAX_RANK = 32
+
+/** The class behind the public face `Tensor<S, D>`. */
+export class Tensor implements NDArray {
+  declare readonly _tag: 'Tensor'
+  #node: Node | undefined
+  constructor(
+    readonly shape: readonly number[],
+    readonly dtype: DType,
+    readonly data: TypedArray,
+  ) {}
+  /** Made by this copy of codual: nothing else has the private field, neither what JSON gives nor a Proxy, whose traps are not asked. */
+  static is(x: unknown): x is Tensor {
+    return typeof x === 'object' && x !== null && #node in x
+  }
+  /** Itself; raises where its elements are gone, and would be read as NaN. */
+  intact(where: string): this {
+    if (this.data.length !== sizeOf(this.shape)) gone(where, `a tensor of shape ${showShape(this.shape)} has ${this.data.length} elements`)
+    return this
+  }
+  /** Nested JS numbers; a number for rank 0; booleans for bool. */
+  toArray(): NestedNumbers {
+    return toNested(this.intact('toArray'))
+  }
+  /** The only element. */
+  item(): number {
+    this.intact('item')
+    if (this.data.length !== 1)
+      raise({
+        _tag: 'BadInput',
+        where: 'item',
+        reason: `the tensor has ${this.data.length} elements, not one.`,
+        fix: `use toArray() or data.`,
+      })
+    return this.data[0]!
+  }
+  /** The hidden input that reads this tensor at every call: one per tensor, shared by identity. */
+  get node(): Node {
+    this.#node ??= new Node(INPUT, aval(this.shape, this.dtype), null, [], { captured: this })
+    return this.#node
+  }
+  toString(): string {
+    if (this.data.length !== sizeOf(this.shape)) return `Tensor ${this.dtype} ${showShape(this.shape)} without its elements`
+    return `Tensor ${this.dtype} ${showShape(this.shape)} ${showData(this)}`
+  }
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString()
+  }
+  /** What JSON.stringify writes, to the bit: `tensor` and a codec read it. */
+  toJSON(): TensorJSON {
+    return { shape: this.shape, dtype: this.dtype, data: nestedJSON(this) }
+  }
+}
+Object.defineProperty(Tensor.prototype, '_tag', { value: 'Tensor', enumerable: false })
+brand(Tensor.prototype, 'tensor')
+refuseCoercion(Tensor.prototype, 'a tensor', `${operations}; or x.item() and x.data, which are numbers.`)
+
+export const isTensor = Tensor.is
+
+const gone = (where: string, what: string): never =>
+  raise({
+    _tag: 'BadInput',
+    where,
+    reason: `${what}: its ArrayBuffer was transferred, detached or made smaller.`,
+    fix: 'copy before the buffer is given away: tensor(x) or x.data.slice().',
+  })
+/** The same typed array; raises where it has lost its buffer. An array that is empty by right can be walked. */
+export const intactArray = (x: TypedArray, where: string): TypedArray => {
+  if (x.length === 0) {
+    try {
+      x.keys()
+    } catch {
+      gone(where, `a ${x.constructor.name} has no elements`)
+    }
+  }
+  return x
+}
+
+/** A tensor as JSON has it. Numbers that JSON lacks (NaN, infinities, -0) are text; an empty tensor's data is []. */
+export interface TensorJSON {
+  readonly shape: readonly number[]
+  readonly dtype: DType
+  readonly data: unknown
+}
+/** The elements as nested arrays for JSON. */
+export const nestedJSON = (x: Tensor): unknown =>
+  x.intact('toJSON').data.length === 0 ? [] : nestedOf(x, (n) => (typeof n === 'number' ? numberToJSON(n) : n))
+
+const number = (x: number, dtype: DType): string =>
+  dtype === 'bool' ? String(x !== 0) : Object.is(x, -0) ? '-0' : Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)))
+
+/** Row-major text with at most 6 entries shown along each axis. */
+const showData = (a: NDArray): string => {
+  const edge = 3
+  const go = (depth: number, offset: number, size: number): string => {
+    if (depth === a.shape.length) return number(a.data[offset]!, a.dtype)
+    const n = a.shape[depth]!
+    const inner = n === 0 ? 0 : size / n
+    const part = (i: number): string => go(depth + 1, offset + i * inner, inner)
+    const shown =
+      n <= 2 * edge
+        ? Array.from({ length: n }, (_, i) => part(i))
+        : [...Array.from({ length: edge }, (_, i) => part(i)), '...', ...Array.from({ length: edge }, (_, i) => part(n - edge + i))]
+    const nested = depth < a.shape.length - 1
+    return nested ? `[${shown.join(`,\n${' '.repeat(depth + 1)}`)}]` : `[${shown.join(', ')}]`
+  }
+  return go(0, 0, a.data.length)
+}
+
+export const dtypeOfTypedArray = (x: unknown): DType | undefined =>
+  x instanceof Float64Array
+    ? 'f64'
+    : x instanceof Float32Array
+      ? 'f32'
+      : x instanceof Int32Array
+        ? 'i32'
+        : x instanceof Uint8Array
+          ? 'bool'
+          : undefined
+
+/** Raises unless an i32 holds the number: nothing is truncated or wrapped. `at` says which entry it is. */
+export const int32 = (x: number, where: string, at: () => string): number =>
+  x === (x | 0)
+    ? x
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${at()} is ${x}, not a whole number that an i32 holds.`,
+        fix: 'round it, or use f32 or f64.',
+      })
+
+/** What an entry of nested arrays stands for. */
+type Entry = (x: unknown) => unknown
+/** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data, and on what an i32 does not hold. */
+const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: DType, where: string, entry?: Entry): void => {
+  let at = 0
+  const go = (given: unknown, depth: number): void => {
+    const y = depth === shape.length && entry !== undefined ? entry(given) : given
+    if (depth === shape.length) {
+      if (typeof y !== 'number' && typeof y !== 'boolean')
+        raise({
+          _tag: 'BadInput',
+          where,
+          reason: `expected a number at depth ${depth}, found ${describe(y)}.`,
+          fix: `arrays must be rectangular and hold numbers.`,
+        })
+      const n = Number(y)
+      out[at] = to === 'i32' ? int32(n, where, () => `entry ${at}`) : to === 'bool' ? Number(n !== 0) : n
+      at++
+      return
+    }
+    if (!Array.isArray(y) || y.length !== shape[depth])
+      return void raise({
+        _tag: 'BadInput',
+        where,
+        reason: `ragged array: expected ${shape[depth]} entries at depth ${depth}, found ${Array.isArray(y) ? y.length : describe(y)}.`,
+        fix: `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
+      })
+    for (let i = 0; i < y.length; i++) {
+      if (!(i in y))
+        raise({ _tag: 'BadInput', where, reason: `sparse array: entry ${i} at depth ${depth} is a hole.`, fix: `fill every entry.` })
+      go(y[i], depth + 1)
+    }
+  }
+  go(x, 0)
+}
+
+/** A value in a few words; of what cannot be looked at, that. */
+export const describe = (x: unknown): string => {
+  try {
+    return x === null
+      ? 'null'
+      : Array.isArray(x)
+        ? `an array of ${x.length}`
+        : typeof x === 'object'
+          ? isTensor(x) || isExpr(x)
+            ? 'an object'
+            : (claimed(x) ?? 'an object')
+          : typeof x === 'string'
+            ? `'${x.slice(0, 20)}'`
+            : typeof x === 'function'
+              ? 'a function'
+              : String(x)
+  } catch {
+    return 'an object that cannot be read'
+  }
+}
+
+/** Shape of nested arrays, by their first entries. */
+export const shapeOfNested = (x: unknown, where: string): number[] => {
+  const shape: number[] = []
+  let y = x
+  while (Array.isArray(y)) {
+    shape.push(y.length)
+    if (shape.length > MAX_RANK)
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: `arrays are nested deeper than ${MAX_RANK} levels (or contain themselves).`,
+        fix: 'pass a rectangular array of numbers.',
+      })
+    if (y.length > 0 && !(0 in y)) raise({ _tag: 'BadInput', where, reason: 'sparse array: entry 0 is a hole.', fix: `fill every entry.` })
+    y = y[0]
+  }
+  return shape
+}
+
+/** Elements of a dtype from a typed array of another. */
+const converted = (source: TypedArray, to: DType, where: string): TypedArray => {
+  const out = allocate(to, source.length)
+  if (to === 'bool') for (let i = 0; i < out.length; i++) out[i] = source[i] !== 0 ? 1 : 0
+  else if (to === 'i32' && (source instanceof Float64Array || source instanceof Float32Array))
+    for (let i = 0; i < out.length; i++) out[i] = int32(source[i]!, where, () => `entry ${i}`)
+  else out.set(source as never)
+  return out
+}
+
+const isTensorJSON = (x: unknown): x is TensorJSON =>
+  typeof x === 'object' &&
+  x !== null &&
+  claimed(x) === undefined &&
+  Object.hasOwn(x, 'shape') &&
+  Object.hasOwn(x, 'dtype') &&
+  Object.hasOwn(x, 'data')
+
+const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, dtype: DType | undefined, where: string): Tensor => {
+  const own = aval(shapeGiven(json.shape, where), dtypeOf(json.dtype, where))
+  const bad = (reason: string): never => raise({ _tag: 'BadInput', where, reason, fix: 'give what JSON.stringify wrote of a tensor.' })
+  // Straight into the elements: an array of numbers in between would make all NaN one.
+  const entry: Entry = (x) =>
+    typeof x === 'boolean' ? x : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
+  const { data } = json
+  if (Array.isArray(data) !== own.shape.length > 0) bad(`its data does not have the shape ${showShape(own.shape)}.`)
+  shapeOfNested(data, where)
+  const empty = own.size === 0 && (data as readonly unknown[]).flat(MAX_RANK).length === 0
+  const read = made(empty ? [] : Array.isArray(data) ? data : entry(data), own.shape, own.dtype, where, entry)
+  return shape === undefined && dtype === undefined ? read : made(read, shape, dtype, where)
+}
+
+const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType | undefined, where: string, entry?: Entry): Tensor => {
+  if (shape !== undefined) shapeGiven(shape, where)
+  if (dtype !== undefined) dtypeOf(dtype, where)
+  if (isTensor(data)) return made(data.intact(where).data, shape ?? data.shape, dtype ?? data.dtype, where)
+  const typed = dtypeOfTypedArray(data)
+  if (typed !== undefined) {
+    const source = intactArray(data as TypedArray, where)
+    const s = shape ?? [source.length]
+    aval(s, typed)
+    if (sizeOf(s) !== source.length)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: where,
+        shapes: [[source.length], s],
+        reason: `${source.length} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`,
+        fix: `pass data of that size, or another shape.`,
+      })
+    const to = dtype ?? typed
+    return new Tensor(Object.freeze([...s]), to, converted(source, to, where))
+  }
+  if (isTensorJSON(data)) return fromTensorJSON(data, shape, dtype, where)
+  if (typeof data !== 'number' && typeof data !== 'boolean' && !Array.isArray(data))
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `${describe(data)} is not a number, an array or a typed array.`,
+      fix: `pass numbers, nested arrays or a typed array.`,
+    })
+  const nested = shapeOfNested(data, where)
+  const flat = shape !== undefined && nested.length === 1 && shape.length !== 1
+  const s = shape ?? nested
+  const to: DType = dtype ?? (isBooleans(data) ? 'bool' : 'f64')
+  aval(s, to)
+  const clash = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: where, shapes: [nested, s], reason, fix })
+  const fill = shape !== undefined && typeof data === 'number'
+  if (flat && nested[0] !== sizeOf(s))
+    clash(`${nested[0]} numbers do not fill ${showShape(s)} (${sizeOf(s)}).`, 'pass data of that size, or another shape.')
+  if (!flat && !fill && (nested.length !== s.length || nested.some((d, i) => d !== s[i])))
+    clash(`got ${showShape(nested)}, wanted ${showShape(s)}.`, `pass ${showShape(s)}.`)
+  const out = allocate(to, sizeOf(s))
+  if (fill) out.fill(to === 'i32' ? int32(data, where, () => 'the value') : to === 'bool' ? Number(data !== 0) : data)
+  else fillNested(data, flat ? nested : s, out, to, where, entry)
+  return new Tensor(Object.freeze([...s]), to, out)
+}
+
+/**
+ * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
+ *
+ * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
+ * Errors  BadInput for ragged or non-numeric data, for what is no shape or dtype, and for what an i32 does not hold (fractions, NaN, 2^31);
+ * ShapeMismatch where the data does not fill the shape.
+ * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ */
+export const tensor: TensorFn = typed(
+  (data: unknown, shape?: readonly number[], dtype?: DType): Tensor => makeTensor(data, shape, dtype, 'tensor'),
+)
+/** As `tensor`; errors name the operation `where`. */
+export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor =>
+  reading(where, () => made(data, shape, dtype, where))
+
+const isBooleans = (x: unknown): boolean => {
+  let y = x
+  while (Array.isArray(y)) y = y[0]
+  return typeof y === 'boolean'
+}
+
+/** Zero-filled tensor. */
+export const zeroTensor = (shape: readonly number[], dtype: DType): Tensor => new Tensor(shape, dtype, allocate(dtype, sizeOf(shape)))

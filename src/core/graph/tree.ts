@@ -1,0 +1,225 @@
+/** Trees: nested records, tuples and arrays of leaves; how they are taken apart, put together, compared and addressed. */
+import { raise } from '../errors/explain.js'
+import { unreadable } from '../errors/language.js'
+import { NoTangent } from './tangent.js'
+import { describe, dtypeOfTypedArray } from './tensor.js'
+
+/** Structure of a tree without its leaves. */
+export type TreeDef =
+  | { readonly _tag: 'Leaf' }
+  /** A place without a tangent space: no leaf, rebuilt as NoTangent. */
+  | { readonly _tag: 'NoTangent' }
+  | { readonly _tag: 'Tuple'; readonly items: readonly TreeDef[] }
+  | { readonly _tag: 'Record'; readonly keys: readonly string[]; readonly items: readonly TreeDef[] }
+
+export const LEAF: TreeDef = Object.freeze({ _tag: 'Leaf' })
+export const ABSENT: TreeDef = Object.freeze({ _tag: 'NoTangent' })
+/** At most this many levels of records and tuples. */
+export const MAX_DEPTH = 200
+
+const isTagged = (x: object): boolean => typeof (x as { _tag?: unknown })._tag === 'string'
+
+/** Is x a leaf: an expression, a tensor, a spec, a number or an array (rectangular or not) of numbers? */
+export const isLeaf = (x: unknown): boolean => {
+  if (typeof x !== 'object' || x === null) return true
+  if (Array.isArray(x)) return isNumeric(x)
+  return isTagged(x) || dtypeOfTypedArray(x) !== undefined
+}
+/** A nested array whose leaves are all numbers or booleans (an empty array is a tensor of shape [0]). */
+const isNumeric = (x: readonly unknown[], depth = 0): boolean => {
+  if (depth > 32) return false
+  for (let i = 0; i < x.length; i++) {
+    const y = x[i]
+    if (typeof y === 'number' || typeof y === 'boolean') continue
+    if (y === undefined && !(i in x)) return true // a hole: whoever reads the array says so, without walking all of a sparse one
+    if (!(Array.isArray(y) && isNumeric(y, depth + 1))) return false
+  }
+  return true
+}
+
+const plainKeys = (x: object, where: string): string[] => {
+  const proto = Object.getPrototypeOf(x)
+  if (proto !== Object.prototype && proto !== null)
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `${describe(x)} of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
+      fix: `pass plain objects, arrays, numbers or tensors.`,
+    })
+  return Object.keys(x).sort()
+}
+
+/** A place in an argument of `where`, in a line of readable length. */
+const placeIn = (where: string, path: string): string =>
+  path === '' ? where : `${where}: ${path.length > 60 ? `${path.slice(0, 60)}...` : path}`
+
+/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`: `params.w`, `[0].b`. */
+export const flatten = (
+  tree: unknown,
+  where = 'argument',
+  leaf: (x: unknown) => boolean = isLeaf,
+): { readonly leaves: unknown[]; readonly def: TreeDef } => {
+  const leaves: unknown[] = []
+  let at = ''
+  const go = (x: unknown, path: string, depth: number): TreeDef => {
+    at = path
+    if (depth > MAX_DEPTH)
+      raise({
+        _tag: 'BadInput',
+        where: placeIn(where, path),
+        reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).`,
+        fix: 'pass a tree that ends.',
+      })
+    if (x === undefined || x === null || typeof x === 'function' || typeof x === 'string' || typeof x === 'symbol' || typeof x === 'bigint')
+      raise({
+        _tag: 'BadInput',
+        where: placeIn(where, path),
+        reason: `${x === undefined ? 'undefined' : typeof x === 'string' ? describe(x) : typeof x} is not a number, an array, a tensor or a record of them.`,
+        fix: `give every leaf a number, an array or a tensor.`,
+      })
+    if ((x as { _tag?: unknown })._tag === 'NoTangent') return ABSENT
+    if (leaf(x)) {
+      leaves.push(x)
+      return LEAF
+    }
+    if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, `${path}[${i}]`, depth + 1)) }
+    const keys = plainKeys(x as object, placeIn(where, path))
+    const items = keys.map((k) => {
+      at = path === '' ? k : `${path}.${k}`
+      return go((x as Record<string, unknown>)[k], at, depth + 1)
+    })
+    return { _tag: 'Record', keys, items }
+  }
+  try {
+    return { def: go(tree, '', 0), leaves }
+  } catch (e) {
+    return unreadable(e, placeIn(where, at))
+  }
+}
+
+const setKey = (o: Record<string, unknown>, k: string, v: unknown): void => {
+  if (k === '__proto__') Object.defineProperty(o, k, { value: v, enumerable: true, configurable: true, writable: true })
+  else o[k] = v
+}
+
+/** Where the next leaf is; one object, because this runs at every call. */
+interface Cursor {
+  at: number
+}
+const place = (d: TreeDef, leaves: readonly unknown[], cursor: Cursor): unknown => {
+  if (d._tag === 'Leaf') return leaves[cursor.at++]
+  if (d._tag === 'NoTangent') return NoTangent
+  if (d._tag === 'Tuple') return d.items.map((item) => place(item, leaves, cursor))
+  const o: Record<string, unknown> = {}
+  for (let i = 0; i < d.keys.length; i++) setKey(o, d.keys[i]!, place(d.items[i]!, leaves, cursor))
+  return o
+}
+
+/** The tree of that structure with these leaves. */
+export const unflatten = (def: TreeDef, leaves: readonly unknown[]): unknown => {
+  const cursor = { at: 0 }
+  const tree = place(def, leaves, cursor)
+  if (cursor.at !== leaves.length)
+    raise({ _tag: 'InternalLaw', law: 'unflatten uses every leaf', detail: `${cursor.at} of ${leaves.length}` })
+  return tree
+}
+
+export const leafCount = (def: TreeDef): number =>
+  def._tag === 'Leaf' ? 1 : def._tag === 'NoTangent' ? 0 : def.items.reduce((n, d) => n + leafCount(d), 0)
+
+export const sameDef = (a: TreeDef, b: TreeDef): boolean => {
+  if (a === b) return true
+  if (a._tag !== b._tag) return false
+  if (a._tag === 'Leaf' || b._tag === 'Leaf' || a._tag === 'NoTangent' || b._tag === 'NoTangent') return true
+  if (a.items.length !== b.items.length) return false
+  if (a._tag === 'Record' && b._tag === 'Record' && a.keys.some((k, i) => k !== b.keys[i])) return false
+  return a.items.every((x, i) => sameDef(x, b.items[i]!))
+}
+
+/** The parts of x along one level of a structure, in its order; undefined where x has other parts. A list may stand for the record of its positions. */
+export const partsAlong = (d: Extract<TreeDef, { readonly items: unknown }>, x: unknown): readonly unknown[] | undefined => {
+  if (d._tag === 'Tuple') return Array.isArray(x) && x.length === d.items.length ? x : undefined
+  return typeof x === 'object' && x !== null && Object.keys(x).length === d.keys.length && d.keys.every((k) => Object.hasOwn(x, k))
+    ? d.keys.map((k) => (x as Record<string, unknown>)[k])
+    : undefined
+}
+/** Whatever stands at the leaves of a structure (arrays stay whole); undefined where the tree has another one. */
+export const leavesAlong = (def: TreeDef, tree: unknown): unknown[] | undefined => {
+  const leaves: unknown[] = []
+  const go = (d: TreeDef, x: unknown): boolean => {
+    if (d._tag === 'NoTangent') return true
+    if (d._tag === 'Leaf') return leaves.push(x) > 0
+    const parts = partsAlong(d, x)
+    return parts?.every((part, i) => go(d.items[i]!, part)) ?? false
+  }
+  return go(def, tree) ? leaves : undefined
+}
+
+/** Paths of the leaves, in order. */
+export const leafPaths = (def: TreeDef): string[] => {
+  const out: string[] = []
+  const go = (d: TreeDef, path: string): void => {
+    if (d._tag === 'Leaf') out.push(path)
+    else if (d._tag === 'NoTangent') return
+    else if (d._tag === 'Tuple') for (const [i, x] of d.items.entries()) go(x, `${path}[${i}]`)
+    else for (const [i, x] of d.items.entries()) go(x, path === '' ? d.keys[i]! : `${path}.${d.keys[i]}`)
+  }
+  go(def, '')
+  return out
+}
+
+export const showDef = (def: TreeDef): string =>
+  def._tag === 'Leaf'
+    ? '*'
+    : def._tag === 'NoTangent'
+      ? 'NoTangent'
+      : def._tag === 'Tuple'
+        ? `[${def.items.map(showDef).join(', ')}]`
+        : `{ ${def.keys.map((k, i) => `${k}: ${showDef(def.items[i]!)}`).join(', ')} }`
+
+/** Says how `got` differs from `want`: the first missing or extra entry; undefined when they are the same. */
+export const explainDef = (want: TreeDef, got: TreeDef, path = ''): string | undefined => {
+  const at = path === '' ? 'the argument' : path
+  if (want._tag === 'Leaf')
+    return got._tag === 'Leaf' ? undefined : `${at} must be an array, found ${got._tag === 'Tuple' ? 'a tuple' : 'a record'}`
+  if (got._tag !== want._tag) return `${at} must be ${showDef(want)}, found ${showDef(got)}`
+  if (want._tag === 'NoTangent') return undefined
+  if (want._tag === 'Record' && got._tag === 'Record') {
+    for (const k of want.keys) if (!got.keys.includes(k)) return `${path === '' ? '' : `${path}.`}${k} is missing`
+    for (const k of got.keys) if (!want.keys.includes(k)) return `${path === '' ? '' : `${path}.`}${k} is not expected`
+    for (let i = 0; i < want.keys.length; i++) {
+      const d = explainDef(want.items[i]!, got.items[i]!, path === '' ? want.keys[i]! : `${path}.${want.keys[i]}`)
+      if (d !== undefined) return d
+    }
+    return undefined
+  }
+  const w = want as Extract<TreeDef, { _tag: 'Tuple' }>
+  const g = got as Extract<TreeDef, { _tag: 'Tuple' }>
+  if (w.items.length !== g.items.length) return `${at} must have ${w.items.length} entries, found ${g.items.length}`
+  for (let i = 0; i < w.items.length; i++) {
+    const d = explainDef(w.items[i]!, g.items[i]!, `${path}[${i}]`)
+    if (d !== undefined) return d
+  }
+  return undefined
+}
+
+/** The part of a structure that a path (`params.w`, `[0].b`, an index) names: where its leaves start, and its structure. */
+export const selectPath = (def: TreeDef, path: string | number): { readonly start: number; readonly def: TreeDef } | undefined => {
+  const steps = typeof path === 'number' ? [String(path)] : path.split(/[.[\]]+/).filter((s) => s !== '')
+  let at = def
+  let start = 0
+  for (const step of steps) {
+    if (at._tag === 'Leaf' || at._tag === 'NoTangent') return undefined
+    const i = at._tag === 'Record' ? at.keys.indexOf(step) : Number(step)
+    if (!(Number.isInteger(i) && i >= 0 && i < at.items.length)) return undefined
+    for (let j = 0; j < i; j++) start += leafCount(at.items[j]!)
+    at = at.items[i]!
+  }
+  return { start, def: at }
+}
+
+/** The same structure over other leaves, leaf by leaf. */
+export const mapTree = (f: (leaf: unknown, index: number) => unknown, tree: unknown): unknown => {
+  const { leaves, def } = flatten(tree)
+  return unflatten(def, leaves.map(f))
+}

@@ -1,0 +1,227 @@
+/** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
+
+import { dtypeOf, listOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { aval, shapeGiven } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { asExpr, constant, type Node } from '../graph/expr.js'
+import { lift, liftAll } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { isTensor } from '../graph/tensor.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import type {
+  ArangeFn,
+  AssertShapeFn,
+  DiagFn,
+  EyeFn,
+  FilledFn,
+  FullFn,
+  LikeFn,
+  LinspaceFn,
+  TriangleFn,
+} from '../types/signatures/layout.js'
+import { eq, ge, le } from './compare.js'
+import { add, div, mul, sub, where } from './elementwise.js'
+import { iotaNode } from './indexing-gather.js'
+import { broadcastNode, reshapeNode } from './layout-move.js'
+import { padNode, sliceNode } from './layout-slice.js'
+
+const lengthOf = (n: number, op: string): number =>
+  Number.isInteger(n) && n >= 0
+    ? n
+    : raise({ _tag: 'BadInput', where: op, reason: `${shown(n)} is not a length.`, fix: `give a non-negative integer.` })
+
+/**
+ * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
+ *
+ * Rule    valueBar = the sum of yBar.
+ * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
+ * @example full([2], 7)   // [7, 7]
+ */
+export const full: FullFn = typed((shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full'))
+const filled = (shape: readonly number[], value: unknown, dtype: DType | undefined, op: string): AnyExpr => {
+  aval(shapeGiven(shape, op), dtype === undefined ? 'f64' : dtypeOf(dtype, op))
+  const n = lift(value, op, dtype)
+  return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
+}
+
+/**
+ * Zeros: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
+ * @example zeros([2])   // [0, 0]
+ */
+export const zeros: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 0, dtype, 'zeros'))
+
+/**
+ * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
+ *
+ * Errors  BadInput for a shape or a dtype that is not one.
+ * @example ones([2])   // [1, 1]
+ */
+export const ones: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 1, dtype, 'ones'))
+
+const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
+  const n = lift(x, op)
+  return asExpr(broadcastNode(constant(value, n.dtype), n.shape))
+}
+
+/**
+ * Zeros of x's shape and dtype.
+ * @example zerosLike([1, 2])   // [0, 0]
+ */
+export const zerosLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 0, 'zerosLike'))
+
+/**
+ * Ones of x's shape and dtype.
+ * @example onesLike([1, 2])   // [1, 1]
+ */
+export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 'onesLike'))
+
+/**
+ * 0, 1, ..., n - 1; f64 where no dtype is given.
+ *
+ * Errors  BadInput unless n is a non-negative integer.
+ * @example arange(3)   // [0, 1, 2]
+ */
+export const arange: ArangeFn = typed(
+  (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtypeOf(dtype, 'arange'))),
+)
+const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
+
+/**
+ * n numbers at equal distances from `from` to `to`, both included; f64 where no dtype is given. The ends may be scalar expressions.
+ *
+ * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto.
+ * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
+ * @example linspace(0, 1, 3)   // [0, 0.5, 1]
+ */
+export const linspace: LinspaceFn = typed((from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
+  const [a0, b0] = liftAll([from, to], 'linspace')
+  const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
+  if (d !== 'f64' && d !== 'f32')
+    raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `${d} is not a float`, fix: `cast the result.` })
+  const a = asExpr(castNode(a0!, d))
+  const b = asExpr(castNode(b0!, d))
+  const last = lengthOf(n, 'linspace') - 1
+  const i = asExpr(iotaNode([n], 0, d))
+  if (last < 1) return add(mul(i, 0), a)
+  // The last number is `to` itself, not what rounding makes of it.
+  return where(eq(i, last), b, add(a, mul(i, div(sub(b, a), last))))
+})
+
+/**
+ * The n by n identity matrix; f64 where no dtype is given.
+ *
+ * Errors  BadInput unless n is a non-negative integer.
+ * @example eye(2)   // [[1, 0], [0, 1]]
+ */
+export const eye: EyeFn = typed((n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([lengthOf(n, 'eye')], 1, dtype, 'eye')))
+
+/**
+ * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
+ * k = 0 is the main diagonal, above it k is positive.
+ *
+ * Shapes  [n] -> [n + |k|, n + |k|]; [..., n, m] -> [..., length of the diagonal].   Dtype  x's.
+ * Rule    linear: the diagonal of the cotangent, or the cotangent on the diagonal of zeros.
+ * Errors  ShapeMismatch for rank 0; BadInput unless k is an integer.
+ * @example diag(tensor([1, 2]))   // [[1, 0], [0, 2]]
+ */
+export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
+  const n = lift(x, 'diag')
+  const rank = n.shape.length
+  if (rank === 0)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'diag',
+      shapes: [n.shape],
+      reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`,
+      fix: `reshape it to [1].`,
+    })
+  if (!Number.isInteger(k))
+    raise({ _tag: 'BadInput', where: 'diag', reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
+  const start = (width: number): number => (k >= 0 ? k : -k * width)
+  if (rank === 1) {
+    const length = n.shape[0]!
+    const width = length + Math.abs(k)
+    return asExpr(reshapeNode(padNode(n, [length === 0 ? 0 : start(width)], [width * width], [width + 1]), [width, width]))
+  }
+  const lead = n.shape.slice(0, -2)
+  const [rows, width] = n.shape.slice(-2) as [number, number]
+  const length = Math.max(0, Math.min(rows + Math.min(k, 0), width - Math.max(k, 0)))
+  const flat = reshapeNode(n, [...lead, rows * width])
+  const part = {
+    starts: [...lead.map(() => 0), length === 0 ? 0 : start(width)],
+    sizes: [...lead, length],
+    strides: [...lead.map(() => 1), width + 1],
+  }
+  return asExpr(sliceNode(flat, part))
+})
+
+/** Is the column at most (or at least) k to the right of the row? */
+const triangle = (op: 'tril' | 'triu', x: unknown, k: number): AnyExpr => {
+  const n = lift(x, op)
+  const shape = n.shape.slice(-2)
+  if (shape.length < 2)
+    raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `needs a matrix, got ${showShape(n.shape)}.`, fix: `expandDims first.` })
+  if (!Number.isInteger(k))
+    raise({ _tag: 'BadInput', where: op, reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
+  const rows = asExpr(iotaNode([shape[0]!, 1], 0, 'i32'))
+  const columns = asExpr(iotaNode([1, shape[1]!], 1, 'i32'))
+  // Beyond the corners nothing changes, and an i32 has an end.
+  const last = add(rows, Math.max(-shape[0]!, Math.min(k, shape[1]!)))
+  const kept = op === 'tril' ? le(columns, last) : ge(columns, last)
+  return where(kept, asExpr(n), asExpr(constant(0, n.dtype)))
+}
+
+/**
+ * A matrix (or a stack of them) with zeros above its k-th diagonal.
+ *
+ * Rule    linear: xBar = tril(yBar, k).
+ * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
+ * @example tril([[1, 2], [3, 4]])   // [[1, 0], [3, 4]]
+ */
+export const tril: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('tril', x, k))
+
+/**
+ * A matrix (or a stack of them) with zeros below its k-th diagonal.
+ *
+ * Rule    linear: xBar = triu(yBar, k).
+ * Errors  ShapeMismatch below rank 2; BadInput unless k is an integer.
+ * @example triu([[1, 2], [3, 4]])   // [[1, 2], [0, 4]]
+ */
+export const triu: TriangleFn = typed((x: unknown, k = 0): AnyExpr => triangle('triu', x, k))
+
+/**
+ * x itself, once its shape is what was said: numbers must be equal, a name stands for one length wherever it appears.
+ *
+ * Rule    xBar = yBar.
+ * Errors  ShapeMismatch when the shape is another; BadInput for what is not a list of numbers and names.
+ * @example assertShape(tensor([1, 2]), [2])   // [1, 2]
+ */
+export const assertShape: AssertShapeFn = typed((x: unknown, shape: readonly (number | string)[]): AnyExpr => {
+  const n = lift(x, 'assertShape')
+  for (const want of listOf(shape, 'the shape', 'assertShape'))
+    if (typeof want !== 'number' && typeof want !== 'string')
+      raise({ _tag: 'BadInput', where: 'assertShape', reason: `${shown(want)} is neither a length nor the name of one.` })
+  const names = new Map<string, number>()
+  const fits =
+    shape.length === n.shape.length &&
+    shape.every((want, i) => {
+      const d = n.shape[i]!
+      if (typeof want === 'number') return want === d
+      const before = names.get(want)
+      names.set(want, before ?? d)
+      return before === undefined || before === d
+    })
+  if (!fits)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'assertShape',
+      shapes: [n.shape],
+      reason: `the shape is ${showShape(n.shape)}, not ${showShape(shape)}.`,
+      fix: `reshape it, or assert the shape it has.`,
+    })
+  return isTensor(x) ? (x as unknown as AnyExpr) : asExpr(n)
+})

@@ -1,0 +1,198 @@
+/** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
+
+import { functionOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import type { Takes } from '../graph/dtype-rule.js'
+import { apply, asExpr, type Node } from '../graph/expr.js'
+import { lift, liftFloat, liftPair } from '../graph/lift.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { typed } from '../graph/operation.js'
+import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../graph/shape.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
+
+/** Common shape of elementwise arguments; raises ShapeMismatch naming the clashing axis. */
+export const broadcastAvals = (args: readonly Aval[], op: string): readonly number[] => {
+  let shape: readonly number[] = args[0]!.shape
+  for (let i = 1; i < args.length; i++) {
+    const next = broadcastShapes(shape, args[i]!.shape)
+    if (next === undefined) {
+      const b = args[i]!.shape
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: args.map((x) => x.shape),
+        reason: `shapes ${showShape(shape)} and ${showShape(b)} do not broadcast.`,
+        fix: `axes must be equal or 1, counted from the last; reshape or expandDims one of them.`,
+      })
+    }
+    shape = next!
+  }
+  return shape
+}
+
+/** Shape rule of an elementwise primitive whose result has dtype `result` (that of the last argument when omitted). */
+export const elementwiseShape =
+  (op: string, result?: DType) =>
+  (args: readonly Aval[]): Aval => {
+    const last = args[args.length - 1]!
+    const d = result ?? last.dtype
+    let same = true
+    for (const a of args) if (!sameAval(a, last)) same = false
+    if (same && d === last.dtype) return last
+    const shape = broadcastAvals(args, op)
+    for (const a of args) if (a.dtype === d && sameShape(a.shape, shape)) return a
+    return aval(shape, d)
+  }
+
+/** A scalar function at every index: the one lifting of meanings. */
+export const liftScalar = (f: (...xs: number[]) => number, args: readonly NDArray[], out: NDArray): void => {
+  const o = out.data
+  if (args.every((a) => sameShape(a.shape, out.shape))) {
+    const [x, y, z] = args.map((a) => a.data)
+    if (args.length === 1) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!)
+    else if (args.length === 2) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!, y![i]!)
+    else if (args.length === 3) for (let i = 0; i < o.length; i++) o[i] = f(x![i]!, y![i]!, z![i]!)
+    else for (let i = 0; i < o.length; i++) o[i] = f(...args.map((a) => a.data[i]!))
+    return
+  }
+  const strides = args.map((a) => broadcastStrides(a.shape, out.shape))
+  const xs = new Array<number>(args.length)
+  forEachIndex(out.shape, strides, (offsets, flat) => {
+    for (let k = 0; k < args.length; k++) xs[k] = args[k]!.data[offsets[k]!]!
+    o[flat] = f(...xs)
+  })
+}
+
+export type FloatOnly = readonly ['f64', 'f32']
+
+interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> {
+  readonly name: N
+  /** The function at one index, in f64. */
+  readonly scalar: (...xs: number[]) => number
+  /** The same on i32, where f64 would round what wraps. */
+  readonly integer?: (...xs: number[]) => number
+  /** Interval of each argument from which tests draw; [-2, 2] when omitted. */
+  readonly domain?: readonly (readonly [number, number])[]
+  readonly extremes?: readonly number[]
+  readonly kinks?: Primitive['kinks']
+  readonly cost?: number
+  readonly source: string
+  readonly tolerance?: { readonly relative: number; readonly reason: string }
+  /** Accepts i32 too (result i32). */
+  readonly integers?: I
+  /** Dtype of the result when it is not the argument's. */
+  readonly result?: R
+  /** Kinds of the arguments when not all `float`. */
+  readonly args?: readonly ArgKind[]
+  readonly family?: string
+  readonly identity?: Primitive['identity']
+  readonly alias?: boolean
+}
+
+const declared: Names<Declaration<string>> = {
+  name: true,
+  scalar: true,
+  integer: true,
+  domain: true,
+  extremes: true,
+  kinks: true,
+  cost: true,
+  source: true,
+  tolerance: true,
+  integers: true,
+  result: true,
+  args: true,
+  family: true,
+  identity: true,
+  alias: true,
+}
+/** The declaration that `unary` or `binary` was given, where it is one. */
+const declaration = <D extends Declaration<string>>(given: D, where: string): D => {
+  const d = optionsOf<Declaration<string>>(recordOf(given, 'the declaration', where), declared, where)
+  if (typeof d.name !== 'string' || d.name === '')
+    raise({ _tag: 'BadInput', where, reason: `its name is ${shown(d.name)}.`, fix: 'give a text.' })
+  functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
+  return given
+}
+
+const samplesOf = (arity: number, domain: readonly (readonly [number, number])[] | undefined): Primitive<string, NoParams>['samples'] => {
+  const arg = (i: number, shape: readonly number[]) => ({ shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) })
+  const all = (shape: readonly number[]) => ({ args: Array.from({ length: arity }, (_, i) => arg(i, shape)), params: NO_PARAMS })
+  const plain = [all([]), all([5]), all([2, 3]), all([0]), all([3, 1, 2])]
+  if (arity < 2) return plain
+  const mixed = (first: readonly number[], rest: readonly number[]) => ({
+    args: Array.from({ length: arity }, (_, i) => arg(i, i === 0 ? first : rest)),
+    params: NO_PARAMS,
+    note: 'broadcast',
+  })
+  return [...plain, mixed([2, 3], []), mixed([], [4]), mixed([2, 1], [1, 3]), mixed([3], [2, 3]), mixed([1], [0])]
+}
+
+/** Declares an elementwise primitive of any arity. */
+export const elementwise = <const N extends string, const A extends readonly ArgKind[]>(
+  arity: A,
+  d: Declaration<N>,
+): Primitive<N, NoParams, A> =>
+  primitive<N, NoParams, A>({
+    name: d.name,
+    family: d.family ?? 'elementwise',
+    args: arity,
+    class: 'elementwise',
+    dtypes: arity.map((): Takes => (d.integers === true ? 'number' : d.result === 'bool' ? 'any' : 'float')),
+    shapeRule: elementwiseShape(d.name, d.result),
+    scalar: d.scalar,
+    ...(d.integer ? { integer: d.integer } : {}),
+    meaning: (args, _params, [out]) => liftScalar(out!.dtype === 'i32' ? (d.integer ?? d.scalar) : d.scalar, args, out!),
+    cost: d.cost ?? 1,
+    samples: samplesOf(arity.length, d.domain),
+    extremes: d.extremes ?? [],
+    kinks: d.kinks ?? [],
+    source: d.source,
+    ...(d.tolerance ? { tolerance: d.tolerance } : {}),
+    ...(d.identity ? { identity: d.identity } : {}),
+    ...(d.alias ? { alias: d.alias } : {}),
+  })
+
+/**
+ * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
+ *
+ * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element.
+ * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
+ */
+export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): UnaryOf<N, I, NoInfer<R>> => {
+  const prim = elementwise(['float'] as const, declaration(d, 'unary'))
+  const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
+  return typed(Object.assign(f, { primitive: prim }))
+}
+
+/**
+ * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
+ *
+ * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
+ */
+export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): BinaryOf<N, I, NoInfer<R>> => {
+  const prim = elementwise(['float', 'float'] as const, declaration(d, 'binary'))
+  const f = (a: unknown, b: unknown): AnyExpr => {
+    let [x, y] = liftPair(a, b, d.name)
+    if (x.aval.dtype === 'bool' || (x.aval.dtype === 'i32' && d.integers !== true)) {
+      x = castNode(x, d.integers === true ? 'i32' : 'f64')
+      y = castNode(y, x.aval.dtype)
+    }
+    return asExpr(apply(prim, [x, y], NO_PARAMS))
+  }
+  return typed(Object.assign(f, { primitive: prim }))
+}
+
+const liftNumber = (x: unknown, op: string): Node => {
+  const n = lift(x, op)
+  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
+}

@@ -1,0 +1,146 @@
+/** Reductions made of others: variance, std, norm, logsumexp, any, all, count. */
+
+import { flagOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { castNode } from '../graph/cast.js'
+import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
+import { lift, liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { ReduceOptions } from '../types/shape.js'
+import type { CountFn, Ddof, FloatReduceFn, NormOrder } from '../types/signatures/reduce.js'
+import { eq, isfinite } from './compare.js'
+import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
+import { broadcastNode, reshapeNode } from './layout-move.js'
+import { axesOf, maxPrimitive, minPrimitive, reducedNode, reduceNode, reduceOptions, reduceShape, sumPrimitive } from './reduce.js'
+import { max, mean } from './reductions.js'
+
+/** The shape that a reduction of n has. */
+const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
+  keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
+
+/** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
+const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
+  const isZero = eq(s, 0)
+  return where(isZero, 0, f(where(isZero, 1, s)))
+}
+
+const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
+const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op: string): AnyExpr => {
+  const n = liftFloat(x, op)
+  const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
+  const axes = axesOf(n.shape.length, axis, op)
+  const centred = sub(asExpr(n), mean(n, { axis: axes, keepdims: true }))
+  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
+  const total = reduceNode(sumPrimitive, asNode(square(centred)), axes, flagOf(keepdims, 'keepdims', op))
+  return div(asExpr(total), Math.max(0, count - numberOf(ddof, 'ddof', op)))
+}
+
+/**
+ * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = 2 (x - mean) yBar / (n - ddof).   Source  two passes, as NumPy.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example variance([1, 2, 3, 4])   // 1.25
+ */
+export const variance: FloatReduceFn<'variance', Ddof> = typed(
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'variance'),
+)
+
+/**
+ * Standard deviation over axes (all by default): the root of `variance`.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = (x - mean) yBar / ((n - ddof) y); 0 where the deviation is 0, as for `norm`.
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example std([1, 1, 3, 3])   // 1
+ */
+export const std: FloatReduceFn<'std', Ddof> = typed(
+  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
+)
+
+const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
+
+/**
+ * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
+ *
+ * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = x yBar / y for order 2; 0 where the norm is 0. Order 'inf': ties share equally.
+ * Errors  BadInput for an order below 1, an axis out of range or named twice.
+ * @example norm([3, 4])   // 5
+ */
+export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: ReduceOptions & NormOrder): AnyExpr => {
+  const n = liftFloat(x, 'norm')
+  const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
+  const axes = axesOf(n.shape.length, axis, 'norm')
+  const keepdims = flagOf(kept, 'keepdims', 'norm')
+  const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, keepdims))
+  if (ord === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
+  if (ord === 1) return total(abs(asExpr(n)))
+  if (ord === 'inf' || ord === Number.POSITIVE_INFINITY) {
+    if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, keepdims)))
+    return max(abs(asExpr(n)), { axis: axes, keepdims })
+  }
+  if (!(typeof ord === 'number' && ord > 1))
+    raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
+  return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
+})
+
+/**
+ * log of the sum of exp x over axes (all by default), stable: the largest x is taken out first.
+ *
+ * Shapes  as `sum`; -Infinity for an empty axis.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = softmax(x) yBar; 0 where the result is infinite (all x are -Infinity, or one is Infinity).
+ * Errors  BadInput for an axis out of range or named twice.
+ * @example logsumexp([1000, 1000])   // 1000.6931471805599
+ */
+export const logsumexp: FloatReduceFn<'logsumexp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+  const n = liftFloat(x, 'logsumexp')
+  const { axis, keepdims } = optionsOf(options, reduceOptions, 'logsumexp')
+  const axes = axesOf(n.shape.length, axis, 'logsumexp')
+  const shape = reducedShape(n, axes, flagOf(keepdims, 'keepdims', 'logsumexp'))
+  if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(Number.NEGATIVE_INFINITY, n.dtype), shape))
+  const top = stopGradient(asExpr(reduceNode(maxPrimitive, n, axes, true)))
+  const finite = isfinite(top)
+  // An infinite maximum is the result itself; x - top would be NaN there, so exp then gets 0.
+  const total = asExpr(reduceNode(sumPrimitive, asNode(exp(where(finite, sub(asExpr(n), top), 0))), axes, true))
+  return asExpr(reshapeNode(asNode(where(finite, add(log(total), top), top)), shape))
+})
+
+const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
+const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | undefined): AnyExpr => {
+  const n = truths(x, op)
+  const { axis, keepdims: kept } = optionsOf(options, reduceOptions, op)
+  const axes = axesOf(n.shape.length, axis, op)
+  const keepdims = flagOf(kept, 'keepdims', op)
+  if (axes.some((a) => n.shape[a] === 0))
+    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, keepdims)))
+  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, keepdims), 'bool'))
+}
+
+/**
+ * Is any element over the axes (all by default) true, that is, not 0? false for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example any([0, 1])   // true
+ */
+export const any: CountFn<'any', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('any', x, options))
+
+/**
+ * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example all([0, 1])   // false
+ */
+export const all: CountFn<'all', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('all', x, options))
+
+/**
+ * How many elements over the axes (all by default) are true, that is, not 0.
+ *
+ * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example count([1, 0, 2])   // 2
+ */
+export const count: CountFn<'count', 'i32'> = typed(
+  (x: unknown, options?: ReduceOptions): AnyExpr => asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count')),
+)

@@ -1,0 +1,74 @@
+/** Programs as values: traced from functions, functions again, written as JSON and read back. */
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Registry } from '../calculus/rule.js'
+import { flagOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import type { AdError } from '../errors/error.js'
+import { raise } from '../errors/explain.js'
+import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from '../functions/function.js'
+import { aval } from '../graph/aval.js'
+import { asExpr, isExpr } from '../graph/expr.js'
+import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
+import { inline, liftList, type Program } from '../graph/program.js'
+import { recordingSites } from '../graph/source-lines.js'
+import type { Spec } from '../graph/spec.js'
+import { unflatten } from '../graph/tree.js'
+import type { JSONValue } from '../types/program.js'
+import { programFromJSON } from './decode.js'
+import { isProgram, programToJSON } from './encode.js'
+
+const asProgram = (x: unknown, where: string): Program =>
+  isProgram(x)
+    ? x
+    : raise({ _tag: 'BadInput', where, reason: 'this is not a program.', fix: 'make one with toProgram(f), or read one with fromJSON.' })
+
+/** What tracing may record beside the program. */
+export interface TraceOptions {
+  readonly sites?: boolean
+}
+
+const traceOptions: Names<TraceOptions> = { sites: true }
+
+/** Traces a declared function at sizes of its named axes, any other at the shapes of example arguments. */
+export const toProgramCore = (f: unknown, sizes?: Readonly<Record<string, number>> | TraceOptions, options?: TraceOptions): unknown => {
+  const meta = metaOf(f, 'toProgram')
+  const given = optionsOf(meta.declared === undefined ? (sizes as TraceOptions | undefined) : options, traceOptions, 'toProgram')
+  const sites = flagOf(given.sites, 'sites', 'toProgram')
+  const build = <A>(make: () => A): A => (sites ? recordingSites(make) : make())
+  if (meta.declared !== undefined) return build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>, 'toProgram'))
+  return (...args: readonly unknown[]): Program => {
+    const { leaves, def } = readArgs(meta, args)
+    const avals = leaves.map((x) => (isExpr(x) ? x.aval : aval(x.shape, x.dtype)))
+    return build(() => traceMeta(meta, def, avals))
+  }
+}
+
+/** What a transform needs to know of a program. */
+const programMeta = (p: Program): Meta => ({
+  name: p.name,
+  declared: { def: p.inputTree, specs: p.inputs.map((x): Spec => ({ _tag: 'Spec', shape: x.shape, dtype: x.dtype })) },
+  arity: p.inputTree._tag === 'Tuple' ? p.inputTree.items.length : 1,
+  body: (args) => unflatten(p.outputTree, inline(p, liftList(args, p.name).nodes).map(asExpr)),
+})
+
+/** The function of a program: it runs, inlines, and is differentiated as any other. */
+export const fromProgramCore =
+  (runtime: Runtime) =>
+  (p: unknown): unknown =>
+    callable(runtime, programMeta(asProgram(p, 'fromProgram')))
+
+export const toJSONCore = (p: unknown): JSONValue => programToJSON(asProgram(p, 'toJSON'))
+
+/** Reads programs over the primitives that the registry has rules for, and these. */
+export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] = []): ((u: unknown) => Either<AdError, Program>) => {
+  for (const p of listOf(more, 'the primitives', 'fromJSON'))
+    if (!isPrimitive(p))
+      raise({
+        _tag: 'BadInput',
+        where: 'fromJSON',
+        reason: `${shown(p)} is not a primitive.`,
+        fix: 'give an array of primitives of your own.',
+      })
+  const own = new Map(more.map((p) => [p.name, p]))
+  return programFromJSON((name) => own.get(name) ?? registry.rules.get(name)?.primitive)
+}
+export { isProgram }
