@@ -1,5 +1,6 @@
 /** Fusion: which values are computed in one loop, and which accumulators are added into in place. */
 
+import { Groups } from '../../core/graph/groups.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { elementwise } from '../../core/ops/families.js'
@@ -79,8 +80,6 @@ interface Growing {
   values: number[]
   readonly shape: readonly number[]
   readonly epoch: number
-  /** Larger than that of every unit of its epoch that it reads, so that no unit depends on itself. */
-  readonly level: number
   readonly closed: boolean
   /** Values read from outside. */
   readonly inputs: Set<number>
@@ -93,8 +92,7 @@ interface Growing {
  */
 class Units {
   readonly units: Growing[] = []
-  private readonly unitOf: Int32Array
-  private readonly parent: number[] = []
+  private readonly groups: Groups
   /** Latest loop that reads a value from outside. */
   private readonly lastReader: Int32Array
 
@@ -104,26 +102,12 @@ class Units {
     private readonly uses: Lists,
     private readonly limits: Limits,
   ) {
-    this.unitOf = new Int32Array(values.length).fill(-1)
+    this.groups = new Groups(values.length)
     this.lastReader = new Int32Array(values.length).fill(-1)
   }
-  private find(u: number): number {
-    const { parent } = this
-    let x = u
-    while (parent[x] !== x) {
-      parent[x] = parent[parent[x]!]!
-      x = parent[x]!
-    }
-    return x
-  }
-  /** The unit that makes a value; -1 where none does. */
-  private at(id: number): number {
-    return this.unitOf[id]! < 0 ? -1 : this.find(this.unitOf[id]!)
-  }
   private open(id: number, kind: Unit['kind'], shape: readonly number[], level: number, closed: boolean): number {
-    this.parent.push(this.units.length)
-    const unit = { kind, values: [], shape, epoch: this.epoch[id]!, level, closed, inputs: new Set<number>(), results: 0 }
-    return this.units.push(unit) - 1
+    this.units.push({ kind, values: [], shape, epoch: this.epoch[id]!, closed, inputs: new Set<number>(), results: 0 })
+    return this.groups.open(level)
   }
   private fits(u: Growing, more: number, reads: Iterable<number>, results = 0): boolean {
     let inputs = u.inputs.size
@@ -135,11 +119,11 @@ class Units {
   whole(v: Value): void {
     const unit = this.open(v.id, isLoopValue(v) ? 'loop' : (v.kind as Unit['kind']), v.shape, 0, true)
     this.units[unit]!.values.push(v.id)
-    this.unitOf[v.id] = unit
+    this.groups.put(v.id, unit)
   }
   /** A value that joins a loop, or begins one. */
   loop(v: Value): void {
-    const { values, epoch, units, lastReader } = this
+    const { values, epoch, units, groups, lastReader } = this
     const shape = iteration(values, v)
     const kin = (u: number): boolean => {
       const x = units[u]
@@ -153,24 +137,20 @@ class Units {
     v.args.forEach((a, k) => {
       const base = baseOf(values, a)
       if (values[base]!.constant) return
-      const u = this.at(base)
+      const u = groups.at(base)
       if (values[a]!.view === undefined && kin(u) && !(v.kind === 'fold' && k > 0)) {
         if (!own.includes(u)) own.push(u)
         return
       }
-      if (u >= 0 && units[u]!.epoch === epoch[v.id]) level = Math.max(level, units[u]!.level + 1)
+      if (u >= 0 && units[u]!.epoch === epoch[v.id]) level = groups.above([u], level)
       external.push(base)
-      const r = lastReader[base]! < 0 ? -1 : this.find(lastReader[base]!)
+      const r = lastReader[base]! < 0 ? -1 : groups.find(lastReader[base]!)
       if (kin(r) && r > shared) shared = r
     })
-    let unit = -1
-    if (own.length > 0) {
-      const top = own.reduce((l, u) => Math.max(l, units[u]!.level), 0)
-      const candidates = own.filter((u) => units[u]!.level === top)
-      if (level <= top) unit = this.merged(candidates, external)
-      level = Math.max(level, unit >= 0 ? top : top + 1)
-    } else if (shared >= 0 && units[shared]!.level >= level && this.fits(units[shared]!, 1, external)) unit = shared
-    if (unit < 0) unit = this.open(v.id, 'loop', shape, level, false)
+    const candidates = groups.joinable(own, level)
+    let unit = candidates.length > 0 ? this.merged(candidates, external) : -1
+    if (own.length === 0 && shared >= 0 && groups.levelOf(shared) >= level && this.fits(units[shared]!, 1, external)) unit = shared
+    if (unit < 0) unit = this.open(v.id, 'loop', shape, groups.above(own, level), false)
     this.put(v, unit, external)
   }
   /** The one unit that these, of one level, become with room for a value that reads `external`; -1 where they do not fit together. */
@@ -191,22 +171,22 @@ class Units {
       for (const x of other.inputs) u.inputs.add(x)
       u.results += other.results
       other.values = []
-      this.parent[c] = into
+      this.groups.merge(c, into)
     }
     return into
   }
   private put(v: Value, unit: number, external: readonly number[]): void {
-    const { values, epoch, units, uses, lastReader } = this
+    const { values, epoch, units, uses, groups, lastReader } = this
     const u = units[unit]!
     u.values.push(v.id)
-    this.unitOf[v.id] = unit
+    groups.put(v.id, unit)
     for (const x of external) {
       u.inputs.add(x)
-      if (lastReader[x]! < 0 || this.find(lastReader[x]!) < unit) lastReader[x] = unit
+      if (lastReader[x]! < 0 || groups.find(lastReader[x]!) < unit) lastReader[x] = unit
     }
     // Arguments made by another loop of this epoch are read from outside.
     for (const a of v.args) {
-      const p = this.at(baseOf(values, a))
+      const p = groups.at(baseOf(values, a))
       if (p >= 0 && p !== unit) u.inputs.add(baseOf(values, a))
     }
     if (v.kind !== 'scalar' || uses.some(v.id, (x) => epoch[x] !== epoch[v.id]) || uses.count(v.id) === 0) u.results++
@@ -214,15 +194,15 @@ class Units {
 
   /** What is left after merging, numbered without gaps. */
   finished(): { readonly units: readonly Unit[]; readonly unitOf: Int32Array } {
-    const { units, epoch, unitOf } = this
+    const { values, units, epoch, groups } = this
     const final = new Int32Array(units.length).fill(-1)
     const kept: Unit[] = []
     units.forEach((u, i) => {
-      if (this.parent[i] !== i) return
+      if (groups.find(i) !== i) return
       final[i] = kept.length
       kept.push({ kind: u.kind, values: u.values.sort((a, b) => epoch[a]! - epoch[b]! || a - b), shape: u.shape })
     })
-    for (let i = 0; i < unitOf.length; i++) if (unitOf[i]! >= 0) unitOf[i] = final[this.find(unitOf[i]!)]!
+    const unitOf = Int32Array.from(values, (_, id) => (groups.at(id) < 0 ? -1 : final[groups.at(id)]!))
     return { units: kept, unitOf }
   }
 }

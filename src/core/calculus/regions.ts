@@ -1,5 +1,6 @@
 /** Maximal elementwise regions of a program: what mixed mode differentiates forward and what loops fuse. */
 import { APPLY, CONST, type Linear, type Node, OUTPUT } from '../graph/expr.js'
+import { Groups } from '../graph/groups.js'
 import { sameShape } from '../graph/shape.js'
 
 export interface RegionLimits {
@@ -24,40 +25,23 @@ interface Growing {
   readonly nodes: number[]
   /** What it reads from outside: positions, literals not counted. */
   readonly outside: Set<number>
-  /** Larger than that of every region of its epoch that it reads, so that no region depends on itself. */
-  readonly level: number
 }
 
 /**
  * Regions of same-shaped elementwise nodes, connected through arguments. Any path that leaves a region and meets a node that is not
- * elementwise arrives at a later epoch; one that meets another region of its epoch, at a higher level. Only regions of one level are merged,
- * so no region depends on itself.
+ * elementwise arrives at a later epoch; one that meets another region of its epoch, at a higher level (Groups).
  */
 class Regions {
   private readonly epoch: Int32Array
-  private readonly regionOf: Int32Array
+  private readonly groups: Groups
   private readonly regions: (Growing | undefined)[] = []
-  private readonly parent: number[] = []
 
   constructor(
     private readonly linear: Linear,
     private readonly limits: RegionLimits,
   ) {
     this.epoch = new Int32Array(linear.nodes.length)
-    this.regionOf = new Int32Array(linear.nodes.length).fill(-1)
-  }
-  private find(r: number): number {
-    const { parent } = this
-    let x = r
-    while (parent[x] !== x) {
-      parent[x] = parent[parent[x]!]!
-      x = parent[x]!
-    }
-    return x
-  }
-  /** The region of the node at a position; -1 where it has none. */
-  private at(k: number): number {
-    return this.regionOf[k]! < 0 ? -1 : this.find(this.regionOf[k]!)
+    this.groups = new Groups(linear.nodes.length)
   }
   private epochAt(i: number): number {
     const { nodes, index } = this.linear
@@ -72,7 +56,7 @@ class Regions {
 
   /** Takes the next node in build order. */
   take(i: number): void {
-    const { epoch, regions } = this
+    const { epoch, regions, groups } = this
     const { nodes, index } = this.linear
     const node = nodes[i]!
     const e = this.epochAt(i)
@@ -84,32 +68,27 @@ class Regions {
     let level = 0
     for (const a of node.args) {
       const k = index.get(a)
-      const r = this.at(k)
+      const r = groups.at(k)
       if (r >= 0 && epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)) {
         if (!own.includes(r)) own.push(r)
         continue
       }
-      if (r >= 0 && epoch[k] === e) level = Math.max(level, regions[r]!.level + 1)
+      if (r >= 0 && epoch[k] === e) level = groups.above([r], level)
       if (a.kind !== CONST) outside.push(k)
     }
-    const top = own.reduce((l, r) => Math.max(l, regions[r]!.level), -1)
-    let region = -1
-    if (own.length > 0 && level <= top)
-      region = this.merged(
-        own.filter((r) => regions[r]!.level === top),
-        outside,
-      )
+    const candidates = groups.joinable(own, level)
+    let region = candidates.length > 0 ? this.merged(candidates, outside) : -1
     if (region < 0) {
-      region = regions.push({ nodes: [], outside: new Set(), level: Math.max(level, top + 1) }) - 1
-      this.parent.push(region)
+      region = groups.open(groups.above(own, level))
+      regions.push({ nodes: [], outside: new Set() })
     }
     const joined = regions[region]!
     for (const a of node.args) {
       const k = index.get(a)
-      if (a.kind !== CONST && this.at(k) !== region) joined.outside.add(k)
+      if (a.kind !== CONST && groups.at(k) !== region) joined.outside.add(k)
     }
     joined.nodes.push(i)
-    this.regionOf[i] = region
+    groups.put(i, region)
   }
   /** Has a region room for one more node, which reads `outside`? */
   private hasRoom({ nodes, outside: read }: Growing, outside: readonly number[]): boolean {
@@ -133,7 +112,7 @@ class Regions {
       for (const k of regions[r]!.nodes) largest.nodes.push(k)
       for (const k of regions[r]!.outside) largest.outside.add(k)
       regions[r] = undefined
-      this.parent[r] = into
+      this.groups.merge(r, into)
     }
     return into
   }
@@ -149,7 +128,7 @@ class Regions {
       for (const k of r.nodes)
         for (const a of nodes[k]!.args) {
           const p = index.get(a)
-          if (this.at(p) === id || readBy[p] === id) continue
+          if (this.groups.at(p) === id || readBy[p] === id) continue
           readBy[p] = id
           args.push(p)
         }

@@ -10,9 +10,9 @@ export interface Mutant {
 const of =
   (file: string) =>
   (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
-const [builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints] = [
-  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints',
-].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
+const [builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
+  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
+].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
 type M = ReturnType<typeof of>
 
 /** Sharing: which values, programs and plans are one. */
@@ -65,8 +65,8 @@ const fusion: readonly Mutant[] = [
   schedule('what others read is sunk', 'uses.count(a) === 1 && epoch', 'uses.count(a) >= 1 && epoch'),
   fuse('terms are broadcast into accumulators', '!sameShape(term.shape, v.shape) ||', ''),
   fuse('any fold is added', "term.args.length === 1 && term.prim!.name === 'sum'", 'term.args.length === 1'),
-  fuse('levels do not grow', 'level = Math.max(level, unit >= 0 ? top : top + 1)', 'level = Math.max(level, top)'),
-  fuse('units of any level are merged', 'own.filter((u) => units[u]!.level === top)', 'own'),
+  groups('levels do not grow', 'Math.max(l, this.levels[g]! + 1), level)', 'Math.max(l, this.levels[g]!), level)'),
+  groups('units of any level are merged', 'groups.filter((g) => this.levels[g] === top)', 'groups'),
   fuse('loops of any shape are one', 'x.epoch === epoch[v.id] && sameShape(x.shape, shape)', 'x.epoch === epoch[v.id]'),
   fuse('loops of any epoch are one', '!x.closed && x.epoch === epoch[v.id] &&', '!x.closed &&'),
   fuse('values of a loop in reverse', 'epoch[a]! - epoch[b]! || a - b), shape', 'epoch[a]! - epoch[b]! || b - a), shape'),
