@@ -69,6 +69,20 @@ describe('operators of JavaScript on an expression, and on a tensor', () => {
     for (const [, use] of uses) expect(message(() => use(zero as never))).toMatch(says)
     expect([Object.keys(zero), Object.isFrozen(zero), JSON.stringify(zero)]).toEqual([['_tag'], true, `{"_tag":"${name}"}`])
   })
+  it.each([
+    ['a thunk', cd.thunk(() => cd.ZeroTangent), /a thunk: it would see NaN[\s\S]*built on demand/],
+    [
+      'an inplaceable thunk',
+      cd.inplaceableThunk(
+        () => cd.ZeroTangent,
+        (acc) => acc,
+      ),
+      /a thunk: it would see NaN/,
+    ],
+    ['NotImplemented', cd.notImplemented('f', 'a reason'), /NotImplemented: it would see NaN[\s\S]*return it as it is/],
+  ] as const)('%s is no number', (_, tangent, says) => {
+    for (const [, use] of uses) expect(message(() => use(tangent as never))).toMatch(says)
+  })
   it('JSON.stringify of an expression says what to write instead', () => {
     const e = cd.mul([1, 2], 3)
     for (const x of [e, { a: [e] }])

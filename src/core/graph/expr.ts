@@ -35,7 +35,7 @@ let built = 0
 export const nodesBuilt = (): number => built
 
 let watcher: ((node: Node) => void) | undefined
-/** From now on this hears of every application that is built (undefined: nobody does); gives back who heard before. For replays only. */
+/** From now on `f` is told of every application that is built; undefined: nobody is. Gives back who was told before. For replays only. */
 export const watchApplies = (f: ((node: Node) => void) | undefined): ((node: Node) => void) | undefined => {
   const before = watcher
   watcher = f

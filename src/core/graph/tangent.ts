@@ -41,7 +41,14 @@ export interface NotImplemented {
  *
  * @example notImplemented('besselK', 'no derivative with respect to the order')   // { _tag: 'NotImplemented', rule: 'besselK', ... }
  */
-export const notImplemented = (rule: string, reason: string): NotImplemented => ({ _tag: 'NotImplemented', rule, reason })
+export const notImplemented = (rule: string, reason: string): NotImplemented => new Missing(rule, reason)
+class Missing implements NotImplemented {
+  readonly _tag = 'NotImplemented'
+  constructor(
+    readonly rule: string,
+    readonly reason: string,
+  ) {}
+}
 
 /** A cotangent that is built at most once, and only when asked for. */
 export interface Thunk {
@@ -70,7 +77,7 @@ export type Tangent = AnyExpr | NoTangent | ZeroTangent | NotImplemented | Thunk
 export type Forced = AnyExpr | NoTangent | ZeroTangent | NotImplemented
 
 let watcher: ((force: () => unknown) => void) | undefined
-/** From now on this hears of every thunk that is made and forced, by its `force` (undefined: nobody does); gives back who heard before. */
+/** From now on `f` is told of every thunk that is forced, by its `force`; undefined: nobody is. Gives back who was told before. */
 export const watchForced = (f: typeof watcher): typeof watcher => {
   const before = watcher
   watcher = f
@@ -98,7 +105,11 @@ const once = <A>(f: () => A): (() => A) => {
  *
  * @example thunk(() => cos(0))   // { _tag: 'Thunk', ... }
  */
-export const thunk = (force: () => Tangent): Thunk => ({ _tag: 'Thunk', force: once(force) })
+export const thunk = (force: () => Tangent): Thunk => new Later(once(force))
+class Later implements Thunk {
+  readonly _tag = 'Thunk'
+  constructor(readonly force: () => Tangent) {}
+}
 
 /**
  * A thunk with a way to add itself into an accumulator, as `matmulAdd` does.
@@ -106,9 +117,23 @@ export const thunk = (force: () => Tangent): Thunk => ({ _tag: 'Thunk', force: o
  * @example inplaceableThunk(() => mul(2, 3), (acc) => fma(2, 3, acc)).addTo(add(1, 0))   // 7
  */
 export const inplaceableThunk = (force: () => Tangent, addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>
-  block === undefined
-    ? { _tag: 'InplaceableThunk', force: once(force), addTo }
-    : { _tag: 'InplaceableThunk', force: once(force), addTo, block }
+  new LaterInPlace(once(force), addTo, block)
+class LaterInPlace implements InplaceableThunk {
+  readonly _tag = 'InplaceableThunk'
+  declare readonly block?: Block
+  constructor(
+    readonly force: () => Tangent,
+    readonly addTo: (acc: AnyExpr) => AnyExpr,
+    block: Block | undefined,
+  ) {
+    if (block !== undefined) this.block = block
+  }
+}
+
+const FORCE = 'it is a cotangent that is built on demand: unthunk(t) is the expression, or one of the zeros.'
+refuseCoercion(Missing.prototype, 'NotImplemented', 'it is a derivative that is not known: return it as it is.')
+refuseCoercion(Later.prototype, 'a thunk', FORCE)
+refuseCoercion(LaterInPlace.prototype, 'a thunk', FORCE)
 
 /** Forces thunks, nested ones too. */
 export const unthunk = (x: Tangent): Forced => {

@@ -301,7 +301,7 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
  *
  * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
- * Errors  BadInput for ragged or non-numeric data, for what is no shape or dtype, and for what an i32 does not hold (fractions, NaN, 2^31);
+ * Errors  BadInput for ragged or non-numeric data, for shapes and dtypes that are none, and for numbers that an i32 does not hold (fractions, NaN, 2^31);
  * ShapeMismatch where the data does not fill the shape.
  * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
