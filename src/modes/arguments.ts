@@ -172,11 +172,11 @@ export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
 /** The primals that vary: those that `wrt` names, or all of them. */
 export const varied = (
   m: Meta,
-  primals: unknown,
+  list: readonly unknown[],
   wrt: GradOptions['wrt'],
   op: string,
 ): { readonly nodes: readonly Node[]; readonly def: TreeDef } => {
-  const { nodes, def } = liftList(spread(m, primals), 'primals')
+  const { nodes, def } = liftList(list, 'primals')
   const s = chosen(m, def, wrt, op)
   return { nodes: wrt === undefined ? nodes : activeLeaves(nodes, s, op, true), def: s.def }
 }

@@ -1,5 +1,5 @@
 /** Closure conversion: a traced body becomes a closed program, whose captured expressions and tensors are its last inputs. */
-import { CONST, INPUT, input, linearize, type Node, OUTPUT } from './expr.js'
+import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from './expr.js'
 import { dependents, flatProgram, type Program } from './program.js'
 import { rewrite } from './rewrite.js'
 
@@ -38,4 +38,13 @@ export const close = (name: string, inputs: readonly Node[], outputs: readonly N
     },
   })
   return { program: flatProgram(name, [...inputs, ...captured.values()], body), captured: [...captured.keys()] }
+}
+
+/**
+ * The part of results that depends on some inputs, as a program of these and then of the residuals: what it needs of the other part, which is
+ * known without them. Views are on its side, so that a residual is not larger than what it is a view of.
+ */
+export const partition = (name: string, outputs: readonly Node[], wrt: readonly Node[]): Closed => {
+  const known = independentOf(wrt, outputs)
+  return close(name, wrt, outputs, (n) => known(n) && (n.kind !== APPLY || n.prim!.class !== 'layout'))
 }

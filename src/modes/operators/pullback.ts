@@ -19,7 +19,7 @@ export const vjp =
       differentiates: true,
       read: readPair(m, 'vjp', wrt, 'cotangent'),
       body: ([primals, yBar]) => {
-        const p = varied(m, primals, wrt, 'vjp')
+        const p = varied(m, spread(m, primals), wrt, 'vjp')
         const out = resultOf(m, spread(m, primals))
         const seeds = cotangentLeaves(out, yBar, `vjp(${m.name})`)
         const r = pullback(c.registry, mixed(out.nodes, p.nodes), seeds, p.nodes)
