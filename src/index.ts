@@ -185,6 +185,7 @@ export const hvp: HvpFn = bound.hvp
 /**
  * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
  *
+ * What the derivative needs of the point is computed once, with the value, and kept as long as the derivative is.
  * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
