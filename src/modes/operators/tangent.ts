@@ -7,18 +7,7 @@ import { asExpr, input, type Node } from '../../core/graph/expr.js'
 import { inline, liftList, type Program } from '../../core/graph/program.js'
 import { NoTangent } from '../../core/graph/tangent.js'
 import type { TreeDef } from '../../core/graph/tree.js'
-import {
-  chosen,
-  type GradOptions,
-  primalsDef,
-  readPair,
-  spread,
-  tangentMeta,
-  tangentSeeds,
-  varied,
-  type WrtOptions,
-  wrtOptions,
-} from '../arguments.js'
+import { chosen, readPair, spread, tangentMeta, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
 import { instantiate } from '../common.js'
 import { pushforward } from '../transform.js'
 import { type Callable, type Context, derived, operator, resultOf, treeOf } from './shared.js'
