@@ -3,11 +3,13 @@ import { isRight } from 'fp-ts/lib/Either.js'
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
+import type { Aval } from '../../src/core/graph/aval.js'
 import { Identities } from '../../src/core/graph/identity.js'
 import type { Program } from '../../src/core/graph/program.js'
 import {
   type AnyExpr,
   add,
+  applyPrimitive,
   codualWith,
   compile,
   coreRegistry,
@@ -19,6 +21,7 @@ import {
   makeCodual,
   map,
   mul,
+  primitive,
   reference,
   scalarRule,
   show,
@@ -129,6 +132,29 @@ describe('twice(f, x), a primitive with a program of its own', () => {
         backend,
       )(x as never)
     expect(backend.cache()).toMatchObject({ plans: 1, misses: 1, hits: 2 })
+  })
+})
+
+describe('a primitive that is made of others', () => {
+  const declared = { name: 'own', family: 'mine', args: ['float'], shapeRule: ([a]: readonly Aval[]) => a!, source: 'a test' } as const
+  it('needs no meaning of its own, on any backend', () => {
+    const own = primitive({ ...declared, expand: ([v]) => sin(v!) })
+    const g = (u: AnyExpr): AnyExpr => applyPrimitive(own as never, [u] as never)[0] as AnyExpr
+    for (const backend of [reference(), cpu(), cpu({ simd: false })]) close(compile(g, backend)(x), [0.3, 0.7, -1.1].map(Math.sin))
+  })
+  it('that holds itself is one error, not a stack overflow or a loop without end', () => {
+    const self: { readonly own: unknown } = {
+      own: primitive({ ...declared, expand: ([v]) => applyPrimitive(self.own as never, [v] as never)[0] as AnyExpr }),
+    }
+    const g = (u: AnyExpr): AnyExpr => applyPrimitive(self.own as never, [u] as never)[0] as AnyExpr
+    for (const backend of [reference(), cpu()])
+      expect(() => compile(g, backend)(x)).toThrow(/composition applies the primitive that it stands for/)
+  })
+  it('is declared wholly: a meaning or an expansion, and both of programs and withPrograms', () => {
+    expect(() => primitive(declared as never)).toThrow(/meaning/)
+    expect(() => primitive({ ...declared, expand: ([v]: readonly AnyExpr[]) => v!, programs: () => [] } as never)).toThrow(
+      /one of programs and withPrograms/,
+    )
   })
 })
 

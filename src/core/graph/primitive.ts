@@ -9,6 +9,7 @@ import type { AnyExpr } from '../types/expr.js'
 import { type Aval, aval } from './aval.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { evaluateNodes } from './evaluate.js'
+import { writtenOut } from './expand.js'
 import { asExpr, asNode, input } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import type { Program } from './program.js'
@@ -226,8 +227,8 @@ const meaningBy =
   <P>(expand: Primitive<string, P>['expand']): Primitive<string, P>['meaning'] =>
   (args, params, outs) => {
     const xs = args.map((a) => input(aval(a.shape, a.dtype)))
-    const ys = [expand!(xs.map(asExpr), params)].flat().map(asNode)
-    evaluateNodes(ys, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
+    const { roots } = writtenOut([expand!(xs.map(asExpr), params)].flat().map(asNode))
+    evaluateNodes(roots, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
       outs[i]!.data.set(y.data as never)
     })
   }
