@@ -1,6 +1,6 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
 import type { DataOf, DType, LeafOf } from './dtype.js'
-import type { Dim, Shape } from './shape.js'
+import type { Dim, IsLiteral, Shape } from './shape.js'
 
 /** Holds a shape's names in the type of a value; no value has this property. */
 declare const shapeOf: unique symbol
@@ -8,11 +8,26 @@ declare const shapeOf: unique symbol
 /** The sizes a value of shape S has: literals stay, a name is a number. */
 export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? S[K] : number }
 
+/** Says which shapes a value may have after all, where not all of its sizes are known; no value has this property. */
+declare const accepts: unique symbol
+
 /** What expressions, concrete arrays and declared inputs have in common. */
 export interface Typed<out S extends Shape = Shape, out D extends DType = DType> {
   readonly _tag: string
   readonly dtype: D
   readonly [shapeOf]?: S
+  [accepts]?(shape: S): void
+}
+/**
+ * A value that may turn out to have the shape S. Where a value's sizes are not all known, S is held against it at run time.
+ *
+ * `Typed` has a method here, which TypeScript compares in both directions, so that shapes stay covariant; this has a function, whose
+ * parameter it compares in one: S must be a shape that the value accepts.
+ */
+export interface MayFit<S extends Shape, out D extends DType, out Tag extends string> {
+  readonly _tag: Tag
+  readonly dtype: D
+  readonly [accepts]?: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 
 /**

@@ -21,15 +21,33 @@ export interface Fn<A extends readonly unknown[], Out> {
   (...args: ValuesOf<A>): Tensors<Out>
   (...args: ExprsOf<A>): Out
   (...args: LooseOf<A>): Loose<Out>
-  // again, last: what TypeScript infers from a function with overloads
-  (...args: ExprsOf<A>): Out
+  // last: what TypeScript infers from a function with overloads, and names where no overload fits. Since it is generic, a call that does
+  // not fit has the type of the first overload, so that one mistake is one error.
+  <_ = never>(...args: LooseOf<A>): Out
   readonly _tag: 'Fn'
   readonly [signatureOf]?: readonly [A, Out]
 }
-/** An ordinary function of expressions; without annotations its parameters are `AnyExpr`. */
-export interface PlainFn<A extends readonly unknown[], Out> {
-  (...args: A): Out
-  readonly _tag?: undefined
+/** A function whose parameters are expressions where it does not say what they are. */
+type OfExprs = { bivariant(...args: AnyExpr[]): unknown }['bivariant']
+/** What every function has; unlike a signature it gives parameters no type. */
+interface Callable {
+  readonly apply: unknown
+  readonly bind: unknown
+  readonly call: unknown
 }
-/** The arguments of a plain function without annotations. */
-export type AnyExprs = AnyExpr[]
+/** What a transform takes: a Fn or a plain function, whose parameters without annotations are `AnyExpr`. */
+export type AnyFn = OfExprs | Callable
+/** The arguments' trees of a function. */
+export type ArgsOf<F> = [F] extends [never]
+  ? AnyExpr[]
+  : F extends { readonly _tag: 'Fn'; readonly [signatureOf]?: readonly [infer A extends readonly unknown[], unknown] }
+    ? A
+    : F extends (...args: infer A) => unknown
+      ? A
+      : never
+/** The result's tree of a function. */
+export type ResultOf<F> = F extends { readonly _tag: 'Fn'; readonly [signatureOf]?: readonly [readonly unknown[], infer Out] }
+  ? Out
+  : F extends (...args: never[]) => infer Out
+    ? Out
+    : never

@@ -2,7 +2,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { AdError } from '../errors/error.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
-import type { AnyExprs, Fn, PlainFn, ValuesOf } from './fn.js'
+import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from './fn.js'
 
 /** Holds the type of the function that a program is of; no program has this property. */
 declare const functionOf: unique symbol
@@ -27,8 +27,7 @@ export interface TraceOptions {
 /** toProgram(fn, sizes?) of a declared function, toProgram(f)(...examples) of any other. */
 export interface ToProgramFn {
   <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>, options?: TraceOptions): Program<Fn<A, Out>>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, options?: TraceOptions): (...examples: ValuesOf<A>) => Program<Fn<A, Out>>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, options?: TraceOptions): (...examples: ValuesOf<A>) => Program<Fn<A, Out>>
+  <F extends AnyFn>(f: F, options?: TraceOptions): (...examples: ValuesOf<ArgsOf<F>>) => Program<Fn<ArgsOf<F>, ResultOf<F>>>
 }
 /** fromProgram(p): its function. */
 export type FromProgramFn = <F>(program: Program<F>) => F

@@ -1,6 +1,6 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { DataOf, Discrete, DType, Float, FloatsOf } from './dtype.js'
-import type { AnyExpr, Expr, Nested, Spec, Tensor, Typed } from './expr.js'
+import type { AnyExpr, Expr, MayFit, Nested, Spec, Tensor, Typed } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 /** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
@@ -51,15 +51,17 @@ export type Exprs<T> =
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
 /** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
-type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? S[K] : Dim }
-type LeafValue<S extends Shape, D extends DType> =
+type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
+/** What may be passed for an input declared with shape S and dtype D. */
+export type ValueOf<S extends Shape, D extends DType> =
   | Tensor<Fitting<S>, D>
+  | MayFit<S, D, 'Tensor'>
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
 export type Values<T> =
   T extends Typed<infer S, infer D>
-    ? LeafValue<S, D>
+    ? ValueOf<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
       : { readonly [K in keyof T]: Values<T[K]> }
@@ -71,10 +73,12 @@ export type Tensors<T> =
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
 export type Loose<T> =
   T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
+/** What may be passed for an input declared with shape S and dtype D where its function is inlined. */
+export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | ValueOf<S, D>
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>
-    ? Expr<Fitting<S>, D> | LeafValue<S, D>
+    ? ArgumentOf<S, D>
     : T extends NoTangent
       ? NoTangent | undefined
       : { readonly [K in keyof T]: LooseArgs<T[K]> }
@@ -122,9 +126,9 @@ type Indices<T> = T extends Typed ? 0 : T extends readonly unknown[] ? ([number]
 type ToIndex<K> = K extends `${infer N extends number}` ? N : never
 type At<T, K> = K extends keyof T ? T[K] : T extends readonly (infer E)[] ? E : never
 /** The places in the tree T: 'params', 'params.w', '0.w', 0. */
-export type Path<T> = Below<T, ''> | Indices<T>
-/** What `wrt` may be: one path, or a list of them. */
-export type WrtPath<T> = Path<T> | readonly Path<T>[]
+export type Path<T> = [T] extends [infer U] ? Below<U, ''> | Indices<U> : never
+/** What `wrt` may be: one path, or a list of them. Conditional, because a message then lists the paths in place of this name. */
+export type WrtPath<T> = [Path<T>] extends [infer P] ? P | readonly P[] : never
 
 /** The subtree of In at one path. */
 export type AtPath<In, P> = P extends number

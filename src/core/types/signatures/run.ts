@@ -5,7 +5,7 @@ import type { Type } from 'io-ts'
 import type { AdError } from '../../errors/error.js'
 import type { Backend, Explanation } from '../../functions/backend.js'
 import type { AnyExpr } from '../expr.js'
-import type { AnyExprs, Fn, PlainFn, ValuesOf } from '../fn.js'
+import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
 import type { Program } from '../program.js'
 import type { Decl, ExprTree, NoTangent, Tensors, TensorTree } from '../tree.js'
 
@@ -43,33 +43,15 @@ export interface CompiledAsync<A extends readonly unknown[], Out>
 }
 /** compile(f, backend): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
 export interface CompileFn {
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend<'async'>): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend?: Backend<'sync'>): Compiled<A, Out>
+  <F extends AnyFn>(f: F, backend?: Backend<'sync'>): Compiled<ArgsOf<F>, ResultOf<F>>
+  <F extends AnyFn>(f: F, backend: Backend<'async'>): CompiledAsync<ArgsOf<F>, ResultOf<F>>
 }
 /** compileAsync(f, backend): as `compile`, giving promises: a new signature is traced and planned in the call, on its thread; running has its turn later. */
-export interface CompileAsyncFn {
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>, backend: Backend): CompiledAsync<A, Out>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, backend: Backend): CompiledAsync<A, Out>
-}
+export type CompileAsyncFn = <F extends AnyFn>(f: F, backend: Backend) => CompiledAsync<ArgsOf<F>, ResultOf<F>>
 /** run(f)(...inputs): an effect that needs Env, may fail with an AdError and gives the result. */
-export interface RunFn<Env> {
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>): (...args: ValuesOf<A>) => ReaderTaskEither<Env, AdError, Tensors<Out>>
-}
+export type RunFn<Env> = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => ReaderTaskEither<Env, AdError, Tensors<ResultOf<F>>>
 /** What `runSync(backend)` gives. */
-export interface SyncRunner {
-  <A extends AnyExprs, Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
-  <A extends readonly unknown[], Out>(f: PlainFn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>): (...args: ValuesOf<A>) => Either<AdError, Tensors<Out>>
-}
+export type SyncRunner = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => Either<AdError, Tensors<ResultOf<F>>>
 /** runSync(backend)(f)(...inputs): the result or an AdError, now; the backend must be synchronous. */
 export type RunSyncFn = (backend: Backend<'sync'>) => SyncRunner
 /** evaluate(tree): the values of expressions without inputs, on the default backend. */
