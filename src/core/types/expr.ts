@@ -19,7 +19,7 @@ export interface Typed<out S extends Shape = Shape, out D extends DType = DType>
   [accepts]?(shape: S): void
 }
 /**
- * A value that may turn out to have the shape S. Where a value's sizes are not all known, S is held against it at run time.
+ * A value whose rank is that of S and that may turn out to have the shape S. Where its sizes are not all known, S is held against it at run time.
  *
  * `Typed` has a method here, which TypeScript compares in both directions, so that shapes stay covariant; this has a function, whose
  * parameter it compares in one: S must be a shape that the value accepts.
@@ -27,6 +27,7 @@ export interface Typed<out S extends Shape = Shape, out D extends DType = DType>
 export interface MayFit<S extends Shape, out D extends DType, out Tag extends string> {
   readonly _tag: Tag
   readonly dtype: D
+  readonly shape: { readonly length: S['length'] }
   readonly [accepts]?: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 

@@ -126,9 +126,9 @@ type Indices<T> = T extends Typed ? 0 : T extends readonly unknown[] ? ([number]
 type ToIndex<K> = K extends `${infer N extends number}` ? N : never
 type At<T, K> = K extends keyof T ? T[K] : T extends readonly (infer E)[] ? E : never
 /** The places in the tree T: 'params', 'params.w', '0.w', 0. */
-export type Path<T> = [T] extends [infer U] ? Below<U, ''> | Indices<U> : never
+export type Path<T> = T extends unknown ? Below<T, ''> | Indices<T> : never
 /** What `wrt` may be: one path, or a list of them. Conditional, because a message then lists the paths in place of this name. */
-export type WrtPath<T> = [Path<T>] extends [infer P] ? P | readonly P[] : never
+export type WrtPath<T> = T extends unknown ? Path<T> | readonly Path<T>[] : never
 
 /** The subtree of In at one path. */
 export type AtPath<In, P> = P extends number

@@ -26,19 +26,20 @@ const along = (
   return { values, dys }
 }
 
-/** (primals, tangents) to [values, their tangents]. */
+/** (primals, tangents of those that vary) to [values, their tangents]. */
 export const jvp =
   (c: Context) =>
-  (f: unknown): Callable => {
+  (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'jvp')
+    const { wrt } = wrtOptions(given, 'jvp')
     return operator(c, {
       name: `jvp(${m.name})`,
       arity: 2,
       differentiates: true,
-      read: readPair(m, 'jvp', undefined, 'tangents'),
+      read: readPair(m, 'jvp', wrt, 'tangents'),
       body: ([primals, tangents]) => {
         const list = spread(m, primals)
-        const p = varied(m, list, undefined, 'jvp')
+        const p = varied(m, list, wrt, 'jvp')
         const out = resultOf(m, list)
         const { values, dys } = along(c, out, tangentSeeds(p, tangents, `jvp(${m.name})`))
         return [treeOf(out.def, values), treeOf(out.def, dys)]

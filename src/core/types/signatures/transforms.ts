@@ -71,16 +71,13 @@ export interface ValueGradAux<Out, G, Aux> extends ValueAndGrad<Out, G> {
 }
 type WithAux<Out, G> = Out extends readonly [infer L, infer X] ? ValueGradAux<L, G, X> : never
 /** valueAndGrad(f, { wrt, aux, mode, seed }): { value, grad }; with aux, f returns [scalar, aux]. */
-export interface ValueAndGradFn {
-  <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
-    f: F & ScalarAndAux<ResultOf<F>, 'valueAndGrad'>,
-    options: GradOptions<ArgsOf<F>, W> & { readonly aux: true },
-  ): Fn<ArgsOf<F>, WithAux<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>>>
-  <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
-    f: F & ScalarOnly<ResultOf<F>, 'valueAndGrad'>,
-    options?: GradOptions<ArgsOf<F>, W> & { readonly aux?: false | undefined },
-  ): Fn<ArgsOf<F>, ValueAndGrad<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>>>
-}
+export type ValueAndGradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined, const X extends boolean | undefined = undefined>(
+  f: F & ([X] extends [true] ? ScalarAndAux<ResultOf<F>, 'valueAndGrad'> : ScalarOnly<ResultOf<F>, 'valueAndGrad'>),
+  options?: GradOptions<ArgsOf<F>, W> & { readonly aux?: X },
+) => Fn<
+  ArgsOf<F>,
+  [X] extends [true] ? WithAux<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>> : ValueAndGrad<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>>
+>
 
 /** The function jvp(f): (primals, tangents) -> [y, dy]. */
 export type Jvp<A extends readonly unknown[], Out, W = undefined> = Fn<[Primals<A>, Gradient<Varied<A, W>>], readonly [Out, Gradient<Out>]>
