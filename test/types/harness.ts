@@ -31,7 +31,7 @@ export interface Compiled {
   /** Instantiations that checking this one file took. */
   readonly instantiations: number
 }
-export const compile = (name: string, text?: string): Compiled => {
+export const compile = (name: string, text?: string, more?: ts.CompilerOptions): Compiled => {
   const path = fixture(name)
   const host: ts.CompilerHost = {
     ...plain,
@@ -42,7 +42,7 @@ export const compile = (name: string, text?: string): Compiled => {
       return parsed.get(p)
     },
   }
-  const program = ts.createProgram([path], options, host)
+  const program = ts.createProgram([path], { ...options, ...more }, host)
   const file = program.getSourceFile(path) ?? expectNever(`${path} not found`)
   const errors = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]
   return { program, file, errors, instantiations: program.getInstantiationCount() }

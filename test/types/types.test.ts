@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
 
 describe('correct code', () => {
-  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors', 'custom', 'captured'])
+  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors', 'custom', 'captured', 'first-hour'])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])
     })
@@ -20,10 +20,15 @@ describe('errors', () => {
   const text = textOf('errors')
   const { errors } = compile('errors', text.replaceAll('@ts-expect-error', 'expected'))
   const expected = text.split('\n').flatMap((line, i) => {
-    const m = /^\/\/ @ts-expect-error at `(.*)`: (.*)$/.exec(line)
+    const m = /^ *\/\/ @ts-expect-error at `(.*)`: (.*)$/.exec(line)
     return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
   })
 
+  it('say the same with exactOptionalPropertyTypes', () => {
+    const exact = compile('errors', text.replaceAll('@ts-expect-error', 'expected'), { exactOptionalPropertyTypes: true })
+    expect(exact.errors.map(message).join('\n')).not.toContain('exactOptionalPropertyTypes')
+    expect(listed(exact.errors)).toEqual(listed(errors))
+  })
   it('are as many as expected', () => {
     expect(expected.length).toBe(text.split('@ts-expect-error').length - 1)
     expect([...new Set(errors.map(lineOf))]).toEqual(expected.map((e) => e.line))

@@ -130,7 +130,7 @@ export interface Backend<K extends 'sync' | 'async' = 'sync' | 'async'> {
    */
   readonly prepare: (program: Program) => K extends 'sync' ? Executable : Promise<AsyncExecutable>
   /** Copies an array to the backend's device, where it has one. */
-  readonly place?: (array: NDArray, options?: PlaceOptions) => Promise<DeviceArray>
+  readonly place?: ((array: NDArray, options?: PlaceOptions) => Promise<DeviceArray>) | undefined
 }
 /** A backend that gives results at once. */
 export type SyncBackend = Backend<'sync'>

@@ -134,9 +134,9 @@ export const pow: FloatBinaryOp<'pow'> = typed(
       if (exponent.kind !== CONST) return asExpr(y)
       const n = exponent.data
       if (n === 1) return asExpr(base)
-      if (n === 2) return f.square(base)
-      if (n === -1) return f.reciprocal(base)
-      return n === 0.5 ? f.sqrt(base) : asExpr(y)
+      if (n === 2) return f.square(asExpr(base))
+      if (n === -1) return f.reciprocal(asExpr(base))
+      return n === 0.5 ? f.sqrt(asExpr(base)) : asExpr(y)
     },
     { primitive: power.primitive },
   ),
@@ -337,7 +337,7 @@ export const stopGradient: IdentityFn = typed(
       const { leaves, def } = flatten(tree, 'stopGradient')
       const stop = (leaf: unknown): AnyExpr => {
         const x = lift(leaf, 'stopGradient')
-        return isFloat(x.dtype) ? stopped(x) : asExpr(x)
+        return isFloat(x.dtype) ? stopped(asExpr(x)) : asExpr(x)
       }
       return unflatten(def, leaves.map(stop))
     },

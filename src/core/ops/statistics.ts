@@ -30,7 +30,7 @@ const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op:
   const n = liftFloat(x, op)
   const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
   const axes = axesOf(n.shape.length, axis, op)
-  const centred = sub(asExpr(n), mean(n, { axis: axes, keepdims: true }))
+  const centred = sub(asExpr(n), mean(asExpr(n), { axis: axes, keepdims: true }))
   const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
   const total = reduceNode(sumPrimitive, asNode(square(centred)), axes, flagOf(keepdims, 'keepdims', op))
   return div(asExpr(total), Math.max(0, count - numberOf(ddof, 'ddof', op)))

@@ -11,7 +11,10 @@ export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends num
 /** Says which shapes a value may have after all, where not all of its sizes are known; no value has this property. */
 declare const accepts: unique symbol
 
-/** What expressions, concrete arrays and declared inputs have in common. */
+/**
+ * What expressions, concrete arrays and declared inputs have in common. Expressions and tensors declare the properties that no value has
+ * as required ones: of optional ones exactOptionalPropertyTypes has much to say in every message.
+ */
 export interface Typed<out S extends Shape = Shape, out D extends DType = DType> {
   readonly _tag: string
   readonly dtype: D
@@ -28,7 +31,7 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly _tag: Tag
   readonly dtype: D
   readonly shape: { readonly length: S['length'] }
-  readonly [accepts]?: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
+  readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 
 /**
@@ -39,6 +42,8 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
 export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Expr'
   readonly shape: Sizes<S>
+  readonly [shapeOf]: S
+  [accepts](shape: S): void
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
@@ -58,9 +63,14 @@ export type NestedArray<L> = readonly (L | NestedArray<L>)[]
 /** An array of numbers, nested to any depth. */
 export type NumberArray = NestedArray<number>
 
+/** What an expression lacks, where a tensor is wanted: the name is the message. No value has this property. */
+declare const evaluateItOrDeclareOperand: unique symbol
 /** A concrete array: row-major data that the caller owns. */
 export interface Tensor<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Tensor'
+  readonly [evaluateItOrDeclareOperand]: true
+  readonly [shapeOf]: S
+  [accepts](shape: S): void
   readonly shape: Sizes<S>
   readonly data: DataOf<D>
   /** The elements as nested arrays; one element for rank 0; booleans for bool. */

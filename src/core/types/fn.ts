@@ -25,7 +25,7 @@ export interface Fn<A extends readonly unknown[], Out> {
   // not fit has the type of the first overload, so that one mistake is one error.
   <_ = never>(...args: LooseOf<A>): Out
   readonly _tag: 'Fn'
-  readonly [signatureOf]?: readonly [A, Out]
+  readonly [signatureOf]: readonly [A, Out]
 }
 /** A function whose parameters are expressions where it does not say what they are. */
 type OfExprs = { bivariant(...args: AnyExpr[]): unknown }['bivariant']
@@ -40,13 +40,13 @@ export type AnyFn = OfExprs | Callable
 /** The arguments' trees of a function. */
 export type ArgsOf<F> = [F] extends [never]
   ? AnyExpr[]
-  : F extends { readonly _tag: 'Fn'; readonly [signatureOf]?: readonly [infer A extends readonly unknown[], unknown] }
+  : F extends { readonly _tag: 'Fn'; readonly [signatureOf]: readonly [infer A extends readonly unknown[], unknown] }
     ? A
     : F extends (...args: infer A) => unknown
       ? A
       : never
 /** The result's tree of a function. */
-export type ResultOf<F> = F extends { readonly _tag: 'Fn'; readonly [signatureOf]?: readonly [readonly unknown[], infer Out] }
+export type ResultOf<F> = F extends { readonly _tag: 'Fn'; readonly [signatureOf]: readonly [readonly unknown[], infer Out] }
   ? Out
   : F extends (...args: never[]) => infer Out
     ? Out

@@ -71,7 +71,11 @@ export interface ValueGradAux<Out, G, Aux> extends ValueAndGrad<Out, G> {
 }
 type WithAux<Out, G> = Out extends readonly [infer L, infer X] ? ValueGradAux<L, G, X> : never
 /** valueAndGrad(f, { wrt, aux, mode, seed }): { value, grad }; with aux, f returns [scalar, aux]. */
-export type ValueAndGradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined, const X extends boolean | undefined = undefined>(
+export type ValueAndGradFn = <
+  F extends AnyFn,
+  const W extends Paths<ArgsOf<F>> = undefined,
+  const X extends boolean | undefined = undefined,
+>(
   f: F & ([X] extends [true] ? ScalarAndAux<ResultOf<F>, 'valueAndGrad'> : ScalarOnly<ResultOf<F>, 'valueAndGrad'>),
   options?: GradOptions<ArgsOf<F>, W> & { readonly aux?: X },
 ) => Fn<
