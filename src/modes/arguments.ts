@@ -13,6 +13,7 @@ import { sizeOf } from '../core/graph/shape.js'
 import type { Spec } from '../core/graph/spec.js'
 import { NoTangent, type Tangent } from '../core/graph/tangent.js'
 import { ABSENT, flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/graph/tree.js'
+import { beside } from '../core/graph/weak.js'
 
 export type Mode = 'mixed' | 'reverse' | 'forward'
 export type WrtPath = string | number
@@ -289,7 +290,7 @@ const tangentLeaves = (
     if (!isFloat(x.dtype)) return undefined
     const leaf = full ? got.leaves[i] : got.leaves[k++]
     const path = paths[i]
-    const given = lift(leaf, `${where}: ${words.one}${path === '' ? '' : ` at ${path}`}`, x.dtype)
+    const given = beside(lift(leaf, `${where}: ${words.one}${path === '' ? '' : ` at ${path}`}`, x.dtype), x.dtype)
     const d = anyFloat && isFloat(given.dtype) ? castNode(given, x.dtype) : given
     if (sizeOf(d.shape) !== x.aval.size || d.shape.join() !== x.shape.join() || d.dtype !== x.dtype)
       raise({

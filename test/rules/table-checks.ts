@@ -308,7 +308,7 @@ const checkSample = (primitive: AnyPrimitive, sample: Sample, seed: number): voi
     })
     const symmetric = times(ws)
     close([hvs.reduce((s, x, j) => s + dot(x, ws[j]!), 0)], [symmetric.reduce((s, x, j) => s + dot(x, vs[j]!), 0)], 1e-11, 'symmetry')
-    const inner = xBars.reduce((s, x, j) => add(s, sum(mul(asExpr(x), asExpr(dInputs[j]!)))), zeros([]))
+    const inner = xBars.reduce((s, x, j) => add(s, sum(mul(asExpr(x), asExpr(dInputs[j]!)))), zeros([], 'f64'))
     const again = denseCotangents(pullback(registry, [asNode(inner)], [asExpr(constant(1, 'f64'))], wrt), wrt) as Node[]
     evaluateNodes(again, new Map([...values, ...bind(dInputs, vs)])).forEach((x, j) => {
       close(x.data, hvs[j]!.data, 1e-11, 'reverse over reverse')

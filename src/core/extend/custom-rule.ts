@@ -12,6 +12,7 @@ import { rewrite } from '../graph/rewrite.js'
 import { sameShape } from '../graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
 import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { beside } from '../graph/weak.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
 import { broadcastNode } from '../ops/layout-move.js'
@@ -74,7 +75,7 @@ const valueAt = (op: string, place: Place, leaf: unknown): Node => {
   const n =
     leaf === undefined || leaf === null
       ? raise({ _tag: 'BadInput', where: op, reason: `${place.name} is missing.`, fix: `return ${showAval(place.aval)} there.` })
-      : lift(leaf, `${op}: ${place.name}`, place.aval.dtype)
+      : beside(lift(leaf, `${op}: ${place.name}`, place.aval.dtype), place.aval.dtype)
   if (sameAval(n.aval, place.aval)) return n
   const reason = `${place.name} is ${showAval(n.aval)}, it must be ${showAval(place.aval)}.`
   return sameShape(n.shape, place.aval.shape)

@@ -7,6 +7,7 @@ import { isFloat, promote } from './aval.js'
 import { castNode } from './cast.js'
 import { asNode, constant, isExpr, type Node } from './expr.js'
 import { describe, dtypeOfTypedArray, int32, isTensor, makeTensor } from './tensor.js'
+import { beside, isWeak } from './weak.js'
 
 /** What every operation accepts as an argument. */
 export type Liftable = unknown
@@ -49,16 +50,23 @@ const notInt = (x: number, op: string): never =>
 
 const isBare = (x: unknown): boolean => typeof x === 'number' || Array.isArray(x)
 
-/** Dtype that the typed operands among xs agree on by promotion; undefined when all are bare numbers. */
+/**
+ * Dtype that the typed operands among xs agree on by promotion; undefined when all are bare numbers. Beside an f32, an f64 that nobody
+ * declared has no say.
+ */
 const commonDType = (xs: readonly Liftable[]): DType | undefined => {
   let d: DType | undefined
+  let f32 = false
   for (const x of xs) {
     if (isBare(x)) continue
     const own: DType | undefined = isExpr(x) || isTensor(x) ? x.dtype : typeof x === 'boolean' ? 'bool' : dtypeOfTypedArray(x)
+    if (own === 'f32') f32 = true
     if (own !== undefined) d = d === undefined ? own : promote(d, own)
   }
-  return d
+  return d === 'f64' && f32 && !xs.some(isDeclaredF64) ? 'f32' : d
 }
+const isDeclaredF64 = (x: Liftable): boolean =>
+  isExpr(x) ? x.dtype === 'f64' && !isWeak(asNode(x)) : isTensor(x) ? x.dtype === 'f64' : x instanceof Float64Array
 
 const dtypeAmong = (xs: readonly Liftable[], op: string): DType | undefined => {
   try {
@@ -72,16 +80,21 @@ const dtypeAmong = (xs: readonly Liftable[], op: string): DType | undefined => {
 export const liftAll = (xs: readonly Liftable[], op: string, least?: DType): Node[] => {
   const common = dtypeAmong(xs, op)
   const d = common === undefined ? 'f64' : least === undefined ? common : promote(common, least)
-  return xs.map((x) => {
-    const n = lift(x, op, d)
-    return n.dtype === d ? n : castNode(n, d)
-  })
+  return xs.map((x) => castNode(beside(lift(x, op, d), d), d))
 }
 
 /** One argument that must be a float: i32 and bool become f64. */
 export const liftFloat = (x: Liftable, op: string): Node => {
   const n = lift(x, op)
   return isFloat(n.dtype) ? n : castNode(n, 'f64')
+}
+
+/** An array and what is put into it: an array without a dtype takes that of the floats put into it. */
+export const liftInto = (x: Liftable, values: Liftable, op: string): readonly [Node, Node] => {
+  const n = lift(x, op)
+  const v = lift(values, op, n.dtype)
+  const into = isFloat(v.dtype) && !isWeak(v) ? beside(n, v.dtype) : n
+  return [into, beside(v, into.dtype)]
 }
 
 /** Two arguments for an elementwise binary operation: the fast path of building. */

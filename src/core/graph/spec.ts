@@ -6,11 +6,12 @@ import { unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { Spec as PublicSpec } from '../types/expr.js'
 import type { Dim } from '../types/shape.js'
-import { type Aval, aval, itemBytes } from './aval.js'
+import { type Aval, aval, isFloat, itemBytes } from './aval.js'
 import { isExpr, type Node } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import { sameShape, sizeOf } from './shape.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
+import { beside, isWeak } from './weak.js'
 
 /** A declared input; named dimensions are bound at each call. */
 export interface Spec {
@@ -91,6 +92,7 @@ export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: st
 const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   if (isExpr(x) || isTensor(x)) {
     if (isTensor(x)) x.intact(path)
+    else if (s !== undefined && x.dtype !== s.dtype && isWeak(x) && isFloat(s.dtype)) return leafOf(beside(x, s.dtype), s, names, path)
     if (s !== undefined) {
       if (x.dtype !== s.dtype)
         raise({

@@ -9,6 +9,7 @@ import { typed } from '../graph/operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { sameShape } from '../graph/shape.js'
 import { flatten, unflatten } from '../graph/tree.js'
+import { declared } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
@@ -352,4 +353,4 @@ export const stopGradient: IdentityFn = typed(
  * Errors  BadInput for what is not a dtype.
  * @example cast([1.7, -1.7], 'i32')   // [1, -1]
  */
-export const cast: CastFn = typed((x: unknown, dtype: DType): AnyExpr => asExpr(castNode(lift(x, 'cast'), dtypeOf(dtype, 'cast'))))
+export const cast: CastFn = typed((x: unknown, dtype: DType): AnyExpr => asExpr(declared(lift(x, 'cast'), dtypeOf(dtype, 'cast'))))

@@ -4,10 +4,11 @@ import { dtypeOf, listOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval, shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { asExpr, constant, type Node } from '../graph/expr.js'
+import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { isTensor } from '../graph/tensor.js'
+import { constantOf, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {
@@ -33,7 +34,7 @@ const lengthOf = (n: number, op: string): number =>
     : raise({ _tag: 'BadInput', where: op, reason: `${shown(n)} is not a length.`, fix: `give a non-negative integer.` })
 
 /**
- * An array of one value, f64 where no dtype is given; the value may be a scalar expression.
+ * An array of one value. Without a dtype: that of the floats beside it, f64 alone. The value may be a scalar expression, whose dtype it has.
  *
  * Rule    valueBar = the sum of yBar.
  * Errors  BadInput for a shape or a dtype that is not one; ShapeMismatch when the value does not broadcast.
@@ -42,29 +43,32 @@ const lengthOf = (n: number, op: string): number =>
 export const full: FullFn = typed((shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full'))
 const filled = (shape: readonly number[], value: unknown, dtype: DType | undefined, op: string): AnyExpr => {
   aval(shapeGiven(shape, op), dtype === undefined ? 'f64' : dtypeOf(dtype, op))
-  const n = lift(value, op, dtype)
-  return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
+  if (typeof value !== 'number') {
+    const n = lift(value, op, dtype)
+    return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
+  }
+  return asExpr(constantOf(dtype, (d) => broadcastNode(castNode(lift(value, op, d), d), shape)))
 }
 
 /**
- * Zeros: a broadcast literal, no buffer. f64 where no dtype is given.
+ * Zeros: a broadcast literal, no buffer. Without a dtype: that of the floats beside it, f64 alone.
  *
  * Errors  BadInput for a shape or a dtype that is not one.
  * @example zeros([2])   // [0, 0]
  */
-export const zeros: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 0, dtype, 'zeros'))
+export const zeros: FilledFn = typed((shape: readonly number[], dtype?: DType): AnyExpr => filled(shape, 0, dtype, 'zeros'))
 
 /**
- * Ones: a broadcast literal, no buffer. f64 where no dtype is given.
+ * Ones: a broadcast literal, no buffer. Without a dtype: that of the floats beside it, f64 alone.
  *
  * Errors  BadInput for a shape or a dtype that is not one.
  * @example ones([2])   // [1, 1]
  */
-export const ones: FilledFn = typed((shape: readonly number[], dtype: DType = 'f64'): AnyExpr => filled(shape, 1, dtype, 'ones'))
+export const ones: FilledFn = typed((shape: readonly number[], dtype?: DType): AnyExpr => filled(shape, 1, dtype, 'ones'))
 
 const filledLike = (x: unknown, value: number, op: string): AnyExpr => {
   const n = lift(x, op)
-  return asExpr(broadcastNode(constant(value, n.dtype), n.shape))
+  return asExpr(constantOf(isWeak(n) ? undefined : n.dtype, (d) => broadcastNode(constant(value, d), n.shape)))
 }
 
 /**
@@ -80,24 +84,29 @@ export const zerosLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 0,
 export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 'onesLike'))
 
 /**
- * 0, 1, ..., n - 1; f64 where no dtype is given.
+ * 0, 1, ..., n - 1. Without a dtype: that of the floats beside it, f64 alone.
  *
  * Errors  BadInput unless n is a non-negative integer.
  * @example arange(3)   // [0, 1, 2]
  */
 export const arange: ArangeFn = typed(
-  (n: number, dtype: DType = 'f64'): AnyExpr => asExpr(numbers(lengthOf(n, 'arange'), dtypeOf(dtype, 'arange'))),
+  (n: number, dtype?: DType): AnyExpr => asExpr(constantOf(dtype, (d) => numbers(lengthOf(n, 'arange'), dtypeOf(d, 'arange')))),
 )
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
 /**
- * n numbers at equal distances from `from` to `to`, both included; f64 where no dtype is given. The ends may be scalar expressions.
+ * n numbers at equal distances from `from` to `to`, both included. Without a dtype: that of the floats beside it, f64 alone.
+ * The ends may be scalar expressions.
  *
  * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto.
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
  * @example linspace(0, 1, 3)   // [0, 0.5, 1]
  */
 export const linspace: LinspaceFn = typed((from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
+  const numbersAlone = typeof from === 'number' && typeof to === 'number'
+  return numbersAlone ? asExpr(constantOf(dtype, (d) => asNode(spaced(from, to, n, d)))) : spaced(from, to, n, dtype)
+})
+const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace')
   const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
   if (d !== 'f64' && d !== 'f32')
@@ -109,15 +118,17 @@ export const linspace: LinspaceFn = typed((from: unknown, to: unknown, n: number
   if (last < 1) return add(mul(i, 0), a)
   // The last number is `to` itself, not what rounding makes of it.
   return where(eq(i, last), b, add(a, mul(i, div(sub(b, a), last))))
-})
+}
 
 /**
- * The n by n identity matrix; f64 where no dtype is given.
+ * The n by n identity matrix. Without a dtype: that of the floats beside it, f64 alone.
  *
  * Errors  BadInput unless n is a non-negative integer.
  * @example eye(2)   // [[1, 0], [0, 1]]
  */
-export const eye: EyeFn = typed((n: number, dtype: DType = 'f64'): AnyExpr => diag(filled([lengthOf(n, 'eye')], 1, dtype, 'eye')))
+export const eye: EyeFn = typed(
+  (n: number, dtype?: DType): AnyExpr => asExpr(constantOf(dtype, (d) => asNode(diag(filled([lengthOf(n, 'eye')], 1, d, 'eye'))))),
+)
 
 /**
  * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.

@@ -5,9 +5,10 @@ import { raise, showShape } from '../errors/explain.js'
 import { aval, isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
-import { lift, liftAll } from '../graph/lift.js'
+import { lift, liftAll, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
+import { constantOf } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {
@@ -59,10 +60,9 @@ const update =
   (x: unknown, indices: unknown, updates: unknown, options?: AxisOptions): AnyExpr => {
     const op = prim.name
     const { axis = 0 } = optionsOf(options, axisOption, op)
-    const n = lift(x, op)
+    const [n, u] = liftInto(x, updates, op)
     const i = liftIndices(indices, op)
     const p = { axis: axisOf(axis, n.shape.length, op), batchDims: 0 }
-    const u = lift(updates, op, n.dtype)
     if (op === 'scatterAdd' && n.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
@@ -103,17 +103,19 @@ export const scatterAdd: ScatterAddFn = typed(update(scatterAddPrimitive as neve
 export const setAt: SetAtFn = typed(update(setAtPrimitive as never))
 
 /**
- * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. f64 where no dtype is given.
+ * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. Without a
+ * dtype: that of the floats beside it, f64 alone.
  *
  * Shapes  indices: any -> [..., n].   Rule  none.
  * Errors  DTypeMismatch for indices that are not i32; BadInput unless n is a non-negative integer, and for what is not a dtype.
  * @example oneHot([0, 2], 3)   // [[1, 0, 0], [0, 0, 1]]
  */
-export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype: DType = 'f64'): AnyExpr => {
+export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DType): AnyExpr => {
   const i = liftIndices(indices, 'oneHot')
   if (!(Number.isInteger(n) && n >= 0))
     raise({ _tag: 'BadInput', where: 'oneHot', reason: `${shown(n)} is not a number of classes.`, fix: `give a non-negative integer.` })
-  return asExpr(castNode(asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32')))), dtypeOf(dtype, 'oneHot')))
+  const hit = asNode(eq(asExpr(reshapeNode(i, [...i.shape, 1])), asExpr(iotaNode([n], 0, 'i32'))))
+  return asExpr(constantOf(dtype, (d) => castNode(hit, dtypeOf(d, 'oneHot'))))
 })
 
 /**
@@ -202,8 +204,7 @@ export const dynamicSlice: DynamicSliceFn = typed((x: unknown, given: unknown, s
  * @example dynamicUpdateSlice(tensor([1, 2, 3, 4]), tensor([8, 9]), [1])   // [1, 8, 9, 4]
  */
 export const dynamicUpdateSlice: DynamicUpdateSliceFn = typed((x: unknown, update: unknown, starts: unknown): AnyExpr => {
-  const n = lift(x, 'dynamicUpdateSlice')
-  const u = lift(update, 'dynamicUpdateSlice', n.dtype)
+  const [n, u] = liftInto(x, update, 'dynamicUpdateSlice')
   if (isFloat(u.dtype) && !isFloat(n.dtype))
     raise({
       _tag: 'DTypeMismatch',

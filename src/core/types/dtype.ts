@@ -7,24 +7,50 @@ export type Float = 'f64' | 'f32'
 /** The dtypes that have none; their gradient is NoTangent. */
 export type Discrete = 'i32' | 'bool'
 
+/** Holds that nobody declared a dtype; no value has this property. */
+declare const undeclared: unique symbol
 /**
- * The dtype of an operation on A and B: the greater of bool < i32 < f32 < f64.
+ * The dtype of a constant to which none was given, `zeros([3])`: f64 alone, that of the floats beside it where there are any. It is f64
+ * wherever a type is asked for, in both directions; only promotion tells the two apart.
+ */
+export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
+type Weak = { readonly [undeclared]?: true }
+
+/** The dtype of an array: that of D, f64 for a constant that had none. */
+export type Settled<D extends DType> = D extends Weak ? 'f64' : D
+
+/**
+ * The dtype of an operation on A and B: the greater of bool < i32 < f32 < f64; a WeakF64 is the lowest of the floats.
  *
  * A union (an unknown dtype) promotes member by member.
  * @example Promote<'i32', 'f32'>   // 'f32'
  */
-export type Promote<A extends DType, B extends DType> = [A] extends [B] ? ([B] extends [A] ? A : Greater<A, B>) : Greater<A, B>
-type Greater<A extends DType, B extends DType> = A extends 'f64'
-  ? 'f64'
-  : A extends 'f32'
-    ? B extends 'f64'
-      ? 'f64'
-      : 'f32'
-    : A extends 'i32'
-      ? B extends 'bool'
-        ? 'i32'
+export type Promote<A extends DType, B extends DType> = [A] extends [B]
+  ? [B] extends [A]
+    ? [A] extends [Weak]
+      ? B
+      : A
+    : Greater<A, B>
+  : Greater<A, B>
+type Greater<A extends DType, B extends DType> = A extends Weak
+  ? B extends Float
+    ? B
+    : 'f64'
+  : A extends 'f64'
+    ? 'f64'
+    : A extends 'f32'
+      ? B extends Weak
+        ? 'f32'
+        : B extends 'f64'
+          ? 'f64'
+          : 'f32'
+      : A extends 'i32'
+        ? B extends 'bool'
+          ? 'i32'
+          : B extends Weak
+            ? 'f64'
+            : B
         : B
-      : B
 
 /** True for f64 and f32, false for i32 and bool, boolean where the dtype is unknown. */
 export type IsFloat<D extends DType> = D extends Float ? true : false

@@ -1,5 +1,5 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
-import type { DataOf, Discrete, DType, Float, FloatsOf } from './dtype.js'
+import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
 import type { AnyExpr, Expr, MayFit, Nested, Spec, Tensor, Typed } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
@@ -68,7 +68,11 @@ export type Values<T> =
 
 /** What comes back for the tree T: at each leaf a tensor the caller owns. */
 export type Tensors<T> =
-  T extends Typed<infer S, infer D> ? Tensor<Concrete<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Tensors<T[K]> }
+  T extends Typed<infer S, infer D>
+    ? Tensor<Concrete<S>, Settled<D>>
+    : T extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof T]: Tensors<T[K]> }
 
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
 export type Loose<T> =

@@ -1,5 +1,5 @@
 // Signatures of indexing.
-import type { DType } from '../dtype.js'
+import type { DType, WeakF64 } from '../dtype.js'
 import type { Expr, NumberArray, Operand, Plain, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape, Writable } from '../shape.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
@@ -48,11 +48,11 @@ export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends 
   starts: Index | readonly (Index<[]> | number)[],
   sizes: Z,
 ) => Expr<Writable<Z>, D>
-/** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere; f64 where no dtype is given. */
+/** oneHot(indices, n, dtype?): 1 at the index, 0 elsewhere. */
 export interface OneHotFn {
-  <I extends Shape, const N extends number>(indices: Index<I>, n: N): Expr<OneHot<I, N>, 'f64'>
+  <I extends Shape, const N extends number>(indices: Index<I>, n: N): Expr<OneHot<I, N>, WeakF64>
   <I extends Shape, const N extends number, D extends DType>(indices: Index<I>, n: N, dtype: D): Expr<OneHot<I, N>, D>
-  <I extends PlainIndex, const N extends number, D extends DType = 'f64'>(indices: I, n: N, dtype?: D): Expr<OneHot<ShapeOf<I>, N>, D>
+  <I extends PlainIndex, const N extends number, D extends DType = WeakF64>(indices: I, n: N, dtype?: D): Expr<OneHot<ShapeOf<I>, N>, D>
 }
 /** dynamicUpdateSlice(x, update, starts): the update in place of a window whose place is computed. */
 export type DynamicUpdateSliceFn = <S extends Shape, D extends DType>(

@@ -1,5 +1,5 @@
 // Signatures of constructors and of the operations that move elements.
-import type { DType } from '../dtype.js'
+import type { DType, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
@@ -24,31 +24,31 @@ export interface TensorFn {
   <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
   <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
-/** zeros, ones: full arrays of one value, f64 where no dtype is given. */
+/** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  <const S extends NewShape>(shape: S): Expr<Unnamed<S>, 'f64'>
+  <const S extends NewShape>(shape: S): Expr<Unnamed<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S, dtype: D): Expr<Unnamed<S>, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends NewShape>(shape: S, value: number): Expr<Unnamed<S>, 'f64'>
+  <const S extends NewShape>(shape: S, value: number): Expr<Unnamed<S>, WeakF64>
   <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Unnamed<S>, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
 /** arange(n, dtype?): 0, 1, ... n - 1. */
 export interface ArangeFn {
-  <const N extends number>(n: N): Expr<[N], 'f64'>
+  <const N extends number>(n: N): Expr<[N], WeakF64>
   <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N], D>
 }
 /** linspace(from, to, n, dtype?). */
 export interface LinspaceFn {
-  <const N extends number>(from: number, to: number, n: N): Expr<[N], 'f64'>
+  <const N extends number>(from: number, to: number, n: N): Expr<[N], WeakF64>
   <const N extends number, D extends DType>(from: number, to: number, n: N, dtype: D): Expr<[N], D>
 }
 /** eye(n, dtype?): the identity matrix. */
 export interface EyeFn {
-  <const N extends number>(n: N): Expr<[N, N], 'f64'>
+  <const N extends number>(n: N): Expr<[N, N], WeakF64>
   <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N, N], D>
 }
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */

@@ -1,0 +1,131 @@
+// Constants without a dtype: f64 alone, beside an f32 they are f32, and nothing of the program is f64 then.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type AnyExpr,
+  add,
+  arange,
+  cast,
+  concat,
+  customRule,
+  diag,
+  dynamicUpdateSlice,
+  evaluate,
+  eye,
+  f32,
+  f64,
+  fn,
+  full,
+  grad,
+  gt,
+  i32,
+  jvp,
+  linspace,
+  matmul,
+  mul,
+  oneHot,
+  ones,
+  onesLike,
+  scatterAdd,
+  setAt,
+  show,
+  sqrt,
+  stack,
+  sum,
+  type Tensor,
+  tanh,
+  tensor,
+  vmap,
+  where,
+  zeros,
+  zerosLike,
+} from '../../src/index.js'
+
+interface In {
+  readonly x: AnyExpr
+  readonly i: AnyExpr
+  readonly d: AnyExpr
+}
+const declaration = { x: f32(2, 2), i: i32(2), d: f64(2, 2) }
+const given = { x: tensor(new Float32Array([1, 2, 3, 4]), [2, 2]), i: [0, 1], d: [[1, 2], [3, 4]] } // biome-ignore format: one row
+const inner = fn({ x: f32(2, 2) }, ({ x }) => sum(mul(x, x)))
+/** An f32 program given f64 where nobody declared one, and a customRule whose rule has a constant. */
+const ruled = customRule((x: AnyExpr) => mul(x, 2), { frule: (x, dx) => [mul(x, 2), mul(full([2, 2], 2), dx)] })
+
+const single: Readonly<Record<string, (at: In) => AnyExpr>> = {
+  'matmul(x, eye(2))': ({ x }) => matmul(x, eye(2)),
+  'add(eye(2), x)': ({ x }) => add(eye(2), x),
+  'x + 2 eye(2)': ({ x }) => add(x, mul(2, eye(2))),
+  'x + diag(ones([2]))': ({ x }) => add(x, diag(ones([2]))),
+  'x + tanh(arange(2) + linspace(0, 1, 2))': ({ x }) => add(x, tanh(add(arange(2), linspace(0, 1, 2)))),
+  'x + full([2, 2], 3)': ({ x }) => add(x, full([2, 2], 3)),
+  'x + onesLike(zeros([2, 2]))': ({ x }) => add(x, onesLike(zeros([2, 2]))),
+  'where(x > zeros, x, zeros)': ({ x }) => where(gt(x, zeros([2, 2])), x, zeros([2, 2])),
+  concat: ({ x }) => concat([x, zeros([1, 2])]),
+  stack: ({ x }) => stack([zeros([2, 2]), x]),
+  'scatterAdd(zeros, i, x)': ({ x, i }) => scatterAdd(zeros([3, 2]), i as never, x),
+  'setAt(zeros, i, x)': ({ x, i }) => setAt(zeros([3, 2]), i as never, x),
+  'dynamicUpdateSlice(zeros, x)': ({ x }) => dynamicUpdateSlice(zeros([4, 4]), x as never, [1, 1]),
+  'oneHot(i, 2) x': ({ x, i }) => matmul(oneHot(i as never, 2), x),
+  'a tangent': ({ x }) => jvp((y: AnyExpr) => mul(y, y))(x, ones([2, 2]) as never)[1] as AnyExpr,
+  'a seed': ({ x }) => grad((y: AnyExpr) => sum(mul(y, y)), { seed: ones([]) })(x) as AnyExpr,
+  'an argument of a declared function': ({ x }) => add(x, (inner as unknown as (p: { x: AnyExpr }) => AnyExpr)({ x: eye(2) })),
+  'in a rule': ({ x }) => grad((y: AnyExpr) => sum(ruled(y) as AnyExpr))(x) as AnyExpr,
+  'in vmap': ({ x }) => vmap((row: AnyExpr) => add(row, arange(2)))(x) as AnyExpr,
+}
+const double: Readonly<Record<string, (at: In) => AnyExpr>> = {
+  'x + d': ({ x, d }) => add(x, d),
+  'zeros with a dtype': ({ x }) => add(x, zeros([2, 2], 'f64')),
+  'a cast constant': ({ x }) => add(x, cast(zeros([2, 2]), 'f64')),
+  'zerosLike(d)': ({ x, d }) => add(x, zerosLike(d)),
+  'something declared within': ({ x, d }) => add(x, add(eye(2), d)),
+  'two constants, one of them declared': ({ x }) => add(x, add(eye(2), zeros([2, 2], 'f64'))),
+  'a function of numbers alone': ({ x }) => mul(x, sqrt(2)),
+  'beside an integer': ({ i }) => add(i, zeros([2])),
+  alone: () => matmul(eye(2), ones([2, 2])),
+  'beside an f64': ({ d }) => matmul(d, eye(2)),
+}
+const untyped = fn as unknown as (declaration: unknown, f: unknown) => (x: unknown) => Tensor
+const run = (f: (at: In) => AnyExpr): Tensor => untyped(declaration, f)(given)
+
+describe('a constant without a dtype', () => {
+  for (const [name, f] of Object.entries(single))
+    it(`is f32 beside an f32: ${name}`, () => {
+      expect(run(f).dtype).toBe('f32')
+      const text = show(untyped({ x: f32(2, 2), i: i32(2) }, f) as never)
+      expect(text).not.toContain('f64')
+    })
+  for (const [name, f] of Object.entries(double)) it(`is f64: ${name}`, () => expect(run(f).dtype).toBe('f64'))
+
+  it('has the numbers of the constant with the dtype written out', () => {
+    const constants = fc.constantFrom<(d?: 'f32') => AnyExpr>(
+      (d) => zeros([2, 2], d as 'f32'),
+      (d) => ones([2], d as 'f32'),
+      (d) => full([2, 2], 1 / 3, d as 'f32'),
+      (d) => arange(2, d as 'f32'),
+      (d) => linspace(0.1, 0.7, 2, d as 'f32'),
+      (d) => eye(2, d as 'f32'),
+      (d) => oneHot([1, 0], 2, d as 'f32'),
+    )
+    fc.assert(
+      fc.property(constants, constants, fc.double({ min: -3, max: 3, noNaN: true }), (a, b, c) => {
+        const of = (d?: 'f32') => run(({ x }) => add(x, mul(tanh(add(mul(c, a(d)), b(d))), a(d))))
+        expect(of().dtype).toBe('f32')
+        expect([...of().data]).toEqual([...of('f32').data])
+      }),
+    )
+  })
+
+  it('is asked once for each expression, however long the program', () => {
+    const chain = (x: AnyExpr, d: AnyExpr) => {
+      let y: AnyExpr = add(zeros([2, 2]), d)
+      for (let k = 0; k < 20_000; k++) y = add(y, x)
+      return y
+    }
+    expect(run(({ x, d }) => chain(x, d)).dtype).toBe('f64')
+    let z: AnyExpr = zeros([2, 2])
+    for (let k = 0; k < 20_000; k++) z = add(z, eye(2))
+    expect(run(({ x }) => add(x, z)).dtype).toBe('f32')
+    expect(evaluate(z).dtype).toBe('f64')
+  })
+})
