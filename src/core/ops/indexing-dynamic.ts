@@ -1,12 +1,15 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
 import * as t from 'io-ts'
+import { settled } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { forEachIndex, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
-import { family } from './indexing-gather.js'
+import { family, liftIndices } from './indexing-gather.js'
+import { concatNode } from './layout-join.js'
+import { reshapeNode } from './layout-move.js'
 import { natural, naturals } from './params.js'
 
 /** Sizes of the window along the axes after the batch axes; one start per such axis. */
@@ -156,3 +159,19 @@ export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowP
   apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
 export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node =>
   apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
+
+/** The starts as one i32 vector: given so, or as a list of scalars. */
+export const liftStarts = (given: unknown, op: string): Node => {
+  const starts = settled(given, 'starts', op)
+  if (!Array.isArray(starts)) return liftIndices(starts, op)
+  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
+  return concatNode(
+    Array.from(starts as readonly unknown[], (s) => {
+      const n = liftIndices(s, op)
+      return n.shape.length === 0
+        ? reshapeNode(n, [1])
+        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+    }),
+    0,
+  )
+}
