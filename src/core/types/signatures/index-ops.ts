@@ -63,3 +63,6 @@ export type SearchSortedFn = <S extends Shape = Shape>(
   values: Operand<S> | Plain,
   options?: { readonly side?: 'left' | 'right' | undefined },
 ) => Expr<S, 'i32'>
+export type AtFn = (x: unknown, ...i: unknown[]) => Expr
+export type SetFn = (x: unknown, i: unknown, v: unknown) => Expr
+export type AddAtFn = SetFn
