@@ -1,6 +1,7 @@
 // Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
 import type { Add, DivMod, IsNat, Mul } from './nat.js'
 import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
+import type { AnySizes } from './shape-index.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
 
@@ -272,8 +273,20 @@ export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['lengt
   : [I] extends [undefined]
     ? SqueezeOnes<S>
     : I extends readonly (infer A)[]
-      ? SqueezeAxes<S, A>
-      : SqueezeAxes<S, I>
+      ? number extends A
+        ? SqueezeSome<S, I>
+        : SqueezeAxes<S, A>
+      : number extends I
+        ? SqueezeSome<S, [I]>
+        : SqueezeAxes<S, I>
+/** S without as many axes as I has, whichever they are: of unknown sizes. */
+type SqueezeSome<S extends Shape, I extends readonly unknown[], O extends Shape = S> = [number] extends [I['length']]
+  ? Shape
+  : I extends readonly [unknown, ...infer R]
+    ? S extends readonly [unknown, ...infer T extends Shape]
+      ? SqueezeSome<T, R, O>
+      : ShapeError<`squeeze: more axes than shape ${Show<O>} has`>
+    : AnySizes<S>
 type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
   ? IsLiteral<H> extends true
     ? SqueezeOnes<T, H extends 1 ? R : [...R, H]>

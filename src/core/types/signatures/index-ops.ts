@@ -1,7 +1,8 @@
 // Signatures of indexing.
 import type { DType } from '../dtype.js'
-import type { Expr, NumberArray, Operand, Plain, ShapeOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape, Writable } from '../shape.js'
+import type { Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
+import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -63,6 +64,29 @@ export type SearchSortedFn = <S extends Shape = Shape>(
   values: Operand<S> | Plain,
   options?: { readonly side?: 'left' | 'right' | undefined },
 ) => Expr<S, 'i32'>
-export type AtFn = (x: unknown, ...i: unknown[]) => Expr
-export type SetFn = (x: unknown, i: unknown, v: unknown) => Expr
-export type AddAtFn = SetFn
+/** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
+export type AtIndex = number | string | null | Index | NumberArray | Int32Array
+/** at(x, ...indices): x[indices] in NumPy's notation. */
+export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  ...indices: IndicesFor<At<S, I>, I, 'at'>
+) => Expr<Ok<At<S, I>>, D>
+/** Values for the part of shape P: [] if U broadcasts to it. */
+type Into<P, U extends Shape, Op extends string> =
+  BroadcastTo<U, Ok<P>> extends ShapeError<string>
+    ? ShapeError<`${Op}: shape ${Show<U>} does not broadcast to the part, which is ${Show<Ok<P>>}`>
+    : []
+type UpdateFn<Op extends string> = <
+  S extends Shape,
+  D extends DType,
+  const I extends AtIndex | readonly AtIndex[],
+  U extends Shape = Shape,
+>(
+  x: Operand<S, D>,
+  indices: IndexFor<At<S, IndexList<I>>, I, Op>,
+  v: Guard<Into<At<S, IndexList<I>>, U, Op>, Operand<U, DType> | Plain | PlainBool>,
+) => Expr<S, D>
+/** set(x, indices, v): x with v in the place of x[indices]. */
+export type SetFn = UpdateFn<'set'>
+/** addAt(x, indices, v): x with v added to x[indices]. */
+export type AddAtFn = UpdateFn<'addAt'>
