@@ -88,7 +88,7 @@ const arrayOf = (index: unknown, axis: number, length: number, op: string): Axis
     reading(op, () => checkEntries(index as readonly unknown[], op))
     return knownArray(index, axis, length, op)
   }
-  const dtype = isExpr(index) || isTensor(index) ? index.dtype : dtypeOfTypedArray(index)
+  const dtype = isExpr(index) || isTensor(index) ? index.dtype : reading(op, () => dtypeOfTypedArray(index))
   if (dtype === undefined) bad(op, `${describe(index)} is not an index.`, notation)
   if (dtype === 'bool') refuseMask(op)
   const node = liftIndices(index, op)
@@ -107,8 +107,10 @@ export const indicesOf = (given: readonly unknown[], shape: readonly number[], o
   if (named > shape.length)
     bad(
       op,
-      `${named} indices for the ${shape.length === 1 ? 'one axis' : `${shape.length} axes`} of ${showShape(shape)}.`,
-      shape.length === 0 ? 'a scalar has no axes.' : 'give at most one for each axis; null makes a new axis.',
+      shape.length === 0
+        ? 'a scalar has no axis to index.'
+        : `${named} indices for the ${shape.length === 1 ? 'one axis' : `${shape.length} axes`} of ${showShape(shape)}.`,
+      'give at most one for each axis; null makes a new axis.',
     )
   let axis = 0
   const whole = (count: number): Index[] =>

@@ -42,7 +42,7 @@ export type CeilDiv<N extends number, Step> = Step extends 1
     : number
 type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
 /** A position of null is the beginning or the end of the axis, in the order that the step reads it. */
-type PartDim<D, From, To, Step> = null extends From | To
+type PartDim<D extends Dim, From, To, Step> = null extends From | To
   ? [From, To, Step] extends [0 | null, null, 1]
     ? D
     : IsNat<Step> extends true
@@ -56,7 +56,7 @@ type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R 
   ...infer FT extends Bounds,
 ]
   ? To extends readonly [infer t, ...infer TT extends Bounds]
-    ? S extends readonly [infer d, ...infer ST extends Shape]
+    ? S extends readonly [infer d extends Dim, ...infer ST extends Shape]
       ? [PartDim<d, f, t, StepAt<Step, `${R['length']}`>>] extends [never]
         ? never
         : SliceDims<ST, FT, TT, Step, [...R, PartDim<d, f, t, StepAt<Step, `${R['length']}`>>]>
