@@ -239,6 +239,28 @@ describe('at, set, addAt: values', () => {
       (d) => d.dtype !== 'bool',
     )
   })
+  it('a small part of a large array', () => {
+    const shape = [130, 140]
+    const x = numbers(shape, 1, 'f64')
+    for (const [start, end, column] of [
+      [0, 1, 0],
+      [127, 130, 136],
+      [50, 52, 7],
+    ] as const) {
+      const u = numbers([end - start, 4], -9, 'f64')
+      const items = [`${start}:${end}`, `${column}:${column + 4}`]
+      const places = Array.from(u.data, (_, k) => (start + Math.floor(k / 4)) * 140 + column + (k % 4))
+      const data = Array.from(x.data)
+      places.forEach((to, k) => {
+        data[to] = u.data[k]!
+      })
+      const f: AnyFunction = (a, b) => set(a, items, b)
+      expect(plain(compile(f, cd.cpu({ verify: true }))(x, u))).toEqual({ dtype: 'f64', shape, data })
+      const { 0: dx, 1: du } = grad((a, b) => sum(mul(x, f(a, b))), { wrt: [0, 1] })(x, u)
+      expect(Array.from(dx.data)).toEqual(Array.from(x.data, (y, k) => (places.includes(k) ? 0 : y)))
+      expect(Array.from(du.data)).toEqual(places.map((k) => x.data[k]))
+    }
+  })
   it('everything else of x stays bit for bit: NaN, -0, infinities', () => {
     const x = tensor([-0, Number.NaN, Number.POSITIVE_INFINITY, -0, 1, -0])
     for (const f of [set, addAt])
@@ -344,6 +366,10 @@ describe('plans', () => {
   it('known places are written without a scatter', () => {
     for (const f of [(a: unknown) => set(a, 1, 0), (a: unknown) => set(a, [':', '::2'], 0), (a: unknown) => addAt(a, ['1:3', -1], 1)])
       expect(steps(f)).not.toMatch(/setAt|scatter|dynamic/)
+  })
+  it('a small part of a large array is a window, written in place', () => {
+    const f = (cd.fn as (d: object, f: unknown) => AnyFunction)({ x: cd.f64(200, 100) }, ({ x }: { x: unknown }) => set(square(x), 3, 0))
+    expect((cd.show as (f: unknown) => string)(f)).toMatch(/dynamicUpdateSlice/)
   })
   it('a number out of range is clamped by take, as an index is', () => {
     expect(evaluate(take([1, 2, 3], 7)).item()).toBe(3)

@@ -56,11 +56,19 @@ const sliced = (parts: readonly AxisPart[]): Step => {
   const p = { starts: parts.map((a) => a.start), sizes: parts.map((a) => a.size), strides: parts.map((a) => a.stride) }
   return {
     read: (x) => sliceNode(x, p),
-    write: (x, u) => written(x, ascending(p), turned(u, p), 0),
+    write: (x, u) =>
+      isSmall(x, u) && p.strides.every((s) => s === 1)
+        ? dynamicUpdateSliceNode(x, liftStarts(p.starts, 'set'), u, { sizes: p.sizes, batchDims: 0 })
+        : written(x, ascending(p), turned(u, p), 0),
     add: (x, u) => sliceAddNode(x, u, p),
   }
 }
 
+/**
+ * Is the part so small that a window is quicker, which is written in place where nobody else reads x? Joining copies all of x, but in the
+ * loops of its neighbours. Measured for 32 writes in a row, one element each: 2 us a write against 14 in 65,536 elements, 1.5 against 0.9 in 4,096.
+ */
+const isSmall = (x: Node, u: Node): boolean => x.aval.size >= 16_384 && u.aval.size * 32 <= x.aval.size
 /** The same places read with positive strides. */
 const ascending = ({ starts, sizes, strides }: SliceParams): SliceParams => ({
   starts: starts.map((b, i) => (strides[i]! < 0 ? b + (sizes[i]! - 1) * strides[i]! : b)),
