@@ -159,47 +159,55 @@ const common = (arrays: readonly ArrayIndex[], op: string): readonly number[] =>
         }),
     )
 
+/** Where the axes of arrays go among the others, as a place in the list of indices. */
+const placeOf = (indices: readonly Index[], arrays: readonly ArrayIndex[]): number => {
+  if (arrays.length === 0) return 0
+  // Beside arrays, numbers and scalars are arrays of rank 0; with something else between two of them, the arrays' axes come first.
+  const isOther = (i: Index): boolean => i.kind === 'slice' || i.kind === 'new' || i.kind === 'ellipsis'
+  const first = indices.findIndex((i) => !isOther(i))
+  const last = indices.findLastIndex((i) => !isOther(i))
+  return indices.slice(first, last + 1).some(isOther) ? 0 : first
+}
+/** Of axes, in order, those of arrays are gathered together; their places, of this shape, stand before the other axes but for `before` of them. */
+const gatherSteps = (
+  axes: readonly AxisIndex[],
+  lengths: readonly number[],
+  arrays: readonly ArrayIndex[],
+  shape: readonly number[],
+  before: number,
+): readonly Step[] => {
+  const at = range(axes.length).filter((k) => axes[k]!.kind === 'array')
+  const others = range(axes.length).filter((k) => axes[k]!.kind !== 'array')
+  const axis = at[0]!
+  const steps: Step[] = []
+  if (at.length > 1) {
+    const merged = at.map((k) => lengths[k]!)
+    const sizes = others.map((k) => lengths[k]!)
+    steps.push(permuted([...others.slice(0, axis), ...at, ...others.slice(axis)]))
+    steps.push(reshaped([...sizes.slice(0, axis), sizeOf(merged), ...sizes.slice(axis)]))
+    steps.push(gathered(mergedIndices(arrays, merged, shape), axis))
+  } else steps.push(gathered(arrays[0]!.node, axis))
+  const own = range(shape.length).map((k) => axis + k)
+  const rest = range(others.length + shape.length).filter((k) => !own.includes(k))
+  return [...steps, permuted([...rest.slice(0, before), ...own, ...rest.slice(before)])]
+}
+
 /** The steps from an array of this shape to what the indices name, by NumPy's rules. */
 export const stepsOf = (indices: readonly Index[], shape: readonly number[], op: string): readonly Step[] => {
   const axes = indices.filter(isAxis)
-  const steps = [...basicSteps(axes, shape, op)]
-  const kept = axes.flatMap((i, k) => (i.kind === 'slice' ? [partOf(i, shape[k]!).size] : i.kind === 'array' ? [shape[k]!] : []))
-  if (kept.length < axes.length) steps.push(reshaped(kept))
-
+  const lengths = axes.flatMap((i, k) => (i.kind === 'slice' ? [i.part.size] : i.kind === 'array' ? [shape[k]!] : []))
   const left = axes.filter((i) => i.kind === 'slice' || i.kind === 'array')
   const arrays = left.flatMap((i) => (i.kind === 'array' ? [i] : []))
   const group = arrays.length === 0 ? [] : common(arrays, op)
-  const isOther = (i: Index): boolean => i.kind === 'slice' || i.kind === 'new' || i.kind === 'ellipsis'
-  const first = arrays.length === 0 ? 0 : indices.findIndex((i) => !isOther(i))
-  const last = arrays.length === 0 ? -1 : indices.findLastIndex((i) => !isOther(i))
-  // Beside arrays numbers and scalars are arrays of rank 0; with something else between any of them, the arrays' axes come first.
-  const apart = indices.slice(first, last + 1).some(isOther)
-  const place = apart ? 0 : first
-  if (arrays.length > 0) {
-    const at = left.flatMap((i, k) => (i.kind === 'array' ? [k] : []))
-    const axis = at[0]!
-    const others = range(left.length).filter((k) => !at.includes(k))
-    const perm = [...others.slice(0, axis), ...at, ...others.slice(axis)]
-    if (perm.some((k, i) => k !== i)) steps.push(permuted(perm))
-    const sizes = others.map((k) => kept[k]!)
-    if (arrays.length > 1) {
-      const lengths = at.map((k) => kept[k]!)
-      steps.push(reshaped([...sizes.slice(0, axis), sizeOf(lengths), ...sizes.slice(axis)]))
-      steps.push(gathered(mergedIndices(arrays, lengths, group), axis))
-    } else steps.push(gathered(arrays[0]!.node, axis))
-    const before = indices.slice(0, place).filter((i) => i.kind === 'slice').length
-    if (before !== axis) {
-      const moved = range(group.length).map((k) => axis + k)
-      const rest = range(others.length + group.length).filter((k) => !moved.includes(k))
-      steps.push(permuted([...rest.slice(0, before), ...moved, ...rest.slice(before)]))
-    }
-  }
-  if (indices.some((i) => i.kind === 'new')) {
-    const dims = (list: readonly Index[]): readonly number[] =>
-      list.flatMap((i) => (i.kind === 'slice' ? [i.part.size] : i.kind === 'new' ? [1] : []))
-    steps.push(reshaped([...dims(indices.slice(0, place)), ...group, ...dims(indices.slice(place))]))
-  }
-  return steps
+  const place = placeOf(indices, arrays)
+  const kept = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'slice' ? [i.part.size] : []))
+  const wide = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'new' ? [1] : kept([i])))
+  return [
+    ...basicSteps(axes, shape, op),
+    reshaped(lengths),
+    ...(arrays.length === 0 ? [] : gatherSteps(left, lengths, arrays, group, kept(indices.slice(0, place)).length)),
+    reshaped([...wide(indices.slice(0, place)), ...group, ...wide(indices.slice(place))]),
+  ]
 }
 
 // ---- reading and writing
