@@ -5,7 +5,7 @@ import { checkGrad, report } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
 import { untyped } from '../rules/untyped.js'
 
-const { at, set, addAt, gather, take, mul, square, sum } = untyped
+const { at, set, addAt, gather, slice, take, mul, square, sum } = untyped
 type AnyFunction = (...xs: readonly unknown[]) => unknown
 const { compile, evaluate, grad, vmap, tensor } = cd as unknown as {
   readonly compile: (f: AnyFunction, backend: unknown) => (...xs: readonly unknown[]) => cd.Tensor
@@ -347,6 +347,20 @@ describe('at, set, addAt: derivatives and batches', () => {
       undefined,
       120,
     )
+  })
+})
+
+describe('slice', () => {
+  it('null and what is left out are the ends of the axis, in the order that the stride reads it', () => {
+    const of = (...args: readonly unknown[]): readonly number[] => Array.from(evaluate(slice([0, 1, 2, 3, 4], ...args)).data)
+    expect(of([1])).toEqual([1, 2, 3, 4])
+    expect(of([-2], [null])).toEqual([3, 4])
+    expect(of([null], [2])).toEqual([0, 1])
+    expect(of([null], [null], [-2])).toEqual([4, 2, 0])
+    expect(of([3], undefined, [-1])).toEqual([3, 2, 1, 0])
+    expect(of([null], [1], [-1])).toEqual([4, 3, 2])
+    expect(of([], undefined)).toEqual([0, 1, 2, 3, 4])
+    expect(() => of([null], [undefined])).toThrow('slice: starts')
   })
 })
 
