@@ -3,7 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { compile, declarationsOf, hoverOf, lineOf, listed, message, spanOf, textOf } from './harness.js'
 
 describe('correct code', () => {
-  for (const name of ['nat', 'shapes', 'ops', 'lenet', 'lstm', 'generic', 'library', 'errors', 'custom', 'captured', 'first-hour'])
+  for (const name of [
+    'nat',
+    'shapes',
+    'ops',
+    'lenet',
+    'lstm',
+    'generic',
+    'library',
+    'errors',
+    'custom',
+    'captured',
+    'first-hour',
+    'indexing',
+  ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])
     })
@@ -16,16 +29,16 @@ describe('correct code', () => {
   })
 })
 
-describe('errors', () => {
-  const text = textOf('errors')
-  const { errors } = compile('errors', text.replaceAll('@ts-expect-error', 'expected'))
+describe.each(['errors', 'indexing'])('%s', (name) => {
+  const text = textOf(name)
+  const { errors } = compile(name, text.replaceAll('@ts-expect-error', 'expected'))
   const expected = text.split('\n').flatMap((line, i) => {
     const m = /^ *\/\/ @ts-expect-error at `(.*)`: (.*)$/.exec(line)
     return m === null ? [] : [{ line: i + 1, at: m[1] ?? '', says: m[2] ?? '' }]
   })
 
   it('say the same with exactOptionalPropertyTypes', () => {
-    const exact = compile('errors', text.replaceAll('@ts-expect-error', 'expected'), { exactOptionalPropertyTypes: true })
+    const exact = compile(name, text.replaceAll('@ts-expect-error', 'expected'), { exactOptionalPropertyTypes: true })
     expect(exact.errors.map(message).join('\n')).not.toContain('exactOptionalPropertyTypes')
     expect(listed(exact.errors)).toEqual(listed(errors))
   })
@@ -49,6 +62,7 @@ const programs: Readonly<Record<string, () => string>> = {
   'broken lenet': () => brokenLeNet(),
   '200 operations of one shape': () => chain(200),
   '200 operations of different shapes': () => layers(100),
+  '100 indexings': () => indexings(100),
 }
 const measured: Readonly<Record<string, number>> = {
   lenet: 26229,
@@ -56,6 +70,7 @@ const measured: Readonly<Record<string, number>> = {
   'broken lenet': 28016,
   '200 operations of one shape': 3120,
   '200 operations of different shapes': 17277,
+  '100 indexings': 23223,
 }
 /** LeNet with mistakes of the kind users make while they edit. */
 const brokenLeNet = (): string =>
@@ -77,6 +92,12 @@ export const f = fn({ x: f32('batch', 100), ${Array.from({ length: n }, (_, i) =
   const x0 = p.x
 ${Array.from({ length: n }, (_, i) => `  const x${i + 1} = tanh(matmul(x${i}, p.w${i}))`).join('\n')}
   return sum(x${n})
+})`
+const indexings = (n: number): string => `
+import { at, f32, fn, i32, sum } from './api.js'
+export const f = fn({ x: f32('batch', 64, 8), i: i32(), ids: i32('n') }, ({ x, i, ids }) => {
+${Array.from({ length: n }, (_, k) => `  const x${k} = ${[`at(x, ${k}, ${k % 64})`, `at(x, ':', '${k}:${k + 4}')`, `at(x, i, '...', ${k % 8})`, `at(x, ids, null, '${k % 8}:')`][k % 4]}`).join('\n')}
+  return sum(x${n - 1})
 })`
 
 describe('budgets', () => {

@@ -1,12 +1,15 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
 import * as t from 'io-ts'
+import { settled } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { forEachIndex, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
-import { family } from './indexing-gather.js'
+import { family, liftIndices } from './indexing-gather.js'
+import { concatNode } from './layout-join.js'
+import { reshapeNode } from './layout-move.js'
 import { natural, naturals } from './params.js'
 
 /** Sizes of the window along the axes after the batch axes; one start per such axis. */
@@ -49,21 +52,26 @@ export const windowShape = (op: string, x: Aval, starts: Aval, { sizes, batchDim
     })
   return [...lead, ...sizes]
 }
-/** Calls f(element of x, element of the window) for every element of the windows, in order. */
-const eachInWindow = (
+/** Calls f(first element in x, first in the windows, how many) for every run of neighbours, in order. */
+const eachRun = (
   x: readonly number[],
   starts: NDArray,
   { sizes, batchDims }: WindowParams,
-  f: (at: number, inWindow: number) => void,
+  f: (at: number, inWindow: number, length: number) => void,
 ): void => {
   const rest = x.slice(batchDims)
   const strides = stridesOf(rest)
   const whole = sizeOf(rest)
   const part = sizeOf(sizes)
   const batches = sizeOf(x.slice(0, batchDims))
+  // Axes that the window has whole, and the one before them, are neighbours in both.
+  let outer = Math.max(0, sizes.length - 1)
+  while (outer > 0 && sizes[outer] === rest[outer]) outer--
+  const lead = sizes.slice(0, outer)
+  const length = sizeOf(sizes.slice(outer))
   for (let b = 0; b < batches; b++) {
     const offset = rest.reduce((o, d, i) => o + startOf(starts.data[b * rest.length + i]!, d, sizes[i]!) * strides[i]!, b * whole)
-    forEachIndex(sizes, [strides], (o, flat) => f(offset + o[0]!, b * part + flat))
+    forEachIndex(lead, [strides.slice(0, outer)], (o, row) => f(offset + o[0]!, b * part + row * length, length))
   }
 }
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
@@ -90,8 +98,9 @@ export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, read
   dtypes: ['any', 'i32'],
   shapeRule: ([x, starts], p) => aval(windowShape('dynamicSlice', x!, starts!, p), x!.dtype),
   meaning: ([x, starts], p, [out]) => {
-    eachInWindow(x!.shape, starts!, p, (from, to) => {
-      out!.data[to] = x!.data[from]!
+    const [from, to] = [x!.data, out!.data]
+    eachRun(x!.shape, starts!, p, (at, inWindow, length) => {
+      for (let i = 0; i < length; i++) to[inWindow + i] = from[at + i]!
     })
   },
   samples: cases.map((c) => ({ args: [{ shape: c.x }, c.starts], params: c.params })),
@@ -124,8 +133,9 @@ export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams
   shapeRule: windowUpdate('dynamicSliceAdd'),
   meaning: ([acc, starts, u], p, [out]) => {
     out!.data.set(acc!.data as never)
-    eachInWindow(acc!.shape, starts!, p, (to, from) => {
-      out!.data[to]! += u!.data[from]!
+    const [from, to] = [u!.data, out!.data]
+    eachRun(acc!.shape, starts!, p, (at, inWindow, length) => {
+      for (let i = 0; i < length; i++) to[at + i]! += from[inWindow + i]!
     })
   },
   samples: updateSamples,
@@ -143,8 +153,9 @@ export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', Window
   shapeRule: windowUpdate('dynamicUpdateSlice'),
   meaning: ([x, starts, u], p, [out]) => {
     out!.data.set(x!.data as never)
-    eachInWindow(x!.shape, starts!, p, (to, from) => {
-      out!.data[to] = u!.data[from]!
+    const [from, to] = [u!.data, out!.data]
+    eachRun(x!.shape, starts!, p, (at, inWindow, length) => {
+      for (let i = 0; i < length; i++) to[at + i] = from[inWindow + i]!
     })
   },
   samples: updateSamples,
@@ -156,3 +167,19 @@ export const dynamicSliceAddNode = (acc: Node, starts: Node, u: Node, p: WindowP
   apply(dynamicSliceAddPrimitive, [acc, starts, u], p)
 export const dynamicUpdateSliceNode = (x: Node, starts: Node, u: Node, p: WindowParams): Node =>
   apply(dynamicUpdateSlicePrimitive, [x, starts, u], p)
+
+/** The starts as one i32 vector: given so, or as a list of scalars. */
+export const liftStarts = (given: unknown, op: string): Node => {
+  const starts = settled(given, 'starts', op)
+  if (!Array.isArray(starts)) return liftIndices(starts, op)
+  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
+  return concatNode(
+    Array.from(starts as readonly unknown[], (s) => {
+      const n = liftIndices(s, op)
+      return n.shape.length === 0
+        ? reshapeNode(n, [1])
+        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
+    }),
+    0,
+  )
+}

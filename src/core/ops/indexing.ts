@@ -1,10 +1,10 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
 
 import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { raise } from '../errors/explain.js'
 import { aval, isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
+import { apply, asExpr, asNode } from '../graph/expr.js'
 import { lift, liftAll, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
@@ -24,22 +24,22 @@ import type {
 import type { AxisOptions } from '../types/signatures/reduce.js'
 import { eq } from './compare.js'
 import { searchsortedPrimitive, takeAlongNode } from './indexing-along.js'
-import { dynamicSliceNode, dynamicUpdateSliceNode, startOf, windowShape } from './indexing-dynamic.js'
+import { dynamicSliceNode, dynamicUpdateSliceNode, liftStarts, startOf, windowShape } from './indexing-dynamic.js'
 import {
   type GatherParams,
   gatheredShape,
   gatherNode,
   iotaNode,
   liftIndices,
+  resolve,
   scatterAddPrimitive,
   setAtPrimitive,
 } from './indexing-gather.js'
-import { concatNode } from './layout-join.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
-import { sliceNode } from './layout-slice.js'
+import { sliceAxis, sliceNode } from './layout-slice.js'
 
 /**
- * The slices of x at the indices, along an axis (the first by default): x[indices].
+ * The slices of x at the indices, along an axis (the first by default): x[indices]. A plain number is a view.
  * A negative index counts from the end; one out of range is clamped, because a kernel cannot raise.
  *
  * Shapes  x: [..., n, ...], indices: any -> x's with the indices' shape in place of the axis.   Dtype  x's; indices i32.
@@ -50,7 +50,12 @@ import { sliceNode } from './layout-slice.js'
 export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
   const { axis = 0 } = optionsOf(options, axisOption, 'gather')
   const n = lift(x, 'gather')
-  return asExpr(gatherNode(n, liftIndices(indices, 'gather'), { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }))
+  const i = liftIndices(indices, 'gather')
+  const p = { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }
+  // A known place is a slice, which plans see through.
+  if (typeof indices === 'number' && n.shape[p.axis]! > 0)
+    return asExpr(reshapeNode(sliceAxis(n, p.axis, resolve(indices, n.shape[p.axis]!), 1), gatheredShape('gather', n.aval, i.aval, p)))
+  return asExpr(gatherNode(n, i, p))
 })
 /** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
 export const take: GatherFn = gather
@@ -151,22 +156,6 @@ export const searchsorted: SearchSortedFn = typed((sorted: unknown, values: unkn
     raise({ _tag: 'BadInput', where: 'searchsorted', reason: `there is no side ${shown(side)}.`, fix: `sides are 'left' and 'right'.` })
   return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted'), { side, batchDims: 0 }))
 })
-
-/** The starts as one i32 vector: given so, or as a list of scalars. */
-const liftStarts = (given: unknown, op: string): Node => {
-  const starts = settled(given, 'starts', op)
-  if (!Array.isArray(starts)) return liftIndices(starts, op)
-  if (starts.length === 0 || starts.every((s) => typeof s === 'number')) return liftIndices(starts, op)
-  return concatNode(
-    Array.from(starts as readonly unknown[], (s) => {
-      const n = liftIndices(s, op)
-      return n.shape.length === 0
-        ? reshapeNode(n, [1])
-        : raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `a start is a scalar, got ${showShape(n.shape)}.` })
-    }),
-    0,
-  )
-}
 
 /**
  * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;

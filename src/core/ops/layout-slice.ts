@@ -17,6 +17,22 @@ export interface SliceParams {
   /** Steps may be negative; `starts` then names the first element read. */
   readonly strides: readonly number[]
 }
+/** What a slice reads along one axis. */
+export interface AxisPart {
+  readonly start: number
+  readonly size: number
+  readonly stride: number
+}
+/** Python's start:end:step on an axis: negative positions count from the end, positions are clipped, an end left out reads to the end. */
+export const partOfAxis = (start: number | undefined, end: number | undefined, step: number, length: number): AxisPart => {
+  const [low, high] = step > 0 ? [0, length] : [-1, length - 1]
+  const clip = (p: number): number => Math.min(Math.max(p < 0 ? p + length : p, low), high)
+  const [first, past] = step > 0 ? [low, high] : [high, low]
+  const from = start === undefined ? first : clip(start)
+  const size = Math.max(0, Math.ceil(((end === undefined ? past : clip(end)) - from) / step))
+  return { start: size === 0 ? 0 : from, size, stride: step }
+}
+
 const sliceCodec: t.Type<SliceParams> = t.type({ starts: ints, sizes: ints, strides: ints })
 const inBounds = (shape: readonly number[], p: SliceParams): boolean =>
   p.starts.length === shape.length &&

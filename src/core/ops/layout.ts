@@ -24,7 +24,7 @@ import type {
 } from '../types/signatures/layout.js'
 import { concatNode } from './layout-join.js'
 import { axesIn, axisOption, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
-import { padNode, sliceAxis, sliceNode } from './layout-slice.js'
+import { padNode, partOfAxis, sliceAxis, sliceNode } from './layout-slice.js'
 
 /**
  * x reversed along the axes (all by default).
@@ -195,53 +195,40 @@ export const squeeze: SqueezeFn = typed((x: unknown, axis?: number | readonly nu
 })
 
 /**
- * x[starts:ends:strides] along each leading axis, Python's way: negative positions count from the end, positions are clipped.
- * With a negative stride, an end of -Infinity reads down to the first element.
+ * x[starts:ends:strides] along each leading axis, Python's way: negative positions count from the end, positions are clipped. An end that
+ * is null or left out reads to the end of the axis (with a negative stride down to the first element), a start of null from its beginning.
  *
  * Shapes  axes beyond starts are kept whole.   Dtype  x's.
  * Rule    xBar = yBar written into zeros at those positions.
  * Errors  BadInput for a stride of 0 or more positions than axes.
  * @example slice(tensor([1, 2, 3, 4]), [1], [3])   // [2, 3]
  */
-export const slice: SliceFn = typed(
-  (x: unknown, starts: readonly number[], ends: readonly number[], strides?: readonly number[]): AnyExpr => {
-    const n = lift(x, 'slice')
-    const shape = n.shape
-    listOf(starts, 'starts', 'slice')
-    listOf(ends, 'ends', 'slice')
-    if (strides !== undefined) listOf(strides, 'strides', 'slice')
-    const isPosition = (p: number): boolean => Number.isInteger(p) || p === Infinity || p === -Infinity
-    const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
-    if (
-      starts.length > shape.length ||
-      ends.length !== starts.length ||
-      (strides !== undefined && strides.length !== starts.length) ||
-      !starts.every(isPosition) ||
-      !ends.every(isPosition) ||
-      !(strides ?? []).every(isStep)
-    )
-      raise({
-        _tag: 'BadInput',
-        where: 'slice',
-        reason: `starts ${shown(starts)}, ends ${shown(ends)}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
-        fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis.`,
-      })
-    const begin: number[] = []
-    const sizes: number[] = []
-    const steps: number[] = []
-    shape.forEach((d, i) => {
-      const step = strides?.[i] ?? 1
-      const clip = (p: number, low: number, high: number): number => Math.min(Math.max(p < 0 ? p + d : p, low), high)
-      const b = i < starts.length ? (step > 0 ? clip(starts[i]!, 0, d) : clip(starts[i]!, -1, d - 1)) : 0
-      const e = i < ends.length ? (step > 0 ? clip(ends[i]!, 0, d) : clip(ends[i]!, -1, d - 1)) : d
-      const size = Math.max(0, Math.ceil((e - b) / step))
-      begin.push(size === 0 ? 0 : b)
-      sizes.push(size)
-      steps.push(step)
+export const slice: SliceFn = typed((x: unknown, starts: Positions, ends?: Positions, strides?: readonly number[]): AnyExpr => {
+  const n = lift(x, 'slice')
+  const shape = n.shape
+  const from = listOf(starts, 'starts', 'slice') as Positions
+  const to = ends === undefined ? from.map(() => null) : (listOf(ends, 'ends', 'slice') as Positions)
+  const by = strides === undefined ? from.map(() => 1) : (listOf(strides, 'strides', 'slice') as readonly number[])
+  const isPosition = (p: number | null): boolean => p === null || Number.isInteger(p) || p === Infinity || p === -Infinity
+  const isStep = (s: number): boolean => Number.isInteger(s) && s !== 0
+  if (
+    from.length > shape.length ||
+    to.length !== from.length ||
+    by.length !== from.length ||
+    !from.every(isPosition) ||
+    !to.every(isPosition) ||
+    !by.every(isStep)
+  )
+    raise({
+      _tag: 'BadInput',
+      where: 'slice',
+      reason: `starts ${shown(starts)}, ends ${shown(ends ?? [])}, strides ${shown(strides ?? [])} do not fit ${showShape(shape)}.`,
+      fix: `give as many whole ends (and non-zero strides) as starts, at most one per axis; null is the end of the axis.`,
     })
-    return asExpr(sliceNode(n, { starts: begin, sizes, strides: steps }))
-  },
-)
+  const parts = shape.map((d, i) => partOfAxis(from[i] ?? undefined, to[i] ?? undefined, by[i] ?? 1, d))
+  return asExpr(sliceNode(n, { starts: parts.map((p) => p.start), sizes: parts.map((p) => p.size), strides: parts.map((p) => p.stride) }))
+})
+type Positions = readonly (number | null)[]
 
 const isPair = (w: unknown): w is readonly [number, number] =>
   Array.isArray(w) && w.length === 2 && typeof w[0] === 'number' && typeof w[1] === 'number'

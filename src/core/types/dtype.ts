@@ -16,6 +16,8 @@ declare const undeclared: unique symbol
 export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
 type Weak = { readonly [undeclared]?: true }
 
+/** The dtype of an array of D into which E is put: a constant without a dtype takes that of floats. */
+export type Receiving<D extends DType, E extends DType> = D extends Weak ? (E extends Float ? E : D) : D
 /** The dtype of an array: that of D, f64 for a constant that had none. */
 export type Settled<D extends DType> = D extends Weak ? 'f64' : D
 

@@ -33,7 +33,7 @@ type SliceDim<D, From, To, Step> =
       ? never
       : number
 /** ceil(N / Step) for a literal N, `number` for an unknown step. */
-type CeilDiv<N extends number, Step> = Step extends 1
+export type CeilDiv<N extends number, Step> = Step extends 1
   ? N
   : IsNat<Step> extends true
     ? N extends 0
@@ -41,39 +41,54 @@ type CeilDiv<N extends number, Step> = Step extends 1
       : Add<Div<Sub<N, 1>, Step & number>, 1>
     : number
 type StepAt<T, K> = T extends readonly number[] ? (K extends keyof T ? T[K] : 1) : 1
-type SliceDims<
-  S extends Shape,
-  From extends readonly number[],
-  To extends readonly number[],
-  Step,
-  R extends Dim[] = [],
-> = From extends readonly [infer f, ...infer FT extends readonly number[]]
-  ? To extends readonly [infer t, ...infer TT extends readonly number[]]
-    ? S extends readonly [infer d, ...infer ST extends Shape]
-      ? [SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>] extends [never]
+/** A position of null is the beginning or the end of the axis, in the order that the step reads it. */
+type PartDim<D extends Dim, From, To, Step> = null extends From | To
+  ? [From, To, Step] extends [0 | null, null, 1]
+    ? D
+    : IsNat<Step> extends true
+      ? IsNat<D> extends true
+        ? SliceDim<D, [From] extends [null] ? 0 : Bound<D, From>, [To] extends [null] ? D : Bound<D, To>, Step>
+        : number
+      : number
+  : SliceDim<D, Bound<D, From>, Bound<D, To>, Step>
+type SliceDims<S extends Shape, From extends Bounds, To extends Bounds, Step, R extends Dim[] = []> = From extends readonly [
+  infer f,
+  ...infer FT extends Bounds,
+]
+  ? To extends readonly [infer t, ...infer TT extends Bounds]
+    ? S extends readonly [infer d extends Dim, ...infer ST extends Shape]
+      ? [PartDim<d, f, t, StepAt<Step, `${R['length']}`>>] extends [never]
         ? never
-        : SliceDims<ST, FT, TT, Step, [...R, SliceDim<d, Bound<d, f>, Bound<d, t>, StepAt<Step, `${R['length']}`>>]>
+        : SliceDims<ST, FT, TT, Step, [...R, PartDim<d, f, t, StepAt<Step, `${R['length']}`>>]>
       : never
     : never
   : To extends readonly []
     ? [...R, ...S]
     : never
+/** Positions along leading axes; null is the beginning or the end of one. */
+export type Bounds = readonly (number | null)[]
 
 /**
- * The shape of x[from:to:step] per leading axis; negative bounds count from the end, axes not named are kept.
+ * The shape of x[from:to:step] per leading axis; negative bounds count from the end, axes not named are kept. Without To each reads to the end.
  * @example Slice<['b', 10], [0, 2], [8, -1], [1, 2]>   // [8, 4]
  */
-export type Slice<S extends Shape, From extends readonly number[], To extends readonly number[], Step = undefined> = [number] extends [
-  S['length'],
-]
+export type Slice<S extends Shape, From extends Bounds, To extends Bounds | undefined, Step = undefined> = [number] extends [S['length']]
   ? Shape
   : [number] extends [From['length']]
-    ? { -readonly [K in keyof S]: number }
-    : [number] extends [To['length']]
-      ? { -readonly [K in keyof S]: number }
-      : [SliceDims<S, From, To, Step>] extends [never]
-        ? ShapeError<`slice: ${Show<From>} to ${Show<To>} is not inside shape ${Show<S>}`>
-        : SliceDims<S, From, To, Step>
+    ? AnySizes<S>
+    : To extends Bounds
+      ? [number] extends [To['length']]
+        ? AnySizes<S>
+        : SliceInside<S, From, To, Step>
+      : SliceInside<S, From, { readonly [K in keyof From]: null }, Step>
+/** As many axes as S has, of unknown sizes. Not a mapped type: an argument would be taken for its S. */
+export type AnySizes<S extends Shape, R extends Dim[] = []> = S extends readonly [unknown, ...infer T extends Shape]
+  ? AnySizes<T, [...R, number]>
+  : R
+type SliceInside<S extends Shape, From extends Bounds, To extends Bounds, Step> = [SliceDims<S, From, To, Step>] extends [never]
+  ? ShapeError<`slice: ${ShowBounds<From>} to ${ShowBounds<To>} is not inside shape ${Show<S>}`>
+  : SliceDims<S, From, To, Step>
+type ShowBounds<B extends Bounds> = Show<{ readonly [K in keyof B]: B[K] extends null ? 'null' : B[K] }>
 
 /** What `pad` adds: to both ends of every axis (a number), or per leading axis a number or [before, after]. */
 export type PadWidths = number | readonly (number | readonly [number, number])[]

@@ -1,6 +1,7 @@
 // Shape rules of the operations that move elements: concat, split, transpose, reshape, expandDims, squeeze.
 import type { Add, DivMod, IsNat, Mul } from './nat.js'
-import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
+import type { Axis, AxisOfNew, Dim, InsertAxis, IsLiteral, IsUnknown, NoAxis, Same, SetAxis, Shape, ShapeError, Show } from './shape.js'
+import type { AnySizes } from './shape-index.js'
 
 // ---- arithmetic on dimensions: a literal where both are, else number
 
@@ -206,7 +207,7 @@ type ShowProduct<Names extends string[], R extends string> = Names extends [infe
   ? ShowProduct<T, `${R} x ${H}`>
   : R
 
-/** T, if it has as many elements as S, one -1 filled in; else a ShapeError. @example Reshape<['b', 28, 28], ['b', -1]>   // ['b', 784] */
+/** T, if it has as many elements as S, one -1 or one unknown size filled in; else a ShapeError. @example Reshape<['b', 28, 28], ['b', -1]>   // ['b', 784] */
 export type Reshape<S extends Shape, T extends Shape> = [number] extends [T['length']] ? Shape : ReshapeTo<S, T>
 /** `Reshape` to a shape of known rank. */
 export type ReshapeTo<S extends Shape, T extends Shape> = [number] extends [S['length']]
@@ -221,8 +222,24 @@ export type ReshapeTo<S extends Shape, T extends Shape> = [number] extends [S['l
             : [P, Difference<N, M>] extends [Q, []]
               ? T
               : ShapeError<DoesNotFit<S, T>>
-        : NoMinusOne<T, number>
+        : [SoleUnknown<T>] extends [never]
+          ? NoMinusOne<T, number>
+          : Count<SoleUnknown<T>> extends [infer Q extends number, infer M extends string[]]
+            ? ReshapeRest<S, SoleUnknown<T>, P, N, Q, M>
+            : NoMinusOne<T, number>
       : NoMinusOne<T, number>
+    : never
+/** T with -1 in place of its one unknown size, which the others leave: `x.shape[0]` is n again. `never` where there is none, or several. */
+type SoleUnknown<T extends Shape, R extends Dim[] = [], Seen = false> = T extends readonly [infer H, ...infer U extends Shape]
+  ? IsUnknown<H> extends true
+    ? Seen extends true
+      ? never
+      : SoleUnknown<U, [...R, -1], true>
+    : H extends -1
+      ? never
+      : SoleUnknown<U, [...R, H & Dim], Seen>
+  : Seen extends true
+    ? R
     : never
 type NoMinusOne<T extends Shape, D> = -1 extends T[number] ? { -readonly [K in keyof T]: T[K] extends -1 ? D & Dim : T[K] } : T
 type DoesNotFit<
@@ -272,8 +289,20 @@ export type Squeeze<S extends Shape, I = undefined> = [number] extends [S['lengt
   : [I] extends [undefined]
     ? SqueezeOnes<S>
     : I extends readonly (infer A)[]
-      ? SqueezeAxes<S, A>
-      : SqueezeAxes<S, I>
+      ? number extends A
+        ? SqueezeSome<S, I>
+        : SqueezeAxes<S, A>
+      : number extends I
+        ? SqueezeSome<S, [I]>
+        : SqueezeAxes<S, I>
+/** S without as many axes as I has, whichever they are: of unknown sizes. */
+type SqueezeSome<S extends Shape, I extends readonly unknown[], O extends Shape = S> = [number] extends [I['length']]
+  ? Shape
+  : I extends readonly [unknown, ...infer R]
+    ? S extends readonly [unknown, ...infer T extends Shape]
+      ? SqueezeSome<T, R, O>
+      : ShapeError<`squeeze: more axes than shape ${Show<O>} has`>
+    : AnySizes<S>
 type SqueezeOnes<S extends Shape, R extends Dim[] = []> = S extends readonly [infer H extends Dim, ...infer T extends Shape]
   ? IsLiteral<H> extends true
     ? SqueezeOnes<T, H extends 1 ? R : [...R, H]>

@@ -11,7 +11,7 @@ export interface ShapeError<Message extends string> {
   readonly 'shape error': Message
 }
 /** The parameter type T, or the error R when R is one. Not distributive: code generic in a shape stays assignable. */
-export type Guard<R, T> = [R] extends [ShapeError<string>] ? R : T
+export type Guard<R, T> = [R] extends [ShapeError<string>] ? NoInfer<R> : T
 /** The shape R, or an unknown one when R is an error (already reported at an argument). */
 export type Ok<R> = R extends Shape ? R : Shape
 

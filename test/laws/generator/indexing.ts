@@ -63,6 +63,35 @@ const dynamicUpdateSlice: Builder = (d) => {
   const u = like(d, sizes, dtypeOf(v))
   d.op('dynamicUpdateSlice', ref(v), ref(u), starts(d, v, sizes))
 }
+/** A slice as text, of an axis of length n. */
+const sliceText = (d: Draw, n: number): string => {
+  const bound = (): string => (d.chance(0.4) ? '' : String(d.between(-n, n)))
+  return d.chance(0.3) ? ':' : `${bound()}:${bound()}${d.of(['', '', ':', ':2', ':-1', ':-2'])}`
+}
+/** A list of indices in NumPy's notation; arrays in it have one shape. */
+const indices = (d: Draw, v: Value): readonly Template[] => {
+  const shape = shapeOf(v)
+  if (sizeOf(shape) * 4 > CAP) redraw('large')
+  const together = d.of([[1], [2], [2], [2, 2]])
+  const index = (n: number): Template =>
+    n === 0 || d.chance(0.4) ? sliceText(d, n) : d.chance(0.4) ? d.between(-n, n - 1) : positions(d, n, d.chance(0.4) ? [] : together)
+  const back = d.chance(0.3) ? d.between(0, rankOf(v)) : 0
+  const front = d.between(0, rankOf(v) - back)
+  const some = (lengths: readonly number[]): readonly Template[] => lengths.flatMap((n) => [...(d.chance(0.1) ? [null] : []), index(n)])
+  return [...some(shape.slice(0, front)), ...(back > 0 ? ['...'] : []), ...some(shape.slice(rankOf(v) - back))]
+}
+const at: Builder = (d) => {
+  const v = array(d)
+  d.op('at', ref(v), ...indices(d, v))
+}
+const updated =
+  (name: 'set' | 'addAt'): Builder =>
+  (d) => {
+    const v = name === 'set' ? array(d) : (d.find((x) => rankOf(x) > 0 && dtypeOf(x) !== 'bool') ?? floats(d))
+    const list = indices(d, v)
+    const part = d.op('at', ref(v), ...list)
+    d.op(name, ref(v), list, beside(d, shapeOf(part), dtypeOf(v)))
+  }
 const oneHot: Builder = (d) => {
   const i =
     d.find((v) => dtypeOf(v) === 'i32' && v.array.data.length <= 24) ?? (d.canInput() ? d.input([3], 'i32', [0, 4]) : redraw('no indices'))
@@ -160,6 +189,9 @@ export const indexingRows: readonly Row[] = [
   { name: 'takeAlongAxis', weight: 0.6, build: takeAlongAxis },
   { name: 'dynamicSlice', weight: 0.7, build: dynamicSlice },
   { name: 'dynamicUpdateSlice', weight: 0.7, build: dynamicUpdateSlice },
+  { name: 'at', weight: 1.2, build: at },
+  { name: 'set', weight: 0.8, build: updated('set') },
+  { name: 'addAt', weight: 0.8, build: updated('addAt') },
   { name: 'oneHot', weight: 0.4, build: oneHot },
   { name: 'sort', weight: 0.7, build: sorting('sort') },
   { name: 'argsort', weight: 0.4, build: sorting('argsort') },

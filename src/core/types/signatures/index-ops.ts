@@ -1,7 +1,8 @@
 // Signatures of indexing.
-import type { DType, WeakF64 } from '../dtype.js'
-import type { Expr, NumberArray, Operand, Plain, ShapeOf } from '../expr.js'
-import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape, Writable } from '../shape.js'
+import type { DType, Receiving, WeakF64 } from '../dtype.js'
+import type { Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
+import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -29,19 +30,33 @@ export type TakeAlongAxisFn = <S extends Shape, D extends DType, I extends Shape
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
 ) => Expr<I, D>
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
-export type ScatterAddFn = <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = NoOptions>(
+export type ScatterAddFn = <
+  S extends Shape,
+  D extends DType,
+  I extends Shape,
+  U extends Shape,
+  const O extends AxisOptions = NoOptions,
+  E extends DType = D,
+>(
   x: Operand<S, D>,
   indices: Index<I> | PlainIndex,
-  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, DType>> | number,
+  updates: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'scatterAdd'>, Operand<U, E>> | number,
   options?: O,
-) => Expr<S, D>
+) => Expr<S, Receiving<D, E>>
 /** setAt(x, indices, values, { axis }): x with the values in place of the slices at the indices. */
-export type SetAtFn = <S extends Shape, D extends DType, I extends Shape, U extends Shape, const O extends AxisOptions = NoOptions>(
+export type SetAtFn = <
+  S extends Shape,
+  D extends DType,
+  I extends Shape,
+  U extends Shape,
+  const O extends AxisOptions = NoOptions,
+  E extends DType = D,
+>(
   x: Operand<S, D>,
   indices: Index<I> | PlainIndex,
-  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, DType>> | number,
+  values: Guard<Broadcast<Ok<Gather<S, I, AxisOf<O, 0>>>, U, 'setAt'>, Operand<U, E>> | number,
   options?: O,
-) => Expr<S, D>
+) => Expr<S, Receiving<D, E>>
 /** dynamicSlice(x, starts, sizes): a window whose place is computed; sizes are fixed. */
 export type DynamicSliceFn = <S extends Shape, D extends DType, const Z extends readonly number[]>(
   x: Operand<S, D>,
@@ -55,14 +70,41 @@ export interface OneHotFn {
   <I extends PlainIndex, const N extends number, D extends DType = WeakF64>(indices: I, n: N, dtype?: D): Expr<OneHot<ShapeOf<I>, N>, D>
 }
 /** dynamicUpdateSlice(x, update, starts): the update in place of a window whose place is computed. */
-export type DynamicUpdateSliceFn = <S extends Shape, D extends DType>(
+export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends DType = D>(
   x: Operand<S, D>,
-  update: Operand<Shape, D> | NumberArray,
+  update: Operand<Shape, E> | NumberArray,
   starts: Index | readonly (Index<[]> | number)[],
-) => Expr<S, D>
+) => Expr<S, Receiving<D, E>>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
 export type SearchSortedFn = <S extends Shape = Shape>(
   sorted: Operand<readonly [Dim]> | readonly number[],
   values: Operand<S> | Plain,
   options?: { readonly side?: 'left' | 'right' | undefined },
 ) => Expr<S, 'i32'>
+/** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
+export type AtIndex = number | string | null | Index | NumberArray | Int32Array
+/** at(x, ...indices): x[indices] in NumPy's notation. */
+export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = 'f64'>(
+  x: Operand<S, D> | Plain,
+  ...indices: IndicesFor<At<S, I>, I, 'at'>
+) => Expr<Ok<At<S, I>>, D>
+/** Values for the part of shape P: [] if U broadcasts to it. */
+type Into<P, U extends Shape, Op extends string> =
+  BroadcastTo<U, Ok<P>> extends ShapeError<string>
+    ? ShapeError<`${Op}: shape ${Show<U>} does not broadcast to the part, which is ${Show<Ok<P>>}`>
+    : []
+type UpdateFn<Op extends string> = <
+  S extends Shape,
+  D extends DType,
+  const I extends AtIndex | readonly AtIndex[],
+  U extends Shape = Shape,
+  E extends DType = D,
+>(
+  x: Operand<S, D>,
+  indices: IndexFor<At<S, IndexList<I>>, I, Op>,
+  v: Guard<Into<At<S, IndexList<I>>, U, Op>, Operand<U, E> | Plain | PlainBool>,
+) => Expr<S, Receiving<D, E>>
+/** set(x, indices, v): x with v in the place of x[indices]. */
+export type SetFn = UpdateFn<'set'>
+/** addAt(x, indices, v): x with v added to x[indices]. */
+export type AddAtFn = UpdateFn<'addAt'>

@@ -2,7 +2,7 @@
 import type { DType, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
-import type { Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
+import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -130,17 +130,17 @@ export type UnstackFn = <S extends Shape, D extends DType, const O extends AxisO
   x: Operand<S, D>,
   options?: Guard<Unstack<S, AxisOf<O>>, O>,
 ) => ExprsOfShapes<Unstack<S, AxisOf<O>>, D>
-/** slice(x, starts, ends, strides?): per leading axis; negative bounds count from the end. */
+/** slice(x, starts, ends?, strides?): per leading axis; negative bounds count from the end, null is the end of the axis. */
 export type SliceFn = <
   S extends Shape,
   D extends DType,
-  const F extends readonly number[],
-  const T extends readonly number[],
+  const F extends Bounds,
+  const T extends Bounds | undefined = undefined,
   const Z extends readonly number[] | undefined = undefined,
 >(
   x: Operand<S, D>,
   starts: F,
-  ends: Guard<Slice<S, F, T, Z>, T>,
+  ends?: Guard<Slice<S, F, T, Z>, T>,
   strides?: Z,
 ) => Expr<Ok<Slice<S, F, T, Z>>, D>
 /** pad(x, widths, value?): zeros, or value, around x. */
@@ -189,6 +189,5 @@ export type DiagFn = <S extends Shape, D extends DType, const K extends number =
   x: Guard<Diag<S>, Operand<S, D>>,
   k?: K,
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
-type AnySizes<S extends Shape> = { -readonly [K in keyof S]: number }
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
 export type TriangleFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>

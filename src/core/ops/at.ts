@@ -1,0 +1,88 @@
+/** Parts of an array in NumPy's notation: read (at), replaced (set), added to (addAt). */
+import { settled } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
+import { isFloat } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { asExpr, isExpr } from '../graph/expr.js'
+import { lift, liftInto } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { broadcastShapes, sameShape } from '../graph/shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { AddAtFn, AtFn, SetFn } from '../types/signatures/index-ops.js'
+import { indicesOf } from './indexing-notation.js'
+import { readPart, stepsOf, writePart } from './indexing-parts.js'
+import { broadcastNode } from './layout-move.js'
+
+/**
+ * x[indices] in NumPy's notation, one index for each leading axis:
+ * a number (drops the axis; negative from the end), a slice as text ('1:3', '::-1', ':'), '...' (the axes between), null (a new axis),
+ * an i32 scalar that is computed (drops the axis), an array of whole numbers (a gather; several broadcast together). Known parts are views.
+ *
+ * Shapes  as in NumPy; axes beyond the indices are kept.   Dtype  x's; computed indices i32, negative from the end, clamped.
+ * Rule    dy = dx[indices]; xBar = yBar added at those places.   Source  NumPy indexing, basic and advanced.
+ * Errors  BadInput for a number out of range, more indices than axes, and for booleans; ShapeMismatch for arrays that do not broadcast together.
+ * @example at(tensor([[1, 2, 3], [4, 5, 6]]), ':', '::-1')   // [[3, 2, 1], [6, 5, 4]]
+ * @example at(tensor([[1, 2, 3], [4, 5, 6]]), -1, [2, 0])   // [6, 4]
+ */
+export const at: AtFn = typed((x: unknown, ...indices: readonly unknown[]): AnyExpr => {
+  const n = lift(x, 'at')
+  return asExpr(readPart(n, stepsOf(indicesOf(indices, n.shape, 'at'), n.shape, 'at')))
+})
+
+const updating =
+  (op: 'set' | 'addAt') =>
+  (x: unknown, given: unknown, v: unknown): AnyExpr => {
+    const [n, u] = liftInto(x, v, op)
+    const indices = !isExpr(given) && reading(op, () => Array.isArray(given)) ? settled(given, 'indices', op) : [given]
+    if (op === 'addAt' && n.dtype === 'bool')
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: 'booleans are not added.',
+        fix: "cast(x, 'i32') to count, or set.",
+      })
+    if (isFloat(u.dtype) && !isFloat(n.dtype))
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: `${u.dtype} values in an array of ${n.dtype}`,
+        fix: 'cast one of them.',
+      })
+    const steps = stepsOf(indicesOf(indices as readonly unknown[], n.shape, op), n.shape, op)
+    const update = (part: readonly number[]) => {
+      if (!sameShape(broadcastShapes(u.shape, part) ?? [-1], part))
+        raise({
+          _tag: 'ShapeMismatch',
+          op,
+          shapes: [part, u.shape],
+          reason: `values of shape ${showShape(u.shape)} do not broadcast to the part, which is ${showShape(part)}.`,
+          fix: 'axes must be 1 or equal, counted from the last.',
+        })
+      return broadcastNode(castNode(u, n.dtype), part)
+    }
+    return asExpr(writePart(n, steps, op === 'set' ? 'set' : 'add', update))
+  }
+
+/**
+ * x with v in the place of x[indices]; indices are a list, as for `at`, or one alone. x itself stays what it is.
+ * Of an index that comes twice the last wins.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
+ * Rule    xBar = yBar with zeros there; vBar = yBar[indices], summed to v's shape, zero for values that lost.   Source  NumPy assignment.
+ * Errors  as `at`; ShapeMismatch when v does not broadcast; DTypeMismatch for float values of integers.
+ * @example set(tensor([[1, 2], [3, 4]]), [':', 0], [8, 9])   // [[8, 2], [9, 4]]
+ */
+export const set: SetFn = typed(updating('set'))
+
+/**
+ * x with v added to x[indices]; indices are a list, as for `at`, or one alone. An index that comes twice adds twice.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
+ * Rule    xBar = yBar; vBar = yBar[indices], summed to v's shape.   Source  NumPy add.at.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example addAt(tensor([1, 2, 3]), [[0, 0]], [10, 20])   // [31, 2, 3]
+ */
+export const addAt: AddAtFn = typed(updating('addAt'))

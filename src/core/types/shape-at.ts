@@ -1,0 +1,189 @@
+// The shape of x[i, j, ...] in NumPy's notation: numbers, slices as text, '...', null, expressions and arrays.
+import type { ShapeOf, Typed } from './expr.js'
+import type { Add, Sub } from './nat.js'
+import type { Broadcast, Dim, IsLiteral, Shape, ShapeError, Show } from './shape.js'
+import type { CeilDiv } from './shape-index.js'
+
+/** A shape error of the index at place K of the list. */
+interface IndexError<Message extends string, K extends string> extends ShapeError<Message> {
+  readonly place: K
+}
+
+// ---- one axis of length D: the axes in its place, as a tuple; or a message
+
+/** A number drops the axis, if it is in range. */
+type NumberAt<D, H extends number> = number extends H
+  ? []
+  : IsLiteral<D> extends true
+    ? `${H}` extends `-${infer N extends number}`
+      ? [Sub<D & number, N>] extends [never]
+        ? OutOfRange<D, H>
+        : []
+      : [Sub<D & number, H>] extends [never]
+        ? OutOfRange<D, H>
+        : H extends D
+          ? OutOfRange<D, H>
+          : []
+    : []
+type OutOfRange<D, H extends number> = `index ${H} is out of range for an axis of length ${D & number}`
+
+type SliceAt<D extends Dim, H extends string> = string extends H
+  ? [number]
+  : H extends ':' | '::' | '::1' | '::-1'
+    ? [D]
+    : H extends `${infer A}:${infer B}:${infer C}`
+      ? PartAt<D, H, Bound<A>, Bound<B>, C extends '' ? 1 : Bound<C>>
+      : H extends `${infer A}:${infer B}`
+        ? PartAt<D, H, Bound<A>, Bound<B>, 1>
+        : NotASlice<H>
+type NotASlice<H extends string> = `'${H}' is not a slice: write 'start:end' or 'start:end:step'`
+/** A position: a number, 'open' where it is left out, 'bad' for what is none. */
+type Bound<A extends string> = string extends A ? number : A extends '' ? 'open' : A extends `${infer N extends number}` ? N : 'bad'
+type PartAt<D extends Dim, H extends string, A, B, C> = 'bad' extends A | B | C
+  ? NotASlice<H>
+  : IsLiteral<D> extends true
+    ? number extends A | B | C
+      ? [number]
+      : [Size<D & number, A, B, C>]
+    : [number]
+type Size<D extends number, A, B, C> = `${C & number}` extends `-${infer N extends number}`
+  ? CeilDiv<Less<Below<D, A, D>, Below<D, B, 0>>, N>
+  : CeilDiv<Less<Position<D, B, D>, Position<D, A, 0>>, C>
+/** Where a position lies: from the end where it is negative, clipped; Open where it is left out. */
+type Position<D extends number, P, Open extends number> = P extends number
+  ? `${P}` extends `-${infer N extends number}`
+    ? Less<D, N>
+    : Least<P, D>
+  : Open
+/** One more than that for a negative step, where a position is clipped to -1. */
+type Below<D extends number, P, Open extends number> = P extends number
+  ? `${P}` extends `-${infer N extends number}`
+    ? [Sub<D, N>] extends [never]
+      ? 0
+      : Add<Sub<D, N>, 1>
+    : Least<Add<P, 1>, D>
+  : Open
+/** A - B, at least 0. */
+type Less<A extends number, B extends number> = [Sub<A, B>] extends [never] ? 0 : Sub<A, B>
+type Least<A extends number, B extends number> = [Sub<B, A>] extends [never] ? B : A
+
+/** The shape of an array of indices; of a list that is written out all its sizes. */
+type IndexShape<H> =
+  H extends Typed<infer S, 'i32'>
+    ? S
+    : H extends number
+      ? []
+      : H extends readonly []
+        ? [0]
+        : H extends readonly [infer F, ...unknown[]]
+          ? [H['length'] & number, ...IndexShape<F>]
+          : H extends Int32Array
+            ? [number]
+            : ShapeOf<H>
+
+// ---- all axes
+
+/** The axes that '...' stands for: those of S that the indices T behind it leave. */
+type Middle<S extends Shape, T extends readonly unknown[]> = T extends readonly [...infer TT, infer L]
+  ? [L] extends ['...']
+    ? "'...' may stand once"
+    : [L] extends [null]
+      ? Middle<S, TT>
+      : S extends readonly [...infer SS extends Shape, unknown]
+        ? Middle<SS, TT>
+        : 'more indices than axes'
+  : S
+
+/** Where the axes of arrays go: 0 none was there, 1 among them, 2 behind them, 3 behind them and there was another: to the front. */
+type Kept = { 0: 0; 1: 2; 2: 2; 3: 3 }
+type Gathered = { 0: 1; 1: 1; 2: 3; 3: 3 }
+type Phase = 0 | 1 | 2 | 3
+/** S: the axes that are left, of O. A: axes before those of arrays, G: these, B: axes behind them. K: indices that were read. */
+type Walk<
+  S extends Shape,
+  I extends readonly unknown[],
+  O extends Shape,
+  A extends Dim[] = [],
+  G extends Shape = [],
+  B extends Dim[] = [],
+  P extends Phase = 0,
+  K extends 0[] = [],
+> = I extends readonly [infer H, ...infer T]
+  ? [H] extends [null]
+    ? Keep<[1], S, T, O, A, G, B, P, K>
+    : [H] extends ['...']
+      ? Middle<S, T> extends infer M
+        ? M extends readonly [...infer N extends Shape]
+          ? S extends readonly [...N, ...infer E extends Shape]
+            ? Keep<N, E, T, O, A, G, B, P, K>
+            : never
+          : Wrong<M, O, K>
+        : never
+      : S extends readonly [infer D extends Dim, ...infer E extends Shape]
+        ? [H] extends [string]
+          ? SliceAt<D, H> extends infer N
+            ? N extends readonly [infer L extends Dim]
+              ? Keep<[L], E, T, O, A, G, B, P, K>
+              : Wrong<N, O, K>
+            : never
+          : [H] extends [number]
+            ? NumberAt<D, H> extends infer N
+              ? N extends []
+                ? Walk<E, T, O, A, G, B, Gathered[P], [...K, 0]>
+                : Wrong<N, O, K>
+              : never
+            : Pick<H, E, T, O, A, G, B, P, K>
+        : Wrong<'more indices than axes', O, K>
+  : P extends 3
+    ? [...G, ...A, ...B, ...S]
+    : [...A, ...G, ...B, ...S]
+type Keep<
+  N extends Shape,
+  S extends Shape,
+  T extends readonly unknown[],
+  O extends Shape,
+  A extends Dim[],
+  G extends Shape,
+  B extends Dim[],
+  P extends Phase,
+  K extends 0[],
+> = P extends 0 ? Walk<S, T, O, [...A, ...N], G, B, 0, [...K, 0]> : Walk<S, T, O, A, G, [...B, ...N], Kept[P], [...K, 0]>
+type Pick<
+  H,
+  S extends Shape,
+  T extends readonly unknown[],
+  O extends Shape,
+  A extends Dim[],
+  G extends Shape,
+  B extends Dim[],
+  P extends Phase,
+  K extends 0[],
+> = [H] extends [Typed<Shape, 'i32'> | readonly unknown[] | Int32Array]
+  ? Broadcast<G, IndexShape<H>, 'at'> extends infer R
+    ? R extends Shape
+      ? [number] extends [R['length']]
+        ? Shape
+        : Walk<S, T, O, A, R, B, Gathered[P], [...K, 0]>
+      : Wrong<`arrays of indices of shapes ${Show<G>} and ${Show<IndexShape<H>>} do not broadcast`, O, K>
+    : never
+  : Shape
+type Wrong<M, O extends Shape, K extends 0[]> = IndexError<`${M & string}; x has shape ${Show<O>}`, `${K['length'] & number}`>
+
+/**
+ * The shape of x[I] for an array of shape S: NumPy's rules, those for several arrays included.
+ * @example At<['b', 10, 3], ['...', '2:8', -1, null]>   // ['b', 6, 1]
+ */
+export type At<S extends Shape, I extends readonly unknown[]> = [number] extends [S['length']]
+  ? Shape
+  : [number] extends [I['length']]
+    ? Shape
+    : 0 extends 1 & I[number]
+      ? Shape
+      : Walk<S, I, S>
+/** The indices I; where the shape R that they give is an error, that error in the place of the wrong one. */
+export type IndicesFor<R, I extends readonly unknown[], Op extends string> =
+  R extends IndexError<infer M, infer K> ? { readonly [J in keyof I]: J extends K ? ShapeError<`${Op}: ${M}`> : I[J] } : I
+/** I, or the error that the shape R is. */
+export type IndexFor<R, I, Op extends string> = R extends IndexError<infer M, string> ? ShapeError<`${Op}: ${M}`> : I
+/** Indices as a list: of `set` and `addAt`, where one may stand alone. */
+export type IndexList<I> = I extends readonly unknown[] ? I : readonly [I]
