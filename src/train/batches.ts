@@ -49,7 +49,7 @@ const outside = (what: string, x: unknown, most: number): never => bad('batches'
  * const data = batches({ x: [[1, 2], [3, 4], [5, 6]], y: new Int32Array([0, 1, 0]) }, { size: 2 })
  * data.at(0, 0)   // { x: [[1, 2], [3, 4]], y: [0, 1] }
  * data.at(0, 1)   // { x: [[5, 6]], y: [0] }
- * batches(tensor([1, 2, 3, 4]), { size: 4, seed: 1 }).at(0, 0)   // [4, 3, 2, 1]
+ * batches(tensor([1, 2, 3, 4]), { size: 4, seed: 1 }).at(0, 0)   // [4, 1, 2, 3]
  */
 export const batches = <T, const O extends BatchOptions>(data: T, options: O): Batches<Batch<T, Rows<O>>> => {
   const given = optionsOf<BatchOptions>(options, { size: true, seed: true, dropLast: true, reuse: true }, 'batches')

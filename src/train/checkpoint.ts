@@ -1,9 +1,9 @@
 /** Checkpoints: the state of a run and its position, as one safetensors file. */
 import type * as E from 'fp-ts/lib/Either.js'
 import { type AdError, raise } from '../index.js'
+import type { Position } from './events.js'
 import { bad, isRecord, shown } from './given.js'
 import { decoded, either, encoded, type Like, type LoadOptions } from './safetensors.js'
-import type { Position } from './train.js'
 
 /** What a run goes on from: what `train` gives, and what its events have. */
 export interface Checkpoint<out S> {
@@ -52,7 +52,7 @@ export const decodedCheckpoint = (bytes: unknown, options: unknown, where: strin
  * A checkpoint as bytes: a safetensors file of the state whose metadata has the position. In Node `saveCheckpoint` writes it.
  *
  * Errors  BadInput where the state has leaves that are no arrays or numbers, or tensors on a device (read them by `onHost`).
- * @example encodeCheckpoint({ state: { w: tensor([1]) }, position: { epoch: 0, step: 1 } }).length   // 168
+ * @example encodeCheckpoint({ state: { w: tensor([1]) }, position: { epoch: 0, step: 1 } }).length   // 136
  */
 export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<ArrayBuffer> =>
   encodedCheckpoint(checkpoint, 'encodeCheckpoint')

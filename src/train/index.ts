@@ -1,6 +1,7 @@
 /** The entry `codual/train`: data sets in minibatches, the training loop, and parameters as safetensors. It runs in pages and in Node. */
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
+export type { At, EventOptions, Metric, Metrics, Position, Step, TrainError, TrainEvent, Trained, TrainOptions } from './events.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,
@@ -12,17 +13,4 @@ export {
   type LoadOptions,
   type Metadata,
 } from './safetensors.js'
-export {
-  type At,
-  type EventOptions,
-  type Metric,
-  type Metrics,
-  type Position,
-  type Step,
-  type TrainError,
-  type TrainEvent,
-  type Trained,
-  type TrainOptions,
-  train,
-  trainEvents,
-} from './train.js'
+export { train, trainEvents } from './train.js'

@@ -14,7 +14,7 @@ export const namedLeaves = (tree: unknown, where: string): readonly Named[] => {
   // With numbers for leaves the structure can be read from the tree itself.
   const numbered: unknown = treeMap((leaf) => leaves.push(leaf) - 1, tree)
   const names = new Map<string, string>()
-  const out: Named[] = []
+  const out = new Array<Named>(leaves.length)
   const walk = (x: unknown, name: string | undefined, path: string): void => {
     const below = (key: string | number): string => (name === undefined ? String(key) : `${name}.${key}`)
     if (Array.isArray(x)) for (const [i, y] of x.entries()) walk(y, below(i), `${path}[${i}]`)
@@ -25,7 +25,8 @@ export const namedLeaves = (tree: unknown, where: string): readonly Named[] => {
       if (other !== undefined)
         bad(where, `tree${other} and tree${path} have one name, ${name}.`, 'rename a key: a dot in a key is like one between keys.')
       names.set(name ?? '', path)
-      out.push({ name: name ?? '', leaf: leaves[x as number] })
+      // At the leaf's own place: JavaScript walks a record's whole-number keys first, treeMap its keys in order.
+      out[x as number] = { name: name ?? '', leaf: leaves[x as number] }
     }
   }
   walk(numbered, undefined, '')

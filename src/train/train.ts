@@ -1,95 +1,22 @@
 /** The training loop: a step, batches and a state in; events on the way, and the trained state or an error as a value at the end. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { type AdError, isAdException, isTensor, type Tensor } from '../index.js'
+import { type AdError, isAdException, isTensor } from '../index.js'
 import type { Source } from './batches.js'
+import type {
+  At,
+  EventOptions,
+  Metrics,
+  Numbers,
+  Position,
+  Step,
+  StepResult,
+  TrainError,
+  TrainEvent,
+  Trained,
+  TrainOptions,
+} from './events.js'
 import { bad, functionOf, isRecord, optionsOf, reading, shown, thrown, wholeOf } from './given.js'
-
-/** Where a run goes on: the next step. `step` may be the number of steps of an epoch: its evaluation comes next. */
-export interface Position {
-  readonly epoch: number
-  readonly step: number
-}
-/** Where a step is. */
-export interface At extends Position {
-  /** Steps done before it, in all epochs. */
-  readonly done: number
-  /** Steps in all epochs. */
-  readonly steps: number
-}
-
-/** A metric as a step gives it: a number, or a tensor of one element. */
-export type Metric = number | Tensor
-/** Metrics by name. */
-export type Metrics = Readonly<Record<string, Metric>>
-/** Those of R as numbers; `state` is none. */
-export type Numbers<R> = { readonly [K in Exclude<keyof R, 'state'>]: number }
-/** What a step gives: the state after it, and metrics. */
-export type StepResult<S, R> = { readonly state: S } & { readonly [K in Exclude<keyof R, 'state'>]: Metric }
-
-/** What a run has come to. `state` and `position` are what the next run goes on from. */
-export interface Trained<out S, out R = unknown, out V = unknown> {
-  readonly state: S
-  readonly position: Position
-  /** Have all epochs been run? Not where the signal stopped it, or an error. */
-  readonly done: boolean
-  /** Each metric at every step of this run. */
-  readonly metrics: { readonly [K in keyof Numbers<R>]: readonly number[] }
-  /** What `evaluate` gave, by epoch. */
-  readonly evaluations: readonly { readonly epoch: number; readonly metrics: Numbers<V> }[]
-}
-/** An AdError that names epoch and step, with what the run had come to: the last good state and its position. */
-export type TrainError<S, R = unknown, V = unknown> = AdError & {
-  readonly last: Trained<S, R, V>
-  /** What was thrown, where it was no error of codual. */
-  readonly cause?: unknown
-}
-
-/** What happens in a run, in its order: every step, every epoch, and one end. */
-export type TrainEvent<S = unknown, R = unknown, V = unknown> =
-  | (At & {
-      readonly _tag: 'Step'
-      readonly metrics: Numbers<R>
-      /** The state after the step. */
-      readonly state: S
-      readonly position: Position
-      /** Milliseconds since the run began. */
-      readonly elapsed: number
-    })
-  | {
-      readonly _tag: 'Epoch'
-      readonly epoch: number
-      /** What `evaluate` gave. */
-      readonly evaluation: Numbers<V>
-      readonly state: S
-      readonly position: Position
-      readonly elapsed: number
-    }
-  | { readonly _tag: 'Done'; readonly trained: Trained<S, R, V>; readonly elapsed: number }
-  | { readonly _tag: 'Failed'; readonly error: TrainError<S, R, V>; readonly elapsed: number }
-
-/** How `trainEvents` runs. */
-export interface EventOptions<S, V = unknown> {
-  /** Epochs in all, those before `position` too. */
-  readonly epochs: number
-  /** What the first step is given. */
-  readonly state: S
-  /** Where to begin (the first step unless given): the `position` that a run or a checkpoint ended with. */
-  readonly position?: Position
-  /** Metrics after each epoch, such as those of data that is not trained on. */
-  readonly evaluate?: (state: S, epoch: number) => V | PromiseLike<V>
-  /** A metric that is NaN or infinite: an error, before whose step the run stops (unless given), or nothing. */
-  readonly onNonFinite?: 'stop' | 'ignore'
-  /** Stops the run before the next step, once it is aborted: an AbortSignal. */
-  readonly signal?: { readonly aborted: boolean }
-}
-/** How `train` runs. */
-export interface TrainOptions<S, R, V = unknown> extends EventOptions<S, V> {
-  /** Told of every event. A promise is awaited; a Left (of `saveCheckpoint`, say) and what is thrown end the run. */
-  readonly onProgress?: (event: TrainEvent<S, R, V>) => unknown
-}
-/** One step: the state before it and a batch to the state after it and metrics. */
-export type Step<S, B, R> = (state: S, batch: B, at: At) => R | PromiseLike<R>
 
 const now = (): number => performance.now()
 
@@ -394,7 +321,7 @@ export const trainEvents = <S, B, R extends StepResult<S, R>, V extends Metrics 
  * @example
  * const data = batches([1, 2, 3, 4], { size: 2 })
  * const mean = train((w: number, x) => ({ state: 0.5 * w + 0.5 * x.data[0]!, w }), data, { state: 0, epochs: 2 })
- * await mean()   // Right({ state: 1.875, metrics: { w: [0, 0.5, 1.75, 1.375] }, position: { epoch: 2, step: 0 }, ... })
+ * await mean()   // Right({ state: 2.1875, metrics: { w: [0, 0.5, 1.75, 1.375] }, position: { epoch: 2, step: 0 }, ... })
  */
 export const train =
   <S, B, R extends StepResult<S, R>, V extends Metrics = Record<never, never>>(
