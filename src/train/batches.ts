@@ -93,9 +93,9 @@ type Parts<P extends readonly number[], B> = { readonly [K in keyof P]: B }
 
 /** Where each part ends. */
 const endsOf = (parts: readonly number[], rows: number): readonly number[] => {
-  const total = parts.reduce((a, b) => a + b, 0)
+  const total = parts.reduce((a, b) => a + (typeof b === 'number' ? b : Number.NaN), 0)
   const whole = parts.every((p) => Number.isSafeInteger(p) && p > 0)
-  const shares = parts.every((p) => p > 0 && p < 1) && Math.abs(total - 1) < 1e-9
+  const shares = parts.every((p) => typeof p === 'number' && p > 0 && p < 1) && Math.abs(total - 1) < 1e-9
   if (parts.length === 0 || !((whole && total === rows) || shares))
     return raise({
       _tag: 'BadInput',
@@ -123,9 +123,10 @@ const endsOf = (parts: readonly number[], rows: number): readonly number[] => {
 export const splitData = <T, const P extends readonly number[]>(data: T, parts: P, options?: SplitOptions): Parts<P, Batch<T>> => {
   const { seed } = optionsOf<SplitOptions>(options, { seed: true }, 'splitData')
   const table = tableOf(data, 'splitData')
-  const given = reading('splitData: parts', () =>
-    Array.isArray(parts) ? Array.from(parts as readonly number[]) : bad('splitData', `parts must be an array, not ${shown(parts)}.`),
-  )
+  const given = reading('splitData: parts', () => {
+    if (!Array.isArray(parts)) return bad('splitData', `parts must be an array, not ${shown(parts)}.`)
+    return Array.from((parts as readonly number[]).slice(0, table.rows + 1)) // of more parts than rows one is empty
+  })
   const ends = endsOf(given, table.rows)
   const order =
     seed === undefined

@@ -2,7 +2,7 @@
 import type * as E from 'fp-ts/lib/Either.js'
 import { type AdError, raise } from '../index.js'
 import type { Position } from './events.js'
-import { bad, isRecord, shown } from './given.js'
+import { bad, isRecord, optionsOf, reading, shown } from './given.js'
 import { decoded, either, encoded, type Like, type LoadOptions } from './safetensors.js'
 
 /** What a run goes on from: what `train` gives, and what its events have. */
@@ -15,19 +15,20 @@ const KEY = 'codual.position'
 const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0
 const isPosition = (x: unknown): x is Position => isRecord(x) && isCount(x.epoch) && isCount(x.step)
 
-/** As `encodeCheckpoint`; errors name the function `where`. */
-export const encodedCheckpoint = (checkpoint: Checkpoint<unknown>, where: string): Uint8Array<ArrayBuffer> => {
-  if (!isRecord(checkpoint) || !('state' in checkpoint))
-    return bad(
-      where,
-      `${isRecord(checkpoint) ? 'an object without a state' : shown(checkpoint)} is no checkpoint.`,
-      'give { state, position }.',
-    )
-  const { state, position } = checkpoint
-  if (!isPosition(position))
-    return bad(where, 'the position is not { epoch, step }, two whole numbers from 0.', 'give that of an event or of what train gives.')
-  return encoded(state, { [KEY]: JSON.stringify({ epoch: position.epoch, step: position.step }) }, where)
-}
+/** What is given as a checkpoint, read once. */
+export const checkpointOf = (given: Checkpoint<unknown>, where: string): Checkpoint<unknown> =>
+  reading(where, () => {
+    if (!isRecord(given) || !('state' in given))
+      return bad(where, `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`, 'give { state, position }.')
+    const { state, position } = given
+    const { epoch, step } = (position ?? {}) as Partial<Position>
+    return isCount(epoch) && isCount(step)
+      ? { state, position: { epoch, step } }
+      : bad(where, 'the position is not { epoch, step }, two whole numbers from 0.', 'give that of an event or of what train gives.')
+  })
+/** The bytes of a checkpoint; errors name the function `where`. */
+export const encodedCheckpoint = ({ state, position }: Checkpoint<unknown>, where: string): Uint8Array<ArrayBuffer> =>
+  encoded(state, { [KEY]: JSON.stringify(position) }, where)
 const positionIn = (text: string | undefined): Position => {
   let position: unknown
   try {
@@ -42,9 +43,10 @@ const positionIn = (text: string | undefined): Position => {
 }
 /** As `decodeCheckpoint`, raising its errors; they name the function `where`. */
 export const decodedCheckpoint = (bytes: unknown, options: unknown, where: string): Checkpoint<unknown> => {
-  if (!isRecord(options) || !('like' in options))
+  const read = optionsOf<Partial<LoadOptions<unknown>>>(options as Partial<LoadOptions<unknown>>, { like: true }, where)
+  if (!('like' in read))
     return bad(where, 'it needs the tree that the state is read onto.', 'give the state that the run began with: { like: state }.')
-  const { tensors, metadata } = decoded(bytes, options, where)
+  const { tensors, metadata } = decoded(bytes, read, where)
   return { state: tensors, position: positionIn(metadata[KEY]) }
 }
 
@@ -55,7 +57,7 @@ export const decodedCheckpoint = (bytes: unknown, options: unknown, where: strin
  * @example encodeCheckpoint({ state: { w: tensor([1]) }, position: { epoch: 0, step: 1 } }).length   // 136
  */
 export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<ArrayBuffer> =>
-  encodedCheckpoint(checkpoint, 'encodeCheckpoint')
+  encodedCheckpoint(checkpointOf(checkpoint, 'encodeCheckpoint'), 'encodeCheckpoint')
 
 /**
  * The checkpoint in such bytes, its state read onto the tree `like`: the state that the run began with, or its declaration.

@@ -2,7 +2,7 @@
 import type * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { type AdError, onHost, raise } from '../index.js'
-import { type Checkpoint, decodedCheckpoint, encodedCheckpoint } from './checkpoint.js'
+import { type Checkpoint, checkpointOf, decodedCheckpoint, encodedCheckpoint } from './checkpoint.js'
 import type { TrainEvent } from './events.js'
 import { bad, optionsOf, shown, thrown } from './given.js'
 import { decoded, either, encoded, type Flat, type Like, type Loaded, type LoadOptions, type Metadata } from './safetensors.js'
@@ -87,9 +87,8 @@ export const load = ((path: string, options?: { readonly like?: unknown }) =>
  */
 export const saveCheckpoint = (path: string, checkpoint: Checkpoint<unknown>): TaskEither<AdError, void> =>
   task(path, 'saveCheckpoint', async (p) => {
-    const { state, position } = (checkpoint ?? {}) as Checkpoint<unknown>
-    const whole = typeof checkpoint === 'object' && checkpoint !== null && 'state' in checkpoint
-    return write(p, encodedCheckpoint(whole ? { state: await onHost(state as never), position } : checkpoint, 'saveCheckpoint'))
+    const { state, position } = checkpointOf(checkpoint, 'saveCheckpoint')
+    await write(p, encodedCheckpoint({ state: await onHost(state as never), position }, 'saveCheckpoint'))
   })
 
 /**

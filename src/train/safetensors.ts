@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { type AdError, isAdException, raise, type Shape, type Spec, type Tensor, tensor, treeMap } from '../index.js'
 import { readable, written } from './dtypes.js'
-import { bad, isRecord, type Names, optionsOf, reasonOf, shown } from './given.js'
+import { bad, isRecord, type Names, optionsOf, reading, reasonOf, shown } from './given.js'
 import { type Entry, type Fault, headerOf, LONGEST } from './header.js'
 import { type Named, namedLeaves, tensorOf } from './names.js'
 
@@ -44,16 +44,16 @@ const byCodePoint = (a: string, b: string): number => {
   return x.length - y.length
 }
 
-const metadataOf = (given: Metadata | undefined, where: string): Metadata | undefined => {
-  if (given === undefined) return undefined
-  if (!isRecord(given) || !Object.values(given).every((x) => typeof x === 'string'))
-    return bad(
-      where,
-      `the metadata is ${isRecord(given) ? 'a record with other values than strings' : shown(given)}.`,
-      "give strings by name: { model: 'lenet' }.",
-    )
-  return given
-}
+const metadataOf = (given: Metadata | undefined, where: string): Metadata | undefined =>
+  given === undefined
+    ? undefined
+    : reading(`${where}: metadata`, () => {
+        const read = isRecord(given) ? { ...given } : bad(where, `the metadata is ${shown(given)}.`, METADATA)
+        return Object.values(read).every((x) => typeof x === 'string')
+          ? read
+          : bad(where, 'the metadata has other values than strings.', METADATA)
+      })
+const METADATA = "give strings by name: { model: 'lenet' }."
 
 /** The header's JSON and the tensors in the order of their bytes. */
 const laidOut = (
@@ -118,11 +118,13 @@ export const encodeSafetensors = (tree: unknown, metadata?: Metadata): Uint8Arra
 
 /** The bytes of a file; raises where they are none. */
 const bytesOf = (given: unknown, where: string): Uint8Array =>
-  given instanceof Uint8Array
-    ? given
-    : given instanceof ArrayBuffer
-      ? new Uint8Array(given)
-      : bad(where, `${shown(given)} where the bytes of a file must be.`, 'pass a Uint8Array or an ArrayBuffer.')
+  reading(where, () =>
+    given instanceof Uint8Array
+      ? given
+      : given instanceof ArrayBuffer
+        ? new Uint8Array(given)
+        : bad(where, `${shown(given)} where the bytes of a file must be.`, 'pass a Uint8Array or an ArrayBuffer.'),
+  )
 
 const decodeFailed = (faults: readonly Fault[]): never =>
   raise({

@@ -250,7 +250,11 @@ async function* running<S, B, R, V>(
   const tell = (event: TrainEvent<S, R, V>): Promise<void> =>
     attempt('onProgress', async () => {
       const answer = await told(event)
-      if (isRecord(answer) && answer._tag === 'Left') throw new Failure(answer.left as AdError)
+      if (!isRecord(answer) || answer._tag !== 'Left') return
+      const { left } = answer
+      throw isRecord(left) && typeof left._tag === 'string'
+        ? new Failure(left as unknown as AdError)
+        : new Error(`a Left of ${shown(left)}`)
     })
   let end: TrainEvent<S, R, V>
   try {

@@ -22,23 +22,27 @@ import {
   tensor,
   valueAndGrad,
 } from '../../src/index.js'
-import { batches, type Trained, type TrainError, type TrainEvent, train, trainEvents } from '../../src/train/index.js'
+import { batches, type TrainError, type TrainEvent, type Trained, train, trainEvents } from '../../src/train/index.js'
 
-const line = { x: [[0], [1], [2], [3]], y: [[1], [3], [5], [7]] }
+const line = { x: tensor([0, 1, 2, 3], [4, 1]), y: tensor([1, 3, 5, 7], [4, 1]) }
 const linear = { w: f64(1, 1), b: f64(1) }
-const loss = fn({ params: linear, x: f64('n', 1), y: f64('n', 1) }, ({ params: { w, b }, x, y }) => mean(square(sub(add(matmul(x, w), b), y))))
+const loss = fn({ params: linear, x: f64('n', 1), y: f64('n', 1) }, ({ params: { w, b }, x, y }) =>
+  mean(square(sub(add(matmul(x, w), b), y))),
+)
 const descend = fn({ params: linear, x: f64('n', 1), y: f64('n', 1) }, ({ params, x, y }) => {
   const { value, grad } = valueAndGrad(loss, { wrt: 'params' })({ params, x, y })
   return { state: { w: sub(params.w, mul(0.05, grad.w)), b: sub(params.b, mul(0.05, grad.b)) }, loss: value }
 })
-const start = { w: tensor([[0]]), b: tensor([0]) }
+const start = { w: tensor(0, [1, 1]), b: tensor(0, [1]) }
 const counter = batches([1, 2, 3, 4], { size: 1 })
 
 const right = <A>(e: { readonly _tag: 'Left'; readonly left: AdError } | { readonly _tag: 'Right'; readonly right: A }): A => {
   if (e._tag === 'Left') throw new Error(explain(e.left))
   return e.right
 }
-const left = <S, R, V>(e: { readonly _tag: 'Left'; readonly left: TrainError<S, R, V> } | { readonly _tag: 'Right' }): TrainError<S, R, V> => {
+const left = <S, R, V>(
+  e: { readonly _tag: 'Left'; readonly left: TrainError<S, R, V> } | { readonly _tag: 'Right' },
+): TrainError<S, R, V> => {
   if (e._tag === 'Right') throw new Error('no error')
   return e.left
 }
@@ -130,7 +134,10 @@ describe('train', () => {
     expect(right(await train((n: number, x) => ({ state: n + x }), source, { state: 0, epochs: 2 })()).state).toBe(0 + 1 + 2 + 10 + 11 + 12)
   })
   it('of no epochs is done', async () => {
-    expect(right(await train((n: number) => ({ state: n + 1 }), counter, { state: 7, epochs: 0 })())).toMatchObject({ state: 7, done: true })
+    expect(right(await train((n: number) => ({ state: n + 1 }), counter, { state: 7, epochs: 0 })())).toMatchObject({
+      state: 7,
+      done: true,
+    })
   })
   it('goes on from a position, with the evaluation that is due', async () => {
     const evaluate = (n: number) => ({ n })
@@ -181,7 +188,9 @@ describe('a failure', () => {
     expect([error._tag, error.cause]).toEqual(['ShapeMismatch', undefined])
     expect(explain(error)).toMatch(/\[2\][\s\S]*epoch 0, step 1 {3}at /)
     const lost = (): never => raise({ _tag: 'Device', backend: 'webgpu', reason: 'it was lost.' })
-    expect(explain(left(await train(upTo(1, lost), counter, { state: 0, epochs: 1 })()))).toMatch(/Device: webgpu: it was lost\.\n {2}in epoch 0, step 1/)
+    expect(explain(left(await train(upTo(1, lost), counter, { state: 0, epochs: 1 })()))).toMatch(
+      /Device: webgpu: it was lost\.\n {2}in epoch 0, step 1/,
+    )
   })
   it('of a promise is one as well', async () => {
     const run = train(async (n: number) => (n > 1 ? boom() : { state: n + 1 }), counter, { state: 0, epochs: 1 })
@@ -210,16 +219,24 @@ describe('a failure', () => {
     const thrown = left(await train(step, counter, { ...options, evaluate: (_, epoch) => (epoch === 1 ? boom() : { a: 1 }) })())
     expect(explain(thrown)).toContain('in epoch 1, after its last step')
     expect(thrown.last).toMatchObject({ state: 8, position: { epoch: 1, step: 4 }, evaluations: [{ epoch: 0, metrics: { a: 1 } }] })
-    expect(explain(left(await train(step, counter, { ...options, evaluate: () => ({ a: Number.NaN }) })()))).toContain('evaluate: the metric a is NaN')
+    expect(explain(left(await train(step, counter, { ...options, evaluate: () => ({ a: Number.NaN }) })()))).toContain(
+      'evaluate: the metric a is NaN',
+    )
     expect(explain(left(await train(step, counter, { ...options, evaluate: () => 3 as never })()))).toContain('evaluate: it gave 3.')
   })
   it('of the batch is one', async () => {
     const source = { steps: 2, at: (_: number, step: number) => (step === 1 ? boom() : step) }
-    expect(explain(left(await train((n: number, x) => ({ state: n + x }), source, { state: 0, epochs: 1 })()))).toMatch(/the batch: it threw TypeError.*\n {2}in epoch 0, step 1/)
+    expect(explain(left(await train((n: number, x) => ({ state: n + x }), source, { state: 0, epochs: 1 })()))).toMatch(
+      /the batch: it threw TypeError.*\n {2}in epoch 0, step 1/,
+    )
   })
   it('of onProgress is of the step it was told of, whose state is kept', async () => {
     const told = (f: () => unknown) =>
-      train((n: number) => ({ state: n + 1 }), counter, { state: 0, epochs: 1, onProgress: (e) => (e._tag === 'Step' && e.step === 1 ? f() : undefined) })()
+      train((n: number) => ({ state: n + 1 }), counter, {
+        state: 0,
+        epochs: 1,
+        onProgress: (e) => (e._tag === 'Step' && e.step === 1 ? f() : undefined),
+      })()
     for (const f of [boom, async () => boom()]) {
       const error = left(await told(f))
       expect(explain(error)).toBe('BadInput: onProgress: it threw TypeError: no such thing.\n  in epoch 0, step 1')
@@ -228,13 +245,20 @@ describe('a failure', () => {
     const refused: AdError = { _tag: 'BadInput', where: 'disk', reason: 'full.' }
     expect(left(await told(async () => ({ _tag: 'Left', left: refused })))).toMatchObject({ ...refused, last: { state: 2 } })
     expect(right(await told(() => ({ _tag: 'Right', right: 1 }))).state).toBe(4)
+    expect(explain(left(await told(() => ({ _tag: 'Left', left: 3 }))))).toContain('a Left of 3')
   })
   it('of onProgress at the end is one, and one at a failure does not hide it', async () => {
     const at = (tag: string) => (e: TrainEvent) => (e._tag === tag ? boom() : undefined)
     const done = left(await train((n: number) => ({ state: n + 1 }), counter, { state: 0, epochs: 1, onProgress: at('Done') })())
     expect(explain(done)).toContain('in the end')
     expect(done.last.state).toBe(4)
-    const failed = left(await train(upTo(0, () => raise({ _tag: 'BadInput', where: 'first', reason: 'x.' })), counter, { state: 0, epochs: 1, onProgress: at('Failed') })())
+    const failed = left(
+      await train(
+        upTo(0, () => raise({ _tag: 'BadInput', where: 'first', reason: 'x.' })),
+        counter,
+        { state: 0, epochs: 1, onProgress: at('Failed') },
+      )(),
+    )
     expect(failed).toMatchObject({ where: 'first' })
   })
   it('keeps the first failure where the step gives what is no result', async () => {
@@ -252,19 +276,48 @@ describe('a failure', () => {
   it.each<readonly [string, Parameters<typeof train>, RegExp]>([
     ['a step that is none', [3 as never, counter, { state: 0, epochs: 1 }], /the step must be a function, not 3/],
     ['data that is none', [() => ({ state: 0 }), [1] as never, { state: 0, epochs: 1 }], /gives no batches[\s\S]*pass batches/],
-    ['data without steps', [() => ({ state: 0 }), { steps: 0, at: () => 0 }, { state: 0, epochs: 1 }], /the data's steps must be a whole number of at least 1, not 0/],
+    [
+      'data without steps',
+      [() => ({ state: 0 }), { steps: 0, at: () => 0 }, { state: 0, epochs: 1 }],
+      /the data's steps must be a whole number of at least 1, not 0/,
+    ],
     ['no options', [() => ({ state: 0 }), counter, undefined as never], /no state/],
     ['no state', [() => ({ state: 0 }), counter, { epochs: 1 } as never], /the options have no state/],
     ['no epochs', [() => ({ state: 0 }), counter, { state: 0 } as never], /epochs must be a whole number of at least 0, not undefined/],
     ['epochs without end', [() => ({ state: 0 }), counter, { state: 0, epochs: Number.POSITIVE_INFINITY }], /epochs must be/],
-    ['an unknown option', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, epoch: 2 } as never], /there is no option epoch\.[\s\S]*onProgress/],
-    ['a position beyond the epoch', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, position: { epoch: 0, step: 5 } }], /the position's step must be a whole number from 0 to 4, not 5/],
+    [
+      'an unknown option',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, epoch: 2 } as never],
+      /there is no option epoch\.[\s\S]*onProgress/,
+    ],
+    [
+      'a position beyond the epoch',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, position: { epoch: 0, step: 5 } }],
+      /the position's step must be a whole number from 0 to 4, not 5/,
+    ],
     ['a position that is none', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, position: 3 as never }], /the position must be/],
-    ['a signal that is none', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, signal: 3 as never }], /the signal must be an AbortSignal, not 3/],
-    ['onNonFinite that is none', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, onNonFinite: 'warn' as never }], /onNonFinite is 'warn'/],
-    ['evaluate that is none', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, evaluate: 1 as never }], /evaluate must be a function, not 1/],
-    ['onProgress that is none', [() => ({ state: 0 }), counter, { state: 0, epochs: 1, onProgress: 1 as never }], /onProgress must be a function, not 1/],
-  ])('is %s', async (_, args, message) => { // biome-ignore format: a table
+    [
+      'a signal that is none',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, signal: 3 as never }],
+      /the signal must be an AbortSignal, not 3/,
+    ],
+    [
+      'onNonFinite that is none',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, onNonFinite: 'warn' as never }],
+      /onNonFinite is 'warn'/,
+    ],
+    [
+      'evaluate that is none',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, evaluate: 1 as never }],
+      /evaluate must be a function, not 1/,
+    ],
+    [
+      'onProgress that is none',
+      [() => ({ state: 0 }), counter, { state: 0, epochs: 1, onProgress: 1 as never }],
+      /onProgress must be a function, not 1/,
+    ],
+  ])('is %s', async (_, args, message) => {
+    // biome-ignore format: a table
     expect(explain(left(await train(...args)()))).toMatch(message)
   })
 })
