@@ -83,7 +83,7 @@ const logisticTrainee = (seed: number): Trainee => {
 /** Trains behind a progress bar; gives the loss of every step. */
 const trainWithBar = async (model: Trainee, data: Digits, schedule: Schedule): Promise<readonly number[]> => {
   const trained = await learn(model, data, schedule, progressBar({ name: model.name.padEnd(20) }))()
-  if (isRight(trained)) return trained.right.metrics.loss
+  if (isRight(trained)) return trained.right.metrics.map(({ loss }) => loss)
   throw new Error(explain(trained.left))
 }
 

@@ -150,7 +150,7 @@ const data = batches({ x: new Float32Array(6), y: [[1], [2]] }, { size: 2, dropL
 const learnt = train((n: number, { y }) => ({ state: n + y.shape[0], loss: n }), data, { state: 0, epochs: 1 })
 export const losses = async (): Promise<readonly number[]> => {
   const trained = await learnt()
-  return trained._tag === 'Right' ? trained.right.metrics.loss : []
+  return trained._tag === 'Right' ? trained.right.metrics.map((m) => m.loss) : []
 }
 export const saved = save('w.safetensors', { w: grad.w })
 

@@ -29,8 +29,8 @@ export interface Trained<out S, out R = unknown, out V = unknown> {
   readonly position: Position
   /** Have all epochs been run? Not where the signal stopped it, or an error. */
   readonly done: boolean
-  /** Each metric at every step of this run. */
-  readonly metrics: { readonly [K in keyof Numbers<R>]: readonly number[] }
+  /** Those of every step of this run, in its order. */
+  readonly metrics: readonly Numbers<R>[]
   /** What `evaluate` gave, by epoch. */
   readonly evaluations: readonly { readonly epoch: number; readonly metrics: Numbers<V> }[]
 }

@@ -136,41 +136,15 @@ const runOf = <S, B, R, V>(step: Step<S, B, R>, data: Source<B>, given: EventOpt
 
 /** What a run has come to so far: the one thing that changes while it goes. */
 class Progress<S, R, V> {
-  readonly #metrics = new Map<string, number[]>()
-  readonly #evaluations: { readonly epoch: number; readonly metrics: Numbers<V> }[] = []
+  readonly metrics: Numbers<R>[] = []
+  readonly evaluations: { readonly epoch: number; readonly metrics: Numbers<V> }[] = []
   constructor(
     public state: S,
     public position: Position,
   ) {}
-  /** Metrics of one more step; the names are those of the first. */
-  record(metrics: Readonly<Record<string, number>>, where: string): void {
-    const first = this.#metrics.size === 0 && this.steps === 0
-    const names = Object.keys(metrics)
-    if (!first && (names.length !== this.#metrics.size || names.some((name) => !this.#metrics.has(name))))
-      bad(
-        where,
-        `it gave the metrics [${names.join(', ')}], the first step [${[...this.#metrics.keys()].join(', ')}].`,
-        'every step gives the same.',
-      )
-    this.steps++
-    for (const [name, x] of Object.entries(metrics)) {
-      const values = this.#metrics.get(name)
-      if (values === undefined) this.#metrics.set(name, [x])
-      else values.push(x)
-    }
-  }
-  steps = 0
-  evaluated(epoch: number, metrics: Numbers<V>): void {
-    this.#evaluations.push({ epoch, metrics })
-  }
   trained(done: boolean): Trained<S, R, V> {
-    return {
-      state: this.state,
-      position: this.position,
-      done,
-      metrics: Object.fromEntries(this.#metrics) as unknown as Trained<S, R, V>['metrics'],
-      evaluations: this.#evaluations,
-    }
+    const { state, position, metrics, evaluations } = this
+    return { state, position, done, metrics, evaluations }
   }
   failed({ error, cause }: Failure, place?: string): TrainError<S, R, V> {
     const site = 'site' in error ? error.site : undefined
@@ -211,21 +185,21 @@ async function* eventsOf<S, B, R, V>(
           )
         const numbers = numbersOf(result, 'the step')
         if (run.strict) checkFinite(numbers, 'the step', 'the state before the step is in last.state')
-        progress.record(numbers, 'the step')
-        progress.state = (result as unknown as { readonly state: S }).state
-        return numbers as unknown as Numbers<R>
+        return numbers as Numbers<R>
       })
+      progress.metrics.push(metrics)
+      progress.state = (result as { readonly state: S }).state
       progress.position = { epoch, step: step + 1 }
       yield { _tag: 'Step', ...at, done: at.done + 1, metrics, state: progress.state, position: progress.position, elapsed: now() - began }
     }
     const evaluation = await attempt('evaluate', async () => {
-      const given: unknown = (await run.evaluate?.(progress.state, epoch)) ?? {}
+      const given: unknown = run.evaluate === undefined ? {} : await run.evaluate(progress.state, epoch)
       if (!isRecord(given)) return bad('evaluate', `it gave ${shown(given)}.`, 'give metrics by name: { loss, accuracy }.')
       const numbers = numbersOf(given, 'evaluate')
       if (run.strict) checkFinite(numbers, 'evaluate', 'the state is in last.state')
       return numbers as unknown as Numbers<V>
     })
-    if (run.evaluate !== undefined) progress.evaluated(epoch, evaluation)
+    if (run.evaluate !== undefined) progress.evaluations.push({ epoch, metrics: evaluation })
     progress.position = { epoch: epoch + 1, step: 0 }
     yield { _tag: 'Epoch', epoch, evaluation, state: progress.state, position: progress.position, elapsed: now() - began }
   }
@@ -325,7 +299,7 @@ export const trainEvents = <S, B, R extends StepResult<S, R>, V extends Metrics 
  * @example
  * const data = batches([1, 2, 3, 4], { size: 2 })
  * const mean = train((w: number, x) => ({ state: 0.5 * w + 0.5 * x.data[0]!, w }), data, { state: 0, epochs: 2 })
- * await mean()   // Right({ state: 2.1875, metrics: { w: [0, 0.5, 1.75, 1.375] }, position: { epoch: 2, step: 0 }, ... })
+ * await mean()   // Right({ state: 2.1875, metrics: [{ w: 0 }, { w: 0.5 }, { w: 1.75 }, { w: 1.375 }], position: { epoch: 2, step: 0 }, ... })
  */
 export const train =
   <S, B, R extends StepResult<S, R>, V extends Metrics = Record<never, never>>(
