@@ -43,15 +43,21 @@ export type TrainError<S, R = unknown, V = unknown> = AdError & {
 
 /** What happens in a run, in its order: every step, every epoch, and one end. */
 export type TrainEvent<S = unknown, R = unknown, V = unknown> =
-  | (At & {
+  | {
       readonly _tag: 'Step'
+      readonly epoch: number
+      readonly step: number
+      /** Steps done in all epochs, this one included. */
+      readonly done: number
+      /** Steps in all epochs. */
+      readonly steps: number
       readonly metrics: Numbers<R>
       /** The state after the step. */
       readonly state: S
       readonly position: Position
       /** Milliseconds since the run began. */
       readonly elapsed: number
-    })
+    }
   | {
       readonly _tag: 'Epoch'
       readonly epoch: number

@@ -33,19 +33,35 @@ const refuse = (reason: string): never => {
   throw new Refused(reason)
 }
 
-/** A key that stands twice in one object of a JSON text that has been parsed: the parser would keep the last. */
-const repeatedKey = (json: string): string | undefined => {
+/** Where the string that begins at `at` ends: at the next quote that no backslash escapes, or never. */
+const endOfString = (json: string, at: number): number => {
+  for (let end = json.indexOf('"', at + 1); ; end = json.indexOf('"', end + 1)) {
+    if (end < 0) return json.length
+    let first = end
+    while (json[first - 1] === '\\') first--
+    if ((end - first) % 2 === 0) return end
+  }
+}
+/** The deepest nesting of a header: what the format says has three levels. */
+const DEEPEST = 32
+/** What JSON.parse would not say of a text: a key that stands twice in one object, of which it keeps the last, and nesting that takes it long. */
+const faultOf = (json: string): string | undefined => {
   const open: (Set<string> | undefined)[] = []
-  const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
-  for (let m = tokens.exec(json); m !== null; m = tokens.exec(json)) {
-    const [token] = m
-    if (token === '{') open.push(new Set())
-    else if (token === '[') open.push(undefined)
-    else if (token === '}' || token === ']') open.pop()
-    else if (m[1] !== undefined) {
-      const key = JSON.parse(token.slice(0, token.length - m[1].length)) as string
+  let text = ''
+  // By hand: a regular expression runs out of stack on strings of many megabytes.
+  for (let i = 0; i < json.length; i++) {
+    const c = json[i]
+    if (c === '{' || c === '[') {
+      if (open.push(c === '{' ? new Set() : undefined) > DEEPEST) return `is nested deeper than ${DEEPEST} levels`
+    } else if (c === '}' || c === ']') open.pop()
+    else if (c === '"') {
+      const end = endOfString(json, i)
+      text = json.slice(i, end + 1)
+      i = end
+    } else if (c === ':') {
+      const key = text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
       const keys = open.at(-1)
-      if (keys?.has(key)) return key
+      if (keys?.has(key)) return `has the key ${shown(key)} twice`
       keys?.add(key)
     }
   }
@@ -67,14 +83,14 @@ const textOf = (bytes: Uint8Array): { readonly json: string; readonly start: num
 
 const parsed = (json: string): Readonly<Record<string, unknown>> => {
   if (!json.startsWith('{')) return refuse('the header does not begin with {.')
-  let value: unknown
+  let fault: string | undefined
   try {
-    value = JSON.parse(json)
+    fault = faultOf(json)
+    if (fault === undefined) return JSON.parse(json) as Readonly<Record<string, unknown>>
   } catch (e) {
     return refuse(`the header is not JSON: ${(e as Error).message.slice(0, 100)}.`)
   }
-  const twice = repeatedKey(json)
-  return twice === undefined ? (value as Readonly<Record<string, unknown>>) : refuse(`the header has the key ${shown(twice)} twice.`)
+  return refuse(`the header ${fault}.`)
 }
 
 const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0

@@ -253,7 +253,7 @@ async function* running<S, B, R, V>(
       next = await events.next()
     }
     end = { _tag: 'Done', trained: progress.trained(next.value), elapsed: now() - began }
-    place = 'the end'
+    place = 'the event Done'
     await tell(end)
   } catch (e) {
     const error = progress.failed(failureOf(e, 'train'), place ?? (steps === undefined ? undefined : placeOf(progress.position, steps)))

@@ -258,7 +258,7 @@ describe('a failure', () => {
   it('of onProgress at the end is one, and one at a failure does not hide it', async () => {
     const at = (tag: string) => (e: TrainEvent) => (e._tag === tag ? boom() : undefined)
     const done = left(await train((n: number) => ({ state: n + 1 }), counter, { state: 0, epochs: 1, onProgress: at('Done') })())
-    expect(explain(done)).toContain('in the end')
+    expect(explain(done)).toContain('in the event Done')
     expect(done.last.state).toBe(4)
     const failed = left(
       await train(
