@@ -1,7 +1,20 @@
 /** The entry `codual/train`: data sets in minibatches, the training loop, and parameters as safetensors. It runs in pages and in Node. */
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
-export type { At, EventOptions, Metric, Metrics, Position, Step, TrainError, TrainEvent, Trained, TrainOptions } from './events.js'
+export type {
+  At,
+  EventOptions,
+  Metric,
+  Metrics,
+  Numbers,
+  Position,
+  Step,
+  StepResult,
+  TrainError,
+  TrainEvent,
+  Trained,
+  TrainOptions,
+} from './events.js'
 export type { Batch } from './rows.js'
 export {
   type DecodeSafetensors,
