@@ -7,15 +7,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import cliProgress from 'cli-progress'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { report } from '../src/check/index.js'
-import { compile, cpu, onDevice, tensor, vectorSpace, type WebGpuBackend, webgpu } from '../src/index.js'
-import { type Digits, fillBatch, loadDigits, random, shuffled, thinned } from './digits/data.js'
+import { compile, cpu, explain, onDevice, tensor, vectorSpace, type WebGpuBackend, webgpu } from '../src/index.js'
+import { progressBar } from '../src/train/node.js'
+import { type Digits, loadDigits, thinned } from './digits/data.js'
 import { checkModes, distanceToF64 } from './digits/gradient-check.js'
 import { lenet, lenetStep, logistic, logisticStep } from './digits/models.js'
 import { lossCurves, predictionSheet } from './digits/plot.js'
-import { accuracyOf, type Batch, batchOf, initial, predictions, type Schedule, stepsOf, type Trainee, train } from './digits/train.js'
+import { accuracyOf, type Batch, imagesOf, initial, learn, predictions, type Schedule, type Trainee } from './digits/train.js'
 import { expectThat, type Log, start } from './entry.js'
 
 export interface DigitsOptions {
@@ -82,18 +82,9 @@ const logisticTrainee = (seed: number): Trainee => {
 
 /** Trains behind a progress bar; gives the loss of every step. */
 const trainWithBar = async (model: Trainee, data: Digits, schedule: Schedule): Promise<readonly number[]> => {
-  const bar = new cliProgress.SingleBar({
-    format: `${model.name.padEnd(20)} {bar} {value}/{total} steps  loss {loss}  accuracy {accuracy} %  {duration_formatted}`,
-    hideCursor: true,
-  })
-  bar.start(stepsOf(data, schedule), 0, { loss: '', accuracy: '' })
-  try {
-    return await train(model, data, schedule, (step, loss, accuracy) => {
-      bar.update(step, { loss: loss.toFixed(4), accuracy: (100 * accuracy).toFixed(1) })
-    })
-  } finally {
-    bar.stop()
-  }
+  const trained = await learn(model, data, schedule, progressBar({ name: model.name.padEnd(20) }))()
+  if (isRight(trained)) return trained.right.metrics.map(({ loss }) => loss)
+  throw new Error(explain(trained.left))
 }
 
 const percent = (x: number): string => `${(100 * x).toFixed(1)} %`
@@ -108,11 +99,7 @@ export const main = async (log: Log, { seed = 1, quick = false, out = 'out', bac
   if (backend !== 'cpu') log(`LeNet trains on ${await backend.adapter()}`)
 
   // Before any training: is the gradient the derivative of the loss? A few images are enough, the checker takes its time.
-  const some = (size: number): Batch => {
-    const batch = batchOf(size)
-    fillBatch(data.train, shuffled(data.train.count, random(seed)).subarray(0, size), batch.x.data, batch.y.data)
-    return batch
-  }
+  const some = (size: number): Batch => imagesOf(data.train, { batch: size, seed, shift: 0 }).at(0, 0)
   const checked = checkModes(params, some(2))
   const distance = distanceToF64(params, some(64))
   log(`gradient against 5-point differences along random directions: ${report(checked).trim()}`)

@@ -47,7 +47,17 @@ if (y.data.length !== 3 || ![2, 4, 6].every((v, i) => near(y.data[i], v))) throw
 const f = compile((x) => sum(tanh(x)), cpu())
 if (!near(f([0.5]).item(), Math.tanh(0.5))) throw new Error('compile gave ' + f([0.5]).item())
 if (Object.keys(check).length === 0) throw new Error('codual/check exports nothing')
-console.log('ran')
+const training = async () => {
+  const run = train.train((n, x) => ({ state: n + x.item() }), train.batches([1, 2, 3], { size: 1, seed: 1 }), { state: 0, epochs: 2 })
+  const trained = await run()
+  if (trained._tag !== 'Right' || trained.right.state !== 12) throw new Error('train gave ' + JSON.stringify(trained))
+  const saved = await node.saveCheckpoint('state.safetensors', trained.right)()
+  const loaded = await node.loadCheckpoint('state.safetensors', { like: 0 })()
+  if (saved._tag !== 'Right' || loaded._tag !== 'Right' || loaded.right.state !== 12) throw new Error('the checkpoint gave ' + JSON.stringify([saved, loaded]))
+  const barred = await train.train((n) => ({ state: n }), { steps: 1, at: () => 0 }, { state: 0, epochs: 1, onProgress: node.progressBar() })()
+  if (barred._tag !== 'Left' || !/npm install cli-progress/.test(barred.left.fix)) throw new Error('without cli-progress: ' + JSON.stringify(barred))
+}
+training().then(() => console.log('ran'))
 `
 
 /**
@@ -126,6 +136,8 @@ console.log('ran')
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
+import { batches, train } from 'codual/train'
+import { save } from 'codual/train/node'
 
 const loss = fn({ params: { w: f32(2, 3), b: f32(2) }, x: f32('batch', 3) }, ({ params, x }) =>
   mean(tanh(add(matmul(x, transpose(params.w)), params.b))))
@@ -133,6 +145,14 @@ const step = compile(valueAndGrad(loss, { wrt: 'params' }), cpu())
 const { grad } = step({ params: { w: [[1, 2, 3], [4, 5, 6]], b: [0, 0] }, x: [[0.1, 0.2, 0.3]] })
 export const rows: 2 = grad.w.shape[0]
 export const columns: 3 = grad.w.shape[1]
+
+const data = batches({ x: new Float32Array(6), y: [[1], [2]] }, { size: 2, dropLast: true })
+const learnt = train((n: number, { y }) => ({ state: n + y.shape[0], loss: n }), data, { state: 0, epochs: 1 })
+export const losses = async (): Promise<readonly number[]> => {
+  const trained = await learnt()
+  return trained._tag === 'Right' ? trained.right.metrics.map((m) => m.loss) : []
+}
+export const saved = save('w.safetensors', { w: grad.w })
 
 export const broken = fn({ x: f32(8, 3), w: f32(4, 2) }, ({ x, w }) =>
   // @ts-expect-error the inner axes differ
@@ -168,9 +188,13 @@ try {
       run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...peers], user),
     )
     if (installed) {
+      const training = "import * as train from 'codual/train'\nimport * as node from 'codual/train/node'\n"
       const names = 'compile, cpu, grad, mul, sum, tanh'
-      write('esm.mjs', `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\n${body}`)
-      write('cjs.cjs', `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${body}`)
+      write('esm.mjs', `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\n${training}${body}`)
+      write(
+        'cjs.cjs',
+        `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${training.replace(/import \* as (\w+) from ('.*')/g, 'const $1 = require($2)')}${body}`,
+      )
       step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
       step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
       write('copies.mjs', copies)

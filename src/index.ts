@@ -18,8 +18,10 @@ import { typed } from './core/graph/operation.js'
 import type { AnyPrimitive } from './core/graph/primitive.js'
 import { showProgram } from './core/graph/show.js'
 import { siteOf } from './core/graph/source-lines.js'
+import { isTensor as isTensorCore } from './core/graph/tensor.js'
 import { families } from './core/ops/families.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/programs/json.js'
+import type { Tensor } from './core/types/expr.js'
 import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
 import type {
@@ -301,6 +303,12 @@ export const run: RunFn<Env> = bound.run
  * @example runSync(cpu())((x) => sum(mul(x, x)))([1, 2])   // Right(5)
  */
 export const runSync: RunSyncFn = bound.runSync
+/**
+ * Is x a tensor of this copy of codual? It never throws.
+ *
+ * @example isTensor([1, 2])   // false
+ */
+export const isTensor = (x: unknown): x is Tensor => isTensorCore(x)
 
 export { type CpuBackend, type CpuOptions, cpu } from './backends/cpu/index.js'
 export { reference } from './backends/reference/index.js'

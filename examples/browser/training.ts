@@ -2,9 +2,9 @@
 // when the backend changes. What was learnt is copied back now and then, so that a lost device costs a few steps.
 import { type Backend, compileAsync, onDevice, onHost, tensor, vectorSpace } from 'codual'
 import { rateAt } from '../digits/adam.js'
-import { type Digits, fillBatch, pixels, random, shuffled } from '../digits/batches.js'
+import { type Digits, fillBatch, pixels } from '../digits/batches.js'
 import { lenet, lenetStep } from '../digits/models.js'
-import { accuracyOf, batchOf, initial, predictions } from '../digits/train.js'
+import { accuracyOf, batchOf, imagesOf, initial, predictions } from '../digits/train.js'
 
 const batchSize = 64
 const learningRate = 0.002
@@ -83,7 +83,6 @@ export const makeTraining = async (
   { seed, steps }: { readonly seed: number; readonly steps: number },
 ): Promise<Training> => {
   const { train, unseen } = digits
-  const batch = batchOf(batchSize)
   const one = batchOf(1)
   const rate = scalar()
   const losses: number[] = []
@@ -95,18 +94,7 @@ export const makeTraining = async (
   let model = await modelOn(backend, saved.state)
 
   /** The images of a step follow from the seed and the step alone. */
-  const perEpoch = Math.floor(train.count / batchSize)
-  let epoch = -1
-  let order = new Int32Array()
-  const fill = (step: number): void => {
-    const now = Math.floor(step / perEpoch)
-    if (now !== epoch) order = shuffled(train.count, random(1000 * seed + now)) as typeof order
-    epoch = now
-    const from = batchSize * (step % perEpoch)
-    const next = random(1000 * seed + 500 + step)
-    const pixel = (): number => Math.floor((2 * largestShift + 1) * next()) - largestShift
-    fillBatch(train, order.subarray(from, from + batchSize), batch.x.data, batch.y.data, () => [pixel(), pixel()])
-  }
+  const images = imagesOf(train, { batch: batchSize, seed, shift: largestShift })
   const rewind = (step: number): void => {
     losses.length = step
     correct.length = step
@@ -141,7 +129,7 @@ export const makeTraining = async (
     },
     advance: inTurn(async () => {
       const step = losses.length
-      fill(step)
+      const batch = images.at(Math.floor(step / images.steps), step % images.steps)
       rate.data[0] = rateAt(step + 1, steps, learningRate)
       const done = await model.step(batch, rate)
       losses.push(done.loss)

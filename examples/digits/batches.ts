@@ -1,4 +1,4 @@
-// Minibatches of digits: images and labels copied into tensors, in an order that follows from a seed. Runs in Node and in browsers.
+// Minibatches of digits: images and labels copied into tensors. Runs in Node and in browsers.
 export const side = 28
 export const pixels = side * side
 /** Of the pixels of the training images. */
@@ -25,18 +25,6 @@ export const random = (seed: number): (() => number) => {
 
 /** A number of the normal distribution of mean 0 and variance 1 (Box and Muller 1958). */
 export const normal = (next: () => number): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
-
-/** 0 .. n - 1 in random order (Fisher and Yates). */
-export const shuffled = (n: number, next: () => number): Int32Array => {
-  const order = Int32Array.from({ length: n }, (_, i) => i)
-  for (let i = n - 1; i > 0; i--) {
-    const j = Math.floor(next() * (i + 1))
-    const t = order[i]!
-    order[i] = order[j]!
-    order[j] = t
-  }
-  return order
-}
 
 const noShift = (): readonly [number, number] => [0, 0]
 

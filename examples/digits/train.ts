@@ -1,7 +1,8 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
 import { type Spec, type Tensor, type Tensors, tensor, treeMap } from '../../src/index.js'
+import { batches, type TrainEvent, train } from '../../src/train/index.js'
 import { rateAt } from './adam.js'
-import { type Digits, fillBatch, normal, random, shuffled, side } from './batches.js'
+import { type Digits, fillBatch, normal, random, side } from './batches.js'
 
 /** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
 export const initial = <D>(declared: D, seed: number): Tensors<D> => {
@@ -43,35 +44,35 @@ export interface Schedule {
   /** Each image is moved at random, by at most this many pixels to each side, whenever it is seen. */
   readonly shift: number
 }
-/** Told after each step: the step's number, the running means of loss and accuracy. */
-export type Progress = (step: number, loss: number, accuracy: number) => void
-
-export const stepsOf = (data: Digits, schedule: Schedule): number => schedule.epochs * Math.floor(data.count / schedule.batch)
-
-/** Trains in place; gives the loss of every step. */
-export const train = async (model: Trainee, data: Digits, schedule: Schedule, progress: Progress): Promise<readonly number[]> => {
-  const { epochs, batch: size, seed } = schedule
-  const next = random(seed)
-  const steps = stepsOf(data, schedule)
+/** The batches of a schedule, each written into the same tensors. Which images, and how far each is moved, follow from the seed and the place. */
+export const imagesOf = (data: Digits, { batch: size, seed, shift }: Omit<Schedule, 'epochs' | 'rate'>) => {
+  const places = batches(
+    Int32Array.from({ length: data.count }, (_, i) => i),
+    { size, seed, dropLast: true, reuse: true },
+  )
   const batch = batchOf(size)
-  const rate = tensor(new Float32Array(1), [])
-  const pixel = (): number => Math.floor((2 * schedule.shift + 1) * next()) - schedule.shift
-  const shift = (): readonly [number, number] => [pixel(), pixel()]
-  const losses: number[] = []
-  let [loss, accuracy] = [Number.NaN, Number.NaN]
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = shuffled(data.count, next)
-    for (let from = 0; from + size <= data.count; from += size) {
-      fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data, shift)
-      rate.data[0] = rateAt(losses.length + 1, steps, schedule.rate)
-      const done = await model.step(batch, rate)
-      losses.push(done.loss)
-      loss = losses.length === 1 ? done.loss : 0.95 * loss + 0.05 * done.loss
-      accuracy = losses.length === 1 ? done.correct : 0.95 * accuracy + 0.05 * done.correct
-      progress(losses.length, loss, accuracy)
-    }
+  return {
+    steps: places.steps,
+    at: (epoch: number, step: number): Batch => {
+      const next = random(1000 * seed + 500 + epoch * places.steps + step)
+      const pixel = (): number => Math.floor((2 * shift + 1) * next()) - shift
+      fillBatch(data, places.at(epoch, step).data, batch.x.data, batch.y.data, () => [pixel(), pixel()])
+      return batch
+    },
   }
-  return losses
+}
+
+/** Trains in place; gives loss and accuracy of every step. */
+export const learn = (model: Trainee, data: Digits, schedule: Schedule, onProgress: (event: TrainEvent) => unknown) => {
+  const rate = tensor(new Float32Array(1), [])
+  return train(
+    async (state: Trainee, batch, { done, steps }) => {
+      rate.data[0] = rateAt(done + 1, steps, schedule.rate)
+      return { state, ...(await state.step(batch, rate)) }
+    },
+    imagesOf(data, schedule),
+    { state: model, epochs: schedule.epochs, onProgress },
+  )
 }
 
 /** The digit predicted for each image. */

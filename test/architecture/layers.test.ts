@@ -44,6 +44,7 @@ describe('the layer checker', () => {
       'src/backends/plan/p.ts': `import '../../core/a.js'`,
       'src/backends/cpu/c.ts': `import '../plan/p.js'; const k = () => import('koffi')`,
       'src/index.ts': `import './rules/r.js'; import './backends/cpu/c.js'`,
+      'src/train/t.ts': `import { x } from '../index.js'; const fs = () => import('node:fs')`,
     })
     expect(layerViolations(sources)).toEqual([])
     expect(cycles(sources)).toEqual([])
@@ -67,6 +68,11 @@ describe('the layer checker', () => {
       'src/backends/plan/p.ts imports src/backends/reference/r.ts',
     ],
     ['a layer importing the root', { 'src/modes/m.ts': `import '../index.js'`, 'src/index.ts': '' }, 'src/modes/m.ts imports src/index.ts'],
+    [
+      'what is built on the library reaching into it',
+      { 'src/train/t.ts': `import '../core/a.js'`, 'src/core/a.ts': '' },
+      'src/train/t.ts imports src/core/a.ts',
+    ],
     ['a package', { 'src/core/a.ts': `import fs from 'node:fs'` }, 'src/core/a.ts imports the package node:fs'],
     ['a static optional peer', { 'src/backends/cpu/c.ts': `import koffi from 'koffi'` }, 'src/backends/cpu/c.ts imports the package koffi'],
     ['a file outside the layers', { 'src/util.ts': '' }, 'src/util.ts is in no layer'],

@@ -6,11 +6,13 @@ import ts from 'typescript'
 
 /** The repository's root folder. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-/** The three entry points of the package, by the name users import. */
+/** The entry points of the package, by the name users import. */
 export const entries: Readonly<Record<string, string>> = {
   codual: join(root, 'src/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
+  'codual/train': join(root, 'src/train/index.ts'),
+  'codual/train/node': join(root, 'src/train/node.ts'),
 }
 /** A docstring: its text without indentation, and where it stands. */
 export interface Doc {

@@ -8,12 +8,14 @@ const root = new URL('../../', import.meta.url)
 const at = (path: string): string => fileURLToPath(new URL(path, root))
 
 describe('package.json', () => {
-  it('has the three entry points, each with its declarations first, for import and for require', () => {
-    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './check/property', './package.json'])
+  it('has the entry points, each with its declarations first, for import and for require', () => {
+    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './check/property', './train', './train/node', './package.json'])
     for (const [entry, file] of [
       ['.', './dist/index'],
       ['./check', './dist/check/index'],
       ['./check/property', './dist/check/property'],
+      ['./train', './dist/train/index'],
+      ['./train/node', './dist/train/node'],
     ] as const) {
       expect(Object.entries(manifest.exports[entry].import)).toEqual([
         ['types', `${file}.d.ts`],

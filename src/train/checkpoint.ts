@@ -1,0 +1,71 @@
+/** Checkpoints: the state of a run and its position, as one safetensors file. */
+import type * as E from 'fp-ts/lib/Either.js'
+import { type AdError, raise } from '../index.js'
+import type { Position } from './events.js'
+import { bad, isRecord, optionsOf, reading, shown } from './given.js'
+import { decoded, either, encoded, type Like, type LoadOptions } from './safetensors.js'
+
+/** What a run goes on from: what `train` gives, and what its events have. */
+export interface Checkpoint<out S> {
+  readonly state: S
+  readonly position: Position
+}
+
+const KEY = 'codual.position'
+const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as number) >= 0
+const isPosition = (x: unknown): x is Position => isRecord(x) && isCount(x.epoch) && isCount(x.step)
+
+/** What is given as a checkpoint, read once. */
+export const checkpointOf = (given: Checkpoint<unknown>, where: string): Checkpoint<unknown> =>
+  reading(where, () => {
+    if (!isRecord(given) || !('state' in given))
+      return bad(where, `${isRecord(given) ? 'an object without a state' : shown(given)} is no checkpoint.`, 'give { state, position }.')
+    const { state, position } = given
+    const { epoch, step } = (position ?? {}) as Partial<Position>
+    return isCount(epoch) && isCount(step)
+      ? { state, position: { epoch, step } }
+      : bad(where, 'the position is not { epoch, step }, two whole numbers from 0.', 'give that of an event or of what train gives.')
+  })
+/** The bytes of a checkpoint; errors name the function `where`. */
+export const encodedCheckpoint = ({ state, position }: Checkpoint<unknown>, where: string): Uint8Array<ArrayBuffer> =>
+  encoded(state, { [KEY]: JSON.stringify(position) }, where)
+const positionIn = (text: string | undefined): Position => {
+  let position: unknown
+  try {
+    position = JSON.parse(text ?? 'null')
+  } catch {} // what is not JSON is no position either
+  return isPosition(position)
+    ? { epoch: position.epoch, step: position.step }
+    : raise({
+        _tag: 'Decode',
+        errors: [{ path: `__metadata__.${KEY}`, reason: `is ${text === undefined ? 'missing: this is no checkpoint' : 'no position'}.` }],
+      })
+}
+/** As `decodeCheckpoint`, raising its errors; they name the function `where`. */
+export const decodedCheckpoint = (bytes: unknown, options: unknown, where: string): Checkpoint<unknown> => {
+  const read = optionsOf<Partial<LoadOptions<unknown>>>(options as Partial<LoadOptions<unknown>>, { like: true }, where)
+  if (!('like' in read))
+    return bad(where, 'it needs the tree that the state is read onto.', 'give the state that the run began with: { like: state }.')
+  const { tensors, metadata } = decoded(bytes, read, where)
+  return { state: tensors, position: positionIn(metadata[KEY]) }
+}
+
+/**
+ * A checkpoint as bytes: a safetensors file of the state whose metadata has the position. In Node `saveCheckpoint` writes it.
+ *
+ * Errors  BadInput where the state has leaves that are no arrays or numbers, or tensors on a device (read them by `onHost`).
+ * @example encodeCheckpoint({ state: { w: tensor([1]) }, position: { epoch: 0, step: 1 } }).length   // 136
+ */
+export const encodeCheckpoint = (checkpoint: Checkpoint<unknown>): Uint8Array<ArrayBuffer> =>
+  encodedCheckpoint(checkpointOf(checkpoint, 'encodeCheckpoint'), 'encodeCheckpoint')
+
+/**
+ * The checkpoint in such bytes, its state read onto the tree `like`: the state that the run began with, or its declaration.
+ *
+ * Errors  Left of a Decode where the bytes are no checkpoint, or not one of such a state; it never throws.
+ * @example
+ * const bytes = encodeCheckpoint({ state: { w: tensor([5]), t: 3 }, position: { epoch: 1, step: 2 } })
+ * decodeCheckpoint(bytes, { like: { w: f64(1), t: 0 } })   // Right({ state: { w: [5], t: 3 }, position: { epoch: 1, step: 2 } })
+ */
+export const decodeCheckpoint = <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T>): E.Either<AdError, Checkpoint<Like<T>>> =>
+  either(() => decodedCheckpoint(bytes, options, 'decodeCheckpoint') as Checkpoint<Like<T>>)

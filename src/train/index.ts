@@ -1,0 +1,29 @@
+/** The entry `codual/train`: data sets in minibatches, the training loop, and parameters as safetensors. It runs in pages and in Node. */
+export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
+export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
+export type {
+  At,
+  EventOptions,
+  Metric,
+  Metrics,
+  Numbers,
+  Position,
+  Step,
+  StepResult,
+  TrainError,
+  TrainEvent,
+  Trained,
+  TrainOptions,
+} from './events.js'
+export type { Batch } from './rows.js'
+export {
+  type DecodeSafetensors,
+  decodeSafetensors,
+  encodeSafetensors,
+  type Flat,
+  type Like,
+  type Loaded,
+  type LoadOptions,
+  type Metadata,
+} from './safetensors.js'
+export { train, trainEvents } from './train.js'

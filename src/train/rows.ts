@@ -1,0 +1,110 @@
+/** A data set: a tree of arrays with one leading axis, whose entries are the rows. */
+import { type DType, isAdException, isTensor, raise, type Shape, type Tensor, tensor, treeMap } from '../index.js'
+import { bad, reasonOf } from './given.js'
+
+/** The rank and the dtype of nested plain numbers. */
+type Numeric<T, R extends number[] = []> = T extends number
+  ? readonly [R, 'f64']
+  : T extends boolean
+    ? readonly [R, 'bool']
+    : T extends readonly (infer E)[]
+      ? Numeric<E, [...R, number]>
+      : never
+type Leading<S extends Shape, N extends number> = S extends readonly [unknown, ...infer R extends Shape] ? readonly [N, ...R] : Shape
+type OfNested<T, N extends number> = [Numeric<T>] extends [readonly [readonly [number, ...infer R extends number[]], infer D extends DType]]
+  ? Tensor<readonly [N, ...R], D>
+  : never
+
+/** The tree T with N rows at every leaf: dtypes and trailing axes stay. */
+export type Batch<T, N extends number = number> =
+  T extends Tensor<infer S, infer D>
+    ? Tensor<Leading<S, N>, D>
+    : T extends Float64Array
+      ? Tensor<readonly [N], 'f64'>
+      : T extends Float32Array
+        ? Tensor<readonly [N], 'f32'>
+        : T extends Int32Array
+          ? Tensor<readonly [N], 'i32'>
+          : T extends Uint8Array
+            ? Tensor<readonly [N], 'bool'>
+            : T extends { readonly _tag: 'NoTangent' }
+              ? T
+              : [Numeric<T>] extends [never]
+                ? { readonly [K in keyof T]: Batch<T[K], N> }
+                : OfNested<T, N>
+
+/** Rows of a data set, and its leaves as tensors. */
+export interface Table {
+  readonly rows: number
+  /** The data set with a tensor at every leaf: its own where it has one. */
+  readonly tree: unknown
+}
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
+const nameOf = (path: string): string => (path === '' ? 'the data' : path)
+
+const column = (leaf: unknown, path: string, where: string): Tensor => {
+  const at = `${where}: ${nameOf(path)}`
+  if (leaf instanceof Uint8Array && leaf.some((x) => x > 1))
+    return bad(
+      at,
+      'a Uint8Array holds booleans, 0 and 1, and this one has other values.',
+      'pass Int32Array.from(x) or Float32Array.from(x).',
+    )
+  try {
+    const t = isTensor(leaf) ? leaf : (tensor(leaf as number[]) as Tensor)
+    if (t.data.length !== sizeOf(t.shape)) return bad(at, 'the tensor has lost its elements: its ArrayBuffer was transferred.')
+    return t.shape.length > 0 ? t : bad(at, 'a scalar has no rows.', 'every leaf needs a leading axis, one entry for each row.')
+  } catch (e) {
+    if (isAdException(e) && 'reason' in e.error)
+      return raise({
+        _tag: 'BadInput',
+        where: at,
+        reason: reasonOf(e),
+        ...('fix' in e.error && e.error.fix !== undefined && { fix: e.error.fix }),
+      })
+    throw e
+  }
+}
+
+/** The rows of a data set; raises where its leaves have none, or not equally many. */
+export const tableOf = (data: unknown, where: string): Table => {
+  let first: { readonly path: string; readonly rows: number } | undefined
+  const tree = treeMap((leaf, path) => {
+    const t = column(leaf, path, where)
+    const rows = t.shape[0]!
+    first ??= { path, rows }
+    if (rows !== first.rows)
+      raise({
+        _tag: 'ShapeMismatch',
+        op: where,
+        shapes: [[first.rows], t.shape],
+        reason: `${nameOf(first.path)} has ${first.rows} rows, ${nameOf(path)} has ${rows}.`,
+        fix: 'the first axis of every leaf counts the rows of the data.',
+      })
+    return t
+  }, data)
+  if (first === undefined)
+    return bad(where, 'the data has no array.', 'give a record of arrays whose first axis counts the rows: { x, y }.')
+  return { rows: first.rows, tree }
+}
+
+const gatherInto = (out: Tensor, from: Tensor, at: Uint32Array): void => {
+  const width = from.shape[0] === 0 ? 0 : from.data.length / from.shape[0]!
+  // One element a row is copied by itself: a view of each would cost more than the copy.
+  if (width === 1) for (let i = 0; i < at.length; i++) out.data[i] = from.data[at[i]!]!
+  else for (let i = 0; i < at.length; i++) out.data.set(from.data.subarray(at[i]! * width, (at[i]! + 1) * width), i * width)
+}
+
+/** A tree like the table's with room for `count` rows. */
+export const roomFor = (table: Table, count: number): unknown =>
+  treeMap((t) => tensor(0, [count, ...(t as Tensor).shape.slice(1)] as number[], (t as Tensor).dtype), table.tree)
+
+/** The rows `at` of the table, in that order, written into `room`, which is given back. */
+export const gather = (table: Table, at: Uint32Array, room: unknown): unknown => {
+  const targets: Tensor[] = []
+  treeMap((t) => targets.push(t as Tensor), room)
+  let next = 0
+  treeMap((t) => gatherInto(targets[next++]!, t as Tensor, at), table.tree)
+  return room
+}
