@@ -1,8 +1,13 @@
-// The package build: ESM, CommonJS and both kinds of declarations for the three entry points.
+// The package build: ESM, CommonJS and both kinds of declarations for every entry point.
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: { index: 'src/index.ts', 'check/index': 'src/check/index.ts', 'check/property': 'src/check/property.ts' },
+  entry: {
+    index: 'src/index.ts',
+    'check/index': 'src/check/index.ts',
+    'check/property': 'src/check/property.ts',
+    'optim/index': 'src/optim/index.ts',
+  },
   format: ['esm', 'cjs'],
   // tsup 8 hands TypeScript a `baseUrl`, which TypeScript 6 reports as deprecated.
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },

@@ -47,6 +47,9 @@ if (y.data.length !== 3 || ![2, 4, 6].every((v, i) => near(y.data[i], v))) throw
 const f = compile((x) => sum(tanh(x)), cpu())
 if (!near(f([0.5]).item(), Math.tanh(0.5))) throw new Error('compile gave ' + f([0.5]).item())
 if (Object.keys(check).length === 0) throw new Error('codual/check exports nothing')
+const half = optim.sgd({ learningRate: 0.5 })
+const moved = evaluate(optim.applyUpdates(tensor([1]), half.update(tensor([1]), half.init(tensor([1]))).updates))
+if (moved.item() !== 0.5) throw new Error('codual/optim gave ' + moved.item())
 console.log('ran')
 `
 
@@ -126,6 +129,7 @@ console.log('ran')
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
+import { adam, applyUpdates } from 'codual/optim'
 
 const loss = fn({ params: { w: f32(2, 3), b: f32(2) }, x: f32('batch', 3) }, ({ params, x }) =>
   mean(tanh(add(matmul(x, transpose(params.w)), params.b))))
@@ -133,6 +137,13 @@ const step = compile(valueAndGrad(loss, { wrt: 'params' }), cpu())
 const { grad } = step({ params: { w: [[1, 2, 3], [4, 5, 6]], b: [0, 0] }, x: [[0.1, 0.2, 0.3]] })
 export const rows: 2 = grad.w.shape[0]
 export const columns: 3 = grad.w.shape[1]
+
+const declared = { w: f32(2, 3) }
+const optimiser = adam({ learningRate: 0.1 })
+export const trained = fn({ params: declared, state: optimiser.init(declared) }, ({ params, state }) => {
+  const { updates, state: next } = optimiser.update(params, state)
+  return { params: applyUpdates(params, updates), state: next }
+})
 
 export const broken = fn({ x: f32(8, 3), w: f32(4, 2) }, ({ x, w }) =>
   // @ts-expect-error the inner axes differ
@@ -168,9 +179,15 @@ try {
       run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...peers], user),
     )
     if (installed) {
-      const names = 'compile, cpu, grad, mul, sum, tanh'
-      write('esm.mjs', `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\n${body}`)
-      write('cjs.cjs', `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${body}`)
+      const names = 'compile, cpu, evaluate, grad, mul, sum, tanh, tensor'
+      write(
+        'esm.mjs',
+        `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\nimport * as optim from 'codual/optim'\n${body}`,
+      )
+      write(
+        'cjs.cjs',
+        `const { ${names} } = require('codual')\nconst check = require('codual/check')\nconst optim = require('codual/optim')\n${body}`,
+      )
       step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
       step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
       write('copies.mjs', copies)

@@ -5,13 +5,8 @@ import { type AnyExpr, type DType, type Expr, type Exprs, type Float, ravel, tre
 import { floatsOf, over } from './leaves.js'
 import { isFloat, type Kind, type StateOf } from './state.js'
 
-/** What a step of a minimiser gives. */
-export interface Stepped<P, S> {
-  readonly params: Exprs<P>
-  readonly state: Exprs<StateOf<S, P>>
-  /** What is minimised, at the parameters that were given. */
-  readonly value: Expr<[], Float>
-}
+/** What a step of a minimiser gives: the next parameters and state, and the value at the parameters that were given. */
+export type Stepped<P, S> = { readonly params: Exprs<P>; readonly state: Exprs<StateOf<S, P>>; readonly value: Expr<[], Float> }
 /** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is what the function gives. */
 export interface Minimiser<S, F> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */

@@ -117,7 +117,7 @@ const moments = (at: At, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
  * Adam: m' = b1 m + (1 - b1) g, v' = b2 v + (1 - b2) g^2, p' = p - learningRate m^ / (sqrt(v^) + eps), m^ and v^ without their bias.
  *
  * As PyTorch's Adam: weightDecay is added to the gradient.   Source  Kingma and Ba 2015.
- * @example evaluate(adam({ learningRate: 0.1 }).update(tensor([5, -2]), adam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
+ * @example evaluate(adam({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), adam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
  */
 export const adam = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adam', options, { eps: 1e-8, weightDecay: 0 })
@@ -130,7 +130,7 @@ export const adam = (options: AdamOptions): Transformation<AdamState> => {
  * Adam with decoupled weight decay: p' = p - learningRate (m^ / (sqrt(v^) + eps) + weightDecay p).
  *
  * As PyTorch's AdamW: weightDecay is 0.01 unless given.   Source  Loshchilov and Hutter 2019.
- * @example evaluate(adamw({ learningRate: 0.1 }).update(tensor([5]), adamw({ learningRate: 0.1 }).init(tensor([1])), tensor([1])).updates)   // [-0.101]
+ * @example evaluate(adamw({ learningRate: 0.1, eps: 0 }).update(tensor([5]), adamw({ learningRate: 0.1 }).init(tensor([1])), tensor([1])).updates)   // [-0.101]
  */
 export const adamw = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adamw', options, { eps: 1e-8, weightDecay: 0.01 })
@@ -211,7 +211,7 @@ export interface RmspropState {
  * RMSProp: v' = decay v + (1 - decay) g^2, p' = p - learningRate g / (sqrt(v') + eps).   As PyTorch's RMSprop.
  *
  * Source  Tieleman and Hinton 2012.
- * @example evaluate(rmsprop({ learningRate: 1, decay: 0.75 }).update(tensor([3]), rmsprop({ learningRate: 1 }).init(tensor([0]))).updates)   // [-2]
+ * @example evaluate(rmsprop({ learningRate: 1, decay: 0.75, eps: 0 }).update(tensor([3]), rmsprop({ learningRate: 1 }).init(tensor([0]))).updates)   // [-2]
  */
 export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> => {
   const names: Names<RmspropOptions> = { learningRate: true, decay: true, eps: true, weightDecay: true }
@@ -245,7 +245,7 @@ export interface AdagradState {
  * AdaGrad: s' = s + g^2, p' = p - learningRate g / (sqrt(s') + eps).   As PyTorch's Adagrad.
  *
  * Source  Duchi, Hazan and Singer 2011.
- * @example evaluate(adagrad({ learningRate: 0.5 }).update(tensor([3, -4]), adagrad({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]
+ * @example evaluate(adagrad({ learningRate: 0.5, eps: 0 }).update(tensor([3, -4]), adagrad({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]
  */
 export const adagrad = (options: AdagradOptions): Transformation<AdagradState> => {
   const names: Names<AdagradOptions> = { learningRate: true, initialAccumulator: true, eps: true, weightDecay: true }

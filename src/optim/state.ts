@@ -103,11 +103,8 @@ export type UpdatesFor<P> =
     : P extends NoTangent
       ? unknown
       : { readonly [K in keyof P]: UpdatesFor<P[K]> }
-/** What an update gives: what is to be added to the parameters, and the next state. */
-export interface Updated<G, S> {
-  readonly updates: Exprs<G>
-  readonly state: Exprs<StateOf<S, G>>
-}
+/** What an update gives: what is to be added to the parameters, and the next state. An alias: a body may return what fits an index signature. */
+export type Updated<G, S> = { readonly updates: Exprs<G>; readonly state: Exprs<StateOf<S, G>> }
 
 /** What the leaves of parameters are. */
 export type Kind = 'Spec' | 'Expr' | 'Tensor'

@@ -112,7 +112,7 @@ const moduleOf = (source: string, examples: readonly Example[], name: string): M
   for (const [t, line] of imports)
     put(
       line,
-      t.replace(/from '(codual(?:\/check(?:\/property)?)?)'/, (_, entry: string) => `from '${specifierOf(path, entries[entry] ?? entry)}'`),
+      t.replace(/from '(codual(?:\/[\w/]+)?)'/, (_, entry: string) => `from '${specifierOf(path, entries[entry] ?? entry)}'`),
     )
   put(0, 'export const examples = {')
   for (const { e, body } of bodies) {

@@ -6,11 +6,12 @@ import ts from 'typescript'
 
 /** The repository's root folder. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
-/** The three entry points of the package, by the name users import. */
+/** The entry points of the package, by the name users import. */
 export const entries: Readonly<Record<string, string>> = {
   codual: join(root, 'src/index.ts'),
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
+  'codual/optim': join(root, 'src/optim/index.ts'),
 }
 /** A docstring: its text without indentation, and where it stands. */
 export interface Doc {

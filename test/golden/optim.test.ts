@@ -70,7 +70,7 @@ describe('a network of two layers, a batch of its own each step', () => {
     lamb: () => trained(optim.lamb({ learningRate: 0.05, weightDecay: 0.01 })),
     lion: () => trained(optim.lion({ learningRate: 0.01 })),
     'clipped adam with a cosine': () => trained(optim.chain(optim.clipByGlobalNorm(0.5), optim.adam({ learningRate: warmup }))),
-    multiSteps: () => trained(optim.multiSteps(optim.adam({ learningRate: 0.05 }), 2)),
+    multiSteps: () => trained(optim.multiSteps(optim.adam({ learningRate: 0.05 }), 3)),
     'masked decay': () =>
       trained(
         optim.chain(

@@ -8,12 +8,13 @@ const root = new URL('../../', import.meta.url)
 const at = (path: string): string => fileURLToPath(new URL(path, root))
 
 describe('package.json', () => {
-  it('has the three entry points, each with its declarations first, for import and for require', () => {
-    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './check/property', './package.json'])
+  it('has every entry point, each with its declarations first, for import and for require', () => {
+    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './check/property', './optim', './package.json'])
     for (const [entry, file] of [
       ['.', './dist/index'],
       ['./check', './dist/check/index'],
       ['./check/property', './dist/check/property'],
+      ['./optim', './dist/optim/index'],
     ] as const) {
       expect(Object.entries(manifest.exports[entry].import)).toEqual([
         ['types', `${file}.d.ts`],

@@ -10,9 +10,9 @@ export interface NoTangent {
 
 /** Leaves nested in records, tuples and arrays. */
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
-/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ... */
-export type Decl = Tree<Spec>
-type Level<L> = Spec | readonly L[] | { readonly [key: string]: L }
+/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent where nothing is. */
+export type Decl = Tree<Spec | NoTangent>
+type Level<L> = Spec | NoTangent | readonly L[] | { readonly [key: string]: L }
 /**
  * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
