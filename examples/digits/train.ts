@@ -1,6 +1,5 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
 import { type Spec, type Tensor, type Tensors, tensor, treeMap } from '../../src/index.js'
-import { rateAt } from './adam.js'
 import { type Digits, fillBatch, normal, random, shuffled, side } from './batches.js'
 
 /** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
@@ -32,7 +31,7 @@ export interface Figures {
 export interface Trainee {
   readonly name: string
   /** Runs one step; gives the loss and the share of the batch that was right, before the step. */
-  readonly step: (batch: Batch, rate: Tensor<[], 'f32'>) => Figures | Promise<Figures>
+  readonly step: (batch: Batch) => Figures | Promise<Figures>
   readonly predict: (x: Batch['x']) => Tensor<number[], 'i32'> | Promise<Tensor<number[], 'i32'>>
 }
 export interface Schedule {
@@ -52,9 +51,7 @@ export const stepsOf = (data: Digits, schedule: Schedule): number => schedule.ep
 export const train = async (model: Trainee, data: Digits, schedule: Schedule, progress: Progress): Promise<readonly number[]> => {
   const { epochs, batch: size, seed } = schedule
   const next = random(seed)
-  const steps = stepsOf(data, schedule)
   const batch = batchOf(size)
-  const rate = tensor(new Float32Array(1), [])
   const pixel = (): number => Math.floor((2 * schedule.shift + 1) * next()) - schedule.shift
   const shift = (): readonly [number, number] => [pixel(), pixel()]
   const losses: number[] = []
@@ -63,8 +60,7 @@ export const train = async (model: Trainee, data: Digits, schedule: Schedule, pr
     const order = shuffled(data.count, next)
     for (let from = 0; from + size <= data.count; from += size) {
       fillBatch(data, order.subarray(from, from + size), batch.x.data, batch.y.data, shift)
-      rate.data[0] = rateAt(losses.length + 1, steps, schedule.rate)
-      const done = await model.step(batch, rate)
+      const done = await model.step(batch)
       losses.push(done.loss)
       loss = losses.length === 1 ? done.loss : 0.95 * loss + 0.05 * done.loss
       accuracy = losses.length === 1 ? done.correct : 0.95 * accuracy + 0.05 * done.correct

@@ -51,9 +51,10 @@ const withVelocity = (op: string, options: MomentumOptions, ahead: boolean): Tra
   fraction(mu, 'momentum', op)
   atLeast(weightDecay, 'weightDecay', op)
   return leafwise(op, { velocity: 0 }, (at) => {
+    const now = at.rate(rate)
     const g = decayed(at, weightDecay)
     const velocity = add(mul(mu, at.slots.velocity!), g)
-    return { update: down(at.rate(rate), ahead ? add(g, mul(mu, velocity)) : velocity), slots: { velocity } }
+    return { update: down(now, ahead ? add(g, mul(mu, velocity)) : velocity), slots: { velocity } }
   })
 }
 /**
@@ -108,9 +109,10 @@ const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps:
 }
 /** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
 const moments = (at: At, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
+  const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
   const m = averaged(b1, at.slots.m!, g)
   const v = averaged(b2, at.slots.v!, square(g))
-  return { slots: { m, v }, ratio: div(m, add(div(sqrt(v), sqrt(at.unbiased(b2))), eps)), scale: at.unbiased(b1) }
+  return { slots: { m, v }, ratio: div(m, add(mul(sqrt(v), root), eps)), scale }
 }
 
 /**
@@ -122,8 +124,9 @@ const moments = (at: At, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
 export const adam = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adam', options, { eps: 1e-8, weightDecay: 0 })
   return leafwise('adam', { m: 0, v: 0 }, (at) => {
+    const rate = at.rate(o.rate)
     const { slots, ratio, scale } = moments(at, decayed(at, o.weightDecay), o)
-    return { update: down(div(at.rate(o.rate), scale), ratio), slots }
+    return { update: down(div(rate, scale), ratio), slots }
   })
 }
 /**
@@ -135,8 +138,8 @@ export const adam = (options: AdamOptions): Transformation<AdamState> => {
 export const adamw = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adamw', options, { eps: 1e-8, weightDecay: 0.01 })
   return leafwise('adamw', { m: 0, v: 0 }, (at) => {
-    const { slots, ratio, scale } = moments(at, at.g, o)
     const rate = at.rate(o.rate)
+    const { slots, ratio, scale } = moments(at, at.g, o)
     const step = down(div(rate, scale), ratio)
     return { update: o.weightDecay === 0 ? step : add(step, down(mul(rate, o.weightDecay), at.p())), slots }
   })
@@ -150,12 +153,13 @@ export const adamw = (options: AdamOptions): Transformation<AdamState> => {
 export const lamb = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('lamb', options, { eps: 1e-6, weightDecay: 0 })
   return leafwise('lamb', { m: 0, v: 0 }, (at) => {
+    const rate = at.rate(o.rate)
     const { slots, ratio, scale } = moments(at, at.g, o)
     const p = at.p()
     const u = o.weightDecay === 0 ? div(ratio, scale) : add(div(ratio, scale), mul(o.weightDecay, p))
     const [pNorm, uNorm] = [sqrt(sum(square(p))), sqrt(sum(square(u)))]
     const trust = where(or(eq(pNorm, 0), eq(uNorm, 0)), 1, div(pNorm, uNorm))
-    return { update: down(mul(at.rate(o.rate), trust), u), slots }
+    return { update: down(mul(rate, trust), u), slots }
   })
 }
 
@@ -187,9 +191,10 @@ export const lion = (options: LionOptions): Transformation<LionState> => {
   fraction(b2, 'b2', 'lion')
   atLeast(weightDecay, 'weightDecay', 'lion')
   return leafwise('lion', { m: 0 }, (at) => {
+    const now = at.rate(rate)
     const { m } = at.slots as { readonly m: AnyExpr }
     const u = sign(averaged(b1, m, at.g))
-    return { update: down(at.rate(rate), weightDecay === 0 ? u : add(u, mul(weightDecay, at.p()))), slots: { m: averaged(b2, m, at.g) } }
+    return { update: down(now, weightDecay === 0 ? u : add(u, mul(weightDecay, at.p()))), slots: { m: averaged(b2, m, at.g) } }
   })
 }
 
@@ -221,9 +226,10 @@ export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> =
   atLeast(eps, 'eps', 'rmsprop')
   atLeast(weightDecay, 'weightDecay', 'rmsprop')
   return leafwise('rmsprop', { v: 0 }, (at) => {
+    const now = at.rate(rate)
     const g = decayed(at, weightDecay)
     const v = averaged(decay, at.slots.v!, square(g))
-    return { update: down(at.rate(rate), div(g, add(sqrt(v), eps))), slots: { v } }
+    return { update: down(now, div(g, add(sqrt(v), eps))), slots: { v } }
   })
 }
 
@@ -255,8 +261,9 @@ export const adagrad = (options: AdagradOptions): Transformation<AdagradState> =
   atLeast(eps, 'eps', 'adagrad')
   atLeast(weightDecay, 'weightDecay', 'adagrad')
   return leafwise('adagrad', { sum: initialAccumulator }, (at) => {
+    const now = at.rate(rate)
     const g = decayed(at, weightDecay)
     const total = add(at.slots.sum!, square(g))
-    return { update: down(at.rate(rate), div(g, add(sqrt(total), eps))), slots: { sum: total } }
+    return { update: down(now, div(g, add(sqrt(total), eps))), slots: { sum: total } }
   })
 }

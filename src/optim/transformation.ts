@@ -103,7 +103,10 @@ export const down = (rate: AnyExpr, x: AnyExpr): AnyExpr => mul(neg(rate), x)
 const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
   b === 0 ? full([], 1, dtype) : neg(expm1(mul(Math.log(b), cast(add(count, 1), dtype))))
 
-/** A transformation that goes leaf by leaf: its slots with the value that they begin with, and its rule. Its state counts the steps. */
+/**
+ * A transformation that goes leaf by leaf: its slots with the value that they begin with, and its rule. Its state counts the steps.
+ * Rules ask for rates first: what is of the leaf's size is then one loop.
+ */
 export const leafwise = <S>(op: string, slots: Readonly<Record<string, number>>, rule: (at: At) => LeafUpdate): Transformation<S> =>
   typed<S>({
     init: (params) => {

@@ -44,16 +44,17 @@ describe('ravel', () => {
     const d = tree.a.w.dtype as 'f64'
     const leaf = d === 'f64' ? cd.f64 : (cd.f32 as unknown as typeof cd.f64)
     const decl = { b: [leaf(), leaf(0, 3)], a: { w: leaf(2, 3), one: leaf(1, 1) }, none: cd.NoTangent } as const
+    const t = tree as unknown as cd.Tensors<typeof decl>
     const both = cd.fn({ t: decl }, ({ t }) => {
       const [vector, unravel] = cd.ravel(t)
       return { vector, back: unravel(vector), total: cd.sum(cd.mul(vector, cd.cast(cd.arange(8), d))) }
     })
     for (const backend of [cd.cpu(), cd.reference()]) {
-      const r = cd.compile(both, backend)({ t: tree })
+      const r = cd.compile(both, backend)({ t })
       expect([...r.vector.data]).toEqual([8, 1, 2, 3, 4, 5, 6, 7])
       expect(r.back).toEqual(tree)
     }
-    const g = cd.grad(cd.fn({ t: decl }, (x) => both(x).total))({ t: tree }).t
+    const g = cd.grad(cd.fn({ t: decl }, (x) => both(x).total))({ t }).t
     expect([...g.a.w.data, ...g.a.one.data, ...g.b[0].data]).toEqual([1, 2, 3, 4, 5, 6, 0, 7])
   })
   it('an expression and a captured tensor', () => {
