@@ -177,7 +177,7 @@ export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => 
       ) as AnyExpr
       const t = lineSearch === 'none' ? length : backtracked(at.f, at.at, value, d, dot(g, d), length, search)
       const stuck = lineSearch === 'none' ? undefined : and(eq(t, 0), gt(sum(abs(g)), 0))
-      const step = mul(t, d) as AnyExpr
+      const step = where(eq(t, 0), 0, mul(t, d)) as AnyExpr // 0 also where d is not finite
       const rho = stuck === undefined ? pairs.rho : where(stuck, 0, pairs.rho)
       return { params: at.back(add(at.at, step)), state: { count: add(count, 1), s: pairs.s, y: pairs.y, rho, gradient: g, step }, value }
     },

@@ -185,7 +185,18 @@ describe('lbfgs with its line search', () => {
     const wrong = cd.customRule((p: cd.Expr<[2], 'f64'>) => cd.sum(cd.square(p)), { rrule: (p) => [cd.sum(cd.square(p)), () => cd.neg(p)] })
     const method = optim.lbfgs({ maxTrials: 4, memory: 2 })
     const at = cd.tensor([1, 2], [2])
-    const state = { ...method.init(at), rho: cd.tensor([1, 1], [2]) }
+    const state = {
+      ...method.init(at),
+      rho: cd.tensor([1, 1], [2]),
+      s: cd.tensor([
+        [1, 0],
+        [0, 1],
+      ]),
+      y: cd.tensor([
+        [1, 0],
+        [0, 1],
+      ]),
+    }
     const done = cd.evaluate(method.step((p) => wrong(p) as cd.Scalar<'f64'>, at, state))
     expect(done.params.toArray()).toEqual([1, 2])
     expect(done.state.rho.toArray()).toEqual([0, 0])
