@@ -26,7 +26,7 @@ import {
 import { floatsOf, gradientOf, over } from './leaves.js'
 import { atLeast, fraction, type Rate, rateOf, wholeFrom } from './rate.js'
 import { type Count, countOf, kindOf, type LikeParams, like, type Masked } from './state.js'
-import { countIn, leafwise, partOf, rawOf, type Transformation, typed } from './transformation.js'
+import { countIn, leafwiseAs, partOf, rawOf, type Transformation, typed } from './transformation.js'
 
 /** The state of what keeps none. */
 export type NoState = Readonly<Record<never, never>>
@@ -76,7 +76,7 @@ const stateless = (op: string, f: (leaves: readonly AnyExpr[]) => readonly AnyEx
  */
 export const scale = (factor: Rate): Transformation<{ readonly count: Count }> => {
   const rate = rateOf(factor, 'the factor', 'scale')
-  return leafwise('scale', {}, (at) => ({ update: mul(at.rate(rate, 'the factor'), at.g) }))
+  return leafwiseAs('scale', {}, (at) => ({ update: mul(at.rate(rate, 'the factor'), at.g), slots: {} }))
 }
 /**
  * Zeros: behind an optimiser, and masked, it holds parameters fixed.
@@ -122,7 +122,7 @@ export const clipByGlobalNorm = (limit: number): Transformation<NoState> => {
  */
 export const weightDecay = (rate: Rate): Transformation<{ readonly count: Count }> => {
   const factor = rateOf(rate, 'the rate', 'weightDecay')
-  return leafwise('weightDecay', {}, (at) => ({ update: add(at.g, mul(at.rate(factor, 'the rate'), at.p())) }))
+  return leafwiseAs('weightDecay', {}, (at) => ({ update: add(at.g, mul(at.rate(factor, 'the rate'), at.p())), slots: {} }))
 }
 
 /** Options of `ema`. */
@@ -147,8 +147,8 @@ export const ema = (options: EmaOptions): Transformation<EmaState> => {
   const given = optionsOf(options, { decay: true, debias: true }, 'ema')
   const decay = fraction(given.decay, 'decay', 'ema')
   const debias = given.debias === undefined || flagOf(given.debias, 'debias', 'ema')
-  const floats = leafwise<EmaState>('ema', { average: 0 }, (at) => {
-    const average = add(mul(decay, at.slots.average!), mul(1 - decay, at.g))
+  const floats = leafwiseAs<EmaState, 'average'>('ema', { average: 0 }, (at) => {
+    const average = add(mul(decay, at.slots.average), mul(1 - decay, at.g))
     return { update: debias ? div(average, at.unbiased(decay)) : average, slots: { average } }
   })
   const { init, update } = rawOf(floats, 'ema')

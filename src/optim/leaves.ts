@@ -45,7 +45,8 @@ const told = <A>(op: string, what: string, f: () => A): A => {
   }
 }
 
-const leafOf = (x: unknown, op: string, path: string): AnyExpr => {
+/** A leaf that is an array. */
+export const leafOf = (x: unknown, op: string, path: string): AnyExpr => {
   const tag = typeof x === 'object' && x !== null ? (x as { readonly _tag?: unknown })._tag : undefined
   return tag === 'Expr' || tag === 'Tensor'
     ? (x as AnyExpr)

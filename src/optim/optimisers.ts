@@ -3,7 +3,7 @@ import { type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { type AnyExpr, add, div, eq, mul, or, sign, sqrt, square, sum, where } from '../index.js'
 import { atLeast, fraction, type Rate, rateOf } from './rate.js'
 import type { Count, LikeParams } from './state.js'
-import { type At, down, leafwise, type Transformation } from './transformation.js'
+import { type At, down, leafwiseAs, type Transformation } from './transformation.js'
 
 /** What every optimiser takes. */
 interface Common {
@@ -29,7 +29,7 @@ export const sgd = (options: SgdOptions): Transformation<{ readonly count: Count
   const { learningRate, weightDecay = 0 } = optionsOf(options, { learningRate: true, weightDecay: true } satisfies Names<SgdOptions>, 'sgd')
   const rate = rateOf(learningRate, 'learningRate', 'sgd')
   atLeast(weightDecay, 'weightDecay', 'sgd')
-  return leafwise('sgd', {}, (at) => ({ update: down(at.rate(rate), decayed(at, weightDecay)) }))
+  return leafwiseAs('sgd', {}, (at) => ({ update: down(at.rate(rate), decayed(at, weightDecay)), slots: {} }))
 }
 
 /** Options of `momentum` and `nesterov`. */
@@ -50,10 +50,10 @@ const withVelocity = (op: string, options: MomentumOptions, ahead: boolean): Tra
   const rate = rateOf(learningRate, 'learningRate', op)
   fraction(mu, 'momentum', op)
   atLeast(weightDecay, 'weightDecay', op)
-  return leafwise(op, { velocity: 0 }, (at) => {
+  return leafwiseAs(op, { velocity: 0 }, (at) => {
     const now = at.rate(rate)
     const g = decayed(at, weightDecay)
-    const velocity = add(mul(mu, at.slots.velocity!), g)
+    const velocity = add(mul(mu, at.slots.velocity), g)
     return { update: down(now, ahead ? add(g, mul(mu, velocity)) : velocity), slots: { velocity } }
   })
 }
@@ -108,10 +108,10 @@ const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps:
   }
 }
 /** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
-const moments = (at: At, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
+const moments = (at: At<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
   const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
-  const m = averaged(b1, at.slots.m!, g)
-  const v = averaged(b2, at.slots.v!, square(g))
+  const m = averaged(b1, at.slots.m, g)
+  const v = averaged(b2, at.slots.v, square(g))
   return { slots: { m, v }, ratio: div(m, add(mul(sqrt(v), root), eps)), scale }
 }
 
@@ -123,7 +123,7 @@ const moments = (at: At, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
  */
 export const adam = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adam', options, { eps: 1e-8, weightDecay: 0 })
-  return leafwise('adam', { m: 0, v: 0 }, (at) => {
+  return leafwiseAs('adam', { m: 0, v: 0 }, (at) => {
     const rate = at.rate(o.rate)
     const { slots, ratio, scale } = moments(at, decayed(at, o.weightDecay), o)
     return { update: down(div(rate, scale), ratio), slots }
@@ -137,7 +137,7 @@ export const adam = (options: AdamOptions): Transformation<AdamState> => {
  */
 export const adamw = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('adamw', options, { eps: 1e-8, weightDecay: 0.01 })
-  return leafwise('adamw', { m: 0, v: 0 }, (at) => {
+  return leafwiseAs('adamw', { m: 0, v: 0 }, (at) => {
     const rate = at.rate(o.rate)
     const { slots, ratio, scale } = moments(at, at.g, o)
     const step = down(div(rate, scale), ratio)
@@ -152,7 +152,7 @@ export const adamw = (options: AdamOptions): Transformation<AdamState> => {
  */
 export const lamb = (options: AdamOptions): Transformation<AdamState> => {
   const o = adamOptions('lamb', options, { eps: 1e-6, weightDecay: 0 })
-  return leafwise('lamb', { m: 0, v: 0 }, (at) => {
+  return leafwiseAs('lamb', { m: 0, v: 0 }, (at) => {
     const rate = at.rate(o.rate)
     const { slots, ratio, scale } = moments(at, at.g, o)
     const p = at.p()
@@ -190,9 +190,9 @@ export const lion = (options: LionOptions): Transformation<LionState> => {
   fraction(b1, 'b1', 'lion')
   fraction(b2, 'b2', 'lion')
   atLeast(weightDecay, 'weightDecay', 'lion')
-  return leafwise('lion', { m: 0 }, (at) => {
+  return leafwiseAs('lion', { m: 0 }, (at) => {
     const now = at.rate(rate)
-    const { m } = at.slots as { readonly m: AnyExpr }
+    const { m } = at.slots
     const u = sign(averaged(b1, m, at.g))
     return { update: down(now, weightDecay === 0 ? u : add(u, mul(weightDecay, at.p()))), slots: { m: averaged(b2, m, at.g) } }
   })
@@ -225,10 +225,10 @@ export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> =
   fraction(decay, 'decay', 'rmsprop')
   atLeast(eps, 'eps', 'rmsprop')
   atLeast(weightDecay, 'weightDecay', 'rmsprop')
-  return leafwise('rmsprop', { v: 0 }, (at) => {
+  return leafwiseAs('rmsprop', { v: 0 }, (at) => {
     const now = at.rate(rate)
     const g = decayed(at, weightDecay)
-    const v = averaged(decay, at.slots.v!, square(g))
+    const v = averaged(decay, at.slots.v, square(g))
     return { update: down(now, div(g, add(sqrt(v), eps))), slots: { v } }
   })
 }
@@ -260,10 +260,10 @@ export const adagrad = (options: AdagradOptions): Transformation<AdagradState> =
   atLeast(initialAccumulator, 'initialAccumulator', 'adagrad')
   atLeast(eps, 'eps', 'adagrad')
   atLeast(weightDecay, 'weightDecay', 'adagrad')
-  return leafwise('adagrad', { sum: initialAccumulator }, (at) => {
+  return leafwiseAs('adagrad', { sum: initialAccumulator }, (at) => {
     const now = at.rate(rate)
     const g = decayed(at, weightDecay)
-    const total = add(at.slots.sum!, square(g))
+    const total = add(at.slots.sum, square(g))
     return { update: down(now, div(g, add(sqrt(total), eps))), slots: { sum: total } }
   })
 }

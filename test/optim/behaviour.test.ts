@@ -37,7 +37,7 @@ describe('dtypes and shapes', () => {
         readonly updates: typeof gradient
         readonly state: never
       }
-      const kinds = (tree: object): unknown => cd.treeMap((x: cd.Tensor) => `${x.dtype} [${x.shape.join(', ')}]`, tree as never)
+      const kinds = (tree: object): unknown => cd.treeMap((x: cd.AnyExpr) => `${x.dtype} [${x.shape.join(', ')}]`, tree as never)
       expect(kinds(done.updates)).toEqual(kinds(gradient))
       expect(kinds(done.state)).toEqual(kinds(state))
       for (const x of cd.treeLeaves(done.updates) as cd.Tensor[]) for (const v of x.data) expect(v).toSatisfy(Number.isFinite)

@@ -104,6 +104,36 @@ describe('one plan for a whole step', () => {
     for (let i = 1; i < 20; i++) expect(values[i]).toBeLessThanOrEqual(values[i - 1]!)
     expect(values[19]).toBeLessThan(0.5 * values[0]!)
   })
+  it('Levenberg-Marquardt: one plan for steps that are taken and steps that are not', () => {
+    const method = optim.levenbergMarquardt({ damping: 1e-9 })
+    let prepared = 0
+    const backend = makeCpu({ verify: true })
+    const p = cd.f64(2)
+    const rosenbrock = (z: cd.Expr<[2], 'f64'>) => {
+      const [x, y] = cd.unstack(z)
+      return cd.stack([cd.mul(10, cd.sub(y, cd.square(x))), cd.sub(1, x)])
+    }
+    const step = cd.compile(
+      cd.fn({ p, state: method.init(p) }, ({ p, state }) => method.step(rosenbrock, p, state)),
+      {
+        ...backend,
+        prepare: (program) => {
+          prepared++
+          return backend.prepare(program)
+        },
+      },
+    )
+    let now = { params: cd.tensor([-1.2, 1], [2]), state: method.init(cd.tensor([-1.2, 1], [2])) }
+    const dampings: number[] = []
+    for (let i = 0; i < 60; i++) {
+      const { params, state } = step({ p: now.params, state: now.state })
+      now = { params, state }
+      dampings.push(state.damping.item())
+    }
+    expect(prepared).toBe(1)
+    expect(dampings.some((d, i) => i > 0 && d > dampings[i - 1]!) && dampings.some((d, i) => i > 0 && d < dampings[i - 1]!)).toBe(true)
+    expect(cd.treeAllClose(now.params, [1, 1], { rtol: 1e-12 })).toBe(true)
+  })
   it('Adam: one loop for each leaf, and one for all that is scalar', () => {
     const plain = cd.compile(cd.valueAndGrad(loss, { wrt: 'params' }), makeCpu({}))
     const adam = cd.compile(stepOf(optim.adam({ learningRate: oneCycle })) as never, makeCpu({})) as unknown as Step
