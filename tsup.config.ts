@@ -1,4 +1,4 @@
-// The package build: ESM, CommonJS and both kinds of declarations for the entry points.
+// The package build: ESM, CommonJS and both kinds of declarations for every entry point.
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
@@ -6,6 +6,7 @@ export default defineConfig({
     index: 'src/index.ts',
     'check/index': 'src/check/index.ts',
     'check/property': 'src/check/property.ts',
+    'optim/index': 'src/optim/index.ts',
     'train/index': 'src/train/index.ts',
     'train/node': 'src/train/node.ts',
   },

@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { report } from '../src/check/index.js'
-import { compile, cpu, explain, onDevice, tensor, vectorSpace, type WebGpuBackend, webgpu } from '../src/index.js'
+import { compile, cpu, explain, onDevice, tensor, type WebGpuBackend, webgpu } from '../src/index.js'
 import { progressBar } from '../src/train/node.js'
 import { type Digits, loadDigits, thinned } from './digits/data.js'
 import { checkModes, distanceToF64 } from './digits/gradient-check.js'
-import { lenet, lenetStep, logistic, logisticStep } from './digits/models.js'
+import { adamOver, lenet, lenetStep, logistic, logisticStep, type Optimiser } from './digits/models.js'
 import { lossCurves, predictionSheet } from './digits/plot.js'
 import { accuracyOf, type Batch, imagesOf, initial, learn, predictions, type Schedule, type Trainee } from './digits/train.js'
 import { expectThat, type Log, start } from './entry.js'
@@ -28,17 +28,17 @@ export interface DigitsOptions {
 /** A scalar that the compiled step writes into. */
 const scalar = () => tensor(new Float32Array(1), [])
 
-/** LeNet's parameters and moments, and the step that replaces them in place: one compiled program, no allocation. */
-const lenetTrainee = (seed: number) => {
+/** LeNet's parameters and its optimiser's state, and the step that replaces them in place: one compiled program, no allocation. */
+const lenetTrainee = (seed: number, optimiser: Optimiser) => {
   const params = initial(lenet.params, seed)
-  const state = { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params), loss: scalar(), correct: scalar() }
-  const { m, v, loss, correct } = state
-  const step = compile(lenetStep, cpu()).into(state)
+  const held = { params, state: optimiser.init(params), loss: scalar(), correct: scalar() }
+  const { state, loss, correct } = held
+  const step = compile(lenetStep(optimiser), cpu()).into(held)
   const predict = compile(lenet.predict, cpu())
   const trainee: Trainee = {
     name: lenet.name,
-    step: ({ x, y }, rate) => {
-      step({ params, m, v, rate, x, y })
+    step: ({ x, y }) => {
+      step({ params, state, x, y })
       return { loss: loss.item(), correct: correct.item() }
     },
     predict: (x) => predict({ params, x }),
@@ -46,34 +46,34 @@ const lenetTrainee = (seed: number) => {
   return { params, trainee }
 }
 
-/** The same on a GPU: parameters and moments stay there; images go in, loss and accuracy come out. */
-const lenetOnDevice = async (seed: number, backend: WebGpuBackend) => {
+/** The same on a GPU: parameters and state stay there; images go in, loss and accuracy come out. */
+const lenetOnDevice = async (seed: number, optimiser: Optimiser, backend: WebGpuBackend) => {
   const params = initial(lenet.params, seed)
-  const state = await onDevice({ params, m: vectorSpace.zero(params), v: vectorSpace.zero(params) }, backend)
+  const held = await onDevice({ params, state: optimiser.init(params) }, backend)
   const [loss, correct] = [scalar(), scalar()]
-  const step = compile(lenetStep, backend).into({ ...state, loss, correct })
+  const step = compile(lenetStep(optimiser), backend).into({ ...held, loss, correct })
   const predict = compile(lenet.predict, backend)
   const trainee: Trainee = {
     name: `${lenet.name} on ${backend.name}`,
-    step: async ({ x, y }, rate) => {
-      await step({ ...state, rate, x, y })
+    step: async ({ x, y }) => {
+      await step({ ...held, x, y })
       return { loss: loss.item(), correct: correct.item() }
     },
-    predict: (x) => predict({ params: state.params, x }),
+    predict: (x) => predict({ params: held.params, x }),
   }
   return { params, trainee }
 }
 
-const logisticTrainee = (seed: number): Trainee => {
+const logisticTrainee = (seed: number, optimiser: Optimiser): Trainee => {
   const params = initial(logistic.params, seed)
-  const state = { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params), loss: scalar(), correct: scalar() }
-  const { m, v, loss, correct } = state
-  const step = compile(logisticStep, cpu()).into(state)
+  const held = { params, state: optimiser.init(params), loss: scalar(), correct: scalar() }
+  const { state, loss, correct } = held
+  const step = compile(logisticStep(optimiser), cpu()).into(held)
   const predict = compile(logistic.predict, cpu())
   return {
     name: logistic.name,
-    step: ({ x, y }, rate) => {
-      step({ params, m, v, rate, x, y })
+    step: ({ x, y }) => {
+      step({ params, state, x, y })
       return { loss: loss.item(), correct: correct.item() }
     },
     predict: (x) => predict({ params, x }),
@@ -95,7 +95,8 @@ export const main = async (log: Log, { seed = 1, quick = false, out = 'out', bac
   const schedule: Schedule = { epochs: quick ? 1 : 30, batch: 64, rate: 0.002, seed, shift: 0 }
   log(`${data.train.count} images to train on, ${data.test.count} never seen; seed ${seed}`)
 
-  const { params, trainee } = backend === 'cpu' ? lenetTrainee(seed) : await lenetOnDevice(seed, backend)
+  const optimiser = adamOver(schedule.epochs * imagesOf(data.train, schedule).steps, schedule.rate)
+  const { params, trainee } = backend === 'cpu' ? lenetTrainee(seed, optimiser) : await lenetOnDevice(seed, optimiser, backend)
   if (backend !== 'cpu') log(`LeNet trains on ${await backend.adapter()}`)
 
   // Before any training: is the gradient the derivative of the loss? A few images are enough, the checker takes its time.
@@ -108,7 +109,7 @@ export const main = async (log: Log, { seed = 1, quick = false, out = 'out', bac
   expectThat(distance < 1e-4, 'the gradient of f64; f32 may take the other side of a relu here and there')
 
   const from = performance.now()
-  const regression = logisticTrainee(seed)
+  const regression = logisticTrainee(seed, optimiser)
   const regressionLosses = await trainWithBar(regression, data.train, schedule)
   const regressionAccuracy = accuracyOf(await predictions(regression, data.test), data.test)
   const losses = await trainWithBar(trainee, data.train, { ...schedule, shift: quick ? 0 : 2 })

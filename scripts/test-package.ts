@@ -47,6 +47,9 @@ if (y.data.length !== 3 || ![2, 4, 6].every((v, i) => near(y.data[i], v))) throw
 const f = compile((x) => sum(tanh(x)), cpu())
 if (!near(f([0.5]).item(), Math.tanh(0.5))) throw new Error('compile gave ' + f([0.5]).item())
 if (Object.keys(check).length === 0) throw new Error('codual/check exports nothing')
+const half = optim.sgd({ learningRate: 0.5 })
+const moved = evaluate(optim.applyUpdates(tensor([1]), half.update(tensor([1]), half.init(tensor([1]))).updates))
+if (moved.item() !== 0.5) throw new Error('codual/optim gave ' + moved.item())
 const training = async () => {
   const run = train.train((n, x) => ({ state: n + x.item() }), train.batches([1, 2, 3], { size: 1, seed: 1 }), { state: 0, epochs: 2 })
   const trained = await run()
@@ -136,6 +139,7 @@ console.log('ran')
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
+import { adam, applyUpdates } from 'codual/optim'
 import { batches, train } from 'codual/train'
 import { save } from 'codual/train/node'
 
@@ -146,6 +150,12 @@ const { grad } = step({ params: { w: [[1, 2, 3], [4, 5, 6]], b: [0, 0] }, x: [[0
 export const rows: 2 = grad.w.shape[0]
 export const columns: 3 = grad.w.shape[1]
 
+const declared = { w: f32(2, 3) }
+const optimiser = adam({ learningRate: 0.1 })
+export const trained = fn({ params: declared, state: optimiser.init(declared) }, ({ params, state }) => {
+  const { updates, state: next } = optimiser.update(params, state)
+  return { params: applyUpdates(params, updates), state: next }
+})
 const data = batches({ x: new Float32Array(6), y: [[1], [2]] }, { size: 2, dropLast: true })
 const learnt = train((n: number, { y }) => ({ state: n + y.shape[0], loss: n }), data, { state: 0, epochs: 1 })
 export const losses = async (): Promise<readonly number[]> => {
@@ -188,13 +198,14 @@ try {
       run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...peers], user),
     )
     if (installed) {
-      const training = "import * as train from 'codual/train'\nimport * as node from 'codual/train/node'\n"
-      const names = 'compile, cpu, grad, mul, sum, tanh'
-      write('esm.mjs', `import { ${names} } from 'codual'\nimport * as check from 'codual/check'\n${training}${body}`)
-      write(
-        'cjs.cjs',
-        `const { ${names} } = require('codual')\nconst check = require('codual/check')\n${training.replace(/import \* as (\w+) from ('.*')/g, 'const $1 = require($2)')}${body}`,
-      )
+      const names = 'compile, cpu, evaluate, grad, mul, sum, tanh, tensor'
+      const modules = { check: 'codual/check', optim: 'codual/optim', train: 'codual/train', node: 'codual/train/node' }
+      const imported = (line: (name: string, from: string) => string): string =>
+        Object.entries(modules)
+          .map(([name, from]) => line(name, from))
+          .join('\n')
+      write('esm.mjs', `import { ${names} } from 'codual'\n${imported((n, from) => `import * as ${n} from '${from}'`)}\n${body}`)
+      write('cjs.cjs', `const { ${names} } = require('codual')\n${imported((n, from) => `const ${n} = require('${from}')`)}\n${body}`)
       step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
       step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
       write('copies.mjs', copies)

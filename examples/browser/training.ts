@@ -1,9 +1,8 @@
 // LeNet's training on any backend: one compiled step, whose parameters and moments stay on the backend's device and are moved only
 // when the backend changes. What was learnt is copied back now and then, so that a lost device costs a few steps.
-import { type Backend, compileAsync, onDevice, onHost, tensor, vectorSpace } from 'codual'
-import { rateAt } from '../digits/adam.js'
+import { type Backend, compileAsync, onDevice, onHost, tensor, treeLeaves } from 'codual'
 import { type Digits, fillBatch, pixels } from '../digits/batches.js'
-import { lenet, lenetStep } from '../digits/models.js'
+import { adamOver, lenet, lenetStep, type Optimiser } from '../digits/models.js'
 import { accuracyOf, batchOf, imagesOf, initial, predictions } from '../digits/train.js'
 
 const batchSize = 64
@@ -11,12 +10,12 @@ const learningRate = 0.002
 /** Each image is moved at random, by at most this many pixels to each side, whenever it is seen. */
 const largestShift = 1
 
-/** What training changes: the weights, and Adam's means of the gradients and of their squares. */
-const stateOf = (seed: number) => {
+/** What training changes: the weights, and the optimiser's state. */
+const heldOf = (seed: number, optimiser: Optimiser) => {
   const params = initial(lenet.params, seed)
-  return { params, m: vectorSpace.zero(params), v: vectorSpace.zero(params) }
+  return { params, state: optimiser.init(params) }
 }
-type State = ReturnType<typeof stateOf>
+type Held = ReturnType<typeof heldOf>
 
 /** How many numbers are learnt. */
 export const weights = Object.values(lenet.params)
@@ -24,30 +23,28 @@ export const weights = Object.values(lenet.params)
   .reduce((n, { shape }) => n + shape.reduce((a, b) => a * b, 1), 0)
 
 /** The model on a backend, from a state that is copied there. */
-const modelOn = async (backend: Backend, from: State) => {
-  const state = await onDevice(from, backend)
+const modelOn = async (backend: Backend, optimiser: Optimiser, from: Held) => {
+  const held = await onDevice(from, backend)
   const [loss, correct] = [tensor(new Float32Array(1), []), tensor(new Float32Array(1), [])]
-  const compiled = compileAsync(lenetStep, backend)
-  const step = compiled.into({ ...state, loss, correct })
+  const compiled = compileAsync(lenetStep(optimiser), backend)
+  const step = compiled.into({ ...held, loss, correct })
   const predict = compileAsync(lenet.predict, backend)
   return {
     name: lenet.name,
-    step: async ({ x, y }: ReturnType<typeof batchOf>, rate: ReturnType<typeof scalar>) => {
-      await step({ ...state, rate, x, y })
+    step: async ({ x, y }: ReturnType<typeof batchOf>) => {
+      await step({ ...held, x, y })
       return { loss: loss.item(), correct: correct.item() }
     },
-    predict: (x: ReturnType<typeof batchOf>['x']) => predict({ params: state.params, x }),
+    predict: (x: ReturnType<typeof batchOf>['x']) => predict({ params: held.params, x }),
     /** What was learnt so far, in the host's memory. */
-    state: (): Promise<State> => onHost(state),
+    held: (): Promise<Held> => onHost(held),
     /** Frees what the backend holds. */
     close: async (): Promise<void> => {
       await Promise.all([compiled.dispose(), predict.dispose()])
-      for (const tree of [state.params, state.m, state.v])
-        for (const layer of Object.values(tree)) for (const t of Object.values(layer)) t.dispose?.()
+      for (const t of treeLeaves(held)) t.dispose?.()
     },
   }
 }
-const scalar = () => tensor(new Float32Array(1), [])
 
 /** Accuracy on the unseen digits after some steps. */
 export interface Look {
@@ -84,14 +81,14 @@ export const makeTraining = async (
 ): Promise<Training> => {
   const { train, unseen } = digits
   const one = batchOf(1)
-  const rate = scalar()
+  const optimiser = adamOver(steps, learningRate)
   const losses: number[] = []
   const correct: number[] = []
   const looks: Look[] = []
   let predicted: Int32Array | undefined
   let backend = first
-  let saved = { step: 0, state: stateOf(seed) }
-  let model = await modelOn(backend, saved.state)
+  let saved = { step: 0, held: heldOf(seed, optimiser) }
+  let model = await modelOn(backend, optimiser, saved.held)
 
   /** The images of a step follow from the seed and the step alone. */
   const images = imagesOf(train, { batch: batchSize, seed, shift: largestShift })
@@ -101,7 +98,7 @@ export const makeTraining = async (
     while (looks.length > 0 && looks.at(-1)!.step > step) looks.pop()
   }
   const replace = async (next: Backend, from: typeof saved): Promise<void> => {
-    const made = await modelOn(next, from.state)
+    const made = await modelOn(next, optimiser, from.held)
     const old = model
     model = made
     backend = next
@@ -129,16 +126,14 @@ export const makeTraining = async (
     },
     advance: inTurn(async () => {
       const step = losses.length
-      const batch = images.at(Math.floor(step / images.steps), step % images.steps)
-      rate.data[0] = rateAt(step + 1, steps, learningRate)
-      const done = await model.step(batch, rate)
+      const done = await model.step(images.at(Math.floor(step / images.steps), step % images.steps))
       losses.push(done.loss)
       correct.push(done.correct)
     }),
     look: inTurn(async () => {
       const step = losses.length
       const read = await predictions(model, unseen)
-      saved = { step, state: await model.state() }
+      saved = { step, held: await model.held() }
       predicted = read
       if (looks.at(-1)?.step !== step) looks.push({ step, accuracy: accuracyOf(read, unseen) })
     }),
@@ -147,14 +142,14 @@ export const makeTraining = async (
       return (await model.predict(one.x)).data[0]!
     }),
     moveTo: inTurn(async (next: Backend) => {
-      if (next !== backend) await replace(next, { step: losses.length, state: await model.state() })
+      if (next !== backend) await replace(next, { step: losses.length, held: await model.held() })
     }),
     recoverOn: inTurn(async (next: Backend) => {
       await replace(next, saved)
       rewind(saved.step)
     }),
     restart: inTurn(async () => {
-      await replace(backend, { step: 0, state: stateOf(seed) })
+      await replace(backend, { step: 0, held: heldOf(seed, optimiser) })
       rewind(0)
       looks.length = 0
       predicted = undefined

@@ -5,6 +5,7 @@ import {
   coreRegistry,
   cpu,
   type Exprs,
+  type Shape,
   type Tensor,
   type Tensors,
   tensor,
@@ -18,7 +19,7 @@ import type { Batch } from './train.js'
 
 type Params = Tensors<typeof lenet.params>
 /** Any array of a float dtype. */
-type Floats = Tensor<number[], 'f32' | 'f64'>
+type Floats = Tensor<Shape, 'f32' | 'f64'>
 
 const inF64 = (t: Floats): Floats => tensor(Float64Array.from(t.data), t.shape)
 

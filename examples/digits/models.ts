@@ -24,7 +24,11 @@ import {
   sum,
   valueAndGrad,
 } from '../../src/index.js'
-import { adam } from './adam.js'
+import { adam, applyUpdates, cosineDecaySchedule } from '../../src/optim/index.js'
+
+/** Adam, its rate falling to 0 as a half cosine. */
+export const adamOver = (steps: number, rate: number) => adam({ learningRate: cosineDecaySchedule({ initValue: rate, decaySteps: steps }) })
+export type Optimiser = ReturnType<typeof adamOver>
 
 const x = f32('batch', 1, 28, 28)
 const y = i32('batch')
@@ -44,11 +48,13 @@ export const logistic = {
   loss: fn({ params: linear, x, y }, ({ params, x, y }) => crossEntropy(logisticScores({ params, x }), y)),
   predict: fn({ params: linear, x }, (input) => argmax(logisticScores(input), { axis: -1 })),
 }
-export const logisticStep = fn({ params: linear, m: linear, v: linear, rate: f32(), x, y }, ({ params, m, v, rate, x, y }) => {
-  const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params, x, y })
-  const correct = mean(cast(eq(logistic.predict({ params, x }), y), 'f32'))
-  return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
-})
+export const logisticStep = (optimiser: Optimiser) =>
+  fn({ params: linear, state: optimiser.init(linear), x, y }, ({ params, state, x, y }) => {
+    const { value, grad } = valueAndGrad(logistic.loss, { wrt: 'params' })({ params, x, y })
+    const correct = mean(cast(eq(logistic.predict({ params, x }), y), 'f32'))
+    const { updates, state: next } = optimiser.update(grad, state, params)
+    return { params: applyUpdates(params, updates), state: next, loss: value, correct }
+  })
 
 // ---- LeNet: two convolutions, each with relu and pooling, then three dense layers
 
@@ -81,11 +87,10 @@ export const lenet = lenetIn(f32)
 /** The same in f64, of which its type knows nothing: only the check of the gradient uses it. */
 export const lenetInF64 = lenetIn(f64 as unknown as typeof f32)
 
-export const lenetStep = fn(
-  { params: lenet.params, m: lenet.params, v: lenet.params, rate: f32(), x, y },
-  ({ params, m, v, rate, x, y }) => {
+export const lenetStep = (optimiser: Optimiser) =>
+  fn({ params: lenet.params, state: optimiser.init(lenet.params), x, y }, ({ params, state, x, y }) => {
     const { value, grad } = valueAndGrad(lenet.loss, { wrt: 'params' })({ params, x, y })
     const correct = mean(cast(eq(lenet.predict({ params, x }), y), 'f32'))
-    return { loss: value, correct, ...adam({ params, m, v }, grad, rate) }
-  },
-)
+    const { updates, state: next } = optimiser.update(grad, state, params)
+    return { params: applyUpdates(params, updates), state: next, loss: value, correct }
+  })

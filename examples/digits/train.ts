@@ -1,7 +1,6 @@
 // Training one model: minibatches in random order, the compiled step run in place, accuracy on images that were never trained on.
 import { type Spec, type Tensor, type Tensors, tensor, treeMap } from '../../src/index.js'
 import { batches, type TrainEvent, train } from '../../src/train/index.js'
-import { rateAt } from './adam.js'
 import { type Digits, fillBatch, normal, random, side } from './batches.js'
 
 /** Normal weights of variance 2 / (inputs of a unit) (He et al. 2015); biases, whose axes but one are 1, are 0. */
@@ -33,7 +32,7 @@ export interface Figures {
 export interface Trainee {
   readonly name: string
   /** Runs one step; gives the loss and the share of the batch that was right, before the step. */
-  readonly step: (batch: Batch, rate: Tensor<[], 'f32'>) => Figures | Promise<Figures>
+  readonly step: (batch: Batch) => Figures | Promise<Figures>
   readonly predict: (x: Batch['x']) => Tensor<number[], 'i32'> | Promise<Tensor<number[], 'i32'>>
 }
 export interface Schedule {
@@ -63,17 +62,12 @@ export const imagesOf = (data: Digits, { batch: size, seed, shift }: Omit<Schedu
 }
 
 /** Trains in place; gives loss and accuracy of every step. */
-export const learn = (model: Trainee, data: Digits, schedule: Schedule, onProgress: (event: TrainEvent) => unknown) => {
-  const rate = tensor(new Float32Array(1), [])
-  return train(
-    async (state: Trainee, batch, { done, steps }) => {
-      rate.data[0] = rateAt(done + 1, steps, schedule.rate)
-      return { state, ...(await state.step(batch, rate)) }
-    },
-    imagesOf(data, schedule),
-    { state: model, epochs: schedule.epochs, onProgress },
-  )
-}
+export const learn = (model: Trainee, data: Digits, schedule: Schedule, onProgress: (event: TrainEvent) => unknown) =>
+  train(async (state: Trainee, batch) => ({ state, ...(await state.step(batch)) }), imagesOf(data, schedule), {
+    state: model,
+    epochs: schedule.epochs,
+    onProgress,
+  })
 
 /** The digit predicted for each image. */
 export const predictions = async (model: Trainee, data: Digits): Promise<Int32Array> => {

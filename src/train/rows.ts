@@ -1,5 +1,5 @@
 /** A data set: a tree of arrays with one leading axis, whose entries are the rows. */
-import { type DType, isAdException, isTensor, raise, type Shape, type Tensor, tensor, treeMap } from '../index.js'
+import { type DType, isAdException, isTensor, raise, type Shape, type Tensor, tensor, treeLeaves, treeMap } from '../index.js'
 import { bad, reasonOf } from './given.js'
 
 /** The rank and the dtype of nested plain numbers. */
@@ -96,15 +96,17 @@ const gatherInto = (out: Tensor, from: Tensor, at: Uint32Array): void => {
   else for (let i = 0; i < at.length; i++) out.data.set(from.data.subarray(at[i]! * width, (at[i]! + 1) * width), i * width)
 }
 
+/** A tree whose leaves are known to be tensors. */
+type Rows = { readonly [key: string]: Tensor }
 /** A tree like the table's with room for `count` rows. */
 export const roomFor = (table: Table, count: number): unknown =>
-  treeMap((t) => tensor(0, [count, ...(t as Tensor).shape.slice(1)] as number[], (t as Tensor).dtype), table.tree)
+  treeMap((t) => tensor(0, [count, ...t.shape.slice(1)] as number[], t.dtype), table.tree as Rows)
 
 /** The rows `at` of the table, in that order, written into `room`, which is given back. */
 export const gather = (table: Table, at: Uint32Array, room: unknown): unknown => {
-  const targets: Tensor[] = []
-  treeMap((t) => targets.push(t as Tensor), room)
-  let next = 0
-  treeMap((t) => gatherInto(targets[next++]!, t as Tensor, at), table.tree)
+  const targets = treeLeaves(room as Rows)
+  treeLeaves(table.tree as Rows).forEach((t, i) => {
+    gatherInto(targets[i]!, t, at)
+  })
   return room
 }

@@ -67,6 +67,16 @@ describe('the layer checker', () => {
       { 'src/backends/plan/p.ts': `export { x } from '../reference/r.js'`, 'src/backends/reference/r.ts': '' },
       'src/backends/plan/p.ts imports src/backends/reference/r.ts',
     ],
+    [
+      'a part of another layer, where it may import a part alone',
+      {
+        'src/optim/o.ts': `import '../index.js'; import '../core/errors/e.js'; import '../core/a.js'`,
+        'src/index.ts': '',
+        'src/core/errors/e.ts': '',
+        'src/core/a.ts': '',
+      },
+      'src/optim/o.ts imports src/core/a.ts',
+    ],
     ['a layer importing the root', { 'src/modes/m.ts': `import '../index.js'`, 'src/index.ts': '' }, 'src/modes/m.ts imports src/index.ts'],
     [
       'what is built on the library reaching into it',

@@ -70,7 +70,7 @@ const single: Readonly<Record<string, (at: In) => AnyExpr>> = {
   'setAt(zeros, i, x)': ({ x, i }) => setAt(zeros([3, 2]), i as never, x),
   'dynamicUpdateSlice(zeros, x)': ({ x }) => dynamicUpdateSlice(zeros([4, 4]), x as never, [1, 1]),
   'set(zeros, 0, row)': ({ x }) => set(zeros([3, 2]), 0, at(x, 1)),
-  'addAt(zeros, [i], x)': ({ x, i }) => addAt(zeros([3, 2]), [i] as never, x),
+  'addAt(zeros, [i], x)': ({ x, i }) => addAt(zeros([3, 2]), [i as never], x as never),
   'oneHot(i, 2) x': ({ x, i }) => matmul(oneHot(i as never, 2), x),
   'a tangent': ({ x }) => jvp((y: AnyExpr) => mul(y, y))(x, ones([2, 2]) as never)[1] as AnyExpr,
   'a seed': ({ x }) => grad((y: AnyExpr) => sum(mul(y, y)), { seed: ones([]) })(x) as AnyExpr,

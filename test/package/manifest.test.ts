@@ -8,12 +8,21 @@ const root = new URL('../../', import.meta.url)
 const at = (path: string): string => fileURLToPath(new URL(path, root))
 
 describe('package.json', () => {
-  it('has the entry points, each with its declarations first, for import and for require', () => {
-    expect(Object.keys(manifest.exports)).toEqual(['.', './check', './check/property', './train', './train/node', './package.json'])
+  it('has every entry point, each with its declarations first, for import and for require', () => {
+    expect(Object.keys(manifest.exports)).toEqual([
+      '.',
+      './check',
+      './check/property',
+      './optim',
+      './train',
+      './train/node',
+      './package.json',
+    ])
     for (const [entry, file] of [
       ['.', './dist/index'],
       ['./check', './dist/check/index'],
       ['./check/property', './dist/check/property'],
+      ['./optim', './dist/optim/index'],
       ['./train', './dist/train/index'],
       ['./train/node', './dist/train/node'],
     ] as const) {

@@ -1,14 +1,14 @@
-/** Trees of tensors as vectors: the VectorSpace instance that optimisers use, maps over trees, and Enzyme's Duplicated. */
+/** Trees of tensors as vectors: the VectorSpace instance, and Enzyme's Duplicated. */
 
-import { functionOf, numberOf, shown } from '../errors/check-arguments.js'
+import { numberOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { typed } from '../graph/operation.js'
 import { sameShape } from '../graph/shape.js'
 import { NoTangent } from '../graph/tangent.js'
 import { isTensor, type Tensor, zeroTensor } from '../graph/tensor.js'
-import { explainDef, flatten, leafPaths, leavesAlong, type TreeDef, unflatten } from '../graph/tree.js'
 import type { Duplicated, DuplicatedFn, TangentTensors } from '../types/signatures/run.js'
-import type { LeafOfTree, Mapped, TensorTree } from '../types/tree.js'
+import type { TensorTree } from '../types/tree.js'
+import { zipLeaves } from './trees.js'
 
 /** Standard normal numbers come from a seed, or from a generator of numbers in [0, 1). */
 export type RandomSource = number | (() => number)
@@ -34,32 +34,6 @@ export interface VectorSpace {
   readonly norm: (x: TensorTree) => number
   /** Standard normal entries of the shapes and dtypes of x; equal seeds give equal trees. */
   readonly random: <T extends TensorTree>(source: RandomSource, x: T) => TangentTensors<T>
-}
-
-const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
-
-/** Leaves of `tree` along the structure of the first tree; NoTangent may stand for any leaf. */
-const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): unknown[] =>
-  leavesAlong(def, tree) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `tree ${position + 1} has another structure than the first: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
-    fix: 'give trees of one structure.',
-  })
-
-/** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
-const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees: readonly unknown[], op: string): unknown => {
-  const { leaves, def } = flatten(trees[0], op)
-  const rest = trees.slice(1).map((t, i) => leavesAs(def, t, op, i + 1))
-  const paths = leafPaths(def)
-  return unflatten(
-    def,
-    leaves.map((first, i) => {
-      const all = [first, ...rest.map((r) => r[i])]
-      return all.some(isAbsent) ? first : f(all, paths[i]!)
-    }),
-  )
 }
 
 const isVector = (t: Tensor): boolean => t.dtype === 'f64' || t.dtype === 'f32'
@@ -199,35 +173,6 @@ const untyped = {
  * @example vectorSpace.axpy(-0.1, { w: tensor([1, 2]) }, { w: tensor([1, 1]) }).w   // [0.9, 0.8]
  */
 export const vectorSpace = untyped as VectorSpace
-
-/**
- * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays.
- *
- * @example treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
- */
-export const treeMap = <T, R>(f: (leaf: LeafOfTree<T>, path: string) => R, tree: T): Mapped<T, R> => {
-  functionOf(f, 'the first argument', 'treeMap')
-  return zipLeaves(([x], path) => f(x as LeafOfTree<T>, path), [tree], 'treeMap') as Mapped<T, R>
-}
-
-/**
- * f at the leaves of several trees of one structure; where one of them has NoTangent the first tree's leaf stays.
- *
- * Errors  BadInput where a tree has another structure than the first.
- * @example treeZip((p, g) => sub(p, mul(0.1, g)), { w: tensor([1, 2]) }, { w: tensor([10, 10]) })   // { w: [0, 1] }
- */
-export const treeZip = <T, U extends readonly unknown[], R>(
-  f: (first: LeafOfTree<T>, ...rest: { [K in keyof U]: LeafOfTree<U[K]> }) => R,
-  first: T,
-  ...rest: U
-): Mapped<T, R> => {
-  functionOf(f, 'the first argument', 'treeZip')
-  return zipLeaves(
-    ([x, ...others]) => f(x as LeafOfTree<T>, ...(others as { [K in keyof U]: LeafOfTree<U[K]> })),
-    [first, ...rest],
-    'treeZip',
-  ) as Mapped<T, R>
-}
 
 /**
  * Parameters and zeroed buffers for their gradient, to accumulate micro-batches into (Enzyme's Duplicated).

@@ -1,6 +1,6 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
-import type { AnyExpr, Expr, MayFit, Nested, Spec, Tensor, Typed } from './expr.js'
+import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, ShapeOf, Spec, Tensor, Typed } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 /** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
@@ -10,9 +10,9 @@ export interface NoTangent {
 
 /** Leaves nested in records, tuples and arrays. */
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
-/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ... */
-export type Decl = Tree<Spec>
-type Level<L> = Spec | readonly L[] | { readonly [key: string]: L }
+/** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent where nothing is. */
+export type Decl = Tree<Spec | NoTangent>
+type Level<L> = Spec | NoTangent | readonly L[] | { readonly [key: string]: L }
 /**
  * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
@@ -26,8 +26,10 @@ export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
 
+/** A leaf that is not a value of ours: a number, a truth value, an array of them. */
+type PlainLeaf = number | boolean | NestedArray<number | boolean>
 /** What is at the leaves of T, as far as ten levels down. */
-export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | number | boolean
+export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | PlainLeaf
   ? T
   : T extends NoTangent
     ? never
@@ -36,13 +38,52 @@ export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | numb
       : T extends readonly (infer E)[]
         ? LeafOfTree<E, [...Depth, 0]>
         : { [K in keyof T]: LeafOfTree<T[K], [...Depth, 0]> }[keyof T]
-/** The tree T with R at its leaves. */
+/**
+ * What a callback over the leaves of T is given: the leaf's own type where all are of one shape, else one of unknown shape, since no
+ * operation takes a union of shapes.
+ */
+export type AnyLeaf<T> = OneLeaf<LeafOfTree<T>>
+type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
+  ? Expr<OneShape<S>, D>
+  : [L] extends [Tensor<infer S, infer D>]
+    ? Tensor<OneShape<S>, D>
+    : [L] extends [Spec<infer S, infer D>]
+      ? Spec<OneShape<S>, D>
+      : L
+type OneShape<S extends Shape> = [Alternatives<S>] extends [never] ? S : Shape
+/** never, unless S is a union. */
+type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? never : S) : never
+/**
+ * The tree T with R at its leaves. Where R is an expression (a tensor, a declared input) of a shape that is not known, the leaf keeps its
+ * own shape, and its dtype where that may be R's: TypeScript cannot ask what a callback makes of each leaf, and nearly all keep the shape.
+ */
 export type Mapped<T, R> = [TensorTree] extends [T] ? Tree<R | NoTangent> : [ExprTree] extends [T] ? Tree<R | NoTangent> : MappedIn<T, R>
-type MappedIn<T, R> = T extends Typed | number | boolean
-  ? R
-  : T extends NoTangent
-    ? NoTangent
-    : { readonly [K in keyof T]: MappedIn<T[K], R> }
+type MappedIn<T, R> =
+  T extends Typed<infer S, infer D>
+    ? MappedLeaf<S, D, R>
+    : T extends PlainLeaf
+      ? R
+      : T extends NoTangent
+        ? NoTangent
+        : { readonly [K in keyof T]: MappedIn<T[K], R> }
+type MappedLeaf<S extends Shape, D extends DType, R> = [R] extends [Expr<infer RS, infer RD>]
+  ? Expr<Kept<S, RS>, Kept<D, RD>>
+  : [R] extends [Tensor<infer RS, infer RD>]
+    ? Tensor<Kept<Concrete<S>, RS>, Kept<D, RD>>
+    : [R] extends [Spec<infer RS, infer RD>]
+      ? Spec<Kept<S, RS>, Kept<D, RD>>
+      : R
+type Kept<Own, Of> = [Own] extends [Of] ? Own : Of
+/** The tree T as `unravel` gives it: an expression, or a tensor, at every leaf. */
+export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
+  T extends Typed<infer S, infer D>
+    ? Unravel1<S, D, Kind>
+    : T extends PlainLeaf
+      ? Unravel1<ShapeOf<T>, DTypeOf<T>, Kind>
+      : T extends NoTangent
+        ? NoTangent
+        : { readonly [K in keyof T]: Unravelled<T[K], Kind> }
+type Unravel1<S extends Shape, D extends DType, Kind> = Kind extends 'Expr' ? Expr<S, D> : Tensor<Concrete<S>, D>
 
 /** The tree of expressions that a body sees for the declaration T. */
 export type Exprs<T> =

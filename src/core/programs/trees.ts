@@ -1,0 +1,229 @@
+/** Maps, folds and comparisons of trees, and trees as one vector. */
+
+import { flagOf, functionOf, listOf, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { type Aval, aval, isFloat, promote } from '../graph/aval.js'
+import { asExpr, isExpr, type Node } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { sameShape, sizeOf } from '../graph/shape.js'
+import { isTensor, makeTensor, Tensor, zeroTensor } from '../graph/tensor.js'
+import { explainDef, flatten, leafPaths, leavesAlong, type TreeDef, unflatten } from '../graph/tree.js'
+import { cast } from '../ops/arithmetic.js'
+import { zeros } from '../ops/construct.js'
+import { concat } from '../ops/joins.js'
+import { reshape, slice } from '../ops/layout.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn } from '../types/signatures/trees.js'
+import type { AnyLeaf, LeafOfTree, Mapped } from '../types/tree.js'
+
+const isAbsent = (x: unknown): boolean => (x as { readonly _tag?: unknown } | null)?._tag === 'NoTangent'
+
+/** Leaves of `tree` along the structure of the first tree; NoTangent may stand for any leaf. */
+const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): unknown[] =>
+  leavesAlong(def, tree) ??
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `tree ${position + 1} has another structure than the first: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
+    fix: 'give trees of one structure.',
+  })
+
+/** f at the leaves of trees of one structure; where one of them has NoTangent the first tree's leaf stays. */
+export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees: readonly unknown[], op: string): unknown => {
+  const { leaves, def } = flatten(trees[0], op)
+  const rest = trees.slice(1).map((t, i) => leavesAs(def, t, op, i + 1))
+  const paths = leafPaths(def)
+  return unflatten(
+    def,
+    leaves.map((first, i) => {
+      const all = [first, ...rest.map((r) => r[i])]
+      return all.some(isAbsent) ? first : f(all, paths[i]!)
+    }),
+  )
+}
+
+/**
+ * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays.
+ *
+ * Types   a leaf becomes what f gives. Where the shape of that is not known to the compiler, the leaf keeps its own shape and dtype, so
+ *         that a step's result is of its parameters' type: an f that changes the shape then says so, by assertShape.
+ * @example treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
+ */
+export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T): Mapped<T, R> => {
+  functionOf(f, 'the first argument', 'treeMap')
+  return zipLeaves(([x], path) => f(x as AnyLeaf<T>, path), [tree], 'treeMap') as Mapped<T, R>
+}
+
+/**
+ * f at the leaves of several trees of one structure; where one of them has NoTangent the first tree's leaf stays.
+ *
+ * Types   as of `treeMap`, by the leaves of the first tree.
+ * Errors  BadInput where a tree has another structure than the first.
+ * @example treeZip((p, g) => sub(p, mul(0.1, g)), { w: tensor([1, 2]) }, { w: tensor([10, 10]) })   // { w: [0, 1] }
+ */
+export const treeZip = <T, U extends readonly unknown[], R>(
+  f: (first: NoInfer<AnyLeaf<T>>, ...rest: { [K in keyof U]: NoInfer<AnyLeaf<U[K]>> }) => R,
+  first: T,
+  ...rest: U
+): Mapped<T, R> => {
+  functionOf(f, 'the first argument', 'treeZip')
+  return zipLeaves(
+    ([x, ...others]) => f(x as AnyLeaf<T>, ...(others as { [K in keyof U]: AnyLeaf<U[K]> })),
+    [first, ...rest],
+    'treeZip',
+  ) as Mapped<T, R>
+}
+
+/**
+ * The leaves of a tree, in the order of sorted keys; NoTangent is none.
+ *
+ * @example treeLeaves({ b: tensor([2]), a: [tensor(1), NoTangent] })   // [1, [2]]
+ */
+export const treeLeaves = <T>(tree: T): LeafOfTree<T>[] => flatten(tree, 'treeLeaves').leaves as LeafOfTree<T>[]
+
+/**
+ * f folded over the leaves of a tree, in the order of sorted keys: f(...f(f(initial, leaf1), leaf2)...).
+ *
+ * @example treeReduce((n, x) => n + x.data.length, { w: tensor([1, 2]), b: tensor(3) }, 0)   // 3
+ */
+export const treeReduce = <T, R>(f: (sum: R, leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T, initial: R): R => {
+  functionOf(f, 'the first argument', 'treeReduce')
+  const { leaves, def } = flatten(tree, 'treeReduce')
+  const paths = leafPaths(def)
+  return leaves.reduce<R>((sum, leaf, i) => f(sum, leaf as AnyLeaf<T>, paths[i]!), initial)
+}
+
+/**
+ * A tree taken apart: [leaves, unflatten], the leaves in the order of sorted keys, and the function that puts as many back in their places.
+ *
+ * Errors  BadInput where unflatten is given more or fewer leaves.
+ * @example treeFlatten({ b: tensor(1), a: tensor(2) })[1](['first', 'second'])   // { a: 'first', b: 'second' }
+ */
+export const treeFlatten: TreeFlattenFn = typed((tree: unknown) => {
+  const { leaves, def } = flatten(tree, 'treeFlatten')
+  const put = (given: unknown): unknown => {
+    const list = listOf(given, 'the leaves', 'unflatten')
+    if (list.length !== leaves.length)
+      raise({ _tag: 'BadInput', where: 'unflatten', reason: `the tree has ${leaves.length} leaves, not ${list.length}.` })
+    return unflatten(def, list)
+  }
+  return [leaves, put] as const
+})
+
+/** The dtype that one vector has for all leaves: the greatest of the floats, or the only one. */
+const commonDType = (avals: readonly Aval[], paths: readonly string[]): DType => {
+  const first = avals[0]?.dtype ?? 'f64'
+  const at = avals.findIndex((a) => a.dtype !== first && !(isFloat(a.dtype) && isFloat(first)))
+  if (at >= 0)
+    return raise({
+      _tag: 'DTypeMismatch',
+      op: `ravel: ${paths[at] || 'argument'}`,
+      dtypes: [avals[at]!.dtype, first],
+      reason: `one vector holds floats, or one dtype of integers; ${paths[0]} is ${first}`,
+      fix: 'put NoTangent in place of what does not belong in it.',
+    })
+  return avals.reduce((d, a) => promote(d, a.dtype), first)
+}
+
+const intact = (x: unknown, place: string): Tensor => (isTensor(x) ? x.intact(place) : makeTensor(x, undefined, undefined, place))
+const wrongLength = (length: number, shape: readonly number[]): never =>
+  raise({
+    _tag: 'ShapeMismatch',
+    op: 'unravel',
+    shapes: [shape],
+    reason: `the tree has ${length} elements, the vector has shape [${shape.join(', ')}].`,
+    fix: `give a vector of shape [${length}].`,
+  })
+
+/** The parts of a vector at the leaves' places, as expressions or as tensors that own their elements. */
+const partsOf = (vector: unknown, avals: readonly Aval[]): readonly unknown[] => {
+  const length = avals.reduce((n, a) => n + sizeOf(a.shape), 0)
+  const whole = isExpr(vector) ? vector : intact(vector, 'unravel')
+  if (whole.shape.length !== 1 || whole.shape[0] !== length) wrongLength(length, whole.shape)
+  let from = 0
+  return avals.map((a) => {
+    const to = from + sizeOf(a.shape)
+    const start = from
+    from = to
+    if (whole instanceof Tensor) {
+      const out = zeroTensor(a.shape, a.dtype)
+      for (let i = start; i < to; i++) out.data[i - start] = whole.data[i]!
+      return out
+    }
+    return cast(reshape(slice(asExpr(whole as Node), [start], [to]) as AnyExpr, a.shape as number[]), a.dtype)
+  })
+}
+
+/**
+ * A tree as one vector: [vector, unravel], the leaves' elements in the order of sorted keys, and the way back.
+ *
+ * Shapes  a tree of N elements -> [N]; unravel gives each leaf its shape and dtype. NoTangent is left out, and put back.
+ * Dtype   the greatest among floats. Expressions give an expression, concrete arrays a tensor.
+ * Rule    linear: the vector's cotangent, unravelled.
+ * Errors  DTypeMismatch for integers beside floats; ShapeMismatch where unravel is given another length.
+ * @example ravel({ w: tensor([[1, 2], [3, 4]]), b: tensor([5]) })[0]   // [5, 1, 2, 3, 4]
+ */
+export const ravel: RavelFn = typed((tree: unknown) => {
+  const { leaves, def } = flatten(tree, 'ravel')
+  const paths = leafPaths(def)
+  const traced = leaves.some(isExpr)
+  const parts = leaves.map((x, i) => {
+    const place = `ravel: ${paths[i] || 'argument'}`
+    return traced ? lift(x, place) : intact(x, place)
+  })
+  const avals = parts.map((x) => aval(x.shape, x.dtype))
+  const dtype = commonDType(avals, paths)
+  const unravel = (vector: unknown): unknown => unflatten(def, partsOf(vector, avals))
+  if (traced) {
+    const flat = parts.map((x) => cast(reshape(asExpr(x as Node), [-1]), dtype))
+    return [flat.length === 0 ? zeros([0], dtype) : concat(flat), unravel] as const
+  }
+  const out = zeroTensor([avals.reduce((n, a) => n + sizeOf(a.shape), 0)], dtype)
+  let at = 0
+  for (const x of parts) {
+    out.data.set((x as Tensor).data, at)
+    at += (x as Tensor).data.length
+  }
+  return [out, unravel] as const
+})
+
+const close = (x: number, y: number, rtol: number, atol: number, equalNan: boolean): boolean =>
+  x === y || (Number.isNaN(x) && Number.isNaN(y) ? equalNan : Number.isFinite(y) && Math.abs(x - y) <= atol + rtol * Math.abs(y))
+
+/**
+ * Are all numbers of the tree a near those of b?   |a - b| <= atol + rtol |b|, infinities equal, NaN only with `equalNan`.
+ *
+ * Dtypes may differ; `rtol` is 1e-5, `atol` 1e-8 unless given (NumPy's).
+ * Errors  BadInput for trees of two structures and for expressions, ShapeMismatch with the leaf's path.
+ * @example treeAllClose({ w: tensor([1, 2]) }, { w: [1, 2 + 1e-9] })   // true
+ */
+export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptions): boolean => {
+  const { rtol = 1e-5, atol = 1e-8, equalNan } = optionsOf(options, { rtol: true, atol: true, equalNan: true }, 'treeAllClose')
+  for (const [name, value] of Object.entries({ rtol, atol }))
+    if (!(numberOf(value, name, 'treeAllClose') >= 0))
+      raise({ _tag: 'BadInput', where: 'treeAllClose', reason: `${name} must not be negative, but is ${shown(value)}.` })
+  const nan = flagOf(equalNan, 'equalNan', 'treeAllClose')
+  const { leaves, def } = flatten(a, 'treeAllClose')
+  const others = leavesAs(def, b, 'treeAllClose', 1)
+  const paths = leafPaths(def)
+  return leaves.every((x, i) => {
+    if (isAbsent(others[i])) return false
+    const place = `treeAllClose: ${paths[i] || 'argument'}`
+    const [s, t] = [concreteAt(x, place), concreteAt(others[i], place)]
+    if (!sameShape(s.shape, t.shape))
+      raise({
+        _tag: 'ShapeMismatch',
+        op: place,
+        shapes: [s.shape, t.shape],
+        reason: `shapes [${s.shape.join(', ')}] and [${t.shape.join(', ')}] differ.`,
+        fix: 'compare arrays of one shape.',
+      })
+    return s.data.every((v: number, j: number) => close(v, t.data[j]!, rtol, atol, nan))
+  })
+}
+const concreteAt = (x: unknown, place: string): Tensor =>
+  isExpr(x)
+    ? raise({ _tag: 'BadInput', where: place, reason: 'an expression has no numbers to compare.', fix: 'compare what evaluate(x) gives.' })
+    : intact(x, place)

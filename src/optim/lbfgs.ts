@@ -1,0 +1,185 @@
+/** L-BFGS: the two-loop recursion unrolled over its history, and a line search that is part of the same program. */
+import { type Names, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  abs,
+  add,
+  and,
+  any,
+  arange,
+  argmax,
+  argmin,
+  cast,
+  concat,
+  div,
+  type Expr,
+  eq,
+  type Float,
+  gt,
+  le,
+  lt,
+  minimum,
+  mul,
+  neg,
+  pow,
+  reshape,
+  type Scalar,
+  slice,
+  sub,
+  sum,
+  take,
+  valueAndGrad,
+  vmap,
+  where,
+} from '../index.js'
+import { flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
+import { atLeast, fraction, type Rate, rateAt, rateOf, wholeFrom } from './rate.js'
+import { type Count, countOf, type FloatArray, filled, kindOf } from './state.js'
+import { countIn, partOf } from './transformation.js'
+
+/** Options of `lbfgs`. */
+export interface LbfgsOptions {
+  /** How many pairs of steps and changes of the gradient are kept: 10 unless given. */
+  readonly memory?: number | undefined
+  /** The first length that is tried: 1 unless given. */
+  readonly learningRate?: Rate | undefined
+  /** How the length is found: 'backtracking' unless given; 'none' takes learningRate as it is. */
+  readonly lineSearch?: 'backtracking' | 'none' | undefined
+  /** How many lengths the line search tries: 16 unless given. */
+  readonly maxTrials?: number | undefined
+  /** Each length is so much of the one before it: 0.5 unless given. */
+  readonly shrink?: number | undefined
+  /** Armijo's constant, the share of the promised decrease that is enough: 1e-4 unless given. */
+  readonly c1?: number | undefined
+}
+/** The state of `lbfgs`, parameters as one vector: pairs (newest last; rho 0 where there is none), the last gradient and step. */
+export interface LbfgsState {
+  readonly count: Count
+  readonly s: FloatArray<[number, number]>
+  readonly y: FloatArray<[number, number]>
+  readonly rho: FloatArray<[number]>
+  readonly gradient: FloatArray<[number]>
+  readonly step: FloatArray<[number]>
+}
+interface Pairs {
+  readonly s: AnyExpr
+  readonly y: AnyExpr
+  readonly rho: AnyExpr
+}
+
+const dot = (a: AnyExpr, b: AnyExpr): AnyExpr => sum(mul(a, b))
+const row = (x: AnyExpr, i: number, n: number): AnyExpr => reshape(slice(x, [i, 0], [i + 1, n]), [n])
+const entry = (x: AnyExpr, i: number): AnyExpr => reshape(slice(x, [i], [i + 1]), [])
+
+/** The pairs with the newest at the end; as they were where its curvature s y is not positive (PyTorch's bound). */
+const remembered = ({ s, y, rho }: Pairs, ds: AnyExpr, dy: AnyExpr, memory: number, n: number): Pairs => {
+  const curvature = dot(ds, dy)
+  const good = gt(curvature, 1e-10)
+  const pushed = (rows: AnyExpr, newest: AnyExpr): AnyExpr =>
+    where(good, concat([slice(rows, [1, 0], [memory, n]), reshape(newest, [1, n])]), rows)
+  const last = reshape(div(1, where(good, curvature, 1)), [1])
+  return { s: pushed(s, ds), y: pushed(y, dy), rho: where(good, concat([slice(rho, [1], [memory]), last]), rho) }
+}
+/** -H g by the two-loop recursion; a pair whose rho is 0 has no part in it.   Source  Nocedal and Wright 2006, algorithm 7.4. */
+const direction = ({ s, y, rho }: Pairs, g: AnyExpr, memory: number, n: number): AnyExpr => {
+  const pairs = Array.from({ length: memory }, (_, i) => ({ s: row(s, i, n), y: row(y, i, n), rho: entry(rho, i) }))
+  let q = neg(g) as AnyExpr
+  const alphas: AnyExpr[] = []
+  for (let i = memory - 1; i >= 0; i--) {
+    const p = pairs[i]!
+    alphas[i] = mul(p.rho, dot(p.s, q))
+    q = sub(q, mul(alphas[i]!, p.y))
+  }
+  const newest = pairs[memory - 1]!
+  const none = eq(newest.rho, 0)
+  let r = mul(q, where(none, 1, div(1, mul(where(none, 1, newest.rho), where(none, 1, dot(newest.y, newest.y)))))) as AnyExpr
+  pairs.forEach((p, i) => {
+    r = add(r, mul(sub(alphas[i]!, mul(p.rho, dot(p.y, r))), p.s))
+  })
+  return r
+}
+
+/**
+ * The first of the lengths at which f has decreased enough (Armijo); of none such that with the least value, and 0 where none is below f's.
+ * All are tried at once, by vmap.
+ */
+const backtracked = (
+  f: (v: AnyExpr) => AnyExpr,
+  at: AnyExpr,
+  value: AnyExpr,
+  d: AnyExpr,
+  slope: AnyExpr,
+  first: AnyExpr,
+  o: Search,
+): AnyExpr => {
+  const dtype = at.dtype as Float
+  const lengths = mul(first, pow(o.shrink, arange(o.maxTrials, dtype))) as AnyExpr
+  const values = vmap((t: AnyExpr) => f(add(at, mul(t, d))))(lengths) as AnyExpr
+  const enough = le(values, add(value, mul(mul(o.c1, slope), lengths)))
+  const below = where(lt(values, value), values, value) as AnyExpr // NaN is not below
+  const chosen = where(any(enough), argmax(cast(enough, 'i32')), argmin(below)) as Expr<[], 'i32'>
+  return where(any(lt(values, value)), take(lengths, chosen), 0)
+}
+interface Search {
+  readonly maxTrials: number
+  readonly shrink: number
+  readonly c1: number
+}
+
+/**
+ * L-BFGS: a quasi-Newton method that keeps the last `memory` steps, with a backtracking line search.
+ *
+ * The first length is learningRate min(1, 1 / |g|_1) at the first step, as of PyTorch's LBFGS; with lineSearch 'none' it is that with
+ * max_iter 1. The function is evaluated once with its gradient, and at `maxTrials` lengths at once. Where no length lowers the value the
+ * parameters stay, and the history is forgotten.   Source  Liu and Nocedal 1989.
+ * @example
+ * const method = lbfgs()
+ * const f = (x: AnyExpr) => sum(square(sub(x, 3)))
+ * evaluate(method.step(f, tensor([0.5]), method.init(tensor([0.5]))).params)   // [1.5]
+ */
+export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => {
+  const names: Names<LbfgsOptions> = { memory: true, learningRate: true, lineSearch: true, maxTrials: true, shrink: true, c1: true }
+  const given = optionsOf(options, names, 'lbfgs')
+  const { lineSearch = 'backtracking' } = given
+  const memory = wholeFrom(given.memory ?? 10, 1, 'memory', 'lbfgs')
+  const rate = rateOf(given.learningRate ?? 1, 'learningRate', 'lbfgs')
+  const search: Search = {
+    maxTrials: wholeFrom(given.maxTrials ?? 16, 1, 'maxTrials', 'lbfgs'),
+    shrink: fraction(given.shrink ?? 0.5, 'shrink', 'lbfgs'),
+    c1: atLeast(given.c1 ?? 1e-4, 'c1', 'lbfgs'),
+  }
+  if (lineSearch !== 'backtracking' && lineSearch !== 'none')
+    raise({ _tag: 'BadInput', where: 'lbfgs', reason: `lineSearch is ${shown(lineSearch)}.`, fix: "give 'backtracking' or 'none'." })
+  return typedMinimiser<LbfgsState, Scalar>({
+    init: (params) => {
+      const kind = kindOf(params, 'lbfgs')
+      const { n, dtype } = sizeOfFloats(params, kind, 'lbfgs')
+      const zeros = (...shape: number[]): unknown => filled(kind, shape, 0, dtype)
+      return { count: countOf(kind), s: zeros(memory, n), y: zeros(memory, n), rho: zeros(memory), gradient: zeros(n), step: zeros(n) }
+    },
+    step: (f, params, state) => {
+      const count = countIn(state, 'lbfgs')
+      const part = (name: keyof LbfgsState): AnyExpr => partOf(state, name, 'lbfgs') as AnyExpr
+      const at = flat(f, params, 'lbfgs')
+      const n = at.at.shape[0]!
+      const dtype = at.at.dtype as Float
+      const { value, grad: g } = valueAndGrad((v: AnyExpr) => at.f(v) as Scalar)(at.at) as {
+        readonly value: AnyExpr
+        readonly grad: AnyExpr
+      }
+      const before: Pairs = { s: part('s'), y: part('y'), rho: part('rho') }
+      const pairs = remembered(before, part('step'), sub(g, part('gradient')), memory, n)
+      const d = direction(pairs, g, memory, n)
+      const length = mul(
+        rateAt(rate, count, dtype, 'learningRate', 'lbfgs'),
+        where(eq(count, 0), minimum(1, div(1, sum(abs(g)))), 1),
+      ) as AnyExpr
+      const t = lineSearch === 'none' ? length : backtracked(at.f, at.at, value, d, dot(g, d), length, search)
+      const stuck = lineSearch === 'none' ? undefined : and(eq(t, 0), gt(sum(abs(g)), 0))
+      const step = where(eq(t, 0), 0, mul(t, d)) as AnyExpr // 0 also where d is not finite
+      const rho = stuck === undefined ? pairs.rho : where(stuck, 0, pairs.rho)
+      return { params: at.back(add(at.at, step)), state: { count: add(count, 1), s: pairs.s, y: pairs.y, rho, gradient: g, step }, value }
+    },
+  })
+}

@@ -1,0 +1,269 @@
+/** Optimisers as gradient transformations. Defaults are PyTorch's where the optimiser is PyTorch's, else optax's. */
+import { type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { type AnyExpr, add, div, eq, mul, or, sign, sqrt, square, sum, where } from '../index.js'
+import { atLeast, fraction, type Rate, rateOf } from './rate.js'
+import type { Count, LikeParams } from './state.js'
+import { type At, down, leafwiseAs, type Transformation } from './transformation.js'
+
+/** What every optimiser takes. */
+interface Common {
+  /** A number, a scalar expression, or a schedule. */
+  readonly learningRate: Rate
+}
+/** The gradient with the decay of the weights in it (L2): g + weightDecay p. */
+const decayed = ({ g, p }: At, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
+/** b m + (1 - b) x. */
+const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(b, m), mul(1 - b, x))
+
+/** Options of `sgd`. */
+export interface SgdOptions extends Common {
+  /** L2: 0 unless given. */
+  readonly weightDecay?: number | undefined
+}
+/**
+ * Gradient descent: p' = p - learningRate (g + weightDecay p).   As PyTorch's SGD.
+ *
+ * @example evaluate(sgd({ learningRate: 0.1 }).update(tensor([1, 2]), sgd({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, -0.2]
+ */
+export const sgd = (options: SgdOptions): Transformation<{ readonly count: Count }> => {
+  const { learningRate, weightDecay = 0 } = optionsOf(options, { learningRate: true, weightDecay: true } satisfies Names<SgdOptions>, 'sgd')
+  const rate = rateOf(learningRate, 'learningRate', 'sgd')
+  atLeast(weightDecay, 'weightDecay', 'sgd')
+  return leafwiseAs('sgd', {}, (at) => ({ update: down(at.rate(rate), decayed(at, weightDecay)), slots: {} }))
+}
+
+/** Options of `momentum` and `nesterov`. */
+export interface MomentumOptions extends Common {
+  /** The share of the velocity that stays: 0.9 unless given. */
+  readonly momentum?: number | undefined
+  /** L2: 0 unless given. */
+  readonly weightDecay?: number | undefined
+}
+/** The state of `momentum` and `nesterov`. */
+export interface MomentumState {
+  readonly count: Count
+  readonly velocity: LikeParams
+}
+const withVelocity = (op: string, options: MomentumOptions, ahead: boolean): Transformation<MomentumState> => {
+  const names: Names<MomentumOptions> = { learningRate: true, momentum: true, weightDecay: true }
+  const { learningRate, momentum: mu = 0.9, weightDecay = 0 } = optionsOf(options, names, op)
+  const rate = rateOf(learningRate, 'learningRate', op)
+  fraction(mu, 'momentum', op)
+  atLeast(weightDecay, 'weightDecay', op)
+  return leafwiseAs(op, { velocity: 0 }, (at) => {
+    const now = at.rate(rate)
+    const g = decayed(at, weightDecay)
+    const velocity = add(mul(mu, at.slots.velocity), g)
+    return { update: down(now, ahead ? add(g, mul(mu, velocity)) : velocity), slots: { velocity } }
+  })
+}
+/**
+ * Gradient descent with momentum: v' = momentum v + g, p' = p - learningRate v'.   As PyTorch's SGD.
+ *
+ * Source  Polyak 1964.
+ * @example evaluate(momentum({ learningRate: 1 }).update(tensor([1]), { count: tensor(1, [], 'i32'), velocity: tensor([2]) }).updates)   // [-2.8]
+ */
+export const momentum = (options: MomentumOptions): Transformation<MomentumState> => withVelocity('momentum', options, false)
+/**
+ * Nesterov's momentum: v' = momentum v + g, p' = p - learningRate (g + momentum v').   As PyTorch's SGD with nesterov.
+ *
+ * Source  Nesterov 1983; Sutskever et al. 2013.
+ * @example evaluate(nesterov({ learningRate: 1 }).update(tensor([1]), { count: tensor(1, [], 'i32'), velocity: tensor([2]) }).updates)   // [-3.52]
+ */
+export const nesterov = (options: MomentumOptions): Transformation<MomentumState> => withVelocity('nesterov', options, true)
+
+/** Options of `adam`, `adamw` and `lamb`. */
+export interface AdamOptions extends Common {
+  /** The decay of the mean of gradients: 0.9 unless given. */
+  readonly b1?: number | undefined
+  /** The decay of the mean of their squares: 0.999 unless given. */
+  readonly b2?: number | undefined
+  /** Added to the root: 1e-8 unless given, 1e-6 of `lamb`. */
+  readonly eps?: number | undefined
+  /** Of `adam` L2, 0 unless given; of the others beside the gradient, 0.01 of `adamw` and 0 of `lamb` unless given. */
+  readonly weightDecay?: number | undefined
+}
+/** The state of `adam`, `adamw` and `lamb`: the means of the gradients and of their squares. */
+export interface AdamState {
+  readonly count: Count
+  readonly m: LikeParams
+  readonly v: LikeParams
+}
+interface AdamNumbers {
+  readonly rate: unknown
+  readonly b1: number
+  readonly b2: number
+  readonly eps: number
+  readonly weightDecay: number
+}
+const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps: number; weightDecay: number }>): AdamNumbers => {
+  const names: Names<AdamOptions> = { learningRate: true, b1: true, b2: true, eps: true, weightDecay: true }
+  const { learningRate, b1 = 0.9, b2 = 0.999, eps = defaults.eps, weightDecay = defaults.weightDecay } = optionsOf(options, names, op)
+  return {
+    rate: rateOf(learningRate, 'learningRate', op),
+    b1: fraction(b1, 'b1', op),
+    b2: fraction(b2, 'b2', op),
+    eps: atLeast(eps, 'eps', op),
+    weightDecay: atLeast(weightDecay, 'weightDecay', op),
+  }
+}
+/** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
+const moments = (at: At<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
+  const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
+  const m = averaged(b1, at.slots.m, g)
+  const v = averaged(b2, at.slots.v, square(g))
+  return { slots: { m, v }, ratio: div(m, add(mul(sqrt(v), root), eps)), scale }
+}
+
+/**
+ * Adam: m' = b1 m + (1 - b1) g, v' = b2 v + (1 - b2) g^2, p' = p - learningRate m^ / (sqrt(v^) + eps), m^ and v^ without their bias.
+ *
+ * As PyTorch's Adam: weightDecay is added to the gradient.   Source  Kingma and Ba 2015.
+ * @example evaluate(adam({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), adam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
+ */
+export const adam = (options: AdamOptions): Transformation<AdamState> => {
+  const o = adamOptions('adam', options, { eps: 1e-8, weightDecay: 0 })
+  return leafwiseAs('adam', { m: 0, v: 0 }, (at) => {
+    const rate = at.rate(o.rate)
+    const { slots, ratio, scale } = moments(at, decayed(at, o.weightDecay), o)
+    return { update: down(div(rate, scale), ratio), slots }
+  })
+}
+/**
+ * Adam with decoupled weight decay: p' = p - learningRate (m^ / (sqrt(v^) + eps) + weightDecay p).
+ *
+ * As PyTorch's AdamW: weightDecay is 0.01 unless given.   Source  Loshchilov and Hutter 2019.
+ * @example evaluate(adamw({ learningRate: 0.1, eps: 0 }).update(tensor([5]), adamw({ learningRate: 0.1 }).init(tensor([1])), tensor([1])).updates)   // [-0.101]
+ */
+export const adamw = (options: AdamOptions): Transformation<AdamState> => {
+  const o = adamOptions('adamw', options, { eps: 1e-8, weightDecay: 0.01 })
+  return leafwiseAs('adamw', { m: 0, v: 0 }, (at) => {
+    const rate = at.rate(o.rate)
+    const { slots, ratio, scale } = moments(at, at.g, o)
+    const step = down(div(rate, scale), ratio)
+    return { update: o.weightDecay === 0 ? step : add(step, down(mul(rate, o.weightDecay), at.p())), slots }
+  })
+}
+/**
+ * LAMB: Adam's step u with weight decay, scaled for each leaf by |p| / |u| (1 where either norm is 0).
+ *
+ * As optax's lamb: eps is 1e-6, weightDecay 0 unless given.   Source  You et al. 2020.
+ * @example evaluate(lamb({ learningRate: 0.1 }).update(tensor([5]), lamb({ learningRate: 0.1 }).init(tensor([2])), tensor([2])).updates)   // [-0.2]
+ */
+export const lamb = (options: AdamOptions): Transformation<AdamState> => {
+  const o = adamOptions('lamb', options, { eps: 1e-6, weightDecay: 0 })
+  return leafwiseAs('lamb', { m: 0, v: 0 }, (at) => {
+    const rate = at.rate(o.rate)
+    const { slots, ratio, scale } = moments(at, at.g, o)
+    const p = at.p()
+    const u = o.weightDecay === 0 ? div(ratio, scale) : add(div(ratio, scale), mul(o.weightDecay, p))
+    const [pNorm, uNorm] = [sqrt(sum(square(p))), sqrt(sum(square(u)))]
+    const trust = where(or(eq(pNorm, 0), eq(uNorm, 0)), 1, div(pNorm, uNorm))
+    return { update: down(mul(rate, trust), u), slots }
+  })
+}
+
+/** Options of `lion`. */
+export interface LionOptions extends Common {
+  /** The share of the mean in the step: 0.9 unless given. */
+  readonly b1?: number | undefined
+  /** The decay of the mean: 0.99 unless given. */
+  readonly b2?: number | undefined
+  /** Beside the gradient: 1e-3 unless given. */
+  readonly weightDecay?: number | undefined
+}
+/** The state of `lion`. */
+export interface LionState {
+  readonly count: Count
+  readonly m: LikeParams
+}
+/**
+ * Lion: p' = p - learningRate (sign(b1 m + (1 - b1) g) + weightDecay p), m' = b2 m + (1 - b2) g.
+ *
+ * As optax's lion: weightDecay is 1e-3 unless given.   Source  Chen et al. 2023.
+ * @example evaluate(lion({ learningRate: 0.1 }).update(tensor([5, -2]), lion({ learningRate: 0.1 }).init(tensor([0, 0])), tensor([0, 0])).updates)   // [-0.1, 0.1]
+ */
+export const lion = (options: LionOptions): Transformation<LionState> => {
+  const names: Names<LionOptions> = { learningRate: true, b1: true, b2: true, weightDecay: true }
+  const { learningRate, b1 = 0.9, b2 = 0.99, weightDecay = 1e-3 } = optionsOf(options, names, 'lion')
+  const rate = rateOf(learningRate, 'learningRate', 'lion')
+  fraction(b1, 'b1', 'lion')
+  fraction(b2, 'b2', 'lion')
+  atLeast(weightDecay, 'weightDecay', 'lion')
+  return leafwiseAs('lion', { m: 0 }, (at) => {
+    const now = at.rate(rate)
+    const { m } = at.slots
+    const u = sign(averaged(b1, m, at.g))
+    return { update: down(now, weightDecay === 0 ? u : add(u, mul(weightDecay, at.p()))), slots: { m: averaged(b2, m, at.g) } }
+  })
+}
+
+/** Options of `rmsprop`. */
+export interface RmspropOptions extends Common {
+  /** The decay of the mean of squares: 0.99 unless given. */
+  readonly decay?: number | undefined
+  /** Added to the root: 1e-8 unless given. */
+  readonly eps?: number | undefined
+  /** L2: 0 unless given. */
+  readonly weightDecay?: number | undefined
+}
+/** The state of `rmsprop`: the mean of the gradients' squares. */
+export interface RmspropState {
+  readonly count: Count
+  readonly v: LikeParams
+}
+/**
+ * RMSProp: v' = decay v + (1 - decay) g^2, p' = p - learningRate g / (sqrt(v') + eps).   As PyTorch's RMSprop.
+ *
+ * Source  Tieleman and Hinton 2012.
+ * @example evaluate(rmsprop({ learningRate: 1, decay: 0.75, eps: 0 }).update(tensor([3]), rmsprop({ learningRate: 1 }).init(tensor([0]))).updates)   // [-2]
+ */
+export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> => {
+  const names: Names<RmspropOptions> = { learningRate: true, decay: true, eps: true, weightDecay: true }
+  const { learningRate, decay = 0.99, eps = 1e-8, weightDecay = 0 } = optionsOf(options, names, 'rmsprop')
+  const rate = rateOf(learningRate, 'learningRate', 'rmsprop')
+  fraction(decay, 'decay', 'rmsprop')
+  atLeast(eps, 'eps', 'rmsprop')
+  atLeast(weightDecay, 'weightDecay', 'rmsprop')
+  return leafwiseAs('rmsprop', { v: 0 }, (at) => {
+    const now = at.rate(rate)
+    const g = decayed(at, weightDecay)
+    const v = averaged(decay, at.slots.v, square(g))
+    return { update: down(now, div(g, add(sqrt(v), eps))), slots: { v } }
+  })
+}
+
+/** Options of `adagrad`. */
+export interface AdagradOptions extends Common {
+  /** What the sum of squares begins with: 0 unless given. */
+  readonly initialAccumulator?: number | undefined
+  /** Added to the root: 1e-10 unless given. */
+  readonly eps?: number | undefined
+  /** L2: 0 unless given. */
+  readonly weightDecay?: number | undefined
+}
+/** The state of `adagrad`: the sum of the gradients' squares. */
+export interface AdagradState {
+  readonly count: Count
+  readonly sum: LikeParams
+}
+/**
+ * AdaGrad: s' = s + g^2, p' = p - learningRate g / (sqrt(s') + eps).   As PyTorch's Adagrad.
+ *
+ * Source  Duchi, Hazan and Singer 2011.
+ * @example evaluate(adagrad({ learningRate: 0.5, eps: 0 }).update(tensor([3, -4]), adagrad({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]
+ */
+export const adagrad = (options: AdagradOptions): Transformation<AdagradState> => {
+  const names: Names<AdagradOptions> = { learningRate: true, initialAccumulator: true, eps: true, weightDecay: true }
+  const { learningRate, initialAccumulator = 0, eps = 1e-10, weightDecay = 0 } = optionsOf(options, names, 'adagrad')
+  const rate = rateOf(learningRate, 'learningRate', 'adagrad')
+  atLeast(initialAccumulator, 'initialAccumulator', 'adagrad')
+  atLeast(eps, 'eps', 'adagrad')
+  atLeast(weightDecay, 'weightDecay', 'adagrad')
+  return leafwiseAs('adagrad', { sum: initialAccumulator }, (at) => {
+    const now = at.rate(rate)
+    const g = decayed(at, weightDecay)
+    const total = add(at.slots.sum, square(g))
+    return { update: down(now, div(g, add(sqrt(total), eps))), slots: { sum: total } }
+  })
+}

@@ -1,0 +1,47 @@
+/** Rates: a number, a scalar expression, or a schedule of the count of steps; and the checks of options. */
+import { numberOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type AnyExpr, cast, type Expr, type Float, full, type Tensor } from '../index.js'
+
+type ScalarOf<D extends Float = Float> = Expr<[], D> | Tensor<[], D>
+/** A factor that is a number, a scalar expression, or a function of the count of steps done (a float scalar, 0 at the first). */
+export type Rate = number | ScalarOf | ((count: Expr<[], Float>) => Expr<[], Float> | number)
+
+/** Raises unless x is a number or a scalar. */
+const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
+  if (typeof x === 'number') return Number.isNaN(x) ? refuse(op, `${what} is NaN.`) : x
+  const { _tag, shape } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly shape?: readonly number[] }
+  if ((_tag !== 'Expr' && _tag !== 'Tensor') || shape === undefined)
+    return refuse(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
+  if (shape.length === 0) return x as AnyExpr
+  return raise({
+    _tag: 'ShapeMismatch',
+    op,
+    shapes: [shape],
+    reason: `${what} must be a scalar, and has shape [${shape.join(', ')}].`,
+    fix: 'give one number.',
+  })
+}
+
+/** A rate at a count of steps, in a dtype. */
+export const rateAt = (rate: unknown, count: AnyExpr, dtype: Float, what: string, op: string): AnyExpr => {
+  const x = scalarOf(typeof rate === 'function' ? rate(cast(count, dtype)) : rate, what, op)
+  return typeof x === 'number' ? full([], x, dtype) : x.dtype === dtype ? x : cast(x, dtype)
+}
+
+/** A rate, checked as far as it can be before it is used. */
+export const rateOf = (given: unknown, what: string, op: string): unknown =>
+  typeof given === 'function' ? given : scalarOf(given, what, op)
+const refuse = (where: string, reason: string): never => raise({ _tag: 'BadInput', where, reason })
+
+/** A number from `low` on (0 unless given). */
+export const atLeast = (given: unknown, what: string, op: string, low = 0): number =>
+  numberOf(given, what, op) >= low ? (given as number) : refuse(op, `${what} must be at least ${low}, not ${shown(given)}.`)
+/** A number in [0, 1). */
+export const fraction = (given: unknown, what: string, op: string): number =>
+  atLeast(given, what, op) < 1 ? (given as number) : refuse(op, `${what} must be below 1, not ${shown(given)}.`)
+/** A whole number from `low` on. */
+export const wholeFrom = (given: unknown, low: number, what: string, op: string): number =>
+  Number.isSafeInteger(given) && (given as number) >= low
+    ? (given as number)
+    : refuse(op, `${what} must be a whole number from ${low} on, not ${shown(given)}.`)

@@ -1,0 +1,158 @@
+/**
+ * The state of a transformation: a plain tree of arrays, described by a template whose leaves say what stands there. `StateOf` is its type
+ * for given parameters; the functions make its values: declared inputs of declarations, tensors of tensors, expressions of expressions.
+ */
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  type DType,
+  type Expr,
+  type Exprs,
+  type Float,
+  f32,
+  f64,
+  full,
+  i32,
+  NoTangent,
+  type Shape,
+  type Spec,
+  type Tensor,
+  tensor,
+  treeMap,
+} from '../index.js'
+
+/** Holds what stands at a place of a template; no value has this property. */
+declare const place: unique symbol
+/** In a template: a tree like the parameters, NoTangent where they hold integers. */
+export interface LikeParams {
+  readonly [place]: 'params'
+}
+/** In a template: a tree like the selected parameters, NoTangent at the others. */
+export interface LikeSome {
+  readonly [place]: 'some'
+}
+/** In a template: a number of steps, an i32 scalar. */
+export interface Count {
+  readonly [place]: 'count'
+}
+/** In a template: an array of the parameters' dtype. */
+export interface FloatArray<S extends Shape> {
+  readonly [place]: 'array'
+  readonly shape: S
+}
+
+type Discrete = 'i32' | 'bool'
+/** An expression, a tensor or a declared input. */
+type Leaf<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D> | Spec<S, D>
+/** What the leaves of P are. */
+type LeavesOf<P, Depth extends unknown[] = []> = P extends Leaf
+  ? P
+  : P extends NoTangent
+    ? never
+    : Depth['length'] extends 10
+      ? never
+      : { [K in keyof P]: LeavesOf<P[K], [...Depth, 0]> }[keyof P]
+/** The tree P, NoTangent where it has no tangent space. */
+export type Slots<P> = P extends Leaf
+  ? P extends { readonly dtype: Discrete }
+    ? NoTangent
+    : P
+  : P extends NoTangent
+    ? NoTangent
+    : { readonly [K in keyof P]: Slots<P[K]> }
+type SomeSlots<P> = P extends Leaf | NoTangent ? Slots<P> | NoTangent : { readonly [K in keyof P]: SomeSlots<P[K]> }
+/** An array of the kind that P's leaves are. */
+type ArrayFor<L, S extends Shape, D extends DType> = [Extract<L, Spec>] extends [never]
+  ? [Extract<L, AnyExpr>] extends [never]
+    ? Tensor<S, D>
+    : Expr<S, D>
+  : Spec<S, D>
+type DTypeIn<L> = L extends { readonly dtype: infer D } ? D & Float : never
+type FloatFor<L> = [DTypeIn<L>] extends [never] ? 'f64' : DTypeIn<L>
+
+/** The state that the template S describes, for parameters P. */
+export type StateOf<S, P> = S extends LikeParams
+  ? Slots<P>
+  : S extends LikeSome
+    ? SomeSlots<P>
+    : S extends Count
+      ? ArrayFor<LeavesOf<P>, [], 'i32'>
+      : S extends FloatArray<infer A>
+        ? ArrayFor<LeavesOf<P>, A, FloatFor<LeavesOf<P>>>
+        : { readonly [K in keyof S]: StateOf<S[K], P> }
+/** The template S where only some of the parameters take part. */
+export type Masked<S> = S extends LikeParams | LikeSome
+  ? LikeSome
+  : S extends Count | FloatArray<Shape>
+    ? S
+    : { readonly [K in keyof S]: Masked<S[K]> }
+
+/** What stands for the parameters G belongs to: the same arrays, anything where G has NoTangent. */
+export type ParamsFor<G> =
+  G extends Leaf<infer S, infer D>
+    ? Expr<S, D> | Tensor<S, D>
+    : G extends NoTangent
+      ? unknown
+      : { readonly [K in keyof G]: ParamsFor<G[K]> }
+/** What may be added to the parameters P: the same arrays, anything where P holds integers. */
+export type UpdatesFor<P> =
+  P extends Leaf<infer S, infer D>
+    ? [D] extends [Discrete]
+      ? unknown
+      : Expr<S, D> | Tensor<S, D>
+    : P extends NoTangent
+      ? unknown
+      : { readonly [K in keyof P]: UpdatesFor<P[K]> }
+/** What an update gives: what is to be added to the parameters, and the next state. An alias: a body may return what fits an index signature. */
+export type Updated<G, S> = { readonly updates: Exprs<G>; readonly state: Exprs<StateOf<S, G>> }
+
+/** What the leaves of parameters are. */
+export type Kind = 'Spec' | 'Expr' | 'Tensor'
+const tagOf = (x: unknown): unknown => (typeof x === 'object' && x !== null ? (x as { readonly _tag?: unknown })._tag : undefined)
+
+/** The parameters' kind: declared, or traced where one of them is an expression. */
+export const kindOf = (params: unknown, op: string): Kind => {
+  const tags = new Set<unknown>()
+  treeMap((x: unknown, path) => {
+    const tag = tagOf(x)
+    tags.add(tag)
+    if (tag !== 'Spec' && tag !== 'Expr' && tag !== 'Tensor')
+      raise({
+        _tag: 'BadInput',
+        where: `${op}: ${path || 'params'}`,
+        reason: 'is neither a tensor, nor an expression, nor a declared input.',
+        fix: 'make it a tensor: tensor(data).',
+      })
+  }, params)
+  if (!tags.has('Spec')) return tags.has('Expr') ? 'Expr' : 'Tensor'
+  return tags.size === 1
+    ? 'Spec'
+    : raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: 'some parameters are declared inputs, some are not.',
+        fix: 'give the declaration alone.',
+      })
+}
+
+const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
+/** An array of one value, of that kind. */
+export const filled = (kind: Kind, shape: readonly (number | string)[], value: number, dtype: DType): unknown => {
+  if (kind === 'Spec') return dtype === 'f32' ? f32(...shape) : dtype === 'f64' ? f64(...shape) : i32(...shape)
+  const sizes = shape as readonly number[]
+  return kind === 'Expr' ? full(sizes, value, dtype) : tensor(new Array<number>(sizeOf(sizes)).fill(value), sizes, dtype)
+}
+
+/** A float? */
+export const isFloat = (x: unknown): boolean => {
+  const { dtype } = x as { readonly dtype?: DType }
+  return dtype === 'f64' || dtype === 'f32'
+}
+/** A tree of one value like the parameters; NoTangent where they hold integers. */
+export const like = (params: unknown, kind: Kind, value = 0): unknown =>
+  treeMap((x: unknown) => {
+    const { shape, dtype } = x as { readonly shape: readonly (number | string)[]; readonly dtype: DType }
+    return isFloat(x) ? filled(kind, shape, value, dtype) : NoTangent
+  }, params)
+/** A count of steps that begins at 0. */
+export const countOf = (kind: Kind): unknown => filled(kind, [], 0, 'i32')

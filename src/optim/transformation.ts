@@ -1,0 +1,186 @@
+/** Gradient transformations: pure functions of a gradient, a state and parameters; and what those that go leaf by leaf are made of. */
+import { functionOf, numberOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type AnyExpr, add, cast, type Expr, type Exprs, expm1, type Float, full, mul, neg } from '../index.js'
+import { alike, fitting, gradientOf, leafOf, leavesOf } from './leaves.js'
+import { rateAt } from './rate.js'
+import { type Count, countOf, kindOf, type LikeParams, like, type ParamsFor, type StateOf, type Updated, type UpdatesFor } from './state.js'
+
+/**
+ * A gradient transformation: pure functions of trees, so that a whole training step is one program. S describes its state (`StateOf`).
+ *
+ * The state is a plain tree of arrays. Integer leaves of the parameters are left alone: NoTangent in the gradient, the state and the updates.
+ */
+export interface Transformation<S> {
+  /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
+  init<P>(params: P): StateOf<S, P>
+  /** What to add to the parameters (`applyUpdates`), and the next state. */
+  update<G>(gradient: G, state: NoInfer<StateOf<S, G>>, params?: NoInfer<ParamsFor<G>>): Updated<G, S>
+}
+/** What an update gives before it has types. */
+export interface RawUpdate {
+  readonly updates: unknown
+  readonly state: unknown
+}
+/** A transformation before it has types. */
+export interface Raw {
+  readonly init: (params: unknown) => unknown
+  readonly update: (gradient: unknown, state: unknown, params?: unknown) => RawUpdate
+}
+/** The types of a transformation are those of its template; they are given here and nowhere else. */
+export const typed = <S>(raw: Raw): Transformation<S> => raw as unknown as Transformation<S>
+/** The other way: a transformation that was given, checked. */
+export const rawOf = (given: unknown, op: string): Raw => {
+  const { init, update } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Raw>
+  if (typeof init === 'function' && typeof update === 'function') return given as Raw
+  return raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${shown(given)} is no transformation: it has not both init and update.`,
+    fix: 'give what adam, chain, clip ... give.',
+  })
+}
+
+/** One part of a state, by its name. */
+export const partOf = (state: unknown, name: string | number, op: string, has = 'its state has'): unknown => {
+  const part = typeof state === 'object' && state !== null ? (state as Readonly<Record<string, unknown>>)[name] : undefined
+  return (
+    part ??
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${has} no ${name}.`,
+      fix: has.startsWith('its state') ? 'give what init gave, or the last update.' : 'return { update, slots }.',
+    })
+  )
+}
+/** A count of steps in a state. */
+export const countIn = (state: unknown, op: string, name = 'count'): Expr<[], 'i32'> => {
+  const count = partOf(state, name, op) as AnyExpr
+  if (count.dtype === 'i32' && count.shape.length === 0) return count as Expr<[], 'i32'>
+  return raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${name} in its state is not an i32 scalar.`,
+    fix: 'give what init gave, or the last update.',
+  })
+}
+
+/**
+ * params + updates, leaf by leaf; integer leaves stay.
+ *
+ * Errors  BadInput where the trees have two structures, ShapeMismatch or DTypeMismatch where leaves differ.
+ * @example evaluate(applyUpdates({ w: tensor([1, 2]) }, { w: tensor([0.5, 0]) }))   // { w: [1.5, 2] }
+ */
+export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exprs<P> => {
+  const { leaves, paths, put, beside } = leavesOf(params, 'applyUpdates')
+  const others = beside(updates, 'the updates')
+  return put(
+    leaves.map((p, i) => {
+      const u = others[i]
+      if (u === undefined) return p
+      alike(p, u, 'applyUpdates', paths[i]!, 'the update')
+      return add(p, u)
+    }),
+  ) as Exprs<P>
+}
+
+/** What a rule has at one leaf. */
+export interface At<K extends string = string> {
+  /** The gradient. */
+  readonly g: AnyExpr
+  /** What each slot holds, by name. */
+  readonly slots: { readonly [N in K]: AnyExpr }
+  /** The parameter; raises where the caller gave none. */
+  readonly p: () => AnyExpr
+  /** A rate at this step, in the leaf's dtype. */
+  readonly rate: (rate: unknown, what?: string) => AnyExpr
+  /** 1 - b^t at step t = 1, 2, ...: what is missing in an average with decay b that began at 0. */
+  readonly unbiased: (b: number) => AnyExpr
+}
+/** What a rule gives at one leaf: the update, and the slots' next values. */
+export interface LeafUpdate<K extends string = string> {
+  readonly update: AnyExpr
+  readonly slots: { readonly [N in K]: AnyExpr }
+}
+/** -rate x: the updates go down. */
+export const down = (rate: AnyExpr, x: AnyExpr): AnyExpr => mul(neg(rate), x)
+
+/** 1 - b^t without the cancellation that f32 would suffer: -expm1(t log b). */
+const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
+  b === 0 ? full([], 1, dtype) : neg(expm1(mul(Math.log(b), cast(add(count, 1), dtype))))
+
+/** `leafwise` for a state of another name. Rules ask for rates first: what is of the leaf's size is then one loop. */
+export const leafwiseAs = <S, K extends string = never>(
+  op: string,
+  slots: { readonly [N in K]: number },
+  rule: (at: At<K>) => LeafUpdate<K>,
+): Transformation<S> =>
+  typed<S>({
+    init: (params) => {
+      const kind = kindOf(params, op)
+      const trees = Object.entries<number>(slots).map(([name, value]) => [name, like(params, kind, value)] as const)
+      return { count: countOf(kind), ...Object.fromEntries(trees) }
+    },
+    update: (gradient, state, params) => {
+      const count = countIn(state, op)
+      const all = gradientOf(gradient, op)
+      const names = Object.keys(slots) as K[]
+      const held = names.map((name) => fitting(all, partOf(state, name, op), name, op))
+      const ps = params === undefined ? undefined : fitting(all, params, 'params', op)
+      const done = all.leaves.map((g, i) => {
+        const dtype = g.dtype as Float
+        return rule({
+          g,
+          slots: Object.fromEntries(names.map((name, k) => [name, held[k]![i]!])) as At<K>['slots'],
+          p: () =>
+            ps?.[i] ??
+            raise({ _tag: 'BadInput', where: op, reason: 'it needs the parameters.', fix: 'give them: update(gradient, state, params).' }),
+          rate: (rate, what = 'learningRate') => rateAt(rate, count, dtype, what, op),
+          unbiased: (b) => missing(b, count, dtype),
+        })
+      })
+      const next = names.map((name) => [name, all.put(done.map((d) => d.slots[name]))] as const)
+      return { updates: all.put(done.map((d) => d.update)), state: { count: add(count, 1), ...Object.fromEntries(next) } }
+    },
+  })
+
+/** The state of `leafwise`: the count of steps, and a tree like the parameters for each slot. */
+export type LeafwiseState<K extends string> = { readonly [N in K | 'count']: N extends K ? LikeParams : Count }
+/**
+ * A transformation of your own, leaf by leaf: its name (for errors), the slots of its state with the number each begins with, and a rule
+ * that gives the update and the slots' next values.
+ *
+ * `rate` in a rule is a number, a scalar or a schedule at this step; `unbiased(b)` is 1 - b^t. All optimisers here are made of it.
+ * Errors  BadInput where the rule gives no expressions, ShapeMismatch and DTypeMismatch where one is not like the gradient.
+ * @example
+ * const signs = leafwise('signs', { mean: 0 }, ({ g, slots: { mean }, rate }) => {
+ *   const next = add(mul(0.5, mean), mul(0.5, g))
+ *   return { update: mul(neg(rate(0.1)), sign(next)), slots: { mean: next } }
+ * })
+ * evaluate(signs.update(tensor([3, -4]), signs.init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
+ */
+export const leafwise = <K extends string>(
+  name: string,
+  slots: { readonly [N in K]: number },
+  rule: (at: At<K>) => LeafUpdate<NoInfer<K>>,
+): Transformation<LeafwiseState<K>> => {
+  if (typeof name !== 'string' || name === '') raise({ _tag: 'BadInput', where: 'leafwise', reason: `${shown(name)} is not a name.` })
+  functionOf(rule, 'the rule', name)
+  const begin = Object.entries<number>(recordOf(slots, 'the slots', name)).map(([slot, value]) => [slot, numberOf(value, slot, name)])
+  const own = Object.fromEntries(begin) as typeof slots
+  if (Object.hasOwn(own, 'count')) raise({ _tag: 'BadInput', where: name, reason: 'count is the number of steps, and no slot.' })
+  return leafwiseAs<LeafwiseState<K>, K>(name, own, (at) => {
+    const made: unknown = rule(at)
+    const update = likeLeaf(at.g, partOf(made, 'update', name, 'its rule gave'), name, 'the update')
+    const given = begin.length === 0 ? {} : partOf(made, 'slots', name, 'its rule gave')
+    const next = begin.map(([slot]) => [slot, likeLeaf(at.g, partOf(given, slot!, name, 'its rule gave'), name, `slot ${slot}`)])
+    return { update, slots: Object.fromEntries(next) as LeafUpdate<K>['slots'] }
+  })
+}
+/** What a rule gave, an expression like the gradient. */
+const likeLeaf = (g: AnyExpr, x: unknown, op: string, what: string): AnyExpr => {
+  const y = leafOf(x, op, what)
+  alike(g, y, op, '', what)
+  return y
+}

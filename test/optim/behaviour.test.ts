@@ -1,0 +1,259 @@
+/** What trajectories do not show: dtypes, shapes, integers, rates of every kind, selections, accumulation, line searches, damping. */
+import { describe, expect, it } from 'vitest'
+import * as cd from '../../src/index.js'
+import * as optim from '../../src/optim/index.js'
+
+const made = (learningRate: optim.Rate): Readonly<Record<string, optim.Transformation<{ readonly count: optim.Count }>>> => ({
+  sgd: optim.sgd({ learningRate }),
+  momentum: optim.momentum({ learningRate }),
+  nesterov: optim.nesterov({ learningRate }),
+  adam: optim.adam({ learningRate }),
+  adamw: optim.adamw({ learningRate }),
+  lamb: optim.lamb({ learningRate, weightDecay: 0.1 }),
+  lion: optim.lion({ learningRate }),
+  rmsprop: optim.rmsprop({ learningRate, weightDecay: 0.1 }),
+  adagrad: optim.adagrad({ learningRate, weightDecay: 0.1 }),
+  scale: optim.scale(learningRate),
+  weightDecay: optim.weightDecay(learningRate),
+})
+const cosine = optim.cosineDecaySchedule({ initValue: 0.1, decaySteps: 10 })
+const of = (data: readonly number[], shape: readonly number[], dtype: cd.DType) => cd.tensor([...data], [...shape], dtype)
+
+describe('dtypes and shapes', () => {
+  /** Rank 0, an empty axis, axes of size 1, both floats, an integer and NoTangent. */
+  const params = {
+    s: of([2], [], 'f32'),
+    e: of([], [0, 3], 'f64'),
+    o: of([1], [1, 1], 'f64'),
+    w: of([1, -2], [2], 'f32'),
+    n: of([3], [], 'i32'),
+    none: cd.NoTangent,
+  }
+  const gradient = { s: of([1], [], 'f32'), e: of([], [0, 3], 'f64'), o: of([2], [1, 1], 'f64'), w: of([0, 1], [2], 'f32'), n: cd.NoTangent, none: cd.NoTangent } // biome-ignore format: one row
+  it.each(Object.entries(made(cosine)))('%s keeps them, and leaves integers alone', (_, t) => {
+    let state = t.init(params) as never
+    for (let i = 0; i < 2; i++) {
+      const done = cd.evaluate(t.update(gradient, state, params as never) as never) as unknown as {
+        readonly updates: typeof gradient
+        readonly state: never
+      }
+      const kinds = (tree: object): unknown => cd.treeMap((x: cd.AnyExpr) => `${x.dtype} [${x.shape.join(', ')}]`, tree as never)
+      expect(kinds(done.updates)).toEqual(kinds(gradient))
+      expect(kinds(done.state)).toEqual(kinds(state))
+      for (const x of cd.treeLeaves(done.updates) as cd.Tensor[]) for (const v of x.data) expect(v).toSatisfy(Number.isFinite)
+      const next = cd.evaluate(optim.applyUpdates(params, done.updates as never) as never) as unknown as typeof params
+      expect(kinds(next)).toEqual(kinds(params))
+      expect(next.n.item()).toBe(3)
+      state = done.state
+    }
+    expect((state as { readonly count: cd.Tensor }).count.item()).toBe(2)
+  })
+  it("a state is of its parameters' kind", () => {
+    const adam = optim.adam({ learningRate: 1 })
+    const declared = adam.init({ w: cd.f32('n', 2), n: cd.i32() })
+    expect(declared).toEqual({ count: cd.i32(), m: { w: cd.f32('n', 2), n: cd.NoTangent }, v: { w: cd.f32('n', 2), n: cd.NoTangent } })
+    const tensors = adam.init(params)
+    expect(tensors.m.s).toEqual(of([0], [], 'f32'))
+    expect(tensors.m.n).toBe(cd.NoTangent)
+    expect(optim.adagrad({ learningRate: 1, initialAccumulator: 2 }).init(params).sum.w).toEqual(of([2, 2], [2], 'f32'))
+    const traced = cd.compile((x: cd.AnyExpr) => ({ x, ...adam.init({ x }) }))([1, 2])
+    expect([traced.m.x.toArray(), traced.count.item()]).toEqual([[0, 0], 0])
+  })
+})
+
+describe('a rate', () => {
+  const g = cd.tensor([1, 2])
+  it.each(Object.entries(made(0.05)))('of %s: a number, a scalar and a schedule of one value agree', (name, t) => {
+    const state = t.init(g) as never
+    const updates = (x: typeof t) => cd.evaluate(x.update(g, state, g as never).updates as cd.AnyExpr)
+    const want = updates(t)
+    for (const rate of [
+      cd.tensor(0.05),
+      optim.constantSchedule(0.05),
+      () => 0.05,
+      (c: cd.Expr<[], 'f32' | 'f64'>) => cd.add(0.05, cd.mul(0, c)),
+    ])
+      expect(updates(made(rate as optim.Rate)[name]!)).toEqual(want)
+  })
+  it('is an input of the step', () => {
+    const step = cd.compile(cd.fn({ w: cd.f32(2), rate: cd.f32() }, ({ w, rate }) => {
+      const t = optim.sgd({ learningRate: rate })
+      return t.update(w, t.init(w)).updates
+    })) // biome-ignore format: one statement
+    expect(step({ w: [1, 2], rate: 0.5 }).toArray()).toEqual([-0.5, -1])
+    expect(step({ w: [1, 2], rate: 2 }).toArray()).toEqual([-2, -4])
+  })
+  it('of f64 does not promote f32', () => {
+    const t = optim.sgd({ learningRate: cd.tensor(0.5) })
+    expect(cd.evaluate(t.update(of([1], [1], 'f32'), t.init(of([1], [1], 'f32'))).updates)).toEqual(of([-0.5], [1], 'f32'))
+  })
+  it("a schedule sees the count of steps done, in the leaf's dtype", () => {
+    const seen: string[] = []
+    const t = optim.scale((c) => {
+      seen.push(c.dtype)
+      return cd.add(1, c)
+    })
+    let state = t.init(of([1], [], 'f32'))
+    const factors = [0, 1, 2].map(() => {
+      const done = cd.evaluate(t.update(of([1], [], 'f32'), state))
+      state = done.state
+      return done.updates.item()
+    })
+    expect(factors).toEqual([1, 2, 3])
+    expect(seen).toEqual(['f32', 'f32', 'f32'])
+  })
+})
+
+describe('what goes before an optimiser', () => {
+  const g = { w: cd.tensor([3, 0]), b: cd.tensor(-4) }
+  it('clipByGlobalNorm leaves a short gradient as it is, and zeros', () => {
+    const t = (limit: number) => cd.evaluate(optim.clipByGlobalNorm(limit).update(g, {}).updates)
+    expect(t(5.001)).toEqual(g)
+    expect(t(2.5)).toEqual({ w: cd.tensor([1.5, 0]), b: cd.tensor(-2) })
+    expect(cd.evaluate(optim.clipByGlobalNorm(1).update(cd.tensor([0, 0]), {}).updates).toArray()).toEqual([0, 0])
+    const mixed = { a: of([3], [1], 'f32'), b: of([4], [1], 'f64') }
+    expect(cd.evaluate(optim.clipByGlobalNorm(1).update(mixed, {}).updates)).toEqual({ a: of([0.6], [1], 'f32'), b: of([0.8], [1], 'f64') })
+  })
+  it('masked: by paths and by a tree; the state holds the selected leaves alone', () => {
+    const byPath = optim.masked(optim.momentum({ learningRate: 1 }), (path) => path === 'w')
+    const byTree = optim.masked(optim.momentum({ learningRate: 1 }), { w: true, b: false })
+    for (const t of [byPath, byTree]) {
+      const state = t.init(g)
+      expect(state.velocity).toEqual({ w: cd.tensor([0, 0]), b: cd.NoTangent })
+      expect(cd.evaluate(t.update(g, state).updates)).toEqual({ w: cd.tensor([-3, -0]), b: cd.tensor(-4) })
+    }
+  })
+  it('multiSteps: zeros until the last of them, then the mean; the inner state waits', () => {
+    const t = optim.multiSteps(optim.momentum({ learningRate: 1 }), 3)
+    const x = cd.tensor([0])
+    let state = t.init(x)
+    const seen = [3, 6, 9, 1, 1, 1].map((v) => {
+      const done = cd.evaluate(t.update(cd.tensor([v]), state))
+      state = done.state
+      return [done.updates.data[0]! + 0, state.inner.count.item(), state.inner.velocity.data[0]]
+    })
+    expect(seen.map((r) => r[1])).toEqual([0, 0, 1, 1, 1, 2])
+    expect(seen.map((r) => Math.round(r[0]! * 1e9) / 1e9 + 0)).toEqual([0, 0, -6, 0, 0, -6.4])
+  })
+  it('ema without debias begins at 0', () => {
+    const t = optim.ema({ decay: 0.75, debias: false })
+    expect(cd.evaluate(t.update(cd.tensor([4]), t.init(cd.tensor([0]))).updates).toArray()).toEqual([1])
+  })
+  it('ema of parameters leaves integers as they are', () => {
+    const t = optim.ema({ decay: 0.5 })
+    const p = { w: cd.tensor([4]), n: of([7], [], 'i32') }
+    expect(cd.evaluate(t.update(p, t.init(p)).updates)).toEqual(p)
+  })
+})
+
+const rosenbrock = (p: cd.Expr<[2], 'f64'>) => {
+  const [x, y] = cd.unstack(p) as unknown as [cd.Scalar<'f64'>, cd.Scalar<'f64'>]
+  return cd.add(cd.square(cd.sub(1, x)), cd.mul(100, cd.square(cd.sub(y, cd.square(x))))) as cd.Scalar<'f64'>
+}
+const descent = (
+  method: optim.Minimiser<optim.LbfgsState, cd.Scalar>,
+  f: (p: cd.Expr<[2], 'f64'>) => cd.Scalar<'f64'>,
+  start: readonly number[],
+  steps: number,
+) => {
+  const p = cd.f64(2)
+  const step = cd.compile(cd.fn({ p, state: method.init(p) }, ({ p, state }) => method.step(f, p, state)))
+  let now = { params: cd.tensor([...start], [2]), state: method.init(cd.tensor([...start], [2])) }
+  const values: number[] = []
+  for (let i = 0; i < steps; i++) {
+    const { params, state, value } = step({ p: now.params, state: now.state })
+    values.push(value.item())
+    now = { params, state }
+  }
+  return { ...now, values }
+}
+
+describe('lbfgs with its line search', () => {
+  it('Rosenbrock from (-1.2, 1): down at every step, to the minimum', () => {
+    const { params, values } = descent(optim.lbfgs(), rosenbrock, [-1.2, 1], 60)
+    for (let i = 1; i < values.length; i++) expect(values[i]).toBeLessThanOrEqual(values[i - 1]!)
+    expect(values.at(-1)).toBeLessThan(1e-16)
+    expect(Math.abs(params.data[0]! - 1) + Math.abs(params.data[1]! - 1)).toBeLessThan(1e-7)
+  })
+  it('where f is NaN beyond the border of its domain, it stops before it', () => {
+    const f = (p: cd.Expr<[2], 'f64'>) => cd.sub(cd.sum(p), cd.sum(cd.log(p))) as cd.Scalar<'f64'>
+    const { params, values } = descent(optim.lbfgs(), f, [0.1, 4], 40)
+    expect(values.every(Number.isFinite)).toBe(true)
+    expect(cd.treeAllClose(params, [1, 1], { rtol: 1e-6 })).toBe(true)
+  })
+  it('where no length lowers the value the parameters stay, and the history is forgotten', () => {
+    const wrong = cd.customRule((p: cd.Expr<[2], 'f64'>) => cd.sum(cd.square(p)), { rrule: (p) => [cd.sum(cd.square(p)), () => cd.neg(p)] })
+    const method = optim.lbfgs({ maxTrials: 4, memory: 2 })
+    const at = cd.tensor([1, 2], [2])
+    const state = {
+      ...method.init(at),
+      rho: cd.tensor([1, 1], [2]),
+      s: cd.tensor([
+        [1, 0],
+        [0, 1],
+      ]),
+      y: cd.tensor([
+        [1, 0],
+        [0, 1],
+      ]),
+    }
+    const done = cd.evaluate(method.step((p) => wrong(p) as cd.Scalar<'f64'>, at, state))
+    expect(done.params.toArray()).toEqual([1, 2])
+    expect(done.state.rho.toArray()).toEqual([0, 0])
+  })
+  it('a tree of parameters with an integer, in f32', () => {
+    const method = optim.lbfgs({ memory: 3 })
+    const p = { w: of([1, 2], [2], 'f32'), n: of([3], [], 'i32'), e: of([], [0], 'f32') }
+    const state = method.init(p)
+    expect([state.s.shape, state.s.dtype]).toEqual([[3, 2], 'f32'])
+    const done = cd.evaluate(method.step(({ w }) => cd.sum(cd.square(cd.sub(w, 1))), p, state))
+    expect([done.params.w.dtype, done.params.n.item(), done.params.e.shape]).toEqual(['f32', 3, [0]])
+    expect(done.params.w.data[1]).toBeLessThan(2)
+  })
+})
+
+describe('least squares', () => {
+  const solve = <S>(
+    method: optim.Minimiser<S, cd.AnyExpr>,
+    r: (p: cd.Expr<[3], 'f64'>) => cd.AnyExpr,
+    start: readonly number[],
+    steps: number,
+  ) => {
+    let params = cd.tensor([...start], [3])
+    let state = method.init(params) as never
+    const step = cd.compile(cd.fn({ p: cd.f64(3), state: method.init(cd.f64(3)) } as never, (x: never) => {
+      const { p, state } = x as { p: cd.Expr<[3], 'f64'>; state: never }
+      return method.step(r, p, state) as never
+    })) as unknown as (x: object) => { params: typeof params; state: never; value: cd.Tensor } // biome-ignore format: one statement
+    const values: number[] = []
+    for (let i = 0; i < steps; i++) {
+      const done = step({ p: params, state })
+      params = done.params
+      state = done.state
+      values.push(done.value.item())
+    }
+    return { params, values }
+  }
+  const a = [[1, 2, 0], [0, 1, 1], [1, 0, 3], [2, 1, 1]] // biome-ignore format: a matrix
+  const linear = (p: cd.Expr<[3], 'f64'>) => cd.sub(cd.matmul(a, p), [1, 2, 3, 4])
+  it('Gauss-Newton solves a linear problem in one step: the normal equations hold', () => {
+    const { params } = solve(optim.gaussNewton(), linear, [5, -5, 5], 1)
+    const r = a.map((row, i) => row.reduce((s, v, j) => s + v * params.data[j]!, 0) - [1, 2, 3, 4][i]!)
+    for (let j = 0; j < 3; j++) expect(Math.abs(a.reduce((s, row, i) => s + row[j]! * r[i]!, 0))).toBeLessThan(1e-13)
+  })
+  it('a parameter without influence stays, in both', () => {
+    const r = (p: cd.Expr<[3], 'f64'>) => cd.mul(cd.sub(p, [1, 2, 3]), [1, 0, 1])
+    for (const method of [optim.gaussNewton(), optim.levenbergMarquardt({ damping: 0 })])
+      expect(solve(method as optim.Minimiser<unknown, cd.AnyExpr>, r, [0, 7, 0], 1).params.toArray()).toEqual([1, 7, 3])
+  })
+  it('more parameters than residuals: Levenberg-Marquardt by jacrev', () => {
+    const { values } = solve(optim.levenbergMarquardt(), (p) => cd.sub(cd.sum(cd.square(p)), 4), [1, 1, 0.5], 12)
+    expect(values.at(-1)).toBeLessThan(1e-20)
+  })
+  it('Levenberg-Marquardt never goes up, also where Gauss-Newton does', () => {
+    const r = (p: cd.Expr<[3], 'f64'>) => cd.sin(cd.mul(3, cd.sub(p, [1, 2, 3])))
+    const { values } = solve(optim.levenbergMarquardt(), r, [1.5, 2.5, 2.49], 40)
+    for (let i = 1; i < values.length; i++) expect(values[i]).toBeLessThanOrEqual(values[i - 1]!)
+    expect(values.at(-1)).toBeLessThan(1e-20)
+  })
+})
