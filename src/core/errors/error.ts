@@ -26,7 +26,15 @@ export type AdError =
       readonly site?: Site
     }
   | { readonly _tag: 'BadInput'; readonly where: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
-  | { readonly _tag: 'NotScalar'; readonly op: string; readonly shape: readonly number[]; readonly dtype: DType; readonly site?: Site }
+  | {
+      readonly _tag: 'NotScalar'
+      readonly op: string
+      readonly shape: readonly number[]
+      readonly dtype: DType
+      /** What the function returned, where that is a tree and no array. */
+      readonly tree?: string
+      readonly site?: Site
+    }
   | { readonly _tag: 'NotDifferentiable'; readonly op: string; readonly reason: string; readonly site?: Site }
   | {
       readonly _tag: 'MissingRule'
@@ -46,7 +54,7 @@ export type AdError =
       readonly fix?: string
       readonly site?: Site
     }
-  | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string }
+  | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string; readonly site?: Site }
   | {
       readonly _tag: 'OutOfMemory'
       readonly backend: string
@@ -55,7 +63,7 @@ export type AdError =
       readonly site?: Site
     }
   | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string; readonly site?: Site }
-  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string }
+  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
   | { readonly _tag: 'Decode'; readonly errors: readonly { readonly path: string; readonly reason: string }[] }
   | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string; readonly site?: Site }
 
