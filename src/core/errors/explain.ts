@@ -12,7 +12,7 @@ const notScalar = ({ op, shape, dtype, tree }: Extract<AdError, { readonly _tag:
   if (tree !== undefined)
     return [
       `${needs} ${tree}.`,
-      'return the scalar alone; what else is wanted goes beside it: [loss, aux] with { aux: true } of grad and valueAndGrad.',
+      'return the scalar alone; what else is wanted goes beside it: [loss, aux] with { aux: true } of valueAndGrad.',
     ]
   const float = dtype === 'f64' || dtype === 'f32'
   if (float) return [`${needs} ${dtype} ${showShape(shape)}.`, 'Perhaps you meant jacrev(f), or sum the result.']
