@@ -123,6 +123,29 @@ found.forEach((at, i) => { if (at === undefined || !at.endsWith(own(i + 6))) thr
 console.log('ran')
 `
 
+/** A sample of what a first hour gets wrong: each message says what to write, and names the line of the user's file. */
+const mistakes = `
+const said = (f) => { try { f(); return 'no error' } catch (e) { return e.message } }
+const x = add([1, 2], 1)
+const f = fn({ x: f32(2) }, ({ x }) => sum(x))
+const own = (n) => 'FILE:' + n
+const rows = [
+  [said(() => concat(x, x)), 'concat takes a list: concat([a, b])'],
+  [said(() => sum([x, x])), 'stack([a, b]) makes one array'],
+  [said(() => sum(x, { dim: 0 })), 'perhaps you meant axis'],
+  [said(() => f([1, 2])), 'takes one record { x }'],
+  [said(() => f({ x: tensor([1, 2]) })), "tensor(data, shape, 'f32')"],
+  [said(() => grad((v) => sum(v))(tensor([1, 2], [2], 'i32'))), "cast(x, 'f64')"],
+  [said(() => zeros([2]).data), 'evaluate(x)'],
+  [said(() => x[0]), 'unstack(x)'],
+  [said(() => vmap(f)({ x: [1, 2] })), 'inAxes'],
+]
+const check = () => rows.forEach(([text, wanted], i) => {
+  if (!text.includes(wanted)) throw new Error('expected ' + wanted + ', got ' + text)
+  if (!text.includes(own(i + 7) + ':')) throw new Error('expected line ' + own(i + 7) + ', got ' + text)
+})
+`
+
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
@@ -185,6 +208,20 @@ try {
         for (const flags of [[], ['--enable-source-maps']])
           step(`errors name the user's line: node ${[...flags, name].join(' ')}`, () => run(process.execPath, [...flags, name], user))
       step("errors name the user's line: tsx lines.ts", () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'lines.ts'], user))
+
+      const called = 'add, concat, f32, fn, grad, sum, tensor, vmap, zeros'
+      const wrong = (name: string, head: string, run = 'check()'): void =>
+        write(name, `${head}${mistakes.replaceAll('FILE', name)}${run}\n`)
+      wrong('mistakes.mjs', `import { ${called} } from 'codual'`)
+      wrong('mistakes.cjs', `const { ${called} } = require('codual')`)
+      wrong('mistakes.ts', `import { ${called} } from 'codual'`)
+      wrong('mistakes.test.ts', `import { ${called} } from 'codual'`, "test('messages', check)")
+      for (const name of ['mistakes.mjs', 'mistakes.cjs'])
+        step(`messages say what to write: node ${name}`, () => run(process.execPath, [name], user))
+      step('messages say what to write: tsx mistakes.ts', () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'mistakes.ts'], user))
+      step('messages say what to write: vitest', () =>
+        run(process.execPath, [bin('vitest', 'vitest.mjs'), 'run', '--root', user, '--globals', 'mistakes.test.ts'], user),
+      )
 
       write('types.mts', types)
       write('types.cts', types)

@@ -60,13 +60,15 @@ export const blocksIn = (path: string, text: string): readonly Example[] =>
     of: 'document',
   }))
 
-const cellsOf = (row: string): readonly string[] =>
+/** The cells of a row of a table. */
+export const cellsOf = (row: string): readonly string[] =>
   row
     .replace(/^\||\|$/g, '')
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll('\\|', '|'))
-const codeIn = (cell: string | undefined): string => {
-  const code = /^`(.*)`$/.exec(cell ?? '')?.[1]
+/** The code that a cell is. */
+export const codeIn = (cell: string | undefined): string => {
+  const code = /^(`+)(.*?) ?\1$/.exec(cell ?? '')?.[2]
   if (code === undefined) throw new Error(`${cell} is no code`)
   return code
 }
