@@ -13,7 +13,7 @@ const u = cd as unknown as Readonly<Record<string, F & Readonly<Record<string, F
 type X = Readonly<Record<string, unknown>> & number & readonly unknown[] & F
 const any = (x: unknown): X => x as X
 
-const here = (): number => Number(/mistakes\.ts:(\d+)/.exec(new Error().stack!.split('\n')[3]!)?.[1])
+const here = (): number => Number(/mistakes\.\w+:(\d+)/.exec(new Error().stack!.split('\n')[3]!)?.[1])
 const row = (call: () => unknown, ...says: readonly string[]): Mistake => ({ call, says, line: here() })
 const traced = (body: (x: X) => unknown, at: unknown = [1, 2]): unknown => (cd.grad(body as never) as unknown as F)(at)
 

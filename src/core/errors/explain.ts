@@ -138,6 +138,9 @@ const rootOf = (place: string): string => {
   return `${/^(.*[/\\]src)[/\\](?:core|modes)(?:[/\\]|$)/.exec(directory)?.[1] ?? directory.replace(/[/\\]check$/, '')}${place.includes('\\') ? '\\' : '/'}`
 }
 
+/** Where else it lies: an engine may map some frames back to sources, and leave others in what was built of them. */
+const roots = (root: string): readonly string[] => [root, root.replace(/src([/\\])$/, 'dist$1')]
+
 /**
  * The first frame outside codual of a stack that codual took, as `file:line:column`, or undefined. The top frame is codual's own, so it says
  * where the library lies as this engine shows it: in its sources, packed, or mapped back to sources that are not there.
@@ -148,7 +151,7 @@ export const userFrame = (stack: string | undefined): string | undefined => {
     const place = line.includes('node:internal') ? undefined : placeOf(line)
     if (place === undefined) continue
     root ??= rootOf(place)
-    if (!place.startsWith(root)) return place
+    if (!roots(root).some((r) => place.startsWith(r))) return place
   }
   return undefined
 }
