@@ -1,5 +1,6 @@
 // How the REPL prints values: typed arrays short and without the digits that a float32 does not have.
 import { type InspectOptions, inspect } from 'node:util'
+import { isAdException } from '../src/index.js'
 
 const shown = 24
 
@@ -19,6 +20,19 @@ const typedArrayText = (array: ArrayLike<number>, name: string, textOf: (x: numb
   const items = Array.from({ length: Math.min(array.length, shown) }, (_, i) => stylize(textOf(array[i] as number), 'number'))
   const rest = array.length > shown ? `, ... ${array.length - shown} more` : ''
   return `${name}(${array.length}) [${items.join(', ')}${rest}]`
+}
+
+/** A value as the REPL prints it: text of several lines as it is, an error of codual once and in words, all else as Node does. */
+export const printed = (value: unknown, options: InspectOptions): string => {
+  if (typeof value === 'string' && value.includes('\n')) return value
+  const text = inspect(value, options)
+  // What was typed has no line of its own in a file, and the stack is the library's.
+  return isAdException(value)
+    ? text
+        .split('\n')
+        .filter((line) => !/^\W*(?:\[\d+m)?\s+at /.test(line))
+        .join('\n')
+    : text
 }
 
 /** Makes this process print numeric typed arrays on one line, wherever they stand inside a value. For the REPL's process only. */

@@ -2,10 +2,9 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import repl from 'node:repl'
-import { inspect } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import * as codual from '../src/index.js'
-import { installPrinters } from './repl-print.js'
+import { installPrinters, printed } from './repl-print.js'
 
 installPrinters()
 
@@ -13,11 +12,13 @@ const names = Object.keys(codual).sort()
 console.log(`codual ${manifest.version}: ${names.length} names are in scope, \`codual\` holds them all; .names lists them, .exit leaves.`)
 console.log('Try  grad((x) => sum(mul(x, x)))([1, 2, 3])')
 
+const style = { depth: 6, maxArrayLength: 100, breakLength: 120 }
+
 // One realm (useGlobal), so that an array or a Float32Array typed here is what the library's `instanceof` expects.
 const server = repl.start({
   prompt: 'codual> ',
   useGlobal: true,
-  writer: (value: unknown) => inspect(value, { colors: server.terminal, depth: 6, maxArrayLength: 100, breakLength: 120 }),
+  writer: Object.assign((value: unknown) => printed(value, { ...style, colors: server.terminal }), { options: style }),
 })
 
 const define = (name: string, value: unknown): void => {

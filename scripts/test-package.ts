@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 import manifest from '../package.json' with { type: 'json' }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -136,6 +137,20 @@ found.forEach((at, i) => { if (at === undefined || !at.endsWith(own(i + 6))) thr
 console.log('ran')
 `
 
+/** What a first hour gets wrong: the table of test/errors, each message with what to write and with the line of the row. */
+const mistakes = readFileSync(join(root, 'test/errors/mistakes.ts'), 'utf8').replace("'../../src/index.js'", "'codual'")
+const answered = `
+const check = () => {
+  const wrong = mistakes.flatMap(({ call, says, line }) => {
+    let message = 'no error'
+    try { call() } catch (e) { message = e.message }
+    const lacks = [...says, new RegExp('mistakes[.]\\\\w+:' + line + ':')].filter((part) => !(typeof part === 'string' ? message.includes(part) : part.test(message)))
+    return lacks.map((part) => call + ' does not say ' + part + ': ' + message)
+  })
+  if (mistakes.length < 100 || wrong.length > 0) throw new Error(wrong.join('; '))
+}
+`
+
 /** The program of the README, as types: shapes are known, and a clash of shapes is an error at the argument that clashes. */
 const types = `
 import { add, compile, cpu, f32, fn, matmul, mean, tanh, transpose, valueAndGrad } from 'codual'
@@ -176,6 +191,10 @@ try {
     for (const file of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cjs')))
       for (const [found] of readFileSync(join(root, 'dist', file), 'utf8').matchAll(/this\.\w+ = exports\.\w+ = .*/g))
         throw new Error(`${file}: ${found}: give the field another name`)
+  })
+  step('no file names a path of this machine', () => {
+    for (const file of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name)))
+      if (readFileSync(join(root, 'dist', file), 'utf8').includes(root)) throw new Error(`${file} names ${root}`)
   })
   const packed = built && step('npm pack', () => run('npm', ['pack', '--ignore-scripts', '--pack-destination', temporary], root))
   if (packed) {
@@ -220,6 +239,18 @@ try {
         for (const flags of [[], ['--enable-source-maps']])
           step(`errors name the user's line: node ${[...flags, name].join(' ')}`, () => run(process.execPath, [...flags, name], user))
       step("errors name the user's line: tsx lines.ts", () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'lines.ts'], user))
+
+      const plain = ts.transpileModule(mistakes, { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext } })
+      write('mistakes.mjs', plain.outputText)
+      write('answered.mjs', `import { mistakes } from './mistakes.mjs'${answered}check()\n`)
+      write('mistakes.ts', mistakes)
+      write('answered.ts', `import { mistakes } from './mistakes'${answered}check()\n`)
+      write('answered.test.ts', `import { mistakes } from './mistakes'${answered}test('each', check)\n`)
+      step('messages say what to write: node', () => run(process.execPath, ['answered.mjs'], user))
+      step('messages say what to write: tsx', () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'answered.ts'], user))
+      step('messages say what to write: vitest', () =>
+        run(process.execPath, [bin('vitest', 'vitest.mjs'), 'run', '--root', user, '--globals', 'answered.test.ts'], user),
+      )
 
       write('types.mts', types)
       write('types.cts', types)

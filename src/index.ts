@@ -16,7 +16,7 @@ import { type Env, runCore, runSyncCore } from './core/functions/effects.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/functions/function.js'
 import { typed } from './core/graph/operation.js'
 import type { AnyPrimitive } from './core/graph/primitive.js'
-import { showProgram } from './core/graph/show.js'
+import { showExpressions, showProgram } from './core/graph/show.js'
 import { siteOf } from './core/graph/source-lines.js'
 import { isTensor as isTensorCore } from './core/graph/tensor.js'
 import { families } from './core/ops/families.js'
@@ -86,7 +86,9 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
       backendOf(b, 'compile').kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b, 'compile'),
     compileAsync: (f: unknown, b: Backend) => compileAsyncCore(f, b),
     show: (f: unknown, sizes?: Readonly<Record<string, number>>) =>
-      showProgram(isProgram(f) ? f : traceDeclared(metaOf(f, 'show'), sizes, 'show'), siteOf),
+      typeof f === 'function' || isProgram(f)
+        ? showProgram(isProgram(f) ? f : traceDeclared(metaOf(f, 'show'), sizes, 'show'), siteOf)
+        : showExpressions(f, siteOf),
     toProgram: toProgramCore,
     fromProgram: fromProgramCore(runtime),
     fromJSON: (json: unknown, primitives?: readonly AnyPrimitive[]) => fromJSONCore(registry, primitives)(json),
@@ -257,7 +259,9 @@ export const compileAsync: CompileAsyncFn = bound.compileAsync
 /**
  * The program of a function (or of expressions) as text: its inputs, one line per equation, its results. Deterministic.
  *
- * @example show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
+ * @example
+ * show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
+ * show(mul(tensor([1, 2]), 3))                 // 'expression()\n  y0 = mul(captured0, 3) : f64 [2]\n  return y0'
  */
 export const show: ShowFn = bound.show
 /**

@@ -245,7 +245,7 @@ export const checkActivity = (d: Derived, next: () => number, out: Collector): v
 }
 
 /** The same program again, over the same inputs, as other nodes. */
-const again = (roots: readonly Node[]): readonly Node[] => rewrite(roots, { apply: (n, args) => applyAny(n.prim!, args, n.data) })
+const again = (roots: readonly Node[]): readonly Node[] => rewrite(roots, { apply: (n, args) => applyAny(n.prim!, args, n.payload) })
 
 /** What arrives at one argument from several places adds up: three uses of the program, and one argument in two places. */
 export const checkFanOut = (d: Derived, next: () => number, out: Collector): void => {

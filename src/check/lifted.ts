@@ -30,14 +30,17 @@ export const lifted = (
   const at = (n: Node): Node | undefined => {
     const to = replaced.get(n)
     if (to !== undefined || n.dtype !== 'f32') return to
-    if (n.kind === CONST) return constant(n.data as number, 'f64')
+    if (n.kind === CONST) return constant(n.payload as number, 'f64')
     const tensor = capturedTensor(n)
     if (tensor === undefined) return undefined
     const x = input(aval(n.shape, 'f64'))
     captured.set(x, { shape: n.shape, dtype: 'f64', data: Float64Array.from(tensor.data) })
     return x
   }
-  return { outputs: rewrite(outputs, { at, apply: ({ prim, data }, args) => applyAny(prim!, args, liftedParams(prim!, data)) }), captured }
+  return {
+    outputs: rewrite(outputs, { at, apply: ({ prim, payload: data }, args) => applyAny(prim!, args, liftedParams(prim!, data)) }),
+    captured,
+  }
 }
 
 /** An array in f64. */

@@ -2,6 +2,7 @@
 
 import { flagOf, type Names, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { calledAs } from '../core/errors/hints.js'
 import { type Meta, readArgs } from '../core/functions/function.js'
 import { isFloat, showAval } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
@@ -83,7 +84,11 @@ export const vmapOptions = (given: VmapOptions | undefined): VmapOptions => {
       _tag: 'BadInput',
       where: 'vmap',
       reason: `inAxes is ${shown(inAxes)}.`,
-      fix: 'give 0 (mapped over its leading axis) or null (not mapped), for all arguments or an array with one for each.',
+      fix: `give 0 (mapped over its leading axis) or null (not mapped), for all arguments or an array with one for each; ${
+        typeof inAxes === 'number'
+          ? 'another axis is brought in front first: transpose(x, axes).'
+          : 'of a record take the shared leaves as an argument of their own: vmap((w, x) => f({ w, x }), { inAxes: [null, 0] }).'
+      }`,
     })
   return options
 }
@@ -117,7 +122,13 @@ export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: strin
       _tag: 'BadInput',
       where: op,
       reason: `wrt '${path}' names nothing in ${showDef(base.def)}.`,
-      fix: `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
+      fix:
+        base.def._tag === 'Leaf'
+          ? 'the argument is one array: leave wrt out.'
+          : `use one of ${leafPaths(base.def)
+              .slice(0, 6)
+              .map((p) => p.replace(/^\[(\d+)\]$/, '$1'))
+              .join(', ')}.`,
     })
   }
   const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>
@@ -187,7 +198,13 @@ export const readPair =
   (m: Meta, op: string, wrt: GradOptions['wrt'], second: 'tangents' | 'cotangent'): NonNullable<Meta['read']> =>
   (args) => {
     const name = `${op}(${m.name})`
-    if (args.length !== 2) return raise({ _tag: 'BadInput', where: name, reason: `takes 2 arguments, got ${args.length}.` })
+    if (args.length !== 2)
+      return raise({
+        _tag: 'BadInput',
+        where: name,
+        reason: `takes 2 arguments, got ${args.length}.`,
+        fix: `the point, then ${second === 'cotangent' ? 'a cotangent of the result' : 'a tangent of it'}: ${calledAs(op)}.`,
+      })
     const p = readArgs(m, spread(m, args[0]))
     const s = op === 'hvp' ? select(m, p.def, wrt, op) : chosen(m, p.def, wrt, op)
     const t = readArgs(
@@ -221,8 +238,8 @@ export const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, 
       op,
       reason:
         chosen.length === 0
-          ? 'wrt selects no leaf'
-          : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves`,
+          ? 'wrt selects no leaf.'
+          : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves.`,
     })
   return chosen
 }
@@ -244,13 +261,17 @@ export const mappedLeaves = (def: TreeDef, inAxes: InAxes = 0): readonly boolean
   return items.flatMap((item, i) => Array.from({ length: leafCount(item) }, () => axes[i] === 0))
 }
 
+/** What to do with an argument that has no batch axis. */
+export const SHARED =
+  'every leaf needs the batch axis in front. What is the same for every example is captured, or an argument of its own with inAxes null: vmap((w, x) => f({ w, x }), { inAxes: [null, 0] })(w, xs).'
+
 /** A declaration with the mapped axis in front, under a name that is not used yet. */
 export const batchedDeclaration = ({ def, specs }: NonNullable<Meta['declared']>, inAxes?: InAxes): NonNullable<Meta['declared']> => {
   const used = new Set(specs.flatMap((s) => s.shape))
   let axis = 'vmap'
   while (used.has(axis)) axis += "'"
   const mapped = mappedLeaves(def, inAxes)
-  return { def, specs: specs.map((s, i) => (mapped[i] ? { ...s, shape: [axis, ...s.shape] } : s)) }
+  return { def, specs: specs.map((s, i) => (mapped[i] ? { ...s, shape: [axis, ...s.shape], fix: SHARED } : s)) }
 }
 
 /** What a transform pushes or pulls, and what it belongs to, as messages call them. */

@@ -42,7 +42,7 @@ const pushAt = (cursor: Cursor, config: RuleConfig, outputs: readonly Node[], se
       const made = frule(
         args.map((a) => asExpr(a.primal)),
         args.map((a) => a.tangent),
-        node.data as never,
+        node.payload as never,
         { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
       )
       return made.ys.map((y, r) => {

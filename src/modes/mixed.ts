@@ -125,7 +125,7 @@ class Rebuilt {
     return r >= 0 ? this.done[r] === 1 : this.made[i] !== undefined
   }
   private again(n: Node, i: number): Node {
-    if (n.kind === OUTPUT) return this.several.get(this.linear.index.get(n.args[0]!))![n.data as number]!
+    if (n.kind === OUTPUT) return this.several.get(this.linear.index.get(n.args[0]!))![n.payload as number]!
     if (n.kind !== APPLY) return n
     const ys = reapplied(
       n,
@@ -205,7 +205,7 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
   for (const k of region.args) code.push(interned.ids.id(nodes[k]!.dtype))
   region.nodes.forEach((k, i) => {
     const n = nodes[k]!
-    code.push(interned.ids.id(n.prim), interned.ids.paramsId(n.prim, n.data))
+    code.push(interned.ids.id(n.prim), interned.ids.paramsId(n.prim, n.payload))
     for (const a of n.args) code.push(position.get(index.get(a))!)
     position.set(k, region.args.length + i)
   })
@@ -219,7 +219,7 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
         applyAny(
           n.prim as AnyPrimitive,
           n.args.map((a) => made[position.get(index.get(a))!]!),
-          n.data,
+          n.payload,
         )[0]!,
       )
     }

@@ -163,7 +163,7 @@ const pullAt = (
       continue
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
-    const made = rrule(xs.map(asExpr), node.data as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
+    const made = rrule(xs.map(asExpr), node.payload as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
     tape.push({ node, pullback: made.pullback, active })
     walk.give(made.ys.map((y) => ({ node: asNode(y), active: true })))
   }

@@ -35,7 +35,7 @@ const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], r
       if (!args.some((a) => a.wide)) return reapplied(n, xs).map((node) => ({ node, wide: false }))
       const rule = ruleFor(registry, n.prim!, 'batch', 'vmap')
       const mask = args.map((a) => a.wide)
-      return rule(xs.map(asExpr), mask, n.data as never, size, through).map((y) => ({ node: asNode(y), wide: true }))
+      return rule(xs.map(asExpr), mask, n.payload as never, size, through).map((y) => ({ node: asNode(y), wide: true }))
     },
   }).map(({ node, wide }) => (wide ? node : broadcastNode(node, [size, ...node.shape])))
 }

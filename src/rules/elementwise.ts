@@ -18,7 +18,7 @@ import { plus, strongBoth } from './product.js'
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
 const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
-const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).data as number) : undefined)
+const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).payload as number) : undefined)
 const isExpr = (t: Tangent): t is AnyExpr => t._tag === 'Expr'
 
 /** Selects by masks instead of multiplying with them: a masked cotangent is exactly 0, infinite or not. */

@@ -9,7 +9,7 @@ import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** Is x the literal 1 (the seed of a scalar)? */
-const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).data === 1
+const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).payload === 1
 
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
 export const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: RuleConfig['product']): Forced => {

@@ -349,6 +349,6 @@ describe('what a program is made of', () => {
     const p = makeProgram({ name: 'c', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: [constant(-0, 'f64')], outputTree: { _tag: 'Leaf' } }) // biome-ignore format: one row
     const q = right(read(sent(programToJSON(p))))
     expect(q.outputs[0]!.kind).toBe(CONST)
-    expect(q.outputs[0]!.data).toBe(-0)
+    expect(q.outputs[0]!.payload).toBe(-0)
   })
 })

@@ -9,11 +9,12 @@ describe('expressions print', () => {
   it('as what they are, in a console, in text and inside other values', () => {
     const x = cd.tensor([[1, 2]])
     const product = loose.matmul!(x, [[3], [4]])
-    expect(inspect(product)).toBe('Expr matmul: f64 [1, 1]')
-    expect(String(product)).toBe('Expr matmul: f64 [1, 1]')
-    expect(inspect({ y: [product] })).toBe('{ y: [ Expr matmul: f64 [1, 1] ] }')
-    expect(inspect(loose.maxPool!(cd.tensor(new Float32Array(16), [1, 1, 4, 4]), { window: [2, 2] }))).toBe(
-      'Expr maxPool: f32 [1, 1, 2, 2]',
+    const text = 'Expr matmul: f64 [1, 1] (evaluate(x) gives its numbers)'
+    expect(inspect(product)).toBe(text)
+    expect(String(product)).toBe(text)
+    expect(inspect({ y: [product] })).toBe(`{ y: [ ${text} ] }`)
+    expect(inspect(loose.maxPool!(cd.tensor(new Float32Array(16), [1, 1, 4, 4]), { window: [2, 2] }))).toContain(
+      'Expr maxPool: f32 [1, 1, 2, 2] (evaluate',
     )
   })
   it('inputs by their names, literals by their numbers', () => {
@@ -30,5 +31,51 @@ describe('expressions print', () => {
 describe('tensors print', () => {
   it('with their numbers', () => {
     expect(inspect(cd.tensor([1, 2], [2], 'i32'))).toBe('Tensor i32 [2] [1, 2]')
+  })
+})
+
+describe('errors, explanations and programs print', () => {
+  const failure = (): cd.AdException => {
+    try {
+      cd.sum([1, 2], 0 as never)
+    } catch (e) {
+      if (cd.isAdException(e)) return e
+    }
+    throw new Error('no error was raised')
+  }
+  it('an error once, in words: its data is no second text', () => {
+    const e = failure()
+    expect(inspect(e)).toMatch(/^BadInput: sum: 0 where options may stand\.\n {2}at .*print\.test\.ts:\d+:\d+\n {2}fix: .*\n {4}at /)
+    expect(inspect(e)).not.toContain('_tag')
+    // What Node prints of an error that nobody caught looks at properties alone.
+    expect(inspect(e, { customInspect: false })).toMatch(/^AdException: BadInput: sum/)
+    expect(inspect(e, { customInspect: false })).not.toContain('_tag')
+    expect([e.name, e._tag, e.error._tag, e instanceof Error]).toEqual(['AdException', 'AdException', 'BadInput', true])
+  })
+  it('what explain tells as a line of figures and a table of steps; it is data as before', () => {
+    const f = cd.compile(cd.grad((x: cd.AnyExpr) => cd.sum(cd.mul(cd.tanh(x), x))))
+    f([1, 2, 3])
+    const told = f.explain()
+    const text = String(told)
+    expect(text).toMatch(/^cpu: 1 step, 1 kernel, 48 flops, 56 bytes moved, 24 at the peak, /)
+    expect(text.split('\n')[1]).toMatch(/^ {2}step {2}kernel +sizes +flops +bytes +reads +writes$/)
+    expect(text.split('\n')[2]).toMatch(/^ {5}0 {2}loop tanh .* {2}\[3\] +48 +56 {2}input 0 \(f64 \[3\]\)/)
+    expect(inspect(told)).toBe(text)
+    expect(Object.keys(told)).toContain('steps')
+    expect(JSON.parse(JSON.stringify(told))).toMatchObject({ backend: 'cpu', flops: 48 })
+    const dropping = cd.compile(cd.grad((x: cd.AnyExpr) => cd.sum(cd.mul(x, cd.exp(cd.tensor([1, 2]))))))
+    dropping([1, 2])
+    expect(String(dropping.explain())).toMatch(/left out of the derivatives:\n {2}mul: the cotangent of argument 1 is/)
+  })
+  it('a program as show writes it, also one that was read', () => {
+    const p = cd.toProgram((x) => cd.sum(x))([1, 2])
+    expect(inspect(p)).toBe(cd.show(p))
+    const read = cd.fromJSON(cd.toJSON(p))
+    expect(inspect(read)).toContain('y0 = sum(x0) {axes [0]} : f64 []')
+    const declared = cd.toProgram(
+      cd.fn({ x: cd.f64('n') }, ({ x }) => cd.sum(x)),
+      { n: 2 },
+    )
+    expect(String(declared)).toMatch(/^fn\(x: f64 \[2\]\)/)
   })
 })

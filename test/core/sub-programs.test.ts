@@ -166,7 +166,7 @@ describe('identity of programs in parameters', () => {
     })(0.5 as never) as unknown as Program
   it('names do not matter, literals do; in time linear in the graph', () => {
     const ids = new Identities()
-    const paramsOf = (p: Program): unknown => p.outputs[0]!.args[0]!.data
+    const paramsOf = (p: Program): unknown => p.outputs[0]!.args[0]!.payload
     const id = (p: Program): number => ids.paramsId(twicePrimitive as never, paramsOf(p))
     const of = (k: number, name: string): Program =>
       toProgram((u: AnyExpr) => twice(Object.defineProperty((v: AnyExpr) => mul(k, v), 'name', { value: name }) as never, u))(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { add, emptyRegistry, NoTangent, tensor } from '../../src/index.js'
 import { fits, patternOf } from './expected.js'
-import { blocksIn, examplesIn } from './extract.js'
+import { blocksIn, examplesIn, tablesIn } from './extract.js'
 
 const holds = (comment: string, x: unknown): boolean => {
   const p = patternOf(comment)
@@ -65,6 +65,11 @@ describe('examples', () => {
     ])
   })
 
+  it('are found in tables of Markdown that say what is written and what it gives, row by row', () => {
+    const text =
+      "A\n```ts\nimport { f } from 'codual'\nconst x = 1\n```\n\n| a | codual | gives |\n| --- | --- | --- |\n| 1 | `f(x)` | `2` |\n| 2 | `x \\| 1` | `1` |\n\n| a | b |\n| - | - |\n| 1 | 2 |\n"
+    expect(tablesIn('a.md', text)).toEqual([{ file: 'a.md', line: 7, code: 'const x = 1\n\nf(x)   // 2\nx | 1   // 1', of: 'value' }])
+  })
   it('are found in Markdown, in ts blocks alone', () => {
     expect(blocksIn('a.md', '# A\n\n```ts\nf(1)\n```\n\n```sh\nls\n```\n')).toEqual([
       { file: 'a.md', line: 4, code: 'f(1)', of: 'document' },

@@ -1,4 +1,5 @@
-// The examples that users read: `@example` in the docstrings of src, and the ts blocks of README.md and docs/*.md.
+// The examples that users read: `@example` in the docstrings of src, and the ts blocks of README.md and docs/*.md, with
+// the tables there that say what is written and what it gives.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -59,6 +60,34 @@ export const blocksIn = (path: string, text: string): readonly Example[] =>
     of: 'document',
   }))
 
+/** The cells of a row of a table. */
+export const cellsOf = (row: string): readonly string[] =>
+  row
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'))
+/** The code that a cell is. */
+export const codeIn = (cell: string | undefined): string => {
+  const code = /^(`+)(.*?) ?\1$/.exec(cell ?? '')?.[2]
+  if (code === undefined) throw new Error(`${cell} is no code`)
+  return code
+}
+/**
+ * The tables of a Markdown file with the columns `codual` and `gives`: each row is what is written, and the value that it gives. Rows see
+ * what the first ts block of the file declares.
+ */
+export const tablesIn = (path: string, text: string): readonly Example[] => {
+  const given = (blocksIn(path, text)[0]?.code ?? '').split('\n').filter((line) => !line.startsWith('import '))
+  return [...text.matchAll(/^\|.*\|\n\|[-| ]+\|\n(?:\|.*\|\n)+/gm)].flatMap((table) => {
+    const [head = '', , ...rows] = table[0].trimEnd().split('\n')
+    const [written, value] = ['codual', 'gives'].map((name) => cellsOf(head).indexOf(name)) as [number, number]
+    if (written < 0 || value < 0) return []
+    const code = rows.map((row) => `${codeIn(cellsOf(row)[written])}   // ${codeIn(cellsOf(row)[value])}`)
+    // One line for the head, one for the rule below it: rows keep their lines.
+    return [{ file: path, line: lineAt(text, table.index), code: [given.join(';'), '', ...code].join('\n'), of: 'value' as const }]
+  })
+}
+
 /** Every example of the repository. */
 export const allExamples = (): readonly Example[] => {
   const documents = [
@@ -67,6 +96,11 @@ export const allExamples = (): readonly Example[] => {
   ]
   return [
     ...sourcesUnder('src').flatMap((s) => examplesIn(s.path, s.text)),
-    ...documents.filter((f) => f.endsWith('.md')).flatMap((f) => blocksIn(f, readFileSync(join(root, f), 'utf8'))),
+    ...documents
+      .filter((f) => f.endsWith('.md'))
+      .flatMap((f) => {
+        const text = readFileSync(join(root, f), 'utf8')
+        return [...blocksIn(f, text), ...tablesIn(f, text)]
+      }),
   ]
 }

@@ -60,7 +60,7 @@ describe('every error has its path', () => {
     ['null', null, ['input: expected a record of k, p, x, found null']],
     ['text instead of JSON', '{"p": 1}', [`input: expected a record of k, p, x, found '{"p": 1}'`]],
     ['an array', [1], ['input: expected a record of k, p, x, found an array of 1']],
-    ['a tensor for a record', { ...good, p: cd.tensor(1) }, ['p: expected a record of a b, w, found an object']],
+    ['a tensor for a record', { ...good, p: cd.tensor(1) }, ['p: expected a record of a b, w, found a tensor (f64 [])']],
     ['several at once', { p: { w: 'x', 'a b': [1, 'y'] }, x: [[1, 1, 1], [2, 2, 2]], k: [0.5, [2, true]] }, ["k[0]: 0.5 is not an i32", 'k[1][0]: 2 is not a boolean', `p["a b"][1]: 'y' is not a number`, "p.w: got [], declared [2, 3]"]], // biome-ignore format: one row
     ['missing and extra', { p: good.p, X: 1, k: good.k }, ['x: is missing', 'X: is not expected']],
     ['a tuple of another length', { ...good, k: [1] }, ['k: expected 2 entries, found 1']],

@@ -76,7 +76,7 @@ describe('running', () => {
     ['makeCodual of no registry', () => cd.makeCodual({} as never, cd.cpu()), /makeCodual: an object is not a registry/],
     ['codualWith of no plugin', () => cd.codualWith([{ ops: {} }] as never), /codualWith: an object is not a plugin/],
     ['accumulate', () => cd.compile(f).into(tensor(0), { accumulate: 'yes' as never }), /into: accumulate must be true or false/],
-    ['fn without a body', () => fn({ x: f64() }, undefined as never), /fn: the second argument must be a function/],
+    ['fn without a body', () => fn({ x: f64() }, undefined as never), /fn: it has no body/],
     ['the name of fn', () => fn({ x: f64() }, ({ x }) => x, { name: 5 as never }), /fn: name must be a string/],
     ['sizes of an axis that is none', () => cd.show(named, { m: 2 }), /show: fn declares no axis 'm'[\s\S]*named axes: n/],
     ['a size', () => cd.toProgram(named, { n: 1.5 }), /toProgram: the size of 'n' must be a whole number/],

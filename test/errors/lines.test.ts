@@ -130,6 +130,7 @@ describe('the first frame outside the library, wherever it lies', () => {
     ['packed, CommonJS', `${packed}/dist/chunk-A1.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.cjs'],
     ['its checker', `${packed}/dist/chunk-A1.js`, `${packed}/dist/check/index.js`, '/srv/u/app/main.js'],
     ['all in the file of the checker', `${packed}/dist/check/index.cjs`, `${packed}/dist/index.cjs`, '/srv/u/app/main.js'],
+    ['mapped back to sources in part', `${packed}/src/core/errors/explain.ts`, `${packed}/dist/chunk-A1.cjs`, '/srv/u/app/src/main.ts'],
     ['mapped back to sources', `${packed}/src/core/explain.ts`, `${packed}/src/modes/operators.ts`, '/srv/u/app/src/main.ts'],
     [
       'sources that the root of them exports',

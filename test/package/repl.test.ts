@@ -1,8 +1,10 @@
 // The REPL, driven as a user drives it: lines in, printed values out.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { float32Text } from '../../scripts/repl-print.js'
+import { float32Text, printed } from '../../scripts/repl-print.js'
+import { add, isAdException } from '../../src/index.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -32,7 +34,50 @@ describe('float32Text', () => {
   })
 })
 
+describe('an error', () => {
+  it('prints once, in words and in colours where there are some', () => {
+    let error: unknown
+    try {
+      add([1, 2], [1, 2, 3] as never)
+    } catch (e) {
+      error = e
+    }
+    expect(isAdException(error)).toBe(true)
+    const plain = printed(error, {})
+    expect(plain).toMatch(/^add: shapes \[2\] and \[3\] do not broadcast\.\n {2}fix: [^\n]+$/)
+    const coloured = printed(error, { colors: true })
+    expect(coloured.startsWith('\u001B[31madd: shapes')).toBe(true)
+    expect(coloured).toContain('\n\u001B[32m  fix: ')
+    expect(stripVTControlCharacters(coloured)).toBe(plain)
+  })
+})
+
 describe('npm run repl', () => {
+  it('prints errors once, and programs and plans as text', () => {
+    const { output, error, status } = drive([
+      'foo',
+      'sum([1, 2], 0)',
+      'show(fn({ x: f64(2) }, ({ x }) => sum(x)))',
+      'const step = compile(grad((x) => sum(mul(tanh(x), x))))',
+      'step([1, 2, 3]).shape',
+      'step.explain()',
+      'toProgram((x) => sum(x))([1, 2])',
+      'zeros([2])',
+    ])
+    expect(error).toBe('')
+    expect(status).toBe(0)
+    expect(output).toContain('Uncaught ReferenceError: foo is not defined')
+    expect(output).toMatch(/Uncaught:\nBadInput: sum: 0 where options may stand\.\n {2}fix: write \{ axis: 0 \}[^\n]*\ncodual>/)
+    expect(output).not.toContain('_tag')
+    expect(output).not.toContain('    at ')
+    expect(output).toContain('> fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0\n')
+    expect(output).toMatch(
+      /> cpu: 1 step, 1 kernel, 48 flops, 56 bytes moved, [^\n]*\n {2}step {2}kernel +sizes +flops +bytes +reads +writes\n {5}0 {2}loop tanh/,
+    )
+    expect(output).toContain('> f(x0: f64 [2])\n  y0 = sum(x0) {axes [0]} : f64 []\n  return y0\n')
+    expect(output).toContain('> Expr broadcastTo: f64 [2] (evaluate(x) gives its numbers)')
+  })
+
   it('has codual in scope, prints typed arrays well, and lets a name be defined again', () => {
     const { output, error, status } = drive([
       'grad((x) => sum(mul(x, x)))([1, 2, 3]).data',

@@ -9,7 +9,7 @@ import { contractRules } from '../../src/rules/contract.js'
 import { checkTable, errorOf, evaluated, gradientOf, nested, random } from './table-checks.js'
 import { untyped } from './untyped.js'
 
-const { matmul, matmulAdd, einsum, tensordot, mul, square, dot, kron, outer, trace, vdot } = untyped
+const { matmul, matmulAdd, einsum, tensordot, mul, square, dot, kron, vecdot, outer, trace, vdot } = untyped
 
 checkTable(contract, contractRules)
 
@@ -45,10 +45,37 @@ describe('values', () => {
       [0, 0],
     ])
   })
-  it('dot, vdot, outer, kron, trace', () => {
+  it('dot, as NumPy has it', () => {
     expect(nested(dot([1, 2, 3], [4, 5, 6]))).toBe(32)
+    expect(nested(dot(2, [1, 2]))).toEqual([2, 4])
+    expect(nested(dot([1, 2], 2))).toEqual([2, 4])
+    expect(nested(dot(2, 3))).toBe(6)
     expect(nested(dot(a, [1, 1, 1]))).toEqual([6, 15])
     expect(nested(dot([[1, 2]], [3, 4]))).toEqual([11])
+    expect(nested(dot([1, 1], a))).toEqual([5, 7, 9])
+    expect(nested(dot(a, [[1, 0], [0, 1], [1, 1]]))).toEqual([[4, 5], [10, 11]]) // biome-ignore format: one row
+    expect(nested(dot([1, 1], cube))).toEqual([[2, 4], [10, 12]]) // biome-ignore format: one row
+    expect(nested(dot(cube, [1, 1]))).toEqual([[1, 5], [9, 13]]) // biome-ignore format: one row
+    expect(nested(dot(cube, [[1], [1]]))).toEqual([[[1], [5]], [[9], [13]]]) // biome-ignore format: one row
+    const all = nested(dot(cube, cube)) as number[][][][]
+    expect(asNode(dot(cube, cube)).shape).toEqual([2, 2, 2, 2])
+    expect(all[0]![0]).toEqual([[2, 3], [6, 7]]) // biome-ignore format: one row
+    expect(all[1]![1]).toEqual([[14, 27], [66, 79]]) // biome-ignore format: one row
+    expect(asNode(dot(makeTensor([], [2, 0]), makeTensor([], [0, 3]))).shape).toEqual([2, 3])
+    expect(asNode(dot(makeTensor([1, 2], [1, 2], 'f32'), makeTensor([1, 2], [2, 1], 'f32'))).dtype).toBe('f32')
+  })
+  it('vecdot, rows with rows', () => {
+    expect(nested(vecdot([1, 2, 3], [4, 5, 6]))).toBe(32)
+    expect(nested(vecdot(a, [1, 1, 1]))).toEqual([6, 15])
+    expect(nested(vecdot(a, a))).toEqual([14, 77])
+    expect(nested(vecdot(a, a, { axis: 0 }))).toEqual([17, 29, 45])
+    expect(nested(vecdot(a, a, { axis: -2 }))).toEqual([17, 29, 45])
+    expect(nested(vecdot(cube, [[1, 1], [1, 0]]))).toEqual([[1, 2], [9, 6]]) // biome-ignore format: one row
+    expect(nested(vecdot(makeTensor([], [2, 0]), makeTensor([], [2, 0])))).toEqual([0, 0])
+    expect(asNode(vecdot(makeTensor([1], [1], 'f32'), [2])).dtype).toBe('f32')
+    expect(gradientOf((x) => square(vecdot(x, [1, 2])), [2], [3, 4])).toEqual([22, 44])
+  })
+  it('vdot, outer, kron, trace', () => {
     expect(nested(vdot(a, [1, 2, 3, 4, 5, 6]))).toBe(91)
     expect(nested(outer([1, 2], [3, 4]))).toEqual([
       [3, 4],
@@ -297,8 +324,13 @@ describe('errors', () => {
     expect(errorOf(() => matmul(a, a))).toBe('ShapeMismatch')
     expect(errorOf(() => matmulAdd(a, a, [[1], [2], [3]]))).toBe('ShapeMismatch')
     expect(errorOf(() => dot(a, [1, 2]))).toBe('ShapeMismatch')
-    expect(errorOf(() => dot(1, [1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => dot(a, a))).toBe('ShapeMismatch')
     expect(errorOf(() => dot([a, a, a], [a, a]))).toBe('ShapeMismatch')
+    expect(errorOf(() => vecdot(a, [1, 2]))).toBe('ShapeMismatch')
+    expect(errorOf(() => vecdot(1, [1]))).toBe('ShapeMismatch')
+    expect(errorOf(() => vecdot([a, a, a], [a, a]))).toBe('ShapeMismatch')
+    expect(errorOf(() => vecdot(a, [1, 2], { axis: 0 }))).toBe('ShapeMismatch')
+    expect(errorOf(() => vecdot(a, a, { axis: 2 }))).toBe('BadInput')
     expect(errorOf(() => vdot([1, 2], [1]))).toBe('ShapeMismatch')
     expect(errorOf(() => trace(a))).toBe('ShapeMismatch')
     expect(errorOf(() => trace([1]))).toBe('ShapeMismatch')
@@ -331,6 +363,8 @@ describe('errors', () => {
   })
   it('in words', () => {
     expect(() => einsum('ij,jk->ik', a, a)).toThrow("einsum: 'j' is 3 and, in operand 1 of shape [2, 3], 2.")
-    expect(() => dot(a, [1, 2])).toThrow('dot: last axes differ: a is [2, 3], b is [2] (3 is not 2).')
+    expect(() => dot(a, [1, 2])).toThrow('dot: the last axis of a and the axis of b differ: a is [2, 3], b is [2] (3 is not 2).')
+    expect(() => dot(a, a)).toThrow('dot: the last axis of a and the second last of b differ: a is [2, 3], b is [2, 3] (3 is not 2).')
+    expect(() => vecdot(a, [1, 2])).toThrow('vecdot: the vectors differ in length: a is [2, 3], b is [2] (3 is not 2).')
   })
 })

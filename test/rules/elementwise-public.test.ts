@@ -319,6 +319,20 @@ describe('compositions', () => {
     expect(Math.abs(dy / -7.693e-22 - 1)).toBeLessThan(0.01)
     expect(derivatives(op.logSigmoid, -1000, 1)).toEqual([-1000, 1])
   })
+  it('clamp with one bound: null or nothing is none', () => {
+    for (const none of [null, undefined]) {
+      expect(value(op.clamp([-1, 0.5, 2], none, 1))).toEqual([-1, 0.5, 1])
+      expect(value(op.clamp([-1, 0.5, 2], 0, none))).toEqual([0, 0.5, 2])
+      expect(() => op.clamp([1], none, none)).toThrow(/clamp: neither bound is given/)
+    }
+    expect(value(op.clamp([-1, 0.5, 2], 0))).toEqual([0, 0.5, 2])
+    expect(value(op.clamp(3, null, 1))).toEqual(value(op.clamp(1, 0, null)))
+    expect(value(op.clamp([[], []], null, 1))).toEqual(value(op.clamp([[], []], 0, 1)))
+    expect(value(op.clamp([[5], [-5]], [[0, 1]], null))).toEqual(value(op.maximum([[5], [-5]], [[0, 1]])))
+    expect([dtypeOf(op.clamp(of('f32', [1]), null, 1)), dtypeOf(op.clamp(of('i32', [1]), 0, null))]).toEqual(['f32', 'i32'])
+    expect(derivatives((x) => op.clamp(x, null, 1), 1, 1)).toEqual([1, 0.5])
+    expect(derivatives((x) => op.clamp(x, 0, null), 2, 1)).toEqual([2, 1])
+  })
   it('clamp and fma promote all three, and keep integers', () => {
     expect(dtypeOf(op.clamp(of('f32', [1]), 0, 1))).toBe('f32')
     expect(dtypeOf(op.clamp(of('f32', [1]), of('f64', [0]), 1))).toBe('f64')

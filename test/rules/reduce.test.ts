@@ -99,6 +99,14 @@ describe('values', () => {
       ),
     ).toEqual([[2], [1]])
   })
+  it('an axis that is null is all of them', () => {
+    const all = [sum, prod, mean, max, min, variance, std, norm, logsumexp, argmax, argmin]
+    for (const f of all)
+      for (const keepdims of [false, true])
+        for (const y of [x, 3, [[1], [2]]]) expect(nested(f(y, { axis: null, keepdims }))).toEqual(nested(f(y, { keepdims })))
+    expect(nested(sum([[], []], { axis: null }))).toBe(0)
+    expect(nested(sum([[1, 2], [3, 4]], { axis: null, keepdims: true }))).toEqual([[10]]) // biome-ignore format: one row
+  })
   it('argmax and argmin: the first of equals, the first NaN, along an axis or flattened', () => {
     expect(nested(argmax([1, 3, 3]))).toBe(1)
     expect(nested(argmin([2, 1, 1]))).toBe(1)

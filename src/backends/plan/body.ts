@@ -52,7 +52,7 @@ const bodyOfProgram = (p: Program): Body => {
       return
     }
     position.set(i, inputs.length + ops.length)
-    ops.push({ prim: n.prim!, params: n.data, args, dtype: n.dtype })
+    ops.push({ prim: n.prim!, params: n.payload, args, dtype: n.dtype })
   })
   const body = { inputs, ops, results: p.outputs.map((o) => position.get(index.get(o))!) }
   bodies.set(p, body)

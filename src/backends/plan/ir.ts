@@ -95,8 +95,8 @@ class Values {
 
   private make(n: Node, i: number): number {
     if (n.kind === INPUT) return this.inputOf.get(n)!
-    if (n.kind === CONST) return this.builder.constant(n.data as number, n.dtype)
-    if (n.kind === OUTPUT) return this.results.get(this.linear.index.get(n.args[0]!))![n.data as number]!
+    if (n.kind === CONST) return this.builder.constant(n.payload as number, n.dtype)
+    if (n.kind === OUTPUT) return this.results.get(this.linear.index.get(n.args[0]!))![n.payload as number]!
     const out = this.apply(
       n,
       n.args.map((a) => this.of(a)),
@@ -107,12 +107,12 @@ class Values {
   private apply(n: Node, args: readonly number[]): readonly number[] {
     const prim = n.prim!
     if (isScalarProgram(prim)) return this.program(n, args)
-    if (prim.class === 'elementwise') return [this.scalar(prim, n.data, args, n.aval.shape, n.aval.dtype)]
+    if (prim.class === 'elementwise') return [this.scalar(prim, n.payload, args, n.aval.shape, n.aval.dtype)]
     const lower = lowerings[prim.name as keyof typeof lowerings]
     const avals = resultAvals(n)
     return lower !== undefined && lower.prim === prim
-      ? lower.lower(this.builder, args, n.data as never, avals)
-      : opaque(this.builder, prim, n.data, args, avals)
+      ? lower.lower(this.builder, args, n.payload as never, avals)
+      : opaque(this.builder, prim, n.payload, args, avals)
   }
   private scalar(prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number {
     const b = this.builder
@@ -120,14 +120,14 @@ class Values {
   }
   /** A program of scalars: its operations where it is small, else one value that a loop of its own computes. */
   private program(n: Node, args: readonly number[]): readonly number[] {
-    const p = scalarProgramOf(n.prim!, n.data)
+    const p = scalarProgramOf(n.prim!, n.payload)
     const avals = resultAvals(n)
     const { linear, literals } = this.scalars(p)
     if (linear.nodes.length <= WRITE_OUT && !this.without.has('writeOut')) return this.inlined(p, linear, args, avals[0]?.shape ?? [])
     // Literals inside the program are arguments of the loop: other numbers, same kernel.
     const b = this.builder
-    const all = [...args, ...literals.map((m) => b.constant(m.data as number, m.dtype))]
-    const whole = b.make('program', n.prim, n.data, all, avals[0]!.shape, avals[0]!.dtype)
+    const all = [...args, ...literals.map((m) => b.constant(m.payload as number, m.dtype))]
+    const whole = b.make('program', n.prim, n.payload, all, avals[0]!.shape, avals[0]!.dtype)
     return avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k))
   }
   private inlined(p: Program, { nodes, index }: Linear, args: readonly number[], shape: readonly number[]): readonly number[] {
@@ -136,10 +136,10 @@ class Values {
     const given = new Map(p.inputs.map((x, i) => [x, args[i]!]))
     nodes.forEach((n, i) => {
       if (n.kind === INPUT) made[i] = given.get(n)!
-      else if (n.kind === CONST) made[i] = b.constant(n.data as number, n.dtype)
+      else if (n.kind === CONST) made[i] = b.constant(n.payload as number, n.dtype)
       else {
         const xs = n.args.map((a) => made[index.get(a)]!)
-        made[i] = this.scalar(n.prim!, n.data, xs, xs.every((x) => b.value(x).constant) ? [] : shape, n.dtype)
+        made[i] = this.scalar(n.prim!, n.payload, xs, xs.every((x) => b.value(x).constant) ? [] : shape, n.dtype)
       }
     })
     return p.outputs.map((o) => {

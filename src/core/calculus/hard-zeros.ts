@@ -70,7 +70,7 @@ const singular: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
 export const literalOf = (x: Node): number | undefined => {
   let n = x
   while (n.prim === layout.broadcastTo || n.prim === layout.reshape) n = n.args[0]!
-  return n.kind === CONST ? (n.data as number) : undefined
+  return n.kind === CONST ? (n.payload as number) : undefined
 }
 /** Results of `of` over an expression, arguments first: a worklist, so depth has no limit. `done` says what needs no arguments. */
 const settle = (root: Node, memo: NodeIndex, leaf: (n: Node) => number, made: (n: Node, of: (x: Node) => number) => number): number => {
@@ -125,7 +125,7 @@ export class HardZeros {
       asNode(t),
       this.hard,
       (n) =>
-        n.id < this.from ? SOFT : n.kind === CONST ? (n.data === 0 ? FILLED : SOFT) : n.kind === APPLY || n.kind === OUTPUT ? -1 : SOFT,
+        n.id < this.from ? SOFT : n.kind === CONST ? (n.payload === 0 ? FILLED : SOFT) : n.kind === APPLY || n.kind === OUTPUT ? -1 : SOFT,
       (n, of) => (passing.get(n.prim!) ?? any)(n, of as Of),
     ) as Hardness
   }
@@ -139,7 +139,7 @@ export class HardZeros {
         (n) => {
           if (n.kind === OUTPUT) return -1
           if (n.kind !== APPLY || (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout')) return 0
-          return singular.has(n.prim!) || programsOf(n.prim!, n.data).some(hasSingular) ? 1 : -1
+          return singular.has(n.prim!) || programsOf(n.prim!, n.payload).some(hasSingular) ? 1 : -1
         },
         (n, of) => (n.args.some((a) => of(a) === 1) ? 1 : 0),
       ) === 1

@@ -5,7 +5,8 @@
 
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
-import { reading } from './language.js'
+import { meantBy, meantDtype, meantItems, meantList, nearest } from './hints.js'
+import { arrayInWords, reading } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
 export type Names<O> = { readonly [K in keyof Required<O>]: true }
@@ -22,21 +23,30 @@ const inWords = (x: unknown): string => {
   if (x === null || x === undefined || typeof x === 'boolean' || typeof x === 'number') return String(x)
   if (typeof x === 'string') return `'${x.length > 20 ? `${x.slice(0, 20)}...` : x}'`
   if (Array.isArray(x)) return x.length <= 8 && x.every((v) => typeof v === 'number') ? `[${x.join(', ')}]` : `an array of ${x.length}`
-  return typeof x === 'object' ? 'an object' : `a ${typeof x}`
+  return typeof x === 'object' ? (arrayInWords(x) ?? 'an object') : `a ${typeof x}`
 }
 const refuse = (where: string, reason: string, fix?: string): never =>
   raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
 
 const none = Object.freeze({})
-const takes = (names: object): string => `options: { ${Object.keys(names).join(', ')} }.`
 /** Options by name; a name that is not among `names` is an error, not left out in silence. */
 export const optionsOf = <O extends object>(given: O | undefined, names: Names<O>, where: string): O =>
   given === undefined ? (none as O) : reading(`${where}: options`, () => optionsIn(given, names, where))
 /** Their values are read once, so what is checked is what is used. */
 const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): O => {
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || ArrayBuffer.isView(given))
-    return refuse(where, `${shown(given)} where options may stand.`, takes(names))
-  for (const name of Object.keys(given)) if (!Object.hasOwn(names, name)) return refuse(where, `there is no option ${name}.`, takes(names))
+  const all = Object.keys(names)
+  const isArray = typeof given === 'object' && given !== null && arrayInWords(given) !== undefined
+  if (typeof given !== 'object' || given === null || isArray || Array.isArray(given) || ArrayBuffer.isView(given))
+    return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, all, where))
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(names, name)) {
+      const meant = nearest(name, all)
+      refuse(
+        where,
+        `there is no option ${name}.`,
+        `${meant === undefined ? '' : `perhaps you meant ${meant}. `}options: { ${all.join(', ')} }.`,
+      )
+    }
   const read: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)
   return read as O
@@ -61,7 +71,7 @@ export const listOf = (given: unknown, what: string, where: string): readonly un
   reading(`${where}: ${what}`, () =>
     Array.isArray(given) && (given.length === 0 || 0 in given)
       ? copied(given)
-      : refuse(where, `${what} must be an array, not ${Array.isArray(given) ? 'a sparse one' : shown(given)}.`),
+      : refuse(where, `${what} must be an array, not ${Array.isArray(given) ? 'a sparse one' : shown(given)}.`, meantItems(where, what)),
   )
 /** A list that keeps what it is given: a Proxy, a getter or a later change gives no other value afterwards. */
 const copied = <A>(given: readonly A[]): readonly A[] => [...given]
@@ -74,7 +84,7 @@ export const integersOf = (given: unknown, what: string, where: string): readonl
   reading(`${where}: ${what}`, () =>
     Array.isArray(given) && !given.includes(undefined) && given.every(Number.isSafeInteger)
       ? copied(given)
-      : refuse(where, `${what} must be an array of whole numbers, not ${shown(given)}.`),
+      : refuse(where, `${what} must be an array of whole numbers, not ${shown(given)}.`, meantList(given, where, what)),
   )
 
 /** A number, NaN and infinities included. */
@@ -85,7 +95,7 @@ export const numberOf = (given: unknown, what: string, where: string): number =>
 export const dtypeOf = (given: unknown, where: string): DType =>
   given === 'f64' || given === 'f32' || given === 'i32' || given === 'bool'
     ? given
-    : refuse(where, `${shown(given)} is not a dtype.`, 'give one of f64, f32, i32, bool.')
+    : refuse(where, `${shown(given)} is not a dtype.`, meantDtype(given, where))
 
 /** A function. */
 export const functionOf = <F>(given: F, what: string, where: string): F =>

@@ -1,5 +1,6 @@
 /** Every failure of codual as data: what, where, what to do. `explain` (explain.ts) alone turns it into prose. */
 import type { DType } from '../types/dtype.js'
+import type { Styles } from './print.js'
 
 /** Where in a program something went wrong: the equation as `show` prints it and the user's own source line, when known. */
 export interface Site {
@@ -26,7 +27,15 @@ export type AdError =
       readonly site?: Site
     }
   | { readonly _tag: 'BadInput'; readonly where: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
-  | { readonly _tag: 'NotScalar'; readonly op: string; readonly shape: readonly number[]; readonly dtype: DType; readonly site?: Site }
+  | {
+      readonly _tag: 'NotScalar'
+      readonly op: string
+      readonly shape: readonly number[]
+      readonly dtype: DType
+      /** What the function returned, where that is a tree and no array. */
+      readonly tree?: string
+      readonly site?: Site
+    }
   | { readonly _tag: 'NotDifferentiable'; readonly op: string; readonly reason: string; readonly site?: Site }
   | {
       readonly _tag: 'MissingRule'
@@ -46,7 +55,7 @@ export type AdError =
       readonly fix?: string
       readonly site?: Site
     }
-  | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string }
+  | { readonly _tag: 'DuplicatePrimitive'; readonly name: string; readonly facet: string; readonly site?: Site }
   | {
       readonly _tag: 'OutOfMemory'
       readonly backend: string
@@ -55,7 +64,7 @@ export type AdError =
       readonly site?: Site
     }
   | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string; readonly site?: Site }
-  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string }
+  | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
   | { readonly _tag: 'Decode'; readonly errors: readonly { readonly path: string; readonly reason: string }[] }
   | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string; readonly site?: Site }
 
@@ -64,14 +73,31 @@ export type AdErrorTag = AdError['_tag']
 
 /** Carrier of an `AdError` through code that throws. The message is what `explain` says. */
 export class AdException extends Error {
-  override readonly name = 'AdException'
-  readonly _tag = 'AdException'
-  constructor(
-    readonly error: AdError,
-    message: string,
-  ) {
+  declare readonly name: 'AdException'
+  declare readonly _tag: 'AdException'
+  /** The failure as data. Not enumerable, as `message` is not: consoles print the error once, in words. */
+  declare readonly error: AdError
+  constructor(error: AdError, message: string) {
     super(message)
+    Object.defineProperty(this, 'error', { value: error })
   }
+}
+for (const key of ['name', '_tag']) Object.defineProperty(AdException.prototype, key, { value: 'AdException' })
+Object.defineProperty(AdException.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+  value(this: AdException, _depth: number, styles?: Styles): string {
+    return inColour(this.message, this.stack ?? '', styles ?? {})
+  },
+})
+/** An error for a console: what, where, what to do, each in its colour, and the frames of the stack. */
+const inColour = (message: string, stack: string, { stylize = (text) => text }: Styles): string => {
+  const [what = '', ...more] = message.split('\n')
+  const styleOf = (line: string): string => (line.startsWith('  fix:') ? 'string' : 'special')
+  const frames = stack.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line) && !message.includes(line.trim()))
+  return [
+    stylize(what, 'regexp'),
+    ...more.map((line) => stylize(line, styleOf(line))),
+    ...frames.map((line) => stylize(line, 'undefined')),
+  ].join('\n')
 }
 
 /**

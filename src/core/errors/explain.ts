@@ -1,11 +1,27 @@
 /** The only place with prose: an AdError in words, with the equation, the user's line and the fix. */
-import { type AdError, type AdErrorTag, AdException, type Site } from './error.js'
+import { type AdError, type AdErrorTag, AdException, isAdException, type Site } from './error.js'
 
 /** `[2, 3]`. */
 export const showShape = (shape: readonly (number | string)[]): string => `[${shape.join(', ')}]`
 
 const bytes = (n: number): string =>
   n >= 2 ** 30 ? `${(n / 2 ** 30).toFixed(2)} GiB` : n >= 2 ** 20 ? `${(n / 2 ** 20).toFixed(2)} MiB` : `${n} bytes`
+
+const notScalar = ({ op, shape, dtype, tree }: Extract<AdError, { readonly _tag: 'NotScalar' }>): readonly [what: string, fix: string] => {
+  const needs = `NotScalar: ${op} needs a scalar of a float dtype, f returned`
+  if (tree !== undefined)
+    return [
+      `${needs} ${tree}.`,
+      'return the scalar alone; what else is wanted goes beside it: [loss, aux] with { aux: true } of valueAndGrad.',
+    ]
+  const float = dtype === 'f64' || dtype === 'f32'
+  if (float) return [`${needs} ${dtype} ${showShape(shape)}.`, 'Perhaps you meant jacrev(f), or sum the result.']
+  const none = dtype === 'bool' ? 'a truth has no derivative' : 'integers have no derivative'
+  return [
+    `${needs} ${dtype} ${showShape(shape)}.`,
+    `${none}: cast the inputs first, cast(x, 'f64'), or give floats; where(c, a, b) chooses between values.`,
+  ]
+}
 
 const headline = (e: AdError): readonly [what: string, fix?: string] => {
   switch (e._tag) {
@@ -16,10 +32,7 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
     case 'BadInput':
       return [`BadInput: ${e.where}: ${e.reason}`, e.fix]
     case 'NotScalar':
-      return [
-        `NotScalar: ${e.op} needs a scalar of a float dtype, f returned ${e.dtype} ${showShape(e.shape)}.`,
-        `Perhaps you meant jacrev(f), or sum the result.`,
-      ]
+      return notScalar(e)
     case 'NotDifferentiable':
       return [`NotDifferentiable: ${e.op}: ${e.reason}`, `differentiate with respect to float leaves only (wrt), or cast first.`]
     case 'MissingRule':
@@ -125,6 +138,9 @@ const rootOf = (place: string): string => {
   return `${/^(.*[/\\]src)[/\\](?:core|modes)(?:[/\\]|$)/.exec(directory)?.[1] ?? directory.replace(/[/\\]check$/, '')}${place.includes('\\') ? '\\' : '/'}`
 }
 
+/** Where else it lies: an engine may map some frames back to sources, and leave others in what was built of them. */
+const roots = (root: string): readonly string[] => [root, root.replace(/src([/\\])$/, 'dist$1')]
+
 /**
  * The first frame outside codual of a stack that codual took, as `file:line:column`, or undefined. The top frame is codual's own, so it says
  * where the library lies as this engine shows it: in its sources, packed, or mapped back to sources that are not there.
@@ -135,7 +151,7 @@ export const userFrame = (stack: string | undefined): string | undefined => {
     const place = line.includes('node:internal') ? undefined : placeOf(line)
     if (place === undefined) continue
     root ??= rootOf(place)
-    if (!place.startsWith(root)) return place
+    if (!roots(root).some((r) => place.startsWith(r))) return place
   }
   return undefined
 }
@@ -151,6 +167,19 @@ export const deepStack = (): string | undefined => {
   return stack
 }
 
+/** What `build` gives; an error of an operation that it is made of names `op`, which the user called. */
+export const within = <A>(op: string, build: () => A): A => {
+  try {
+    return build()
+  } catch (e) {
+    if (!isAdException(e)) throw e
+    const error = 'op' in e.error ? { ...e.error, op } : e.error._tag === 'BadInput' ? { ...e.error, where: op } : e.error
+    const named = new AdException(error, explain(error))
+    if (e.stack !== undefined) named.stack = e.stack.replace(e.message, named.message)
+    throw named
+  }
+}
+
 /**
  * Throws an AdError as an AdException, with the user's own line: what a primitive's shape rule does with arguments that do not fit.
  *
@@ -159,7 +188,7 @@ export const deepStack = (): string | undefined => {
 export const raise = (given: AdError): never => {
   const e = known(given, 'raise')
   let error = e
-  if (!('site' in e && e.site?.source) && e._tag !== 'Decode' && e._tag !== 'DuplicatePrimitive') {
+  if (!('site' in e && e.site?.source) && e._tag !== 'Decode') {
     const source = userFrame(deepStack())
     if (source !== undefined) error = { ...e, site: { ...('site' in e ? e.site : {}), source } } as AdError
   }

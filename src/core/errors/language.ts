@@ -10,46 +10,116 @@ const method = (prototype: object, key: string | symbol, value: unknown): void =
 }
 
 /** What to write in place of an operator. */
-export const operations = 'use the operations of codual: mul(x, 2), add(x, 1), sub, div, neg(x), gt(x, 0), eq, where(c, a, b), sin(x)'
+const operations = 'use the operations of codual: mul(x, 2), add(x, 1), sub, div, neg(x), gt(x, 0), eq, where(c, a, b), sin(x)'
+/** What to write in place of an operator of JavaScript; also where the numbers are, if there are any. */
+export const operationsOr = (numbers?: string): string => `${operations}${numbers === undefined ? '' : `; ${numbers}`}.`
 /** `+x`, `x * 2`, `x > 0`, `x + 1`, `Math.sin(x)` raise; text (`${x}`, String(x)) is as it was. */
-export const refuseCoercion = (prototype: object, what: string, fix = `${operations}.`): void =>
+export const refuseCoercion = (prototype: object, what: string, fix: string | ((x: object) => string)): void =>
   method(prototype, Symbol.toPrimitive, function (this: object, hint: string): string {
     if (hint === 'string') return this.toString()
     return raise({
       _tag: 'BadInput',
       where: 'operator',
       reason: `an operator of JavaScript, or a function of Math, was given ${what}: it would see NaN.`,
-      fix,
+      fix: typeof fix === 'string' ? fix : fix(this),
     })
   })
 
-const absent = (prototype: object, key: string | symbol, use: string, reason: string, fix: string): void => {
+/** A member that is not there, as an error that says what to write: when it is read, and when it is written to. */
+const absent = (
+  prototype: object,
+  key: string | symbol,
+  use: string,
+  says: (x: object) => readonly [reason: string, fix: string],
+): void => {
+  const refuse = (x: object): never => {
+    const [reason, fix] = says(x)
+    return raise({ _tag: 'BadInput', where: use, reason, fix })
+  }
   Object.defineProperty(prototype, key, {
     enumerable: false,
     configurable: true,
-    get: () => raise({ _tag: 'BadInput', where: use, reason, fix }),
+    get(this: object): never {
+      return refuse(this)
+    },
+    set(this: object): never {
+      return raise({
+        _tag: 'BadInput',
+        where: `${use} = ...`,
+        reason: 'arrays do not change.',
+        fix: 'set(x, 0, v) gives a new one; addAt adds to a part.',
+      })
+    },
   })
 }
 
-/** What arrays and tensors have and expressions have not: `x[0]`, `x.length`, `[...x]`, `x.item()` raise and say what to use. */
-export const refuseNumbers = (prototype: object): void => {
-  const parts = 'use slice, take, split or unstack for its parts, x.shape for its sizes.'
-  absent(prototype, '0', 'x[0]', 'an expression has no entries: it is not an array.', parts)
-  absent(prototype, 'length', 'x.length', 'an expression has no length: it is not an array.', parts)
-  absent(prototype, Symbol.iterator, '[...x]', 'an expression is not iterable.', parts)
-  for (const name of ['item', 'toArray'])
+/** Methods of other libraries whose operation is a function of that name here. */
+const METHODS =
+  'abs add argmax argmin cast clamp concat div dot exp log matmul max mean min mul neg norm pow prod reshape sqrt square squeeze std sub sum transpose'
+/** What other libraries' arrays have beside those, and what to write here. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  T: 'write transpose(x).',
+  backward: 'a gradient is a function of a function: grad((x) => ...)(x).',
+  detach: 'write stopGradient(x).',
+  flatten: 'write reshape(x, [-1]).',
+  numpy: 'write evaluate(x).data.',
+  view: 'write reshape(x, [2, 3]).',
+}
+const LOOPS = 'entries every filter find forEach keys map reduce some values'
+/** Members of arrays that neither an expression nor a tensor has: `x[0]`, `x.length`, `x.map(f)`, `x.sum()`. */
+const refuseMembers = (prototype: object, noun: string, parts: string): void => {
+  const says = (reason: string, fix: string) => (): readonly [string, string] => [reason, fix]
+  for (let i = -1; i < 10; i++) absent(prototype, `${i}`, `x[${i}]`, says(`${noun} has no entries: it is not an array.`, parts))
+  absent(prototype, 'length', 'x.length', says(`${noun} has no length: it is not an array.`, parts))
+  for (const name of LOOPS.split(' '))
     absent(
       prototype,
       name,
-      name,
-      'this is an expression: it has no numbers while a function is traced, and depends on what it captured.',
-      'compute with it by operations and return it; the numbers are in the result of the outermost call.',
+      `x.${name}`,
+      says(
+        `${noun} has no method ${name}: it is not an array.`,
+        'use vmap(f)(x) for f at every index of the leading axis, map(f, x) for f at every element, unstack(x) for a list.',
+      ),
+    )
+  for (const name of METHODS.split(' '))
+    absent(prototype, name, `x.${name}`, says(`${noun} has no methods.`, `operations are functions: ${name}(x, ...).`))
+  for (const [name, fix] of Object.entries(MEMBERS)) absent(prototype, name, `x.${name}`, says(`${noun} has no ${name}.`, fix))
+}
+
+/** How the numbers of an expression without inputs are had. */
+export const toEvaluate = 'evaluate(x) gives its numbers: evaluate(x).toArray(), .item(), .data'
+/** What arrays and tensors have and expressions have not: `x[0]`, `[...x]`, `x.item()` raise and say what to use. `isClosed`: it can be evaluated. */
+export const refuseNumbers = (prototype: object, isClosed: (x: object) => boolean): void => {
+  const parts = 'use at(x, 0) for an entry, unstack(x) for a list of all, slice, take or split for parts, x.shape for its sizes'
+  refuseMembers(prototype, 'an expression', `${parts}.`)
+  absent(prototype, Symbol.iterator, '[...x]', (x) => [
+    'an expression is not iterable.',
+    isClosed(x) ? `${parts}; ${toEvaluate}.` : `${parts}.`,
+  ])
+  for (const name of ['item', 'toArray', 'data'])
+    absent(prototype, name, name, (x) =>
+      isClosed(x)
+        ? ['this is an expression: it has no numbers before it is evaluated.', `${toEvaluate}.`]
+        : [
+            'this is an expression: it has no numbers while a function is traced, and depends on what it captured.',
+            'compute with it by operations and return it; the numbers are in the result of the outermost call.',
+          ],
     )
 }
+/** What arrays have and tensors have not. */
+export const refuseArray = (prototype: object): void =>
+  refuseMembers(prototype, 'a tensor', 'use x.data[0] or x.toArray()[0] for a number, at(x, 0) in a computation, x.shape for its sizes.')
 
 const BRAND = Symbol.for('codual.brand')
 /** Marks what a class makes, for other copies of codual: a registered symbol, which JSON cannot write. */
 export const brand = (prototype: object, kind: 'expression' | 'tensor'): void => method(prototype, BRAND, kind)
+
+/** An expression or a tensor in words, of any copy: `an expression (f64 [2])`; undefined for anything else. */
+export const arrayInWords = (x: object): string | undefined => {
+  const { [BRAND]: kind, dtype, shape } = x as { readonly [BRAND]?: unknown; readonly dtype?: unknown; readonly shape?: unknown }
+  if (typeof kind !== 'string') return undefined
+  return `${kind === 'tensor' ? 'a' : 'an'} ${kind}${Array.isArray(shape) ? ` (${String(dtype)} [${shape.join(', ')}])` : ''}`
+}
 
 /** What an object that is no array of this copy claims to be: an article and a noun; undefined where it claims nothing. */
 export const claimed = (x: object): string | undefined => {

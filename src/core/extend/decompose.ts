@@ -16,10 +16,10 @@ export type LoweringTable = ReadonlyMap<AnyPrimitive, Expansion>
 /** Does a program, or one within it, apply any of these primitives? */
 const applies = (p: Program, table: LoweringTable): boolean =>
   linearize(p.outputs).nodes.some((n) => n.prim !== null && (table.has(n.prim) || holding(n, table)))
-const holding = (n: Node, table: LoweringTable): boolean => programsOf(n.prim!, n.data).some((p) => applies(p, table))
+const holding = (n: Node, table: LoweringTable): boolean => programsOf(n.prim!, n.payload).some((p) => applies(p, table))
 
 /** The composition of what a program in the parameters holds: the primitive's own expansion, or the primitive over programs without them. */
-const looking = ({ prim, data }: Node, table: LoweringTable): Expansion =>
+const looking = ({ prim, payload: data }: Node, table: LoweringTable): Expansion =>
   prim!.expand ??
   ((xs) =>
     applyAny(

@@ -148,7 +148,12 @@ const runs = (x: unknown): x is Backend => {
 export const backendOf = (given: unknown, where: string): Backend =>
   runs(given)
     ? given
-    : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a backend.`, fix: 'use cpu(), webgpu() or reference().' })
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `${shown(given)} is not a backend.`,
+        fix: `${typeof given === 'function' ? 'call it, as cpu(): ' : ''}use cpu(), webgpu() or reference().`,
+      })
 
 /** A backend that answers at once. */
 export const syncBackendOf = (given: unknown, where: string): SyncBackend => {

@@ -8,6 +8,7 @@ import type { Program } from '../graph/program.js'
 import { type Backend, backendOf, type Explanation, type SyncBackend } from './backend.js'
 import { compileSync } from './compile.js'
 import { compileAsync } from './compile-async.js'
+import { printedExplanation } from './explanation.js'
 
 /** What `run` tells the log of its Env. */
 export type RunEvent =
@@ -55,7 +56,7 @@ const makeRunner = (f: unknown, backend: Backend): Runner => {
       name: program.name,
       backend: backend.name,
       inputs: program.inputs.map((n) => showAval(n.aval)),
-      explanation: x.explain(),
+      explanation: printedExplanation(x.explain()),
       ms: now() - since,
     })
     return x

@@ -2,6 +2,7 @@
 
 import { functionOf, integerOf, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { callOf } from '../errors/hints.js'
 import { parametersOf, reading, unreadable } from '../errors/language.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { asExpr, constant, isExpr, type Node, plain } from '../graph/expr.js'
@@ -9,9 +10,9 @@ import type { NDArray } from '../graph/ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from '../graph/program.js'
 import { substitute } from '../graph/rewrite.js'
 import { located } from '../graph/source-lines.js'
-import { isSpec, type Names, readLeaf, resolveSpec, type Spec } from '../graph/spec.js'
+import { type Names, readDeclaration, readLeaf, resolveSpec, type Spec } from '../graph/spec.js'
 import { isTensor, Tensor } from '../graph/tensor.js'
-import { explainDef, flatten, isLeaf, leafPaths, leavesAlong, type TreeDef, unflatten } from '../graph/tree.js'
+import { explainDef, flatten, leafPaths, leavesAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -42,7 +43,7 @@ const META = Symbol('codual.meta')
 /** The meta of a function: its own, or that of a plain function. `where` is what it is given to. */
 export const metaOf = (f: unknown, where = 'a transform'): Meta => {
   if (typeof f !== 'function')
-    return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: 'pass a function or an fn.' })
+    return raise({ _tag: 'BadInput', where, reason: `${shown(f)} is not a function.`, fix: callOf(where) ?? 'pass a function or an fn.' })
   const own = reading(where, () => (f as { [META]?: Meta })[META])
   if (own !== undefined) return own
   return {
@@ -102,6 +103,18 @@ export const toNode = (x: Node | NDArray): Node =>
 const placeOf = ({ name, noun }: Meta, path: string): string =>
   `${name}: ${noun === undefined ? path || 'argument' : path === '' ? noun : `${noun} at ${path}`}`
 
+/** The call of a function with the argument list `def`. */
+const writeRecord = (def: TreeDef): string => {
+  const [tree] = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
+  return tree?._tag === 'Record' ? `write f({ ${tree.keys.map((k) => `${k}: ...`).join(', ')} }).` : 'pass exactly the declared inputs.'
+}
+/** What a function takes, in words. */
+const takes = ({ arity, declared }: Meta): string => {
+  const tree = declared?.def._tag === 'Tuple' ? declared.def.items[0] : undefined
+  if (arity === 1 && tree?._tag === 'Record') return `one record { ${tree.keys.join(', ')} }`
+  return `${arity} argument${arity === 1 ? '' : 's'}`
+}
+
 /** Arguments taken apart and held against the declaration. */
 export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
   if (meta.read !== undefined) return meta.read(args)
@@ -111,7 +124,8 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
       raise({
         _tag: 'BadInput',
         where: meta.name,
-        reason: `takes ${meta.arity} argument${meta.arity === 1 ? '' : 's'}, got ${args.length}.`,
+        reason: `takes ${takes(meta)}, got ${args.length === 0 ? 'nothing' : `${args.length} arguments`}.`,
+        ...(meta.declared !== undefined && meta.arity === 1 && { fix: writeRecord(meta.declared.def) }),
       })
     const leaves = declaredLeaves(want.def, args, meta.name)
     const names: Names = new Map()
@@ -137,12 +151,21 @@ const declaredLeaves = (def: TreeDef, args: readonly unknown[], name: string): u
     unreadable(e, name)
   }
   if (leaves?.every((x) => x !== undefined && x !== null)) return leaves
-  const got = flatten(args, name).def
+  // Its argument itself: an array at the place of the list of arguments would be taken for a tensor.
+  const [want] = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
+  const got = flatten(args[0], name).def
+  if (want?._tag === 'Record' && got._tag !== 'Record')
+    raise({
+      _tag: 'BadInput',
+      where: name,
+      reason: `takes one record { ${want.keys.join(', ')} }, got ${shown(args[0])}.`,
+      fix: writeRecord(def),
+    })
   return raise({
     _tag: 'BadInput',
     where: name,
-    reason: `${explainDef(def, got)?.replace(/\[0\]\.?/, '') ?? 'the argument has another structure'}.`,
-    fix: 'pass exactly the declared inputs.',
+    reason: `${explainDef(want!, got) ?? 'the argument has another structure'}.`,
+    fix: `pass exactly the declared inputs: ${showDef(want!)}.`,
   })
 }
 
@@ -185,7 +208,7 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
       _tag: 'BadInput',
       where: meta.name,
       reason: 'the shapes of its arguments are not declared.',
-      fix: 'make it with fn, or give example arguments.',
+      fix: `make it with fn, or give example arguments: ${where === 'show' ? 'show(toProgram(f)(...examples))' : 'toProgram(f)(...examples)'}.`,
     })
   const axes = namedAxes(want.specs)
   const names: Names = new Map()
@@ -213,20 +236,21 @@ export const declare = (
   body: (x: unknown) => unknown,
   options?: { readonly name?: string },
 ): ((...args: readonly unknown[]) => unknown) => {
+  if (typeof declaration === 'function')
+    raise({
+      _tag: 'BadInput',
+      where: 'fn',
+      reason: 'a function where the declaration of its inputs is wanted.',
+      fix: 'write fn({ x: f64(3) }, ({ x }) => ...); grad, vmap and compile take plain functions too.',
+    })
+  if (body === undefined)
+    raise({ _tag: 'BadInput', where: 'fn', reason: 'it has no body.', fix: 'write fn({ x: f64(3) }, ({ x }) => ...).' })
   const { name = functionOf(body, 'the second argument', 'fn').name } = optionsOf(options, { name: true }, 'fn')
   if (typeof name !== 'string') raise({ _tag: 'BadInput', where: 'fn', reason: `name must be a string, not ${shown(name)}.` })
-  const { leaves, def } = flatten([declaration], 'the declaration', (x) => isSpec(x) || (isLeaf(x) && !Array.isArray(x)))
-  for (const l of leaves)
-    if (!isSpec(l))
-      raise({
-        _tag: 'BadInput',
-        where: 'fn',
-        reason: 'a leaf of the declaration is not a dtype with a shape.',
-        fix: "use f64(2, 3), f32('batch', 3), ...",
-      })
+  const { specs, def } = readDeclaration(declaration, 'fn')
   return callable(runtime, {
     name: name === '' ? 'fn' : name,
-    declared: { def, specs: leaves as Spec[] },
+    declared: { def: { _tag: 'Tuple', items: [def] }, specs },
     arity: 1,
     body: ([x]) => body(x),
   })

@@ -55,13 +55,13 @@ export const interpretNodes = <A>(
   fold<A>(roots, {
     at: (n) => given.get(n),
     leaf: (n) => {
-      if (n.kind === CONST) return algebra.literal(n.data as number, n.dtype)
+      if (n.kind === CONST) return algebra.literal(n.payload as number, n.dtype)
       const tensor = capturedTensor(n)
       if (tensor !== undefined) return algebra.captured(tensor.intact('interpret') as unknown as Tensor)
-      return algebra.input({ path: paths.get(n) ?? (n.data as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })
+      return algebra.input({ path: paths.get(n) ?? (n.payload as InputInfo).name ?? '', shape: n.shape, dtype: n.dtype, expr: asExpr(n) })
     },
     apply: (n, args) =>
-      algebra.apply({ primitive: n.prim!, params: n.data, results: resultAvals(n), programs: programsOf(n.prim!, n.data) }, args),
+      algebra.apply({ primitive: n.prim!, params: n.payload, results: resultAvals(n), programs: programsOf(n.prim!, n.payload) }, args),
     release: true,
   })
 

@@ -72,9 +72,9 @@ const tensorsOf = (leaves: readonly unknown[], def: TreeDef): readonly Tensor[] 
         ? l
         : raise({
             _tag: 'BadInput',
-            where: `into: ${leafPaths(def)[i]}`,
+            where: `into: ${nameOf(def, i)}`,
             reason: `${describe(l)} is not a tensor.`,
-            fix: 'outputs are tensors; make them with tensor or zeros.',
+            fix: 'outputs are tensors: tensor(0, [2]) makes one of shape [2], evaluate(zeros([2])) too.',
           }),
   )
   const data = tensors.map(elementsOf)

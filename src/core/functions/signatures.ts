@@ -11,6 +11,7 @@ import { isTensor } from '../graph/tensor.js'
 import type { TreeDef } from '../graph/tree.js'
 import type { Elements, Explanation } from './backend.js'
 import { onADevice } from './device-tensor.js'
+import { printedExplanation } from './explanation.js'
 import { concrete, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './function.js'
 import { Lru } from './lru.js'
 
@@ -174,7 +175,7 @@ export class Signatures<X, T extends Elements> {
 
   /** What `explain` says of it, with what its derivatives leave out: traced once more, so that other traces need not note it. */
   whole({ def, avals }: Prepared<X>, explanation: Explanation): Explanation {
-    return { ...explanation, dropped: recordingDropped(() => traceMeta(this.meta, def, avals)) }
+    return printedExplanation({ ...explanation, dropped: recordingDropped(() => traceMeta(this.meta, def, avals)) })
   }
 
   private byKey(def: TreeDef, avals: readonly Aval[], trace: () => Program): Prepared<X> {

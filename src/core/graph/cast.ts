@@ -55,6 +55,6 @@ export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = 
 /** x in `dtype`; literals are converted at once. */
 export const castNode = (x: Node, dtype: DType): Node => {
   if (x.aval.dtype === dtype) return x
-  if (x.kind === CONST && isFloat(dtype)) return constant(x.data as number, dtype)
+  if (x.kind === CONST && isFloat(dtype)) return constant(x.payload as number, dtype)
   return apply(castPrimitive, [x], paramsOf[dtype])
 }

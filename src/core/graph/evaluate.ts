@@ -21,7 +21,7 @@ export const resultArrays = (prim: AnyPrimitive, params: unknown, args: readonly
   return outs
 }
 const leaf = (n: Node): NDArray => {
-  if (n.kind === CONST) return literalArray(n.data as number, n.dtype)
+  if (n.kind === CONST) return literalArray(n.payload as number, n.dtype)
   return (
     capturedTensor(n)?.intact('interpret') ??
     raise({
@@ -38,6 +38,6 @@ export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node
   fold<NDArray>(outputs, {
     at: (n) => values.get(n),
     leaf,
-    apply: (n, args) => resultArrays(n.prim!, n.data, args, resultAvals(n)),
+    apply: (n, args) => resultArrays(n.prim!, n.payload, args, resultAvals(n)),
     release: true,
   })

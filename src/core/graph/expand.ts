@@ -25,7 +25,7 @@ export const listed = (ys: AnyExpr | readonly AnyExpr[]): readonly AnyExpr[] => 
 
 /** What stands in place of one application, of the avals that the primitive's shape rule promises. */
 export const expanded = (n: Node, args: readonly Node[], by: Expansion = n.prim!.expand!): readonly Node[] => {
-  const ys = listed(by(args.map(asExpr), n.data)).map(asNode)
+  const ys = listed(by(args.map(asExpr), n.payload)).map(asNode)
   const want = resultAvals(n)
   if (ys.length !== want.length || ys.some((y, i) => !sameAval(y.aval, want[i]!)))
     raise({

@@ -4,7 +4,7 @@
  */
 
 import { raise } from '../errors/explain.js'
-import { brand, ofAnotherCopy, refuseCoercion, refuseNumbers } from '../errors/language.js'
+import { brand, ofAnotherCopy, operationsOr, refuseCoercion, refuseNumbers, toEvaluate } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, aval, sameAval } from './aval.js'
@@ -25,7 +25,7 @@ export interface InputInfo {
 }
 
 /** The tensor that a hidden input reads; undefined for an ordinary input. */
-export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.data as InputInfo).captured : undefined)
+export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.payload as InputInfo).captured : undefined)
 
 /** The path of an input without its argument's number, where that is the first. */
 export const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
@@ -54,7 +54,7 @@ export class Node {
     readonly aval: Aval,
     readonly prim: AnyPrimitive | null,
     readonly args: readonly Node[],
-    readonly data: unknown,
+    readonly payload: unknown,
   ) {}
   /** Position in build order: arguments have smaller numbers than their users. Never part of any key. */
   get id(): number {
@@ -70,9 +70,9 @@ export class Node {
   get dtype(): DType {
     return this.aval.dtype
   }
-  /** Printed by Node's console and by `String(x)`: what it is, not what it is made of (`show` prints that). */
-  toString(): string {
-    const { kind, data } = this
+  /** What it is, not what it is made of (`show` prints that). */
+  private inWords(): string {
+    const { kind, payload: data } = this
     const what =
       kind === CONST
         ? Object.is(data, -0)
@@ -83,6 +83,10 @@ export class Node {
           : (this.prim ?? this.args[0]!.prim)!.name
     return `Expr ${what}: ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
   }
+  /** Printed by Node's console and by `String(x)`. */
+  toString(): string {
+    return `${this.inWords()}${this.kind !== CONST && isClosed(this) ? ' (evaluate(x) gives its numbers)' : ''}`
+  }
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
   }
@@ -91,15 +95,19 @@ export class Node {
     return raise({
       _tag: 'BadInput',
       where: 'JSON.stringify',
-      reason: `it was given an expression (${this}), which is no data of JSON.`,
+      reason: `it was given an expression (${this.inWords()}), which is no data of JSON.`,
       fix: 'write toJSON(toProgram(f)(...examples)) for a function, show(x) for a text, or the tensor that evaluate(x) gives.',
     })
   }
 }
 Object.defineProperty(Node.prototype, '_tag', { value: 'Expr', enumerable: false })
 brand(Node.prototype, 'expression')
-refuseCoercion(Node.prototype, 'an expression')
-refuseNumbers(Node.prototype)
+refuseCoercion(Node.prototype, 'an expression', (x) => operationsOr(isClosed(x) ? toEvaluate : undefined))
+refuseNumbers(Node.prototype, (x) => isClosed(x))
+
+/** Does an expression depend on no input, so that it can be evaluated? For messages: it looks at all of it. */
+const isClosed = (x: object): boolean =>
+  Node.is(x) && linearize([x]).nodes.every((n) => n.kind !== INPUT || capturedTensor(n) !== undefined)
 
 /** The node as the public face. The one cast between the two. */
 export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
@@ -155,7 +163,7 @@ export const resultAvals = (node: Node): readonly Aval[] => (node.prim!.multi ? 
 const avalsOf = (node: Node): readonly Aval[] =>
   node.prim!.shapeRule(
     node.args.map((x) => x.aval),
-    node.data,
+    node.payload,
   ) as readonly Aval[]
 
 /** The results of the same application over other arguments; its own where those are its arguments. */
@@ -170,16 +178,16 @@ export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] =>
   if (same) return resultsOf(node)
   // Arguments of the same avals give results of the same avals: no shape rule is asked.
   if (alike) {
-    const made = new Node(APPLY, node.aval, node.prim, args, node.data)
+    const made = new Node(APPLY, node.aval, node.prim, args, node.payload)
     return node.prim!.multi ? withOutputs(made, resultAvals(node)) : [made]
   }
   const avals = node.prim!.shapeRule(
     args.map((x) => x.aval),
-    node.data,
+    node.payload,
   )
-  if (!node.prim!.multi) return [new Node(APPLY, avals as Aval, node.prim, args, node.data)]
+  if (!node.prim!.multi) return [new Node(APPLY, avals as Aval, node.prim, args, node.payload)]
   const all = avals as readonly Aval[]
-  return withOutputs(new Node(APPLY, all[0] ?? NOTHING, node.prim, args, node.data), all)
+  return withOutputs(new Node(APPLY, all[0] ?? NOTHING, node.prim, args, node.payload), all)
 }
 
 /** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */

@@ -86,15 +86,15 @@ export class Identities {
     const { nodes, index } = linearize(p.outputs)
     const position = new Map(p.inputs.map((x, i) => [x, i]))
     const of = (n: Node): string => {
-      if (n.kind === CONST) return slots ? `c${n.dtype}` : `c${n.dtype}${numberText(n.data as number)}`
+      if (n.kind === CONST) return slots ? `c${n.dtype}` : `c${n.dtype}${numberText(n.payload as number)}`
       if (n.kind === INPUT) {
         const k = position.get(n)
         const tensor = capturedTensor(n)
         return k !== undefined ? `i${k}` : `x${this.id(tensor ?? n)}`
       }
       const args = n.args.map((a) => index.get(a)).join()
-      if (n.kind === OUTPUT) return `o${n.data as number}(${args})`
-      return `${this.id(n.prim)}:${this.paramsId(n.prim, n.data)}(${args})`
+      if (n.kind === OUTPUT) return `o${n.payload as number}(${args})`
+      return `${this.id(n.prim)}:${this.paramsId(n.prim, n.payload)}(${args})`
     }
     const avals = p.inputs.map((x) => `${x.dtype}${x.shape.join('x')}`).join()
     return `${avals};${nodes.map(of).join(';')};${p.outputs.map((o) => index.get(o)).join()}`

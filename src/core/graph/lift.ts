@@ -1,6 +1,7 @@
 /** From what a user writes (expressions, tensors, numbers, nested arrays) to nodes; one place for promotion of literals. */
 
 import { raise } from '../errors/explain.js'
+import { meantArray } from '../errors/hints.js'
 import { unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import { isFloat, promote } from './aval.js'
@@ -34,7 +35,7 @@ const liftArray = (x: unknown, op: string, dtype: DType | undefined): Node => {
     _tag: 'BadInput',
     where: op,
     reason: `${describe(x)} is not an expression, a tensor, a number or an array.`,
-    fix: `pass an expression, a tensor, a number or a nested array of numbers.`,
+    fix: meantArray(x),
   })
 }
 const notInt = (x: number, op: string): never =>

@@ -36,12 +36,12 @@ export const closed = (p: Traced): Program | Node => {
 export const makeProgram = (p: Traced): Program => {
   const program = closed(p)
   if (!isExpr(program)) return program
-  const { name } = program.data as InputInfo
+  const { name } = program.payload as InputInfo
   return raise({
     _tag: 'BadInput',
     where: p.name,
     reason: `the result depends on an expression${name ? ` (${name})` : ''} that is not an input of ${p.name}: it leaked out of another trace.`,
-    fix: 'return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
+    fix: 'inside a function that is traced use it as it is: the numbers are in the result of the outermost call. Return it from the function that made it, or pass it as an argument; a function that captures one can be called there, not compiled or evaluated.',
   })
 }
 

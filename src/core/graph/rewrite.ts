@@ -66,7 +66,7 @@ export class Walk<A> {
       else if (n.kind === APPLY) return n
       else if (n.kind === OUTPUT) {
         const from = index.get(n.args[0]!)
-        made[this.i] = several.get(from)![n.data as number]!
+        made[this.i] = several.get(from)![n.payload as number]!
         if (last?.[from] === this.i) several.delete(from)
       } else made[this.i] = how.leaf(n)
     }

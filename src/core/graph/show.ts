@@ -1,9 +1,9 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
 import { programsOf } from './expand.js'
-import { CONST, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, plain, resultAvals } from './expr.js'
-import type { Program } from './program.js'
-import { leafPaths } from './tree.js'
+import { CONST, capturedTensor, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, plain, resultAvals } from './expr.js'
+import { liftTree, type Program } from './program.js'
+import { LEAF, leafPaths, type TreeDef } from './tree.js'
 
 /** Names of all nodes of a linear order, and the equation of each application. */
 const written = (
@@ -16,15 +16,15 @@ const written = (
   let captured = 0
   const outs = new Map<number, string[]>()
   nodes.forEach((n, i) => {
-    if (n.kind === INPUT) names[i] = nameOfInput(n) ?? ((n.data as InputInfo).captured ? `captured${captured++}` : 'free')
-    else if (n.kind === CONST) names[i] = Object.is(n.data, -0) ? '-0' : String(n.data)
-    else if (n.kind === OUTPUT) names[i] = outs.get(index.get(n.args[0]!))![n.data as number]!
+    if (n.kind === INPUT) names[i] = nameOfInput(n) ?? ((n.payload as InputInfo).captured ? `captured${captured++}` : 'free')
+    else if (n.kind === CONST) names[i] = Object.is(n.payload, -0) ? '-0' : String(n.payload)
+    else if (n.kind === OUTPUT) names[i] = outs.get(index.get(n.args[0]!))![n.payload as number]!
     else {
       const avals = resultAvals(n)
       const results = avals.map(() => `y${temp++}`)
       outs.set(i, results)
       names[i] = results[0] ?? 'none'
-      const params = n.prim!.showParams?.(n.data)
+      const params = n.prim!.showParams?.(n.payload)
       equations.set(
         i,
         `${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${avals.map(showAval).join(', ')}`,
@@ -39,7 +39,7 @@ export const equationOf = (node: Node, outputs: readonly Node[]): string => {
   const all = linearize(outputs)
   const linear = all.index.has(node) ? all : linearize([node])
   const { names, equations } = written(linear, (n) => {
-    const { name } = n.data as InputInfo
+    const { name } = n.payload as InputInfo
     return name === undefined ? undefined : plain(name) || 'x0'
   })
   const i = linear.index.get(node)
@@ -55,7 +55,7 @@ export const showProgram = (p: Program, siteOf?: (n: Node) => string | undefined
   const { names, equations } = written(linear, (n) => inputName.get(n))
   const lines = [...equations].flatMap(([i, text]) => {
     const site = siteOf?.(nodes[i]!)
-    const bodies = programsOf(nodes[i]!.prim!, nodes[i]!.data).map((q) => showProgram(q, siteOf).replace(/^/gm, '    '))
+    const bodies = programsOf(nodes[i]!.prim!, nodes[i]!.payload).map((q) => showProgram(q, siteOf).replace(/^/gm, '    '))
     return [`  ${text}${site === undefined ? '' : `   at ${site}`}`, ...bodies]
   })
   const show = (n: Node): string => names[index.get(n)]!
@@ -66,4 +66,12 @@ export const showProgram = (p: Program, siteOf?: (n: Node) => string | undefined
     ...lines,
     `  return ${p.outputs.map((o, i) => (outPaths[i] === '' ? show(o) : `${outPaths[i]}: ${show(o)}`)).join(', ')}`,
   ].join('\n')
+}
+
+/** Expressions (a tree of them) as text: what they are made of, from their inputs on, also within a trace. */
+export const showExpressions = (tree: unknown, siteOf?: (n: Node) => string | undefined): string => {
+  const { nodes: outputs, def: outputTree } = liftTree(tree, 'show')
+  const inputs = linearize(outputs).nodes.filter((n) => n.kind === INPUT && capturedTensor(n) === undefined)
+  const inputTree: TreeDef = { _tag: 'Tuple', items: inputs.map(() => LEAF) }
+  return showProgram({ name: 'expression', inputs, inputTree, outputs, outputTree, captured: [] }, siteOf)
 }

@@ -2,7 +2,7 @@
 
 import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { unreadable } from '../errors/language.js'
+import { holds, unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { Spec as PublicSpec } from '../types/expr.js'
 import type { Dim } from '../types/shape.js'
@@ -11,6 +11,7 @@ import { isExpr, type Node } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import { sameShape, sizeOf } from './shape.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
+import { flatten, isLeaf, type TreeDef } from './tree.js'
 import { beside, isWeak } from './weak.js'
 
 /** A declared input; named dimensions are bound at each call. */
@@ -18,6 +19,8 @@ export interface Spec {
   readonly _tag: 'Spec'
   readonly shape: readonly Dim[]
   readonly dtype: DType
+  /** What to do where an argument does not fit, if there is more to say than that. */
+  readonly fix?: string
 }
 /** A spec is plain data: what has its parts is one, whoever wrote it. */
 export const isSpec = (x: unknown): x is Spec => {
@@ -32,7 +35,12 @@ const spec =
   <const S extends Dim[]>(...shape: S): PublicSpec<S, D> => {
     for (const d of shape)
       if (!isDim(d))
-        raise({ _tag: 'BadInput', where: dtype, reason: `${shown(d)} is not a dimension.`, fix: 'give a non-negative integer or a name.' })
+        raise({
+          _tag: 'BadInput',
+          where: dtype,
+          reason: `${shown(d)} is not a dimension.`,
+          fix: holds(() => Array.isArray(d)) ? `give sizes one by one: ${dtype}(2, 3).` : 'give a non-negative integer or a name.',
+        })
     return Object.freeze({ _tag: 'Spec', shape: Object.freeze([...shape]), dtype }) as unknown as PublicSpec<S, D>
   }
 
@@ -44,6 +52,22 @@ export const f32 = /*#__PURE__*/ spec('f32')
 export const i32 = /*#__PURE__*/ spec('i32')
 /** A declared boolean input: never differentiated. @example bool(3).dtype   // 'bool' */
 export const bool = /*#__PURE__*/ spec('bool')
+
+/** A declaration taken apart: a spec at each leaf. `where` is what it is given to. */
+export const readDeclaration = (declaration: unknown, where: string): { readonly specs: readonly Spec[]; readonly def: TreeDef } => {
+  const { leaves, def } = flatten(declaration, `the declaration of ${where}`, (x) => isSpec(x) || (isLeaf(x) && !Array.isArray(x)))
+  const specs = leaves.map((s) =>
+    isSpec(s)
+      ? s
+      : raise({
+          _tag: 'BadInput',
+          where,
+          reason: `a leaf of the declaration is not a dtype with a shape: ${shown(s)}.`,
+          fix: "use f64(2, 3), f32('batch', 3), ...",
+        }),
+  )
+  return { specs, def }
+}
 
 /** Sizes of named dimensions, by name. */
 export type Names = Map<string, { readonly size: number; readonly path: string }>
@@ -67,7 +91,7 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
       op: path,
       shapes: [shape, s.shape.map((d) => (typeof d === 'number' ? d : (names.get(d)?.size ?? -1)))],
       reason,
-      fix: `pass ${s.dtype} [${s.shape.join(', ')}].`,
+      fix: s.fix ?? `pass ${s.dtype} [${s.shape.join(', ')}].`,
     })
   if (shape.length !== s.shape.length) clash(`got ${showShape(shape)}, declared ${showShape(s.shape)}.`)
   s.shape.forEach((d, i) => {
@@ -81,6 +105,7 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
   })
 }
 
+const arrayOf: Readonly<Record<DType, string>> = { f64: 'Float64Array', f32: 'Float32Array', i32: 'Int32Array', bool: 'Uint8Array' }
 /** A leaf of an argument: an expression, or a concrete array (converted to the declared dtype). */
 export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   try {
@@ -100,7 +125,7 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): No
           op: path,
           dtypes: [x.dtype, s.dtype],
           reason: `got ${x.dtype}, declared ${s.dtype}`,
-          fix: `cast it, or declare ${x.dtype}.`,
+          fix: `${isTensor(x) ? `make it ${s.dtype} where it is made: tensor(data, shape, '${s.dtype}'); or` : 'write'} cast(x, '${s.dtype}')${isTensor(x) ? ' in a function' : ''}; or declare ${x.dtype}.`,
         })
       matchShape(x.shape, s, names, path)
     }
@@ -116,7 +141,7 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): No
         op: path,
         dtypes: [typed, s.dtype],
         reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
-        fix: `pass a ${s.dtype} array, or declare ${typed}.`,
+        fix: `write tensor(data, shape, '${s.dtype}')${s.dtype === 'bool' ? '' : `, or ${arrayOf[s.dtype]}.from(x)`}; or declare ${typed}.`,
       })
     const fixed = s.shape.every((d) => typeof d === 'number' || names.has(d))
     const shape = fixed ? resolveSpec(s, names, path).shape : [data.length]

@@ -2,7 +2,7 @@
 
 import { dtypeOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { brand, claimed, operations, reading, refuseCoercion } from '../errors/language.js'
+import { arrayInWords, brand, claimed, operationsOr, reading, refuseArray, refuseCoercion } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { TensorFn } from '../types/signatures/layout.js'
 import { aval, shapeGiven } from './aval.js'
@@ -68,7 +68,8 @@ export class Tensor implements NDArray {
 }
 Object.defineProperty(Tensor.prototype, '_tag', { value: 'Tensor', enumerable: false })
 brand(Tensor.prototype, 'tensor')
-refuseCoercion(Tensor.prototype, 'a tensor', `${operations}; or x.item() and x.data, which are numbers.`)
+refuseCoercion(Tensor.prototype, 'a tensor', () => operationsOr('or x.item() and x.data, which are numbers'))
+refuseArray(Tensor.prototype)
 
 export const isTensor = Tensor.is
 
@@ -144,6 +145,8 @@ export const int32 = (x: number, where: string, at: () => string): number =>
         fix: 'round it, or use f32 or f64.',
       })
 
+/** Of a list of arrays where one array is wanted. */
+const MAKE_ONE = 'stack([a, b]) makes one array of a list of arrays, concat([a, b]) joins them along an axis that they have.'
 /** What an entry of nested arrays stands for. */
 type Entry = (x: unknown) => unknown
 /** Writes nested numbers into `out`; raises BadInput on ragged, sparse or non-numeric data, and on what an i32 does not hold. */
@@ -157,7 +160,7 @@ const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: D
           _tag: 'BadInput',
           where,
           reason: `expected a number at depth ${depth}, found ${describe(y)}.`,
-          fix: `arrays must be rectangular and hold numbers.`,
+          fix: isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular and hold numbers.`,
         })
       const n = Number(y)
       out[at] = to === 'i32' ? int32(n, where, () => `entry ${at}`) : to === 'bool' ? Number(n !== 0) : n
@@ -169,7 +172,7 @@ const fillNested = (x: unknown, shape: readonly number[], out: TypedArray, to: D
         _tag: 'BadInput',
         where,
         reason: `ragged array: expected ${shape[depth]} entries at depth ${depth}, found ${Array.isArray(y) ? y.length : describe(y)}.`,
-        fix: `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
+        fix: isExpr(y) || isTensor(y) ? MAKE_ONE : `arrays must be rectangular; shape wanted ${showShape(shape)}.`,
       })
     for (let i = 0; i < y.length; i++) {
       if (!(i in y))
@@ -189,7 +192,7 @@ export const describe = (x: unknown): string => {
         ? `an array of ${x.length}`
         : typeof x === 'object'
           ? isTensor(x) || isExpr(x)
-            ? 'an object'
+            ? (arrayInWords(x) ?? 'an object')
             : (claimed(x) ?? 'an object')
           : typeof x === 'string'
             ? `'${x.slice(0, 20)}'`
@@ -278,7 +281,9 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
       _tag: 'BadInput',
       where,
       reason: `${describe(data)} is not a number, an array or a typed array.`,
-      fix: `pass numbers, nested arrays or a typed array.`,
+      fix: isExpr(data)
+        ? 'an expression is an array already: use it as it is; evaluate(x) gives its numbers outside of a traced function.'
+        : `pass numbers, nested arrays or a typed array.`,
     })
   const nested = shapeOfNested(data, where)
   const flat = shape !== undefined && nested.length === 1 && shape.length !== 1

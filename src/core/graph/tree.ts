@@ -37,8 +37,25 @@ const isNumeric = (x: readonly unknown[], depth = 0): boolean => {
   return true
 }
 
+/** What to do with something that is no leaf. */
+const noLeaf = (x: unknown, where: string): string =>
+  x === undefined && where.startsWith('the result')
+    ? 'a body in braces returns by return: (x) => { const y = ...; return y }.'
+    : where.startsWith('the declaration')
+      ? "declare each input by its dtype and shape: f64() a number, f64(2, 3), f32('batch', 3)."
+      : typeof x === 'function'
+        ? 'call it, and give what it gives.'
+        : `give every leaf a number, an array or a tensor.`
+
 const plainKeys = (x: object, where: string): string[] => {
   const proto = Object.getPrototypeOf(x)
+  if (typeof (x as { readonly then?: unknown }).then === 'function')
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: 'a Promise; a traced function must be synchronous.',
+      fix: 'await outside, and pass or capture the value.',
+    })
   if (proto !== Object.prototype && proto !== null)
     raise({
       _tag: 'BadInput',
@@ -74,8 +91,8 @@ export const flatten = (
       raise({
         _tag: 'BadInput',
         where: placeIn(where, path),
-        reason: `${x === undefined ? 'undefined' : typeof x === 'string' ? describe(x) : typeof x} is not a number, an array, a tensor or a record of them.`,
-        fix: `give every leaf a number, an array or a tensor.`,
+        reason: `${typeof x === 'string' || typeof x === 'function' ? describe(x) : x === undefined ? 'undefined' : typeof x} is not a number, an array, a tensor or a record of them.`,
+        fix: noLeaf(x, where),
       })
     if ((x as { _tag?: unknown })._tag === 'NoTangent') return ABSENT
     if (leaf(x)) {

@@ -47,7 +47,7 @@ export const isWeak = (root: Node): boolean => {
 const retyped = (root: Node, dtype: DType): Node =>
   fold<Node>([root], {
     at: (n) => makers.get(n)?.(dtype),
-    leaf: (n) => (n.kind === CONST && isFloat(n.aval.dtype) ? constant(n.data as number, dtype) : n),
+    leaf: (n) => (n.kind === CONST && isFloat(n.aval.dtype) ? constant(n.payload as number, dtype) : n),
     apply: reapplied,
   })[0]!
 

@@ -1,11 +1,12 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
 
 import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
 import { asExpr } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { FloatUnary, FloatUnaryWith, Ternary, Unary } from '../types/signatures/elementwise.js'
+import type { ClampFn, FloatUnary, FloatUnaryWith, Ternary, Unary } from '../types/signatures/elementwise.js'
 import { add, div, maximum, minimum, mul, where } from './arithmetic.js'
 import { gt } from './compare.js'
 import { abs, erfc, expm1, neg, sigmoid, softplus, square, tanh } from './functions.js'
@@ -13,14 +14,22 @@ import { abs, erfc, expm1, neg, sigmoid, softplus, square, tanh } from './functi
 const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
 /**
- * x kept between low and high: minimum(maximum(x, low), high).
+ * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
  *
  * Shapes  all broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
- * @example clamp([-1, 0.5, 2], 0, 1)   // [0, 0.5, 1]
+ * Errors  BadInput without any bound.
+ * @example
+ * clamp([-1, 0.5, 2], 0, 1)      // [0, 0.5, 1]
+ * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]
  */
-export const clamp: Ternary<'clamp'> = typed((x: unknown, low: unknown, high: unknown): AnyExpr => {
-  const [y, a, b] = liftAll([x, low, high], 'clamp').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
-  return minimum(maximum(y, a), b)
+export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown): AnyExpr => {
+  const [below, above] = [low ?? undefined, high ?? undefined]
+  if (below === undefined && above === undefined)
+    raise({ _tag: 'BadInput', where: 'clamp', reason: 'neither bound is given.', fix: 'write clamp(x, low, high); null is no bound.' })
+  const bounds = [below, above].filter((b) => b !== undefined)
+  const [y, a, b] = liftAll([x, ...bounds], 'clamp').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  if (below === undefined) return minimum(y, a)
+  return above === undefined ? maximum(y, a) : minimum(maximum(y, a), b)
 })
 /**
  * a b + c, rounded twice (not fused).

@@ -133,7 +133,7 @@ export const pow: FloatBinaryOp<'pow'> = typed(
       const y = asNode(power(a, b))
       const [base, exponent] = y.args as readonly [Node, Node]
       if (exponent.kind !== CONST) return asExpr(y)
-      const n = exponent.data
+      const n = exponent.payload
       if (n === 1) return asExpr(base)
       if (n === 2) return f.square(asExpr(base))
       if (n === -1) return f.reciprocal(asExpr(base))

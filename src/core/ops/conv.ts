@@ -283,6 +283,7 @@ export const perAxis = (given: unknown, count: number, what: string, op: string)
       _tag: 'BadInput',
       where: op,
       reason: `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : 'one or two positive integers'}.`,
+      fix: `write ${what}: ${count === 1 ? '2' : '2, or [2, 2]'}.`,
     })
   return list.length === count ? (list as readonly number[]) : new Array<number>(count).fill(list[0] as number)
 }

@@ -20,7 +20,12 @@ export const axisOf = (axis: number, rank: number, op: string): number =>
     _tag: 'BadInput',
     where: op,
     reason: `axis ${shown(axis)} is ${Number.isInteger(axis) ? `out of range for rank ${rank}` : 'not a whole number'}.`,
-    fix: rank === 0 ? `a scalar has no axes.` : `axes go from ${-rank} to ${rank - 1}.`,
+    fix:
+      (axis as unknown) === null
+        ? `${op} works along one axis: give it, or ${op}(reshape(x, [-1])) for the flattened array.`
+        : rank === 0
+          ? `a scalar has no axes.`
+          : `axes go from ${-rank} to ${rank - 1}.`,
   })
 
 /** A list of axes, or one, each as `axisOf` has it. */

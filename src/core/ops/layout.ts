@@ -36,7 +36,7 @@ import { padNode, partOfAxis, sliceAxis, sliceNode } from './layout-slice.js'
 export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
   const { axis } = optionsOf(options, axisOption, 'flip')
   const n = lift(x, 'flip')
-  const axes = axis === undefined ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
+  const axes = axis === undefined || axis === null ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
   const turned = (i: number, d: number): boolean => axes.includes(i) && d > 1
   return asExpr(
     sliceNode(n, {
@@ -60,7 +60,8 @@ export const roll: RollFn = typed((x: unknown, shift: number | readonly number[]
   const n = lift(x, 'roll')
   const shiftList = settled(shift, 'shift', 'roll')
   const given = Array.isArray(shiftList) ? (shiftList as readonly number[]) : [shiftList as number]
-  const axes = axis === undefined ? [0] : axesIn(axis, n.shape.length, 'roll')
+  const flat = axis === undefined || axis === null
+  const axes = flat ? [0] : axesIn(axis, n.shape.length, 'roll')
   const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
   if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
     raise({
@@ -69,7 +70,7 @@ export const roll: RollFn = typed((x: unknown, shift: number | readonly number[]
       reason: `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
       fix: `give one whole number, or one per axis.`,
     })
-  const start = axis === undefined ? reshapeNode(n, [n.aval.size]) : n
+  const start = flat ? reshapeNode(n, [n.aval.size]) : n
   const rolled = axes.reduce((y, a, i) => {
     const d = y.shape[a]!
     const k = d === 0 ? 0 : ((shifts[i]! % d) + d) % d

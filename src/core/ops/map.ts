@@ -34,7 +34,7 @@ export interface MapParams {
 export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
   const shape = mapShape(args.map((a) => a.aval))
   const at = new Map(program.inputs.map((x, i) => [x, args[i]!]))
-  return rewrite(program.outputs, { at: (n) => at.get(n), apply: (n, xs) => applyAny(n.prim!, xs, n.data) }).map((y) =>
+  return rewrite(program.outputs, { at: (n) => at.get(n), apply: (n, xs) => applyAny(n.prim!, xs, n.payload) }).map((y) =>
     broadcastNode(y, shape),
   )
 }
@@ -42,7 +42,7 @@ export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
 /** The program at every index of arguments of any shape: a node for each result. */
 export const mapped = (program: Program, args: readonly Node[]): readonly Node[] => applyMulti(mapPrimitive, args, { program })
 
-const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.prim!, n.data, n.dtype)
+const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.prim!, n.payload, n.dtype)
 const round = (x: number, dtype: Node['dtype']): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: readonly NDArray[]): void => {
@@ -52,7 +52,7 @@ const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: read
     n.kind === APPLY ? [{ i, f: scalarFunction(n), args: n.args.map((a) => index.get(a)), dtype: n.dtype }] : [],
   )
   nodes.forEach((n, i) => {
-    if (n.kind === CONST) values[i] = n.data as number
+    if (n.kind === CONST) values[i] = n.payload as number
   })
   const reads = program.inputs.map((x) => index.get(x))
   const writes = program.outputs.map((x) => index.get(x))
@@ -175,7 +175,7 @@ export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly 
   const traced = liftTree(f(...inputs.map(asExpr)), 'the result of map')
   // A map inside (that of a gradient taken there) is what it computes at each index.
   const outputs = rewrite(traced.nodes, {
-    apply: (n, ys) => (n.prim === mapPrimitive ? expandMap((n.data as MapParams).program, ys) : undefined),
+    apply: (n, ys) => (n.prim === mapPrimitive ? expandMap((n.payload as MapParams).program, ys) : undefined),
   })
   const { program, captured } = close('map', inputs, outputs, independentOf(inputs, outputs))
   checkScalar(program, captured)

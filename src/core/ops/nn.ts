@@ -1,7 +1,7 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts), and functions made of other operations. */
 
 import { flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { raise, showShape, within } from '../errors/explain.js'
 import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -133,7 +133,7 @@ const expanded = (n: Node, axes: readonly number[]): Node => {
  * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
  */
 export const linear: LinearFn = typed(
-  (x: AnyExpr, w: AnyExpr, b?: AnyExpr): AnyExpr => (b === undefined ? matmul(x, w) : add(matmul(x, w), b)),
+  (x: AnyExpr, w: AnyExpr, b?: AnyExpr): AnyExpr => within('linear', () => (b === undefined ? matmul(x, w) : add(matmul(x, w), b))),
 )
 
 /**
@@ -143,7 +143,9 @@ export const linear: LinearFn = typed(
  * Rule    the table's cotangent is yBar added at the indices.   Errors  DTypeMismatch for indices that are not i32.
  * @example embedding([[1, 2], [3, 4]], [1])   // [[3, 4]]
  */
-export const embedding: EmbeddingFn = typed((table: AnyExpr, indices: Expr<Shape, 'i32'>): AnyExpr => gather(table, indices))
+export const embedding: EmbeddingFn = typed(
+  (table: AnyExpr, indices: Expr<Shape, 'i32'>): AnyExpr => within('embedding', () => gather(table, indices)),
+)
 
 /**
  * x where the mask holds, divided by 1 - rate, and 0 elsewhere. The mask is drawn by the caller: true with probability 1 - rate.
@@ -154,7 +156,12 @@ export const embedding: EmbeddingFn = typed((table: AnyExpr, indices: Expr<Shape
  */
 export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number): AnyExpr => {
   if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
-    raise({ _tag: 'BadInput', where: 'dropout', reason: `rate ${shown(rate)} is not a probability below 1.`, fix: 'give 0 <= rate < 1.' })
+    raise({
+      _tag: 'BadInput',
+      where: 'dropout',
+      reason: `rate ${shown(rate)} is not a probability below 1.`,
+      fix: 'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate.',
+    })
   return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
 })
 

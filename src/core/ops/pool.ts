@@ -238,7 +238,9 @@ export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readon
     x!.data.set(sum as never)
   },
   cost: 8,
-  samples: cases.map((c) => ({ args: [arg(yShape(c))], params: { ...c[1], size: c[0].slice(2) } })),
+  samples: [false, true].flatMap((countIncludePad) =>
+    cases.map((c) => ({ args: [arg(yShape(c))], params: { ...c[1], size: c[0].slice(2), ...(countIncludePad && { countIncludePad }) } })),
+  ),
   showParams: show,
   source: 'adjoint of avgPool',
 })

@@ -1,4 +1,5 @@
-/** Products: matmul, matmulAdd, and those that are elementwise ones and sums: dot, vdot, outer, kron, trace. */
+/** Products: matmul, matmulAdd, and those that are made of others: dot, vecdot, vdot, outer, kron, trace. */
+import { optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
@@ -6,33 +7,71 @@ import { typed } from '../graph/operation.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import { broadcastShapes } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { DotFn, KronFn, MatMulAddFn, MatMulFn, OuterFn, TraceFn, VdotFn } from '../types/signatures/contract.js'
+import type { DotFn, KronFn, MatMulAddFn, MatMulFn, OuterFn, TraceFn, VdotFn, VecdotFn } from '../types/signatures/contract.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
 import { diag } from './construct.js'
 import { matmulAddPrimitive, matmulNode } from './contract.js'
-import { reshapeNode } from './layout-move.js'
+import { tensordot } from './einsum.js'
+import { axisOf, axisOption, reshapeNode } from './layout-move.js'
 import { sum } from './reductions.js'
 
 const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'i32') as [Node, Node]
 
 /**
- * Inner product over the last axis: sum(a b).
+ * The dot product of NumPy: the sum over the last axis of a and the second last of b. Of vectors it is the inner product, of matrices the
+ * matrix product, of a number and an array mul. Rows with rows is `vecdot`, stacks of matrices `matmul`.
  *
- * Shapes  a: [..., k], b: [..., k] -> [...]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps.
- * Rule    dy = dot(da, b) + dot(a, db); aBar = yBar b, bBar = yBar a.
- * Errors  ShapeMismatch when the last axes differ or the leading ones do not broadcast.
- * @example dot([1, 2], [3, 4])   // 11
+ * Shapes  a: [..., k], b: [..., k, m] -> the axes of a that are left, then those of b; b: [k] -> [...].   Dtype  promoted; bool becomes i32, i32 wraps.
+ * Rule    dy = dot(da, b) + dot(a, db); of vectors aBar = yBar b, bBar = yBar a.   Source  NumPy dot.
+ * Errors  ShapeMismatch when the two axes differ.
+ * @example
+ * dot([1, 2], [3, 4])                             // 11
+ * dot(tensor([[1, 2], [3, 4]]), [[1, 1], [1, 0]]) // [[3, 1], [7, 3]]
  */
 export const dot: DotFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pairOf(a, b, 'dot')
   const [s, u] = [x.shape, y.shape]
-  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: 'dot', shapes: [s, u], reason, fix })
+  if (s.length === 0 || u.length === 0) return mul(asExpr(x), asExpr(y))
+  const at = Math.max(0, u.length - 2)
+  const [k, l] = [s[s.length - 1]!, u[at]!]
+  if (k !== l)
+    raise({
+      _tag: 'ShapeMismatch',
+      op: 'dot',
+      shapes: [s, u],
+      reason: `the last axis of a and the ${u.length === 1 ? 'axis' : 'second last'} of b differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
+      fix: 'use vecdot for rows with rows, matmul for stacks of matrices.',
+    })
+  if (s.length === 1 && u.length === 1) return sum(mul(asExpr(x), asExpr(y)))
+  return s.length <= 2 && u.length <= 2 ? matmul(asExpr(x), asExpr(y)) : tensordot(asExpr(x), asExpr(y), [[s.length - 1], [at]])
+})
+
+/**
+ * Inner product of vectors along an axis (the last by default), of each pair of them: sum(a b).
+ *
+ * Shapes  a: [..., k], b: [..., k] -> [...]; the other axes broadcast. The axis counts in the shape that the two broadcast to.   Dtype  as `dot`.
+ * Rule    dy = vecdot(da, b) + vecdot(a, db); aBar = yBar b, bBar = yBar a.   Source  NumPy vecdot, the array API standard.
+ * Errors  ShapeMismatch when the vectors differ in length or the other axes do not broadcast; BadInput for an axis out of range.
+ * @example vecdot([[1, 2], [3, 4]], [[1, 1], [1, 0]])   // [3, 3]
+ */
+export const vecdot: VecdotFn = typed((a: unknown, b: unknown, options?: AxisOptions): AnyExpr => {
+  const { axis: given = -1 } = optionsOf(options, axisOption, 'vecdot')
+  const [x, y] = pairOf(a, b, 'vecdot')
+  const [s, u] = [x.shape, y.shape]
+  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: 'vecdot', shapes: [s, u], reason, fix })
   if (s.length === 0 || u.length === 0) fail(`needs vectors, got ${showShape(s)} and ${showShape(u)}.`, 'use mul for numbers.')
-  const [k, l] = [s[s.length - 1]!, u[u.length - 1]!]
-  if (k !== l) fail(`last axes differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`, 'use matmul for a matrix product.')
+  const rank = Math.max(s.length, u.length)
+  const fromEnd = axisOf(given, rank, 'vecdot') - rank
+  const [k, l] = [s[s.length + fromEnd], u[u.length + fromEnd]]
+  if (k === undefined || k !== l)
+    fail(
+      `the vectors differ in length: a is ${showShape(s)}, b is ${showShape(u)} (${k ?? 'no axis'} is not ${l ?? 'no axis'}).`,
+      'use matmul or dot for a matrix product.',
+    )
   if (broadcastShapes(s, u) === undefined)
-    fail(`leading axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`, 'use matmul for a matrix product.')
-  return sum(mul(asExpr(x), asExpr(y)), { axis: -1 })
+    fail(`the other axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`, 'use matmul or dot for a matrix product.')
+  return sum(mul(asExpr(x), asExpr(y)), { axis: fromEnd })
 })
 
 /**

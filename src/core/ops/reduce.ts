@@ -204,8 +204,8 @@ export const aroundAxis = (
 })
 
 /** The axes given (all without), sorted and from the front; raises BadInput for a missing or repeated one. */
-export const axesOf = (rank: number, axis: number | readonly number[] | undefined, op: string): readonly number[] =>
-  axis === undefined
+export const axesOf = (rank: number, axis: number | readonly number[] | null | undefined, op: string): readonly number[] =>
+  axis === undefined || axis === null
     ? range(rank)
     : typeof axis === 'number'
       ? [axisOf(axis, rank, op)]

@@ -88,14 +88,15 @@ const argReduce =
     const n = lift(x, prim.name)
     const given = optionsOf(options, argOptions, prim.name)
     const keepdims = flagOf(given.keepdims, 'keepdims', prim.name)
-    const flat = given.axis === undefined ? reshapeNode(n, [n.aval.size]) : n
-    const axis = given.axis === undefined ? 0 : axisOf(given.axis, n.shape.length, prim.name)
+    const along = given.axis ?? undefined
+    const flat = along === undefined ? reshapeNode(n, [n.aval.size]) : n
+    const axis = along === undefined ? 0 : axisOf(along, n.shape.length, prim.name)
     const y = apply(prim, [flat], { axis })
     if (!keepdims) return asExpr(y)
     return asExpr(
       reshapeNode(
         y,
-        n.shape.map((d, i) => (given.axis === undefined || i === axis ? 1 : d)),
+        n.shape.map((d, i) => (along === undefined || i === axis ? 1 : d)),
       ),
     )
   }

@@ -8,9 +8,9 @@ import { allocate, type TypedArray } from '../graph/ndarray.js'
 import { numberFromJSON } from '../graph/numbers.js'
 import { typed } from '../graph/operation.js'
 import { sizeOf } from '../graph/shape.js'
-import { isSpec, type Names, type Spec } from '../graph/spec.js'
+import { type Names, readDeclaration, type Spec } from '../graph/spec.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor } from '../graph/tensor.js'
-import { flatten, isLeaf, leafCount, type TreeDef, unflatten } from '../graph/tree.js'
+import { flatten, leafCount, type TreeDef, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { CodecFn } from '../types/signatures/run.js'
 
@@ -246,17 +246,7 @@ const encodeLeaf = (x: Tensor): unknown => (x.data.length === 0 && x.shape.lengt
  * @example codec({ x: f64('n', 2) }).decode({ x: [[1, 2]] })   // Right({ x: Tensor f64 [1, 2] [[1, 2]] })
  */
 export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
-  const { leaves, def } = flatten(declaration, 'codec', (x) => isSpec(x) || isLeaf(x))
-  const specs = leaves.map((s) =>
-    isSpec(s)
-      ? s
-      : raise({
-          _tag: 'BadInput',
-          where: 'codec',
-          reason: 'a leaf of the declaration is not a dtype with a shape.',
-          fix: "use f64(2, 3), f32('batch', 3), ...",
-        }),
-  )
+  const { specs, def } = readDeclaration(declaration, 'codec')
   const read = (input: unknown, r: Report, only: (x: unknown) => boolean): readonly (Tensor | undefined)[] => {
     const names: Names = new Map()
     const out = new Array<Tensor | undefined>(specs.length)

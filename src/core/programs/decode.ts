@@ -297,7 +297,7 @@ const entryAt = (
     if (x === undefined) report(s, `${path}.literal`, `${describe(u.literal)} is not a number`)
     if (x === undefined || dtype === undefined) return undefined
     const n = constant(x, dtype)
-    if (!Object.is(n.data, x)) report(s, `${path}.literal`, `${x} is not ${dtype}`)
+    if (!Object.is(n.payload, x)) report(s, `${path}.literal`, `${x} is not ${dtype}`)
     return n
   } else if (Object.hasOwn(u, 'tensor')) {
     onlyKeys(s, u, path, ['tensor', 'dtype', 'shape'])
@@ -364,7 +364,7 @@ const programAt = (s: State, u: unknown, path: string, programs: number): Progra
   for (let i = 0; i < entries.length; i++) table.nodes.push(entryAt(s, table, entries[i], under(`nodes[${i}]`), i, programs, own))
   const inputs = Array.from(ins, (x, i) => {
     const n = nodeAt(s, table, x, under(`inputs[${i}]`), entries.length)
-    if (n !== undefined && (n.kind !== INPUT || (n.data as { captured?: unknown }).captured !== undefined))
+    if (n !== undefined && (n.kind !== INPUT || (n.payload as { captured?: unknown }).captured !== undefined))
       report(s, under(`inputs[${i}]`), `node ${String(x)} is not an input`)
     return n
   })

@@ -69,17 +69,17 @@ const encode = (p: Program, programs: number): JSONValue => {
     if (n.kind === INPUT) {
       const captured = own.has(n) ? undefined : capturedTensor(n)
       if (captured !== undefined) return { tensor: bytesToJSON(captured.intact('toJSON').data), ...typed(n) }
-      return { input: name((n.data as InputInfo).name ?? ''), ...typed(n) }
+      return { input: name((n.payload as InputInfo).name ?? ''), ...typed(n) }
     }
-    if (n.kind === CONST) return { literal: numberToJSON(n.data as number), dtype: n.dtype }
-    if (n.kind === OUTPUT) return { result: n.data as number, of: index.get(n.args[0]!) }
+    if (n.kind === CONST) return { literal: numberToJSON(n.payload as number), dtype: n.dtype }
+    if (n.kind === OUTPUT) return { result: n.payload as number, of: index.get(n.args[0]!) }
     const prim = n.prim!
     const args = n.args.map((a) => index.get(a))
-    const within = programsOf(prim, n.data)
+    const within = programsOf(prim, n.payload)
     return {
       apply: prim.name,
       args,
-      params: params(within.length === 0 ? n.data : prim.withPrograms!(n.data, []), prim.name, 0),
+      params: params(within.length === 0 ? n.payload : prim.withPrograms!(n.payload, []), prim.name, 0),
       ...(within.length > 0 && { programs: within.map((q) => encode(q, programs + 1)) }),
       results: resultAvals(n).map(typed),
     }

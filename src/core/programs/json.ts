@@ -1,15 +1,17 @@
 /** Programs as values: traced from functions, functions again, written as JSON and read back. */
-import type { Either } from 'fp-ts/lib/Either.js'
+import { type Either, map } from 'fp-ts/lib/Either.js'
 import type { Registry } from '../calculus/rule.js'
 import { flagOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
+import { printedAs } from '../errors/print.js'
 import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from '../functions/function.js'
 import { aval } from '../graph/aval.js'
 import { asExpr, isExpr } from '../graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import { inline, liftList, type Program } from '../graph/program.js'
-import { recordingSites } from '../graph/source-lines.js'
+import { showProgram } from '../graph/show.js'
+import { recordingSites, siteOf } from '../graph/source-lines.js'
 import type { Spec } from '../graph/spec.js'
 import { unflatten } from '../graph/tree.js'
 import type { JSONValue } from '../types/program.js'
@@ -26,6 +28,9 @@ export interface TraceOptions {
   readonly sites?: boolean
 }
 
+/** A program prints as `show` writes it. */
+const printed = (p: Program): Program => printedAs(p, (x) => showProgram(x, siteOf))
+
 const traceOptions: Names<TraceOptions> = { sites: true }
 
 /** Traces a declared function at sizes of its named axes, any other at the shapes of example arguments. */
@@ -34,11 +39,11 @@ export const toProgramCore = (f: unknown, sizes?: Readonly<Record<string, number
   const given = optionsOf(meta.declared === undefined ? (sizes as TraceOptions | undefined) : options, traceOptions, 'toProgram')
   const sites = flagOf(given.sites, 'sites', 'toProgram')
   const build = <A>(make: () => A): A => (sites ? recordingSites(make) : make())
-  if (meta.declared !== undefined) return build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>, 'toProgram'))
+  if (meta.declared !== undefined) return printed(build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>, 'toProgram')))
   return (...args: readonly unknown[]): Program => {
     const { leaves, def } = readArgs(meta, args)
     const avals = leaves.map((x) => (isExpr(x) ? x.aval : aval(x.shape, x.dtype)))
-    return build(() => traceMeta(meta, def, avals))
+    return printed(build(() => traceMeta(meta, def, avals)))
   }
 }
 
@@ -69,6 +74,7 @@ export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] =
         fix: 'give an array of primitives of your own.',
       })
   const own = new Map(more.map((p) => [p.name, p]))
-  return programFromJSON((name) => own.get(name) ?? registry.rules.get(name)?.primitive)
+  const read = programFromJSON((name) => own.get(name) ?? registry.rules.get(name)?.primitive)
+  return (u) => map(printed)(read(u))
 }
 export { isProgram }

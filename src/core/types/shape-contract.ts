@@ -1,6 +1,6 @@
 // Shape rules of the operations that contract: matmul, dot, einsum, linear algebra, convolution and pooling.
 import type { Add, Div, IsNat, Mul, Sub } from './nat.js'
-import type { Broadcast, Dim, NoOptions, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
+import type { Broadcast, Dim, NoOptions, Reduce, Same, Shape, ShapeError, Show, ShowDim } from './shape.js'
 import type { AddDim, MulDim } from './shape-layout.js'
 
 // ---- matmul and its relatives
@@ -34,18 +34,44 @@ export type MatMul<A extends Shape, B extends Shape> = [number] extends [A['leng
           : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
       : ShapeError<`matmul: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 
-/** The inner product over the last axis of two arrays of vectors: the other axes broadcast. */
+/** NumPy's dot: the axes of A but the last, then those of B but the second last (or its only one); of a number, the other shape. */
 export type Dot<A extends Shape, B extends Shape> = [number] extends [A['length']]
+  ? Shape
+  : [number] extends [B['length']]
+    ? Shape
+    : A extends readonly [...infer AL extends Shape, infer ka]
+      ? B extends readonly [infer kb]
+        ? [Same<ka, kb>] extends [never]
+          ? DotClash<A, B>
+          : [...AL]
+        : B extends readonly [...infer BL extends Shape, infer kb, infer m extends Dim]
+          ? [Same<ka, kb>] extends [never]
+            ? DotClash<A, B>
+            : [...AL, ...BL, m]
+          : A
+      : B
+type DotClash<
+  A extends Shape,
+  B extends Shape,
+> = ShapeError<`dot: the last axis of a and the second last of b differ: a is ${Show<A>}, b is ${Show<B>}`>
+
+/** The inner product of vectors along the axis X of two arrays of them: the other axes broadcast. */
+export type Vecdot<A extends Shape, B extends Shape, X = -1> = [X] extends [-1]
+  ? VecdotLast<A, B>
+  : Broadcast<A, B, 'vecdot'> extends infer R extends Shape
+    ? Reduce<R, { readonly axis: X }, 'vecdot'>
+    : Broadcast<A, B, 'vecdot'>
+type VecdotLast<A extends Shape, B extends Shape> = [number] extends [A['length']]
   ? Shape
   : [number] extends [B['length']]
     ? Shape
     : A extends readonly [...infer AL extends Shape, infer ka]
       ? B extends readonly [...infer BL extends Shape, infer kb]
         ? [Same<ka, kb>] extends [never]
-          ? ShapeError<`dot: last axes differ: a is ${Show<A>}, b is ${Show<B>}`>
-          : Broadcast<AL, BL, 'dot'>
-        : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
-      : ShapeError<`dot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+          ? ShapeError<`vecdot: last axes differ: a is ${Show<A>}, b is ${Show<B>}`>
+          : Broadcast<AL, BL, 'vecdot'>
+        : ShapeError<`vecdot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
+      : ShapeError<`vecdot: needs at least one axis: a is ${Show<A>}, b is ${Show<B>}`>
 
 /** [], if the last two axes of S are equal; else a ShapeError that names Op. Never S itself: that would be a place to infer S from. */
 export type Square<S extends Shape, Op extends string> = [number] extends [S['length']]

@@ -130,7 +130,8 @@ export type NoAxis<S extends Shape, A, Op extends string> = `${Op}: axis ${ShowD
 export type NoOptions = Readonly<Record<never, never>>
 /** Options of a reduction. */
 export interface ReduceOptions {
-  readonly axis?: number | readonly number[] | undefined
+  /** Axes that are folded; all of them where it is absent or null. */
+  readonly axis?: number | readonly number[] | null | undefined
   readonly keepdims?: boolean | undefined
 }
 type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A) : undefined
@@ -147,7 +148,7 @@ type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
  * The shape after reducing S along `axis` (all axes when it is absent), kept as 1 with `keepdims`.
  * @example Reduce<[2, 3, 4], { axis: [0, -1] }>   // [3]
  */
-export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined]
+export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined | null]
   ? boolean extends KeepOf<O>
     ? Shape
     : KeepOf<O> extends true
@@ -155,7 +156,7 @@ export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'>
       : []
   : boolean extends KeepOf<O>
     ? Shape
-    : undefined extends AxesOf<O>
+    : (undefined extends AxesOf<O> ? true : null extends AxesOf<O> ? true : false) extends true
       ? Shape
       : number extends AxesOf<O>
         ? KeepOf<O> extends true

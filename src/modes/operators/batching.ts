@@ -1,12 +1,12 @@
 /** vmap. */
 
-import { raise } from '../../core/errors/explain.js'
+import { raise, showShape } from '../../core/errors/explain.js'
 import { metaOf } from '../../core/functions/function.js'
 import { asExpr, input } from '../../core/graph/expr.js'
 import { liftList } from '../../core/graph/program.js'
 import { substitute } from '../../core/graph/rewrite.js'
 import { unflatten } from '../../core/graph/tree.js'
-import { batchedDeclaration, mappedLeaves, type VmapOptions, vmapOptions } from '../arguments.js'
+import { batchedDeclaration, mappedLeaves, SHARED, type VmapOptions, vmapOptions } from '../arguments.js'
 import { batch, unbatched } from '../vmap.js'
 import { type Callable, type Context, operator, resultOf } from './shared.js'
 
@@ -31,8 +31,8 @@ export const vmap =
             _tag: 'ShapeMismatch',
             op: 'vmap',
             shapes: over.map((n) => n.shape),
-            reason: 'the leading axes of the arguments differ or are missing.',
-            fix: 'every leaf needs the batch axis in front; capture what is shared, or give its argument inAxes null.',
+            reason: `the leading axes of the arguments differ or are missing: ${over.map((n) => showShape(n.shape)).join(', ')}.`,
+            fix: SHARED,
           })
         const inputs = nodes.map((n, i) => input(mapped[i] ? unbatched(n.aval) : n.aval))
         const those = (which: boolean) => new Map(inputs.flatMap((x, i) => (mapped[i] === which ? [[x, nodes[i]!] as const] : [])))

@@ -81,5 +81,5 @@ export const hessian =
   (c: Context) =>
   (f: unknown, given?: JacOptions): Callable => {
     const options = jacOptions(given, 'hessian')
-    return jacobian(c, forwardBlocks, gradientOf(c, metaOf(f, 'hessian'), { wrt: options.wrt }), options, 'hessian')
+    return jacobian(c, forwardBlocks, gradientOf(c, metaOf(f, 'hessian'), { wrt: options.wrt }, 'hessian'), options, 'hessian')
   }

@@ -33,7 +33,7 @@ export const hvp =
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'hvp')
     const options = wrtOptions(given, 'hvp')
-    const gradient = gradientOf(c, m, options)
+    const gradient = gradientOf(c, m, options, 'hvp')
     return operator(c, {
       name: `hvp(${m.name})`,
       arity: 2,

@@ -92,7 +92,7 @@ describe.skipIf(lane === undefined)('integers on webgpu, lavapipe', () => {
       for (const [a, b] of shapes) {
         const [x, y] = [tensor(a, 1), tensor(b, 2)]
         await agree(`matmul [${a}] [${b}]`, (x: never, y: never) => op.matmul!(x, y), x, y)
-        await agree(`dot [${a}] [${a}]`, (x: never, y: never) => op.dot!(x, y), x, tensor(a, 3))
+        await agree(`vecdot [${a}] [${a}]`, (x: never, y: never) => op.vecdot!(x, y), x, tensor(a, 3))
       }
     },
     LIMIT,

@@ -28,6 +28,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ),
   ...['leakyRelu', 'elu', 'gelu'].map((name) => after(name, x)),
   after('linearRecurrence', x, x),
+  after('vecdot', x, x),
   after('topk', x, 1),
   after('crossEntropy', x, x),
   after('conv', image, cd.tensor([[[[1, 1]]]])),

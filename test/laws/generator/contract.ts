@@ -101,10 +101,16 @@ const tensordot: Builder = (d) => {
   if (d.chance(0.5)) d.op('tensordot', ref(a), ref(b), n)
   else d.op('tensordot', ref(a), ref(b), [Array.from({ length: n }, (_, i) => rankOf(a) - n + i), Array.from({ length: n }, (_, i) => i)])
 }
+const dot: Builder = (d) => {
+  const a = floats(d, 1, 3)
+  const k = shapeOf(a)[rankOf(a) - 1]!
+  const b = factor(d, d.chance(0.3) ? [k] : [...(d.chance(0.3) ? [side(d)] : []), k, side(d)], a)
+  d.op('dot', ref(a), ref(b))
+}
 const same =
-  (name: 'dot' | 'vdot'): Builder =>
+  (name: 'vecdot' | 'vdot'): Builder =>
   (d) => {
-    const a = floats(d, 1, name === 'dot' ? 2 : 3)
+    const a = floats(d, 1, name === 'vecdot' ? 2 : 3)
     d.op(name, ref(a), ref(small(d, d.chance(0.2) ? a : like(d, shapeOf(a), dtypeOf(a)))))
   }
 const joined =
@@ -238,7 +244,8 @@ export const contractRows: readonly Row[] = [
   { name: 'linear', weight: 0.5, build: linear },
   { name: 'einsum', weight: 1.2, build: einsum },
   { name: 'tensordot', weight: 0.4, build: tensordot },
-  { name: 'dot', weight: 0.3, build: same('dot') },
+  { name: 'dot', weight: 0.3, build: dot },
+  { name: 'vecdot', weight: 0.3, build: same('vecdot') },
   { name: 'vdot', weight: 0.3, build: same('vdot') },
   { name: 'outer', weight: 0.3, build: joined('outer') },
   { name: 'kron', weight: 0.2, build: joined('kron') },

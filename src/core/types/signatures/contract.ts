@@ -1,12 +1,13 @@
 // Signatures of contractions and linear algebra.
 import type { AsNumber, DType, Float } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
-import type { Dim, Guard, Ok, Shape } from '../shape.js'
-import type { Dot, DropLast, Einsum, MatMul, Square } from '../shape-contract.js'
+import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { Dot, DropLast, Einsum, MatMul, Square, Vecdot } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
 import type { Joined } from '../tree.js'
 import type { PromoteArgs, PromoteArgs3 } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
+import type { AxisOptions } from './reduce.js'
 
 /** matmul(a, b): the matrix product, leading axes broadcast; a vector stands for a row (a) or a column (b). */
 export interface MatMulFn {
@@ -31,7 +32,7 @@ export interface MatMulFn {
     b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
   ): Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
-/** dot(a, b): the inner product over the last axis. */
+/** dot(a, b): NumPy's: the inner product of vectors, the matrix product of matrices. */
 export interface DotFn {
   <K extends Dim, D extends Float>(a: Operand<readonly [K], D>, b: Operand<readonly [NoInfer<K>], NoInfer<D>>): Expr<[], D>
   <A extends Arg, B extends Arg>(
@@ -39,6 +40,13 @@ export interface DotFn {
     b: Guard<Dot<ShapeOf<A>, ShapeOf<B>>, B>,
   ): Expr<Ok<Dot<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs<A, B>>>
 }
+/** vecdot(a, b, { axis }): the inner product of vectors along an axis, the last by default. */
+export type VecdotFn = <A extends Arg, B extends Arg, const O extends AxisOptions = NoOptions>(
+  a: A,
+  b: Guard<Vecdot<ShapeOf<A>, ShapeOf<B>, AxisIn<O>>, B>,
+  options?: O,
+) => Expr<Ok<Vecdot<ShapeOf<A>, ShapeOf<B>, AxisIn<O>>>, AsNumber<PromoteArgs<A, B>>>
+type AxisIn<O> = O extends { readonly axis: infer X } ? X : -1
 /** outer(a, b): every product of an element of a with one of b. */
 export interface OuterFn {
   <N extends Dim, M extends Dim, D extends Float>(a: Operand<readonly [N], D>, b: Operand<readonly [M], NoInfer<D>>): Expr<[N, M], D>

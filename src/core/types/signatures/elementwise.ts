@@ -138,7 +138,7 @@ export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 
     b: Guard<Broadcast3<ShapeOf<C>, ShapeOf<A>, ShapeOf<B>, 'where'>, B>,
   ): Expr<Ok<Broadcast3<ShapeOf<C>, ShapeOf<A>, ShapeOf<B>, 'where'>>, PromoteArgs<A, B>>
 }
-/** Three operands that broadcast, shape and dtype of the first in the simple case: clamp, fma. */
+/** Three operands that broadcast, shape and dtype of the first in the simple case: fma. */
 export interface Ternary<Op extends string> {
   <S extends Shape, D extends DType>(
     x: Operand<S, D>,
@@ -152,6 +152,22 @@ export interface Ternary<Op extends string> {
     z: Guard<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>, C>,
   ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, PromoteArgs3<A, B, C>>
 }
+/** clamp(x, low, high): a bound that is null or left out is none. */
+export interface ClampFn {
+  <S extends Shape, D extends DType>(
+    x: Operand<S, D>,
+    low: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
+    high?: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
+  ): Expr<S, D>
+  (x: number, low: number | null | undefined, high?: number | null | undefined): Scalar<'f64'>
+  <A extends Arg, B extends Arg | null | undefined, C extends Arg | null | undefined = undefined>(
+    x: A,
+    low: Guard<Broadcast<ShapeOf<A>, ShapeOf<Bound<B>>, 'clamp'>, B>,
+    high?: Guard<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>, C>,
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, PromoteArgs3<A, Bound<B>, Bound<C>>>
+}
+/** What a bound that is none takes part with: nothing but a number. */
+type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>
 /** cast(x, dtype). */
 export type CastFn = <D extends DType, S extends Shape = Shape>(x: Operand<S> | Plain, dtype: D) => Expr<S, D>
 /** stopGradient(tree): the same expressions, without a derivative. */

@@ -169,7 +169,7 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
 export type FlipFn = <
   S extends Shape = Shape,
   D extends DType = 'f64',
-  const O extends { readonly axis?: number | readonly number[] | undefined } = NoOptions,
+  const O extends { readonly axis?: number | readonly number[] | null | undefined } = NoOptions,
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
@@ -178,7 +178,7 @@ export type FlipFn = <
 export type RollFn = <
   S extends Shape,
   D extends DType,
-  const O extends { readonly axis?: number | readonly number[] | undefined } = NoOptions,
+  const O extends { readonly axis?: number | readonly number[] | null | undefined } = NoOptions,
 >(
   x: Operand<S, D>,
   shift: number | readonly number[],

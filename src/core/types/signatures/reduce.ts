@@ -35,7 +35,11 @@ export interface AxisOptions {
 }
 type OneAxis<O> = O extends { readonly axis: infer A } ? { readonly axis: A } : NoOptions
 /** Options of argmax and argmin. */
-export type ArgOptions = AxisOptions & { readonly keepdims?: boolean | undefined }
+export interface ArgOptions {
+  /** The axis; the flattened array where it is absent or null. */
+  readonly axis?: number | null | undefined
+  readonly keepdims?: boolean | undefined
+}
 type Keep<O> = O extends { readonly keepdims: infer K } ? { readonly keepdims: K } : NoOptions
 /** argmax and argmin: indices along one axis, or into the flattened array. */
 export type ArgReduceFn<Op extends string> = <S extends Shape = Shape, const O extends ArgOptions = NoOptions>(

@@ -1,0 +1,147 @@
+/** What a newcomer most likely meant: calls as other libraries have them, and what they are here. */
+
+/** Options by their names elsewhere (NumPy, JAX, PyTorch, Keras). */
+const aliases: Readonly<Record<string, readonly string[]>> = {
+  axis: ['dim', 'dims', 'axes', 'axis_name', 'dimension'],
+  keepdims: ['keepdim', 'keep_dims'],
+  ddof: ['correction', 'unbiased', 'bessel'],
+  ord: ['p', 'order'],
+  descending: ['reverse', 'largest', 'desc'],
+  stride: ['strides'],
+  padding: ['pad', 'pads'],
+  dilation: ['dilations', 'rhs_dilation'],
+  groups: ['feature_group_count', 'feature_groups'],
+  window: ['kernel', 'kernelSize', 'kernel_size', 'poolSize', 'pool_size', 'size', 'window_shape'],
+  countIncludePad: ['count_include_pad'],
+  eps: ['epsilon', 'variance_epsilon'],
+  scale: ['gamma', 'weight'],
+  bias: ['beta', 'offset'],
+  slope: ['negativeSlope', 'negative_slope', 'alpha'],
+  wrt: ['argnum', 'argnums', 'inputs', 'params'],
+  aux: ['has_aux', 'hasAux'],
+  mode: ['method'],
+  inAxes: ['in_axes', 'in_dims', 'inDims', 'axes'],
+  frule: ['jvp', 'forward'],
+  rrule: ['vjp', 'backward'],
+}
+
+/** Letters that differ, for short words: the edit distance, cut off at 3. */
+const distance = (a: string, b: string): number => {
+  if (Math.abs(a.length - b.length) > 2) return 3
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row[b.length]!
+}
+/** The name among `names` that `given` most likely means. */
+export const nearest = (given: string, names: readonly string[]): string | undefined => {
+  const plain = given.toLowerCase().replaceAll('_', '')
+  const near = (name: string): boolean =>
+    name.toLowerCase() === plain ||
+    (aliases[name]?.includes(given) ?? false) ||
+    (plain.length > 3 && distance(plain, name.toLowerCase()) <= 2)
+  return names.find((name) => aliases[name]?.includes(given) ?? false) ?? names.find(near)
+}
+
+/** Transforms take a function and give one; their call. */
+const called: Readonly<Record<string, string>> = {
+  grad: 'grad(f)(x)',
+  valueAndGrad: 'valueAndGrad(f)(x)',
+  jvp: 'jvp(f)(x, dx)',
+  vjp: 'vjp(f)(x, yBar)',
+  hvp: 'hvp(f)(x, dx)',
+  linearize: 'linearize(f)(x)',
+  vmap: 'vmap(f)(x)',
+  jacfwd: 'jacfwd(f)(x)',
+  jacrev: 'jacrev(f)(x)',
+  hessian: 'hessian(f)(x)',
+  compile: 'compile(f)(x)',
+  compileAsync: 'await compileAsync(f, backend)(x)',
+}
+/** The call of the function that a transform gives. */
+export const calledAs = (where: string): string => called[where] ?? `${where}(f)(x)`
+/** Where something stands for the function that `where` takes: how it is called. */
+export const callOf = (where: string): string | undefined =>
+  called[where] === undefined ? undefined : `${where} takes a function and gives one: ${called[where]}.`
+
+/** What was meant where an array stands in the place of options. */
+const second: Readonly<Record<string, string>> = {
+  concat: 'concat takes a list: concat([a, b]).',
+  stack: 'stack takes a list: stack([a, b]).',
+  max: 'max is over the axes of one array; the larger of two is maximum(a, b).',
+  min: 'min is over the axes of one array; the smaller of two is minimum(a, b).',
+}
+/** What was meant where something that is no options stands in their place. */
+export const meantBy = (given: unknown, isArray: boolean, names: readonly string[], where: string): string => {
+  const takes = `options: { ${names.join(', ')} }.`
+  if (isArray || typeof given === 'boolean' || typeof given === 'string' || Array.isArray(given)) {
+    const meant = isArray ? (second[where] ?? callOf(where)) : undefined
+    return meant === undefined ? takes : `${meant} ${takes}`
+  }
+  const [name] = ['axis', 'window', 'stride', 'wrt', 'inAxes'].filter((n) => names.includes(n))
+  return typeof given === 'number' && name !== undefined
+    ? `write { ${name}: ${given} }${name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''}. ${takes}`
+    : takes
+}
+
+/** What was meant where something that is no list of whole numbers stands for one. */
+export const meantList = (given: unknown, where: string, what: string): string | undefined => {
+  if (where === 'tensor' && what === 'a shape') {
+    const dtype = typeof given === 'string' ? given : 'f32'
+    if (typeof given === 'string' || (typeof given === 'object' && given !== null && !Array.isArray(given)))
+      return `tensor takes data, shape and dtype: tensor(data, undefined, '${dtype}').`
+  }
+  if (typeof given !== 'number') return what === 'a shape' ? 'a shape is a list of whole numbers: [2, 3].' : undefined
+  return what === 'a shape' ? `sizes come in a list: [${given}], or [${given}, ...].` : `write a list: [${given}].`
+}
+
+/** dtypes by their names elsewhere. */
+const dtypes: Readonly<Record<string, string>> = {
+  float64: 'f64',
+  double: 'f64',
+  number: 'f64',
+  float: 'f32',
+  float32: 'f32',
+  single: 'f32',
+  int: 'i32',
+  int32: 'i32',
+  uint8: 'bool',
+  boolean: 'bool',
+}
+/** Calls with more numbers than there are here. */
+const dtypeCalls: Readonly<Record<string, string>> = {
+  arange: 'arange(n) counts from 0; from a to b by steps of s: add(a, mul(s, arange(n))).',
+  eye: 'eye(n) is square; a part of it: slice(eye(n), [0, 0], [2, 3]).',
+}
+/** What was meant where something that is no dtype stands for one. */
+export const meantDtype = (given: unknown, where: string): string => {
+  const list = "give one of 'f64', 'f32', 'i32', 'bool'."
+  if (typeof given === 'number') return `${dtypeCalls[where] ?? ''} ${list}`.trim()
+  if (typeof given === 'function') return `a dtype is text: 'f32', not the declaration f32(). ${list}`
+  const near =
+    typeof given === 'string' ? (dtypes[given.toLowerCase()] ?? dtypes[given.toLowerCase().replace(/^(np|jnp|torch)\./, '')]) : undefined
+  return near === undefined ? list : `write '${near}'. ${list}`
+}
+
+/** What was meant where something that is no list stands for one. */
+export const meantItems = (where: string, what: string): string | undefined =>
+  second[where] !== undefined && what === 'the first argument'
+    ? second[where]
+    : what === 'axes'
+      ? `write a list: ${where}(x, [1, 0]).`
+      : undefined
+
+/** What to do with something that is no array, where one is wanted. */
+export const meantArray = (given: unknown): string => {
+  if (given === undefined)
+    return 'an argument is missing, a field is misspelt, or a function returns nothing: pass an expression, a tensor, a number or a nested array of numbers.'
+  if (typeof given === 'function') return 'call it, and pass what it gives; grad, vmap and their kin take functions.'
+  if (typeof given === 'string')
+    return `text is no number: ${Number.isFinite(Number.parseFloat(given)) ? `write ${Number.parseFloat(given)}` : 'pass an expression, a tensor, a number or a nested array of numbers'}.`
+  if (typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === Object.prototype)
+    return 'pass one of its fields; treeMap((leaf) => ..., tree) works on every leaf.'
+  return 'pass an expression, a tensor, a number or a nested array of numbers.'
+}
