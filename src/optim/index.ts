@@ -68,4 +68,4 @@ export {
   warmupCosineDecaySchedule,
 } from './schedules.js'
 export type { Count, FloatArray, LikeParams, LikeSome, Masked, StateOf } from './state.js'
-export { type At, applyUpdates, type LeafUpdate, type LeafwiseState, leafwise, type Transformation } from './transformation.js'
+export { applyUpdates, type LeafAt, type LeafUpdate, type LeafwiseState, leafwise, type Transformation } from './transformation.js'

@@ -3,7 +3,7 @@ import { type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { type AnyExpr, add, div, eq, mul, or, sign, sqrt, square, sum, where } from '../index.js'
 import { atLeast, fraction, type Rate, rateOf } from './rate.js'
 import type { Count, LikeParams } from './state.js'
-import { type At, down, leafwiseAs, type Transformation } from './transformation.js'
+import { down, type LeafAt, leafwiseAs, type Transformation } from './transformation.js'
 
 /** What every optimiser takes. */
 interface Common {
@@ -11,7 +11,7 @@ interface Common {
   readonly learningRate: Rate
 }
 /** The gradient with the decay of the weights in it (L2): g + weightDecay p. */
-const decayed = ({ g, p }: At, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
+const decayed = ({ g, p }: LeafAt, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
 /** b m + (1 - b) x. */
 const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(b, m), mul(1 - b, x))
 
@@ -108,7 +108,7 @@ const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps:
   }
 }
 /** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
-const moments = (at: At<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
+const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
   const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
   const m = averaged(b1, at.slots.m, g)
   const v = averaged(b2, at.slots.v, square(g))

@@ -86,7 +86,7 @@ export const applyUpdates = <P>(params: P, updates: NoInfer<UpdatesFor<P>>): Exp
 }
 
 /** What a rule has at one leaf. */
-export interface At<K extends string = string> {
+export interface LeafAt<K extends string = string> {
   /** The gradient. */
   readonly g: AnyExpr
   /** What each slot holds, by name. */
@@ -114,7 +114,7 @@ const missing = (b: number, count: AnyExpr, dtype: Float): AnyExpr =>
 export const leafwiseAs = <S, K extends string = never>(
   op: string,
   slots: { readonly [N in K]: number },
-  rule: (at: At<K>) => LeafUpdate<K>,
+  rule: (at: LeafAt<K>) => LeafUpdate<K>,
 ): Transformation<S> =>
   typed<S>({
     init: (params) => {
@@ -132,7 +132,7 @@ export const leafwiseAs = <S, K extends string = never>(
         const dtype = g.dtype as Float
         return rule({
           g,
-          slots: Object.fromEntries(names.map((name, k) => [name, held[k]![i]!])) as At<K>['slots'],
+          slots: Object.fromEntries(names.map((name, k) => [name, held[k]![i]!])) as LeafAt<K>['slots'],
           p: () =>
             ps?.[i] ??
             raise({ _tag: 'BadInput', where: op, reason: 'it needs the parameters.', fix: 'give them: update(gradient, state, params).' }),
@@ -163,7 +163,7 @@ export type LeafwiseState<K extends string> = { readonly [N in K | 'count']: N e
 export const leafwise = <K extends string>(
   name: string,
   slots: { readonly [N in K]: number },
-  rule: (at: At<K>) => LeafUpdate<NoInfer<K>>,
+  rule: (at: LeafAt<K>) => LeafUpdate<NoInfer<K>>,
 ): Transformation<LeafwiseState<K>> => {
   if (typeof name !== 'string' || name === '') raise({ _tag: 'BadInput', where: 'leafwise', reason: `${shown(name)} is not a name.` })
   functionOf(rule, 'the rule', name)

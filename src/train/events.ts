@@ -7,7 +7,7 @@ export interface Position {
   readonly step: number
 }
 /** Where a step is. */
-export interface At extends Position {
+export interface StepAt extends Position {
   /** Steps done before it, in all epochs. */
   readonly done: number
   /** Steps in all epochs. */
@@ -91,4 +91,4 @@ export interface TrainOptions<S, R, V = unknown> extends EventOptions<S, V> {
   readonly onProgress?: (event: TrainEvent<S, R, V>) => unknown
 }
 /** One step: the state before it and a batch to the state after it and metrics. */
-export type Step<S, B, R> = (state: S, batch: B, at: At) => R | PromiseLike<R>
+export type Step<S, B, R> = (state: S, batch: B, at: StepAt) => R | PromiseLike<R>

@@ -2,13 +2,13 @@
 export { type Batches, type BatchOptions, batches, type Source, type SplitOptions, splitData } from './batches.js'
 export { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.js'
 export type {
-  At,
   EventOptions,
   Metric,
   Metrics,
   Numbers,
   Position,
   Step,
+  StepAt,
   StepResult,
   TrainError,
   TrainEvent,

@@ -4,12 +4,12 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { type AdError, isAdException, isTensor } from '../index.js'
 import type { Source } from './batches.js'
 import type {
-  At,
   EventOptions,
   Metrics,
   Numbers,
   Position,
   Step,
+  StepAt,
   StepResult,
   TrainError,
   TrainEvent,
@@ -174,7 +174,7 @@ async function* eventsOf<S, B, R, V>(
         turned = now()
       }
       if (run.signal?.aborted === true) return false
-      const at: At = { epoch, step, done: epoch * steps + step, steps: total }
+      const at: StepAt = { epoch, step, done: epoch * steps + step, steps: total }
       const batch = await attempt('the batch', () => run.data.at(epoch, step))
       const result = await attempt('the step', () => run.step(progress.state, batch, at))
       const metrics = await attempt('the step', () => {
