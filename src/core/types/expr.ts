@@ -12,14 +12,13 @@ export type Sizes<S extends Shape> = { readonly [K in keyof S]: S[K] extends num
 declare const accepts: unique symbol
 
 /**
- * What expressions, concrete arrays and declared inputs have in common. Expressions and tensors declare the properties that no value has
- * as required ones: of optional ones exactOptionalPropertyTypes has much to say in every message.
+ * What expressions, concrete arrays and declared inputs have in common. The properties that no value has are required ones: of optional
+ * ones exactOptionalPropertyTypes has much to say in every message.
  */
 export interface Typed<out S extends Shape = Shape, out D extends DType = DType> {
   readonly _tag: string
   readonly dtype: D
-  readonly [shapeOf]?: S
-  [accepts]?(shape: S): void
+  readonly [shapeOf]: S
 }
 /**
  * A value whose rank is that of S and that may turn out to have the shape S. Where its sizes are not all known, S is held against it at run time.
@@ -42,7 +41,6 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
 export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Expr'
   readonly shape: Sizes<S>
-  readonly [shapeOf]: S
   [accepts](shape: S): void
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
@@ -69,7 +67,6 @@ declare const evaluateItOrDeclareOperand: unique symbol
 export interface Tensor<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Tensor'
   readonly [evaluateItOrDeclareOperand]: true
-  readonly [shapeOf]: S
   [accepts](shape: S): void
   readonly shape: Sizes<S>
   readonly data: DataOf<D>

@@ -206,7 +206,7 @@ type DiscretePaths<In, P> = P extends unknown
 /** What `primals` of a function is: its only argument, or the tuple of several. */
 export type Primals<A extends readonly unknown[]> = A extends readonly [infer X] ? X : A
 /** The subtree that a transform differentiates: at `wrt`, or the first argument. */
-export type Active<A extends readonly unknown[], W> = [W] extends [undefined] ? A[0] : Wrt<Primals<A>, W>
+export type Active<A extends readonly unknown[], W> = undefined extends W ? A[0] : Wrt<Primals<A>, W>
 
 /** The message of `grad` of something that is not a scalar. */
 export type NotScalar<Out, Op extends string> =

@@ -12,21 +12,20 @@ import type { AxisOptions } from './reduce.js'
 /** matmul(a, b): the matrix product, leading axes broadcast; a vector stands for a row (a) or a column (b). */
 export interface MatMulFn {
   <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    a: Operand<[N, K], D>,
+    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[N, M], D>
+  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    a: Operand<[...B, N, K], D>,
+    b: Operand<[NoInfer<K>, M], NoInfer<D>>,
+  ): Expr<[...B, N, M], D>
+  <N extends Dim, K extends Dim, D extends Float>(a: Operand<[N, K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[N], D>
+  <K extends Dim, M extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>, M], NoInfer<D>>): Expr<[M], D>
+  // the same where they are declared readonly, which code generic in its sizes may do
+  <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
     a: Operand<readonly [N, K], D>,
     b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
   ): Expr<[N, M], D>
-  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [...B, N, K], D>,
-    b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-  ): Expr<[...B, N, M], D>
-  <N extends Dim, K extends Dim, D extends Float>(
-    a: Operand<readonly [N, K], D>,
-    b: Operand<readonly [NoInfer<K>], NoInfer<D>>,
-  ): Expr<[N], D>
-  <K extends Dim, M extends Dim, D extends Float>(
-    a: Operand<readonly [K], D>,
-    b: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-  ): Expr<[M], D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
@@ -34,7 +33,7 @@ export interface MatMulFn {
 }
 /** dot(a, b): NumPy's: the inner product of vectors, the matrix product of matrices. */
 export interface DotFn {
-  <K extends Dim, D extends Float>(a: Operand<readonly [K], D>, b: Operand<readonly [NoInfer<K>], NoInfer<D>>): Expr<[], D>
+  <K extends Dim, D extends Float>(a: Operand<[K], D>, b: Operand<[NoInfer<K>], NoInfer<D>>): Expr<[], D>
   <A extends Arg, B extends Arg>(
     a: A,
     b: Guard<Dot<ShapeOf<A>, ShapeOf<B>>, B>,
@@ -49,7 +48,7 @@ export type VecdotFn = <A extends Arg, B extends Arg, const O extends AxisOption
 type AxisIn<O> = O extends { readonly axis: infer X } ? X : -1
 /** outer(a, b): every product of an element of a with one of b. */
 export interface OuterFn {
-  <N extends Dim, M extends Dim, D extends Float>(a: Operand<readonly [N], D>, b: Operand<readonly [M], NoInfer<D>>): Expr<[N, M], D>
+  <N extends Dim, M extends Dim, D extends Float>(a: Operand<[N], D>, b: Operand<[M], NoInfer<D>>): Expr<[N, M], D>
   <A extends Arg, B extends Arg>(a: A, b: B): Expr<Joined<ShapeOf<A>, ShapeOf<B>>, AsNumber<PromoteArgs<A, B>>>
 }
 /** einsum('ij,jk->ik', a, b): the shape is known for a literal with an arrow and without an ellipsis. */
@@ -78,6 +77,6 @@ export type MatMulAddFn = <C extends Arg, A extends Arg, B extends Arg>(
 ) => Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs3<C, A, B>>>
 /** trace(x): one number per square matrix. */
 export interface TraceFn {
-  <N extends Dim, D extends DType>(x: Operand<readonly [N, NoInfer<N>], D>): Expr<[], D>
+  <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>
   <S extends Shape, D extends DType>(x: Guard<Square<S, 'trace'>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
 }

@@ -66,7 +66,7 @@ export interface Binary<Op extends string> {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
   <S extends Shape, D extends Exclude<DType, 'bool'>>(a: number, b: Operand<S, D>): Expr<S, D>
   <P extends Dim, S extends Shape, D extends Exclude<DType, 'bool'>>(
-    a: Operand<readonly [P, ...S], D>,
+    a: Operand<[P, ...S], D>,
     b: Operand<NoInfer<S>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<'f64'>
@@ -84,14 +84,11 @@ export interface Binary<Op extends string> {
 export interface FloatBinary<Op extends string> {
   <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
   <S extends Shape, D extends Float>(a: number, b: Operand<S, D>): Expr<S, D>
-  <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<readonly [P, ...S], D>,
-    b: Operand<NoInfer<S>, NoInfer<D>>,
-  ): Expr<[P, ...S], D>
+  <P extends Dim, S extends Shape, D extends Float>(a: Operand<[P, ...S], D>, b: Operand<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
   (a: number, b: number): Scalar<'f64'>
   // the same where b was declared readonly, which code generic in its sizes may do
   <P extends Dim, S extends Shape, D extends Float>(
-    a: Operand<readonly [P, ...S], D>,
+    a: Operand<[P, ...S], D>,
     b: Operand<Readonly<NoInfer<S>>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
   <A extends Arg, B extends Arg>(
@@ -113,7 +110,7 @@ export type PromoteArgs3<A, B, C> = [A] extends [Plain]
 export interface BinaryTo<Op extends string, R extends DType> {
   <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number): Expr<S, R>
   <S extends Shape>(a: number, b: Operand<NoInfer<S>>): Expr<S, R>
-  <P extends Dim, S extends Shape>(a: Operand<readonly [P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
+  <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
   (a: number, b: number): Scalar<R>
   <A extends Arg, B extends Arg>(
     a: A,

@@ -13,10 +13,7 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(
-    x: Operand<readonly [N, ...R], D>,
-    indices: Index<I>,
-  ): Expr<[...I, ...R], D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
   <S extends Shape, D extends DType, I extends Index | PlainIndex, const O extends AxisOptions = NoOptions>(
     x: Operand<S, D>,
     indices: I,
@@ -77,7 +74,7 @@ export type DynamicUpdateSliceFn = <S extends Shape, D extends DType, E extends 
 ) => Expr<S, Receiving<D, E>>
 /** searchsorted(sorted, values, { side }): where each value would be inserted, before its equals ('left', the default) or after. */
 export type SearchSortedFn = <S extends Shape = Shape>(
-  sorted: Operand<readonly [Dim]> | readonly number[],
+  sorted: Operand<[Dim]> | readonly number[],
   values: Operand<S> | Plain,
   options?: { readonly side?: 'left' | 'right' | undefined },
 ) => Expr<S, 'i32'>

@@ -13,9 +13,9 @@ type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? 
 /** linear(x, w, b): x w + b, a dense layer; b may be left out. */
 export interface LinearFn {
   <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<readonly [N, K], D>,
-    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
-    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+    x: Operand<[N, K], D>,
+    w: Operand<[NoInfer<K>, M], NoInfer<D>>,
+    b?: Operand<[NoInfer<M>], NoInfer<D>>,
   ): Expr<[N, M], D>
   <X extends Arg, W extends Arg, B extends Arg | undefined = undefined>(
     x: X,
@@ -49,10 +49,7 @@ export type CrossEntropyFn = <
 ) => Expr<Losses<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
-  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(
-    table: Operand<readonly [N, ...R], D>,
-    indices: Index<I>,
-  ): Expr<[...I, ...R], D>
+  <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
   <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = 'f64'>(
     table: Operand<S, D> | NumberArray,
     indices: I,

@@ -52,7 +52,7 @@ export interface GradOptions<A extends readonly unknown[], W> extends WrtOptions
 type Paths<A extends readonly unknown[]> = number extends A['length'] ? AnyPath : WrtPath<Primals<A>> | undefined
 type AnyPath = string | number | readonly (string | number)[] | undefined
 /** The subtree a transform with tangents of all primals differentiates. */
-type Varied<A extends readonly unknown[], W> = [W] extends [undefined] ? Primals<A> : Wrt<Primals<A>, W>
+type Varied<A extends readonly unknown[], W> = undefined extends W ? Primals<A> : Wrt<Primals<A>, W>
 
 /** grad(f, { wrt, mode, seed }): the gradient of a scalar function. */
 export type GradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
