@@ -23,7 +23,7 @@ const NOT_OPERATIONS = new Set(
   coreRegistry cpu decodeError definePlugin dualAlgebra duplicated emptyRegistry evaluate explain fromJSON fromProgram i32 inline
   inplaceableThunk interpret isAdException linearRule makeCodual missing multiRule nonDifferentiable notImplemented onDevice onHost optOut
   perElement pluginMonoid primitive raise reference registryMonoid registryOf reverseAlgebra rule run runSync scalarRule show tensor thunk
-  toJSON toProgram treeMap treeZip unary vectorSpace webgpu`.split(/\s+/),
+  isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu`.split(/\s+/),
 )
 const many = Number(process.env.PROGRAMS ?? 400)
 
