@@ -18,7 +18,6 @@ import {
   log,
   matmul,
   mul,
-  neg,
   outer,
   sqrt,
   square,

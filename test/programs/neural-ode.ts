@@ -52,16 +52,10 @@ export const h = 0.1
 export const steps = 40
 
 /** The mean squared distance of the solution from what was observed at each step. */
-export const loss = fn({ params: declared, start: f64('batch', 2), observed: f64(steps, 'batch', 2) }, ({ params, start, observed }) =>
-  mean(
-    square(
-      sub(
-        solve((y) => field({ params, y }), start, h, steps),
-        observed,
-      ),
-    ),
-  ),
-)
+export const loss = fn({ params: declared, start: f64('batch', 2), observed: f64(steps, 'batch', 2) }, ({ params, start, observed }) => {
+  const solution = solve((y) => field({ params, y }), start, h, steps)
+  return mean(square(sub(solution, observed)))
+})
 
 /** The spiral that is observed: dy/dt = A y with A = [[-0.1, -2], [2, -0.1]], a turn of angle 2 t that shrinks as exp(-t / 10). */
 export const spiral = ([x, y]: readonly [number, number], t: number) => {

@@ -1,6 +1,6 @@
 /** The physics-informed network: residual, loss and gradient against JAX, second derivatives in other ways, and the exact wave. */
 import { describe, expect, it } from 'vitest'
-import { f64, fn, grad, hvp, jvp, mul, sub, type Tensor, tanh, valueAndGrad } from '../../src/index.js'
+import { f64, fn, grad, hvp, jvp, mul, type Shape, sub, type Tensor, tanh, valueAndGrad } from '../../src/index.js'
 import * as pinn from './pinn.js'
 
 describe('pinn', () => {
@@ -18,8 +18,8 @@ describe('pinn', () => {
     expect(pinn.residual({ params: pinn.initial, x: 0.3, t: 0.7 }).item()).toBeCloseTo(-0.5170409310071182, 13)
     const { value, grad } = valueAndGrad(pinn.loss, { wrt: 'params' })({ params: pinn.initial, ...pinn.data })
     expect(value.item()).toBeCloseTo(7.062740744271291, 12)
-    const near = ({ data }: Tensor, [sum, norm, last]: readonly [number, number, number]) => {
-      expect(data.reduce((a: number, b) => a + b, 0)).toBeCloseTo(sum, 10)
+    const near = ({ data }: Tensor<Shape, 'f64'>, [sum, norm, last]: readonly [number, number, number]) => {
+      expect(data.reduce((a, b) => a + b, 0)).toBeCloseTo(sum, 10)
       expect(Math.hypot(...data)).toBeCloseTo(norm, 10)
       expect(data.at(-1)).toBeCloseTo(last, 10)
     }

@@ -2,26 +2,7 @@
  * A physics-informed network: Burgers' equation u_t + u u_x = nu u_xx solved by a network whose derivatives at random places fit it.
  * Raissi, Perdikaris and Karniadakis 2019. The exact solution is a wave that travels without a change of shape, Whitham 1974, 4.3.
  */
-import {
-  add,
-  at,
-  compile,
-  concat,
-  f64,
-  fn,
-  grad,
-  jvp,
-  linear,
-  mean,
-  mul,
-  square,
-  stack,
-  sub,
-  tanh,
-  tensor,
-  type Values,
-  vmap,
-} from '../../src/index.js'
+import { add, at, compile, f64, fn, grad, linear, mean, mul, square, stack, sub, tanh, tensor, type Values, vmap } from '../../src/index.js'
 import { lbfgs } from '../../src/optim/index.js'
 
 export const nu = 0.1
