@@ -7,7 +7,6 @@ import {
   at,
   compile,
   concat,
-  cos,
   div,
   dot,
   type Expr,
@@ -28,14 +27,16 @@ import { levenbergMarquardt } from '../../src/optim/index.js'
 const cross = (a: Expr<[3], 'f64'>, b: Expr<[3], 'f64'>) =>
   sub(mul(at(a, [1, 2, 0]), at(b, [2, 0, 1])), mul(at(a, [2, 0, 1]), at(b, [1, 2, 0])))
 
-/** x turned about the axis w by the angle |w|: x cos t + (w x x) sin t / t + w (w . x) (1 - cos t) / t^2. */
+/** x turned about the axis w by the angle t = |w|: x + (sin t / t) w x x + ((1 - cos t) / t^2) w x (w x x); a series where t is small. */
 export const rotate = fn({ w: f64(3), x: f64(3) }, ({ w, x }) => {
   const square = dot(w, w)
   const large = gt(square, 1e-12)
   const t = sqrt(where(large, square, 1))
-  const sinc = where(large, div(sin(t), t), sub(1, div(square, 6)))
-  const cosc = where(large, div(sub(1, cos(t)), mul(t, t)), sub(0.5, div(square, 24)))
-  return add(add(mul(x, where(large, cos(t), sub(1, div(square, 2)))), mul(cross(w, x), sinc)), mul(w, mul(dot(w, x), cosc)))
+  const half = div(sin(div(t, 2)), t)
+  const first = where(large, div(sin(t), t), sub(1, div(square, 6)))
+  const second = where(large, mul(2, mul(half, half)), sub(0.5, div(square, 24)))
+  const turned = cross(w, x)
+  return add(x, add(mul(first, turned), mul(second, cross(w, turned))))
 })
 
 const camera = { rotation: f64(3), translation: f64(3) }
@@ -67,7 +68,7 @@ export const residuals = fn({ ...scene, seen: f64('views', 'points', 2) }, ({ ca
 /** Two cameras beside the first, and eight points. */
 export const declared = { cameras: { rotation: f64(2, 3), translation: f64(2, 3) }, points: f64(8, 3) }
 
-/** The scene that Levenberg and Marquardt's method finds from a guess, and the sum of the squared residuals before each step. */
+/** The scene that Levenberg and Marquardt's method finds from a guess, and half the sum of the squared residuals before each step. */
 export const adjust = (guess: Tensors<typeof declared>, seen: number[][][], iterations: number) => {
   const method = levenbergMarquardt()
   const step = compile(
@@ -76,11 +77,13 @@ export const adjust = (guess: Tensors<typeof declared>, seen: number[][][], iter
     ),
   )
   const values = []
-  let now = { scene: guess, state: method.init(guess) }
+  let scene = guess
+  let state = method.init(guess)
   for (let i = 0; i < iterations; i++) {
-    const { params, state, value } = step({ ...now, seen })
-    now = { scene: params, state }
-    values.push(value.item())
+    const done = step({ scene, state, seen })
+    values.push(done.value.item())
+    scene = done.params
+    state = done.state
   }
-  return { scene: now.scene, values }
+  return { scene, values }
 }

@@ -95,11 +95,8 @@ export const fit = (x: number[], y: number[], iterations: number) => {
       method.step((params) => negativeLogLikelihood({ params, x, y }), params, state),
     ),
   )
-  const start = { lengthScale: tensor(0), amplitude: tensor(0), noise: tensor(-1) }
-  let now = { params: start, state: method.init(start) }
-  for (let i = 0; i < iterations; i++) {
-    const { params, state } = step({ ...now, x, y })
-    now = { params, state }
-  }
-  return now.params
+  let params = { lengthScale: tensor(0), amplitude: tensor(0), noise: tensor(-1) }
+  let state = method.init(params)
+  for (let i = 0; i < iterations; i++) ({ params, state } = step({ params, state, x, y }))
+  return params
 }

@@ -58,14 +58,8 @@ export const logLikelihood = fn({ model, belief, ys: f64('n') }, ({ model, belie
 
 /** A body that moves, its place and speed pushed at random: y is its place. Bar-Shalom, Li and Kirubarajan 2001, 6.2.2. */
 export const constantVelocity = fn({ observation: f64(), push: f64() }, ({ observation, push }) => ({
-  F: tensor([
-    [1, 1],
-    [0, 1],
-  ]),
-  Q: mul(exp(push), [
-    [1 / 3, 1 / 2],
-    [1 / 2, 1],
-  ]),
+  F: tensor([[1, 1], [0, 1]]), // biome-ignore format: a matrix
+  Q: mul(exp(push), [[1 / 3, 1 / 2], [1 / 2, 1]]), // biome-ignore format: a matrix
   h: tensor([1, 0]),
   r: exp(observation),
 }))
@@ -89,11 +83,8 @@ export const fitLocalLevel = (ys: number[], iterations: number) => {
       method.step((params) => localLevelLoss({ params, ys }), params, state),
     ),
   )
-  const start = { observation: tensor(9), level: tensor(9) }
-  let now = { params: start, state: method.init(start) }
-  for (let i = 0; i < iterations; i++) {
-    const { params, state } = step({ ...now, ys })
-    now = { params, state }
-  }
-  return { observation: Math.exp(now.params.observation.item()), level: Math.exp(now.params.level.item()) }
+  let params = { observation: tensor(9), level: tensor(9) }
+  let state = method.init(params)
+  for (let i = 0; i < iterations; i++) ({ params, state } = step({ params, state, ys }))
+  return { observation: Math.exp(params.observation.item()), level: Math.exp(params.level.item()) }
 }

@@ -4,20 +4,21 @@ import { checkGrad, report } from '../../src/check/index.js'
 import { f64, fn, matmul, at as part, type Shape, type Tensor, valueAndGrad } from '../../src/index.js'
 import * as node from './neural-ode.js'
 
-const start = [[2, 0], [0, 1]] as [[number, number], [number, number]] // biome-ignore format: a matrix
+const start = [
+  [2, 0],
+  [0, 1],
+] as [[number, number], [number, number]]
 const at = (t: number) => start.map((s) => node.spiral(s, t))
 const observed = Array.from({ length: node.steps }, (_, i) => at(node.h * (i + 1)))
 
 describe('neural-ode', () => {
   it('rk4 is of fourth order: at half the step the error is a sixteenth', () => {
-    const turn = fn({ y: f64('batch', 2) }, ({ y }) => matmul(y, [[-0.1, 2], [-2, -0.1]])) // biome-ignore format: a matrix
+    const turn = fn({ y: f64('batch', 2) }, ({ y }) => matmul(y, tensor([-0.1, 2, -2, -0.1], [2, 2])))
     const error = (h: number, steps: number) => {
-      const last = fn({ y: f64(2, 2) }, ({ y }) =>
-        part(
-          node.solve((z) => turn({ y: z }), y, h, steps),
-          -1,
-        ),
-      )
+      const last = fn({ y: f64('batch', 2) }, ({ y }) => {
+        const ys = node.solve((z) => turn({ y: z }), y, h, steps)
+        return part(ys, -1)
+      })
       const wanted = at(h * steps).flat()
       return Math.max(...last({ y: start }).data.map((v, i) => Math.abs(v - wanted[i]!)))
     }

@@ -84,11 +84,13 @@ export const fit = (start: number[][], observed: number[][][], iterations: numbe
     ),
   )
   const losses = []
-  let now = { params: initial, state: optimiser.init(initial) }
+  let params = initial
+  let state = optimiser.init(initial)
   for (let i = 0; i < iterations; i++) {
-    const { params, state, value } = step({ ...now, start, observed })
-    now = { params, state }
-    losses.push(value.item())
+    const done = step({ params, state, start, observed })
+    losses.push(done.value.item())
+    params = done.params
+    state = done.state
   }
-  return { params: now.params, losses }
+  return { params, losses }
 }

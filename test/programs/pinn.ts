@@ -1,5 +1,5 @@
 /**
- * A physics-informed network: Burgers' equation u_t + u u_x = nu u_xx solved by a network whose derivatives at random places fit it.
+ * A physics-informed network: Burgers' equation u_t + u u_x = nu u_xx solved by a network whose derivatives fit it at many places.
  * Raissi, Perdikaris and Karniadakis 2019. The exact solution is a wave that travels without a change of shape, Whitham 1974, 4.3.
  */
 import { add, at, compile, f64, fn, grad, linear, mean, mul, square, stack, sub, tanh, tensor, type Values, vmap } from '../../src/index.js'
@@ -35,8 +35,8 @@ const declaredData = { inside: { x: f64('n'), t: f64('n') }, edge: { x: f64('m')
 
 /** The mean squares of the residual inside and of the error at the edge. */
 export const loss = fn({ params: declared, ...declaredData }, ({ params, inside, edge, given }) => {
-  const equation = vmap(fn(place, (at) => residual({ params, ...at })))(inside)
-  const solution = vmap(fn(place, (at) => u({ params, ...at })))(edge)
+  const equation = vmap(fn(place, ({ x, t }) => residual({ params, x, t })))(inside)
+  const solution = vmap(fn(place, ({ x, t }) => u({ params, x, t })))(edge)
   return add(mean(square(equation)), mean(square(sub(solution, given))))
 })
 
@@ -49,13 +49,15 @@ export const solve = (data: Values<typeof declaredData>, iterations: number) => 
     ),
   )
   const losses = []
-  let now = { params: initial, state: method.init(initial) }
+  let params = initial
+  let state = method.init(initial)
   for (let i = 0; i < iterations; i++) {
-    const { params, state, value } = step({ ...now, ...data })
-    now = { params, state }
-    losses.push(value.item())
+    const done = step({ params, state, ...data })
+    losses.push(done.value.item())
+    params = done.params
+    state = done.state
   }
-  return { params: now.params, losses }
+  return { params, losses }
 }
 
 /** The wave from 1 on the left to 0 on the right that travels at 1/2. */
@@ -65,20 +67,11 @@ export const exact = (x: number, t: number) => 0.5 - 0.5 * Math.tanh((x - t / 2)
 const grid = (n: number, from: number, to: number) => Array.from({ length: n }, (_, i) => from + ((to - from) * (i + 0.5)) / n)
 const xs = grid(16, -1, 1)
 const ts = grid(8, 0, 1)
-const edge = [
-  ...xs.map((x) => [x, 0] as const),
-  ...ts.flatMap(
-    (t) =>
-      [
-        [-1, t],
-        [1, t],
-      ] as const,
-  ),
-]
+const edge = [...xs.map((x) => ({ x, t: 0 })), ...ts.flatMap((t) => [-1, 1].map((x) => ({ x, t })))]
 export const data = {
   inside: { x: xs.flatMap((x) => ts.map(() => x)), t: xs.flatMap(() => ts) },
-  edge: { x: edge.map(([x]) => x), t: edge.map(([, t]) => t) },
-  given: edge.map(([x, t]) => exact(x, t)),
+  edge: { x: edge.map(({ x }) => x), t: edge.map(({ t }) => t) },
+  given: edge.map(({ x, t }) => exact(x, t)),
 }
 
 /** Small numbers to begin with, the same in every run. */
