@@ -55,7 +55,7 @@ const scene = {
 
 /** Where each camera sees each point. */
 export const views = fn(scene, ({ cameras, points }) =>
-  vmap(fn(camera, (camera) => vmap(fn(f64(3), (point) => project({ camera, point })))(points)))(cameras),
+  vmap(fn(camera, (camera) => vmap((point) => project({ camera, point }))(points)))(cameras),
 )
 
 /** What is seen less what should be. A first camera stands at the origin, unturned: only the others are unknown. */

@@ -1,7 +1,7 @@
 /** The neural ordinary differential equation: gradient and training against JAX and optax, the method's order against the exact solution. */
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
-import { f64, fn, matmul, at as part, type Shape, type Tensor, valueAndGrad } from '../../src/index.js'
+import { f64, fn, matmul, at as part, type Shape, type Tensor, tensor, valueAndGrad } from '../../src/index.js'
 import * as node from './neural-ode.js'
 
 const start = [
