@@ -22,6 +22,7 @@ import {
   sum,
   type Tensor,
   take,
+  tensor,
   vjp,
   vmap,
 } from '../../src/index.js'
@@ -47,6 +48,13 @@ describe('vmap, inAxes', () => {
   it('0 is every argument, as without it', () => {
     const rows = vmap((a: AnyExpr, b: AnyExpr) => mul(a, b), { inAxes: 0 })
     expect(rows([1, 2], [3, 4]).toArray()).toEqual([3, 8])
+  })
+  it('a declared function is called in a plain one, whose parameters have no shape: they are held against its declaration', () => {
+    const declared = fn({ w: f64(2, 2), x: f64(2) }, ({ w, x }) => matmul(w, x))
+    const rows = vmap((m, x) => declared({ w: m, x }), { inAxes: [null, 0] })
+    expect(rows(w, xs).toArray()).toEqual([[1, 3], [2, 4], [3, 7]]) // biome-ignore format: one row
+    expect(message(() => rows(w, [[1, 2, 3]]))).toContain('x: got [3], declared [2]')
+    expect(message(() => rows(w, tensor([1, 0], [1, 2], 'f32')))).toContain('x: got f32, declared f64')
   })
   it('a result that depends on no mapped argument is repeated', () => {
     expect(vmap((m, _x) => sum(m), { inAxes: [null, 0] })(w, xs).toArray()).toEqual([10, 10, 10])

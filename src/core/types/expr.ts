@@ -32,6 +32,15 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly shape: { readonly length: S['length'] }
   readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
+/**
+ * An expression of which not even the rank is known: what a plain function's parameter is without annotations. Shape and dtype are held
+ * against what is wanted when it is inlined; a tensor of unknown rank says so first, by `assertShape`.
+ */
+export interface Unranked {
+  readonly _tag: 'Expr'
+  readonly dtype: DType
+  readonly [accepts]: (shape: number[]) => void
+}
 
 /**
  * A pure typed expression: data that says what to compute.

@@ -1,6 +1,6 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
-import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, ShapeOf, Spec, Tensor, Typed } from './expr.js'
+import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, ShapeOf, Spec, Tensor, Typed, Unranked } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 /** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
@@ -119,7 +119,7 @@ export type Tensors<T> =
 export type Loose<T> =
   T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
 /** What may be passed for an input declared with shape S and dtype D where its function is inlined. */
-export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | ValueOf<S, D>
+export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | Unranked | ValueOf<S, D>
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>
