@@ -47,6 +47,12 @@ export interface Expr<out S extends Shape = Shape, out D extends DType = DType> 
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
+/** An expression whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
+export interface OfAnyRank {
+  readonly _tag: 'Expr'
+  readonly dtype: DType
+  readonly [accepts]: (shape: readonly number[]) => void
+}
 /** An expression of rank 0. */
 export type Scalar<D extends DType = DType> = Expr<[], D>
 
