@@ -37,6 +37,7 @@ export const flowers = { x: evaluate(div(sub(measured, mu), std(measured, { axis
 
 const x = f64('flowers', 4)
 const y = i32('flowers')
+const data = { x, y }
 
 // ---- softmax regression: p(k | x) = softmax(x W + b)_k
 
@@ -96,13 +97,13 @@ export const initialNetwork = (seed: number): Tensors<typeof network> => {
 }
 
 /** Trains on minibatches of 20: in the order of the seed, or without one in that of the data. */
-export const trainNetwork = (initial: Tensors<typeof network>, data: typeof flowers, epochs: number, seed?: number) =>
+export const trainNetwork = (initial: Tensors<typeof network>, flowers: Tensors<typeof data>, epochs: number, seed?: number) =>
   train(
     ({ params, state }, batch) => {
       const next = step({ params, state, ...batch })
       return { state: { params: next.params, state: next.state }, loss: next.loss }
     },
-    batches(data, { size: 20, seed }),
+    batches(flowers, { size: 20, seed }),
     { state: { params: initial, state: optimiser.init(initial) }, epochs },
   )
 

@@ -10,7 +10,6 @@ import {
   div,
   einsum,
   embedding,
-  evaluate,
   expandDims,
   f32,
   fn,
@@ -112,12 +111,17 @@ export const learn = (steps: number, seed: number) => {
   return { params, losses }
 }
 
-/** What the model writes: always the likeliest next letter. */
+const likeliest = compile(
+  fn({ params: transformer, tokens: i32('time'), place: i32() }, ({ params, tokens, place }) =>
+    argmax(at(scores({ params, tokens }), place)),
+  ),
+)
+/** What the model writes: always the likeliest next letter. What stands behind it is not seen, so spaces will do. */
 export const write = (params: ReturnType<typeof initial>, beginning: string): string => {
   let written = beginning
   while (written.length < text.length) {
-    const likeliest = evaluate(argmax(at(scores({ params, tokens: tokensOf(written) }), -1)))
-    written += letters[likeliest.item()]
+    const tokens = tokensOf(written.padEnd(text.length))
+    written += letters[likeliest({ params, tokens, place: written.length - 1 }).item()]
   }
   return written
 }
