@@ -22,6 +22,7 @@ import {
   type Tensors,
   tanh,
   tensor,
+  treeMap,
   valueAndGrad,
   zeros,
 } from '../../src/index.js'
@@ -87,13 +88,16 @@ const step = compile(
 )
 
 /** Small normal weights, biases 0. */
-export const initialNetwork = (seed: number): Tensors<typeof network> => {
-  const { normal } = random(seed)
-  const weights = () => 0.5 * normal()
-  return {
-    hidden: { w: tensor(Float64Array.from({ length: 32 }, weights), [4, 8]), b: tensor(new Float64Array(8), [8]) },
-    out: { w: tensor(Float64Array.from({ length: 24 }, weights), [8, 3]), b: tensor(new Float64Array(3), [3]) },
-  }
+export const initialNetwork = (seed: number) => {
+  const { normals } = random(seed)
+  return treeMap(
+    (leaf, path) =>
+      tensor(
+        normals(leaf.shape).map((x) => (path.endsWith('w') ? 0.5 * x : 0)),
+        leaf.shape,
+      ),
+    network,
+  )
 }
 
 /** Trains on minibatches of 20: in the order of the seed, or without one in that of the data. */
