@@ -25,11 +25,11 @@ export interface BatchOptions {
   /** Rows of a batch. */
   readonly size: number
   /** Shuffles: the order of an epoch follows from this whole number and the epoch. Without it the rows come in their own order. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** Leaves out the rows of the last, smaller batch (false unless given). */
-  readonly dropLast?: boolean
+  readonly dropLast?: boolean | undefined
   /** Writes every batch into the same tensors: what was given is overwritten by the next (false unless given). */
-  readonly reuse?: boolean
+  readonly reuse?: boolean | undefined
 }
 /** The size of every batch, where no smaller one comes last. */
 type Rows<O> = O extends { readonly dropLast: true; readonly size: infer N extends number } ? N : number
@@ -87,7 +87,7 @@ export const batches = <T, const O extends BatchOptions>(data: T, options: O): B
 /** How `splitData` chooses. */
 export interface SplitOptions {
   /** The rows of each part follow from this whole number. Without it the first rows are the first part's, and so on. */
-  readonly seed?: number
+  readonly seed?: number | undefined
 }
 type Parts<P extends readonly number[], B> = { readonly [K in keyof P]: B }
 

@@ -77,18 +77,18 @@ export interface EventOptions<S, V = unknown> {
   /** What the first step is given. */
   readonly state: S
   /** Where to begin (the first step unless given): the `position` that a run or a checkpoint ended with. */
-  readonly position?: Position
+  readonly position?: Position | undefined
   /** Metrics after each epoch, such as those of data that is not trained on. */
-  readonly evaluate?: (state: S, epoch: number) => V | PromiseLike<V>
+  readonly evaluate?: ((state: S, epoch: number) => V | PromiseLike<V>) | undefined
   /** A metric that is NaN or infinite: an error, before whose step the run stops (unless given), or nothing. */
-  readonly onNonFinite?: 'stop' | 'ignore'
+  readonly onNonFinite?: 'stop' | 'ignore' | undefined
   /** Stops the run before the next step, once it is aborted: an AbortSignal. */
-  readonly signal?: { readonly aborted: boolean }
+  readonly signal?: { readonly aborted: boolean } | undefined
 }
 /** How `train` runs. */
 export interface TrainOptions<S, R, V = unknown> extends EventOptions<S, V> {
   /** Told of every event. A promise is awaited; a Left (of `saveCheckpoint`, say) and what is thrown end the run. */
-  readonly onProgress?: (event: TrainEvent<S, R, V>) => unknown
+  readonly onProgress?: ((event: TrainEvent<S, R, V>) => unknown) | undefined
 }
 /** One step: the state before it and a batch to the state after it and metrics. */
 export type Step<S, B, R> = (state: S, batch: B, at: StepAt) => R | PromiseLike<R>

@@ -103,9 +103,9 @@ export const loadCheckpoint = <T>(path: string, options: LoadOptions<T>): TaskEi
 /** How a progress bar looks. */
 export interface BarOptions {
   /** What stands before the bar. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Where it is drawn (standard error unless given). */
-  readonly stream?: { readonly write: (text: string) => unknown }
+  readonly stream?: { readonly write: (text: string) => unknown } | undefined
 }
 
 const figure = (x: number): string =>

@@ -10,9 +10,9 @@ type Numeric<T, R extends number[] = []> = T extends number
     : T extends readonly (infer E)[]
       ? Numeric<E, [...R, number]>
       : never
-type Leading<S extends Shape, N extends number> = S extends readonly [unknown, ...infer R extends Shape] ? readonly [N, ...R] : Shape
+type Leading<S extends Shape, N extends number> = S extends readonly [unknown, ...infer R extends Shape] ? [N, ...R] : Shape
 type OfNested<T, N extends number> = [Numeric<T>] extends [readonly [readonly [number, ...infer R extends number[]], infer D extends DType]]
-  ? Tensor<readonly [N, ...R], D>
+  ? Tensor<[N, ...R], D>
   : never
 
 /** The tree T with N rows at every leaf: dtypes and trailing axes stay. */
@@ -20,13 +20,13 @@ export type Batch<T, N extends number = number> =
   T extends Tensor<infer S, infer D>
     ? Tensor<Leading<S, N>, D>
     : T extends Float64Array
-      ? Tensor<readonly [N], 'f64'>
+      ? Tensor<[N], 'f64'>
       : T extends Float32Array
-        ? Tensor<readonly [N], 'f32'>
+        ? Tensor<[N], 'f32'>
         : T extends Int32Array
-          ? Tensor<readonly [N], 'i32'>
+          ? Tensor<[N], 'i32'>
           : T extends Uint8Array
-            ? Tensor<readonly [N], 'bool'>
+            ? Tensor<[N], 'bool'>
             : T extends { readonly _tag: 'NoTangent' }
               ? T
               : [Numeric<T>] extends [never]

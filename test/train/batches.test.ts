@@ -142,8 +142,8 @@ describe('batches', () => {
     const loose = batches(data, { size: 2 }).at(0, 0)
     const three: 3 = loose.x.shape[1]
     const f32: 'f32' = loose.x.dtype
-    const i32: Tensor<readonly [number], 'i32'> = loose.y
-    const nested: Tensor<readonly [number, number], 'f64'> = loose.rows
+    const i32: Tensor<[number], 'i32'> = loose.y
+    const nested: Tensor<[number, number], 'f64'> = loose.rows
     // @ts-expect-error the last batch may be smaller
     const two: 2 = loose.x.shape[0]
     const fixed = batches(data, { size: 2, dropLast: true }).at(0, 0)
@@ -216,10 +216,19 @@ describe('splitData', () => {
     const parts = splitData({ x: [1, 2, 3, 4], y: [[1], [2], [3], [4]] }, [2, 1, 1], { seed: 4 })
     expect(parts.map((p) => p.x.shape)).toEqual([[2], [1], [1]])
     for (const { x, y } of parts) expect(y.toArray().flat()).toEqual(x.toArray())
-    const third: Tensor<readonly [number], 'f64'> = parts[2].x
+    const third: Tensor<[number], 'f64'> = parts[2].x
     // @ts-expect-error there are three parts
     parts[3]
     expect(third.shape).toEqual([1])
+  })
+  it('may be given options that are undefined', () => {
+    const off = { seed: undefined, dropLast: undefined, reuse: undefined }
+    expect(
+      batches([1, 2, 3], { size: 2, ...off })
+        .at(0, 1)
+        .toArray(),
+    ).toEqual([3])
+    expect(splitData([1, 2, 3], [1, 2], { seed: undefined })[0].toArray()).toEqual([1])
   })
   it('chooses other rows than any epoch shuffles first', () => {
     const x = Int32Array.from({ length: 50 }, (_, i) => i)

@@ -47,11 +47,15 @@ beforeAll(() => {
     join(root, 'src'),
   ]
   execFileSync(process.execPath, [tsc('typescript'), '-p', join(root, 'tsconfig.src.json'), ...emit])
-  cpSync(join(root, 'test', 'types', 'fixtures'), join(work, 'test', 'types', 'fixtures'), { recursive: true })
+  for (const part of [
+    ['test', 'types', 'fixtures'],
+    ['test', 'programs'],
+  ])
+    cpSync(join(root, ...part), join(work, ...part), { recursive: true, filter: (path) => !path.endsWith('.test.ts') })
   writeFileSync(join(work, 'bare', 'import.ts'), "import { f64 } from '../src/index.js'\nexport const x = f64(2)\n")
 })
 
-describe('the fixtures, against declarations alone', () => {
+describe('the fixtures and the programs of test/programs, against declarations alone', () => {
   for (const [version, compiler] of Object.entries(compilers))
     it(`compile with TypeScript ${version}, and each @ts-expect-error is needed`, () => {
       const run = spawnSync(process.execPath, [tsc(compiler), '--version'], { encoding: 'utf8' })

@@ -106,6 +106,18 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
 }
 
 const arrayOf: Readonly<Record<DType, string>> = { f64: 'Float64Array', f32: 'Float32Array', i32: 'Int32Array', bool: 'Uint8Array' }
+/** The declared shape of an array that comes without one; the size of one axis may follow from its length. Undefined where it does not fill it. */
+const shapeOfFlat = (length: number, s: Spec, names: Names): readonly number[] | undefined => {
+  const sizes = s.shape.map((d) => (typeof d === 'number' ? d : names.get(d)?.size))
+  const open = sizes.indexOf(undefined)
+  if (open < 0) return sizeOf(sizes as number[]) === length ? (sizes as number[]) : undefined
+  sizes[open] = 1
+  if (sizes.includes(undefined)) return undefined
+  const rest = sizeOf(sizes as number[])
+  sizes[open] = length / rest
+  if (rest === 0 || !Number.isInteger(sizes[open])) return undefined
+  return sizes as number[]
+}
 /** A leaf of an argument: an expression, or a concrete array (converted to the declared dtype). */
 export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   try {
@@ -143,11 +155,9 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): No
         reason: `got a ${(x as object).constructor.name}, declared ${s.dtype}`,
         fix: `write tensor(data, shape, '${s.dtype}')${s.dtype === 'bool' ? '' : `, or ${arrayOf[s.dtype]}.from(x)`}; or declare ${typed}.`,
       })
-    const fixed = s.shape.every((d) => typeof d === 'number' || names.has(d))
-    const shape = fixed ? resolveSpec(s, names, path).shape : [data.length]
-    if (fixed && sizeOf(shape) === data.length) return { shape, dtype: typed, data }
-    matchShape([data.length], s, names, path)
-    return { shape: [data.length], dtype: typed, data }
+    const shape = shapeOfFlat(data.length, s, names) ?? [data.length]
+    matchShape(shape, s, names, path)
+    return { shape, dtype: typed, data }
   }
   if (ArrayBuffer.isView(x))
     return raise({

@@ -23,7 +23,7 @@ export interface Typed<out S extends Shape = Shape, out D extends DType = DType>
 /**
  * A value whose rank is that of S and that may turn out to have the shape S. Where its sizes are not all known, S is held against it at run time.
  *
- * `Typed` has a method here, which TypeScript compares in both directions, so that shapes stay covariant; this has a function, whose
+ * Expressions and tensors have a method here, which TypeScript compares in both directions, so that shapes stay covariant; this has a function, whose
  * parameter it compares in one: S must be a shape that the value accepts.
  */
 export interface MayFit<S extends Shape, out D extends DType, out Tag extends string> {
@@ -31,15 +31,6 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly dtype: D
   readonly shape: { readonly length: S['length'] }
   readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
-}
-/**
- * An expression of which not even the rank is known: what a plain function's parameter is without annotations. Shape and dtype are held
- * against what is wanted when it is inlined; a tensor of unknown rank says so first, by `assertShape`.
- */
-export interface Unranked {
-  readonly _tag: 'Expr'
-  readonly dtype: DType
-  readonly [accepts]: (shape: number[]) => void
 }
 
 /**
@@ -54,6 +45,12 @@ export interface Expr<out S extends Shape = Shape, out D extends DType = DType> 
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
+/** An expression whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
+export interface OfAnyRank {
+  readonly _tag: 'Expr'
+  readonly dtype: DType
+  readonly [accepts]: (shape: readonly number[]) => void
+}
 /** An expression of rank 0. */
 export type Scalar<D extends DType = DType> = Expr<[], D>
 

@@ -1,6 +1,6 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
-import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, ShapeOf, Spec, Tensor, Typed, Unranked } from './expr.js'
+import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 /** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
@@ -40,7 +40,7 @@ export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | Plai
         : { [K in keyof T]: LeafOfTree<T[K], [...Depth, 0]> }[keyof T]
 /**
  * What a callback over the leaves of T is given: the leaf's own type where all are of one shape, else one of unknown shape, since no
- * operation takes a union of shapes.
+ * operation takes a union of shapes. Where no axis has a name all sizes are numbers: a declaration's too, from which arrays are made.
  */
 export type AnyLeaf<T> = OneLeaf<LeafOfTree<T>>
 type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
@@ -50,7 +50,7 @@ type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
     : [L] extends [Spec<infer S, infer D>]
       ? Spec<OneShape<S>, D>
       : L
-type OneShape<S extends Shape> = [Alternatives<S>] extends [never] ? S : Shape
+type OneShape<S extends Shape> = [Alternatives<S>] extends [never] ? S : [S] extends [readonly number[]] ? readonly number[] : Shape
 /** never, unless S is a union. */
 type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? never : S) : never
 /**
@@ -118,8 +118,11 @@ export type Tensors<T> =
 /** The tree T with sizes instead of names: the result of inlining a function at other dimensions. */
 export type Loose<T> =
   T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
-/** What may be passed for an input declared with shape S and dtype D where its function is inlined. */
-export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | Unranked | ValueOf<S, D>
+/**
+ * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression whose rank is not known,
+ * such as the parameter of a plain function, shape and dtype are checked when the program is built.
+ */
+export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | OfAnyRank | ValueOf<S, D>
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>

@@ -39,7 +39,11 @@ const sharing: readonly Mutant[] = [
   cache('keys are compared by their hash', 'if (a[i] !== b[i]) return false', 'if (a[i] === undefined) return false'),
   identity('-0 is 0', "Object.is(x, -0) ? '-0' : String(x)", 'String(x)'),
   identity('functions are equal', 'depth > DEEP) return `#${this.id(x)}`', "depth > DEEP) return '#'"),
-  identity('programs are equal without their arguments', '${this.paramsId(n.prim, n.payload)}(${args})', '${this.paramsId(n.prim, n.payload)}'),
+  identity(
+    'programs are equal without their arguments',
+    '${this.paramsId(n.prim, n.payload)}(${args})',
+    '${this.paramsId(n.prim, n.payload)}',
+  ),
 ]
 /** Values and views. */
 const lowering: readonly Mutant[] = [
