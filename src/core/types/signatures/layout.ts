@@ -1,6 +1,6 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
@@ -10,8 +10,30 @@ import type { AxisOptions } from './reduce.js'
 export type SpecFn<D extends DType> = <const S extends Dim[]>(...shape: S) => Spec<S, D>
 
 type TypedData = Float64Array | Float32Array | Int32Array | Uint8Array
-type DataDType<T> = T extends Float32Array ? 'f32' : T extends Int32Array ? 'i32' : T extends Uint8Array | PlainBool ? 'bool' : 'f64'
-type DataShape<T> = T extends TypedData ? [number] : ShapeOf<T>
+type DataDType<T> = [T] extends [NestedArray<never>]
+  ? 'f64'
+  : T extends Float32Array
+    ? 'f32'
+    : T extends Int32Array
+      ? 'i32'
+      : T extends Uint8Array | PlainBool
+        ? 'bool'
+        : 'f64'
+type DataShape<T> = T extends TypedData ? [number] : LiteralShape<T>
+/** The shape of nested arrays, with the sizes of those that are written out. */
+type LiteralShape<T, R extends number[] = []> = T extends number | boolean
+  ? R
+  : [number] extends [R['length']]
+    ? Shape
+    : T extends readonly [infer H, ...(readonly unknown[])]
+      ? LiteralShape<H, [...R, T['length']]>
+      : T extends readonly []
+        ? [...R, 0]
+        : T extends readonly (infer E)[]
+          ? [NestedArray<never>] extends [T]
+            ? Shape
+            : LiteralShape<E, [...R, number]>
+          : Shape
 /**
  * A shape to make or to reach: sizes only. A name has no size in a body (`x.shape[0]` has); `assertShape` gives an axis a name.
  * Readonly, so that the shape of another array will do.
@@ -19,20 +41,26 @@ type DataShape<T> = T extends TypedData ? [number] : ShapeOf<T>
 type NewShape = readonly number[]
 /** tensor(data, shape?, dtype?): a concrete array. */
 export interface TensorFn {
-  <T extends number | NumberArray | PlainBool | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
-  <T extends number | NumberArray | PlainBool | TypedData, D extends DType>(data: T, shape: undefined, dtype: D): Tensor<DataShape<T>, D>
+  <const T extends number | NumberArray | PlainBool | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
+  <const T extends number | NumberArray | PlainBool | TypedData, D extends DType>(
+    data: T,
+    shape: undefined,
+    dtype: D,
+  ): Tensor<DataShape<T>, D>
   <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
   <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
+/** The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either. */
+type Made<S extends Shape> = { -readonly [K in keyof S]: number extends S[K] ? Dim : S[K] }
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  <const S extends NewShape>(shape: S): Expr<Unnamed<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S, dtype: D): Expr<Unnamed<S>, D>
+  <const S extends NewShape>(shape: S): Expr<Made<S>, WeakF64>
+  <const S extends NewShape, D extends DType>(shape: S, dtype: D): Expr<Made<S>, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends NewShape>(shape: S, value: number): Expr<Unnamed<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Unnamed<S>, D>
+  <const S extends NewShape>(shape: S, value: number): Expr<Made<S>, WeakF64>
+  <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Made<S>, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
