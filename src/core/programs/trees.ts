@@ -2,6 +2,7 @@
 
 import { flagOf, functionOf, listOf, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
 import { type Aval, aval, isFloat, promote } from '../graph/aval.js'
 import { asExpr, isExpr, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
@@ -39,7 +40,7 @@ export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees
     def,
     leaves.map((first, i) => {
       const all = [first, ...rest.map((r) => r[i])]
-      return all.some(isAbsent) ? first : f(all, paths[i]!)
+      return reading(op, () => all.some(isAbsent)) ? first : f(all, paths[i]!)
     }),
   )
 }
@@ -209,8 +210,8 @@ export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptio
   const others = leavesAs(def, b, 'treeAllClose', 1)
   const paths = leafPaths(def)
   return leaves.every((x, i) => {
-    if (isAbsent(others[i])) return false
     const place = `treeAllClose: ${paths[i] || 'argument'}`
+    if (reading(place, () => isAbsent(others[i]))) return false
     const [s, t] = [concreteAt(x, place), concreteAt(others[i], place)]
     if (!sameShape(s.shape, t.shape))
       raise({
