@@ -1,6 +1,6 @@
 // Signatures of constructors and of the operations that move elements.
 import type { DType, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf, Spec, Tensor } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
