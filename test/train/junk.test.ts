@@ -13,7 +13,7 @@ const junk: readonly (readonly [label: string, make: () => unknown])[] = [
       ['undefined', undefined],
       ['null', null],
       ['{}', {}],
-      ['a string', 'x'],
+      ['a string', '/no such folder/x'], // as a path it must not make a file
       ['NaN', Number.NaN],
       ['1.5', 1.5],
       ['-7', -7],

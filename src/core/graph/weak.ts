@@ -22,14 +22,17 @@ export const constantOf = (dtype: DType | undefined, make: Make): Node => {
   return node
 }
 
-/** Is this an f64 that nobody declared: made of constants without a dtype, and of numbers? */
+/**
+ * Is this an f64 that nobody declared: are the floats that it is made of constants without a dtype, and numbers? Conditions and indices
+ * have no say: `where(gt(x, 0), ones([3]), 0)` and `gather(eye(3), i)` are as weak as what they choose from.
+ */
 export const isWeak = (root: Node): boolean => {
   if (root.aval.dtype !== 'f64') return false
   const seen = new Set<Node>()
   const open = [root]
   let weak = false
   for (let n = open.pop(); n !== undefined; n = open.pop()) {
-    if (seen.has(n)) continue
+    if (seen.has(n) || isChoice(n)) continue
     seen.add(n)
     const verdict = verdicts.get(n)
     if (makers.has(n) || verdict === 'weak') weak = true
@@ -43,10 +46,13 @@ export const isWeak = (root: Node): boolean => {
   return weak
 }
 
-/** A weak expression made again as `dtype`. */
+/** A condition or an index: what has results that are no floats. (A node of several results has the aval of its first.) */
+const isChoice = (n: Node): boolean => !isFloat(n.aval.dtype) && n.prim?.multi !== true
+
+/** A weak expression made again as `dtype`. What chooses stays what it is. */
 const retyped = (root: Node, dtype: DType): Node =>
   fold<Node>([root], {
-    at: (n) => makers.get(n)?.(dtype),
+    at: (n) => (isChoice(n) ? n : makers.get(n)?.(dtype)),
     leaf: (n) => (n.kind === CONST && isFloat(n.aval.dtype) ? constant(n.payload as number, dtype) : n),
     apply: reapplied,
   })[0]!

@@ -1,7 +1,7 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
-import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote, Settled } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
 
@@ -176,8 +176,8 @@ export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T exte
 
 type MapOut<S extends Shape, R> =
   R extends Expr<readonly [], infer D>
-    ? Expr<S, D>
-    : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, D> : never }
+    ? Expr<S, Settled<D>>
+    : { readonly [K in keyof R]: R[K] extends Expr<readonly [], infer D> ? Expr<S, Settled<D>> : never }
 type MapResult = Scalar | readonly Scalar[] | { readonly [key: string]: Scalar }
 /** map(f, ...xs): a scalar function over arrays that broadcast, differentiated forward, one or several results. */
 export interface MapFn {
