@@ -92,7 +92,7 @@ export const meantList = (given: unknown, where: string, what: string): string |
   if (where === 'tensor' && what === 'a shape') {
     const dtype = typeof given === 'string' ? given : 'f32'
     if (typeof given === 'string' || (typeof given === 'object' && given !== null && !Array.isArray(given)))
-      return `tensor takes data, shape and dtype: tensor(data, undefined, '${dtype}').`
+      return `tensor takes data, shape and dtype: tensor(data, '${dtype}'), tensor(data, shape, '${dtype}').`
   }
   if (typeof given !== 'number') return what === 'a shape' ? 'a shape is a list of whole numbers: [2, 3].' : undefined
   return what === 'a shape' ? `sizes come in a list: [${given}], or [${given}, ...].` : `write a list: [${given}].`

@@ -303,15 +303,21 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
 }
 
 /**
- * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given.
+ * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given: as
+ * tensor(data, dtype), or after a shape.
  *
  * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
  * Errors  BadInput for ragged or non-numeric data, for shapes and dtypes that are none, and for numbers that an i32 does not hold (fractions, NaN, 2^31);
  * ShapeMismatch where the data does not fill the shape.
- * @example tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ * @example
+ * tensor([1, 2, 3, 4], [2, 2], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
+ * tensor([[1, 2], [3, 4]], 'f32')   // Tensor f32 [2, 2] [[1, 2], [3, 4]]
  */
 export const tensor: TensorFn = typed(
-  (data: unknown, shape?: readonly number[], dtype?: DType): Tensor => makeTensor(data, shape, dtype, 'tensor'),
+  (data: unknown, shape?: readonly number[] | DType, dtype?: DType): Tensor =>
+    typeof shape === 'string' && dtype === undefined
+      ? makeTensor(data, undefined, dtypeOf(shape, 'tensor'), 'tensor')
+      : makeTensor(data, shape as readonly number[] | undefined, dtype, 'tensor'),
 )
 /** As `tensor`; errors name the operation `where`. */
 export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor =>

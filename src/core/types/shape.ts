@@ -134,7 +134,7 @@ export interface ReduceOptions {
   readonly axis?: number | readonly number[] | null | undefined
   readonly keepdims?: boolean | undefined
 }
-type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A) : undefined
+type AxesOf<O> = O extends { readonly axis: infer A } ? (A extends readonly (infer B)[] ? B : A extends null ? undefined : A) : undefined
 type KeepOf<O> = O extends { readonly keepdims: infer K } ? K : false
 type DropAxes<S extends Shape, A, Keep, Seen extends unknown[] = [], R extends Dim[] = []> = S extends readonly [
   infer H extends Dim,
@@ -148,21 +148,20 @@ type Ones<S extends Shape> = { -readonly [K in keyof S]: 1 }
  * The shape after reducing S along `axis` (all axes when it is absent), kept as 1 with `keepdims`.
  * @example Reduce<[2, 3, 4], { axis: [0, -1] }>   // [3]
  */
-export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> = [AxesOf<O>] extends [undefined | null]
-  ? boolean extends KeepOf<O>
+export type Reduce<S extends Shape, O = NoOptions, Op extends string = 'reduce'> =
+  boolean extends KeepOf<O>
     ? Shape
-    : KeepOf<O> extends true
-      ? Ones<S>
-      : []
-  : boolean extends KeepOf<O>
-    ? Shape
-    : (undefined extends AxesOf<O> ? true : null extends AxesOf<O> ? true : false) extends true
-      ? Shape
-      : number extends AxesOf<O>
-        ? KeepOf<O> extends true
-          ? { -readonly [K in keyof S]: Dim }
-          : Shape
-        : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
+    : [AxesOf<O>] extends [undefined]
+      ? KeepOf<O> extends true
+        ? Ones<S>
+        : []
+      : undefined extends AxesOf<O>
+        ? Shape
+        : number extends AxesOf<O>
+          ? KeepOf<O> extends true
+            ? { -readonly [K in keyof S]: Dim }
+            : Shape
+          : ReduceAt<S, AxesOf<O>, KeepOf<O>, Op>
 /** `Reduce` along the literal axes A. A type of its own, so that code generic in S has a short name for its result. */
 export type ReduceAt<S extends Shape, A, Keep, Op extends string = 'reduce'> = [number] extends [S['length']]
   ? Shape

@@ -109,7 +109,7 @@ export type PromoteArgs3<A, B, C> = [A] extends [Plain]
 /** Two operands that broadcast, to a dtype of its own: comparisons, to bool, never differentiated. */
 export interface BinaryTo<Op extends string, R extends DType> {
   <S extends Shape>(a: Operand<S>, b: Operand<NoInfer<S>> | number): Expr<S, R>
-  <S extends Shape>(a: number, b: Operand<NoInfer<S>>): Expr<S, R>
+  <S extends Shape>(a: number, b: Operand<S>): Expr<S, R>
   <P extends Dim, S extends Shape>(a: Operand<[P, ...S]>, b: Operand<NoInfer<S>>): Expr<[P, ...S], R>
   (a: number, b: number): Scalar<R>
   <A extends Arg, B extends Arg>(

@@ -42,6 +42,7 @@ type NewShape = readonly number[]
 /** tensor(data, shape?, dtype?): a concrete array. */
 export interface TensorFn {
   <const T extends number | NumberArray | PlainBool | TypedData>(data: T): Tensor<DataShape<T>, DataDType<T>>
+  <const T extends number | NumberArray | PlainBool | TypedData, D extends DType>(data: T, dtype: D): Tensor<DataShape<T>, D>
   <const T extends number | NumberArray | PlainBool | TypedData, D extends DType>(
     data: T,
     shape: undefined,
@@ -50,17 +51,20 @@ export interface TensorFn {
   <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
   <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
-/** The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either. */
+/**
+ * The shape of a new array: a computed size may turn out to be what a name stands for, so an accumulator that begins with it takes either.
+ * Where a type is asked for, `let h: Expr<['batch', 24], 'f32'> = zeros([x.shape[0], 24], 'f32')`, R is the shape in it.
+ */
 type Made<S extends Shape> = { -readonly [K in keyof S]: number extends S[K] ? Dim : S[K] }
 /** zeros, ones: full arrays of one value. */
 export interface FilledFn {
-  <const S extends NewShape>(shape: S): Expr<Made<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S, dtype: D): Expr<Made<S>, D>
+  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S): Expr<R, WeakF64>
+  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, dtype: D): Expr<R, D>
 }
 /** full(shape, value, dtype?). */
 export interface FullFn {
-  <const S extends NewShape>(shape: S, value: number): Expr<Made<S>, WeakF64>
-  <const S extends NewShape, D extends DType>(shape: S, value: number, dtype: D): Expr<Made<S>, D>
+  <const S extends NewShape, R extends Made<S> = Made<S>>(shape: S, value: number): Expr<R, WeakF64>
+  <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, value: number, dtype: D): Expr<R, D>
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>

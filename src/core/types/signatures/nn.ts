@@ -12,11 +12,22 @@ import type { AxisOptions } from './reduce.js'
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 /** linear(x, w, b): x w + b, a dense layer; b may be left out. */
 export interface LinearFn {
+  // code generic in its sizes: an example, a batch, a batch of sequences
+  <K extends Dim, M extends Dim, D extends Float>(
+    x: Operand<readonly [K], D>,
+    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+  ): Expr<[M], D>
   <N extends Dim, K extends Dim, M extends Dim, D extends Float>(
-    x: Operand<[N, K], D>,
-    w: Operand<[NoInfer<K>, M], NoInfer<D>>,
-    b?: Operand<[NoInfer<M>], NoInfer<D>>,
+    x: Operand<readonly [N, K], D>,
+    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
   ): Expr<[N, M], D>
+  <B extends Shape, N extends Dim, K extends Dim, M extends Dim, D extends Float>(
+    x: Operand<readonly [...B, N, K], D>,
+    w: Operand<readonly [NoInfer<K>, M], NoInfer<D>>,
+    b?: Operand<readonly [NoInfer<M>], NoInfer<D>>,
+  ): Expr<[...B, N, M], D>
   <X extends Arg, W extends Arg, B extends Arg | undefined = undefined>(
     x: X,
     w: Guard<Linear<ShapeOf<X>, ShapeOf<W>, []>, W>,
