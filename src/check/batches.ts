@@ -4,6 +4,7 @@ import { asExpr, input, type Node } from '../core/graph/expr.js'
 import { arrayConstructor, type NDArray } from '../core/graph/ndarray.js'
 import { pullback } from '../modes/transform.js'
 import { batch } from '../modes/vmap.js'
+import { roundingOf } from './derivative.js'
 import type { Collector } from './findings.js'
 import { bind, type Derived, dense, drawLike, evaluate, type Subject } from './subject.js'
 
@@ -37,9 +38,12 @@ export const checkBatch = (s: Subject, out: Collector): void => {
     const got = evaluate(ys, env)
     for (let b = 0; b < SIZE; b++) {
       const at = examples[0]!.map((v, i) => (mask[i] ? examples[b]![i]! : v))
-      evaluate(s.ys, new Map([...s.captured, ...bind(s.inputs, at)])).forEach((v, r) => {
+      const single = new Map([...s.captured, ...bind(s.inputs, at)])
+      const rounding = roundingOf(s.ys, single)
+      const how = `example ${b} of a batch of ${s.inputs.flatMap((_, i) => (mask[i] ? [s.paths[i]] : [])).join(', ')}`
+      evaluate(s.ys, single).forEach((v, r) => {
         const [from, to] = [b * v.data.length, (b + 1) * v.data.length]
-        out.near('batch', `result ${r}, example ${b}, batched ${mask.map(Number).join('')}`, got[r]!.data.slice(from, to), v.data, 1e-12)
+        out.near('batch', `result ${r}`, got[r]!.data.slice(from, to), v.data, 1e-12, rounding(r), { shape: v.shape, how })
       })
     }
   }
@@ -47,7 +51,7 @@ export const checkBatch = (s: Subject, out: Collector): void => {
 
 /** The cotangent program under vmap, and the cotangents of the program under vmap, are the stack of single cotangents. */
 export const checkCommute = (d: Derived, next: () => number, out: Collector): void => {
-  if (d.inputs.length === 0 || !out.on('commute')) return
+  if (d.inputs.length === 0 || d.xBars === undefined || !out.on('commute')) return
   const examples = Array.from({ length: SIZE }, d.draw)
   const bars = examples.map(() => drawLike(d.seeds, next))
   const xBars = dense(d.xBars, d.wrt)
@@ -71,11 +75,16 @@ export const checkCommute = (d: Derived, next: () => number, out: Collector): vo
   const [a, b] = [evaluate(vmapOfGrad, env), evaluate(gradOfVmap, env)]
   for (let e = 0; e < SIZE; e++) {
     const at = new Map([...d.captured, ...bind(d.inputs, examples[e]!), ...bind(d.seeds, bars[e]!)])
+    const rounding = roundingOf(xBars, at)
     evaluate(xBars, at).forEach((v, j) => {
       const [start, end] = [e * v.data.length, (e + 1) * v.data.length]
-      const path = `xBar of ${d.paths[d.active[j]!]}, example ${e}`
-      out.near('commute', `${path}, vmap of grad`, a[j]!.data.slice(start, end), v.data, 1e-11)
-      out.near('commute', `${path}, grad of vmap`, b[j]!.data.slice(start, end), v.data, 1e-11)
+      const path = d.paths[d.active[j]!]!
+      const twice = (): ArrayLike<number> => Float64Array.from(rounding(j)(), (x) => 2 * x)
+      for (const [how, got] of [
+        ['vmap of grad', a],
+        ['grad of vmap', b],
+      ] as const)
+        out.near('commute', path, got[j]!.data.slice(start, end), v.data, 1e-11, twice, { shape: v.shape, how: `${how}, example ${e}` })
     })
   }
 }

@@ -9,53 +9,61 @@ import { broadcastNode } from '../core/ops/layout-move.js'
 import { instantiate } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
 import { pullback, pushforward } from '../modes/transform.js'
-import type { Collector } from './findings.js'
-import { derivative, derivatives, type Estimate, oneSided } from './finite-differences.js'
-import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, pullFrom, total } from './subject.js'
+import { random } from './draw.js'
+import { ALL, type Collector, entryOf } from './findings.js'
+import { type Estimate, type Slope, slopes } from './finite-differences.js'
+import { noiseOf } from './noise.js'
+import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, pullFrom, sizesOf, total } from './subject.js'
 
 /** Jacobians of at most this many rows and columns are compared entry by entry. */
 const SMALL = 64
-/** Programs over more numbers are looked at from both sides only where something disagrees. */
+/** Programs over more numbers get the checks that cost a few evaluations. */
 export const LARGE = 1024
-/** Larger relative errors of the differences mean a kink, or that they say nothing. */
-const NOISE = 1e-5
+/** Two ways to one derivative agree to this, but for rounding. */
+const SAME = 1e-11
+/** Steps of the second opinion, before a derivative is called wrong. */
+const AGAIN = 0.37
 
-/** Holds a derivative against differences; where the two sides differ, against the interval between them. */
-const against = (
-  d: Derived,
-  check: 'jvp' | 'vjp' | 'jacobian',
-  path: string,
-  got: number,
-  f: (t: number) => number,
-  difference: Estimate,
-  out: Collector,
-): void => {
-  const size = Math.max(1, Math.abs(difference.value))
-  const allowed = Math.max(d.tolerance, (4 * difference.error) / size)
-  const steady = difference.error <= NOISE * size
-  const agrees = steady && Math.abs(got - difference.value) <= allowed * size
-  // Central differences do not see a symmetric kink, such as that of abs: the two sides do.
-  if (agrees && (check !== 'jvp' || total(d.inputs) > LARGE || near(d) === '')) {
-    out.comparisons++
-    return
-  }
-  const [right, left] = [oneSided(f, 1, d.scale), oneSided(f, -1, d.scale)]
-  const big = Math.max(1, Math.abs(right.value), Math.abs(left.value))
-  const slack = Math.max(1e-4 * big, 4 * (right.error + left.error))
-  const [low, high] = [Math.min(right.value, left.value), Math.max(right.value, left.value)]
-  if (slack < 0.1 * big && high - low > slack) {
-    out.comparisons++
-    if (got >= low - slack && got <= high + slack)
-      out.kinks.push(`${out.prefix}${path}: ${got.toPrecision(6)} between ${low.toPrecision(6)} and ${high.toPrecision(6)}${near(d)}`)
-    else out.note('kink', path, 0, `between ${low} and ${high}`, got, slack)
-  } else if (steady) out.near(check, path, [got / size], [difference.value / size], allowed)
-  else if (slack < 0.1 * big) out.near(check, path, [got / big], [(high + low) / 2 / big], slack / big)
-  else out.note('inconclusive', path, 0, `a difference with an error below ${NOISE}`, difference.error)
-}
 /** The primitives that have kinks, for a reader who wonders where the kink comes from. */
 const near = (d: Derived): string => {
   const names = [...new Set(linearize(d.ys).nodes.flatMap((n) => (n.prim !== null && n.prim.kinks.length > 0 ? [n.prim.name] : [])))]
   return names.length === 0 ? '' : ` (${names.join(', ')})`
+}
+/** Slopes by `scale` times the usual steps. */
+export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise: (i: number) => number) => {
+  const first = slopes(f, d.scale, noise)
+  let second: readonly Slope[] | undefined
+  return {
+    first,
+    again: (i: number) => (): Slope => {
+      second ??= slopes(f, AGAIN * d.scale, noise)
+      return second[i]!
+    },
+  }
+}
+/** A slope in other units. */
+const times = (s: Slope, by: number): Slope => {
+  const one = (e: Estimate): Estimate => ({ value: e.value * by, error: e.error * Math.abs(by) })
+  if (s._tag === 'Unknown') return s
+  if (s._tag !== 'Kink') return { _tag: s._tag, ...one(s) }
+  const [left, right] = [one(s.left), one(s.right)]
+  return { _tag: 'Kink', left, right }
+}
+/** How far rounding may move sum of a b, of terms that are each moved by `moves`. */
+export const innerNoise = (a: ArrayLike<number>, b: ArrayLike<number>, moves: ArrayLike<number>): number => {
+  let s = 0
+  for (let i = 0; i < a.length; i++) s += Math.abs(b[i]!) * (moves[i]! + 2 ** -50 * Math.abs(a[i]!))
+  return s
+}
+export const flatNoise = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): Float64Array =>
+  flat(noiseOf(nodes, env).map((data) => ({ shape: [data.length], dtype: 'f64' as const, data })))
+/** How far rounding may move each entry of one result, computed once for all where it is asked for. */
+export const roundingOf = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): ((result: number) => () => ArrayLike<number>) => {
+  let all: readonly Float64Array[] | undefined
+  return (result) => () => {
+    all ??= noiseOf(nodes, env)
+    return all[result]!
+  }
 }
 
 /** Kind, dtype and shape of every tangent and cotangent; what is not implemented is noted as such. False: nothing to compare. */
@@ -67,13 +75,13 @@ export const checkTangentKinds = (d: Derived, out: Collector): boolean => {
       out.note(asNode(t).dtype === like.dtype ? 'shape' : 'dtype', path, 0, showAval(like.aval), showAval(asNode(t).aval))
     else out.comparisons++
   }
-  d.dys.forEach((t, i) => {
+  d.dys?.forEach((t, i) => {
     one(t, d.outs[i]!, `dy ${i}`)
   })
-  d.xBars.forEach((t, i) => {
+  d.xBars?.forEach((t, i) => {
     one(t, d.wrt[i]!, `xBar of ${d.paths[d.active[i]!]}`)
   })
-  return [...d.dys, ...d.xBars].every((t) => t._tag === 'Expr' || t._tag === 'ZeroTangent')
+  return [...(d.dys ?? []), ...(d.xBars ?? [])].every((t) => t._tag === 'Expr' || t._tag === 'ZeroTangent')
 }
 
 const basis = (nodes: readonly Node[], k: number): NDArray[] => {
@@ -93,54 +101,165 @@ const withAll = (env: ReadonlyMap<Node, NDArray>, nodes: readonly Node[], values
   return m
 }
 
-/** jvp and vjp along random directions; then, if it is small, the whole Jacobian in both modes. */
-export const checkDifferences = (d: Derived, directions: number, next: () => number, out: Collector): void => {
-  const dys = dense(d.dys, d.outs)
-  const xBars = dense(d.xBars, d.wrt)
+/** A random direction, relative to the size of each entry. */
+export const direction = (d: Derived, next: () => number): NDArray[] =>
+  drawLike(d.wrt, next).map((v, j) => {
+    const size = sizesOf(d.env.get(d.wrt[j]!)!)
+    return { ...v, data: Float64Array.from(v.data, (r, i) => r * size[i]!) }
+  })
+
+/** The direction in which all entries move by the same: ties stay ties. */
+const asOne = (d: Derived): NDArray[] => {
+  const top = Math.max(...d.wrt.map((x) => Math.max(...sizesOf(d.env.get(x)!))))
+  return d.wrt.map((x) => ({ shape: x.shape, dtype: x.dtype, data: new Float64Array(x.aval.size).fill(top) }))
+}
+
+/** jvp and vjp along random directions, against differences and each other; `together`: and along one in which all entries move as one. */
+export const checkDirections = (d: Derived, directions: number, next: () => number, out: Collector, together = false): boolean => {
+  let kinked = false
+  const dys = d.dys && dense(d.dys, d.outs)
+  const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
-  for (let k = 0; k < directions; k++) {
+  const rounding = flatNoise(d.outs, d.env)
+  const at0 = flat(evaluate(d.outs, d.env))
+  for (let k = together ? -1 : 0; k < directions; k++) {
     // One input at a time first, then all together: a finding names its argument.
-    const only = d.wrt.length > 1 && k < Math.min(d.wrt.length, directions - 1) ? k : -1
-    const path = only >= 0 || d.wrt.length === 1 ? names[Math.max(0, only)]! : 'all arguments'
-    const dx = drawLike(d.wrt, next).map((v, j) => (only < 0 || only === j ? v : { ...v, data: new Float64Array(v.data.length) }))
+    const only = k >= 0 && d.wrt.length > 1 && k < Math.min(d.wrt.length, directions - 1) ? k : -1
+    const path = only >= 0 || d.wrt.length === 1 ? names[Math.max(0, only)]! : ALL
+    const drawn = k < 0 ? asOne(d) : direction(d, next)
+    const dx = drawn.map((v, j) => (only < 0 || only === j ? v : { ...v, data: new Float64Array(v.data.length) }))
     const yBar = drawLike(d.outs, next)
     const full = withAll(withAll(d.env, d.tangents, dx), d.seeds, yBar)
-    const weight = flat(yBar)
-    const f = (t: number): number => inner(flat(evaluate(d.outs, movedBy(d, dx, t))), weight)
-    const difference = derivative(f, d.scale)
-    const forward = inner(flat(evaluate(dys, full)), weight)
-    const reverse = inner(flat(evaluate(xBars, full)), flat(dx))
-    if (out.on('jvp')) against(d, 'jvp', path, forward, f, difference, out)
-    if (out.on('vjp')) against(d, 'vjp', path, reverse, f, difference, out)
-    const size = Math.max(1, Math.abs(forward))
-    if (out.on('adjoint')) out.near('adjoint', `${path}: <yBar, J dx> and <J' yBar, dx>`, [reverse / size], [forward / size], 1e-11)
+    const [weight, along] = [flat(yBar), flat(dx)]
+    const f = (t: number): readonly number[] => [inner(flat(evaluate(d.outs, movedBy(d, dx, t))), weight)]
+    const { first, again } = slopesBy(f, d, () => innerNoise(at0, weight, rounding))
+    const one = (check: 'jvp' | 'vjp', programs: readonly Node[] | undefined, other: Float64Array) => {
+      if (programs === undefined) return undefined
+      const terms = flat(evaluate(programs, full))
+      const value = inner(terms, other)
+      const moves = (): number => innerNoise(terms, other, flatNoise(programs, full))
+      // Of several kinks at once the two slopes say little: one entry at a time says more.
+      if (out.on(check) && first[0]!._tag === 'Kink') {
+        const { left, right } = first[0]!
+        kinked = true
+        out.kinkAt(path, value, Math.min(left.value, right.value), Math.max(left.value, right.value), near(d))
+      } else if (out.on(check))
+        out.holds(check, path, 0, value, first[0]!, d.tolerance, {
+          rounding: moves,
+          again: again(0),
+          place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, along a direction` },
+          near: near(d),
+        })
+      return { value, moves }
+    }
+    const forward = one('jvp', dys, weight)
+    const reverse = one('vjp', xBars, along)
+    if (forward === undefined || reverse === undefined || !out.on('adjoint')) continue
+    // An infinite derivative times a seed is infinite or NaN, as the terms come.
+    if (!Number.isFinite(forward.value) && !Number.isFinite(reverse.value)) continue
+    out.near('adjoint', path, [reverse.value], [forward.value], SAME, () => [forward.moves() + reverse.moves()], {
+      how: "<J' yBar, dx> (reverse) against <yBar, J dx> (forward)",
+    })
   }
+  return kinked
+}
+
+/** How far around a kink derivatives are looked at, relative to each entry, and how often. */
+const [AROUND, POINTS] = [1e-7, 12]
+/** The least and greatest value of each entry of a Jacobian at points around this one: what a derivative at a kink may be (Clarke's, entry by entry). */
+const around = (
+  d: Derived,
+  columns: (env: ReadonlyMap<Node, NDArray>) => readonly Float64Array[],
+): ((i: number, j: number) => readonly [number, number]) => {
+  const next = random(3)
+  const found = Array.from({ length: POINTS }, () => columns(movedBy(d, direction(d, next), AROUND)))
+  return (i, j) => {
+    const all = found.map((c) => c[i]![j]!)
+    return [Math.min(...all), Math.max(...all)]
+  }
+}
+
+/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
+export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
   const [n, m] = [total(d.wrt), total(d.outs)]
   if (!out.on('jacobian', n <= SMALL && m <= SMALL)) return
-  const rows = Array.from({ length: m }, (_, j) => flat(evaluate(xBars, withAll(d.env, d.seeds, basis(d.outs, j)))))
+  const dys = d.dys && dense(d.dys, d.outs)
+  const xBars = d.xBars && dense(d.xBars, d.wrt)
+  const names = d.active.map((i) => d.paths[i]!)
+  const rounding = flatNoise(d.outs, d.env)
+  const rowEnv = (j: number): Map<Node, NDArray> => withAll(d.env, d.seeds, basis(d.outs, j))
+  const rows = xBars && Array.from({ length: m }, (_, j) => flat(evaluate(xBars, rowEnv(j))))
+  const columnsAt = (env: ReadonlyMap<Node, NDArray>): readonly Float64Array[] =>
+    Array.from({ length: n }, (_, i) =>
+      dys !== undefined
+        ? flat(evaluate(dys, withAll(env, d.tangents, basis(d.wrt, i))))
+        : Float64Array.from({ length: m }, (__, j) => flat(evaluate(xBars!, withAll(env, d.seeds, basis(d.outs, j))))[i]!),
+    )
+  let ranges: ReturnType<typeof around> | undefined
+  const sizes = flat(d.wrt.map((x) => ({ shape: x.shape, dtype: 'f64' as const, data: sizesOf(d.env.get(x)!) })))
   for (let i = 0; i < n; i++) {
-    const dx = basis(d.wrt, i)
-    const column = flat(evaluate(dys, withAll(d.env, d.tangents, dx)))
-    const at = (t: number): Float64Array => flat(evaluate(d.outs, movedBy(d, dx, t)))
-    const wanted = derivatives(at, d.scale)
+    const unit = basis(d.wrt, i)
+    const size = sizes[i]!
+    const step = unit.map((v) => ({ ...v, data: Float64Array.from(v.data, (x) => x * size) }))
+    const env = withAll(d.env, d.tangents, unit)
+    const column = dys && flat(evaluate(dys, env))
+    const at = (t: number): Float64Array => flat(evaluate(d.outs, movedBy(d, step, t)))
+    const { first, again } = slopesBy(at, d, (j) => rounding[j]!)
+    const { array, index } = place(d.wrt, i)
+    const { shape } = d.wrt[array]!
+    const path = names[array]!
     for (let j = 0; j < m; j++) {
-      const path = `dy[${j}] / d${place(d.wrt, names, i)}`
-      against(d, 'jacobian', `${path}, forward`, column[j]!, (t) => at(t)[j]!, wanted[j]!, out)
-      out.near('jacobian', `${path}, reverse and forward`, [rows[j]![i]!], [column[j]!], 1e-11)
+      const result =
+        m === 1 ? '' : `, of result ${place(d.outs, j).array}${entryOf(d.outs[place(d.outs, j).array]!.shape, place(d.outs, j).index)}`
+      const [f, r] = [column?.[j], rows === undefined ? undefined : rows[j]![i]]
+      const slope = times(first[j]!, 1 / size)
+      const moves = {
+        forward: (): number => flatNoise(dys ?? [], env)[j] ?? 0,
+        reverse: (): number => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
+      }
+      const holds = (value: number, mode: string, bound: () => number): void =>
+        out.holds('jacobian', path, index, value, slope, d.tolerance, {
+          rounding: bound,
+          again: () => times(again(j)(), 1 / size),
+          around: () => {
+            if (!kinked && slope._tag !== 'Kink') return undefined
+            ranges ??= around(d, columnsAt)
+            return ranges(i, j)
+          },
+          place: { shape, how: `${mode}${result}` },
+          near: near(d),
+        })
+      if (f !== undefined && r !== undefined) {
+        const same = Object.is(f, r) || f === r || Math.abs(f - r) <= SAME * Math.max(Math.abs(f), Math.abs(r))
+        if (same) {
+          holds(f, 'forward and reverse mode', moves.forward)
+          continue
+        }
+        out.near('adjoint', path, [r], [f], SAME, () => [moves.forward() + moves.reverse()], {
+          shape,
+          how: `reverse against forward mode${result}`,
+        })
+      }
+      if (f !== undefined) holds(f, 'forward mode', moves.forward)
+      if (r !== undefined) holds(r, 'reverse mode', moves.reverse)
     }
   }
 }
 
 /** Mixed mode against reverse. */
 export const checkModes = (d: Derived, next: () => number, out: Collector): void => {
-  if (!out.on('modes')) return
-  const mixed = pullback(d.registry, regionized(d.outs, d.wrt), d.seeds.map(asExpr), d.wrt).cotangents
+  if (d.xBars === undefined || d.dys === undefined || !out.on('modes')) return
+  const mixed = dense(pullback(d.registry, regionized(d.outs, d.wrt), d.seeds.map(asExpr), d.wrt).cotangents, d.wrt)
+  const xBars = dense(d.xBars, d.wrt)
   const env = withAll(d.env, d.seeds, drawLike(d.outs, next))
-  const [a, b] = [evaluate(dense(mixed, d.wrt), env), evaluate(dense(d.xBars, d.wrt), env)]
+  const [a, b] = [evaluate(mixed, env), evaluate(xBars, env)]
+  const rounding = roundingOf([...mixed, ...xBars], env)
   a.forEach((v, j) => {
-    out.near('modes', `xBar of ${d.paths[d.active[j]!]}, mixed and reverse`, v.data, b[j]!.data, 1e-11)
+    const bound = (): ArrayLike<number> => added(rounding(j)(), rounding(j + a.length)())
+    out.near('modes', d.paths[d.active[j]!]!, v.data, b[j]!.data, SAME, bound, { shape: v.shape, how: 'mixed against reverse mode' })
   })
 }
+const added = (a: ArrayLike<number>, b: ArrayLike<number>): Float64Array => Float64Array.from(a, (x, i) => x + b[i]!)
 
 const combine = (a: NDArray, b: NDArray, s: number): NDArray => ({ ...a, data: Float64Array.from(a.data, (v, i) => v + s * b.data[i]!) })
 const zero = (n: Node): NDArray => ({ shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size) })
@@ -149,48 +268,66 @@ const zero = (n: Node): NDArray => ({ shape: n.shape, dtype: n.dtype, data: new 
 export const checkLinear = (d: Derived, next: () => number, out: Collector): void => {
   if (!out.on('linear')) return
   const sides = [
-    ['dy', dense(d.dys, d.outs), d.tangents],
-    ['xBar', dense(d.xBars, d.wrt), d.seeds],
+    ['dy', d.dys && dense(d.dys, d.outs), d.tangents, (i: number) => `result ${i}`, 'forward'],
+    ['xBar', d.xBars && dense(d.xBars, d.wrt), d.seeds, (i: number) => d.paths[d.active[i]!]!, 'reverse'],
   ] as const
-  for (const [name, programs, symbols] of sides) {
+  for (const [name, programs, symbols, path, mode] of sides) {
+    if (programs === undefined) continue
     const [a, b] = [drawLike(symbols, next), drawLike(symbols, next)]
     const at = (v: readonly NDArray[]): NDArray[] => evaluate(programs, withAll(d.env, symbols, v))
+    const both = a.map((v, i) => combine(v, b[i]!, -3))
     const [pa, pb] = [at(a), at(b)]
-    at(a.map((v, i) => combine(v, b[i]!, -3))).forEach((v, i) => {
-      const want = Float64Array.from(pa[i]!.data, (x, k) => x - 3 * pb[i]!.data[k]!)
-      const big = Math.max(1, ...pa[i]!.data.map(Math.abs), ...pb[i]!.data.map(Math.abs))
-      out.near('linear', `${name} ${i} of a - 3 b`, v.data, want, 1e-11 * big)
+    const rounding = [both, a, b].map((v) => roundingOf(programs, withAll(d.env, symbols, v)))
+    at(both).forEach((v, i) => {
+      const [x, y] = [pa[i]!.data, pb[i]!.data]
+      const want = Float64Array.from(x, (u, k) => u - 3 * y[k]!)
+      // Infinite derivatives: inf - 3 inf is NaN.
+      if (!want.every(Number.isFinite)) return
+      const bound = (): ArrayLike<number> => {
+        const [p, q, r] = rounding.map((f) => f(i)())
+        return Float64Array.from(want, (_, k) => p![k]! + q![k]! + 3 * r![k]! + 2 ** -50 * (Math.abs(x[k]!) + 3 * Math.abs(y[k]!)))
+      }
+      out.near('linear', path(i), v.data, want, SAME, bound, { shape: v.shape, how: `${mode} mode, ${name} of a - 3 b` })
     })
     at(symbols.map(zero)).forEach((v, i) => {
-      out.near('linear', `${name} ${i} of zero`, v.data, new Float64Array(v.data.length), 0)
+      out.near('linear', path(i), v.data, new Float64Array(v.data.length), 0, undefined, {
+        shape: v.shape,
+        how: `${mode} mode, ${name} of zero`,
+      })
     })
   }
 }
 
-/** Every form of seed gives what a dense one gives; zeros build nothing; a thunk is forced once. */
+/** Every form of seed gives what a dense one gives, and every subset of them; zeros build nothing; a thunk is forced once. */
 export const checkSeeds = (d: Derived, next: () => number, out: Collector): void => {
-  if (!out.on('seed')) return
+  if (d.xBars === undefined || !out.on('seed')) return
   const values = drawLike(d.outs, next)
   const env = withAll(d.env, d.seeds, values)
-  const want = evaluate(dense(d.xBars, d.wrt), env)
-  const same = (form: string, seeds: readonly Tangent[], against_ = want, at: ReadonlyMap<Node, NDArray> = env): void => {
-    const pulled = pullback(d.registry, d.outs, seeds, d.wrt).cotangents
-    evaluate(dense(pulled, d.wrt), at).forEach((v, j) => {
-      out.near('seed', `${form} seed, xBar of ${d.paths[d.active[j]!]}`, v.data, against_[j]!.data, 1e-12)
+  const xBars = dense(d.xBars, d.wrt)
+  const same = (form: string, seeds: readonly Tangent[], at: ReadonlyMap<Node, NDArray> = env): void => {
+    const want = evaluate(xBars, at)
+    const pulled = dense(pullback(d.registry, d.outs, seeds, d.wrt).cotangents, d.wrt)
+    const rounding = roundingOf([...pulled, ...xBars], at)
+    evaluate(pulled, at).forEach((v, j) => {
+      const bound = (): ArrayLike<number> => added(rounding(j)(), rounding(j + pulled.length)())
+      out.near('seed', d.paths[d.active[j]!]!, v.data, want[j]!.data, 1e-12, bound, {
+        shape: v.shape,
+        how: `${form} seed against a dense one`,
+      })
     })
   }
-  let forced = 0
-  const counted = (s: Node) => (): Tangent => {
-    forced++
+  const counts = d.seeds.map(() => 0)
+  const counted = (s: Node, i: number) => (): Tangent => {
+    counts[i] = counts[i]! + 1
     return asExpr(s)
   }
   same(
-    'thunk',
-    d.seeds.map((s): Tangent => ({ _tag: 'Thunk', force: counted(s) })),
+    'a thunk as the',
+    d.seeds.map((s, i): Tangent => ({ _tag: 'Thunk', force: counted(s, i) })),
   )
-  if (out.on('thunk')) out.is('thunk', 'times that the thunks of the seeds were forced', forced <= d.seeds.length, true)
+  if (out.on('thunk')) out.is('thunk', 'times that the thunk of one seed was forced', Math.max(...counts) <= 1, true)
   same(
-    'in-place thunk',
+    'an in-place thunk as the',
     d.seeds.map((s) =>
       inplaceableThunk(
         () => asExpr(s),
@@ -198,12 +335,19 @@ export const checkSeeds = (d: Derived, next: () => number, out: Collector): void
       ),
     ),
   )
-  const half = d.outs.map((y) => broadcastNode(constant(0.5, y.dtype), y.shape))
-  const halves = new Map(env)
-  d.seeds.forEach((s) => {
-    halves.set(s, { shape: s.shape, dtype: s.dtype, data: new Float64Array(s.aval.size).fill(0.5) })
-  })
-  same('broadcast', half.map(asExpr), evaluate(dense(d.xBars, d.wrt), halves))
+  const filled = (value: number): Map<Node, NDArray> => {
+    const at = new Map(env)
+    d.seeds.forEach((s) => {
+      at.set(s, { shape: s.shape, dtype: s.dtype, data: new Float64Array(s.aval.size).fill(value) })
+    })
+    return at
+  }
+  for (const value of [0.5, 1, -1])
+    same(
+      `the literal ${value} as the`,
+      d.outs.map((y) => asExpr(broadcastNode(constant(value, y.dtype), y.shape))),
+      filled(value),
+    )
   for (const t of pullback(
     d.registry,
     d.outs,
@@ -211,6 +355,21 @@ export const checkSeeds = (d: Derived, next: () => number, out: Collector): void
     d.wrt,
   ).cotangents)
     out.is('seed', 'zero seed', t._tag, 'ZeroTangent')
+  // Of several results each alone, and every other subset of the first four.
+  const n = Math.min(4, d.outs.length)
+  if (n < 2) return
+  for (let mask = 1; mask < 2 ** n - 1; mask++) {
+    const chosen = d.outs.map((_, i) => i < n && (mask >> i) % 2 === 1)
+    const at = new Map(env)
+    d.seeds.forEach((s, i) => {
+      if (!chosen[i]) at.set(s, zero(s))
+    })
+    same(
+      `results ${chosen.flatMap((c, i) => (c ? [i] : [])).join(', ')} alone have a`,
+      d.seeds.map((s, i) => (chosen[i] ? asExpr(s) : ZeroTangent)),
+      at,
+    )
+  }
 }
 
 /** Every subset of the inputs (of the first six): its cotangents are those of all. */
@@ -218,28 +377,34 @@ export const checkActivity = (d: Derived, next: () => number, out: Collector): v
   const n = Math.min(6, d.wrt.length)
   if (n < 2 || !out.on('activity')) return
   const env = withAll(d.env, d.seeds, drawLike(d.outs, next))
-  const all = evaluate(dense(d.xBars, d.wrt), env)
+  const all = d.xBars && { nodes: dense(d.xBars, d.wrt), values: evaluate(dense(d.xBars, d.wrt), env) }
   const dx = drawLike(d.wrt, next)
   for (let mask = 1; mask < 2 ** n - 1; mask++) {
     const chosen = d.wrt.map((_, j) => j).filter((j) => j < n && (mask >> j) % 2 === 1)
     const some = chosen.map((j) => d.wrt[j]!)
     const names = chosen.map((j) => d.paths[d.active[j]!]).join(', ')
-    const pulled = pullFrom(d.registry, d.outs, new Map(d.outs.map((y, i) => [y, asExpr(d.seeds[i]!)])), some).cotangents
-    evaluate(dense(pulled, some), env).forEach((v, k) => {
-      out.near('activity', `xBar of ${d.paths[d.active[chosen[k]!]!]} among ${names}`, v.data, all[chosen[k]!]!.data, 1e-12)
-    })
-    const pushed = pushforward(d.registry, d.outs, new Map(some.map((x, k) => [x, d.tangents[chosen[k]!]!]))).tangents
+    if (all !== undefined) {
+      const pulled = dense(pullFrom(d.registry, d.outs, new Map(d.outs.map((y, i) => [y, asExpr(d.seeds[i]!)])), some).cotangents, some)
+      const rounding = roundingOf(pulled, env)
+      evaluate(pulled, env).forEach((v, k) => {
+        const place = { shape: v.shape, how: `reverse mode, of ${names} alone against all` }
+        out.near('activity', d.paths[d.active[chosen[k]!]!]!, v.data, all.values[chosen[k]!]!.data, 1e-12, rounding(k), place)
+      })
+    }
+    if (d.dys === undefined) continue
+    const pushed = pushforward(d.registry, d.outs, new Map(some.map((x, k) => [x, d.tangents[chosen[k]!]!]))).tangents.map((t, i) =>
+      instantiate(t, d.outs[i]!.aval),
+    )
     const only = withAll(
       d.env,
       d.tangents,
       dx.map((v, j) => (chosen.includes(j) ? v : zero(d.wrt[j]!))),
     )
     const want = evaluate(dense(d.dys, d.outs), only)
-    evaluate(
-      pushed.map((t, i) => instantiate(t, d.outs[i]!.aval)),
-      only,
-    ).forEach((v, i) => {
-      out.near('activity', `dy ${i} along ${names}`, v.data, want[i]!.data, 1e-12)
+    const rounding = roundingOf(pushed, only)
+    evaluate(pushed, only).forEach((v, i) => {
+      const place = { shape: v.shape, how: `forward mode, along ${names} alone against zeros along the others` }
+      out.near('activity', `result ${i}`, v.data, want[i]!.data, 1e-12, rounding(i), place)
     })
   }
 }
@@ -249,7 +414,8 @@ const again = (roots: readonly Node[]): readonly Node[] => rewrite(roots, { appl
 
 /** What arrives at one argument from several places adds up: three uses of the program, and one argument in two places. */
 export const checkFanOut = (d: Derived, next: () => number, out: Collector): void => {
-  if (!out.on('accumulate')) return
+  if (d.xBars === undefined || !out.on('accumulate')) return
+  const xBars = dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
   const env = new Map(d.env)
   const uses = [d.outs, again(d.outs), again(d.outs)]
@@ -261,10 +427,14 @@ export const checkFanOut = (d: Derived, next: () => number, out: Collector): voi
     })
   })
   const pulled = pullback(d.registry, uses.flat(), seeds.flat().map(asExpr), d.wrt).cotangents
-  const single = bars.map((b) => evaluate(dense(d.xBars, d.wrt), withAll(d.env, d.seeds, b)))
-  evaluate(dense(pulled, d.wrt), env).forEach((v, j) => {
+  const single = bars.map((b) => evaluate(xBars, withAll(d.env, d.seeds, b)))
+  const together = dense(pulled, d.wrt)
+  const rounding = roundingOf(together, env)
+  evaluate(together, env).forEach((v, j) => {
     const want = Float64Array.from(v.data, (_, i) => single.reduce((s, p) => s + p[j]!.data[i]!, 0))
-    out.near('accumulate', `three uses, xBar of ${names[j]}`, v.data, want, 1e-12)
+    const size = (i: number): number => single.reduce((s, p) => s + Math.abs(p[j]!.data[i]!), 0)
+    const bound = (): ArrayLike<number> => Float64Array.from(rounding(j)(), (x, i) => x + 2 ** -50 * size(i))
+    out.near('accumulate', names[j]!, v.data, want, 1e-12, bound, { shape: v.shape, how: 'three uses in one program' })
   })
   const twin = d.wrt.findIndex((x, j) => j > 0 && sameAval(x.aval, d.wrt[0]!.aval))
   if (twin < 1) return
@@ -272,7 +442,14 @@ export const checkFanOut = (d: Derived, next: () => number, out: Collector): voi
   const same = withAll(d.env, d.seeds, bars[0]!).set(other, d.env.get(x)!)
   const ys = substitute(d.outs, new Map([[other, x]]))
   const both = pullback(d.registry, ys, d.seeds.map(asExpr), [x]).cotangents
-  const [a, b] = evaluate(dense([d.xBars[0]!, d.xBars[twin]!], [x, other]), same)
+  const [a, b] = evaluate([xBars[0]!, xBars[twin]!], same)
   const want = Float64Array.from(a!.data, (v, i) => v + b!.data[i]!)
-  out.near('accumulate', `${names[0]} in the place of ${names[twin]} too`, evaluate(dense(both, [x]), same)[0]!.data, want, 1e-12)
+  const ofBoth = dense(both, [x])
+  const noise = roundingOf([...ofBoth, xBars[0]!, xBars[twin]!], same)
+  const bound = (): ArrayLike<number> => {
+    const [p, q, r] = [noise(0)(), noise(1)(), noise(2)()]
+    return Float64Array.from(p, (v, i) => v + q[i]! + r[i]! + 2 ** -50 * (Math.abs(a!.data[i]!) + Math.abs(b!.data[i]!)))
+  }
+  const place = { shape: x.shape, how: `in the place of ${names[twin]} too` }
+  out.near('accumulate', names[0]!, evaluate(ofBoth, same)[0]!.data, want, 1e-12, bound, place)
 }

@@ -1,8 +1,10 @@
 /** What a check found, as data; and as a table for people. */
 import * as E from 'fp-ts/lib/Either.js'
 import { flagOf, optionsOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { type AdError, isAdException } from '../core/errors/error.js'
+import { explain, raise } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import { judge, numeral, type Slope } from './finite-differences.js'
 
 /**
  * The checks, by name: what each compares. Any can be switched off (`{ checks: { batch: false } }`).
@@ -32,10 +34,11 @@ export const checks = {
   commute: 'grad of vmap is vmap of grad',
   trace: 'the function is called once, not once for each entry, and gives the same expression each time',
   activity: 'the cotangents of some arguments are those of all, and the others cost nothing',
-  'non-finite': 'a zero seed at an infinite partial gives zero',
+  'non-finite': 'a zero seed at an infinite partial gives zero, and an infinite seed gives the same in both modes',
   backend: "the backend gives what the reference gives, also into and added to the caller's arrays",
   registry: 'every primitive has its rules and kernels',
-  inconclusive: 'finite differences say something',
+  raises: 'nothing raises an error',
+  inconclusive: 'finite differences decide; off unless asked for, and counted',
 } as const
 /** The name of a check. */
 export type CheckName = keyof typeof checks
@@ -49,18 +52,31 @@ export const switchesOf = (given: Switches | undefined, where: string): void => 
   for (const name of Object.keys(switches) as CheckName[]) flagOf(switches[name], name, `${where}: checks`)
 }
 
-/** One disagreement. `check` names the property, `path` the argument or result, `index` the entry. */
+/** One mistake. `check` names the property, `path` the argument or result, `index` the entry. */
 export interface Finding {
   readonly check: CheckName
   /** Primitive or function. */
   readonly of: string
   readonly path: string
+  /** The entry, counted in row-major order. */
   readonly index: number
+  /** The entry of an array of several axes, as a reader counts: `[1, 0]`; empty for a number. */
+  readonly entry: string
+  /** What is true: a derivative by differences, or what the other way gives. */
   readonly expected: string
+  /** What was found. */
   readonly actual: string
+  /** How it was found: by which mode, in which sample. */
+  readonly how: string
+  /** The arguments. */
+  readonly at: string
   readonly tolerance: number
   /** Draws the same arguments and directions again. */
   readonly seed: number
+  /** Other checks that fail for the same reason. */
+  readonly also: readonly CheckName[]
+  /** A line that finds it again. */
+  readonly replay: string
 }
 
 /** How much was compared, when nothing disagreed. */
@@ -72,25 +88,125 @@ export interface Passed {
   readonly notImplemented: readonly string[]
   /** Where the function has no derivative, and what the rule gives there. */
   readonly kinks: readonly string[]
+  /** What differences could not decide, and why: neither right nor wrong. */
+  readonly undecided: readonly string[]
   /** Checks that did not run: switched off, or too large for their cost. */
   readonly skipped: readonly CheckName[]
 }
 /** What a check says: Left of what disagreed, Right of how much was compared. */
 export type Checked = E.Either<readonly Finding[], Passed>
 
+/** What a mistake is seen by, the plainest first: a finding stands for those behind it. */
+const structure: readonly CheckName[] = ['raises', 'registry', 'shape', 'dtype', 'tangent']
+const firstOrder: readonly CheckName[] = ['jacobian', 'vjp', 'jvp', 'kink']
+const behind: readonly (readonly CheckName[])[] = [
+  ['adjoint'],
+  ['modes'],
+  ['non-finite'],
+  ['seed'],
+  ['linear'],
+  ['activity'],
+  ['accumulate'],
+  ['thunk'],
+  ['repeat'],
+  ['commute'],
+  ['second order'],
+  ['f32'],
+]
+/** The ranks of what one wrong derivative fails; the lowest that is there is reported. */
+const ranks: readonly (readonly CheckName[])[] = [structure, firstOrder, ...behind]
+const rankOf = (c: CheckName): number => ranks.findIndex((r) => r.includes(c))
+/** The path of what moves every argument: a finding that names one argument stands for it. */
+export const ALL = 'all arguments'
+
+/** One finding for each mistake: consequences go into `also`. Checks that have nothing to do with derivatives stand for themselves. */
+const reduced = (all: readonly Finding[]): readonly Finding[] => {
+  const ranked = all.filter((f) => rankOf(f.check) >= 0)
+  const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
+  const kept: Finding[] = []
+  const take = (list: readonly Finding[], key: (f: Finding) => string): void => {
+    const best = new Map<string, Finding>()
+    for (const f of list) {
+      const known = best.get(key(f))
+      const order = ranks[rankOf(f.check)] ?? []
+      if (known === undefined || order.indexOf(f.check) < order.indexOf(known.check)) best.set(key(f), f)
+    }
+    const named = [...best.values()].filter((f) => !f.path.startsWith(ALL))
+    kept.push(...(named.length > 0 ? named : best.values()))
+  }
+  const main = ranked.filter((f) => rankOf(f.check) === lowest)
+  if (lowest > 1) take(main.slice(0, 1), (f) => f.check)
+  else if (lowest >= 0 && ranked.length > 0) take(main, (f) => (lowest === 0 ? `${f.check} ${f.path}` : f.path))
+  take(
+    all.filter((f) => rankOf(f.check) < 0),
+    (f) => f.check,
+  )
+  return kept.map((f, i) => {
+    const also =
+      i > 0 || rankOf(f.check) < 0 ? [] : [...new Set(ranked.map((r) => r.check))].filter((c) => !kept.some((k) => k.check === c))
+    return { ...f, also: [...new Set([...f.also, ...also])] }
+  })
+}
+
+/** Numbers as a reader writes them, at most `most` of them. */
+export const shownNumbers = (data: ArrayLike<number>, most = 6): string => {
+  const list = Array.from({ length: Math.min(most, data.length) }, (_, i) => String(data[i]))
+  return `[${list.join(', ')}${data.length > most ? `, ... (${data.length})` : ''}]`
+}
+/** Entry `index` of an array of this shape, as a reader counts. */
+export const entryOf = (shape: readonly number[], index: number): string => {
+  if (shape.length === 0) return ''
+  const at: number[] = []
+  let rest = index
+  for (let d = shape.length - 1; d >= 0; d--) {
+    at.unshift(rest % Math.max(1, shape[d]!))
+    rest = Math.floor(rest / Math.max(1, shape[d]!))
+  }
+  return `[${at.join(', ')}]`
+}
+
+/** Where a comparison stands beside what it compares. */
+export interface Place {
+  /** The array that `index` counts in. */
+  readonly shape?: readonly number[]
+  /** By which mode, under which change. */
+  readonly how?: string
+}
+/** What is known beside a derivative and its slope. */
+export interface Held {
+  /** How far rounding may have moved the derivative that is given. */
+  readonly rounding?: () => number
+  /** The slope by other steps. */
+  readonly again?: () => Slope
+  /** The least and greatest derivative at points around this one, where it is at a kink. */
+  readonly around?: () => readonly [number, number] | undefined
+  readonly place?: Place
+  /** Where a kink may come from. */
+  readonly near?: string
+}
+/** Differences of two ways are excused up to this many of what rounding may do. */
+const ROUNDINGS = 16
+
 /** Gathers findings and counts comparisons. */
 export class Collector {
   readonly findings: Finding[] = []
   readonly notImplemented: string[] = []
   readonly kinks: string[] = []
+  readonly undecided: string[] = []
   readonly skipped = new Set<CheckName>()
   comparisons = 0
+  /** The arguments at which comparisons are made now. */
+  point: () => string = () => ''
+  /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
+  counts = true
   constructor(
     readonly of: string,
     readonly seed: number,
     private readonly switches: Switches = {},
-    /** In front of every path: which sample, which dtype. */
+    /** Which sample, which dtype, which change of the arguments. */
     public prefix = '',
+    /** The line that runs this check again. */
+    readonly replay = '',
   ) {
     for (const name of Object.keys(checks) as CheckName[]) if (switches[name] === false) this.skipped.add(name)
   }
@@ -100,40 +216,121 @@ export class Collector {
     if (!run) this.skipped.add(check)
     return run
   }
-  note(check: CheckName, path: string, index: number, expected: unknown, actual: unknown, tolerance = 0): void {
+  note(
+    check: CheckName,
+    path: string,
+    index: number,
+    expected: unknown,
+    actual: unknown,
+    tolerance = 0,
+    { shape = [], how = '' }: Place = {},
+  ): void {
     if (this.switches[check] === false) return
-    const { of, seed } = this
+    const { of, seed, replay } = this
+    const [given, wanted] = [actual, expected].map((x) => (typeof x === 'number' ? numeral(x) : String(x)))
     this.findings.push({
       check,
       of,
-      path: this.prefix + path,
+      path,
       index,
-      expected: String(expected),
-      actual: String(actual),
+      entry: entryOf(shape, index),
+      expected: wanted!,
+      actual: given!,
+      how: [this.prefix, how].filter((x) => x !== '').join('; '),
+      at: this.point(),
       tolerance,
       seed,
+      also: [],
+      replay,
     })
   }
-  /** Both arrays agree to `tolerance` of their largest entry (at least 1). */
-  near(check: CheckName, path: string, got: ArrayLike<number>, want: ArrayLike<number>, tolerance: number): void {
-    this.comparisons++
-    if (got.length !== want.length) {
-      this.note('shape', path, 0, want.length, got.length)
-      return
-    }
-    let top = 1
-    for (let i = 0; i < want.length; i++) if (Number.isFinite(want[i]!)) top = Math.max(top, Math.abs(want[i]!))
-    for (let i = 0; i < want.length; i++) {
-      const same = Object.is(got[i], want[i]) || Math.abs(got[i]! - want[i]!) <= tolerance * top
-      if (!same) {
-        this.note(check, path, i, want[i], got[i], tolerance)
-        return
-      }
+  /** Runs a part of a check; what it raises is a finding, whoever threw it. */
+  guard(path: string, part: () => void): void {
+    try {
+      part()
+    } catch (e) {
+      const known = isAdException(e)
+      const facet = known && (e.error._tag === 'MissingRule' || e.error._tag === 'MissingKernel')
+      this.note(facet ? 'registry' : 'raises', path, 0, facet ? 'a rule' : 'a result', known ? inOneLine(e.error) : `${e}`)
     }
   }
-  is(check: CheckName, path: string, got: unknown, want: unknown): void {
+  /** Counts what differences could not decide. */
+  undecidedAt(path: string, reason: string, place: Place = {}): void {
+    const text = [this.prefix, place.how ?? '', `${path}: ${reason}`].filter((x) => x !== '').join('; ')
+    if (this.counts) this.undecided.push(text)
+    if (this.counts && this.switches.inconclusive === true) this.note('inconclusive', path, 0, 'a decision', reason, 0, place)
+  }
+  /** Counts a place where the slopes of two sides differ, and what the rule gives there. */
+  kinkAt(path: string, given: number, low: number, high: number, near: string): void {
+    const front = this.prefix === '' ? '' : `${this.prefix}; `
+    if (this.counts) this.kinks.push(`${front}${path}: ${numeral(given)} between ${numeral(low)} and ${numeral(high)}${near}`)
+  }
+  /**
+   * Holds a derivative against a slope. What is wrong must be so beyond what rounding may have done to it, by other steps too, and where the function has a kink, beyond the
+   * derivatives around the point.
+   */
+  holds(check: CheckName, path: string, index: number, given: number, slope: Slope, tolerance: number, more: Held): void {
     this.comparisons++
-    if (got !== want) this.note(check, path, 0, want, got)
+    const { place = {}, rounding, again, around } = more
+    const at = `${path}${entryOf(place.shape ?? [], index)}`
+    const v = judge(given, slope, tolerance)
+    if (v._tag === 'Right') return
+    if (v._tag === 'AtKink') return void this.kinkAt(at, given, v.low, v.high, more.near ?? '')
+    if (v._tag === 'Undecided') return void this.undecidedAt(at, v.reason, place)
+    const other = again === undefined ? v : judge(given, again(), tolerance)
+    if (other._tag === 'Right' || other._tag === 'AtKink') return
+    if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)
+    const range = around?.()
+    if (range !== undefined) {
+      const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))
+      if (given >= range[0] - slack && given <= range[1] + slack) return void this.kinkAt(at, given, range[0], range[1], more.near ?? '')
+    }
+    const moves = rounding?.() ?? 0
+    const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN
+    if (Math.abs(given - value) <= ROUNDINGS * moves || moves === Number.POSITIVE_INFINITY)
+      this.undecidedAt(at, `rounding may move the derivative by ${numeral(moves)}, and it is ${numeral(given)}`, place)
+    else this.note(check, path, index, v.expected, given, v.tolerance, place)
+  }
+  /**
+   * Two ways to the same array agree to `tolerance` of its largest entry. `rounding`: how far rounding may move each entry; it is asked only where they do not.
+   */
+  near(
+    check: CheckName,
+    path: string,
+    got: ArrayLike<number>,
+    want: ArrayLike<number>,
+    tolerance: number,
+    rounding?: () => ArrayLike<number>,
+    place: Place = {},
+  ): void {
+    this.comparisons++
+    if (got.length !== want.length) {
+      this.note('shape', path, 0, want.length, got.length, 0, place)
+      return
+    }
+    let top = 0
+    for (let i = 0; i < want.length; i++) {
+      const x = Math.max(Math.abs(want[i]!), Math.abs(got[i]!))
+      if (Number.isFinite(x)) top = Math.max(top, x)
+    }
+    let moves: ArrayLike<number> | undefined
+    for (let i = 0; i < want.length; i++) {
+      const off = Math.abs(got[i]! - want[i]!)
+      if (Object.is(got[i], want[i]) || got[i] === want[i] || off <= tolerance * top) continue
+      moves ??= rounding?.() ?? []
+      const bound = moves[i] ?? 0
+      if (off <= ROUNDINGS * bound) continue
+      if (bound === Number.POSITIVE_INFINITY) {
+        this.undecidedAt(`${path}${entryOf(place.shape ?? [], i)}`, 'rounding may make it anything', place)
+        continue
+      }
+      this.note(check, path, i, want[i], got[i], tolerance, place)
+      return
+    }
+  }
+  is(check: CheckName, path: string, got: unknown, want: unknown, place: Place = {}): void {
+    this.comparisons++
+    if (got !== want) this.note(check, path, 0, want, got, 0, place)
   }
   /** Remembers arrays; the function that it gives compares them with what they were. */
   keeps(what: string, arrays: readonly NDArray[]): () => void {
@@ -145,12 +342,26 @@ export class Collector {
     }
   }
   result(): Checked {
-    const { of, comparisons, seed, notImplemented, kinks, skipped } = this
+    const { of, comparisons, seed, notImplemented, kinks, undecided, skipped } = this
     return this.findings.length === 0
-      ? E.right({ of, comparisons, seed, notImplemented: [...new Set(notImplemented)], kinks: [...new Set(kinks)], skipped: [...skipped] })
-      : E.left(this.findings)
+      ? E.right({
+          of,
+          comparisons,
+          seed,
+          notImplemented: [...new Set(notImplemented)],
+          kinks: [...new Set(kinks)],
+          undecided: [...new Set(undecided)],
+          skipped: [...skipped],
+        })
+      : E.left(reduced(this.findings))
   }
 }
+const inOneLine = (e: AdError): string =>
+  explain(e)
+    .split('\n')
+    .filter((l) => !/^\s*at /.test(l))
+    .map((l) => l.trim())
+    .join(' ')
 
 /** What is given as the result of a check. */
 export const checkedOf = (given: Checked, where: string): Checked =>
@@ -163,48 +374,83 @@ export const checkedOf = (given: Checked, where: string): Checked =>
         fix: 'give what checkGrad(f)(...args) or checkRule(rule) gives.',
       })
 
-const pad = (rows: readonly (readonly string[])[]): string => {
-  const widths = rows[0]!.map((_, c) => Math.max(...rows.map((r) => r[c]!.length)))
-  return rows
-    .map((r) =>
-      r
-        .map((x, c) => x.padEnd(widths[c]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+/** What is wrong, in words. */
+const headline = ({ check, of, path, entry }: Finding): string =>
+  check === 'raises' || check === 'registry'
+    ? `${of}: ${path}`
+    : firstOrder.includes(check) || check === 'adjoint'
+      ? `${of}: the derivative is wrong: ${path}${entry}`
+      : `${of}: ${check}: ${path}${entry}`
+const inWords = (f: Finding): readonly string[] => {
+  const differences = firstOrder.includes(f.check) || f.check === 'second order'
+  const lines = [
+    `wrong ${headline(f)}`,
+    differences
+      ? `  true ${f.expected}, found ${f.actual}${f.how === '' ? '' : ` (${f.how})`}`
+      : `  ${f.check}: expected ${f.expected}, found ${f.actual}${f.how === '' ? '' : ` (${f.how})`}`,
+  ]
+  if (f.at !== '') lines.push(`  at ${f.at}`)
+  if (f.also.length > 0) lines.push(`  also fails: ${f.also.join(', ')}`)
+  if (f.replay !== '') lines.push(`  replay: ${f.replay}`)
+  return lines
+}
+/** Lines of a report, unless all are asked for. */
+const LINES = 10
+/** As many as fit; the others are counted. */
+const cut = (blocks: readonly (readonly string[])[], all: boolean): readonly string[] => {
+  const out: string[] = []
+  for (const [i, block] of blocks.entries()) {
+    const left = blocks.length - i
+    if (!all && i > 0 && out.length + block.length + (left > 1 ? 1 : 0) > LINES) {
+      out.push(`and ${left} more: report(checked, { all: true })`)
+      return out
+    }
+    out.push(...block)
+  }
+  return out
 }
 
+/** Options of `report`. */
+export interface ReportOptions {
+  /** Every finding, and every kink and undecided entry, in place of ten lines. */
+  readonly all?: boolean | undefined
+}
 /**
- * A result in words: one line when it passed (and one for each derivative to do and each kink), else a table of findings.
+ * A result in words, at most ten lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
+ * found, where, what else fails for that reason, and a line that finds it again.
  *
  * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
  */
-export const report = (given: Checked): string => {
+export const report = (given: Checked, options?: ReportOptions): string => {
   const c = checkedOf(given, 'report')
-  return c._tag === 'Right'
-    ? [
-        `ok   ${c.right.of}: ${c.right.comparisons} comparisons (seed ${c.right.seed})`,
-        ...c.right.notImplemented.map((t) => `not implemented: ${t}`),
-        ...c.right.kinks.map((k) => `kink ${k}`),
-      ].join('\n')
-    : pad([
-        ['check', 'of', 'at', 'expected', 'actual', 'tolerance', 'seed'],
-        ...c.left.map((f) => [f.check, f.of, `${f.path}[${f.index}]`, f.expected, f.actual, f.tolerance.toExponential(0), String(f.seed)]),
-      ])
+  const { all = false } = optionsOf(options, { all: true }, 'report')
+  if (c._tag === 'Left') return cut(c.left.map(inWords), all).join('\n')
+  const { of, comparisons, seed, notImplemented, kinks, undecided } = c.right
+  const counted = undecided.length === 0 ? '' : `, ${undecided.length} not decided`
+  return cut(
+    [
+      [`ok   ${of}: ${comparisons} comparisons${counted} (seed ${seed})`],
+      ...notImplemented.map((t) => [`not implemented: ${t}`]),
+      ...kinks.map((k) => [`kink ${k}`]),
+      ...undecided.map((u) => [`not decided: ${u}`]),
+    ],
+    all,
+  ).join('\n')
 }
 
-/** Several results as one: all findings, or all that was compared. */
+/** Several results as one: the mistakes of all, each once, or all that was compared. */
 export const together = (of: string, all: readonly Checked[]): Checked => {
   const left = all.flatMap((c) => (c._tag === 'Left' ? c.left : []))
-  if (left.length > 0) return E.left(left)
+  if (left.length > 0) return E.left(reduced(left))
   const right = all.flatMap((c) => (c._tag === 'Right' ? [c.right] : []))
+  const once = (list: (p: Passed) => readonly string[]): readonly string[] => [...new Set(right.flatMap(list))]
   return E.right({
     of,
     comparisons: right.reduce((n, p) => n + p.comparisons, 0),
     seed: right[0]?.seed ?? 0,
-    notImplemented: [...new Set(right.flatMap((p) => p.notImplemented))],
-    kinks: [...new Set(right.flatMap((p) => p.kinks))],
+    notImplemented: once((p) => p.notImplemented),
+    kinks: once((p) => p.kinks),
+    undecided: once((p) => p.undecided),
     skipped: [...new Set(right.flatMap((p) => p.skipped))],
   })
 }

@@ -1,4 +1,4 @@
-/** Finite differences: 5-point central, at several steps, with an estimate of their own error; and one-sided ones, for kinks. */
+/** Derivatives by differences: Richardson's tables of steps on both sides of a point, with an estimate of their own error. */
 import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 
 /** A derivative estimate and how far it may be off. */
@@ -6,56 +6,205 @@ export interface Estimate {
   readonly value: number
   readonly error: number
 }
+/** What a function of one number does at 0. A slope is infinite where its differences grow without end. */
+export type Slope =
+  | ({ readonly _tag: 'Smooth' } & Estimate)
+  /** The slopes of the two sides differ, or the value jumps between them. */
+  | { readonly _tag: 'Kink'; readonly left: Estimate; readonly right: Estimate }
+  /** The function has no value on the other side. */
+  | ({ readonly _tag: 'OneSided' } & Estimate)
+  | { readonly _tag: 'Unknown'; readonly reason: string }
 
-/** Steps tried, relative to the scale of the argument. */
-export const steps: readonly number[] = [1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4]
+/** Steps: the first, relative to the scale of the argument, and each a quarter of the one before. */
+const [FIRST, RATIO, LEVELS] = [0.25, 4, 13]
+/** Columns of a table: more do not help against rounding. */
+const COLUMNS = 4
+/** Levels that a side must have a value at, the finest ones. */
+const FINEST = 6
+const EPS = 2 ** -52
 
-/** Of estimates at falling steps, the one whose neighbours agree best with it: truncation on one side, rounding on the other. */
-const steadiest = (values: readonly number[]): Estimate => {
-  let best: Estimate = { value: values[0]!, error: Number.POSITIVE_INFINITY }
-  for (let i = 1; i + 1 < values.length; i++) {
-    const error = Math.max(Math.abs(values[i]! - values[i - 1]!), Math.abs(values[i]! - values[i + 1]!))
-    if (error < best.error) best = { value: values[i]!, error }
-  }
-  return best
+/** Values of a vector function at 0 and at steps on both sides. */
+interface Samples {
+  readonly h: readonly number[]
+  readonly at0: ArrayLike<number>
+  readonly right: readonly ArrayLike<number>[]
+  readonly left: readonly ArrayLike<number>[]
+}
+const sampled = (f: (t: number) => ArrayLike<number>, scale: number): Samples => {
+  const h = Array.from({ length: LEVELS }, (_, k) => FIRST * scale * RATIO ** -k)
+  return { h, at0: f(0), right: h.map(f), left: h.map((t) => f(-t)) }
 }
 
 /**
- * f'(0) by (f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12h at seven steps. The estimate is the one whose neighbours agree best with it
- * (the spread bounds truncation on one side and rounding on the other). Source: Abramowitz and Stegun 25.3.6.
+ * The limit of values d at falling steps whose error is a series in step^power. Of all entries of Richardson's table the one with the least error: how far it is from
+ * its neighbours, and what rounding may do. Finer steps must agree with it, or there is a structure at their size that it does not see.
+ */
+const limit = (d: readonly number[], power: 1 | 2, rounding: (level: number) => number): Estimate => {
+  const table: number[][] = []
+  let best: Estimate = { value: d.at(-1)!, error: Number.POSITIVE_INFINITY }
+  d.forEach((first, k) => {
+    const row = [first]
+    for (let j = 1; j < COLUMNS && j <= k; j++) {
+      const factor = RATIO ** (power * j) - 1
+      row.push(row[j - 1]! + (row[j - 1]! - table[k - 1]![j - 1]!) / factor)
+    }
+    table.push(row)
+    if (k === 0) return
+    // Where differences shrink by less than a series does (x^1.01 at 0), what is still to come is many of them.
+    const [step, before] = [first - d[k - 1]!, k > 1 ? d[k - 1]! - d[k - 2]! : Number.POSITIVE_INFINITY]
+    const shrinks = Math.abs(step) > 8 * rounding(k) ? Math.min(0.99, Math.abs(step / before)) : 0
+    const slow = shrinks > 0.5 ? shrinks / (1 - shrinks) : 1
+    row.forEach((value, j) => {
+      const neighbours = j === 0 ? [table[k - 1]![0]!] : [row[j - 1]!, table[k - 1]![j - 1]!]
+      const apart = Math.max(...neighbours.map((x) => Math.abs(value - x)))
+      const error = Math.max(apart, slow > 1 ? Math.abs(step) : 0) * slow + 2 * rounding(k)
+      if (!(error < best.error)) return
+      const near = Math.max(Math.abs(first - value), error)
+      for (let m = k + 1; m < d.length; m++) if (!(Math.abs(d[m]! - value) <= near + 8 * rounding(m))) return
+      best = { value, error }
+    })
+  })
+  return best
+}
+
+/** The slope on one side; `jumps`: the value at 0 is not the limit of the values beside it. */
+interface Side extends Estimate {
+  readonly jumps: boolean
+}
+/** Slopes of one side from values at rising distance 0; undefined where the function has no value there. */
+const sideOf = (at0: number, values: readonly number[], h: readonly number[], sign: 1 | -1, noise: number): Side | undefined => {
+  // Coarse steps may leave the domain.
+  let from = values.length
+  while (from > 0 && Number.isFinite(values[from - 1]!)) from--
+  if (values.length - from < FINEST) return undefined
+  const [v, s] = [values.slice(from), h.slice(from)]
+  const rounding = (k: number): number => (2 * noise) / s[k]! + ((4 * EPS * Math.abs(v[k]! - at0)) / (s[k]! * s[k]!)) * h[0]!
+  const d = v.map((x, k) => (sign * (x - at0)) / s[k]!)
+  const last = d.length - 1
+  const growth = [last, last - 1, last - 2].map((k) => d[k]! / d[k - 1]!)
+  const real = Math.abs(v[last]! - at0) > 64 * noise
+  if (real && growth.every((g) => g > 0.97 * RATIO)) {
+    const beside = v.slice(1).map((x, k) => (sign * (v[k]! - x)) / (s[k]! - s[k + 1]!))
+    return { ...limit(beside, 1, (k) => rounding(k + 1)), jumps: true }
+  }
+  if (real && growth.every((g) => g > 1.25))
+    return { value: d[last]! > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, error: 0, jumps: false }
+  return { ...limit(d, 1, rounding), jumps: false }
+}
+
+/** What entry i of sampled values does at 0. `noise`: how far rounding may move a value. */
+const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Slope => {
+  const f0 = at0[i]!
+  if (!Number.isFinite(f0)) return { _tag: 'Unknown', reason: `the function is ${f0} there` }
+  const [r, l] = [right.map((v) => v[i]!), left.map((v) => v[i]!)]
+  const noise = Math.max(given, EPS * Math.abs(f0))
+  const [a, b] = [sideOf(f0, r, h, 1, noise), sideOf(f0, l, h, -1, noise)]
+  if (a === undefined && b === undefined) return { _tag: 'Unknown', reason: 'the function has no value around the point' }
+  if (a === undefined || b === undefined) return { _tag: 'OneSided', ...(a ?? b)! }
+  const differ = Math.abs(a.value - b.value)
+  const steep = !Number.isFinite(a.value) || !Number.isFinite(b.value)
+  if (steep && a.value === b.value) return { _tag: 'Smooth', value: a.value, error: 0 }
+  const apart = steep || !(differ <= 10 * (a.error + b.error) + 1e-6 * Math.max(Math.abs(a.value), Math.abs(b.value)))
+  if (a.jumps || b.jumps || apart) return { _tag: 'Kink', left: b, right: a }
+  let from = h.length
+  while (from > 0 && Number.isFinite(r[from - 1]!) && Number.isFinite(l[from - 1]!)) from--
+  const [rs, ls, hs] = [r.slice(from), l.slice(from), h.slice(from)]
+  const d = rs.map((x, k) => (x - ls[k]!) / (2 * hs[k]!))
+  const central = limit(d, 2, (k) => noise / hs[k]! + (4 * EPS * Math.abs(d[k]!) * h[0]!) / hs[k]!)
+  const sides = a.error < b.error ? a : b
+  return { _tag: 'Smooth', ...(central.error <= sides.error ? central : { value: sides.value, error: sides.error }) }
+}
+
+/** Slopes of every entry of a vector function at 0; `noise`: how far rounding may move each value. */
+export const slopes = (f: (t: number) => ArrayLike<number>, scale: number, noise: (entry: number) => number): readonly Slope[] => {
+  const samples = sampled(f, scale)
+  return Array.from(samples.at0, (_, i) => slopeAt(samples, i, noise(i)))
+}
+
+/** The slope as one number with its error: that of a kink is the middle, with half of the difference. */
+const estimate = (s: Slope): Estimate => {
+  switch (s._tag) {
+    case 'Unknown':
+      return { value: Number.NaN, error: Number.POSITIVE_INFINITY }
+    case 'Kink':
+      return { value: (s.left.value + s.right.value) / 2, error: Math.abs(s.left.value - s.right.value) / 2 + s.left.error + s.right.error }
+    default:
+      return { value: s.value, error: s.error }
+  }
+}
+
+/**
+ * f'(0) by central differences at 13 steps, each a quarter of the one before, extrapolated in Richardson's way. `error` bounds truncation (how
+ * far the table's entries are apart) and rounding. At a kink it is half of the difference between the two sides.
  *
+ * Errors  BadInput where f is no function.
+ * Source  Richardson 1911; Ridders 1982.
  * @example derivative((t) => Math.sin(t)).value   // 1.000000000
  */
 export const derivative = (f: (t: number) => number, scale = 1): Estimate => {
   functionOf(f, 'the first argument', 'derivative')
-  return derivatives((t) => [f(t)], numberOf(scale, 'the scale', 'derivative'))[0]!
-}
-
-/** The same of every entry of a vector function. */
-export const derivatives = (f: (t: number) => ArrayLike<number>, scale = 1): readonly Estimate[] => {
-  const columns = steps.map((s) => {
-    const h = s * scale
-    const [a, b, c, d] = [f(-2 * h), f(-h), f(h), f(2 * h)]
-    return Array.from(a, (_, i) => (a[i]! - 8 * b[i]! + 8 * c[i]! - d[i]!) / (12 * h))
-  })
-  return columns[0]!.map((_, i) => steadiest(columns.map((c) => c[i]!)))
+  return estimate(
+    slopes(
+      (t) => [f(t)],
+      numberOf(scale, 'the scale', 'derivative'),
+      () => 0,
+    )[0]!,
+  )
 }
 
 /**
- * The derivative on one side of 0 (`side` 1 or -1) by (-3 f(0) + 4 f(h) - f(2h)) / 2h. At a kink the two sides differ.
- * Source: Abramowitz and Stegun 25.3.4.
+ * The derivative on one side of 0 (`side` 1 or -1), by Richardson's table of (f(h) - f(0)) / h. At a kink the two sides differ; infinite where the
+ * differences grow without end, NaN where the function has no value on that side.
  *
  * @example oneSided((t) => Math.abs(t), -1).value   // -1
  */
 export const oneSided = (f: (t: number) => number, side: 1 | -1, scale = 1): Estimate => {
   functionOf(f, 'the first argument', 'oneSided')
-  numberOf(side, 'the side', 'oneSided')
-  numberOf(scale, 'the scale', 'oneSided')
-  const at = f(0)
-  return steadiest(
-    [...steps, 3e-5, 1e-5, 3e-6, 1e-6].map((s) => {
-      const h = side * s * scale
-      return (-3 * at + 4 * f(h) - f(2 * h)) / (2 * h)
-    }),
-  )
+  const sign = numberOf(side, 'the side', 'oneSided') < 0 ? -1 : 1
+  const samples = sampled((t) => [f(t)], numberOf(scale, 'the scale', 'oneSided'))
+  const f0 = samples.at0[0]!
+  const values = (sign === 1 ? samples.right : samples.left).map((v) => v[0]!)
+  const s = sideOf(f0, values, samples.h, sign, EPS * Math.abs(f0))
+  return s === undefined ? { value: Number.NaN, error: Number.POSITIVE_INFINITY } : { value: s.value, error: s.error }
+}
+
+/** What differences say of a derivative that somebody gave. */
+export type Verdict =
+  | { readonly _tag: 'Right' }
+  /** Right, and there is a kink: between its slopes. */
+  | { readonly _tag: 'AtKink'; readonly low: number; readonly high: number }
+  | { readonly _tag: 'Wrong'; readonly expected: string; readonly tolerance: number }
+  | { readonly _tag: 'Undecided'; readonly reason: string }
+const RIGHT: Verdict = { _tag: 'Right' }
+/** Differences are sure to this many of their own error estimates. */
+const SURE = 10
+
+const judgeOne = (given: number, { value, error }: Estimate, tolerance: number): Verdict => {
+  if (given === value) return RIGHT
+  const wrong = (sure: number): Verdict => ({ _tag: 'Wrong', expected: numeral(value), tolerance: Math.max(tolerance, sure) })
+  if (!Number.isFinite(value)) return Number.isNaN(value) || !Number.isFinite(given) ? NO_LIMIT : wrong(0)
+  const [off, within] = [Math.abs(given - value), SURE * error]
+  const size = Math.max(Math.abs(given), Math.abs(value))
+  if (!Number.isFinite(given)) return within <= 0.01 * Math.abs(value) || error <= 1e-12 ? wrong(0) : NO_LIMIT
+  if (off <= tolerance * size) return RIGHT
+  if (off > within && within <= 0.5 * size) return wrong(within / size)
+  if (within <= 0.1 * size) return RIGHT
+  return { _tag: 'Undecided', reason: `differences are sure to ${within.toPrecision(1)}, and the derivative is ${given.toPrecision(3)}` }
+}
+const NO_LIMIT: Verdict = { _tag: 'Undecided', reason: 'differences have no limit' }
+/** A number as messages have it: at most ten digits. */
+export const numeral = (x: number): string => String(Number(x.toPrecision(10)))
+
+/** Holds a derivative against the slope, relative to its own size. At a kink it must lie between the two slopes. */
+export const judge = (given: number, slope: Slope, tolerance: number): Verdict => {
+  if (slope._tag === 'Unknown') return { _tag: 'Undecided', reason: slope.reason }
+  if (slope._tag !== 'Kink') return judgeOne(given, slope, tolerance)
+  const { left, right } = slope
+  const [low, high] = left.value < right.value ? [left, right] : [right, left]
+  if (Number.isNaN(given)) return { _tag: 'Undecided', reason: 'the derivative is NaN where the slopes of the two sides differ' }
+  const sides = [judgeOne(given, low, tolerance), judgeOne(given, high, tolerance)]
+  if (sides.some((s) => s._tag === 'Right') || (given >= low.value && given <= high.value))
+    return { _tag: 'AtKink', low: low.value, high: high.value }
+  const [a, b] = [numeral(low.value), numeral(high.value)]
+  return sides.find((s) => s._tag === 'Undecided') ?? { _tag: 'Wrong', expected: a === b ? a : `between ${a} and ${b}`, tolerance }
 }

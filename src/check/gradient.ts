@@ -11,7 +11,7 @@ import { showProgram } from '../core/graph/show.js'
 import { leafPaths } from '../core/graph/tree.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
-import { type CheckOptions, checkOptionsOf, checkProgram } from './program.js'
+import { BOTH, type CheckOptions, checkOptionsOf, checkProgram } from './program.js'
 
 /** Options of `checkGrad`. */
 export type GradientOptions = CheckOptions
@@ -83,6 +83,7 @@ export const checkGradWith =
         draw,
         tolerance: options.tolerance ?? 1e-7,
         scale: options.scale ?? 1,
+        modes: options.modes ?? BOTH,
       },
       { ...options, directions: options.directions ?? active.length + 1 },
       next,

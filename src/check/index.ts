@@ -1,7 +1,7 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
-import { functionOf } from '../core/errors/check-arguments.js'
+import { functionOf, integerOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
@@ -12,12 +12,13 @@ import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './r
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export { random } from './draw.js'
-export { type Checked, type CheckName, checks, type Finding, type Passed, report, type Switches } from './findings.js'
+export { type Checked, type CheckName, checks, type Finding, type Passed, type ReportOptions, report, type Switches } from './findings.js'
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
 export { type MatcherResult, matchers } from './matchers.js'
 export type { CheckOptions } from './program.js'
 export type { RuleOptions } from './rule.js'
+export type { Mode } from './subject.js'
 
 /** The checker of one registry. */
 export interface Checker {
@@ -31,8 +32,12 @@ export interface Checker {
   readonly expectGradient: (f: unknown, args: readonly unknown[], options?: GradientOptions) => void
 }
 
+const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
+  const { sample, ...rest } = given ?? {}
+  return { ...checkOptionsOf(given === undefined ? undefined : rest, 'checkRule'), ...(sample !== undefined && { sample }) }
+}
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
-  const options = checkOptionsOf(given, 'checkRule')
+  const options = ruleOptionsOf(given)
   if (prim.samples.length === 0)
     raise({
       _tag: 'BadInput',
@@ -41,8 +46,20 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
       fix: 'declare samples or a domain.',
     })
   const seed = options.seed ?? 1
+  const only = options.sample
+  if (only !== undefined) {
+    const sample =
+      prim.samples[integerOf(only, 'sample', 'checkRule')] ??
+      raise({
+        _tag: 'BadInput',
+        where: `checkRule of ${prim.name}`,
+        reason: `it has no sample ${only}.`,
+        fix: `it has ${prim.samples.length}.`,
+      })
+    return checkSample(registry, prim, sample, options, `sample ${only}`)
+  }
   return together(prim.name, [
-    ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}, `)),
+    ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
     checkKinksWith(registry, prim, options),
   ])
 }
@@ -70,9 +87,7 @@ export const makeCheck = (registry: Registry): Checker => {
   return {
     checkRule: (primitive, sample, options) => {
       const p = primitiveOf(primitive, 'checkRule')
-      return sample === undefined
-        ? allSamples(registry, p, options)
-        : checkSample(registry, p, sampleOf(sample), checkOptionsOf(options, 'checkRule'))
+      return sample === undefined ? allSamples(registry, p, options) : checkSample(registry, p, sampleOf(sample), ruleOptionsOf(options))
     },
     checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
     checkGrad: (f, args, options) => check(f, args, options),

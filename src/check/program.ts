@@ -6,21 +6,25 @@ import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
+import type { Forced } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import {
   checkActivity,
-  checkDifferences,
+  checkDirections,
   checkFanOut,
+  checkJacobian,
   checkLinear,
   checkModes,
   checkSeeds,
   checkTangentKinds,
   LARGE,
+  roundingOf,
 } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { inF32 } from './lifted.js'
+import { noiseOf } from './noise.js'
 import { checkSecondOrder } from './second-order.js'
-import { type Derived, dense, derive, drawLike, evaluate, liftedSubject, type Subject, total } from './subject.js'
+import { type Derived, dense, derive, drawLike, evaluate, liftedSubject, type Mode, pointOf, type Subject, total } from './subject.js'
 
 /** Options of every check. */
 export interface CheckOptions {
@@ -30,8 +34,10 @@ export interface CheckOptions {
   readonly directions?: number
   /** Relative to the size of the derivative. Differences are taken in f64, whatever the dtype of the function. */
   readonly tolerance?: number
-  /** The steps of the differences are relative to this (default 1): smaller for functions with many kinks, such as networks of relus. */
+  /** The steps of the differences are relative to this (default 1) and to the size of each argument. */
   readonly scale?: number
+  /** The modes that are checked (default both): a function with an rrule alone can be checked in reverse. */
+  readonly modes?: readonly Mode[]
   /** Derivatives to which order are checked: 1 or 2 (default 2). */
   readonly order?: 1 | 2
   /** Turns single checks off, or on where a program is large. */
@@ -45,6 +51,7 @@ const checkOptions: Names<CheckOptions> = {
   directions: true,
   tolerance: true,
   scale: true,
+  modes: true,
   order: true,
   checks: true,
   backends: true,
@@ -52,11 +59,13 @@ const checkOptions: Names<CheckOptions> = {
 /** The options of a check, each of its kind. */
 export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
   const options = optionsOf(given, checkOptions, where)
-  const { seed, directions, tolerance, scale, order, checks, backends } = options
+  const { seed, directions, tolerance, scale, modes, order, checks, backends } = options
   if (seed !== undefined) numberOf(seed, 'seed', where)
   if (directions !== undefined) integerOf(directions, 'directions', where)
   if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
   if (scale !== undefined) numberOf(scale, 'scale', where)
+  if (modes !== undefined && !(Array.isArray(modes) && modes.length > 0 && modes.every((m) => m === 'forward' || m === 'reverse')))
+    raise({ _tag: 'BadInput', where, reason: `modes is ${shown(modes)}.`, fix: "give ['forward'], ['reverse'] or both." })
   if (order !== undefined && order !== 1 && order !== 2)
     raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1 or 2.' })
   switchesOf(checks, where)
@@ -66,44 +75,93 @@ export const checkOptionsOf = (given: CheckOptions | undefined, where: string): 
 
 const hasF32 = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.dtype === 'f32')
 
-/** Every check of a program. False: a derivative is not implemented, so nothing was compared. */
+/** Both modes, unless told otherwise. */
+export const BOTH: readonly Mode[] = ['forward', 'reverse']
+
+/**
+ * The part of a subject that has derivatives: the modes whose rules can be had (the others are findings), and the arguments whose derivative is
+ * implemented (the others are counted).
+ */
+const workable = (s: Subject, out: Collector): Derived | undefined => {
+  const modes = s.modes.filter((mode) => {
+    const before = out.findings.length
+    out.guard(`${mode} mode`, () => void derive({ ...s, modes: [mode] }))
+    return out.findings.length === before
+  })
+  if (modes.length === 0) return undefined
+  const whole = derive({ ...s, modes })
+  const missing = (d: Derived): readonly Forced[] => [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t) => t._tag === 'NotImplemented')
+  if (missing(whole).length === 0) return whole
+  const active = s.active.filter((i) => {
+    const todo = missing(derive({ ...s, modes, active: [i] }))
+    for (const t of todo) if (t._tag === 'NotImplemented') out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
+    return todo.length === 0
+  })
+  return derive({ ...s, modes, active })
+}
+
+/** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */
+export const checkFirstOrder = (given: Subject, directions: number, next: () => number, out: Collector, together = false): void => {
+  const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
+  if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
+  out.guard('first derivatives', () => {
+    checkJacobian(own, out, checkDirections(own, directions, next, out, together))
+  })
+}
+
+/** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
-  const own = derive(given)
+  out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
+  const own = workable(given, out)
   const keeps = out.keeps('input', given.values)
-  if (!checkTangentKinds(own, out)) return
-  evaluate(own.ys, own.env).forEach((v, i) => {
-    const [a, b] = evaluate([own.pushed[i]!, own.pulled[i]!], own.env)
-    out.near('value', `frule result ${i}`, a!.data, v.data, 0)
-    out.near('value', `rrule result ${i}`, b!.data, v.data, 0)
+  if (own === undefined || !checkTangentKinds(own, out)) return
+  out.guard('values', () => {
+    evaluate(own.ys, own.env).forEach((v, i) => {
+      for (const [mode, ys] of [
+        ['frule', own.pushed],
+        ['rrule', own.pulled],
+      ] as const)
+        if (ys !== undefined) {
+          const [value] = evaluate([ys[i]!], own.env)
+          out.near('value', `result ${i}`, value!.data, v.data, 0, undefined, { shape: v.shape, how: `the ${mode}'s own` })
+        }
+    })
   })
   const float32 = hasF32(own.ys)
-  const d = float32 ? derive(liftedSubject(given)) : own
+  const d = float32 ? derive({ ...liftedSubject(given), modes: own.modes, active: own.active }) : own
   const keepsLifted = out.keeps('input', d.values)
   const cheap = total(d.inputs) <= LARGE
+  const part = (name: string, check: () => void): void => out.guard(name, check)
   if (d.outs.length > 0 && d.wrt.length > 0) {
-    checkDifferences(d, options.directions ?? 2, next, out)
-    checkModes(d, next, out)
-    if (out.on('linear', cheap)) checkLinear(d, next, out)
-    if (out.on('seed', cheap)) checkSeeds(d, next, out)
-    if (out.on('activity', cheap)) checkActivity(d, next, out)
-    if (out.on('accumulate', cheap)) checkFanOut(d, next, out)
-    if (out.on('second order', cheap && (options.order ?? 2) === 2)) checkSecondOrder(d, options.directions ?? 2, next, out)
-    if (out.on('commute', cheap)) checkCommute(d, next, out)
+    part('first derivatives', () => {
+      checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
+    })
+    part('mixed mode', () => checkModes(d, next, out))
+    if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
+    if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
+    if (out.on('activity', cheap)) part('subsets of the arguments', () => checkActivity(d, next, out))
+    if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
+    if (out.on('second order', cheap && (options.order ?? 2) === 2))
+      part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
+    if (out.on('commute', cheap)) part('vmap of the gradient', () => checkCommute(d, next, out))
   }
-  if (out.on('batch', cheap)) checkBatch(d, out)
-  if (float32 && d.outs.length > 0) checkFloat32(own, d, next, out)
-  for (const backend of options.backends ?? []) checkBackend(own, backend, next, out)
+  if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
+  if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
+  for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
   keeps()
   keepsLifted()
 }
 
-/** Derivatives in f32 against those of the same expression in f64, at the same point, to 1e-5 of the largest. */
+/**
+ * Derivatives in f32 against those of the same expression in f64, at the same point, to 1e-5 of the largest; where rounding each number to f32 makes
+ * more of a difference, to that.
+ */
 export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, out: Collector): void => {
   if (!out.on('f32')) return
   const rounded = (nodes: readonly Node[]): NDArray[] =>
     drawLike(nodes, next).map((v, i) => (nodes[i]!.dtype === 'f32' ? inF32({ ...v, dtype: 'f64' }) : v))
   const [dx, yBar] = [rounded(own.tangents), rounded(own.seeds)]
-  const at = (d: Derived): NDArray[] => {
+  const envOf = (d: Derived): Map<Node, NDArray> => {
     const env = new Map(d.env)
     d.tangents.forEach((n, i) => {
       env.set(n, { ...dx[i]!, dtype: n.dtype })
@@ -111,20 +169,38 @@ export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, o
     d.seeds.forEach((n, i) => {
       env.set(n, { ...yBar[i]!, dtype: n.dtype })
     })
-    return evaluate([...dense(d.dys, d.outs), ...dense(d.xBars, d.wrt)], env)
+    return env
   }
-  const want = at(exact)
-  at(own).forEach((v, i) => {
-    const path = i < own.outs.length ? `dy ${i}` : `xBar of ${own.paths[own.active[i - own.outs.length]!]}`
-    out.near('f32', path, v.data, want[i]!.data, 1e-5)
+  const programs = (d: Derived): Node[] => [...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
+  const tangents = own.dys === undefined ? 0 : own.outs.length
+  const env = envOf(exact)
+  const nodes = programs(exact)
+  const want = evaluate(nodes, env)
+  let moves: readonly Float64Array[] | undefined
+  evaluate(programs(own), envOf(own)).forEach((v, i) => {
+    const path = i < tangents ? `result ${i}` : own.paths[own.active[i - tangents]!]!
+    const rounding = (): ArrayLike<number> => {
+      moves ??= noiseOf(nodes, env, F32)
+      return moves[i]!
+    }
+    // What is beyond the largest number of f32 has no derivative there.
+    const finite = want[i]!.data.every((x) => !Number.isFinite(x) || Number.isFinite(Math.fround(x)))
+    if (finite)
+      out.near('f32', path, v.data, want[i]!.data, 1e-5, rounding, {
+        shape: v.shape,
+        how: `f32 against f64, ${i < tangents ? 'forward' : 'reverse'} mode`,
+      })
+    else out.undecidedAt(path, 'the derivative is beyond f32')
   })
 }
+/** The unit in the last place of 1 in f32. */
+const F32 = 2 ** -23
 
 /** Values, tangents and cotangents on a backend; into the caller's arrays and added to them; nothing else is written. */
 export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector): void => {
   if (!out.on('backend')) return
   const inputs = [...d.inputs, ...d.tangents, ...d.seeds]
-  const outputs = [...d.ys, ...dense(d.dys, d.outs), ...dense(d.xBars, d.wrt)]
+  const outputs = [...d.ys, ...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
   const symbols = [...d.tangents, ...d.seeds]
   const env = new Map(d.env)
   const drawn = drawLike(symbols, next)
@@ -154,6 +230,7 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     const before = data.map((x) => x.whole.slice())
     const want = evaluate(outputs, env)
     const tolerance = hasF32(outputs) ? 1e-5 : 1e-9
+    const rounding = roundingOf(outputs, env)
     const targets = outputs.map((n) => guarded(n.dtype, n.aval.size))
     const views = targets.map((t) => t.view)
     const run = (how: string, into?: readonly TypedArray[], accumulate = false): void => {
@@ -164,7 +241,8 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
       )
       got.forEach((v, i) => {
         const plus = accumulate ? Float64Array.from(want[i]!.data, (x) => x + 1) : want[i]!.data
-        if (!accumulate || outputs[i]!.dtype !== 'bool') out.near('backend', `${backend.name}${how}, result ${i}`, v, plus, tolerance)
+        const place = { shape: outputs[i]!.shape, how: `${backend.name}${how}` }
+        if (!accumulate || outputs[i]!.dtype !== 'bool') out.near('backend', `result ${i}`, v, plus, tolerance, rounding(i), place)
         if (into !== undefined) out.is('backend', `${backend.name}${how}, result ${i} is the caller's array`, v === into[i], true)
       })
     }

@@ -1,8 +1,8 @@
-/** Checks the rules of one primitive at its samples, and the derivative that it declares at its kinks. */
+/** Checks the rules of one primitive: at its samples, at changes of them that mistakes hide from, and at its kinks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { aval, isFloat } from '../core/graph/aval.js'
-import { applyAny, asExpr, input } from '../core/graph/expr.js'
+import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { instantiate } from '../modes/common.js'
@@ -10,12 +10,27 @@ import { pullback, pushforward } from '../modes/transform.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
-import { type CheckOptions, checkFloat32, checkProgram } from './program.js'
+import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
-import { bind, derive, liftedSubject, type Subject } from './subject.js'
+import { bind, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
-export type RuleOptions = CheckOptions
+export interface RuleOptions extends CheckOptions {
+  /** One sample alone, by its position: with the seed of a finding it is that check again. */
+  readonly sample?: number
+}
+
+/** How a sample is changed: what mistakes hide from at plain values. */
+interface Change {
+  readonly float?: 'f64' | 'f32'
+  /** The values of a float argument, in place of those drawn. */
+  readonly values?: (drawn: NDArray, argument: number) => NDArray
+  /** Arguments that are literals. */
+  readonly literals?: ReadonlyMap<number, number>
+}
+
+/** Draws that are tried until every result is finite. */
+const TRIES = 30
 
 /** A primitive applied at a sample; floats without a dtype are `float`. */
 const subjectOf = (
@@ -24,30 +39,50 @@ const subjectOf = (
   sample: Sample,
   options: RuleOptions,
   next: () => number,
-  float: 'f64' | 'f32' = 'f64',
+  { float = 'f64', values: change, literals = new Map() }: Change = {},
 ): Subject => {
   const avals = sample.args.map((a) => aval(a.shape, a.dtype ?? float))
-  const draw = (): readonly NDArray[] =>
-    avals.map((a, i) => {
-      const { values, domain } = sample.args[i]!
+  const args = avals.map((a, i) => (literals.has(i) ? constant(literals.get(i)!, a.dtype) : input(a)))
+  const places = avals.flatMap((_, i) => (literals.has(i) ? [] : [i]))
+  const inputs = places.map((i) => args[i]!)
+  const ys = applyAny(prim, args, sample.params)
+  const once = (): readonly NDArray[] =>
+    places.map((i) => {
+      const a = avals[i]!
+      const { values, domain, draw } = sample.args[i]!
       const drawn = drawArray(a, next, domain)
+      if (draw !== undefined) drawn.data.set(Array.from(draw(next, a.shape)))
       values?.forEach((v, k) => {
         drawn.data[k] = v
       })
-      return drawn
+      return change === undefined || !isFloat(a.dtype) ? drawn : change(drawn, i)
     })
-  const inputs = avals.map((a) => input(a))
+  // Where no domain is declared, it is found: values whose results are finite.
+  const draw = (): readonly NDArray[] => {
+    let best = once()
+    for (let k = 0, least = Number.POSITIVE_INFINITY; k < TRIES && change === undefined; k++) {
+      const values = k === 0 ? best : once()
+      const lost = evaluateNodes(ys, bind(inputs, values)).reduce(
+        (n, y) => n + Array.from(y.data).filter((v) => !Number.isFinite(v)).length,
+        0,
+      )
+      if (lost < least) [best, least] = [values, lost]
+      if (least === 0) break
+    }
+    return best
+  }
   return {
     registry,
     inputs,
-    ys: applyAny(prim, inputs, sample.params),
+    ys,
     values: draw(),
     captured: new Map(),
-    paths: inputs.map((_, i) => `argument ${i}`),
-    active: inputs.flatMap((x, i) => (isFloat(x.dtype) && prim.args[prim.variadic ? 0 : i] === 'float' ? [i] : [])),
+    paths: places.map((i) => `argument ${i}`),
+    active: places.flatMap((i, k) => (isFloat(avals[i]!.dtype) && prim.args[prim.variadic ? 0 : i] === 'float' ? [k] : [])),
     draw,
     tolerance: options.tolerance ?? prim.tolerance?.relative ?? 1e-9,
     scale: options.scale ?? scaleOf(sample),
+    modes: options.modes ?? BOTH,
   }
 }
 
@@ -59,22 +94,109 @@ const scaleOf = (sample: Sample): number =>
 export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Sample, options: RuleOptions = {}, name = ''): Checked => {
   const seed = options.seed ?? 1
   const next = random(seed)
-  const out = new Collector(prim.name, seed, options.checks, name)
-  const s = subjectOf(registry, prim, sample, options, next)
-  const called = { registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
-  const keeps = out.keeps('argument', s.values)
-  const floats = s.ys.some((y) => isFloat(y.dtype))
-  // The modes ask no rule about integers and booleans.
-  if (floats) {
-    checkFruleAlone(called, out)
-    checkRruleAlone(called, bind(s.inputs, s.values), next, out)
-  }
-  // An alias is an identity with a rule of its own: differences of its value say nothing of it.
-  const differentiable = floats && s.active.length > 0 && prim.alias !== true
-  keeps()
-  checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
-  if (differentiable) checkInF32(registry, prim, sample, options, next, out)
+  const place = prim.samples.indexOf(sample)
+  const out = new Collector(prim.name, seed, options.checks, name, replayOf(prim, place, seed, options))
+  out.guard('the sample', () => {
+    const s = subjectOf(registry, prim, sample, options, next)
+    out.point = () => pointOf(s, bind(s.inputs, s.values))
+    const called = { registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
+    const keeps = out.keeps('argument', s.values)
+    const floats = s.ys.some((y) => isFloat(y.dtype))
+    // The modes ask no rule about integers and booleans.
+    if (floats) {
+      if (s.modes.includes('forward')) out.guard('frule', () => checkFruleAlone(called, out))
+      if (s.modes.includes('reverse')) out.guard('rrule', () => checkRruleAlone(called, bind(s.inputs, s.values), next, out))
+    }
+    // An alias is an identity with a rule of its own: differences of its value say nothing of it.
+    const differentiable = floats && s.active.length > 0 && prim.alias !== true
+    keeps()
+    checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
+    if (!differentiable || out.findings.length > 0) return
+    checkChanges(registry, prim, sample, options, next, out)
+    checkInF32(registry, prim, sample, options, next, out)
+  })
   return out.result()
+}
+const replayOf = (prim: AnyPrimitive, sample: number, seed: number, { seed: _, sample: __, backends, ...given }: RuleOptions): string => {
+  const all = { ...(sample >= 0 && { sample }), seed, ...given }
+  const parts = Object.entries(all).map(([key, x]) => `${key}: ${JSON.stringify(x)}`)
+  if (backends !== undefined) parts.push(`backends: [${backends.map((b) => `${b.name}()`).join(', ')}]`)
+  return `checkRule(${prim.name}, { ${parts.join(', ')} })`
+}
+
+/** Multiples of a half: ties, zeros and whole numbers. */
+const halves = (a: NDArray): NDArray => ({ ...a, data: a.data.map((x) => Math.round(2 * x) / 2) as never })
+/** Both signs, whatever the domain: where the function has no value nothing is decided. */
+const WIDE: readonly [number, number] = [-3, 3]
+/** From here on every number is whole: differences of floor are those of x. */
+const WHOLE = 2 ** 52
+const LITERALS = [2, 3, 0.5, 1, 0, -1]
+
+/** First derivatives where mistakes hide: at ties and whole numbers, at both signs, beside literals, at the declared extremes. */
+const checkChanges = (
+  registry: Registry,
+  prim: AnyPrimitive,
+  sample: Sample,
+  options: RuleOptions,
+  next: () => number,
+  out: Collector,
+): void => {
+  const { prefix, point } = out
+  const at = (what: string, change: Change, check: (s: Subject) => void): void => {
+    let s: Subject
+    try {
+      s = subjectOf(registry, prim, sample, options, next, change)
+    } catch {
+      return // arguments that the primitive does not take
+    }
+    if (s.active.length === 0) return
+    out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
+    out.counts = false
+    out.point = () => pointOf(s, bind(s.inputs, s.values))
+    check(s)
+    out.counts = true
+    out.prefix = prefix
+    out.point = point
+  }
+  const firstOrder = (s: Subject): void => checkFirstOrder(s, 1, next, out, true)
+  at('ties', { values: halves }, firstOrder)
+  if (prim.class !== 'elementwise') return
+  at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
+  const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))
+  if (sample.args.length > 1)
+    for (const i of floats) for (const c of LITERALS) at(`argument ${i} the literal ${c}`, { literals: new Map([[i, c]]) }, firstOrder)
+  for (const e of prim.extremes)
+    for (const i of floats)
+      at(`argument ${i} at ${e}`, { values: (a, k) => (k === i ? { ...a, data: a.data.map(() => e) as never } : a) }, (s) => {
+        if (Math.abs(e) < WHOLE) firstOrder(s)
+        if (!Number.isNaN(e) && out.on('non-finite')) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
+      })
+}
+
+/** At a point where partials may be infinite: a zero seed gives exact zeros; an infinite one gives the same in both modes, of one argument and result. */
+const checkSeedsAt = (s: Subject, out: Collector): void => {
+  const d = derive(s)
+  const fill = (nodes: readonly Node[], value: number): readonly (readonly [Node, NDArray])[] =>
+    nodes.map((n) => [n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(value) }])
+  const programs = [d.dys, d.xBars].map((ts, k) => ts?.map((t, i) => instantiate(t, (k === 0 ? d.outs : d.wrt)[i]!.aval)) ?? [])
+  const at = (value: number): readonly (readonly NDArray[])[] => {
+    const env = new Map([...d.env, ...fill(d.tangents, value), ...fill(d.seeds, value)])
+    return programs.map((p) => evaluateNodes(p, env))
+  }
+  at(0).forEach((results, k) => {
+    results.forEach((v, i) => {
+      const path = k === 0 ? `result ${i}` : d.paths[d.active[i]!]!
+      const place = { shape: v.shape, how: `${k === 0 ? 'forward' : 'reverse'} mode, a zero seed` }
+      out.near('non-finite', path, v.data, new Float64Array(v.data.length), 0, undefined, place)
+    })
+  })
+  const [forward, reverse] = at(Number.POSITIVE_INFINITY)
+  const [dy, xBar] = [forward![0], reverse![0]]
+  if (d.wrt.length !== 1 || d.outs.length !== 1 || dy === undefined || xBar === undefined || dy.data.length !== xBar.data.length) return
+  out.near('non-finite', d.paths[d.active[0]!]!, xBar.data, dy.data, 1e-11, undefined, {
+    shape: dy.shape,
+    how: 'an infinite seed, reverse against forward mode',
+  })
 }
 
 /** The same sample with f32 in the place of f64: kinds, and derivatives to f32. */
@@ -89,40 +211,78 @@ const checkInF32 = (
   if (sample.args.every((a) => a.dtype !== undefined) || !out.on('f32')) return
   let s: Subject
   try {
-    s = subjectOf(registry, prim, sample, options, next, 'f32')
+    s = subjectOf(registry, prim, sample, options, next, { float: 'f32' })
   } catch {
     return // a sample whose parameters or other arguments want f64
   }
-  out.prefix = `${out.prefix}f32: `
-  checkFruleAlone({ registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }, out)
-  const own = derive(s)
-  if (checkTangentKinds(own, out)) checkFloat32(own, derive(liftedSubject(s)), next, out)
+  out.prefix = [out.prefix, 'in f32'].filter((x) => x !== '').join(', ')
+  out.point = () => pointOf(s, bind(s.inputs, s.values))
+  out.guard('in f32', () => {
+    if (s.modes.includes('forward')) checkFruleAlone({ registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }, out)
+    const own = derive(s)
+    if (checkTangentKinds(own, out)) checkFloat32(own, derive(liftedSubject(s)), next, out)
+  })
 }
 
-/** At every kink that the primitive declares, both modes give the declared partials, exactly; a zero seed gives zero. */
+/** At every kink that the primitive declares, both modes give the declared partials, exactly; a zero seed gives zero. Beside it the slopes are those of the sides. */
 export const checkKinks = (registry: Registry, prim: AnyPrimitive, options: RuleOptions = {}): Checked => {
-  const out = new Collector(prim.name, options.seed ?? 1, options.checks)
+  const out = new Collector(prim.name, options.seed ?? 1, options.checks, '', `checkKinks(${prim.name})`)
   if (out.on('kink'))
-    for (const kink of prim.kinks) {
-      const inputs = kink.at.map(() => input(aval([], 'f64')))
-      const number = (v: number): NDArray => ({ shape: [], dtype: 'f64', data: Float64Array.of(v) })
-      const ys = applyAny(prim, inputs, prim.samples[0]?.params ?? {})
-      const seed = input(ys[0]!.aval)
-      const env = bind([...inputs, seed], [...kink.at, 1].map(number))
-      const zero = bind([...inputs, seed], [...kink.at, 0].map(number))
-      const pulled = pullback(registry, ys, [asExpr(seed)], inputs).cotangents
-      inputs.forEach((x, i) => {
-        const pushed = pushforward(registry, ys, new Map([[x, seed]])).tangents[0]!
-        const both = [instantiate(pulled[i]!, x.aval), instantiate(pushed, ys[0]!.aval)]
-        const path = (k: number): string => `${k === 0 ? 'vjp' : 'jvp'} at (${kink.at.join(', ')}), argument ${i}: ${kink.why}`
-        evaluateNodes(both, env).forEach((v, k) => {
-          out.near('kink', path(k), v.data, [kink.partials[i]!], 0)
-        })
-        if (kink.at.every(Number.isFinite) && out.on('non-finite'))
-          evaluateNodes(both, zero).forEach((v, k) => {
-            out.near('non-finite', `zero seed, ${path(k)}`, v.data, [0], 0)
-          })
-      })
-    }
+    for (const kink of prim.kinks) out.guard(`kink at (${kink.at.join(', ')})`, () => checkKink(registry, prim, kink, options, out))
   return out.result()
+}
+const checkKink = (
+  registry: Registry,
+  prim: AnyPrimitive,
+  kink: AnyPrimitive['kinks'][number],
+  options: RuleOptions,
+  out: Collector,
+): void => {
+  const inputs = kink.at.map(() => input(aval([], 'f64')))
+  const number = (v: number): NDArray => ({ shape: [], dtype: 'f64', data: Float64Array.of(v) })
+  const { params } = prim.samples[0] ?? { params: {} }
+  const ys = applyAny(prim, inputs, params)
+  const seed = input(ys[0]!.aval)
+  const env = bind([...inputs, seed], [...kink.at, 1].map(number))
+  const zero = bind([...inputs, seed], [...kink.at, 0].map(number))
+  out.point = () => `(${kink.at.join(', ')}): ${kink.why}`
+  const modes = options.modes ?? BOTH
+  const pulled = modes.includes('reverse') ? pullback(registry, ys, [asExpr(seed)], inputs).cotangents : undefined
+  inputs.forEach((x, i) => {
+    const both = [
+      ...(pulled === undefined ? [] : [{ mode: 'reverse', node: instantiate(pulled[i]!, x.aval) }]),
+      ...(modes.includes('forward')
+        ? [{ mode: 'forward', node: instantiate(pushforward(registry, ys, new Map([[x, seed]])).tangents[0]!, ys[0]!.aval) }]
+        : []),
+    ]
+    for (const { mode, node } of both) {
+      const [v] = evaluateNodes([node], env)
+      out.near('kink', `argument ${i}`, v!.data, [kink.partials[i]!], 0, undefined, { how: `${mode} mode, at a declared kink` })
+      if (!kink.at.every(Number.isFinite) || !out.on('non-finite')) continue
+      const [z] = evaluateNodes([node], zero)
+      out.near('non-finite', `argument ${i}`, z!.data, [0], 0, undefined, { how: `${mode} mode, a zero seed at a declared kink` })
+    }
+  })
+  // From each side.
+  if (prim.alias !== true)
+    for (const by of [-0.01, 0.01])
+      inputs.forEach((_, i) => {
+        if (!kink.at.every(Number.isFinite)) return
+        const values = kink.at.map((v, k) => number(k === i ? v + by : v))
+        const s: Subject = {
+          registry,
+          inputs,
+          ys,
+          values,
+          captured: new Map(),
+          paths: inputs.map((__, k) => `argument ${k}`),
+          active: inputs.map((__, k) => k),
+          draw: () => values,
+          tolerance: options.tolerance ?? prim.tolerance?.relative ?? 1e-9,
+          scale: options.scale ?? 1,
+          modes,
+        }
+        out.point = () => pointOf(s, bind(s.inputs, s.values))
+        checkFirstOrder(s, 0, random(1), out)
+      })
 }

@@ -2,12 +2,13 @@
 import { asExpr, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { pullback, pushforward } from '../modes/transform.js'
-import type { Collector } from './findings.js'
-import { derivative } from './finite-differences.js'
+import { direction, flatNoise, innerNoise, slopesBy } from './derivative.js'
+import { ALL, type Collector } from './findings.js'
 import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy } from './subject.js'
 
 /** H dx of <yBar, f> in both ways, against differences of the gradient; and <u, H v> = <v, H u>. */
 export const checkSecondOrder = (d: Derived, directions: number, next: () => number, out: Collector): void => {
+  if (d.dys === undefined || d.xBars === undefined) return
   const xBars = dense(d.xBars, d.wrt)
   const { tangents } = pushforward(d.registry, xBars, new Map(d.wrt.map((x, j) => [x, d.tangents[j]!])))
   const weights = d.wrt.map((x) => input(x.aval))
@@ -20,36 +21,48 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
   const forward = dense(tangents, d.wrt)
   const reverse = dense(cotangents, d.wrt)
   for (let k = 0; k < directions; k++) {
-    const [u, v] = [drawLike(d.wrt, next), drawLike(d.wrt, next)]
-    const env = new Map(d.env)
-    const set = (nodes: readonly Node[], values: readonly NDArray[]): void => {
-      nodes.forEach((n, i) => {
-        env.set(n, values[i]!)
-      })
+    const [u, v] = [drawLike(d.wrt, next), direction(d, next)]
+    const yBar = drawLike(d.outs, next)
+    const at = (dx: readonly NDArray[], weight: readonly NDArray[]): Map<Node, NDArray> => {
+      const env = new Map(d.env)
+      const set = (nodes: readonly Node[], values: readonly NDArray[]): void => {
+        nodes.forEach((n, i) => {
+          env.set(n, values[i]!)
+        })
+      }
+      set(d.seeds, yBar)
+      set(d.tangents, dx)
+      set(weights, weight)
+      return env
     }
-    set(d.seeds, drawLike(d.outs, next))
-    set(d.tangents, v)
-    set(weights, u)
     const [flatU, flatV] = [flat(u), flat(v)]
-    const pushed = flat(evaluate(forward, env))
-    const pulled = flat(evaluate(reverse, env))
-    const uHv = inner(flatU, pushed)
-    const size = Math.max(1, Math.abs(uHv))
-    out.near('second order', 'forward over reverse and reverse over reverse', [inner(flatV, pulled) / size], [uHv / size], 1e-10)
-    set(d.tangents, u)
-    out.near('second order', 'symmetric: <u, H v> and <v, H u>', [inner(flatV, flat(evaluate(forward, env))) / size], [uHv / size], 1e-10)
-    const gradientAt = (t: number): number => {
-      const at = movedBy(d, v, t)
-      for (const s of d.seeds) at.set(s, env.get(s)!)
-      return inner(flat(evaluate(xBars, at)), flatU)
+    /** <other, H dx> with how far rounding may move it. */
+    const product = (programs: readonly Node[], env: Map<Node, NDArray>, other: Float64Array) => {
+      const terms = flat(evaluate(programs, env))
+      return { value: inner(terms, other), moves: () => innerNoise(terms, other, flatNoise(programs, env)) }
     }
-    const bend = derivative(gradientAt, d.scale)
-    const scale = Math.max(1, Math.abs(bend.value))
-    if (!(bend.error <= 1e-3 * scale)) {
-      out.kinks.push(`${out.prefix}second order: differences of the gradient have an error of ${bend.error.toPrecision(2)}`)
+    const uHv = product(forward, at(v, u), flatU)
+    const vHu = product(reverse, at(v, u), flatV)
+    const symmetric = product(forward, at(u, v), flatV)
+    if (![uHv, vHu, symmetric].every((p) => Number.isFinite(p.value))) {
+      if (Object.is(uHv.value, vHu.value)) out.undecidedAt(ALL, `the second derivative is ${uHv.value}`, { how: 'second order' })
+      else
+        out.near('second order', ALL, [vHu.value], [uHv.value], 0, undefined, { how: 'reverse over reverse against forward over reverse' })
       continue
     }
-    const allowed = Math.max(10 * d.tolerance, (4 * bend.error) / scale)
-    out.near('second order', 'forward over reverse and differences', [uHv / scale], [bend.value / scale], allowed)
+    const both = (p: typeof uHv, how: string): void =>
+      out.near('second order', ALL, [p.value], [uHv.value], 1e-10, () => [p.moves() + uHv.moves()], { how })
+    both(vHu, 'reverse over reverse against forward over reverse')
+    both(symmetric, 'the Hessian is symmetric: <v, H u> against <u, H v>')
+    const env0 = at(v, u)
+    const gradientAt = (t: number): readonly number[] => {
+      const env = movedBy(d, v, t)
+      for (const s of d.seeds) env.set(s, env0.get(s)!)
+      return [inner(flat(evaluate(xBars, env)), flatU)]
+    }
+    const noise = (): number => innerNoise(flat(evaluate(xBars, env0)), flatU, flatNoise(xBars, env0))
+    const { first, again } = slopesBy(gradientAt, d, noise)
+    const place = { how: 'along a direction; differences of the gradient' }
+    out.holds('second order', ALL, 0, uHv.value, first[0]!, 10 * d.tolerance, { rounding: uHv.moves, again: again(0), place })
   }
 }

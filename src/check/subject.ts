@@ -8,6 +8,7 @@ import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import { along, drawArray } from './draw.js'
+import { shownNumbers } from './findings.js'
 import { inF64, lifted } from './lifted.js'
 
 /** A program at a point. */
@@ -25,9 +26,13 @@ export interface Subject {
   /** Draws another point. */
   readonly draw: () => readonly NDArray[]
   readonly tolerance: number
-  /** Steps of the differences are relative to this. */
+  /** Steps of the differences are relative to this, and to the size of each argument. */
   readonly scale: number
+  /** Modes that are checked. */
+  readonly modes: readonly Mode[]
 }
+/** A mode of differentiation. */
+export type Mode = 'forward' | 'reverse'
 
 /** A subject with everything that its checks share. */
 export interface Derived extends Subject {
@@ -38,12 +43,12 @@ export interface Derived extends Subject {
   /** Symbols for the tangents of `wrt` and the cotangents of `outs`. */
   readonly tangents: readonly Node[]
   readonly seeds: readonly Node[]
-  /** The tangent programs of `outs` and the cotangent programs of `wrt`. */
-  readonly dys: readonly Forced[]
-  readonly xBars: readonly Forced[]
+  /** The tangent programs of `outs`, where forward mode is checked, and the cotangent programs of `wrt`, where reverse mode is. */
+  readonly dys?: readonly Forced[]
+  readonly xBars?: readonly Forced[]
   /** Values that the rules give for `ys`, in either mode. */
-  readonly pushed: readonly Node[]
-  readonly pulled: readonly Node[]
+  readonly pushed?: readonly Node[]
+  readonly pulled?: readonly Node[]
   readonly env: ReadonlyMap<Node, NDArray>
 }
 
@@ -64,18 +69,18 @@ export const derive = (s: Subject): Derived => {
   const wrt = s.active.map((i) => s.inputs[i]!)
   const tangents = wrt.map((x) => input(x.aval))
   const seeds = outs.map((y) => input(y.aval))
-  const push = pushforward(s.registry, s.ys, new Map(wrt.map((x, j) => [x, tangents[j]!])))
-  const pull = pullFrom(s.registry, s.ys, new Map(outs.map((y, j) => [y, asExpr(seeds[j]!)])), wrt)
+  const push = s.modes.includes('forward') ? pushforward(s.registry, s.ys, new Map(wrt.map((x, j) => [x, tangents[j]!]))) : undefined
+  const pull = s.modes.includes('reverse')
+    ? pullFrom(s.registry, s.ys, new Map(outs.map((y, j) => [y, asExpr(seeds[j]!)])), wrt)
+    : undefined
   return {
     ...s,
     outs,
     wrt,
     tangents,
     seeds,
-    dys: outs.map((y) => push.tangents[s.ys.indexOf(y)]!),
-    xBars: pull.cotangents,
-    pushed: push.values,
-    pulled: pull.values,
+    ...(push && { dys: outs.map((y) => push.tangents[s.ys.indexOf(y)]!), pushed: push.values }),
+    ...(pull && { xBars: pull.cotangents, pulled: pull.values }),
     env: new Map([...bind(s.inputs, s.values), ...s.captured]),
   }
 }
@@ -121,13 +126,25 @@ export const inner = (a: ArrayLike<number>, b: ArrayLike<number>): number => {
   return s
 }
 export const total = (nodes: readonly { readonly aval: Aval }[]): number => nodes.reduce((n, x) => n + x.aval.size, 0)
-/** Where an entry of all inputs together is: `w[3]`. */
-export const place = (nodes: readonly Node[], names: readonly string[], at: number): string => {
-  let k = at
-  for (let i = 0; i < nodes.length; i++) {
-    if (k < nodes[i]!.aval.size) return `${names[i]}[${k}]`
-    k -= nodes[i]!.aval.size
+/** Which of several arrays an entry of all together is in, and where. */
+export const place = (nodes: readonly Node[], at: number): { readonly array: number; readonly index: number } => {
+  let index = at
+  for (let array = 0; array < nodes.length; array++) {
+    if (index < nodes[array]!.aval.size) return { array, index }
+    index -= nodes[array]!.aval.size
   }
-  return '?'
+  return { array: 0, index: 0 }
+}
+/** The arguments at a point, as a reader writes them. */
+export const pointOf = (s: Pick<Subject, 'paths' | 'inputs'>, env: ReadonlyMap<Node, NDArray>): string =>
+  s.inputs
+    .slice(0, 6)
+    .map((x, i) => `${s.paths[i]} = ${x.shape.length === 0 ? env.get(x)?.data[0] : shownNumbers(env.get(x)?.data ?? [])}`)
+    .join(', ') + (s.inputs.length > 6 ? ', ...' : '')
+/** The size of each entry, for directions and steps: its own, for a 0 that of the array's largest, 1 where all are 0. */
+export const sizesOf = (a: NDArray): Float64Array => {
+  let top = 0
+  for (const x of a.data) if (Number.isFinite(x)) top = Math.max(top, Math.abs(x))
+  return Float64Array.from(a.data, (x) => (x !== 0 && Number.isFinite(x) ? Math.abs(x) : top === 0 ? 1 : top))
 }
 export const evaluate = evaluateNodes

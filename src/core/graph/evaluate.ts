@@ -33,11 +33,19 @@ const leaf = (n: Node): NDArray => {
   )
 }
 
-/** Values of nodes, given those of the inputs; captured tensors are read as they are now. */
-export const evaluateNodes = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray> = new Map()): NDArray[] =>
+/** Values of nodes, given those of the inputs; captured tensors are read as they are now. `touch` may change the results of each application. */
+export const evaluateNodes = (
+  outputs: readonly Node[],
+  values: ReadonlyMap<Node, NDArray> = new Map(),
+  touch?: (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[]) => void,
+): NDArray[] =>
   fold<NDArray>(outputs, {
     at: (n) => values.get(n),
     leaf,
-    apply: (n, args) => resultArrays(n.prim!, n.payload, args, resultAvals(n)),
+    apply: (n, args) => {
+      const results = resultArrays(n.prim!, n.payload, args, resultAvals(n))
+      touch?.(n.prim!, args, results)
+      return results
+    },
     release: true,
   })

@@ -39,6 +39,8 @@ export interface SampleArg {
   readonly domain?: readonly [low: number, high: number]
   /** Or exactly these values. */
   readonly values?: readonly number[]
+  /** Or values of a kind: sorted, of a unit vector, of a positive definite matrix. `next` gives uniform numbers in [0, 1). */
+  readonly draw?: (next: () => number, shape: readonly number[]) => ArrayLike<number>
 }
 
 /** Where a rule has a choice: at these arguments the derivative is the stated one. */

@@ -1,0 +1,53 @@
+/** How far rounding may move results: a program is evaluated again with every rounded number moved at random within its last digit. */
+import { evaluateNodes } from '../core/graph/evaluate.js'
+import type { Node } from '../core/graph/expr.js'
+import type { NDArray } from '../core/graph/ndarray.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { random } from './draw.js'
+
+/** The unit in the last place of 1, by dtype. */
+const ULP = { f64: 2 ** -52, f32: 2 ** -23 } as const
+const RUNS = 3
+
+/**
+ * Moves each rounded number of an application's results by at most one unit of its last place. What an operation only chose or moved (a maximum, a sorted
+ * array) is not rounded, nor are fractions of few digits: ties stay ties.
+ */
+const mover =
+  (ulp: number | undefined, next: () => number) =>
+  (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[]): void => {
+    if (prim.class === 'layout' || prim.alias === true) return
+    const given = new Set<number>()
+    for (const a of args) for (const x of a.data) given.add(x)
+    for (const { data, dtype } of results) {
+      if (dtype !== 'f64' && dtype !== 'f32') continue
+      const unit = ulp ?? ULP[dtype]
+      for (let i = 0; i < data.length; i++) {
+        const x = data[i]!
+        const rounded = Number.isFinite(x) && (x * 1024) % 1 !== 0 && !given.has(x) && !given.has(-x)
+        if (rounded) data[i] = x * (1 + unit * (2 * next() - 1))
+      }
+    }
+  }
+
+/**
+ * How far rounding may move each entry of each result: the largest of three random moves. `ulp`: of every float in the place of its own dtype's, for
+ * a program in f64 that stands for one in f32. An entry that is not finite under some move has no bound.
+ *
+ * Source  Monte Carlo arithmetic: D. Stott Parker 1997.
+ */
+export const noiseOf = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, ulp?: number): readonly Float64Array[] => {
+  const move = mover(ulp, random(7))
+  const exact = evaluateNodes(outputs, values)
+  const noise = exact.map((v) => new Float64Array(v.data.length))
+  for (let run = 0; run < RUNS; run++)
+    evaluateNodes(outputs, values, move).forEach((v, j) => {
+      const [bound, base] = [noise[j]!, exact[j]!.data]
+      for (let i = 0; i < bound.length; i++)
+        if (!Object.is(v.data[i], base[i])) {
+          const off = Math.abs(v.data[i]! - base[i]!)
+          bound[i] = Math.max(bound[i]!, Number.isNaN(off) ? Number.POSITIVE_INFINITY : off)
+        }
+    })
+  return noise
+}
