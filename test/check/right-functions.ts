@@ -208,6 +208,8 @@ const logistic = customRule((x: X) => div(1, add(1, exp(mul(-1, x)))), {
 }) as unknown as (x: X) => X
 const cubed = customRule((x: X) => mul(x, square(x)), { frule: (x: X, dx: X) => [mul(x, square(x)), mul(mul(3, square(x)), dx)] }) as unknown as (x: X) => X // biome-ignore format: one line
 
+const doubled = customRule((x: X) => mul(2, x), { rrule: (x: X) => [mul(2, x), (yBar: X) => mul(2, yBar)] }) as unknown as (x: X) => X
+
 /** The tangent of f at x along x itself. */
 const tangentOf = (pushed: unknown, x: X): X => (pushed as (x: X, dx: X) => readonly [X, X])(x, x)[1]
 
@@ -227,6 +229,8 @@ const forms: readonly RightFunction[] = [
   ),
   right('a rule of its own', (x) => sum(logistic(x)), [[0.5, -30, 40]], 'another formula than the differences see'),
   right('a rule of its own, forward only', (x) => sum(cubed(x)), [[0.5, -30]], 'reverse by transposing'),
+  right('a rule of its own, reverse only', (x) => sum(doubled(x)), [[0.5, -30]], 'no forward mode: what is given is right'),
+  right('a rule of its own, in f32', (x) => sum(logistic(x)), [f32([0.5, -3])], 'its rules answer in f32, also where differences are taken in f64'), // biome-ignore format: one line
   right('nothing at all', (x) => add(sum(square(x)), 1), [op.tensor([], [0])], 'no entries'),
   right('no rows', (x, w) => matmul(x, w), [op.tensor([], [0, 2]), [[1], [2]]], 'no results, and an argument that moves nothing'),
   right('a number', (x) => mul(x, sin(x)), [1.2], 'rank 0'),
