@@ -1,0 +1,81 @@
+// Every wrong derivative is found, and the first finding says where it is wrong, what is true and what was given.
+import { describe, expect, it } from 'vitest'
+import { cpu } from '../../src/backends/cpu/index.js'
+import { type Checked, checkGrad, checkRule, type Finding, makeCheck } from '../../src/check/index.js'
+import type { AnyExpr } from '../../src/core/types/expr.js'
+import { coreRegistry, makeCodual } from '../../src/index.js'
+import { applied } from './operations.js'
+import { type WrongEntry, type WrongFunction, wrongFunctions } from './wrong-functions.js'
+
+const checked = ({ f, args = [], rule, options }: WrongFunction): Checked => {
+  if (f === undefined) return checkRule(rule!, options)
+  return rule === undefined ? checkGrad(f, options)(...args) : makeCheck(coreRegistry.with(rule)).checkGrad(f, args, options)
+}
+
+/** What a finding names. */
+const named = (f: Finding) => ({ check: f.check, path: f.path, index: f.index, derivative: Number(f.expected), given: Number(f.actual) })
+
+/** Within 1e-3 of the larger, and nearer to this one of the two numbers than to the other. */
+const isThis = (got: number, wanted: number, other: number): boolean => {
+  if (!Number.isFinite(wanted)) return Object.is(got, wanted)
+  const size = Number.isFinite(other) ? Math.max(Math.abs(wanted), Math.abs(other)) : Math.max(1, Math.abs(wanted))
+  const off = Math.abs(got - wanted)
+  return off <= 1e-3 * size && !(off >= Math.abs(got - other))
+}
+const matches = (n: ReturnType<typeof named>, { path, index, derivative, given }: WrongEntry): boolean => {
+  if (!n.path.includes(path) || n.index !== index) return false
+  if (typeof derivative === 'number') return isThis(n.derivative, derivative, given) && isThis(n.given, given, derivative)
+  const [low, high] = derivative
+  const slack = 1e-3 * (high - low)
+  return n.derivative >= low - slack && n.derivative <= high + slack && Math.abs(n.given - given) <= 1e-3 * Math.abs(given)
+}
+
+describe('the table of wrong functions', () => {
+  it('has more than sixty, by different names', () => {
+    expect(new Set(wrongFunctions.map((w) => w.name)).size).toBe(wrongFunctions.length)
+    expect(wrongFunctions.length).toBeGreaterThan(60)
+  })
+  // First derivatives of scalar functions: what forward or reverse mode gives is what the table says.
+  const gradients = wrongFunctions.flatMap((w) => {
+    const { f, args, expected } = w
+    if (f === undefined || args === undefined || expected.checks?.[0] === 'second order' || expected.checks?.[0] === 'value') return []
+    return expected.entries === undefined || Array.isArray(f(...(args as readonly AnyExpr[])))
+      ? []
+      : [{ ...w, f, args, entries: expected.entries }]
+  })
+  it.each(gradients.map((w) => [w.name, w] as const))('says what is given: %s', (_name, { f, args, rule, entries }) => {
+    const { grad } = makeCodual(rule === undefined ? coreRegistry : coreRegistry.with(rule), cpu())
+    for (const { path, index, given, derivative } of entries) {
+      const [, argument, leaf] = /^\[(\d)\](?:\.(\w))?$/.exec(path)!
+      const other = typeof derivative === 'number' ? derivative : derivative[0]
+      const gives = (mode: 'reverse' | 'forward'): number => {
+        const tree = applied((grad as (...xs: readonly unknown[]) => unknown)(f, { mode, wrt: Number(argument) }), ...args)
+        const x = leaf === undefined ? tree : (tree as unknown as Readonly<Record<string, unknown>>)[leaf]
+        return (x as { readonly data: ArrayLike<number> }).data[index]!
+      }
+      const found = isThis(gives('reverse'), given, other) || isThis(gives('forward'), given, other)
+      expect(found, `${path}[${index}] is not ${given}`).toBe(true)
+    }
+  })
+})
+
+describe('found', () => {
+  it.each(wrongFunctions.map((w) => [w.name, w] as const))('%s', (_name, w) => {
+    expect(checked(w)._tag).toBe('Left')
+  })
+})
+
+describe('named first', () => {
+  const told = wrongFunctions.filter(({ expected: { checks = [], path, entries } }) => checks.length > 0 || path !== undefined || entries)
+  it.each(told.map((w) => [w.name, w] as const))('%s', (_name, w) => {
+    const c = checked(w)
+    const first = c._tag === 'Left' ? named(c.left[0]!) : undefined
+    const { checks = [], path = '', entries } = w.expected
+    expect(checks.length === 0 ? [first?.check] : checks).toContain(first?.check)
+    expect(first?.path).toContain(path)
+    if (entries !== undefined)
+      expect(entries.some((e) => matches(first!, e)) ? 'one of the entries' : first, JSON.stringify(entries.slice(0, 3))).toBe(
+        'one of the entries',
+      )
+  })
+})
