@@ -10,7 +10,7 @@ import { instantiate } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import { random } from './draw.js'
-import { ALL, type Collector, entryOf } from './findings.js'
+import { ALL, type Collector, DIRECTION, entryOf } from './findings.js'
 import { type Estimate, type Slope, slopes } from './finite-differences.js'
 import { noiseOf } from './noise.js'
 import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, pullFrom, sizesOf, total } from './subject.js'
@@ -131,7 +131,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
     const yBar = drawLike(d.outs, next)
     const full = withAll(withAll(d.env, d.tangents, dx), d.seeds, yBar)
     const [weight, along] = [flat(yBar), flat(dx)]
-    const f = (t: number): readonly number[] => [inner(flat(evaluate(d.outs, movedBy(d, dx, t))), weight)]
+    const f = (t: number): readonly number[] => [inner(flat(evaluate(d.moving, movedBy(d, dx, t))), weight)]
     const { first, again } = slopesBy(f, d, () => innerNoise(at0, weight, rounding))
     const one = (check: 'jvp' | 'vjp', programs: readonly Node[] | undefined, other: Float64Array) => {
       if (programs === undefined) return undefined
@@ -147,7 +147,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
           again: again(0),
-          place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, along a direction` },
+          place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, ${DIRECTION}` },
           near: near(d),
         })
       return { value, moves }
@@ -164,38 +164,45 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
   return kinked
 }
 
-/** How far around a kink derivatives are looked at, relative to each entry, and how often. */
-const [AROUND, POINTS] = [1e-7, 12]
-/** The least and greatest value of each entry of a Jacobian at points around this one: what a derivative at a kink may be (Clarke's, entry by entry). */
+/** How far around a kink slopes are looked at, relative to each entry, and how often. */
+const [AROUND, POINTS] = [1e-5, 12]
+/** The least and greatest slope along `step` of each result at points around this one: what a derivative at a kink may be (Clarke's, entry by entry). */
 const around = (
   d: Derived,
-  columns: (env: ReadonlyMap<Node, NDArray>) => readonly Float64Array[],
-): ((i: number, j: number) => readonly [number, number]) => {
+  step: readonly NDArray[],
+  noise: (j: number) => number,
+): ((j: number) => readonly [number, number] | undefined) => {
   const next = random(3)
-  const found = Array.from({ length: POINTS }, () => columns(movedBy(d, direction(d, next), AROUND)))
-  return (i, j) => {
-    const all = found.map((c) => c[i]![j]!)
-    return [Math.min(...all), Math.max(...all)]
+  const found = Array.from({ length: POINTS }, () => {
+    const beside = { ...d, env: movedBy(d, direction(d, next), AROUND) }
+    return slopes((t) => flat(evaluate(d.moving, movedBy(beside, step, t))), d.scale, noise)
+  })
+  return (j) => {
+    const all = found.flatMap((s) => (s[j]!._tag === 'Smooth' ? [(s[j] as Estimate).value] : []))
+    return all.length === 0 ? undefined : [Math.min(...all), Math.max(...all)]
   }
 }
+const topOf = (a: ArrayLike<number>): number => {
+  let top = 0
+  for (let i = 0; i < a.length; i++) if (Number.isFinite(a[i]!)) top = Math.max(top, Math.abs(a[i]!))
+  return top
+}
+/** Numbers that differences of a whole Jacobian may compute. */
+const WORK = 3e7
+/** Evaluations of a program for the slopes along one direction. */
+const EVALUATIONS = 27
 
 /** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
 export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
   const [n, m] = [total(d.wrt), total(d.outs)]
-  if (!out.on('jacobian', n <= SMALL && m <= SMALL)) return
+  const cost = n * EVALUATIONS * linearize(d.outs).nodes.reduce((c, x) => c + x.aval.size, 0)
+  if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
   const rounding = flatNoise(d.outs, d.env)
   const rowEnv = (j: number): Map<Node, NDArray> => withAll(d.env, d.seeds, basis(d.outs, j))
   const rows = xBars && Array.from({ length: m }, (_, j) => flat(evaluate(xBars, rowEnv(j))))
-  const columnsAt = (env: ReadonlyMap<Node, NDArray>): readonly Float64Array[] =>
-    Array.from({ length: n }, (_, i) =>
-      dys !== undefined
-        ? flat(evaluate(dys, withAll(env, d.tangents, basis(d.wrt, i))))
-        : Float64Array.from({ length: m }, (__, j) => flat(evaluate(xBars!, withAll(env, d.seeds, basis(d.outs, j))))[i]!),
-    )
-  let ranges: ReturnType<typeof around> | undefined
   const sizes = flat(d.wrt.map((x) => ({ shape: x.shape, dtype: 'f64' as const, data: sizesOf(d.env.get(x)!) })))
   for (let i = 0; i < n; i++) {
     const unit = basis(d.wrt, i)
@@ -203,8 +210,9 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
     const step = unit.map((v) => ({ ...v, data: Float64Array.from(v.data, (x) => x * size) }))
     const env = withAll(d.env, d.tangents, unit)
     const column = dys && flat(evaluate(dys, env))
-    const at = (t: number): Float64Array => flat(evaluate(d.outs, movedBy(d, step, t)))
+    const at = (t: number): Float64Array => flat(evaluate(d.moving, movedBy(d, step, t)))
     const { first, again } = slopesBy(at, d, (j) => rounding[j]!)
+    let ranges: ReturnType<typeof around> | undefined
     const { array, index } = place(d.wrt, i)
     const { shape } = d.wrt[array]!
     const path = names[array]!
@@ -223,14 +231,17 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
           again: () => times(again(j)(), 1 / size),
           around: () => {
             if (!kinked && slope._tag !== 'Kink') return undefined
-            ranges ??= around(d, columnsAt)
-            return ranges(i, j)
+            ranges ??= around(d, step, (k) => rounding[k]!)
+            const range = ranges(j)
+            return range && [range[0] / size, range[1] / size]
           },
           place: { shape, how: `${mode}${result}` },
           near: near(d),
         })
       if (f !== undefined && r !== undefined) {
-        const same = Object.is(f, r) || f === r || Math.abs(f - r) <= SAME * Math.max(Math.abs(f), Math.abs(r))
+        // Relative to the entry, but for what rounding may leave of the largest beside it.
+        const left = 2 ** -48 * Math.max(topOf(column!), topOf(rows![j]!))
+        const same = Object.is(f, r) || f === r || Math.abs(f - r) <= SAME * Math.max(Math.abs(f), Math.abs(r)) + left
         if (same) {
           holds(f, 'forward and reverse mode', moves.forward)
           continue

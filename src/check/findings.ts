@@ -97,7 +97,7 @@ export interface Passed {
 export type Checked = E.Either<readonly Finding[], Passed>
 
 /** What a mistake is seen by, the plainest first: a finding stands for those behind it. */
-const structure: readonly CheckName[] = ['raises', 'registry', 'shape', 'dtype', 'tangent']
+const structure: readonly CheckName[] = ['raises', 'shape', 'dtype', 'tangent']
 const firstOrder: readonly CheckName[] = ['jacobian', 'vjp', 'jvp', 'kink']
 const behind: readonly (readonly CheckName[])[] = [
   ['adjoint'],
@@ -118,9 +118,16 @@ const ranks: readonly (readonly CheckName[])[] = [structure, firstOrder, ...behi
 const rankOf = (c: CheckName): number => ranks.findIndex((r) => r.includes(c))
 /** The path of what moves every argument: a finding that names one argument stands for it. */
 export const ALL = 'all arguments'
+/** Found along a random direction: a finding that names an entry stands for it. */
+export const DIRECTION = 'along a direction'
 
 /** One finding for each mistake: consequences go into `also`. Checks that have nothing to do with derivatives stand for themselves. */
-const reduced = (all: readonly Finding[]): readonly Finding[] => {
+const reduced = (given: readonly Finding[]): readonly Finding[] => {
+  // A literal is an argument that nobody differentiates: what depends on that fails there too.
+  const activity = given.some((f) => f.check === 'activity')
+  const all = activity
+    ? given.filter((f) => !(firstOrder.includes(f.check) || f.check === 'adjoint') || !f.how.includes('the literal'))
+    : given
   const ranked = all.filter((f) => rankOf(f.check) >= 0)
   const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
   const kept: Finding[] = []
@@ -135,7 +142,8 @@ const reduced = (all: readonly Finding[]): readonly Finding[] => {
     kept.push(...(named.length > 0 ? named : best.values()))
   }
   const main = ranked.filter((f) => rankOf(f.check) === lowest)
-  if (lowest > 1) take(main.slice(0, 1), (f) => f.check)
+  const ofEntries = main.filter((f) => !f.how.includes(DIRECTION))
+  if (lowest > 1) take((ofEntries.length > 0 ? ofEntries : main).slice(0, 1), (f) => f.check)
   else if (lowest >= 0 && ranked.length > 0) take(main, (f) => (lowest === 0 ? `${f.check} ${f.path}` : f.path))
   take(
     all.filter((f) => rankOf(f.check) < 0),
@@ -199,6 +207,17 @@ export class Collector {
   point: () => string = () => ''
   /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
   counts = true
+  /** The check that findings are of, whatever they were found by. */
+  private as: CheckName | undefined
+  /** Runs a part whose findings are all of one check. */
+  under(check: CheckName, part: () => void): void {
+    this.as = check
+    try {
+      part()
+    } finally {
+      this.as = undefined
+    }
+  }
   constructor(
     readonly of: string,
     readonly seed: number,
@@ -226,10 +245,10 @@ export class Collector {
     { shape = [], how = '' }: Place = {},
   ): void {
     if (this.switches[check] === false) return
-    const { of, seed, replay } = this
+    const { of, seed, replay, as = check } = this
     const [given, wanted] = [actual, expected].map((x) => (typeof x === 'number' ? numeral(x) : String(x)))
     this.findings.push({
-      check,
+      check: as,
       of,
       path,
       index,

@@ -12,6 +12,7 @@ import { leafPaths } from '../core/graph/tree.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkOptionsOf, checkProgram } from './program.js'
+import { sizesOf } from './subject.js'
 
 /** Options of `checkGrad`. */
 export type GradientOptions = CheckOptions
@@ -68,7 +69,8 @@ export const checkGradWith =
       values.map((v) => {
         if (!isFloat(v.dtype)) return v
         const by = drawArray(aval(v.shape, v.dtype), next, [-0.01, 0.01])
-        for (let i = 0; i < by.data.length; i++) by.data[i] = v.data[i]! * (1 + by.data[i]!)
+        const sizes = sizesOf(v)
+        for (let i = 0; i < by.data.length; i++) by.data[i] = v.data[i]! + sizes[i]! * by.data[i]!
         return by
       })
     checkProgram(

@@ -6,9 +6,16 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { makeProgram, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
+import { Tensor } from '../core/graph/tensor.js'
+import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
+import { retypedParams } from '../rules/custom.js'
 
 /** Parameters with f32 replaced, in their programs too. */
 const liftedParams = (prim: AnyPrimitive, params: unknown): unknown => {
+  if (prim === customPrimitive) {
+    const own = params as CustomParams
+    return retypedParams(own, liftedProgram(own.program), (nodes, to) => lifted(nodes, to))
+  }
   const programs = programsOf(prim, params)
   const within = programs.length === 0 ? params : prim.withPrograms!(params, programs.map(liftedProgram))
   return (within as { readonly dtype?: unknown }).dtype === 'f32' ? { ...(within as object), dtype: 'f64' } : within
@@ -17,30 +24,20 @@ const liftedParams = (prim: AnyPrimitive, params: unknown): unknown => {
 const liftedProgram = (p: Program): Program => {
   if (!linearize(p.outputs).nodes.some((n) => n.dtype === 'f32')) return p
   const inputs = p.inputs.map((x) => (x.dtype === 'f32' ? input(aval(x.shape, 'f64')) : x))
-  const { outputs } = lifted(p.outputs, new Map(p.inputs.map((x, i) => [x, inputs[i]!])))
+  const outputs = lifted(p.outputs, new Map(p.inputs.map((x, i) => [x, inputs[i]!])))
   return makeProgram({ ...p, inputs, outputs })
 }
 
-/** `outputs` over replaced inputs, in f64; captured f32 tensors become inputs with the values given back. */
-export const lifted = (
-  outputs: readonly Node[],
-  replaced: ReadonlyMap<Node, Node>,
-): { readonly outputs: readonly Node[]; readonly captured: ReadonlyMap<Node, NDArray> } => {
-  const captured = new Map<Node, NDArray>()
+/** `outputs` over replaced inputs, in f64; captured f32 tensors are copies of what they are now. */
+export const lifted = (outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>): readonly Node[] => {
   const at = (n: Node): Node | undefined => {
     const to = replaced.get(n)
     if (to !== undefined || n.dtype !== 'f32') return to
     if (n.kind === CONST) return constant(n.payload as number, 'f64')
     const tensor = capturedTensor(n)
-    if (tensor === undefined) return undefined
-    const x = input(aval(n.shape, 'f64'))
-    captured.set(x, { shape: n.shape, dtype: 'f64', data: Float64Array.from(tensor.data) })
-    return x
+    return tensor === undefined ? undefined : new Tensor(tensor.shape, 'f64', Float64Array.from(tensor.data)).node
   }
-  return {
-    outputs: rewrite(outputs, { at, apply: ({ prim, payload: data }, args) => applyAny(prim!, args, liftedParams(prim!, data)) }),
-    captured,
-  }
+  return rewrite(outputs, { at, apply: ({ prim, payload: data }, args) => applyAny(prim!, args, liftedParams(prim!, data)) })
 }
 
 /** An array in f64. */

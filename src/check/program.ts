@@ -3,6 +3,7 @@
 import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
+import { evaluateNodes } from '../core/graph/evaluate.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
@@ -136,6 +137,17 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
     part('first derivatives', () => {
       checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
     })
+    // A point beside this one: what vanishes at a 0 does not there.
+    if (cheap && out.findings.length === 0)
+      part('a point beside', () => {
+        const { counts, point } = out
+        const beside = { ...given, modes: own.modes, active: own.active, values: given.draw() }
+        out.counts = false
+        out.point = () => pointOf(beside, new Map(beside.inputs.map((x, i) => [x, beside.values[i]!])))
+        checkFirstOrder(beside, 0, next, out)
+        out.counts = counts
+        out.point = point
+      })
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
@@ -177,21 +189,27 @@ export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, o
   const nodes = programs(exact)
   const want = evaluate(nodes, env)
   let moves: readonly Float64Array[] | undefined
+  let beyond: boolean | undefined
   evaluate(programs(own), envOf(own)).forEach((v, i) => {
     const path = i < tangents ? `result ${i}` : own.paths[own.active[i - tangents]!]!
     const rounding = (): ArrayLike<number> => {
       moves ??= noiseOf(nodes, env, F32)
       return moves[i]!
     }
-    // What is beyond the largest number of f32 has no derivative there.
-    const finite = want[i]!.data.every((x) => !Number.isFinite(x) || Number.isFinite(Math.fround(x)))
-    if (finite)
-      out.near('f32', path, v.data, want[i]!.data, 1e-5, rounding, {
-        shape: v.shape,
-        how: `f32 against f64, ${i < tangents ? 'forward' : 'reverse'} mode`,
-      })
-    else out.undecidedAt(path, 'the derivative is beyond f32')
+    // What passes the largest number of f32 on its way has no derivative there.
+    beyond ??= passesF32(nodes, env)
+    const how = `f32 against f64, ${i < tangents ? 'forward' : 'reverse'} mode`
+    if (!beyond) out.near('f32', path, v.data, want[i]!.data, 1e-5, rounding, { shape: v.shape, how })
+    else out.undecidedAt(path, 'a number on the way to the derivative is beyond f32')
   })
+}
+/** Is any finite number on the way beyond f32? */
+const passesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): boolean => {
+  let beyond = false
+  evaluateNodes(nodes, env, (_prim, _args, results) => {
+    for (const r of results) for (const x of r.data) beyond ||= Number.isFinite(x) && !Number.isFinite(Math.fround(x))
+  })
+  return beyond
 }
 /** The unit in the last place of 1 in f32. */
 const F32 = 2 ** -23

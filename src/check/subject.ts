@@ -2,9 +2,11 @@
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
-import { asExpr, input, type Node } from '../core/graph/expr.js'
+import { asExpr, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import { rewrite } from '../core/graph/rewrite.js'
 import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
+import { stopGradient } from '../core/ops/elementwise.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import { along, drawArray } from './draw.js'
@@ -38,6 +40,8 @@ export type Mode = 'forward' | 'reverse'
 export interface Derived extends Subject {
   /** Float results. */
   readonly outs: readonly Node[]
+  /** The same where differences move the arguments: what stopGradient gives stays as it is at the point. */
+  readonly moving: readonly Node[]
   /** Inputs that are differentiated. */
   readonly wrt: readonly Node[]
   /** Symbols for the tangents of `wrt` and the cotangents of `outs`. */
@@ -64,8 +68,29 @@ export const pullFrom = (registry: Registry, ys: readonly Node[], seeds: Readonl
     wrt,
   )
 
-export const derive = (s: Subject): Derived => {
+const stopsIn = (nodes: readonly Node[]): readonly Node[] => linearize(nodes).nodes.filter((n) => n.prim === stopGradient.primitive)
+/** Where a function itself stops gradients, in the programs of its derivatives too: what a rule stops is not of them. */
+export const stopsOf = (d: Derived): ReadonlySet<Node> => new Set(stopsIn([...d.outs, ...(d.pushed ?? []), ...(d.pulled ?? [])]))
+/** Programs with what stopGradient gives as inputs, and its values at a point. */
+const frozen = (
+  nodes: readonly Node[],
+  env: ReadonlyMap<Node, NDArray>,
+  given?: ReadonlySet<Node>,
+): { readonly nodes: readonly Node[]; readonly env: Map<Node, NDArray> } => {
+  const stops = stopsIn(nodes).filter((n) => given?.has(n) ?? true)
+  const held = new Map(env)
+  if (stops.length === 0) return { nodes, env: held }
+  const inputs = new Map(stops.map((n) => [n, input(n.aval)]))
+  evaluateNodes(stops, env).forEach((v, i) => {
+    held.set(inputs.get(stops[i]!)!, v)
+  })
+  return { nodes: rewrite(nodes, { at: (n) => inputs.get(n) ?? (env.has(n) ? n : undefined) }), env: held }
+}
+
+/** `stops`: the nodes whose values differences hold, all that stop gradients unless given. */
+export const derive = (s: Subject, stops?: ReadonlySet<Node>): Derived => {
   const outs = [...new Set(s.ys.filter((y) => isFloat(y.dtype)))]
+  const { nodes: moving, env } = frozen(outs, new Map([...bind(s.inputs, s.values), ...s.captured]), stops)
   const wrt = s.active.map((i) => s.inputs[i]!)
   const tangents = wrt.map((x) => input(x.aval))
   const seeds = outs.map((y) => input(y.aval))
@@ -81,7 +106,8 @@ export const derive = (s: Subject): Derived => {
     seeds,
     ...(push && { dys: outs.map((y) => push.tangents[s.ys.indexOf(y)]!), pushed: push.values }),
     ...(pull && { xBars: pull.cotangents, pulled: pull.values }),
-    env: new Map([...bind(s.inputs, s.values), ...s.captured]),
+    moving,
+    env,
   }
 }
 
@@ -90,12 +116,11 @@ export const dense = (ts: readonly Forced[], like: readonly Node[]): Node[] => t
 /** The subject in f64. */
 export const liftedSubject = (s: Subject): Subject => {
   const inputs = s.inputs.map((x) => (x.dtype === 'f32' ? input(aval(x.shape, 'f64')) : x))
-  const l = lifted(s.ys, new Map(s.inputs.map((x, i) => [x, inputs[i]!])))
+  const ys = lifted(s.ys, new Map(s.inputs.map((x, i) => [x, inputs[i]!])))
   return {
     ...s,
     inputs,
-    ys: l.outputs,
-    captured: new Map([...s.captured, ...l.captured]),
+    ys,
     values: s.values.map(inF64),
     draw: () => s.draw().map(inF64),
   }

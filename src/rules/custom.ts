@@ -86,6 +86,50 @@ const transposed =
     }
   }
 
+/**
+ * The same function over other dtypes: its program is `program`, and its rules answer over their own dtypes as ever, and what they answer goes through `through`, which puts
+ * the second of each pair in the place of the first.
+ */
+export const retypedParams = (
+  params: CustomParams,
+  program: CustomParams['program'],
+  through: (nodes: readonly Node[], to: ReadonlyMap<Node, Node>) => readonly Node[],
+): CustomParams => {
+  const { frule, rrule, name, arity, stopped } = params
+  const avals = params.program.inputs.map((x) => x.aval)
+  const resultAvals = params.program.outputs.map((o) => o.aval)
+  const zip = (from: readonly Node[], to: readonly Node[]): (readonly [Node, Node])[] => from.map((u, i) => [u, to[i]!] as const)
+  return {
+    name,
+    arity,
+    stopped,
+    program,
+    ...(frule && {
+      frule: (xs, dxs) => {
+        const us = avals.map((a) => input(a))
+        const dus = standIns(dxs, avals)
+        const { ys, dys } = frule(us, dus)
+        const to = new Map([...zip(us, xs), ...pairs(dus, dxs)])
+        return { ys: [...through(ys, to)], dys: throughExprs(dys.map(unthunk), (nodes) => through(nodes, to)) }
+      },
+    }),
+    ...(rrule && {
+      rrule: (xs) => {
+        const us = avals.map((a) => input(a))
+        const { ys, pullback } = rrule(us)
+        return {
+          ys: [...through(ys, new Map(zip(us, xs)))],
+          pullback: (yBars, active) => {
+            const vs = standIns(yBars, resultAvals)
+            const to = new Map([...zip(us, xs), ...pairs(vs, yBars)])
+            return throughExprs(pullback(vs, active).map(unthunk), (nodes) => through(nodes, to))
+          },
+        }
+      },
+    }),
+  }
+}
+
 /** The same function over a leading axis: its program batched, and its own rules batched where they are asked for. */
 const batchedParams = (params: CustomParams, batched: readonly boolean[], size: number, through: Batching): CustomParams => {
   const { program, frule, rrule, name, arity, stopped } = params

@@ -12,8 +12,12 @@ const checked = ({ f, args = [], rule, options }: WrongFunction): Checked => {
   return rule === undefined ? checkGrad(f, options)(...args) : makeCheck(coreRegistry.with(rule)).checkGrad(f, args, options)
 }
 
-/** What a finding names. */
-const named = (f: Finding) => ({ check: f.check, path: f.path, index: f.index, derivative: Number(f.expected), given: Number(f.actual) })
+/** What a finding names; at a kink the true derivative is between two numbers. */
+const named = (f: Finding) => {
+  const between = /^between (\S+) and (\S+)$/.exec(f.expected)
+  const [low, high] = between === null ? [Number(f.expected), Number(f.expected)] : [Number(between[1]), Number(between[2])]
+  return { check: f.check, path: f.path, index: f.index, derivative: (low + high) / 2, given: Number(f.actual) }
+}
 
 /** Within 1e-3 of the larger, and nearer to this one of the two numbers than to the other. */
 const isThis = (got: number, wanted: number, other: number): boolean => {
