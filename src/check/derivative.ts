@@ -21,6 +21,8 @@ const SMALL = 64
 export const LARGE = 1024
 /** Two ways to one derivative agree to this, but for rounding. */
 const SAME = 1e-11
+/** Derivatives are checked in f64: a rule that rounds to f32 is excused by nothing. */
+const F64 = 2 ** -52
 /** Steps of the second opinion, before a derivative is called wrong. */
 const AGAIN = 0.37
 
@@ -56,12 +58,16 @@ export const innerNoise = (a: ArrayLike<number>, b: ArrayLike<number>, moves: Ar
   return s
 }
 export const flatNoise = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): Float64Array =>
-  flat(noiseOf(nodes, env).map((data) => ({ shape: [data.length], dtype: 'f64' as const, data })))
+  flat(noiseOf(nodes, env, F64).map((data) => ({ shape: [data.length], dtype: 'f64' as const, data })))
 /** How far rounding may move each entry of one result, computed once for all where it is asked for. */
-export const roundingOf = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): ((result: number) => () => ArrayLike<number>) => {
+export const roundingOf = (
+  nodes: readonly Node[],
+  env: ReadonlyMap<Node, NDArray>,
+  ulp: number | 'own' = F64,
+): ((result: number) => () => ArrayLike<number>) => {
   let all: readonly Float64Array[] | undefined
   return (result) => () => {
-    all ??= noiseOf(nodes, env)
+    all ??= noiseOf(nodes, env, ulp)
     return all[result]!
   }
 }

@@ -97,7 +97,7 @@ export interface Passed {
 export type Checked = E.Either<readonly Finding[], Passed>
 
 /** What a mistake is seen by, the plainest first: a finding stands for those behind it. */
-const structure: readonly CheckName[] = ['raises', 'shape', 'dtype', 'tangent']
+const structure: readonly CheckName[] = ['raises', 'shape', 'tangent']
 const firstOrder: readonly CheckName[] = ['jacobian', 'vjp', 'jvp', 'kink']
 const behind: readonly (readonly CheckName[])[] = [
   ['adjoint'],

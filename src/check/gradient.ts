@@ -8,6 +8,7 @@ import { aval, isFloat } from '../core/graph/aval.js'
 import { isExpr, plain } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { showProgram } from '../core/graph/show.js'
+import { isTensor } from '../core/graph/tensor.js'
 import { leafPaths } from '../core/graph/tree.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
@@ -26,6 +27,30 @@ const counting = (meta: Meta, count: () => void): Meta => ({
   },
 })
 
+/** Arguments longer than this are not written out. */
+const WRITTEN = 160
+/** The line that checks this again. */
+const replayOf = (name: string, args: readonly unknown[], { backends: _, ...options }: GradientOptions): string => {
+  const call = `checkGrad(${name}, ${shownOptions(options)})`
+  const written = args.map((a) => shownArgument(a)).join(', ')
+  return `${call}(${written.length <= WRITTEN ? written : '...the same arguments'})`
+}
+/** An options record as it is written. */
+export const shownOptions = (options: object): string => {
+  const parts = Object.entries(options).flatMap(([key, x]) => (x === undefined ? [] : [`${key}: ${shownArgument(x)}`]))
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
+const shownArgument = (x: unknown): string => {
+  if (isTensor(x)) return `tensor(${JSON.stringify(x.toArray())}, [${x.shape.join(', ')}], '${x.dtype}')`
+  if (Array.isArray(x)) return `[${x.map(shownArgument).join(', ')}]`
+  if (ArrayBuffer.isView(x)) return `new ${x.constructor.name}([${Array.from(x as never as ArrayLike<number>).join(', ')}])`
+  if (typeof x === 'object' && x !== null)
+    return `{ ${Object.entries(x)
+      .map(([k, v]) => `${/^\w+$/.test(k) ? k : JSON.stringify(k)}: ${shownArgument(v)}`)
+      .join(', ')} }`
+  return typeof x === 'string' ? `'${x}'` : String(x)
+}
+
 /**
  * Checks the derivative of f at the arguments, in every mode and to the second order, against finite differences in f64.
  *
@@ -33,7 +58,7 @@ const counting = (meta: Meta, count: () => void): Meta => ({
  */
 export const checkGradWith =
   (registry: Registry) =>
-  (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad'): Checked => {
+  (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
     const options = checkOptionsOf(given, where)
     listOf(args, 'the arguments', where)
     let calls = 0
@@ -42,8 +67,8 @@ export const checkGradWith =
     })
     const seed = options.seed ?? 1
     const next = random(seed)
-    const out = new Collector(meta.name, seed, options.checks)
     const { leaves, def } = readArgs(meta, args)
+    const out = new Collector(meta.name, seed, options.checks, '', replayOf(meta.name, args, { ...options, seed }))
     const values = leaves.map(
       (l): NDArray =>
         isExpr(l)
@@ -86,6 +111,7 @@ export const checkGradWith =
         tolerance: options.tolerance ?? 1e-7,
         scale: options.scale ?? 1,
         modes: options.modes ?? BOTH,
+        alone,
       },
       { ...options, directions: options.directions ?? active.length + 1 },
       next,

@@ -39,13 +39,13 @@ const mover =
   }
 
 /**
- * How far rounding may move each entry of each result: the largest of four random moves. `ulp`: of every float in the place of its own dtype's, for
- * a program in f64 that stands for one in f32. An entry that is not finite under some move has no bound.
+ * How far rounding may move each entry of each result: the largest of four random moves. `ulp`: of every float; that of
+ * each one's dtype unless given. An entry that is not finite under some move has no bound.
  *
  * Source  Monte Carlo arithmetic: D. Stott Parker 1997.
  */
-export const noiseOf = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, ulp?: number): readonly Float64Array[] => {
-  const move = mover(ulp, random(7))
+export const noiseOf = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, ulp?: number | 'own'): readonly Float64Array[] => {
+  const move = mover(ulp === 'own' ? undefined : ulp, random(7))
   const exact = evaluateNodes(outputs, values)
   const noise = exact.map((v) => new Float64Array(v.data.length))
   for (let run = 0; run < RUNS; run++)

@@ -16,7 +16,7 @@ import { Tensor } from '../core/graph/tensor.js'
 import { leafPaths, unflatten } from '../core/graph/tree.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, type Finding, report } from './findings.js'
-import { checkGradWith, type GradientOptions } from './gradient.js'
+import { checkGradWith, type GradientOptions, shownOptions } from './gradient.js'
 import { checkOptionsOf } from './program.js'
 
 /** From the least to the greatest value, both included. */
@@ -53,7 +53,7 @@ export interface Counterexample {
   /** What was raised in the place of findings. */
   readonly error?: AdError
   /** Options that draw it again. */
-  readonly replay: { readonly seed: number; readonly path: string }
+  readonly replay: PropertyOptions & { readonly seed: number; readonly path: string }
   readonly shrinks: number
 }
 /** How much was drawn, when nothing failed. */
@@ -183,7 +183,7 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
   const at = ({ leaves }: Drawn): E.Either<AdError, Checked> => {
     const tensors = leaves.map((a) => new Tensor(a.shape, a.dtype, a.data))
     try {
-      return E.right(check(f, unflatten(declared.def, tensors) as unknown[], { order: 1, ...options.check }))
+      return E.right(check(f, unflatten(declared.def, tensors) as unknown[], { order: 1, ...options.check }, 'forAll', true))
     } catch (e) {
       if (!isAdException(e)) throw e
       return E.left(e.error)
@@ -227,10 +227,14 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
     expression: shownAt(worst),
     findings: c._tag === 'Right' && c.right._tag === 'Left' ? c.right.left : [],
     ...(c._tag === 'Left' ? { error: c.left } : {}),
-    replay: { seed: run.seed, path: run.counterexamplePath ?? '' },
+    replay: { ...options, seed: run.seed, path: run.counterexamplePath ?? '' },
     shrinks: run.numShrinks,
   })
 }
+
+/** The options of a counterexample as they are written; a registry has a name that only its owner knows. */
+const shownReplay = ({ registry, ...options }: PropertyOptions): string =>
+  registry === undefined ? shownOptions(options) : shownOptions(options).replace(/ }$/, ', registry }')
 
 /**
  * A result of forAll in words: one line when it passed; else the sizes, the argument, the function, the findings and how to see them again.
@@ -244,7 +248,7 @@ export const reportProperty = (c: PropertyChecked): string => {
     `${of} fails at ${JSON.stringify(argument)}${Object.keys(sizes).length === 0 ? '' : `, sizes ${JSON.stringify(sizes)}`} (after ${shrinks} shrinks)`,
     expression,
     error === undefined ? report(E.left(findings)) : explain(error),
-    `replay: forAll(${of}, { seed: ${replay.seed}, path: '${replay.path}' })`,
+    `replay: forAll(${of}, ${shownReplay(replay)})`,
   ]
   return lines.filter((l) => l !== '').join('\n')
 }

@@ -32,6 +32,8 @@ export interface Subject {
   readonly scale: number
   /** Modes that are checked. */
   readonly modes: readonly Mode[]
+  /** Is this point the only one? Who draws many points asks for no other beside each. */
+  readonly alone?: boolean
 }
 /** A mode of differentiation. */
 export type Mode = 'forward' | 'reverse'

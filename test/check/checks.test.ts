@@ -1,7 +1,18 @@
 /** Each check can fail: for every name, something that is wrong in just that way. The table is total: a new check needs its row. */
 import { describe, expect, it } from 'vitest'
 import { cpu } from '../../src/backends/cpu/index.js'
-import { audit, type Checked, type CheckName, checkGrad, checkRule, checks, makeCheck, matchers, report } from '../../src/check/index.js'
+import {
+  audit,
+  type Checked,
+  type CheckName,
+  checkGrad,
+  checkRule,
+  checks,
+  type Finding,
+  makeCheck,
+  matchers,
+  report,
+} from '../../src/check/index.js'
 import { type Rule, registryOf } from '../../src/core/calculus/rule.js'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
@@ -125,22 +136,28 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
   },
   backend: () => checkGrad((x: AnyExpr) => sum(square(x)), { backends: [noisy] })([1, 2]),
   registry: () => audit(registryOf([{ primitive: tanh as never }])),
-  inconclusive: () => checkGrad((x: AnyExpr) => u(cd.sin)(times(1e9, square(x))))(1),
+  inconclusive: () => checkGrad((x: AnyExpr) => add(1e15, u(cd.sin)(x)), { checks: { inconclusive: true } })(1),
+  raises: () =>
+    all(
+      pullback(() => {
+        throw new Error('of the rule')
+      }),
+    ),
 }
 
 describe('each check finds what it is for', () => {
   for (const name of Object.keys(checks) as CheckName[])
     it(name, () => {
       const c = wrong[name]()
-      expect(c._tag === 'Left' ? c.left.map((f) => f.check) : report(c)).toContain(name)
+      expect(c._tag === 'Left' ? c.left.flatMap((f) => [f.check, ...f.also]) : report(c)).toContain(name)
     })
 })
 
 describe('switches', () => {
   const flipped = scalarRule(tanh, ({ y }) => [sub(square(y), 1)])
   it('turn single checks off, and the result says so', () => {
-    const found = new Set((all(flipped) as { left: readonly { check: CheckName }[] }).left.map((f) => f.check))
-    expect([...found].sort()).toEqual(['jacobian', 'jvp', 'second order', 'vjp'].filter((n) => found.has(n as CheckName)))
+    const found = new Set((all(flipped) as { left: readonly Finding[] }).left.flatMap((f) => [f.check, ...f.also]))
+    expect([...found].sort()).toEqual(['jacobian', 'jvp', 'second order', 'vjp'])
     const off = Object.fromEntries([...found].map((n) => [n, false]))
     const c = checkRule(flipped, { checks: off })
     expect(c._tag).toBe('Right')
@@ -165,7 +182,9 @@ describe('results', () => {
     expect.extend(matchers)
     const ok = checkGrad((x: AnyExpr) => u(cd.sin)(x))(1)
     expect(matchers.toPass(ok)).toMatchObject({ pass: true })
-    expect(matchers.toPass(all(pullback((b, y) => sub(0, good(b, y))))).message()).toMatch(/^check +of +at/)
+    expect(matchers.toPass(all(pullback((b, y) => sub(0, good(b, y))))).message()).toMatch(
+      /^wrong tanh: the derivative is wrong: argument 0(?:\[\d\])?\n {2}true -?[\d.]+, found -?[\d.]+ \(sample 0; reverse mode\)\n {2}at argument 0 = .*\n {2}also fails: .*\n {2}replay: checkRule\(tanh, \{ sample: 0, seed: 1 \}\)$/,
+    )
   })
   it('say where there is a kink, and accept what lies between its sides', () => {
     const c = checkGrad((x: AnyExpr) => sum(u(cd.abs)(x)))([0, 1])

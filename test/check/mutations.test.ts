@@ -23,7 +23,7 @@ const failing = (prim: unknown, replaced: ReturnType<typeof rule>): ReadonlySet<
   p.samples.forEach((sample, i) => {
     try {
       const c = checkRule(p, sample, { seed: i + 1 })
-      if (c._tag === 'Left') for (const f of c.left) found.add(f.check)
+      if (c._tag === 'Left') for (const f of c.left) for (const check of [f.check, ...f.also]) found.add(check)
     } catch (e) {
       if (!cd.isAdException(e)) throw e
       found.add('shape')

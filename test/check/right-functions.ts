@@ -300,7 +300,9 @@ const forms: readonly RightFunction[] = [
   ),
   right('a rule of its own', (x) => sum(logistic(x)), [[0.5, -30, 40]], 'another formula than the differences see'),
   right('a rule of its own, forward only', (x) => sum(cubed(x)), [[0.5, -30]], 'reverse by transposing'),
-  right('a rule of its own, reverse only', (x) => sum(doubled(x)), [[0.5, -30]], 'no forward mode: what is given is right', { modes: ['reverse'] }),
+  right('a rule of its own, reverse only', (x) => sum(doubled(x)), [[0.5, -30]], 'no forward mode: what is given is right', {
+    modes: ['reverse'],
+  }),
   right(
     'a rule of its own, in f32',
     (x) => sum(logistic(x)),
