@@ -16,6 +16,7 @@ export { type Checked, type CheckName, checks, type Finding, type Passed, type R
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
 export { type MatcherResult, matchers } from './matchers.js'
+export { checkPlugin, checkPluginAsync, type LaterOptions } from './plugin.js'
 export type { CheckOptions } from './program.js'
 export type { RuleOptions } from './rule.js'
 export type { Mode } from './subject.js'

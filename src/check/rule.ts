@@ -88,6 +88,23 @@ const subjectOf = (
   }
 }
 
+/** A primitive at a sample, its floats without a dtype in `float`; where the sample wants f64, nothing in f32. */
+export const subjectAt = (
+  registry: Registry,
+  prim: AnyPrimitive,
+  sample: Sample,
+  options: RuleOptions,
+  next: () => number,
+  float: 'f64' | 'f32' = 'f64',
+): Subject | undefined => {
+  if (float === 'f64') return subjectOf(registry, prim, sample, options, next)
+  try {
+    return subjectOf(registry, prim, sample, options, next, { float })
+  } catch {
+    return undefined // a sample whose parameters or other arguments want f64
+  }
+}
+
 /** Differences stay inside narrow domains. */
 const scaleOf = (sample: Sample): number =>
   Math.min(1, ...sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)))
@@ -212,12 +229,8 @@ const checkInF32 = (
   out: Collector,
 ): void => {
   if (sample.args.every((a) => a.dtype !== undefined) || !out.on('f32')) return
-  let s: Subject
-  try {
-    s = subjectOf(registry, prim, sample, options, next, { float: 'f32' })
-  } catch {
-    return // a sample whose parameters or other arguments want f64
-  }
+  const s = subjectAt(registry, prim, sample, options, next, 'f32')
+  if (s === undefined) return
   out.prefix = [out.prefix, 'in f32'].filter((x) => x !== '').join(', ')
   out.point = () => pointOf(s, bind(s.inputs, s.values))
   out.guard('in f32', () => {

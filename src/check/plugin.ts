@@ -1,0 +1,222 @@
+/** Checks every primitive of a plugin: its rules, its kernels against its meaning, its lowering, and that programs of it are saved and read back. */
+import { cpu } from '../backends/cpu/index.js'
+import { type Registry, registryMonoid } from '../core/calculus/rule.js'
+import { listOf, optionsOf } from '../core/errors/check-arguments.js'
+import { isAdException } from '../core/errors/error.js'
+import { type Plugin, pluginIn } from '../core/extend/plugin.js'
+import type { AsyncBackend, Elements } from '../core/functions/backend.js'
+import { evaluateNodes } from '../core/graph/evaluate.js'
+import { writtenOut } from '../core/graph/expand.js'
+import { asExpr, asNode, type Node } from '../core/graph/expr.js'
+import type { NDArray } from '../core/graph/ndarray.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { flatProgram } from '../core/graph/program.js'
+import { fromJSONCore, toJSONCore } from '../core/programs/json.js'
+import { coreRegistry } from '../rules/index.js'
+import { roundingOf } from './derivative.js'
+import { random } from './draw.js'
+import { type Checked, Collector, together } from './findings.js'
+import { type CheckOptions, checkOptionsOf } from './program.js'
+import { checkKinks, checkSample, subjectAt } from './rule.js'
+import { bind, type Derived, dense, derive, drawLike, evaluate, pointOf } from './subject.js'
+
+/** What is checked of one primitive at one sample, beside its rules. */
+interface At {
+  readonly plugin: Plugin
+  readonly primitive: AnyPrimitive
+  readonly derived: Derived
+  readonly out: Collector
+}
+
+/** The results by the lowering of each backend's table are those of the meaning. */
+const checkLowering = ({ plugin, primitive, derived: { inputs, ys, env }, out }: At): void => {
+  for (const [backend, table] of Object.entries(plugin.kernels)) {
+    const facet = table?.get(primitive)
+    if (facet?.kind !== 'lower') continue
+    const { payload } = ys[0]!
+    out.guard(`lower of ${backend}`, () => {
+      const { roots } = writtenOut([facet.f(inputs.map(asExpr), payload as never)].flat().map(asNode))
+      const rounding = roundingOf([...roots, ...ys], env)
+      out.is('value', `results of lower, ${backend}`, roots.length, ys.length)
+      const want = evaluateNodes(ys, env)
+      evaluateNodes(roots, env).forEach((v, i) => {
+        const place = { shape: v.shape, how: `lower of ${backend} against the meaning` }
+        const bound = (): ArrayLike<number> => Float64Array.from(rounding(i)(), (x, k) => x + (rounding(roots.length + i)()[k] ?? 0))
+        if (want[i] !== undefined) out.near('value', `result ${i}`, v.data, want[i].data, 1e-12, bound, place)
+      })
+    })
+    return
+  }
+}
+/** The program of one application, written as JSON and read back, gives the same. */
+const checkSaved = ({ primitive, derived: { registry, inputs, ys, env }, out }: At): void =>
+  out.guard('toJSON and fromJSON', () => {
+    const text = JSON.stringify(toJSONCore(flatProgram(primitive.name, inputs, ys)))
+    const read = fromJSONCore(registry, [primitive])(JSON.parse(text))
+    if (read._tag === 'Left') {
+      out.note('raises', 'fromJSON of what toJSON wrote', 0, 'the program', read.left._tag)
+      return
+    }
+    const again = bind(
+      read.right.inputs,
+      inputs.map((x) => env.get(x)!),
+    )
+    const want = evaluateNodes(ys, env)
+    evaluateNodes(read.right.outputs, again).forEach((v, i) => {
+      out.near('value', `result ${i}`, v.data, want[i]!.data, 0, undefined, { shape: v.shape, how: 'read back from JSON' })
+    })
+  })
+
+/** The values and derivatives of a subject as a program, with numbers for its symbols. */
+const programOf = (name: string, d: Derived, next: () => number) => {
+  const symbols = [...d.tangents, ...d.seeds]
+  const outputs = [...d.ys, ...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
+  const inputs = [...d.inputs, ...symbols]
+  const env = new Map<Node, NDArray>([...d.env, ...bind(symbols, drawLike(symbols, next))])
+  return { program: flatProgram(name, inputs, outputs), inputs, outputs, env }
+}
+const hostData = async (x: Elements): Promise<ArrayLike<number>> => ('read' in x ? x.read() : x)
+
+/** Values and derivatives on backends that answer later. WGSL that does not compile is a finding, with its line. */
+const checkLater = async (backends: readonly AsyncBackend[], { primitive, derived, out }: At, next: () => number): Promise<void> => {
+  const { program, inputs, outputs, env } = programOf(primitive.name, derived, next)
+  const want = evaluate(outputs, env)
+  const rounding = roundingOf(outputs, env, 'own')
+  for (const backend of backends) {
+    try {
+      const executable = await backend.prepare(program)
+      try {
+        const got = await executable.run(inputs.map((n) => env.get(n)!.data))
+        for (const [i, v] of got.entries()) {
+          const tolerance = outputs[i]!.dtype === 'f64' ? 1e-9 : 1e-5
+          const place = { shape: outputs[i]!.shape, how: backend.name }
+          out.near('backend', `result ${i}`, await hostData(v), want[i]!.data, tolerance, rounding(i), place)
+        }
+      } finally {
+        executable.dispose()
+      }
+    } catch (e) {
+      const known = isAdException(e) ? e.error : undefined
+      // What a backend says that it has not is no mistake of a kernel.
+      if (known?._tag === 'MissingKernel' || known?._tag === 'Unsupported') out.notImplemented.push(`${backend.name}: ${primitive.name}`)
+      else
+        out.guard(backend.name, () => {
+          throw e
+        })
+    }
+  }
+}
+
+const settingOf = (given: Plugin | readonly Plugin[], where: string) => {
+  const plugins = [given].flat().map((p) => pluginIn(p, where))
+  const registry = registryMonoid.concat(
+    coreRegistry,
+    plugins.reduce<Registry>((r, p) => registryMonoid.concat(r, p.registry), registryMonoid.empty),
+  )
+  return { plugins, registry }
+}
+/** Each primitive of plugins: its rules at its samples and kinks, and what else `check` holds it to. */
+const each = (
+  plugins: readonly Plugin[],
+  registry: Registry,
+  options: (p: Plugin) => CheckOptions,
+  check: (at: At, seed: number) => void,
+): readonly Checked[] =>
+  plugins.flatMap((plugin) =>
+    [...plugin.ops.values()].flatMap((primitive) => {
+      const given = options(plugin)
+      const seed = given.seed ?? 1
+      const rule = registry.rules.get(primitive.name)
+      const out = new Collector(primitive.name, seed, given.checks, '', `checkPlugin(${plugin.name})`)
+      if (primitive.samples.length === 0) out.note('registry', 'samples', 0, 'at least one: nothing was checked', 'none')
+      if (rule?.missing !== undefined) out.notImplemented.push(`${primitive.name}: ${rule.missing}`)
+      primitive.samples.forEach((sample, i) => {
+        out.prefix = `sample ${i}`
+        out.guard('the sample', () => {
+          const s = subjectAt(registry, primitive, sample, given, random(seed + i))
+          if (s === undefined) return
+          const derived = derive({ ...s, ...(rule?.missing !== undefined && { active: [] }) })
+          out.point = () => pointOf(derived, derived.env)
+          check({ plugin, primitive, derived, out }, seed + i)
+        })
+      })
+      const rules =
+        rule?.missing !== undefined
+          ? []
+          : [
+              ...primitive.samples.map((s, i) => checkSample(registry, primitive, s, { ...given, seed: seed + i }, `sample ${i}`)),
+              checkKinks(registry, primitive, given),
+            ]
+      return [...rules, out.result()]
+    }),
+  )
+
+/**
+ * Every primitive of a plugin (or of several): its rules at all of its samples and kinks, its kernels against its meaning in values and derivatives on `backends` (the CPU backend
+ * with the plugin's kernels unless given), its lowering against its meaning, vmap, and that a program of it is saved and read back. A rule that is `missing` is counted.
+ *
+ * Errors  BadInput for what is no plugin, and for backends that answer later: checkPluginAsync takes those.
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) }, kernels: { cpu: { twice: perElement() } } })
+ * report(checkPlugin(doubling))   // 'ok   doubling: ...'
+ */
+export const checkPlugin = (plugins: Plugin | readonly Plugin[], given?: CheckOptions): Checked => {
+  const options = checkOptionsOf(given, 'checkPlugin')
+  const { plugins: list, registry } = settingOf(plugins, 'checkPlugin')
+  const withCpu = (p: Plugin): CheckOptions => ({
+    backends: [cpu(p.kernels.cpu === undefined ? {} : { kernels: p.kernels.cpu })],
+    ...options,
+  })
+  const all = each(list, registry, withCpu, (at) => {
+    checkLowering(at)
+    checkSaved(at)
+  })
+  return together(list.map((p) => p.name).join(' + '), all)
+}
+
+/** Options of `checkPluginAsync`. */
+export interface LaterOptions extends Omit<CheckOptions, 'backends'> {
+  /** Backends that answer later, made with the plugin's kernels: `[webgpu({ kernels: plugin.kernels.webgpu })]`. */
+  readonly backends: readonly AsyncBackend[]
+}
+/**
+ * The kernels of a plugin on backends that answer later, WebGPU: values and derivatives at every sample against the meaning. A shader that does not compile is a
+ * finding with its message. What a backend has no kernel for is counted.
+ *
+ * Errors  BadInput for what is no plugin.
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })
+ * report(await checkPluginAsync(doubling, { backends: [] }))   // 'ok   doubling: ...'
+ */
+export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], given: LaterOptions): Promise<Checked> => {
+  const { backends, ...rest } = optionsOf(given, { ...laterNames, backends: true }, 'checkPluginAsync')
+  const options = checkOptionsOf(rest, 'checkPluginAsync')
+  listOf(backends, 'backends', 'checkPluginAsync')
+  const { plugins: list, registry } = settingOf(plugins, 'checkPluginAsync')
+  const results: Checked[] = []
+  for (const plugin of list)
+    for (const primitive of plugin.ops.values()) {
+      const seed = options.seed ?? 1
+      const out = new Collector(primitive.name, seed, options.checks, '', `checkPluginAsync(${plugin.name}, { backends })`)
+      const missing = registry.rules.get(primitive.name)?.missing !== undefined
+      for (const [i, sample] of primitive.samples.entries()) {
+        out.prefix = `sample ${i}`
+        for (const float of ['f64', 'f32'] as const) {
+          let derived: Derived | undefined
+          out.guard('the sample', () => {
+            const s = subjectAt(registry, primitive, sample, options, random(seed + i), float)
+            derived = s === undefined ? undefined : derive({ ...s, ...(missing && { active: [] }) })
+          })
+          if (derived === undefined) continue
+          const at = derived
+          out.point = () => pointOf(at, at.env)
+          await checkLater(backends, { plugin, primitive, derived: at, out }, random(seed + i))
+        }
+      }
+      results.push(out.result())
+    }
+  return together(list.map((p) => p.name).join(' + '), results)
+}
+const laterNames = { seed: true, directions: true, tolerance: true, scale: true, modes: true, order: true, checks: true } as const
