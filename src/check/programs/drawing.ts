@@ -40,6 +40,15 @@ export const avalsOf = (primitive: AnyPrimitive, args: readonly Aval[], params: 
   }
 }
 
+/** A meaning that raises refuses its arguments: the primitive is then told as not reached. */
+const orUndefined = <A>(make: () => A): A | undefined => {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}
+
 /** What is drawn so far, and the random numbers that draw more. */
 export class Drawing {
   readonly given: Given[] = []
@@ -100,9 +109,10 @@ export class Drawing {
         args.map((v) => (h === 0 ? v.array : shifted(v, h))),
         avals,
       )
-    const ys = at(0)
     const step = STEPS[args.some((v) => v.aval.dtype === 'f32') ? 'f32' : 'f64']
-    const [right, left] = [at(step), at(-step)]
+    const made = orUndefined(() => [at(0), at(step), at(-step)] as const)
+    if (made === undefined) return undefined
+    const [ys, right, left] = made
     const slopes = ys.map((y, k): NDArray => {
       const s = zerosLike(avals[k]!)
       if (!isFloat(y.dtype)) return s

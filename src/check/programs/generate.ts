@@ -207,7 +207,7 @@ export const generate = (sources: Sources, seed: number): RandomProgram => {
   }
   const read = new Set(drawing.steps.flatMap((s) => s.args))
   const open = results.filter((v) => !read.has(v.id))
-  const some = open.filter((v, i) => i === open.length - 1 || drawing.chance(0.6))
+  const some = open.filter((_, i) => i === open.length - 1 || drawing.chance(0.6))
   const more = results.filter((v) => read.has(v.id) && drawing.chance(0.1))
   return drawing.program([...some, ...more].slice(-4))
 }

@@ -1,8 +1,10 @@
 /** What must hold of a random program: what `checkProgram` checks, and that it is the same behind guards, on declared kinks and read back from JSON. */
-import type { SyncBackend } from '../../core/functions/backend.js'
+
 import { type AdError, isAdException } from '../../core/errors/error.js'
+import type { SyncBackend } from '../../core/functions/backend.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { evaluateNodes } from '../../core/graph/evaluate.js'
+import { programsOf } from '../../core/graph/expand.js'
 import { applyAny, constant, linearize, type Node } from '../../core/graph/expr.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import { flatProgram } from '../../core/graph/program.js'
@@ -31,7 +33,7 @@ export interface Outcome {
 }
 
 /** The subject of the checks: its other examples lie near, and have other integers where the sample says which. */
-export const subjectOf = (p: RandomProgram, b: Built, { registry }: Setting, next: () => number): Subject => ({
+export const subjectOf = (b: Built, { registry }: Setting, next: () => number): Subject => ({
   registry,
   inputs: b.inputs,
   ys: b.ys,
@@ -53,7 +55,15 @@ export const subjectOf = (p: RandomProgram, b: Built, { registry }: Setting, nex
 })
 
 /** Checks that cost many evaluations: each runs for one program in so many. */
-const EVERY: Switches | Readonly<Record<string, number>> = { jacobian: 5, commute: 4, activity: 4, accumulate: 3, linear: 4, seed: 4, batch: 2 }
+const EVERY: Switches | Readonly<Record<string, number>> = {
+  jacobian: 5,
+  commute: 4,
+  activity: 4,
+  accumulate: 3,
+  linear: 4,
+  seed: 4,
+  batch: 2,
+}
 const switchesFor = ({ checks }: Setting, seed: number): Switches => ({
   ...Object.fromEntries(Object.entries(EVERY).map(([name, n], i) => [name, (seed + i) % (n as number) === 0])),
   ...checks,
@@ -113,12 +123,16 @@ const checkJson = (b: Built, setting: Setting, out: Collector, without: [string,
     text = JSON.stringify(programToJSON(flatProgram('program', b.inputs, b.ys)))
   } catch (e) {
     if (!isAdException(e)) throw e
-    for (const n of linearize(b.ys).nodes) if (n.prim !== null && n.prim.programs !== undefined) without.push(['JSON', n.prim.name])
+    const { error } = e
+    without.push(['JSON', error._tag === 'BadInput' ? error.where.replace('toJSON: ', '') : error._tag])
     return
   }
   const read = programFromJSON((name) => setting.registry.rules.get(name)?.primitive)(JSON.parse(text))
-  if (read._tag === 'Left')
-    return out.note('value', 'read back from JSON', 0, 'a program', read.left._tag === 'Decode' ? read.left.errors[0]?.reason : read.left._tag)
+  if (read._tag === 'Left') {
+    const reason = read.left._tag === 'Decode' ? read.left.errors[0]?.reason : read.left._tag
+    out.note('value', 'read back from JSON', 0, 'a program', reason)
+    return
+  }
   const q = read.right
   try {
     out.is('value', 'read back from JSON and written again', JSON.stringify(programToJSON(q)) === text, true)
@@ -136,7 +150,9 @@ const where = coreRegistry.rules.get('where')!.primitive
 const checkGuards = (p: RandomProgram, b: Built, s: Subject, seed: number, out: Collector): void => {
   if (!p.steps.some((x) => x.guard !== undefined) || s.active.length === 0 || !out.on('non-finite')) return
   const safe = built(p, (x, g, at) => applyAny(where, [at.get(g.condition)!, x, constant(g.safe, x.dtype)], {})[0]!)
-  const all = (c: Built): { readonly values: readonly NDArray[]; readonly derivatives: readonly NDArray[]; readonly names: readonly string[] } => {
+  const all = (
+    c: Built,
+  ): { readonly values: readonly NDArray[]; readonly derivatives: readonly NDArray[]; readonly names: readonly string[] } => {
     const d = derive({ ...s, inputs: c.inputs, ys: c.ys })
     const next = random(seed)
     const env = new Map([...d.env, ...bind(d.seeds, drawLike(d.seeds, next)), ...bind(d.tangents, drawLike(d.tangents, next))])
@@ -180,7 +196,7 @@ const checkDeclaredKinks = (p: RandomProgram, values: ReadonlyMap<number, NDArra
 export const checkOne = (p: RandomProgram, setting: Setting, seed: number): Outcome => {
   const without: [string, string][] = []
   const b = built(p)
-  const s = subjectOf(p, b, setting, random(seed + 1))
+  const s = subjectOf(b, setting, random(seed + 1))
   const sync = setting.backends.filter((x): x is SyncBackend => x.kind === 'sync')
   const guarded = p.steps.some((x) => x.guard !== undefined)
   const switches = switchesFor(setting, seed)
@@ -231,12 +247,18 @@ const finished = (
   return { findings, comparisons: out.comparisons, notImplemented: out.notImplemented, without, derived: a.active }
 }
 
-/** Names of the primitives of nodes, those of programs in parameters among them. */
-export const primitivesIn = (nodes: readonly Node[], into: Set<string> = new Set()): Set<string> => {
-  for (const n of linearize(nodes).nodes)
-    if (n.prim !== null) {
-      into.add(n.prim.name)
-      for (const q of n.prim.programs?.(n.payload) ?? []) primitivesIn(q.outputs, into)
-    }
+/** The primitives below nodes, those of programs in parameters among them, and whether any application of each depends on `moving`. */
+export const primitivesIn = (
+  nodes: readonly Node[],
+  moving: ReadonlySet<Node>,
+  into: Map<string, boolean> = new Map(),
+): ReadonlyMap<string, boolean> => {
+  const depends = new Set(moving)
+  for (const n of linearize(nodes).nodes) {
+    if (n.args.some((a) => depends.has(a))) depends.add(n)
+    if (n.prim === null) continue
+    into.set(n.prim.name, into.get(n.prim.name) === true || depends.has(n))
+    for (const q of programsOf(n.prim, n.payload)) primitivesIn(q.outputs, new Set(depends.has(n) ? q.inputs : []), into)
+  }
   return into
 }

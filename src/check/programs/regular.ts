@@ -27,7 +27,9 @@ const smooth = (s: Step, given: readonly NDArray[], next: () => number): boolean
   const own = avals === undefined ? given : args
   const results = avals ?? of(given)
   if (results === undefined) return false
-  const by = own.map((a) => (isFloat(a.dtype) ? Float64Array.from(a.data, () => (next() < 0.5 ? -1 : 1) * (0.5 + 0.5 * next())) : undefined))
+  const by = own.map((a) =>
+    isFloat(a.dtype) ? Float64Array.from(a.data, () => (next() < 0.5 ? -1 : 1) * (0.5 + 0.5 * next())) : undefined,
+  )
   const at = (h: number): readonly NDArray[] =>
     resultArrays(
       s.primitive,
