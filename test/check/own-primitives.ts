@@ -1,5 +1,6 @@
 /** Twelve primitives of a user's, in one plugin, as a library of theirs would have them; and the same with one mistake in it. */
 import * as t from 'io-ts'
+import type { NDArray } from '../../src/core/graph/ndarray.js'
 import type { Program } from '../../src/core/graph/program.js'
 import {
   type AnyExpr,
@@ -356,8 +357,10 @@ export const ownPlugin = (wrong?: Mistake): Plugin => {
     hinge: perElement(),
     softAbs: perElement(),
     polar: ([x, y]: never[], params: never, outs: never) => polar.meaning([x, y] as never, params, outs),
-    blockSums: ([x]: never[], params: Width, outs: never) =>
-      blockSums.meaning([x] as never, wrong === 'wrong kernel' && params.width === 3 ? { width: 2.99 } : params, outs),
+    blockSums: ([x]: never[], params: Width, [y]: readonly NDArray[]) => {
+      blockSums.meaning([x] as never, params, [y!])
+      if (wrong === 'wrong kernel' && params.width === 3) y!.data[1]! *= 1 + 1e-6
+    },
     pickRow: (xs: never, params: never, outs: never) => pickRow.meaning(xs, params, outs),
     outer: (xs: never, params: never, outs: never) => outer.meaning(xs, params, outs),
     ranks: (xs: never, params: never, outs: never) => ranks.meaning(xs, params, outs),

@@ -6,7 +6,7 @@ import type { Finding } from '../findings.js'
 import { findingsOn } from './asynchronous.js'
 import { generate, type Sources, sourcesOf } from './generate.js'
 import { guiltyOf } from './guilty.js'
-import { checkOne, type Outcome, primitivesIn } from './laws.js'
+import { allOn, checkOne, type Outcome, primitivesIn } from './laws.js'
 import { type ProgramOptions, type ProgramsOf, type Setting, settingOf } from './options.js'
 import { built, equations, type RandomProgram, valuesOf } from './program.js'
 import { shrinking } from './shrink.js'
@@ -92,11 +92,11 @@ class Tally {
   }
 }
 
-/** The same failure: it is found by one of the same checks. */
+/** Whether a smaller program fails too: one step in any way, several by one of the same checks, so that no other fault is followed. */
 const sameAs =
   (findings: readonly Finding[]) =>
-  (other: readonly Finding[]): boolean =>
-    other.some((f) => findings.some((g) => g.check === f.check))
+  (p: RandomProgram, other: readonly Finding[]): boolean =>
+    other.some((f) => p.steps.length === 1 || findings.some((g) => g.check === f.check))
 
 const finite = (p: RandomProgram): boolean => {
   try {
@@ -156,15 +156,18 @@ export const forAllPrograms = (of: ProgramsOf, options?: ProgramOptions): Progra
   }
   return E.right(tally.passed())
 }
-const smallest = (p: RandomProgram, findings: readonly Finding[], setting: Setting, seed: number): ProgramCounterexample => {
+/** Failures are looked at with every check: a step by itself may fail in another way than the program did. */
+const closely = (setting: Setting): Setting => ({ ...setting, checks: { ...allOn, ...setting.checks } })
+
+const smallest = (p: RandomProgram, findings: readonly Finding[], given: Setting, seed: number): ProgramCounterexample => {
+  const setting = closely(given)
   const same = sameAs(findings)
   const search = shrinking(p, setting.shrinks)
   let step = search.next()
-  while (step.done !== true) step = search.next(finite(step.value) && same(checkOne(step.value, setting, seed).findings))
+  while (step.done !== true) step = search.next(finite(step.value) && same(step.value, checkOne(step.value, setting, seed).findings))
   const { program, tried } = step.value
   const last = checkOne(program, setting, seed).findings
-  const guilty = guiltyOf(program, setting, seed, same)
-  return counterexample(program, last.length > 0 ? last : findings, guilty, setting, seed, tried)
+  return counterexample(program, last.length > 0 ? last : findings, guiltyOf(program, setting, seed, findings), setting, seed, tried)
 }
 
 /**
@@ -181,22 +184,23 @@ export const forAllProgramsAsync = async (of: ProgramsOf, options?: ProgramOptio
   const sources: Sources = sourcesOf(setting)
   const tally = new Tally(setting)
   const later = setting.backends.filter((b): b is AsyncBackend => b.kind === 'async')
-  const check = async (p: RandomProgram, seed: number): Promise<Outcome> => {
-    const o = checkOne(p, setting, seed)
-    return o.findings.length > 0 ? o : findingsOn(later, p, o, setting, seed)
+  const check = async (p: RandomProgram, seed: number, by = setting): Promise<Outcome> => {
+    const o = checkOne(p, by, seed)
+    return o.findings.length > 0 ? o : findingsOn(later, p, o, by, seed)
   }
   for (let k = 0; k < setting.runs; k++) {
     const seed = setting.seed + k
     const p = generate(sources, seed)
     const o = await check(p, seed)
     if (o.findings.length > 0) {
+      const close = closely(setting)
       const same = sameAs(o.findings)
       const search = shrinking(p, setting.shrinks)
       let step = search.next()
-      while (step.done !== true) step = search.next(finite(step.value) && same((await check(step.value, seed)).findings))
+      while (step.done !== true) step = search.next(finite(step.value) && same(step.value, (await check(step.value, seed, close)).findings))
       const { program, tried } = step.value
-      const { findings } = await check(program, seed)
-      const guilty = guiltyOf(program, setting, seed, same) ?? (program.steps.length === 1 ? program.steps[0]!.primitive.name : undefined)
+      const { findings } = await check(program, seed, close)
+      const guilty = guiltyOf(program, close, seed, o.findings)
       return E.left(counterexample(program, findings.length > 0 ? findings : o.findings, guilty, setting, seed, tried))
     }
     tally.add(p, o)

@@ -13,13 +13,8 @@ import { alone } from './shrink.js'
 const expandedIn = (registry: Registry, primitive: AnyPrimitive): Registry | undefined =>
   primitive.expand === undefined ? undefined : registry.with({ primitive, ...composedRules(primitive.expand) })
 
-/** Of a program that fails; undefined where no step does by itself and no rule can be replaced. */
-export const guiltyOf = (
-  p: RandomProgram,
-  setting: Setting,
-  seed: number,
-  same: (findings: readonly Finding[]) => boolean,
-): string | undefined => {
+/** Of a program that fails, by these findings; undefined where no step does by itself and no rule can be replaced. */
+export const guiltyOf = (p: RandomProgram, setting: Setting, seed: number, findings: readonly Finding[]): string | undefined => {
   const shipped = ({ name }: AnyPrimitive): boolean => {
     const rule = setting.registry.rules.get(name)
     return rule !== undefined && isShipped(rule)
@@ -34,10 +29,11 @@ export const guiltyOf = (
   } catch {
     return first.primitive.name
   }
-  for (const s of steps) if (same(checkOne(alone(p, s, values), setting, seed).findings)) return s.primitive.name
+  for (const s of steps) if (checkOne(alone(p, s, values), setting, seed).findings.length > 0) return s.primitive.name
+  const fails = (others: readonly Finding[]): boolean => others.some((f) => findings.some((g) => g.check === f.check))
   for (const s of steps) {
     const registry = expandedIn(setting.registry, s.primitive)
-    if (registry !== undefined && !same(checkOne(p, { ...setting, registry }, seed).findings)) return s.primitive.name
+    if (registry !== undefined && !fails(checkOne(p, { ...setting, registry }, seed).findings)) return s.primitive.name
   }
   const own = [...new Set(steps.filter((s) => !shipped(s.primitive)).map((s) => s.primitive.name))]
   return own.length === 1 ? own[0] : undefined

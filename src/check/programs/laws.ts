@@ -55,7 +55,7 @@ export const subjectOf = (b: Built, { registry }: Setting, next: () => number): 
 })
 
 /** Checks that cost many evaluations: each runs for one program in so many. */
-const EVERY: Switches | Readonly<Record<string, number>> = {
+const EVERY: Readonly<Record<string, number>> = {
   jacobian: 5,
   commute: 4,
   activity: 4,
@@ -64,8 +64,10 @@ const EVERY: Switches | Readonly<Record<string, number>> = {
   seed: 4,
   batch: 2,
 }
+/** All of them. */
+export const allOn: Switches = Object.fromEntries(Object.keys(EVERY).map((name) => [name, true]))
 const switchesFor = ({ checks }: Setting, seed: number): Switches => ({
-  ...Object.fromEntries(Object.entries(EVERY).map(([name, n], i) => [name, (seed + i) % (n as number) === 0])),
+  ...Object.fromEntries(Object.entries(EVERY).map(([name, n], i) => [name, (seed + i) % n === 0])),
   ...checks,
 })
 
