@@ -24,7 +24,7 @@ export interface ProgramCounterexample {
   readonly primitives: readonly string[]
   /** The program's seed; options that draw it again: `{ ...options, ...replay }`. */
   readonly replay: { readonly seed: number; readonly runs: 1 }
-  /** The same as a line of code. */
+  /** The same as a line of code, but for backends and progress. */
   readonly line: string
   /** How many smaller programs were tried. */
   readonly shrinks: number
@@ -123,7 +123,7 @@ const counterexample = (
     ...(guilty !== undefined && { guilty }),
     primitives: [...primitivesIn(ys, new Set()).keys()],
     replay: { seed, runs: 1 },
-    line: `forAllPrograms(registry, { seed: ${seed}, runs: 1${setting.written} })`,
+    line: `${setting.where}(registry, { seed: ${seed}, runs: 1${setting.written} })`,
     shrinks,
   }
 }

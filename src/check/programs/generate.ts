@@ -48,11 +48,11 @@ const weighted = <A extends { readonly weight: number }>(d: Drawing, from: reado
 const dtypeIn = (d: Drawing, dtype: Sample['args'][number]['dtype'], swap: boolean) =>
   dtype === undefined || (swap && isFloat(dtype)) ? d.float : dtype
 
-/** Floats of a primitive that has no derivative are stopped: what is made of its results is still differentiated. */
-const stopped = (d: Drawing, { rule }: Candidate, args: readonly Value[]): readonly Value[] =>
+/** A primitive that has no derivative reads tensors of the values it would have read: what is made of its results is still differentiated. */
+const heldStill = (d: Drawing, { rule }: Candidate, args: readonly Value[]): readonly Value[] =>
   rule.frule !== undefined && rule.rrule !== undefined
     ? args
-    : args.map((v) => (isFloat(v.aval.dtype) ? (d.one('stopGradient', [v]) ?? v) : v))
+    : args.map((v) => (isFloat(v.aval.dtype) ? d.give(v.array, 'captured', 'same') : v))
 
 /** Samples of more elements are left to the tests of their primitive. */
 const MOST = 512
@@ -73,14 +73,14 @@ const drawArguments = (d: Drawing, { primitive }: Candidate, sample: Sample): re
 
 /** A step of a sample, as it is. */
 const plainStep = (d: Drawing, c: Candidate, sample: Sample): readonly Value[] | undefined =>
-  d.apply(c.primitive, stopped(d, c, drawArguments(d, c, sample)), sample.params)
+  d.apply(c.primitive, heldStill(d, c, drawArguments(d, c, sample)), sample.params)
 
 /** The same step within customRule, whose rules are those of the step. */
 const customStep = (d: Drawing, c: Candidate, sample: Sample): readonly Value[] | undefined => {
   const custom = d.shipped('customRule')
   if (custom === undefined || c.rule.frule === undefined || c.rule.rrule === undefined) return plainStep(d, c, sample)
   const args = drawArguments(d, c, sample)
-  if (args.length === 0 || args.some((v) => !isFloat(v.aval.dtype))) return d.apply(c.primitive, args, sample.params)
+  if (args.length === 0 || args.some((v) => !isFloat(v.aval.dtype))) return d.apply(c.primitive, heldStill(d, c, args), sample.params)
   if (d.apply(c.primitive, args, sample.params) === undefined) return undefined
   return d.apply(custom, args, customOf(d.setting, c.primitive, sample.params, args))
 }

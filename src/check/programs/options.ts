@@ -82,6 +82,8 @@ export interface Setting {
   readonly checks: Switches
   readonly shrinks: number
   readonly progress: (done: number, runs: number) => void
+  /** The function that was called. */
+  readonly where: string
   /** The options beside seed, runs and functions, as they are written in a replay. */
   readonly written: string
 }
@@ -167,6 +169,7 @@ export const settingOf = (of: ProgramsOf, given: ProgramOptions | undefined, whe
   if (o.backends !== undefined) for (const b of listOf(o.backends, 'backends', where)) (sync ? syncBackendOf : backendOf)(b, where)
   const { runs: _runs, seed: _seed, backends: _backends, progress: _progress, ...rest } = o
   return {
+    where,
     registry,
     candidates: candidatesOf(registry, o, where),
     backends: o.backends ?? [cpu(kernels === undefined ? {} : { kernels })],

@@ -7,6 +7,7 @@ import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { flatProgram } from '../../core/graph/program.js'
 import { showProgram } from '../../core/graph/show.js'
 import { Tensor } from '../../core/graph/tensor.js'
+import { LEAF } from '../../core/graph/tree.js'
 
 /** A value that no step makes: an input, a tensor that the program captures, or a literal. Values are known by their numbers. */
 export interface Given {
@@ -80,10 +81,12 @@ export const valuesOf = (p: RandomProgram, b: Built = built(p)): ReadonlyMap<num
   return new Map(ids.map((id, i) => [id, values[i]!]))
 }
 
-/** The program as equations. */
+/** The program as equations; its inputs are x0, x1 ... */
 export const equations = (p: RandomProgram): string => {
   const { inputs, ys } = built(p)
-  return showProgram(flatProgram('program', inputs, ys))
+  const items = inputs.map(() => LEAF)
+  const program = flatProgram('program', inputs, ys)
+  return showProgram({ ...program, inputTree: { _tag: 'Record', keys: inputs.map((_, i) => `x${i}`), items } })
 }
 
 /** Without steps whose results nothing reads, and without what only those were given. */

@@ -49,8 +49,8 @@ export const reportPrograms = (checked: ProgramsChecked): string => {
     ...(equations.length > LINES ? [`  ... and ${equations.length - LINES} more lines`] : []),
     `inputs: ${inputs.map((x, i) => `x${i} = ${JSON.stringify(x)}`).join(', ')}`,
     ...(first === undefined ? [] : [`${first.check}, ${first.path}[${first.index}]: expected ${first.expected}, got ${first.actual}`]),
-    `replay: ${line}`,
   ]
     .map(short)
+    .concat(`replay: ${line}`)
     .join('\n')
 }
