@@ -24,7 +24,7 @@ describe('random programs over own primitives', () => {
       // Ranks have no derivative: they read what nobody differentiates, and the rest of the program is differentiated.
       expect(c.right.reached[name]!.derivatives).toBeGreaterThan(name === 'ranks' ? -1 : many / 100)
     }
-    expect(c.right.without).toEqual({ vmap: ['ranks'], JSON: ['customRule'] })
+    expect(c.right.without).toEqual({ derivatives: ['ranks'], vmap: ['ranks'], JSON: ['customRule'] })
     expect(told).toEqual(Array.from({ length: many }, (_, i) => i + 1))
     expect(reportPrograms(c)).toMatch(/^ok {3}250 programs, \d+ steps, \d+ comparisons \(seed 1\)\n\d+ of \d+ primitives reached/)
   })
@@ -101,10 +101,11 @@ describe('options', () => {
   it('what is missing on purpose is told: derivatives and batches', () => {
     const plain = { primitive: twice.primitive }
     const c = forAllPrograms(cd.coreRegistry.with(plain), { runs: 30, only: ['twice'] })
-    expect(c).toMatchObject({ _tag: 'Right', right: { without: { vmap: ['twice'] } } })
+    expect(c).toMatchObject({ _tag: 'Right', right: { without: { derivatives: ['twice'], vmap: ['twice'] } } })
   })
   it.each([
     ['no registry', () => forAllPrograms(5 as never), /forAllPrograms: 5 is not a plugin/],
+    ['no options', () => forAllPrograms(registry, 5 as never), /forAllPrograms: 5 where options may stand/],
     ['another option', () => forAllPrograms(registry, { run: 3 } as never), /there is no option run[\s\S]*\{ runs, seed, /],
     ['runs', () => forAllPrograms(registry, { runs: 0 }), /runs is 0/],
     ['seed', () => forAllPrograms(registry, { seed: 0.5 }), /seed must be a whole number/],

@@ -78,9 +78,9 @@ export class Drawing {
   }
 
   /** A new input, captured tensor or literal. */
-  give(value: NDArray, kind: Given['kind'], examples: Given['examples']): Value {
+  give(value: NDArray, kind: Given['kind'], examples: Given['examples'], differentiated = true): Value {
     const a = aval(value.shape, value.dtype)
-    const active = kind === 'input' && isFloat(value.dtype) && !this.chance(0.05)
+    const active = differentiated && kind === 'input' && isFloat(value.dtype) && !this.chance(0.05)
     const id = this.ids++
     this.given.push({ id, kind, value, active, examples })
     const v = { id, aval: a, array: value, slope: active ? drawArray(a, this.next, [-1, 1]) : zerosLike(a) }

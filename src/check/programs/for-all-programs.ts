@@ -65,7 +65,7 @@ class Tally {
     this.steps += p.steps.length
     this.comparisons += o.comparisons
     for (const t of o.notImplemented) this.notImplemented.add(t)
-    for (const [what, primitive] of o.without) this.without.set(what, (this.without.get(what) ?? new Set()).add(primitive))
+    for (const [what, primitive] of o.without) this.leftOut(what, primitive)
     const { ys, from, inputs } = built(p)
     const moving = primitivesIn(ys, o.derived ? new Set(inputs.filter((_, i) => from[i]!.active)) : new Set())
     for (const [name, derived] of moving) {
@@ -75,8 +75,16 @@ class Tally {
       if (derived) r.derivatives++
     }
   }
+  private leftOut(what: string, primitive: string): void {
+    this.without.set(what, (this.without.get(what) ?? new Set()).add(primitive))
+  }
   passed(): ProgramsPassed {
-    const { runs, seed } = this.setting
+    const { runs, seed, candidates } = this.setting
+    // What a rule leaves out was never asked: programs are drawn so.
+    for (const { primitive, rule } of candidates) {
+      if (rule.frule === undefined || rule.rrule === undefined) this.leftOut('derivatives', primitive.name)
+      if (rule.batch === undefined) this.leftOut('vmap', primitive.name)
+    }
     return {
       runs,
       seed,
@@ -176,8 +184,9 @@ const smallest = (p: RandomProgram, findings: readonly Finding[], given: Setting
  * Errors  BadInput for options that are none of these.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
- * const right = coreRegistry.with(scalarRule(twice, () => [2]))
- * forAllProgramsAsync(right, { runs: 2, backends: [cpu()] }).then((c) => c._tag)   // a Promise
+ * const doubling = coreRegistry.with(scalarRule(twice, () => [2]))
+ * const c = await forAllProgramsAsync(doubling, { runs: 2, only: ['twice'], backends: [cpu()] })
+ * c._tag   // 'Right'
  */
 export const forAllProgramsAsync = async (of: ProgramsOf, options?: ProgramOptions): Promise<ProgramsChecked> => {
   const setting = settingOf(of, options, 'forAllProgramsAsync', false)

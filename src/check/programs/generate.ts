@@ -48,11 +48,14 @@ const weighted = <A extends { readonly weight: number }>(d: Drawing, from: reado
 const dtypeIn = (d: Drawing, dtype: Sample['args'][number]['dtype'], swap: boolean) =>
   dtype === undefined || (swap && isFloat(dtype)) ? d.float : dtype
 
-/** A primitive that has no derivative reads tensors of the values it would have read: what is made of its results is still differentiated. */
+/**
+ * A primitive that has no derivative reads inputs that nobody differentiates (tensors where it has no batch rule either), with the values
+ * that it would have read: the rest of the program is still differentiated.
+ */
 const heldStill = (d: Drawing, { rule }: Candidate, args: readonly Value[]): readonly Value[] =>
   rule.frule !== undefined && rule.rrule !== undefined
     ? args
-    : args.map((v) => (isFloat(v.aval.dtype) ? d.give(v.array, 'captured', 'same') : v))
+    : args.map((v) => (isFloat(v.aval.dtype) ? d.give(v.array, rule.batch === undefined ? 'captured' : 'input', 'near', false) : v))
 
 /** Samples of more elements are left to the tests of their primitive. */
 const MOST = 512

@@ -35,5 +35,4 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ['expectGradient', (o) => check.makeCheck(cd.coreRegistry).expectGradient(f, [[1, 2]], o)],
   ['checkRule', (o) => check.checkRule(cd.coreRegistry.rules.get('neg')!.primitive, o)],
   ['forAll', (o) => forAll(declared, o)],
-  ['forAllPrograms', (o) => check.forAllPrograms(doubling, { runs: 1, steps: 1, ...(o as object) })],
 ]
