@@ -66,10 +66,14 @@ export const inDomain = (d: Drawing, v: Value, domain: Domain | undefined): Valu
   return d.one('add', [d.one('mul', [waved, d.literal(half, dtype)]), d.literal(Math.fround((low + high) / 2), dtype)])
 }
 
-/** May an argument have these integers? Those of its domain; which others its values stand for, nobody knows. */
-const takesIntegers = (v: Value, { values, domain: [low, high] = ANY }: SampleArg): boolean => {
-  const [least, most] = extent(v.array)
-  return values === undefined && least >= low && most < Math.ceil(high)
+/**
+ * Integers that an argument may have whatever they are computed from, also in other examples: clamped to its domain. Of one that has values
+ * in place of a domain nobody knows which others it takes.
+ */
+const clamped = (d: Drawing, v: Value | undefined, { values, domain }: SampleArg): Value | undefined => {
+  if (v === undefined || values !== undefined || domain === undefined) return values === undefined ? v : undefined
+  const [low, high] = [d.literal(Math.ceil(domain[0]), 'i32'), d.literal(Math.ceil(domain[1]) - 1, 'i32')]
+  return d.one('minimum', [d.one('maximum', [v, low]), high])
 }
 
 /** New elements: of the sample's values, or drawn from its domain; often of a few numbers alone, so that some are equal. */
@@ -108,7 +112,7 @@ export const argument = (
   if (!isFloat(dtype)) {
     const of = d.pool.filter((v) => v.aval.dtype === dtype && v.aval.size > 0)
     const v = of.length > 0 && d.chance(0.6) ? fitted(d, d.of(of), shape, dtype) : undefined
-    return v !== undefined && (dtype === 'bool' || takesIntegers(v, arg)) ? v : fresh(d, arg, shape, dtype)
+    return (dtype === 'bool' ? v : clamped(d, v, arg)) ?? fresh(d, arg, shape, dtype)
   }
   const exact = arg.values !== undefined
   const twin = before.find((v) => v.aval.dtype === dtype && sameShape(v.aval.shape, shape))
