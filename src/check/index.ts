@@ -18,6 +18,16 @@ export type { GradientOptions } from './gradient.js'
 export { type MatcherResult, matchers } from './matchers.js'
 export { checkPlugin, checkPluginAsync, type LaterOptions } from './plugin.js'
 export type { CheckOptions } from './program.js'
+export {
+  forAllPrograms,
+  forAllProgramsAsync,
+  type ProgramCounterexample,
+  type ProgramsChecked,
+  type ProgramsPassed,
+  type Reached,
+} from './programs/for-all-programs.js'
+export type { ProgramOptions, ProgramsOf } from './programs/options.js'
+export { reportPrograms } from './programs/report.js'
 export type { RuleOptions } from './rule.js'
 export type { Mode } from './subject.js'
 
