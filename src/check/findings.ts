@@ -263,11 +263,14 @@ export class Collector {
       replay,
     })
   }
+  /** What says that something is not there (a rule, a kernel) is thrown on, for who leaves it out and goes on. */
+  throwsMissing = false
   /** Runs a part of a check; what it raises is a finding, whoever threw it. */
   guard(path: string, part: () => void): void {
     try {
       part()
     } catch (e) {
+      if (this.throwsMissing && isAdException(e) && isMissing(e.error)) throw e
       const known = isAdException(e)
       const facet = known && (e.error._tag === 'MissingRule' || e.error._tag === 'MissingKernel')
       this.note(facet ? 'registry' : 'raises', path, 0, facet ? 'a rule' : 'a result', known ? inOneLine(e.error) : `${e}`)
@@ -360,6 +363,10 @@ export class Collector {
       })
     }
   }
+  /** What was found: each mistake once. */
+  mistakes(): readonly Finding[] {
+    return reduced(this.findings)
+  }
   result(): Checked {
     const { of, comparisons, seed, notImplemented, kinks, undecided, skipped } = this
     return this.findings.length === 0
@@ -372,9 +379,11 @@ export class Collector {
           undecided: [...new Set(undecided)],
           skipped: [...skipped],
         })
-      : E.left(reduced(this.findings))
+      : E.left(this.mistakes())
   }
 }
+const isMissing = ({ _tag }: AdError): boolean =>
+  _tag === 'MissingRule' || _tag === 'MissingKernel' || _tag === 'Unsupported' || _tag === 'NotImplemented' || _tag === 'NotDifferentiable'
 const inOneLine = (e: AdError): string =>
   explain(e)
     .split('\n')

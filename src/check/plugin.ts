@@ -18,7 +18,7 @@ import { random } from './draw.js'
 import { type Checked, Collector, together } from './findings.js'
 import { type CheckOptions, checkOptionsOf } from './program.js'
 import { checkKinks, checkSample, subjectAt } from './rule.js'
-import { bind, type Derived, dense, derive, drawLike, evaluate, pointOf } from './subject.js'
+import { bind, type Derived, derivativesOf, derive, drawLike, evaluate, pointOf } from './subject.js'
 
 /** What is checked of one primitive at one sample, beside its rules. */
 interface At {
@@ -70,7 +70,7 @@ const checkSaved = ({ primitive, derived: { registry, inputs, ys, env }, out }: 
 /** The values and derivatives of a subject as a program, with numbers for its symbols. */
 const programOf = (name: string, d: Derived, next: () => number) => {
   const symbols = [...d.tangents, ...d.seeds]
-  const outputs = [...d.ys, ...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
+  const outputs = [...d.ys, ...derivativesOf(d)]
   const inputs = [...d.inputs, ...symbols]
   const env = new Map<Node, NDArray>([...d.env, ...bind(symbols, drawLike(symbols, next))])
   return { program: flatProgram(name, inputs, outputs), inputs, outputs, env }

@@ -25,7 +25,18 @@ import { type Collector, type Switches, switchesOf } from './findings.js'
 import { inF32 } from './lifted.js'
 import { noiseOf } from './noise.js'
 import { checkSecondOrder } from './second-order.js'
-import { type Derived, dense, derive, drawLike, evaluate, liftedSubject, type Mode, pointOf, type Subject, total } from './subject.js'
+import {
+  type Derived,
+  derivativesOf,
+  derive,
+  drawLike,
+  evaluate,
+  liftedSubject,
+  type Mode,
+  pointOf,
+  type Subject,
+  total,
+} from './subject.js'
 
 /** Options of every check. */
 export interface CheckOptions {
@@ -183,14 +194,13 @@ export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, o
     })
     return env
   }
-  const programs = (d: Derived): Node[] => [...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
   const tangents = own.dys === undefined ? 0 : own.outs.length
   const env = envOf(exact)
-  const nodes = programs(exact)
+  const nodes = derivativesOf(exact)
   const want = evaluate(nodes, env)
   let moves: readonly Float64Array[] | undefined
   let beyond: boolean | undefined
-  evaluate(programs(own), envOf(own)).forEach((v, i) => {
+  evaluate(derivativesOf(own), envOf(own)).forEach((v, i) => {
     const path = i < tangents ? `result ${i}` : own.paths[own.active[i - tangents]!]!
     const rounding = (): ArrayLike<number> => {
       moves ??= noiseOf(nodes, env, F32)
@@ -218,7 +228,7 @@ const F32 = 2 ** -23
 export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector): void => {
   if (!out.on('backend')) return
   const inputs = [...d.inputs, ...d.tangents, ...d.seeds]
-  const outputs = [...d.ys, ...(d.dys ? dense(d.dys, d.outs) : []), ...(d.xBars ? dense(d.xBars, d.wrt) : [])]
+  const outputs = [...d.ys, ...derivativesOf(d)]
   const symbols = [...d.tangents, ...d.seeds]
   const env = new Map(d.env)
   const drawn = drawLike(symbols, next)

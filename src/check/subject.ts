@@ -115,6 +115,12 @@ export const derive = (s: Subject, stops?: ReadonlySet<Node>): Derived => {
 
 export const dense = (ts: readonly Forced[], like: readonly Node[]): Node[] => ts.map((t, i) => instantiate(t, like[i]!.aval))
 
+/** The derivative programs of both modes, those of results first. */
+export const derivativesOf = (d: Derived): readonly Node[] => [
+  ...(d.dys ? dense(d.dys, d.outs) : []),
+  ...(d.xBars ? dense(d.xBars, d.wrt) : []),
+]
+
 /** The subject in f64. */
 export const liftedSubject = (s: Subject): Subject => {
   const inputs = s.inputs.map((x) => (x.dtype === 'f32' ? input(aval(x.shape, 'f64')) : x))

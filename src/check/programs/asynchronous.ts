@@ -7,13 +7,13 @@ import { asNode, capturedTensor, input, linearize, type Node } from '../../core/
 import type { NDArray } from '../../core/graph/ndarray.js'
 import { flatProgram } from '../../core/graph/program.js'
 import { substitute } from '../../core/graph/rewrite.js'
+import { roundingOf } from '../derivative.js'
 import { random } from '../draw.js'
 import { Collector } from '../findings.js'
-import { bind, dense, derive, drawLike, evaluate } from '../subject.js'
+import { bind, derivativesOf, derive, drawLike, evaluate } from '../subject.js'
 import { type Outcome, subjectOf } from './laws.js'
 import type { Setting } from './options.js'
-import { built, type RandomProgram, valuesOf } from './program.js'
-import { standing } from './standing.js'
+import { built, type RandomProgram } from './program.js'
 
 const hostData = async (x: Elements): Promise<ArrayLike<number>> => ('read' in x ? x.read() : x)
 
@@ -29,7 +29,7 @@ export const findingsOn = async (
   const own = subjectOf(b, setting, random(seed + 1))
   const s = before.derived && b.ys.some((y) => isFloat(y.dtype)) ? own : { ...own, active: [] }
   const d = derive(s)
-  const wanted = [...d.ys, ...dense(d.dys, d.outs), ...dense(d.xBars, d.wrt)].map(asNode)
+  const wanted = [...d.ys, ...derivativesOf(d)].map(asNode)
   // An asynchronous backend takes no captured tensors: they are inputs.
   const captured = linearize(wanted).nodes.filter((n) => capturedTensor(n) !== undefined)
   const stand = new Map<Node, Node>(captured.map((n) => [n, input(aval(n.shape, n.dtype))]))
@@ -42,13 +42,17 @@ export const findingsOn = async (
   const out = new Collector('program', seed, setting.checks)
   const without = [...before.without]
   const want = evaluate(outputs, env)
+  const rounding = roundingOf(outputs, env, 'own')
   const tolerance = linearize(outputs).nodes.some((n) => n.dtype === 'f32') ? 1e-5 : 1e-9
   for (const backend of out.on('backend') ? backends : []) {
     try {
       const executable = await backend.prepare(program)
       try {
         const got = await executable.run(inputs.map((n) => env.get(n)!.data))
-        for (const [i, v] of got.entries()) out.near('backend', `${backend.name}, result ${i}`, await hostData(v), want[i]!.data, tolerance)
+        for (const [i, v] of got.entries()) {
+          const place = { shape: outputs[i]!.shape, how: backend.name }
+          out.near('backend', `result ${i}`, await hostData(v), want[i]!.data, tolerance, rounding(i), place)
+        }
       } finally {
         executable.dispose()
       }
@@ -59,6 +63,5 @@ export const findingsOn = async (
       else without.push([backend.name, missing._tag === 'MissingKernel' ? missing.primitive : missing.what])
     }
   }
-  const findings = out.findings.length === 0 ? [] : standing(out.findings, p, valuesOf(p, b), s, setting, seed)
-  return { ...before, findings, without, comparisons: before.comparisons + out.comparisons }
+  return { ...before, findings: out.mistakes(), without, comparisons: before.comparisons + out.comparisons }
 }

@@ -11,15 +11,15 @@ import { flatProgram } from '../../core/graph/program.js'
 import { programFromJSON } from '../../core/programs/decode.js'
 import { programToJSON } from '../../core/programs/encode.js'
 import { coreRegistry } from '../../rules/index.js'
+import { roundingOf } from '../derivative.js'
 import { drawArray, random } from '../draw.js'
 import { Collector, type Finding, type Switches } from '../findings.js'
-import { checkProgram } from '../program.js'
+import { BOTH, checkProgram } from '../program.js'
 import { checkKinks } from '../rule.js'
-import { bind, dense, derive, drawLike, evaluate, type Subject } from '../subject.js'
+import { bind, derivativesOf, derive, drawLike, evaluate, type Subject } from '../subject.js'
 import type { Setting } from './options.js'
 import { type Built, built, type RandomProgram } from './program.js'
 import { kinksOf } from './singular.js'
-import { standing } from './standing.js'
 
 /** What was found of one program. */
 export interface Outcome {
@@ -52,6 +52,8 @@ export const subjectOf = (b: Built, { registry }: Setting, next: () => number): 
     }),
   tolerance: 1e-7,
   scale: 1 / 8,
+  modes: BOTH,
+  alone: true,
 })
 
 /** Checks that cost many evaluations: each runs for one program in so many. */
@@ -106,6 +108,7 @@ const attempt = (
   seed: number,
 ): { readonly out: Collector; readonly missing?: ReturnType<typeof leavingOut> } => {
   const out = new Collector('program', seed, a.switches)
+  out.throwsMissing = true
   const given = a.active ? s : { ...s, active: [] }
   try {
     checkProgram(given, { backends: a.backends, directions: 1, order: setting.order, checks: a.switches }, random(seed), out)
@@ -154,13 +157,19 @@ const checkGuards = (p: RandomProgram, b: Built, s: Subject, seed: number, out: 
   const safe = built(p, (x, g, at) => applyAny(where, [at.get(g.condition)!, x, constant(g.safe, x.dtype)], {})[0]!)
   const all = (
     c: Built,
-  ): { readonly values: readonly NDArray[]; readonly derivatives: readonly NDArray[]; readonly names: readonly string[] } => {
+  ): {
+    readonly values: readonly NDArray[]
+    readonly derivatives: readonly NDArray[]
+    readonly rounding: ReturnType<typeof roundingOf>
+    readonly names: readonly string[]
+  } => {
     const d = derive({ ...s, inputs: c.inputs, ys: c.ys })
     const next = random(seed)
     const env = new Map([...d.env, ...bind(d.seeds, drawLike(d.seeds, next)), ...bind(d.tangents, drawLike(d.tangents, next))])
     return {
       values: evaluate(c.ys, env),
-      derivatives: evaluate([...dense(d.dys, d.outs), ...dense(d.xBars, d.wrt)], env),
+      derivatives: evaluate(derivativesOf(d), env),
+      rounding: roundingOf(derivativesOf(d), env, 'own'),
       names: [...d.outs.map((_, i) => `dy ${i}`), ...d.wrt.map((_, i) => `xBar of ${d.paths[d.active[i]!]}`)],
     }
   }
@@ -170,7 +179,9 @@ const checkGuards = (p: RandomProgram, b: Built, s: Subject, seed: number, out: 
   if (!same) return
   const tolerance = b.ys.some((y) => y.dtype === 'f32') ? 1e-4 : 1e-9
   own.derivatives.forEach((v, i) => {
-    out.near('non-finite', `${own.names[i]}, guarded by where`, v.data, other.derivatives[i]!.data, tolerance)
+    const place = { shape: v.shape, how: 'guarded by where' }
+    const bound = (): ArrayLike<number> => Float64Array.from(own.rounding(i)(), (x, k) => x + other.rounding(i)()[k]!)
+    out.near('non-finite', own.names[i]!, v.data, other.derivatives[i]!.data, tolerance, bound, place)
   })
 }
 
@@ -245,8 +256,7 @@ const finished = (
     out.note('value', 'the checks raise', 0, 'results', textOf(e))
   }
   checkJson(b, setting, out, without)
-  const findings = out.findings.length === 0 ? [] : standing(out.findings, p, values, a.active ? s : { ...s, active: [] }, setting, seed)
-  return { findings, comparisons: out.comparisons, notImplemented: out.notImplemented, without, derived: a.active }
+  return { findings: out.mistakes(), comparisons: out.comparisons, notImplemented: out.notImplemented, without, derived: a.active }
 }
 
 /** The primitives below nodes, those of programs in parameters among them, and whether any application of each depends on `moving`. */
