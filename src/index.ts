@@ -368,6 +368,7 @@ export {
 export { bool, f32, f64, i32 } from './core/graph/spec.js'
 export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/graph/tangent.js'
 export { tensor } from './core/graph/tensor.js'
+export { elementwise } from './core/ops/declare.js'
 export * from './core/ops/index.js'
 export { binary, unary } from './core/ops/lifted.js'
 export { codec, decodeError } from './core/programs/codec.js'
@@ -382,5 +383,17 @@ export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
-export { bilinearRule, linearRule, multiRule, nonDifferentiable, optOut, rule, scalarRule } from './rules/define.js'
+export { batchAll } from './rules/batching.js'
+export {
+  bilinearRule,
+  linearRule,
+  multiLinearRule,
+  multiRule,
+  multiScalarRule,
+  nonDifferentiable,
+  optOut,
+  rule,
+  scalarRule,
+} from './rules/define.js'
 export { coreRegistry } from './rules/index.js'
+export { addTangents, scaleTangent } from './rules/product.js'

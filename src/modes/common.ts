@@ -6,7 +6,7 @@ import { asNode, constant, input, type Node, resultAvals } from '../core/graph/e
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import { raiseNotImplemented } from '../core/graph/source-lines.js'
-import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
 import { beside } from '../core/graph/weak.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
@@ -50,7 +50,8 @@ export const project = (given: Node, x: Aval, from: Place | undefined): Forced =
   const t = beside(given, x.dtype)
   const shaped = sameShape(t.shape, x.shape)
     ? t
-    : (from === undefined || isBroadcast(from)) && t.shape.length >= x.shape.length && broadcastable(x.shape, t.shape)
+    : (from === undefined || (isBroadcast(from) && broadcastable(t.shape, resultAvals(from.node)[0]!.shape))) &&
+        broadcastable(x.shape, t.shape)
       ? sumToNode(t, x.shape)
       : undefined
   if (shaped === undefined || (t.dtype !== x.dtype && from !== undefined && !isMixed(from)))
@@ -85,7 +86,8 @@ export const projectTangent = (given: Tangent, y: Aval, from: Place): Forced => 
   if (!isFloat(y.dtype)) return NoTangent
   if (f._tag !== 'Expr' || sameAval(asNode(f).aval, y)) return f
   const n = beside(asNode(f), y.dtype)
-  if (!sameShape(n.shape, y.shape) && !(isBroadcast(from) && broadcastable(n.shape, y.shape))) return wrongSpace(called, n.aval, y, from.k, count)
+  if (!sameShape(n.shape, y.shape) && !(isBroadcast(from) && broadcastable(n.shape, y.shape)))
+    return wrongSpace(called, n.aval, y, from.k, count)
   if (n.dtype !== y.dtype && !isMixed(from)) return wrongSpace(called, aval(y.shape, n.dtype), y, from.k, count)
   return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
 }

@@ -3,7 +3,7 @@
 import { Dual } from '../core/calculus/dual.js'
 import { type RuleConfig, ruleFor } from '../core/calculus/rule.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node, reapplied } from '../core/graph/expr.js'
+import { asExpr, type Node, reapplied } from '../core/graph/expr.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'

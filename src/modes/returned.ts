@@ -35,7 +35,9 @@ export const listFrom = <A>(called: Called, given: readonly A[], count: number, 
 
 /** The pullback that an rrule returned. */
 export const functionFrom = <F>(called: Called, given: F): F =>
-  typeof given === 'function' ? given : bad(called, `its pullback is ${shown(given)}.`, 'return [y, pullback], the pullback a function of yBar.')
+  typeof given === 'function'
+    ? given
+    : bad(called, `its pullback is ${shown(given)}.`, 'return [y, pullback], the pullback a function of yBar.')
 
 /** An aval beside the one that belongs there: nothing where they are the same. */
 const mismatch = (called: Called, what: string, found: Aval, want: Aval, fix: string): void => {
@@ -53,7 +55,8 @@ export const valuesFrom = (called: Called, given: readonly unknown[], want: read
     const own = want[r]!
     if (y === own) return own
     const what = placed('the value', r, want.length, 'result')
-    if (!isExpr(y)) return bad(called, `${what} is ${shown(y)}, it must be an expression, ${showAval(own.aval)}.`, 'return y as the rule is given it.')
+    if (!isExpr(y))
+      return bad(called, `${what} is ${shown(y)}, it must be an expression, ${showAval(own.aval)}.`, 'return y as the rule is given it.')
     const n = beside(y, own.dtype)
     mismatch(called, what, n.aval, own.aval, 'return y as the rule is given it.')
     return n

@@ -56,7 +56,14 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
     const n = asNode(sum)
     if (from === undefined) return n
     const t = tangentFrom(pulling(from), sum, this.primal, from.k, from.node.args.length)
-    return t._tag === 'Expr' ? asNode(project(n, this.primal, from)) : raise({ _tag: 'BadInput', where: `addTo of ${from.node.prim!.name}`, reason: `it returned ${t._tag}.`, fix: 'return the accumulator with the cotangent added.' })
+    return t._tag === 'Expr'
+      ? asNode(project(n, this.primal, from))
+      : raise({
+          _tag: 'BadInput',
+          where: `addTo of ${from.node.prim!.name}`,
+          reason: `it returned ${t._tag}.`,
+          fix: 'return the accumulator with the cotangent added.',
+        })
   }
 
   /**

@@ -78,14 +78,22 @@ export type BatchRule = (
 /** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
 export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
 
-/** Entries of dy/dx of an elementwise function, at its arguments and result: a number where they are the same everywhere, NoTangent in the `int` slots. */
+/**
+ * Entries of dy_i/dx_j of an elementwise function, at its arguments and results, a row for each result: a number where they are the same
+ * everywhere, NoTangent in the `int` slots, a zero in place of a row of zeros.
+ */
 export type PartialsOf = (at: {
   readonly x: readonly AnyExpr[]
-  readonly y: AnyExpr
+  readonly ys: readonly AnyExpr[]
   readonly params: never
-}) => readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-/** Cotangents of the arguments in which a function is linear, for one of its result. */
-export type TransposeOf = (yBar: AnyExpr, xs: readonly AnyExpr[], params: never, active: readonly boolean[]) => readonly Tangent[]
+}) => readonly (readonly (AnyExpr | number | ZeroTangent | NoTangent)[] | ZeroTangent | NoTangent)[]
+/** Cotangents of the arguments in which a function is linear, for those of its results. */
+export type TransposeOf = (
+  yBars: readonly AnyExpr[],
+  xs: readonly AnyExpr[],
+  params: never,
+  active: readonly boolean[],
+) => readonly Tangent[]
 
 /**
  * What a primitive is as a function of its float arguments; frule and rrule follow from it.

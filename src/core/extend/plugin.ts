@@ -105,6 +105,16 @@ const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown,
   return facet
 }
 
+/** A facet for each of the primitives that planners see: inline code of several results gives a list, one for each. */
+const ofParts = (p: AnyPrimitive, facet: Facet<unknown, unknown>): readonly (readonly [AnyPrimitive, Facet<unknown, unknown>])[] =>
+  p.parts === undefined
+    ? [[p, facet]]
+    : p.parts.map((part, r) => {
+        if (facet.kind !== 'inline') return [part, facet] as const
+        const code = facet.code as (at: unknown) => readonly unknown[]
+        return [part, { kind: 'inline', code: (at: unknown) => code(at)[r] }] as const
+      })
+
 /** What a plugin has of the rules of one primitive. */
 const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Expansion | undefined): Rule => {
   const derived = lowering === undefined ? {} : composedRules(lowering)
@@ -161,7 +171,7 @@ export const definePlugin = <const O extends PluginOps, L extends { readonly [K 
     for (const [name, p] of ops) {
       const row = given.get(name)
       const lowering = lowerings.get(name)
-      if (row !== undefined) facets.set(p, facetOf(spec.name, p, row))
+      if (row !== undefined) for (const [part, facet] of ofParts(p, facetOf(spec.name, p, row))) facets.set(part, facet)
       else if (lowering !== undefined) facets.set(p, { kind: 'lower', f: lowering })
     }
     return facets
