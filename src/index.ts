@@ -23,6 +23,7 @@ import { families } from './core/ops/families.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/programs/json.js'
 import type { Tensor } from './core/types/expr.js'
 import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
+import type { ClipGradientFn, ReverseGradientFn } from './core/types/signatures/estimators.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
 import type {
   CustomRuleFn,
@@ -33,6 +34,7 @@ import type {
   JacFn,
   JvpFn,
   LinearizeFn,
+  StraightThroughFn,
   ValueAndGradFn,
   VjpFn,
   VmapFn,
@@ -54,6 +56,9 @@ export interface Codual {
   readonly jacrev: JacFn
   readonly hessian: HessianFn
   readonly customRule: CustomRuleFn
+  readonly straightThrough: StraightThroughFn
+  readonly clipGradient: ClipGradientFn
+  readonly reverseGradient: ReverseGradientFn
   readonly evaluate: EvaluateFn
   readonly compile: CompileFn
   readonly compileAsync: CompileAsyncFn
@@ -230,11 +235,36 @@ export const hessian: HessianFn = bound.hessian
  *
  * Several arguments are given as their tuple; a cotangent may be a thunk or ZeroTangent, an integer's is NoTangent. A rule is traced where
  * a derivative is asked for, and differentiated further; an frule alone also serves reverse mode: it is linear in dx, and is transposed.
- * What f captures is read at every call, but asking for its derivative is NotImplemented: pass it as an argument.
+ * What f captures is read at every call, but asking for its derivative is NotImplemented: pass it as an argument. `estimates: true` says that
+ * the rules are deliberately not f's derivative; `name` is what messages call it.
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */
 export const customRule: CustomRuleFn = bound.customRule
+/**
+ * f's value with the derivative of `surrogate`, the identity unless given: a straight-through estimator, for rounding, thresholds and samples.
+ *
+ * Both take the same arguments, and their results have the same shapes. In every mode, of any order.   Source  Bengio et al. 2013.
+ * Errors  ShapeMismatch or DTypeMismatch where the surrogate's tangent is not of f's result.
+ * @example
+ * grad((x) => sum(mul(straightThrough((v) => round(v))(x), x)))([1.4])                          // [2.4]
+ * grad((x) => sum(straightThrough((v) => sign(v), (v) => tanh(v))(x)))([0])                     // [1]
+ */
+export const straightThrough: StraightThroughFn = bound.straightThrough
+/**
+ * x itself, whose cotangent is clamped to [-limit, limit] on its way back: what follows cannot send more. Of a tree: every float leaf.
+ *
+ * Errors  NotImplemented in forward mode, which has no cotangents; BadInput for a limit below 0.
+ * @example grad((x) => sum(square(clipGradient(x, 1))))([0.1, 3])   // [0.2, 1]
+ */
+export const clipGradient: ClipGradientFn = bound.clipGradient
+/**
+ * x itself, whose derivative is -scale (1 unless given): gradient reversal, for adversarial training. Of a tree: every float leaf.
+ *
+ * `scale` is a number or a scalar expression, without a derivative of its own.   Source  Ganin and Lempitsky 2015.
+ * @example grad((x) => sum(reverseGradient(x, 0.5)))([1, 2])   // [-0.5, -0.5]
+ */
+export const reverseGradient: ReverseGradientFn = bound.reverseGradient
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *

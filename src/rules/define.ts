@@ -305,6 +305,19 @@ export const nonDifferentiable = <N extends string, P, const A extends readonly 
   return formed(primitive as unknown as AnyPrimitive, { _tag: 'constant' }, batchOfOne(batch))
 }
 
+/** The rule, whose derivatives are deliberately not those of the primitive, at such parameters. */
+export const estimating = <P>(given: Rule, at: (params: P) => boolean): Rule => ({ ...given, estimates: at as Rule['estimates'] & object })
+
+/**
+ * A rule that is deliberately not the derivative of its primitive: an estimator. The checker does not hold it against differences.
+ *
+ * For whole functions there are `straightThrough` and `customRule(f, { ..., estimates: true })`.
+ * @example
+ * const steps = unary({ name: 'steps', scalar: (x) => Math.floor(x!), source: 'definition' })
+ * makeCodual(coreRegistry.with(estimator(scalarRule(steps, () => [1]))), cpu()).grad((x) => sum(steps(x)))([1.5])   // [1]
+ */
+export const estimator = (given: Rule): Rule => estimating(ruleIn(given, 'estimator'), () => true)
+
 /** Where a rule does not apply: arguments (their shapes and dtypes) and parameters of one application. */
 export interface OptOut<P, A extends readonly ArgKind[]> {
   readonly when: (at: { readonly x: Args<A>; readonly params: P }) => boolean
