@@ -353,19 +353,7 @@ export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, reg
 export type { AdError, AdException } from './core/errors/error.js'
 export { isAdException } from './core/errors/error.js'
 export { explain, raise } from './core/errors/explain.js'
-export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/extend/kernel-table.js'
-export {
-  applyPrimitive,
-  definePlugin,
-  type KernelRow,
-  type LowerRow,
-  type Plugin,
-  type PluginOp,
-  type PluginOps,
-  type PluginSpec,
-  pluginMonoid,
-  type RuleRow,
-} from './core/extend/plugin.js'
+export * from './core/extend/public.js'
 export type {
   AsyncBackend,
   AsyncExecutable,
@@ -382,25 +370,9 @@ export type {
 export { onDevice, onHost } from './core/functions/device-tensor.js'
 export type { Env, RunEvent } from './core/functions/effects.js'
 export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/functions/interpret.js'
-export { type Aval, aval } from './core/graph/aval.js'
-export type { NDArray } from './core/graph/ndarray.js'
-export {
-  type AnyPrimitive,
-  type ArgKind,
-  type Kink,
-  type NoParams,
-  type OpClass,
-  type Primitive,
-  primitive,
-  type Sample,
-  type SampleArg,
-} from './core/graph/primitive.js'
 export { bool, f32, f64, i32 } from './core/graph/spec.js'
-export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/graph/tangent.js'
 export { tensor } from './core/graph/tensor.js'
-export { elementwise } from './core/ops/declare.js'
 export * from './core/ops/index.js'
-export { binary, unary } from './core/ops/lifted.js'
 export { codec, decodeError } from './core/programs/codec.js'
 export { ravel, treeAllClose, treeFlatten, treeLeaves, treeMap, treeReduce, treeZip } from './core/programs/trees.js'
 export { duplicated, type RandomSource, type VectorSpace, vectorSpace } from './core/programs/vector-space.js'
@@ -413,17 +385,4 @@ export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
-export { batchAll } from './rules/batching.js'
-export {
-  bilinearRule,
-  linearRule,
-  multiLinearRule,
-  multiRule,
-  multiScalarRule,
-  nonDifferentiable,
-  optOut,
-  rule,
-  scalarRule,
-} from './rules/define.js'
-export { coreRegistry } from './rules/index.js'
-export { addTangents, scaleTangent } from './rules/product.js'
+export * from './rules/public.js'

@@ -46,7 +46,7 @@ export interface PluginSpec<O extends PluginOps, L> {
   /** What each primitive is; keys are the primitives' names. */
   readonly ops: O
   /** Primitives that are compositions of others: they need no rule and no kernel. */
-  readonly lower?: L
+  readonly lower?: L & { readonly [K in keyof O]?: LowerRow<O[K]> }
   /** Calculus: a rule for each primitive, or `missing(reason)`. */
   readonly rules: Rows<O, L, { readonly [K in keyof O]: RuleRow }>
   /** Kernels by backend; a backend that is left out has none. */
