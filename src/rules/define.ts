@@ -246,7 +246,7 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
  *   source: 'definition',
  * })
  * const halvesRule = multiLinearRule(halves, { transpose: (yBars) => [concat(yBars)], batch: ([x]) => split(x, 2, { axis: 1 }) })
- * makeCodual(coreRegistry.with(halvesRule), cpu()).grad((x) => sum(applyPrimitive(halves, [x])[1]))([1, 2])   // [0, 1]
+ * makeCodual(coreRegistry.with(halvesRule), cpu()).grad((x) => sum(applyPrimitive(halves, [x])[1]!))([1, 2])   // [0, 1]
  */
 export const multiLinearRule = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: Primitive<N, P, A>,
