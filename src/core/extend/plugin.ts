@@ -46,13 +46,13 @@ export interface PluginSpec<O extends PluginOps, L extends PropertyKey> {
   /** What each primitive is; keys are the primitives' names. */
   readonly ops: O
   /** Primitives that are compositions of others: they need no rule and no kernel. */
-  readonly lower?: { readonly [K in L]: K extends keyof O ? LowerRow<O[K]> : never }
+  readonly lower?: { readonly [K in keyof O]?: LowerRow<O[K]> } & { readonly [K in L]: unknown }
   /** Calculus: a rule for each primitive, or `missing(reason)`. */
-  readonly rules: Rows<O, L, { readonly [K in keyof O]: RuleRow }>
+  readonly rules: Rows<O, NoInfer<L>, { readonly [K in keyof O]: RuleRow }>
   /** Kernels by backend; a backend that is left out has none. */
   readonly kernels?: {
-    readonly cpu?: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K]> }>
-    readonly [backend: string]: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K], unknown, unknown> }> | undefined
+    readonly cpu?: Rows<O, NoInfer<L>, { readonly [K in keyof O]: KernelRow<O[K]> }>
+    readonly [backend: string]: Rows<O, NoInfer<L>, { readonly [K in keyof O]: KernelRow<O[K], unknown, unknown> }> | undefined
   }
 }
 
@@ -142,7 +142,7 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  * })
  * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
-export const definePlugin = <const O extends PluginOps, const L extends keyof O = never>(spec: PluginSpec<O, L>): Plugin => {
+export const definePlugin = <const O extends PluginOps, L extends PropertyKey = never>(spec: PluginSpec<O, L>): Plugin => {
   optionsOf<PluginSpec<PluginOps, string>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
   if (typeof spec.name !== 'string')
     raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
