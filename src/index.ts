@@ -23,6 +23,7 @@ import { families } from './core/ops/families.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/programs/json.js'
 import type { Tensor } from './core/types/expr.js'
 import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
+import type { ClipGradientFn, ReverseGradientFn } from './core/types/signatures/estimators.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
 import type {
   CustomRuleFn,
@@ -33,6 +34,7 @@ import type {
   JacFn,
   JvpFn,
   LinearizeFn,
+  StraightThroughFn,
   ValueAndGradFn,
   VjpFn,
   VmapFn,
@@ -54,6 +56,9 @@ export interface Codual {
   readonly jacrev: JacFn
   readonly hessian: HessianFn
   readonly customRule: CustomRuleFn
+  readonly straightThrough: StraightThroughFn
+  readonly clipGradient: ClipGradientFn
+  readonly reverseGradient: ReverseGradientFn
   readonly evaluate: EvaluateFn
   readonly compile: CompileFn
   readonly compileAsync: CompileAsyncFn
@@ -230,11 +235,36 @@ export const hessian: HessianFn = bound.hessian
  *
  * Several arguments are given as their tuple; a cotangent may be a thunk or ZeroTangent, an integer's is NoTangent. A rule is traced where
  * a derivative is asked for, and differentiated further; an frule alone also serves reverse mode: it is linear in dx, and is transposed.
- * What f captures is read at every call, but asking for its derivative is NotImplemented: pass it as an argument.
+ * What f captures is read at every call, but asking for its derivative is NotImplemented: pass it as an argument. `estimates: true` says that
+ * the rules are deliberately not f's derivative; `name` is what messages call it.
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */
 export const customRule: CustomRuleFn = bound.customRule
+/**
+ * f's value with the derivative of `surrogate`, the identity unless given: a straight-through estimator, for rounding, thresholds and samples.
+ *
+ * Both take the same arguments, and their results have the same shapes. In every mode, of any order.   Source  Bengio et al. 2013.
+ * Errors  ShapeMismatch or DTypeMismatch where the surrogate's tangent is not of f's result.
+ * @example
+ * grad((x) => sum(mul(straightThrough((v) => round(v))(x), x)))([1.4])                          // [2.4]
+ * grad((x) => sum(straightThrough((v) => sign(v), (v) => tanh(v))(x)))([0])                     // [1]
+ */
+export const straightThrough: StraightThroughFn = bound.straightThrough
+/**
+ * x itself, whose cotangent is clamped to [-limit, limit] on its way back: what follows cannot send more. Of a tree: every float leaf.
+ *
+ * Errors  NotImplemented in forward mode, which has no cotangents; BadInput for a limit below 0.
+ * @example grad((x) => sum(square(clipGradient(x, 1))))([0.1, 3])   // [0.2, 1]
+ */
+export const clipGradient: ClipGradientFn = bound.clipGradient
+/**
+ * x itself, whose derivative is -scale (1 unless given): gradient reversal, for adversarial training. Of a tree: every float leaf.
+ *
+ * `scale` is a number or a scalar expression, without a derivative of its own.   Source  Ganin and Lempitsky 2015.
+ * @example grad((x) => sum(reverseGradient(x, 0.5)))([1, 2])   // [-0.5, -0.5]
+ */
+export const reverseGradient: ReverseGradientFn = bound.reverseGradient
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *
@@ -323,19 +353,7 @@ export { emptyRegistry, type Form, type Registry, type Rule, registryMonoid, reg
 export type { AdError, AdException } from './core/errors/error.js'
 export { isAdException } from './core/errors/error.js'
 export { explain, raise } from './core/errors/explain.js'
-export { byMeaning, type Facet, inline, type KernelFunction, type KernelTable, missing, perElement } from './core/extend/kernel-table.js'
-export {
-  applyPrimitive,
-  definePlugin,
-  type KernelRow,
-  type LowerRow,
-  type Plugin,
-  type PluginOp,
-  type PluginOps,
-  type PluginSpec,
-  pluginMonoid,
-  type RuleRow,
-} from './core/extend/plugin.js'
+export * from './core/extend/public.js'
 export type {
   AsyncBackend,
   AsyncExecutable,
@@ -352,24 +370,9 @@ export type {
 export { onDevice, onHost } from './core/functions/device-tensor.js'
 export type { Env, RunEvent } from './core/functions/effects.js'
 export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/functions/interpret.js'
-export { type Aval, aval } from './core/graph/aval.js'
-export type { NDArray } from './core/graph/ndarray.js'
-export {
-  type AnyPrimitive,
-  type ArgKind,
-  type Kink,
-  type NoParams,
-  type OpClass,
-  type Primitive,
-  primitive,
-  type Sample,
-  type SampleArg,
-} from './core/graph/primitive.js'
 export { bool, f32, f64, i32 } from './core/graph/spec.js'
-export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from './core/graph/tangent.js'
 export { tensor } from './core/graph/tensor.js'
 export * from './core/ops/index.js'
-export { binary, unary } from './core/ops/lifted.js'
 export { codec, decodeError } from './core/programs/codec.js'
 export { ravel, treeAllClose, treeFlatten, treeLeaves, treeMap, treeReduce, treeZip } from './core/programs/trees.js'
 export { duplicated, type RandomSource, type VectorSpace, vectorSpace } from './core/programs/vector-space.js'
@@ -382,5 +385,4 @@ export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { CustomRules } from './core/types/signatures/transforms.js'
 export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
-export { bilinearRule, linearRule, multiRule, nonDifferentiable, optOut, rule, scalarRule } from './rules/define.js'
-export { coreRegistry } from './rules/index.js'
+export * from './rules/public.js'

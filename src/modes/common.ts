@@ -1,15 +1,16 @@
 /** What forward and reverse share: projection of a tangent onto an argument's space, and nodes under replacement. */
 
-import { raise } from '../core/errors/explain.js'
-import type { Aval } from '../core/graph/aval.js'
-import { isFloat, sameAval, showAval } from '../core/graph/aval.js'
+import { type Aval, aval, isFloat, sameAval } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
-import { asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { asNode, constant, input, type Node, resultAvals } from '../core/graph/expr.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import { raiseNotImplemented } from '../core/graph/source-lines.js'
-import { type Forced, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
+import { beside } from '../core/graph/weak.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
+import { type Called, tangentFrom, wrongSpace } from './returned.js'
 
 /** Zeros of an aval: a broadcast literal, no buffer. */
 export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
@@ -25,45 +26,68 @@ export const instantiate = (t: Tangent, like: Aval): Node => {
   return zeros(like)
 }
 
+/** One application, and where in it a (co)tangent belongs: argument `k`, or result `k` of an frule. */
+export interface Place {
+  readonly node: Node
+  readonly k: number
+}
+/** Floats of one application have several dtypes: then a (co)tangent comes in that of its neighbours. */
+const isMixed = ({ node }: Place): boolean => {
+  const floats = [...node.args.map((a) => a.dtype), ...resultAvals(node).map((y) => y.dtype)].filter(isFloat)
+  return floats.some((d) => d !== floats[0])
+}
+/** May a (co)tangent have another shape: does the primitive broadcast its arguments at every index? */
+const isBroadcast = ({ node }: Place): boolean => node.prim!.class === 'elementwise'
+
 /**
- * A cotangent projected onto its argument's space: broadcast axes summed, dtype restored.
- * Integers and booleans have none. Done here once for every rule.
+ * A cotangent projected onto its argument's space. Of an elementwise primitive, axes that were broadcast are summed; where an application has
+ * floats of several dtypes, the argument's is restored. Anything else is the rule's mistake. Integers and booleans have no cotangent.
+ * Done here once for every rule; `from` is undefined for what no rule returned.
  */
-export const project = (t: Node, x: Aval, rule: string): Forced => {
+export const project = (given: Node, x: Aval, from: Place | undefined): Forced => {
   if (!isFloat(x.dtype)) return NoTangent
-  if (t.aval === x || sameAval(t.aval, x)) return t as unknown as Forced
+  if (given.aval === x || sameAval(given.aval, x)) return given as unknown as Forced
+  const t = beside(given, x.dtype)
   const shaped = sameShape(t.shape, x.shape)
     ? t
-    : t.shape.length >= x.shape.length && broadcastable(x.shape, t.shape)
+    : (from === undefined || (isBroadcast(from) && broadcastable(t.shape, resultAvals(from.node)[0]!.shape))) &&
+        broadcastable(x.shape, t.shape)
       ? sumToNode(t, x.shape)
-      : broadcastable(t.shape, x.shape)
-        ? broadcastNode(t, x.shape)
-        : undefined
-  if (shaped === undefined)
-    return raise({
-      _tag: 'InternalLaw',
-      law: "a cotangent has its argument's shape",
-      detail: `rule ${rule} gave ${showAval(t.aval)} for ${showAval(x)}`,
-    })
+      : undefined
+  if (shaped === undefined || (t.dtype !== x.dtype && from !== undefined && !isMixed(from)))
+    return wrongSpace(
+      { prim: from?.node.prim ?? SEED, facet: 'pullback' },
+      shaped === undefined ? t.aval : aval(x.shape, t.dtype),
+      x,
+      from?.k ?? 0,
+      from?.node.args.length ?? 1,
+    )
   return castNode(shaped, x.dtype) as unknown as Forced
 }
+/** What messages name where a cotangent comes from no rule. */
+const SEED = { name: 'the seed' } as AnyPrimitive
 const broadcastable = (small: readonly number[], big: readonly number[]): boolean => {
   const off = big.length - small.length
   return off >= 0 && small.every((d, i) => d === 1 || d === big[i + off])
 }
 
-/** A tangent projected onto its result's space: repeated along axes that broadcasting added. */
-export const projectTangent = (t: Tangent, y: Aval, rule: string): Forced => {
+/** What a rule returned, without its thunks; each is held against what belongs there. */
+export const forced = (given: Tangent, called: Called, of: Aval, k: number, count: number): Forced => {
+  let t = tangentFrom(called, given, of, k, count)
+  while (t._tag === 'Thunk' || t._tag === 'InplaceableThunk') t = tangentFrom(called, t.force(), of, k, count)
+  return t
+}
+
+/** A tangent projected onto its result's space: of an elementwise primitive repeated along axes that broadcasting added. */
+export const projectTangent = (given: Tangent, y: Aval, from: Place): Forced => {
+  const called = { prim: from.node.prim!, facet: 'frule' } as const
+  const count = from.node.prim!.multi ? resultAvals(from.node).length : 1
+  const f = forced(given, called, y, from.k, count)
   if (!isFloat(y.dtype)) return NoTangent
-  const f = unthunk(t)
-  if (f._tag !== 'Expr') return f._tag === 'NoTangent' ? ZeroTangent : f
-  const n = asNode(f)
-  if (sameAval(n.aval, y)) return f
-  if (!broadcastable(n.shape, y.shape))
-    return raise({
-      _tag: 'InternalLaw',
-      law: "a tangent has its result's shape",
-      detail: `rule ${rule} gave ${showAval(n.aval)} for ${showAval(y)}`,
-    })
+  if (f._tag !== 'Expr' || sameAval(asNode(f).aval, y)) return f
+  const n = beside(asNode(f), y.dtype)
+  if (!sameShape(n.shape, y.shape) && !(isBroadcast(from) && broadcastable(n.shape, y.shape)))
+    return wrongSpace(called, n.aval, y, from.k, count)
+  if (n.dtype !== y.dtype && !isMixed(from)) return wrongSpace(called, aval(y.shape, n.dtype), y, from.k, count)
   return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
 }

@@ -10,7 +10,7 @@ import { raise } from '../core/errors/explain.js'
 import { type Algebra, type ApplyAt, type InputAt, interpretNodes } from '../core/functions/interpret.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { evaluateNodes, resultArrays } from '../core/graph/evaluate.js'
-import { applyAny, asExpr, asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { applyAny, asExpr, asNode, constant, input, type Node, OUTPUT } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { Tensor as TensorClass } from '../core/graph/tensor.js'
@@ -51,10 +51,13 @@ const symbolic = (registry: Registry, config: RuleConfig): Algebra<Dual<Node, Fo
     )
     if (args.every((a) => a.tangent._tag !== 'Expr')) return ys.map((y) => Dual(y, still(y.aval)))
     return pushed(registry, config, primitive, params, ys, args).map(({ y, dy }, i) =>
-      Dual(y, projectTangent(dy, results[i]!, primitive.name)),
+      Dual(y, projectTangent(dy, results[i]!, { node: applicationOf(ys), k: i })),
     )
   },
 })
+
+/** The application that these are the results of. */
+const applicationOf = ([y]: readonly Node[]): Node => (y!.kind === OUTPUT ? y!.args[0]! : y!)
 
 /** What the frule says at these duals of expressions. */
 const pushed = (
@@ -136,7 +139,7 @@ export const dualAlgebra = (registry: Registry, inputs: (at: InputAt) => EagerDu
         params,
       )
       return pushed(registry, config, primitive, params, ys, duals).map(({ y, dy }, i) => {
-        const t = projectTangent(dy, results[i]!, primitive.name)
+        const t = projectTangent(dy, results[i]!, { node: applicationOf(ys), k: i })
         return Dual(tensor(y, given), t._tag === 'Expr' ? tensor(asNode(t), given) : still(results[i]!))
       })
     },
@@ -211,7 +214,7 @@ export const reverseAlgebra = (registry: Registry, inputs: (at: InputAt) => Tens
             if (!active[i]) return
             const t = known(unthunk(xBars[i]!))
             if (t._tag !== 'Expr') return
-            const p = project(asNode(t), avalOf(a.primal), primitive.name)
+            const p = project(asNode(t), avalOf(a.primal), { node: applicationOf(ys), k: i })
             if (p._tag === 'Expr') a.add(tensor(asNode(p), given))
           })
         })

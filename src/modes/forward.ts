@@ -3,11 +3,12 @@
 import { Dual } from '../core/calculus/dual.js'
 import { type RuleConfig, ruleFor } from '../core/calculus/rule.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node, reapplied } from '../core/graph/expr.js'
+import { asExpr, type Node, reapplied } from '../core/graph/expr.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
 import { projectTangent } from './common.js'
+import { listFrom, valuesFrom } from './returned.js'
 
 type NodeDual = Dual<Node, Forced>
 
@@ -45,10 +46,12 @@ const pushAt = (cursor: Cursor, config: RuleConfig, outputs: readonly Node[], se
         node.payload as never,
         { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
       )
-      return made.ys.map((y, r) => {
-        const tangent = projectTangent(made.dys[r]!, ys[r]!.aval, node.prim!.name)
+      const called = { prim: node.prim!, facet: 'frule' } as const
+      const dys = listFrom(called, made.dys, ys.length, 'tangent', 'result')
+      return valuesFrom(called, made.ys, ys).map((y, r) => {
+        const tangent = projectTangent(dys[r]!, ys[r]!.aval, { node, k: r })
         if (tangent._tag === 'NotImplemented') remember(tangent, node)
-        return Dual(asNode(y), tangent)
+        return Dual(y, tangent)
       })
     },
   })

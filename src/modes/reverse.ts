@@ -12,37 +12,58 @@ import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } fro
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
-import { instantiate, project } from './common.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { forced, instantiate, type Place, project } from './common.js'
+import { type Called, functionFrom, listFrom, tangentFrom, valuesFrom } from './returned.js'
+
+/** A contribution to a part of the argument, and the rule it came from. */
+interface PendingBlock {
+  readonly t: InplaceableThunk
+  readonly block: Block
+  readonly from: Place | undefined
+}
+const pulling = ({ node }: Place): Called => ({ prim: node.prim!, facet: 'pullback' })
 
 /** The codual of a node: its aval, and the accumulator of its cotangent as an expression. */
 export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
   private acc: Node | undefined
   private failed: Forced | undefined
   /** Contributions to a part of the argument: kept until the end, because blocks that tile it need no accumulator. */
-  private blocks: InplaceableThunk[] = []
-  constructor(
-    readonly primal: Aval,
-    private readonly rule: string,
-  ) {}
+  private blocks: PendingBlock[] = []
+  constructor(readonly primal: Aval) {}
 
   /** One more contribution: added into the accumulator at once, so that what it was made of can be freed. Zeros cost nothing. */
-  add(t: Tangent, from?: Node): void {
-    if (t._tag === 'ZeroTangent' || t._tag === 'NoTangent') return
-    if (t._tag === 'InplaceableThunk' && t.block !== undefined && this.acc === undefined) this.blocks.push(t)
+  add(t: Tangent, from?: Place): void {
+    if (t._tag === 'ZeroTangent') return
+    if (t._tag === 'InplaceableThunk' && t.block !== undefined && this.acc === undefined) this.blocks.push({ t, block: t.block, from })
     else this.into(t, from)
   }
 
-  private into(t: Tangent, from?: Node): void {
+  private into(t: Tangent, from?: Place): void {
     if (this.acc !== undefined && t._tag === 'InplaceableThunk') {
-      this.acc = asNode(t.addTo(asExpr(this.acc)))
+      this.acc = this.own(t.addTo(asExpr(this.acc)), from)
       return
     }
-    const f = unthunk(t)
+    const f = from === undefined ? unthunk(t) : forced(t, pulling(from), this.primal, from.k, from.node.args.length)
     if (f._tag === 'NotImplemented') this.failed = f
-    if (f._tag === 'NotImplemented' && from !== undefined) remember(f, from)
+    if (f._tag === 'NotImplemented' && from !== undefined) remember(f, from.node)
     if (f._tag !== 'Expr') return
-    const p = project(asNode(f), this.primal, this.rule)
+    const p = project(asNode(f), this.primal, from)
     if (p._tag === 'Expr') this.acc = this.acc === undefined ? asNode(p) : asNode(add(asExpr(this.acc), p))
+  }
+  /** What a thunk made of the accumulator. */
+  private own(sum: AnyExpr, from: Place | undefined): Node {
+    const n = asNode(sum)
+    if (from === undefined) return n
+    const t = tangentFrom(pulling(from), sum, this.primal, from.k, from.node.args.length)
+    return t._tag === 'Expr'
+      ? asNode(project(n, this.primal, from))
+      : raise({
+          _tag: 'BadInput',
+          where: `addTo of ${from.node.prim!.name}`,
+          reason: `it returned ${t._tag}.`,
+          fix: 'return the accumulator with the cotangent added.',
+        })
   }
 
   /**
@@ -54,18 +75,14 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
     this.blocks = []
     const tiled = concatBlocks(blocks, this.primal)
     if (tiled !== undefined) this.into(asExpr(tiled))
-    else for (const b of blocks) this.into(b)
+    else for (const { t, from } of blocks) this.into(t, from)
     return this.failed ?? (this.acc === undefined ? ZeroTangent : asExpr(this.acc))
   }
 }
 
 /** One concat, when every contribution is a block and together they tile the argument along one axis. */
-const concatBlocks = (pending: readonly InplaceableThunk[], primal: Aval): Node | undefined => {
-  const blocks: Block[] = []
-  for (const t of pending) {
-    if (t.block === undefined) return undefined
-    blocks.push(t.block)
-  }
+const concatBlocks = (pending: readonly PendingBlock[], primal: Aval): Node | undefined => {
+  const blocks = pending.map((t) => t.block)
   const shape = primal.shape
   if (blocks.length < 2) return undefined
   const axis = shape.findIndex((d, i) => blocks[0]!.sizes[i] !== d)
@@ -122,10 +139,10 @@ const constantly = (node: Node): Value => ({ node, active: false })
 class CoDuals {
   private readonly at = new NodeIndex()
   private readonly list: (NodeCoDual | undefined)[] = []
-  add(node: Node, t: Tangent, rule: string, from?: Node): void {
+  add(node: Node, t: Tangent, from?: Place): void {
     let k = this.at.get(node)
     if (k < 0) {
-      k = this.list.push(new NodeCoDual(node.aval, rule)) - 1
+      k = this.list.push(new NodeCoDual(node.aval)) - 1
       this.at.set(node, k)
     }
     this.list[k]!.add(t, from)
@@ -164,13 +181,14 @@ const pullAt = (
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
     const made = rrule(xs.map(asExpr), node.payload as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
-    tape.push({ node, pullback: made.pullback, active })
-    walk.give(made.ys.map((y) => ({ node: asNode(y), active: true })))
+    const called = { prim: node.prim!, facet: 'rrule' } as const
+    tape.push({ node, pullback: functionFrom(called, made.pullback), active })
+    walk.give(valuesFrom(called, made.ys, ys).map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
   const coduals = new CoDuals()
   outputs.forEach((o, i) => {
-    if (values[i]!.active) coduals.add(o, seeds[i]!, 'seed')
+    if (values[i]!.active) coduals.add(o, seeds[i]!)
   })
   for (let entry = tape.pop(); entry !== undefined; entry = tape.pop()) {
     const { node, pullback, active } = entry
@@ -182,15 +200,11 @@ const pullAt = (
       dropped?.(node, active, yBars)
       continue
     }
-    const xBars = pullback(yBars, active)
-    if (xBars.length !== node.args.length)
-      raise({
-        _tag: 'InternalLaw',
-        law: 'a pullback gives one cotangent per argument',
-        detail: `${node.prim!.name} gave ${xBars.length} for ${node.args.length}`,
-      })
+    const called = { prim: node.prim!, facet: 'pullback' } as const
+    const xBars = listFrom(called, pullback(yBars, active), active.length, 'cotangent', 'argument')
+    for (let k = 0; k < active.length; k++) if (active[k]) tangentFrom(called, xBars[k], node.args[k]!.aval, k, active.length)
     dropped?.(node, active, yBars, xBars)
-    for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, node.prim!.name, node)
+    for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, { node, k })
   }
   const cotangents = new Map<Node, Forced>()
   for (const w of [...wanted].sort((p, q) => q.id - p.id)) cotangents.set(w, isFloat(w.dtype) ? coduals.take(w) : NoTangent)

@@ -2,10 +2,11 @@
 
 import { type Batching, type Registry, ruleFor } from '../core/calculus/rule.js'
 import { type Aval, aval } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, type Node, reapplied } from '../core/graph/expr.js'
+import { asExpr, asNode, constant, type Node, reapplied, resultAvals } from '../core/graph/expr.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor } from '../core/graph/source-lines.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
+import { batchFrom } from './returned.js'
 
 /** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
 export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>
@@ -35,7 +36,8 @@ const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], r
       if (!args.some((a) => a.wide)) return reapplied(n, xs).map((node) => ({ node, wide: false }))
       const rule = ruleFor(registry, n.prim!, 'batch', 'vmap')
       const mask = args.map((a) => a.wide)
-      return rule(xs.map(asExpr), mask, n.payload as never, size, through).map((y) => ({ node: asNode(y), wide: true }))
+      const ys = rule(xs.map(asExpr), mask, n.payload as never, size, through)
+      return batchFrom({ prim: n.prim!, facet: 'batch rule' }, ys, resultAvals(n), size).map((node) => ({ node, wide: true }))
     },
   }).map(({ node, wide }) => (wide ? node : broadcastNode(node, [size, ...node.shape])))
 }

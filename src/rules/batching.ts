@@ -23,7 +23,11 @@ export const alignBatch = (
     return batched[i] && rest.length < rank ? reshape(x, [size!, ...new Array<number>(rank - rest.length).fill(1), ...rest]) : x
   })
 
-/** Moves unbatched arguments under the batch axis: every argument then has it in front. */
+/**
+ * All arguments of a batch rule with the batch axis in front: those without it are repeated, as views.
+ *
+ * @example batchAll([neg([[1], [2]]), neg([5])], [true, false], 2).map((x) => x.shape)   // [[2, 1], [2, 1]]
+ */
 export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
   xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...dims(x)])))
 

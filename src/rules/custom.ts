@@ -10,7 +10,7 @@ import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTang
 import { type CustomFRule, type CustomParams, type CustomRRule, type customFamily, customPrimitive } from '../core/ops/custom.js'
 import { sum } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { multiRule } from './define.js'
+import { estimating, multiRule } from './define.js'
 
 const CAPTURED =
   'the function captured an expression that is differentiated, and its rules say nothing of it: pass it as an argument, or stopGradient it'
@@ -132,7 +132,7 @@ export const retypedParams = (
 
 /** The same function over a leading axis: its program batched, and its own rules batched where they are asked for. */
 const batchedParams = (params: CustomParams, batched: readonly boolean[], size: number, through: Batching): CustomParams => {
-  const { program, frule, rrule, name, arity, stopped } = params
+  const { program, frule, rrule, name, arity, stopped, estimates } = params
   const wide = (a: Aval): Aval => aval([size, ...a.shape], a.dtype)
   const over = (nodes: readonly Node[], map: readonly (readonly [Node, Node])[]): Node[] =>
     through(nodes.map(asExpr), new Map(map.map(([from, to]) => [asExpr(from), asExpr(to)])), size).map(asNode)
@@ -146,6 +146,7 @@ const batchedParams = (params: CustomParams, batched: readonly boolean[], size: 
     name,
     arity,
     stopped,
+    estimates,
     program: flatProgram(name, inputs, over(program.outputs, ofBatched(zip(program.inputs, inputs)))),
     ...(frule && {
       frule: (xs, dxs) => {
@@ -193,31 +194,34 @@ const batchedParams = (params: CustomParams, batched: readonly boolean[], size: 
 
 /** One rule per primitive of core/ops/custom.ts. */
 export const customRules: { readonly [K in keyof typeof customFamily]: Rule } = {
-  customRule: multiRule(customPrimitive, {
-    frule: (xs, dxs, params) => {
-      const frule = params.frule ?? missing(params, 'frule', 'jvp (forward)')
-      if (dxs.slice(params.arity).some((d, i) => d._tag === 'Expr' && !params.stopped[i]))
-        raise({ _tag: 'NotImplemented', rule: params.name, reason: CAPTURED })
-      const { ys, dys } = frule((xs as readonly AnyExpr[]).map(asNode), dxs)
-      return [ys.map(asExpr), dys]
-    },
-    rrule: (xs, params, { config }) => {
-      const args = (xs as readonly AnyExpr[]).map(asNode)
-      const rrule = params.rrule ?? transposed(params, params.frule ?? missing(params, 'rrule', 'grad (reverse)'), config)
-      const { ys, pullback } = rrule(args)
-      const none = (x: Node): Tangent => (isFloat(x.dtype) ? ZeroTangent : NoTangent)
-      const customPullback = (yBars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
-        yBars.every((y) => y._tag !== 'Expr')
-          ? args.map(none)
-          : [
-              ...pullback(yBars, active),
-              ...args
-                .slice(params.arity)
-                .map((x, i) => (isFloat(x.dtype) && !params.stopped[i] ? notImplemented(params.name, CAPTURED) : none(x))),
-            ]
-      return [ys.map(asExpr), customPullback as never]
-    },
-    batch: (xs, batched, params, size, through) =>
-      applyMulti(customPrimitive, (xs as readonly AnyExpr[]).map(asNode), batchedParams(params, batched, size, through)).map(asExpr),
-  }),
+  customRule: estimating(
+    multiRule(customPrimitive, {
+      frule: (xs, dxs, params) => {
+        const frule = params.frule ?? missing(params, 'frule', 'jvp (forward)')
+        if (dxs.slice(params.arity).some((d, i) => d._tag === 'Expr' && !params.stopped[i]))
+          raise({ _tag: 'NotImplemented', rule: params.name, reason: CAPTURED })
+        const { ys, dys } = frule((xs as readonly AnyExpr[]).map(asNode), dxs)
+        return [ys.map(asExpr), dys]
+      },
+      rrule: (xs, params, { config }) => {
+        const args = (xs as readonly AnyExpr[]).map(asNode)
+        const rrule = params.rrule ?? transposed(params, params.frule ?? missing(params, 'rrule', 'grad (reverse)'), config)
+        const { ys, pullback } = rrule(args)
+        const none = (x: Node): Tangent => (isFloat(x.dtype) ? ZeroTangent : NoTangent)
+        const customPullback = (yBars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
+          yBars.every((y) => y._tag !== 'Expr')
+            ? args.map(none)
+            : [
+                ...pullback(yBars, active),
+                ...args
+                  .slice(params.arity)
+                  .map((x, i) => (isFloat(x.dtype) && !params.stopped[i] ? notImplemented(params.name, CAPTURED) : none(x))),
+              ]
+        return [ys.map(asExpr), customPullback as never]
+      },
+      batch: (xs, batched, params, size, through) =>
+        applyMulti(customPrimitive, (xs as readonly AnyExpr[]).map(asNode), batchedParams(params, batched, size, through)).map(asExpr),
+    }),
+    ({ estimates }: CustomParams) => estimates,
+  ),
 }

@@ -3,10 +3,8 @@
 import {
   type Batching,
   type BatchRule,
-  type Form,
   type FRule,
   formless,
-  type PartialsOf,
   type Pullback,
   type RRule,
   type Rule,
@@ -17,15 +15,14 @@ import {
 import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
-import { isFloat, showAval } from '../core/graph/aval.js'
-import { apply, asExpr, asNode, constant } from '../core/graph/expr.js'
+import { showAval } from '../core/graph/aval.js'
+import { apply, asExpr, asNode } from '../core/graph/expr.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/graph/primitive.js'
-import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
-import { broadcastTo } from '../core/ops/layout.js'
+import { type Forced, type NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { dims, elementwiseBatch } from './batching.js'
-import { bilinear, facets, facetsOf, transposes } from './given.js'
-import { plus, scale } from './product.js'
+import { elementwiseBatch } from './batching.js'
+import { formed } from './forms.js'
+import { bilinear, facets, facetsOf, pairFrom, transposes } from './given.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
@@ -91,23 +88,20 @@ const single = <N extends string, P, const A extends readonly ArgKind[]>(
   primitive: primitive as unknown as AnyPrimitive,
   ...(r.frule && {
     frule: ((xs, dxs, params, context) => {
-      const [y, dy] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk) as never, params as P, context)
+      const made = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk) as never, params as P, context)
+      const [y, dy] = pairFrom(made, primitive.name, 'frule', '[y, dy]')
       return { ys: [y], dys: [dy] }
     }) as FRule,
   }),
   ...(r.rrule && {
     rrule: ((xs, params, context) => {
-      const [y, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
-      const general: Pullback = (yBars, active) => {
-        const yBar = yBars[0]!
-        return yBar._tag === 'Expr' ? (pullback(yBar, active) as unknown as readonly Tangent[]) : xs.map(() => yBar)
-      }
-      return { ys: [y], pullback: general }
+      const [y, pullback] = pairFrom(r.rrule!(xs as unknown as Args<A>, params as P, context), primitive.name, 'rrule', '[y, pullback]')
+      const general: Pullback = ([yBar], active) =>
+        yBar!._tag === 'Expr' ? (pullback(yBar!, active) as unknown as readonly Tangent[]) : xs.map(() => yBar!)
+      return { ys: [y], pullback: typeof pullback === 'function' ? general : pullback }
     }) as RRule,
   }),
-  ...(r.batch && {
-    batch: ((xs, batched, params, size, through) => [r.batch!(xs as unknown as Args<A>, batched, params as P, size, through)]) as BatchRule,
-  }),
+  ...(r.batch && { batch: batchOfOne(r.batch)! }),
 })
 
 /** As `rule`, for an elementwise primitive: its batch follows. */
@@ -135,13 +129,14 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
     primitive: primitive as unknown as AnyPrimitive,
     ...(r.frule && {
       frule: ((xs, dxs, params, context) => {
-        const [ys, dys] = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk), params as P, context)
+        const made = r.frule!(xs as unknown as Args<A>, dxs.map(unthunk), params as P, context)
+        const [ys, dys] = pairFrom(made, primitive.name, 'frule', '[ys, dys]')
         return { ys, dys }
       }) as FRule,
     }),
     ...(r.rrule && {
       rrule: ((xs, params, context) => {
-        const [ys, pullback] = r.rrule!(xs as unknown as Args<A>, params as P, context)
+        const [ys, pullback] = pairFrom(r.rrule!(xs as unknown as Args<A>, params as P, context), primitive.name, 'rrule', '[ys, pullback]')
         return { ys, pullback: pullback as unknown as Pullback }
       }) as RRule,
     }),
@@ -151,91 +146,22 @@ export const multiRule = <N extends string, P, const A extends readonly ArgKind[
   }
 }
 
+/** A batch rule of one result as one of a list of them. */
+const batchOfOne = <P, A extends readonly ArgKind[]>(batch: SingleRule<P, A>['batch'] | undefined): BatchRule | undefined =>
+  batch && ((xs, batched, params, size, through) => [batch(xs as unknown as Args<A>, batched, params as P, size, through)])
+const ofOneResult = (primitive: AnyPrimitive, where: string, several: string): AnyPrimitive =>
+  primitive.multi
+    ? raise({
+        _tag: 'BadInput',
+        where: `${where}(${primitive.name})`,
+        reason: 'it has several results.',
+        fix: `write ${several}(${primitive.name}, ...).`,
+      })
+    : primitive
+
 /** Applies a primitive of the rule's own kind to other arguments. */
 export const reapply = <P>(primitive: Primitive<string, P>, xs: readonly AnyExpr[], params: P): AnyExpr =>
   asExpr(apply(primitive, xs.map(asNode), params))
-
-/** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
-export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), dims(x))
-
-/** frule and rrule of any primitive with one result. */
-type Derivatives = Pick<SingleRule<never, readonly ArgKind[]>, 'frule'> & {
-  readonly rrule: (
-    xs: readonly AnyExpr[],
-    params: never,
-    context: RuleContext,
-  ) => readonly [y: AnyExpr, pullback: (yBar: AnyExpr, active: readonly boolean[]) => readonly Tangent[]]
-}
-const kindOf = ({ args, variadic }: AnyPrimitive, i: number): ArgKind => args[variadic ? 0 : i]!
-
-/** The rule of a primitive with one result that its form says; its batch is the author's, or that of what is elementwise. */
-const formed = (primitive: AnyPrimitive, form: Form, batch?: unknown): Rule => ({
-  // What is given is of the primitive's own kinds, and these are all kinds.
-  ...single(primitive, { ...derivatives(primitive, form), ...(batch !== undefined && { batch }) } as Partial<
-    SingleRule<unknown, readonly ArgKind[]>
-  >),
-  form,
-  ...(batch === undefined && (form._tag === 'partials' || primitive.class === 'elementwise') && { batch: elementwiseBatch(primitive) }),
-})
-const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
-  switch (form._tag) {
-    case 'partials':
-      return ofPartials(form.partials)
-    case 'linear':
-      return { frule: linearTangent(primitive), rrule: transposed(form.transpose) }
-    case 'bilinear':
-      return { frule: bilinearTangent(primitive), rrule: transposed(form.transpose) }
-    case 'constant':
-      return ofConstant(primitive)
-  }
-}
-/** dy = sum of dx_i dy/dx_i, xBar_i = yBar dy/dx_i. */
-const ofPartials = (partials: PartialsOf): Derivatives => ({
-  frule: (x, dxs, params, { y, config }) => {
-    const ps = partials({ x, y, params })
-    return [y, dxs.reduce<Forced>((sum, dx, i) => (dx._tag === 'Expr' ? plus(sum, scale(dx, ps[i]!, config.product)) : sum), ZeroTangent)]
-  },
-  rrule: (x, params, { y, config }) => {
-    const scalarPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] =>
-      partials({ x, y, params }).map((p, i) =>
-        typeof p === 'object' && p._tag === 'NoTangent' ? NoTangent : active[i] ? thunk(() => scale(yBar, p, config.product)) : ZeroTangent,
-      )
-    return [y, scalarPullback]
-  },
-})
-const transposed =
-  (transpose: TransposeOf): Derivatives['rrule'] =>
-  (xs, params, { y }) => {
-    const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => transpose(yBar, xs, params, active)
-    return [y, linearPullback]
-  }
-/** dy = f(dx), with zeros where an argument has no tangent. */
-const linearTangent =
-  (primitive: AnyPrimitive): Derivatives['frule'] =>
-  (xs, dxs, params, { y }) => {
-    if (dxs.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]
-    const tangents = xs.map((x, i) => {
-      const d = dxs[i]!
-      return d._tag === 'Expr' ? d : kindOf(primitive, i) === 'int' ? x : zerosLike(x)
-    })
-    return [y, reapply(primitive, tangents, params)]
-  }
-/** dy = f(da, b) + f(a, db). */
-const bilinearTangent =
-  (primitive: AnyPrimitive): Derivatives['frule'] =>
-  (xs, dxs, params, { y }) => {
-    const [a, b] = xs as readonly [AnyExpr, AnyExpr]
-    const [da, db] = dxs as readonly [Forced, Forced]
-    const f = (u: AnyExpr, v: AnyExpr): AnyExpr => reapply(primitive, [u, v], params)
-    return [y, plus(da._tag === 'Expr' ? f(da, b) : ZeroTangent, db._tag === 'Expr' ? f(a, db) : ZeroTangent)]
-  }
-const ofConstant = (primitive: AnyPrimitive): Derivatives => ({
-  frule: (_xs, _dxs, _params, { y }) => [y, isFloat(y.dtype) ? ZeroTangent : NoTangent],
-  rrule: (xs, _params, { y }) => [
-    y,
-    () => xs.map((x, i) => (kindOf(primitive, i) === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent)),
-  ],
-})
 
 /**
  * Both rules of an elementwise primitive from its partial derivatives, given inputs and output.
@@ -250,9 +176,38 @@ export const scalarRule = <N extends string, P, const A extends readonly ArgKind
   op: OpOf<N, P, A>,
   partials: (at: { readonly x: Args<A>; readonly y: AnyExpr; readonly params: P }) => Partials<A>,
 ): Rule => {
-  const primitive = primitiveOf(op, 'scalarRule')
+  const primitive = ofOneResult(primitiveOf(op, 'scalarRule') as unknown as AnyPrimitive, 'scalarRule', 'multiScalarRule')
   functionOf(partials, 'the second argument', `scalarRule(${primitive.name})`)
-  return formed(primitive as unknown as AnyPrimitive, { _tag: 'partials', partials: partials as unknown as PartialsOf })
+  return formed(primitive, {
+    _tag: 'partials',
+    partials: ({ x, ys, params }) => [partials({ x: x as unknown as Args<A>, y: ys[0]!, params }) as never],
+  })
+}
+
+/**
+ * As `scalarRule`, for an elementwise primitive with several results: the matrix of the partials dy_i/dx_j, a row for each result.
+ *
+ * Entries are expressions, numbers (0 is no work), ZeroTangent, or NoTangent in the `int` slots; `ZeroTangent` stands for a whole row, as that
+ * of a result that is no float. Only the products that somebody asks for are built.
+ * @example
+ * const polar = elementwise({ name: 'polar', args: ['float', 'float'], results: ['float', 'float'], scalar: (x, y) => [Math.hypot(x!, y!), Math.atan2(y!, x!)], source: 'definition' })
+ * const polarRule = multiScalarRule(polar, ({ x: [x, y], y: [r] }) => [[div(x, r!), div(y, r!)], [neg(div(y, square(r!))), div(x, square(r!))]])
+ * makeCodual(coreRegistry.with(polarRule), cpu()).grad((x) => sum(polar(x, 4)[0]))([3])   // [0.6]
+ */
+export const multiScalarRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  op: OpOf<N, P, A>,
+  partials: (at: {
+    readonly x: Args<A>
+    readonly y: readonly AnyExpr[]
+    readonly params: P
+  }) => readonly (Partials<A> | ZeroTangent | NoTangent)[],
+): Rule => {
+  const primitive = primitiveOf(op, 'multiScalarRule')
+  functionOf(partials, 'the second argument', `multiScalarRule(${primitive.name})`)
+  return formed(primitive as unknown as AnyPrimitive, {
+    _tag: 'partials',
+    partials: ({ x, ys, params }) => partials({ x: x as unknown as Args<A>, y: ys, params }) as never,
+  })
 }
 
 /**
@@ -272,7 +227,37 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
 ): Rule => {
   const p = primitive as unknown as AnyPrimitive
   facetsOf(p, r, transposes, 'linearRule', ['transpose'])
-  return formed(p, { _tag: 'linear', transpose: r.transpose as unknown as TransposeOf }, r.batch)
+  const transpose: TransposeOf = ([yBar], xs, params, active) => r.transpose(yBar!, xs as unknown as Args<A>, params, active) as never
+  return formed(ofOneResult(p, 'linearRule', 'multiLinearRule'), { _tag: 'linear', transpose }, batchOfOne(r.batch))
+}
+
+/**
+ * As `linearRule`, for a primitive with several results, linear in all its float arguments together: dys are the primitive of the tangents.
+ *
+ * The transpose is given a cotangent of each result, all of them expressions: zeros where only others have one, and it is not called where none has.
+ * @example
+ * const halves = primitive({
+ *   name: 'halves',
+ *   family: 'mine',
+ *   args: ['float'],
+ *   multi: true,
+ *   shapeRule: ([x]) => [0, 1].map(() => aval([x!.shape[0]! / 2], x!.dtype)),
+ *   expand: ([x]) => split(x!, 2),
+ *   source: 'definition',
+ * })
+ * const halvesRule = multiLinearRule(halves, { transpose: (yBars) => [concat(yBars)], batch: ([x]) => split(x, 2, { axis: 1 }) })
+ * makeCodual(coreRegistry.with(halvesRule), cpu()).grad((x) => sum(applyPrimitive(halves, [x])[1]!))([1, 2])   // [0, 1]
+ */
+export const multiLinearRule = <N extends string, P, const A extends readonly ArgKind[]>(
+  primitive: Primitive<N, P, A>,
+  r: {
+    readonly transpose: (yBars: readonly AnyExpr[], xs: Args<A>, params: P, active: readonly boolean[]) => ArgTangents<A>
+    readonly batch: MultiRule<P, A>['batch']
+  },
+): Rule => {
+  const p = primitive as unknown as AnyPrimitive
+  facetsOf(p, r, transposes, 'multiLinearRule', ['transpose'])
+  return formed(p, { _tag: 'linear', transpose: r.transpose as unknown as TransposeOf }, r.batch as BatchRule | undefined)
 }
 
 /**
@@ -297,11 +282,11 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
 ): Rule => {
   const p = primitive as unknown as AnyPrimitive
   facetsOf(p, r, bilinear, 'bilinearRule', ['transposeA', 'transposeB'])
-  const transpose: TransposeOf = (yBar, [a, b], params, active) => [
-    active[0] ? r.transposeA(yBar, a!, b!, params) : ZeroTangent,
-    active[1] ? r.transposeB(yBar, a!, b!, params) : ZeroTangent,
+  const transpose: TransposeOf = ([yBar], [a, b], params, active) => [
+    active[0] ? r.transposeA(yBar!, a!, b!, params) : ZeroTangent,
+    active[1] ? r.transposeB(yBar!, a!, b!, params) : ZeroTangent,
   ]
-  return formed(p, { _tag: 'bilinear', transpose }, r.batch)
+  return formed(p, { _tag: 'bilinear', transpose }, batchOfOne(r.batch))
 }
 
 /**
@@ -317,8 +302,21 @@ export const nonDifferentiable = <N extends string, P, const A extends readonly 
 ): Rule => {
   const primitive = primitiveOf(op, 'nonDifferentiable')
   if (batch !== undefined) functionOf(batch, 'the second argument', `nonDifferentiable(${primitive.name})`)
-  return formed(primitive as unknown as AnyPrimitive, { _tag: 'constant' }, batch)
+  return formed(primitive as unknown as AnyPrimitive, { _tag: 'constant' }, batchOfOne(batch))
 }
+
+/** The rule, whose derivatives are deliberately not those of the primitive, at such parameters. */
+export const estimating = <P>(given: Rule, at: (params: P) => boolean): Rule => ({ ...given, estimates: at as Rule['estimates'] & object })
+
+/**
+ * A rule that is deliberately not the derivative of its primitive: an estimator. The checker does not hold it against differences.
+ *
+ * For whole functions there are `straightThrough` and `customRule(f, { ..., estimates: true })`.
+ * @example
+ * const steps = unary({ name: 'steps', scalar: (x) => Math.floor(x!), source: 'definition' })
+ * makeCodual(coreRegistry.with(estimator(scalarRule(steps, () => [1]))), cpu()).grad((x) => sum(steps(x)))([1.5])   // [1]
+ */
+export const estimator = (given: Rule): Rule => estimating(ruleIn(given, 'estimator'), () => true)
 
 /** Where a rule does not apply: arguments (their shapes and dtypes) and parameters of one application. */
 export interface OptOut<P, A extends readonly ArgKind[]> {

@@ -13,7 +13,7 @@ import type { elementwise } from '../core/ops/families.js'
 import { polygammaPrimitive } from '../core/ops/polygamma.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { elementwiseRule, nonDifferentiable, reapply, scalarRule } from './define.js'
-import { plus, strongBoth } from './product.js'
+import { addTangents, strongBoth } from './product.js'
 
 const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
@@ -31,7 +31,7 @@ const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.h
 /** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
 const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule =>
   elementwiseRule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
-    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(plus(da, db)), db))],
+    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(addTangents(da, db)), db))],
     rrule: ([a, b], _params, { y }) => {
       const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) =>
         thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
@@ -104,7 +104,10 @@ export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule 
   strongMul: elementwiseRule(op.strongMul, {
     frule: ([a, b], [da, db], _params, { y, config }) => [
       y,
-      plus(isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent, isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent),
+      addTangents(
+        isExpr(da) ? strongBoth(config, da, b, GUARDED) : ZeroTangent,
+        isExpr(db) ? strongBoth(config, db, a, GUARDED) : ZeroTangent,
+      ),
     ],
     rrule: ([a, b], _params, { y, config }) => {
       const strongMulPullback = (yBar: AnyExpr) =>

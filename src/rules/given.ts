@@ -1,7 +1,8 @@
 /** What is given to the definers of rules, checked: a primitive, and functions by name. */
 
 import type { Rule } from '../core/calculus/rule.js'
-import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
+import { functionOf, type Names, optionsOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
 
 /** The facets of a rule, and of those that are made from transposes. */
@@ -27,3 +28,14 @@ export const facetsOf = <R extends object>(
   where: string,
   needed?: readonly (keyof R)[],
 ): void => void functions(given, names, `${where}(${primitiveOf(op, where).name})`, needed)
+
+/** The pair that a facet returned. */
+export const pairFrom = <A, B>(given: readonly [A, B], name: string, facet: 'frule' | 'rrule', pair: string): readonly [A, B] =>
+  Array.isArray(given) && given.length === 2
+    ? (given as readonly [A, B])
+    : raise({
+        _tag: 'BadInput',
+        where: `the ${facet} of ${name}`,
+        reason: `it returned ${shown(given)}, not ${pair}.`,
+        fix: `return ${pair}.`,
+      })

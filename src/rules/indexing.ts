@@ -26,7 +26,8 @@ import {
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
-import { linearRule, nonDifferentiable, reapply, zerosLike } from './define.js'
+import { linearRule, nonDifferentiable, reapply } from './define.js'
+import { zerosLike } from './forms.js'
 
 const gather = (x: AnyExpr, indices: AnyExpr, p: GatherParams): AnyExpr => reapply(gatherPrimitive, [x, indices], p)
 const scatterAdd = (acc: AnyExpr, indices: AnyExpr, u: AnyExpr, p: GatherParams): AnyExpr =>

@@ -11,8 +11,22 @@ import type { AnyExpr } from '../core/types/expr.js'
 /** Is x the literal 1 (the seed of a scalar)? */
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).payload === 1
 
-/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-export const scale = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, product: RuleConfig['product']): Forced => {
+/**
+ * A (co)tangent times a partial derivative: 1 and -1 cost nothing, 0 is ZeroTangent, hard zeros stay (docs/decisions/strong-zero.md).
+ *
+ * For rules that are written out; `config` is that of their context. `scalarRule` multiplies with it.
+ * @example
+ * const cube = unary({ name: 'cube', scalar: (x) => x! ** 3, source: 'definition' })
+ * const cubeRule = rule(cube.primitive, {
+ *   rrule: ([x], _params, { y, config }) => [y, (yBar) => [thunk(() => scaleTangent(yBar, mul(3, square(x)), config))]],
+ * })
+ * makeCodual(coreRegistry.with(cubeRule), cpu()).grad((x) => sum(cube(x)))([1, 2])   // [3, 12]
+ */
+export const scaleTangent = (
+  dx: AnyExpr,
+  p: AnyExpr | number | ZeroTangent | NoTangent,
+  { product }: RuleConfig,
+): Exclude<Forced, NoTangent> => {
   if (isOne(dx))
     return typeof p !== 'number'
       ? p._tag === 'Expr'
@@ -35,5 +49,11 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
-/** The sum of two (co)tangents. */
-export const plus = (a: Forced, b: Forced): Forced => (a._tag !== 'Expr' ? b : b._tag !== 'Expr' ? a : add(a, b))
+/**
+ * The sum of two (co)tangents, of which either may be a zero.
+ *
+ * For rules that are written out: dy = df(da, b) + df(a, db), where a zero builds nothing.
+ * @example addTangents(ZeroTangent, add(1, 2))   // 3
+ */
+export const addTangents = (a: Forced, b: Forced): Forced =>
+  a._tag !== 'Expr' ? (a._tag === 'NotImplemented' ? a : b) : b._tag !== 'Expr' ? (b._tag === 'NotImplemented' ? b : a) : add(a, b)

@@ -9,8 +9,9 @@ import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll } from './batching.js'
-import { linearRule, multiRule, reapply, rule, zerosLike } from './define.js'
-import { plus } from './product.js'
+import { linearRule, multiRule, reapply, rule } from './define.js'
+import { zerosLike } from './forms.js'
+import { addTangents } from './product.js'
 
 /** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
 const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
@@ -66,7 +67,7 @@ export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   }),
   linearRecurrence: rule(op.linearRecurrencePrimitive, {
     frule: ([a], [da, db], { axis, reverse }, { y, config }) => {
-      const source = plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)
+      const source = addTangents(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)
       return [y, source._tag === 'Expr' ? recurrence(a, source, axis, reverse) : ZeroTangent]
     },
     rrule: ([a], { axis, reverse }, { y, config }) => {

@@ -17,6 +17,7 @@ describe('correct code', () => {
     'first-hour',
     'trial',
     'indexing',
+    'authoring',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

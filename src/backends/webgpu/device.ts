@@ -1,6 +1,7 @@
 /** The device: found in a browser or through Dawn in Node, with the adapter's own limits, and told apart from a lost one. */
+
 import { raise } from '../../core/errors/explain.js'
-import type { WebGpuKernelTable } from './kernel.js'
+import type { KernelTable } from '../../core/extend/kernel-table.js'
 
 /** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */
 interface DeviceLike {
@@ -35,7 +36,7 @@ export interface WebGpuOptions {
   /** Bytes that cached plans, and pipelines, may take (default 32 MiB). */
   readonly cacheBytes?: number
   /** Kernels of primitives of your own: `definePlugin(...).kernels.webgpu`. */
-  readonly kernels?: WebGpuKernelTable
+  readonly kernels?: KernelTable<unknown, unknown> | undefined
 }
 
 /** An open device and what the backend needs to know of it. */

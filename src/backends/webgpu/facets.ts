@@ -1,5 +1,5 @@
 /** The one table of WebGPU's kernels: every family, by primitive. */
-import { Facets, inlined, kernelTable } from '../../core/extend/kernel-table.js'
+import { Facets, inlined, type KernelTable, kernelTable } from '../../core/extend/kernel-table.js'
 import { families } from '../../core/ops/families.js'
 import { plannedFamilies } from '../plan/facets.js'
 import { compareKernels } from './compare.js'
@@ -28,4 +28,5 @@ const shipped: WebGpuKernelTable = /*#__PURE__*/ kernelTable<keyof typeof famili
 /** How a WebGPU backend finds its kernels. */
 export type WebGpuFacets = Facets<WgslScalar, WholeShader>
 /** The shipped kernels, and those given to one backend; raises DuplicatePrimitive where one of ours is given another kernel. */
-export const webgpuFacets = (given?: WebGpuKernelTable): WebGpuFacets => new Facets('webgpu', shipped, given)
+export const webgpuFacets = (given?: KernelTable<unknown, unknown>): WebGpuFacets =>
+  new Facets('webgpu', shipped, given as WebGpuKernelTable | undefined)

@@ -7,7 +7,7 @@ import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBui
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
-import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
+import { contract, elementwise, families, indexing, layout, nn, reduce, scans } from '../ops/families.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Hardness } from './rule.js'
 
@@ -57,7 +57,7 @@ const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Ma
 ])
 
 /** Functions that are infinite or NaN somewhere, at finite arguments. */
-const singular: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
+const infinite: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
   (
     [
       ...['reciprocal', 'sqrt', 'rsqrt', 'cbrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p', 'asin', 'acos', 'acosh', 'atanh'],
@@ -65,6 +65,10 @@ const singular: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
     ] as const
   ).map((name) => elementwise[name as keyof typeof elementwise] as unknown as AnyPrimitive),
 )
+const shipped: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(Object.values(families).flatMap((family) => Object.values(family)))
+/** May it be infinite or NaN at finite arguments? Of what somebody else declared nothing is known but what the declaration says. */
+const isSingular = (p: AnyPrimitive): boolean =>
+  p.unbounded ?? (infinite.has(p) || (p.class === 'elementwise' && p.programs === undefined && !shipped.has(p)))
 
 /** The literal that x is, repeated or not. */
 export const literalOf = (x: Node): number | undefined => {
@@ -101,7 +105,7 @@ const programs = new WeakMap<Program, boolean>()
 const hasSingular = (p: Program): boolean => {
   let known = programs.get(p)
   if (known === undefined) {
-    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && singular.has(n.prim))
+    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && isSingular(n.prim))
     programs.set(p, known)
   }
   return known
@@ -138,8 +142,10 @@ export class HardZeros {
         this.taint,
         (n) => {
           if (n.kind === OUTPUT) return -1
-          if (n.kind !== APPLY || (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout')) return 0
-          return singular.has(n.prim!) || programsOf(n.prim!, n.payload).some(hasSingular) ? 1 : -1
+          if (n.kind !== APPLY) return 0
+          if (isSingular(n.prim!)) return 1
+          if (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout') return 0
+          return programsOf(n.prim!, n.payload).some(hasSingular) ? 1 : -1
         },
         (n, of) => (n.args.some((a) => of(a) === 1) ? 1 : 0),
       ) === 1

@@ -7,7 +7,10 @@ import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
 import type { Aval } from '../graph/aval.js'
+import { programsOf } from '../graph/expand.js'
+import { linearize, type Node } from '../graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
+import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
 
@@ -78,14 +81,22 @@ export type BatchRule = (
 /** How a batch rule calls back into vmap (for primitives that hold programs): `outputs` with inputs replaced by batched ones. */
 export type Batching = (outputs: readonly AnyExpr[], replaced: ReadonlyMap<AnyExpr, AnyExpr>, size: number) => readonly AnyExpr[]
 
-/** Entries of dy/dx of an elementwise function, at its arguments and result: a number where they are the same everywhere, NoTangent in the `int` slots. */
+/**
+ * Entries of dy_i/dx_j of an elementwise function, at its arguments and results, a row for each result: a number where they are the same
+ * everywhere, NoTangent in the `int` slots, a zero in place of a row of zeros.
+ */
 export type PartialsOf = (at: {
   readonly x: readonly AnyExpr[]
-  readonly y: AnyExpr
+  readonly ys: readonly AnyExpr[]
   readonly params: never
-}) => readonly (AnyExpr | number | ZeroTangent | NoTangent)[]
-/** Cotangents of the arguments in which a function is linear, for one of its result. */
-export type TransposeOf = (yBar: AnyExpr, xs: readonly AnyExpr[], params: never, active: readonly boolean[]) => readonly Tangent[]
+}) => readonly (readonly (AnyExpr | number | ZeroTangent | NoTangent)[] | ZeroTangent | NoTangent)[]
+/** Cotangents of the arguments in which a function is linear, for those of its results. */
+export type TransposeOf = (
+  yBars: readonly AnyExpr[],
+  xs: readonly AnyExpr[],
+  params: never,
+  active: readonly boolean[],
+) => readonly Tangent[]
 
 /**
  * What a primitive is as a function of its float arguments; frule and rrule follow from it.
@@ -107,6 +118,8 @@ export interface Rule {
   readonly frule?: FRule
   readonly rrule?: RRule
   readonly batch?: BatchRule
+  /** Are its derivatives, at these parameters, deliberately not those of the primitive (straight-through, clipped ...)? */
+  readonly estimates?: (params: never) => boolean
   /** Why facets are left out on purpose: part of the MissingRule error. */
   readonly missing?: string
 }
@@ -129,7 +142,11 @@ export const ruleIn = (given: unknown, where: string): Rule =>
 /** A rule without its form: what replaces its derivatives does not follow from that. */
 export const formless = ({ form: _form, ...rule }: Rule): Rule => rule
 /** A rule over another one of the same primitive. */
-const over = (old: Rule, r: Rule): Rule => ({ ...(r.frule === undefined && r.rrule === undefined ? old : formless(old)), ...r })
+const over = (old: Rule, r: Rule): Rule => {
+  if (r.frule === undefined && r.rrule === undefined) return { ...old, ...r }
+  const { estimates: _estimates, ...kept } = formless(old)
+  return { ...kept, ...r }
+}
 
 const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
   rules,
@@ -227,4 +244,27 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
       ...(own?.missing !== undefined && { fix: `its author left it out: ${own.missing}.` }),
       ...(other && { fix: `the registry's rule is for another primitive of this name: ${OTHER_COPY}` }),
     })) as NonNullable<Rule[K]>
+}
+
+/**
+ * The applications in an expression, and in the programs among its parameters, whose derivatives are deliberately not their own: by the names
+ * of their primitives, each once. Whoever holds derivatives against differences leaves such expressions out.
+ */
+export const estimatesIn = (registry: Registry, outputs: readonly Node[]): readonly string[] => {
+  const found = new Set<string>()
+  const seen = new Set<Program>()
+  const look = (roots: readonly Node[]): void => {
+    for (const { prim, payload } of linearize(roots).nodes) {
+      if (prim === null) continue
+      const rule = registry.rules.get(prim.name)
+      if (rule?.primitive === prim && rule.estimates?.(payload as never) === true) found.add(prim.showParams?.(payload) ?? prim.name)
+      for (const p of programsOf(prim, payload))
+        if (!seen.has(p)) {
+          seen.add(p)
+          look(p.outputs)
+        }
+    }
+  }
+  look(outputs)
+  return [...found]
 }

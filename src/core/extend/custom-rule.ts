@@ -1,6 +1,6 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
 
-import { type Names, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { callable, metaOf, type Runtime } from '../functions/function.js'
 import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
@@ -22,9 +22,13 @@ import type { AnyExpr } from '../types/expr.js'
 interface UserRules {
   readonly frule?: (primals: unknown, tangents: unknown) => unknown
   readonly rrule?: (primals: unknown) => unknown
+  /** They are deliberately not f's derivative. */
+  readonly estimates?: boolean
+  /** What messages call it; `customRule(f)` where it is not given. */
+  readonly name?: string
 }
 
-const userRules: Names<UserRules> = { frule: true, rrule: true }
+const userRules: Names<UserRules> = { frule: true, rrule: true, estimates: true, name: true }
 
 /** One place of a result: what messages call it, and what must be there. */
 interface Place {
@@ -199,18 +203,22 @@ const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule;
   }
 }
 
+const refused = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+
 /** `customRule` for a runtime: traces f, closes it over what it captured, and applies the primitive. */
 export const makeCustomRule =
   (runtime: Runtime) =>
   (f: unknown, rules: UserRules): ((...args: readonly unknown[]) => unknown) => {
     const meta = metaOf(f, 'customRule')
-    const op = `customRule(${meta.name})`
-    optionsOf(rules, userRules, op)
-    for (const k of ['frule', 'rrule'] as const)
-      if (rules?.[k] !== undefined && typeof rules[k] !== 'function')
-        raise({ _tag: 'BadInput', where: op, reason: `${k} is not a function.`, fix: 'give { frule } or { rrule }, or both.' })
-    if (rules?.frule === undefined && rules?.rrule === undefined)
-      raise({ _tag: 'BadInput', where: op, reason: 'it has no rule.', fix: 'give { frule } or { rrule }, or both.' })
+    const plain = `customRule(${meta.name})`
+    const { frule, rrule, estimates, name = plain } = optionsOf(rules, userRules, plain)
+    const op = typeof name === 'string' && name !== '' ? name : refused(plain, `name is ${shown(name)}.`, 'give a text.')
+    for (const [k, given] of Object.entries({ frule, rrule }))
+      if (given !== undefined && typeof given !== 'function')
+        refused(op, `${k} is not a function.`, 'give { frule } or { rrule }, or both.')
+    if (frule === undefined && rrule === undefined) refused(op, 'it has no rule.', 'give { frule } or { rrule }, or both.')
+    const own = { ...(frule && { frule }), ...(rrule && { rrule }) }
+    const estimating = flagOf(estimates, 'estimates', op)
     return callable(runtime, {
       ...meta,
       differentiates: false,
@@ -226,7 +234,8 @@ export const makeCustomRule =
           arity: inputs.length,
           stopped: captured.map((n) => n.prim === stopGradient.primitive),
           program,
-          ...flatRules({ op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured }, rules),
+          estimates: estimating,
+          ...flatRules({ op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured }, own),
         }
         const ys = applyMulti(customPrimitive, [...given.nodes, ...captured], params)
         return unflatten(out.def, ys.map(asExpr))

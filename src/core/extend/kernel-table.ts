@@ -62,13 +62,25 @@ export type FacetTable<F, I = never, W = never> = { readonly [K in keyof F]: Fac
 /** Facets by primitive, never by name: two users' primitives of one name have nothing in common. */
 export type KernelTable<I = never, W = never> = ReadonlyMap<AnyPrimitive, Facet<I, W>>
 
+/** What inline code is made of, where a backend takes text: the names or literals of its arguments, their dtypes, the result's, the parameters. */
+export interface InlineAt<P = unknown> {
+  readonly x: readonly string[]
+  readonly from: readonly string[]
+  readonly to: string
+  readonly params: P
+}
+/** inline(code): of text, or in another form of a backend's own. */
+export interface InlineFn {
+  <const T extends string | readonly string[]>(code: (at: InlineAt) => T): Inline<(at: InlineAt) => T>
+  <I>(code: I): Inline<I>
+}
 /**
  * Code of one element, fused into loops with its neighbours, in the form of one backend: for WebGPU a function that gives an expression of
- * WGSL from the names of its arguments.
+ * WGSL from the names of its arguments, of a primitive with several results a list of them.
  *
- * @example inline(({ x }: { readonly x: readonly string[] }) => `${x[0]} * 2.0`).kind   // 'inline'
+ * @example inline(({ x }) => `${x[0]} * 2.0`).kind   // 'inline'
  */
-export const inline = <I>(code: I): Inline<I> => ({ kind: 'inline', code })
+export const inline: InlineFn = <I>(code: I): Inline<I> => ({ kind: 'inline', code })
 export const whole = <W>(make: W): Whole<W> => ({ kind: 'whole', make })
 export const planned = (as: PlannedAs, otherwise?: string): Planned => ({
   kind: 'planned',

@@ -37,22 +37,22 @@ export type KernelRow<O, I = never, W = never> = KernelFunction<ParamsOf<O>> | F
 
 /** A row for each primitive; those that are lowered may have one. */
 type Rows<O, L, Row extends { readonly [K in keyof O]: unknown }> = {
-  readonly [K in Exclude<keyof O, keyof L>]: Row[K]
-} & { readonly [K in keyof O & keyof L]?: Row[K] }
+  readonly [K in Exclude<keyof O, L>]: Row[K]
+} & { readonly [K in keyof O & L]?: Row[K] }
 
 /** What `definePlugin` takes. */
-export interface PluginSpec<O extends PluginOps, L> {
+export interface PluginSpec<O extends PluginOps, L extends PropertyKey> {
   readonly name: string
   /** What each primitive is; keys are the primitives' names. */
   readonly ops: O
   /** Primitives that are compositions of others: they need no rule and no kernel. */
-  readonly lower?: L
+  readonly lower?: { readonly [K in keyof O]?: LowerRow<O[K]> } & { readonly [K in L]: unknown }
   /** Calculus: a rule for each primitive, or `missing(reason)`. */
-  readonly rules: Rows<O, L, { readonly [K in keyof O]: RuleRow }>
+  readonly rules: Rows<O, NoInfer<L>, { readonly [K in keyof O]: RuleRow }>
   /** Kernels by backend; a backend that is left out has none. */
   readonly kernels?: {
-    readonly cpu?: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K]> }>
-    readonly [backend: string]: Rows<O, L, { readonly [K in keyof O]: KernelRow<O[K], unknown, unknown> }> | undefined
+    readonly cpu?: Rows<O, NoInfer<L>, { readonly [K in keyof O]: KernelRow<O[K]> }>
+    readonly [backend: string]: Rows<O, NoInfer<L>, { readonly [K in keyof O]: KernelRow<O[K], unknown, unknown> }> | undefined
   }
 }
 
@@ -82,7 +82,7 @@ export const pluginIn = (given: unknown, where: string): Plugin => {
   return given as Plugin
 }
 
-const parts: Names<PluginSpec<PluginOps, unknown>> = { name: true, ops: true, lower: true, rules: true, kernels: true }
+const parts: Names<PluginSpec<PluginOps, string>> = { name: true, ops: true, lower: true, rules: true, kernels: true }
 const isFacet = (row: KernelRow<never, unknown, unknown>): row is Facet<unknown, unknown> => typeof row === 'object'
 
 /** A kernel row as a facet, of a kind that the primitive can have. */
@@ -104,6 +104,16 @@ const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown,
     )
   return facet
 }
+
+/** A facet for each of the primitives that planners see: inline code of several results gives a list, one for each. */
+const ofParts = (p: AnyPrimitive, facet: Facet<unknown, unknown>): readonly (readonly [AnyPrimitive, Facet<unknown, unknown>])[] =>
+  p.parts === undefined
+    ? [[p, facet]]
+    : p.parts.map((part, r) => {
+        if (facet.kind !== 'inline') return [part, facet] as const
+        const code = facet.code as (at: unknown) => readonly unknown[]
+        return [part, { kind: 'inline', code: (at: unknown) => code(at)[r] }] as const
+      })
 
 /** What a plugin has of the rules of one primitive. */
 const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lowering: Expansion | undefined): Rule => {
@@ -132,10 +142,8 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  * })
  * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
-export const definePlugin = <const O extends PluginOps, L extends { readonly [K in keyof O]?: LowerRow<O[K]> } = Record<never, never>>(
-  spec: PluginSpec<O, L>,
-): Plugin => {
-  optionsOf<PluginSpec<PluginOps, unknown>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
+export const definePlugin = <const O extends PluginOps, L extends PropertyKey = never>(spec: PluginSpec<O, L>): Plugin => {
+  optionsOf<PluginSpec<PluginOps, string>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
   if (typeof spec.name !== 'string')
     raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
   const ops = new Map<string, AnyPrimitive>()
@@ -161,7 +169,7 @@ export const definePlugin = <const O extends PluginOps, L extends { readonly [K 
     for (const [name, p] of ops) {
       const row = given.get(name)
       const lowering = lowerings.get(name)
-      if (row !== undefined) facets.set(p, facetOf(spec.name, p, row))
+      if (row !== undefined) for (const [part, facet] of ofParts(p, facetOf(spec.name, p, row))) facets.set(part, facet)
       else if (lowering !== undefined) facets.set(p, { kind: 'lower', f: lowering })
     }
     return facets

@@ -2,7 +2,7 @@
 
 import { raise } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
-import { type Aval, aval } from './aval.js'
+import { type Aval, aval, showAval } from './aval.js'
 import { CONST, capturedTensor, type Node, resultAvals } from './expr.js'
 import { allocate, emptyArray, type NDArray } from './ndarray.js'
 import type { AnyPrimitive } from './primitive.js'
@@ -17,8 +17,55 @@ export const literalArray = (value: number, dtype: DType): NDArray => {
 /** The results of one application. */
 export const resultArrays = (prim: AnyPrimitive, params: unknown, args: readonly NDArray[], results: readonly Aval[]): NDArray[] => {
   const outs = results.map((a) => emptyArray(aval(a.shape, a.dtype)))
-  prim.meaning(args, params, outs)
+  written(prim, outs, () => prim.meaning(args, params, outs))
+  if (isNew(prim, outs)) checkWritten(prim, params, args, outs)
   return outs
+}
+
+/** Sizes of results at which a meaning was seen to write all of them, by primitive: some are enough. */
+const seen = new WeakMap<AnyPrimitive, Set<string>>()
+const SIZES = 8
+/** Has a meaning of loops of its own left zeros, at sizes that were not looked at yet? */
+const isNew = (prim: AnyPrimitive, outs: readonly NDArray[]): boolean => {
+  if (prim.class === 'elementwise' || prim.expand !== undefined || !outs.some(({ data }) => data.includes(0 as never))) return false
+  const sizes = seen.get(prim) ?? new Set<string>()
+  const key = outs.map((o) => o.data.length).join()
+  if (sizes.size >= SIZES || sizes.has(key)) return false
+  seen.set(prim, sizes.add(key))
+  return true
+}
+/** Words that no arithmetic leaves: those of a signalling NaN. */
+const UNWRITTEN = { f64: 0x7f_f1_be_ef, f32: 0x7f_a1_be_ef } as const
+const isFloats = (dtype: DType): dtype is 'f64' | 'f32' => dtype === 'f64' || dtype === 'f32'
+/** Runs a meaning again on floats of these bits: what keeps them was not written, and is no zero of the meaning's. */
+const checkWritten = (prim: AnyPrimitive, params: unknown, args: readonly NDArray[], outs: readonly NDArray[]): void => {
+  const again = outs.map((o) => ({ ...o, data: o.data.slice() }))
+  for (const { data, dtype } of again) if (isFloats(dtype)) new Uint32Array(data.buffer).fill(UNWRITTEN[dtype])
+  prim.meaning(args, params, again)
+  again.forEach(({ data, dtype }, r) => {
+    if (!isFloats(dtype)) return
+    const words = new Uint32Array(data.buffer)
+    const step = dtype === 'f64' ? 2 : 1
+    for (let i = 0; i < words.length; i += step)
+      if (words[i] === UNWRITTEN[dtype] && words[i + step - 1] === UNWRITTEN[dtype])
+        refuse(prim, outs, r, `did not write element ${i / step}`)
+  })
+}
+const refuse = (prim: AnyPrimitive, outs: readonly NDArray[], r: number, reason: string): never =>
+  raise({
+    _tag: 'BadInput',
+    where: `the meaning of ${prim.name}`,
+    reason: `it ${reason} of its result${outs.length === 1 ? '' : ` ${r + 1}`}, which the shape rule says is ${showAval(aval(outs[r]!.shape, outs[r]!.dtype))}.`,
+    fix: 'shape rule and meaning must agree on the sizes.',
+  })
+/** Runs a meaning; a write of more elements than a result has names the primitive. */
+const written = (prim: AnyPrimitive, outs: readonly NDArray[], run: () => void): void => {
+  try {
+    run()
+  } catch (e) {
+    if (!(e instanceof RangeError) || !/offset|length|bounds/i.test(e.message)) throw e
+    refuse(prim, outs, 0, `wrote past the end (${e.message})`)
+  }
 }
 const leaf = (n: Node): NDArray => {
   if (n.kind === CONST) return literalArray(n.payload as number, n.dtype)

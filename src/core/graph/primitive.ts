@@ -98,6 +98,13 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly withPrograms?: (params: P, programs: readonly Program[]) => P
   /** The same results by other primitives. Planners see these in its place, but for programs of scalars, which become loops. */
   readonly expand?: (xs: readonly AnyExpr[], params: P) => AnyExpr | readonly AnyExpr[]
+  /** Elementwise of several results only: a primitive for each result, which is what planners see and kernels are for. */
+  readonly parts?: readonly Primitive<string, P>[]
+  /**
+   * May its result, or the derivative of that, be infinite or NaN at finite arguments? Then what a slice or a pad filled up stays 0 beside it
+   * (docs/decisions/strong-zero.md). Of a primitive of your own that is elementwise it is taken to be so; `false` says that it is not.
+   */
+  readonly unbounded?: boolean
   readonly source: string
 }
 
@@ -169,6 +176,8 @@ const declared: Names<Primitive> = {
   programs: true,
   withPrograms: true,
   expand: true,
+  parts: true,
+  unbounded: true,
   source: true,
 }
 

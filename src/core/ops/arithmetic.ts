@@ -14,7 +14,7 @@ import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import * as f from './functions.js'
-import { binary, broadcastAvals, elementwise as declare, unary } from './lifted.js'
+import { binary, broadcastAvals, elementwisePrimitive as declare, unary } from './lifted.js'
 import * as special from './special-functions.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------

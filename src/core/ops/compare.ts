@@ -7,7 +7,7 @@ import { NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryToOp, LogicalOp, UnaryToOp } from '../types/signatures/elementwise.js'
-import { elementwise, elementwiseShape } from './lifted.js'
+import { elementwisePrimitive, elementwiseShape } from './lifted.js'
 
 const family = 'compare'
 /** Small integers, so that equal pairs occur; and values that are not finite. */
@@ -42,7 +42,7 @@ const numbers: readonly DType[] = ['f64', 'f32', 'i32', 'bool']
 
 const comparison = <const N extends string>(name: N, holds: (a: number, b: number) => boolean): BinaryToOp<N, 'bool'> => {
   const prim: Primitive<N, NoParams, readonly ['float', 'float']> = primitive({
-    ...elementwise(['float', 'float'] as const, {
+    ...elementwisePrimitive(['float', 'float'] as const, {
       name,
       scalar: (a, b) => (holds(a!, b!) ? 1 : 0),
       result: 'bool',
@@ -60,7 +60,7 @@ const comparison = <const N extends string>(name: N, holds: (a: number, b: numbe
 }
 const test = <const N extends string>(name: N, holds: (x: number) => boolean): UnaryToOp<N, 'bool'> => {
   const prim: Primitive<N, NoParams, readonly ['float']> = primitive({
-    ...elementwise(['float'] as const, {
+    ...elementwisePrimitive(['float'] as const, {
       name,
       scalar: (x) => (holds(x!) ? 1 : 0),
       result: 'bool',
@@ -139,7 +139,7 @@ const logic = <const N extends string, const A extends readonly 'int'[]>(
   scalar: (...xs: number[]) => number,
 ): Primitive<N, NoParams, A> =>
   primitive({
-    ...elementwise(args, { name, scalar, result: 'bool', family, args, source: 'NumPy' }),
+    ...elementwisePrimitive(args, { name, scalar, result: 'bool', family, args, source: 'NumPy' }),
     dtypes: args.map(() => 'bool' as const),
     shapeRule: elementwiseShape(name, 'bool'),
     samples: samples(args.length, ['bool']),

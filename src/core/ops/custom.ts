@@ -29,6 +29,8 @@ export interface CustomParams {
   readonly arity: number
   /** For each captured input whether it is a stopGradient: then it has no derivative, and none is missing. */
   readonly stopped: readonly boolean[]
+  /** Its rules are deliberately not the derivative of its program. */
+  readonly estimates: boolean
   readonly frule?: CustomFRule
   readonly rrule?: CustomRRule
 }
@@ -43,6 +45,7 @@ const sampleParams = (shape: readonly number[]): CustomParams => {
     program: flatProgram('sample', [x, y], [value(x, y)]),
     arity: 2,
     stopped: [],
+    estimates: false,
     frule: ([a, b], dxs) => {
       const terms = partials(a!, b!).flatMap((p, i) => (dxs[i]!._tag === 'Expr' ? [mul(p(), dxs[i] as AnyExpr) as AnyExpr] : []))
       return { ys: [value(a!, b!)], dys: [terms.reduce(addTerms)] }

@@ -6,10 +6,10 @@ import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import type { Takes } from '../graph/dtype-rule.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
-import { lift, liftFloat, liftPair } from '../graph/lift.js'
+import { lift, liftAll, liftFloat, liftPair } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
-import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
+import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -35,15 +35,15 @@ export const broadcastAvals = (args: readonly Aval[], op: string): readonly numb
   return shape
 }
 
-/** Shape rule of an elementwise primitive whose result has dtype `result` (that of the last argument when omitted). */
+/** Shape rule of an elementwise primitive whose result has dtype `result` (that of argument `at`, the last, when omitted). */
 export const elementwiseShape =
-  (op: string, result?: DType) =>
+  (op: string, result?: DType, at?: number) =>
   (args: readonly Aval[]): Aval => {
-    const last = args[args.length - 1]!
-    const d = result ?? last.dtype
+    const like = args[at ?? args.length - 1]!
+    const d = result ?? like.dtype
     let same = true
-    for (const a of args) if (!sameAval(a, last)) same = false
-    if (same && d === last.dtype) return last
+    for (const a of args) if (!sameAval(a, like)) same = false
+    if (same && d === like.dtype) return like
     const shape = broadcastAvals(args, op)
     for (const a of args) if (a.dtype === d && sameShape(a.shape, shape)) return a
     return aval(shape, d)
@@ -67,16 +67,14 @@ export const liftScalar = (f: (...xs: number[]) => number, args: readonly NDArra
     o[flat] = f(...xs)
   })
 }
-
 export type FloatOnly = readonly ['f64', 'f32']
 
-interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> {
+/** What elementwise declarations have in common. */
+export interface Common<N extends string, I extends boolean = boolean, R extends DType = DType> {
   readonly name: N
-  /** The function at one index, in f64. */
-  readonly scalar: (...xs: number[]) => number
   /** The same on i32, where f64 would round what wraps. */
   readonly integer?: (...xs: number[]) => number
-  /** Interval of each argument from which tests draw; [-2, 2] when omitted. */
+  /** Interval of each argument from which tests draw; [-2, 2] when omitted, [0, 4] for an `int`. */
   readonly domain?: readonly (readonly [number, number])[]
   readonly extremes?: readonly number[]
   readonly kinks?: Primitive['kinks']
@@ -87,16 +85,20 @@ interface Declaration<N extends string, I extends boolean = boolean, R extends D
   readonly integers?: I
   /** Dtype of the result when it is not the argument's. */
   readonly result?: R
-  /** Kinds of the arguments when not all `float`. */
-  readonly args?: readonly ArgKind[]
   readonly family?: string
   readonly identity?: Primitive['identity']
   readonly alias?: boolean
+  /** false: it is finite, and so are its derivatives, wherever its arguments are; true, if that is not known. */
+  readonly unbounded?: boolean
 }
-
-const declared: Names<Declaration<string>> = {
+/** What `unary` and `binary` take: the function at one index, in f64. */
+interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> extends Common<N, I, R> {
+  readonly scalar: (...xs: number[]) => number
+  /** Kinds of the arguments when not all `float`. */
+  readonly args?: readonly ArgKind[]
+}
+export const common: Names<Common<string>> = {
   name: true,
-  scalar: true,
   integer: true,
   domain: true,
   extremes: true,
@@ -106,69 +108,105 @@ const declared: Names<Declaration<string>> = {
   tolerance: true,
   integers: true,
   result: true,
-  args: true,
   family: true,
   identity: true,
   alias: true,
+  unbounded: true,
 }
-/** The declaration that `unary` or `binary` was given, where it is one. */
-const declaration = <D extends Declaration<string>>(given: D, where: string): D => {
-  const d = optionsOf<Declaration<string>>(recordOf(given, 'the declaration', where), declared, where)
+const declared: Names<Declaration<string>> = { ...common, scalar: true, args: true }
+/** The declaration that `unary`, `binary` or `elementwise` was given, where it is one. */
+export const declaration = <D extends { readonly name: string }>(given: D, names: Names<D>, where: string): D => {
+  const d = optionsOf(recordOf(given, 'the declaration', where), names, where)
   if (typeof d.name !== 'string' || d.name === '')
     raise({ _tag: 'BadInput', where, reason: `its name is ${shown(d.name)}.`, fix: 'give a text.' })
+  return given
+}
+const withScalar = <D extends Declaration<string>>(given: D, where: string): D => {
+  const d = declaration<Declaration<string>>(given, declared, where)
   functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
   return given
 }
 
-const samplesOf = (arity: number, domain: readonly (readonly [number, number])[] | undefined): Primitive<string, NoParams>['samples'] => {
-  const arg = (i: number, shape: readonly number[]) => ({ shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) })
-  const all = (shape: readonly number[]) => ({ args: Array.from({ length: arity }, (_, i) => arg(i, shape)), params: NO_PARAMS })
+const samplesOf = <P>(
+  kinds: readonly ArgKind[],
+  domain: readonly (readonly [number, number])[] | undefined,
+  params: P,
+): readonly Sample<P>[] => {
+  const arity = kinds.length
+  const arg = (i: number, shape: readonly number[]) =>
+    kinds[i] === 'int'
+      ? { shape, dtype: 'i32' as const, domain: domain?.[i] ?? ([0, 4] as const) }
+      : { shape, domain: domain?.[Math.min(i, domain.length - 1)] ?? ([-2, 2] as const) }
+  const all = (shape: readonly number[]) => ({ args: kinds.map((_, i) => arg(i, shape)), params })
   const plain = [all([]), all([5]), all([2, 3]), all([0]), all([3, 1, 2])]
   if (arity < 2) return plain
   const mixed = (first: readonly number[], rest: readonly number[]) => ({
-    args: Array.from({ length: arity }, (_, i) => arg(i, i === 0 ? first : rest)),
-    params: NO_PARAMS,
+    args: kinds.map((_, i) => arg(i, i === 0 ? first : rest)),
+    params,
     note: 'broadcast',
   })
   return [...plain, mixed([2, 3], []), mixed([], [4]), mixed([2, 1], [1, 3]), mixed([3], [2, 3]), mixed([1], [0])]
 }
 
-/** Declares an elementwise primitive of any arity. */
-export const elementwise = <const N extends string, const A extends readonly ArgKind[]>(
-  arity: A,
+/** The position of the argument whose dtype a result has: the last float, or the last. */
+export const dtypeAt = (kinds: readonly ArgKind[]): number => (kinds.includes('float') ? kinds.lastIndexOf('float') : kinds.length - 1)
+/** What a declaration of any arity is to `primitive`, without its results. */
+export const facetsOf = <N extends string, P, A extends readonly ArgKind[]>(kinds: A, d: Common<N>, params: readonly P[]) => ({
+  name: d.name,
+  family: d.family ?? 'elementwise',
+  args: kinds,
+  class: 'elementwise' as const,
+  dtypes: kinds.map(
+    (kind): Takes => (kind === 'int' ? 'discrete' : d.integers === true ? 'number' : d.result === 'bool' ? 'any' : 'float'),
+  ),
+  cost: d.cost ?? 1,
+  samples: params.flatMap((p) => samplesOf(kinds, d.domain, p)),
+  extremes: d.extremes ?? [],
+  kinks: d.kinks ?? [],
+  source: d.source,
+  ...(d.tolerance ? { tolerance: d.tolerance } : {}),
+  ...(d.unbounded !== undefined ? { unbounded: d.unbounded } : {}),
+})
+
+/** Declares an elementwise primitive of any arity, with one result and no parameters. */
+export const elementwisePrimitive = <const N extends string, const A extends readonly ArgKind[]>(
+  kinds: A,
   d: Declaration<N>,
 ): Primitive<N, NoParams, A> =>
   primitive<N, NoParams, A>({
-    name: d.name,
-    family: d.family ?? 'elementwise',
-    args: arity,
-    class: 'elementwise',
-    dtypes: arity.map((): Takes => (d.integers === true ? 'number' : d.result === 'bool' ? 'any' : 'float')),
-    shapeRule: elementwiseShape(d.name, d.result),
+    ...facetsOf(kinds, d, [NO_PARAMS]),
+    shapeRule: elementwiseShape(d.name, d.result, dtypeAt(kinds)),
     scalar: d.scalar,
     ...(d.integer ? { integer: d.integer } : {}),
     meaning: (args, _params, [out]) => liftScalar(out!.dtype === 'i32' ? (d.integer ?? d.scalar) : d.scalar, args, out!),
-    cost: d.cost ?? 1,
-    samples: samplesOf(arity.length, d.domain),
-    extremes: d.extremes ?? [],
-    kinks: d.kinks ?? [],
-    source: d.source,
-    ...(d.tolerance ? { tolerance: d.tolerance } : {}),
     ...(d.identity ? { identity: d.identity } : {}),
     ...(d.alias ? { alias: d.alias } : {}),
   })
 
+/** Arguments of kind `float` as nodes of one dtype: promoted, and i32 and bool in f64 unless integers are taken. */
+export const liftFloats = (xs: readonly unknown[], op: string, integers: boolean): readonly Node[] => {
+  if (xs.length === 1) return [integers ? liftNumber(xs[0], op) : liftFloat(xs[0], op)]
+  const nodes = xs.length === 2 ? liftPair(xs[0], xs[1], op) : liftAll(xs, op)
+  const own = nodes[0]?.aval.dtype
+  const dtype = own === 'bool' && integers ? 'i32' : own === 'bool' || (own === 'i32' && !integers) ? 'f64' : own
+  return dtype === own ? nodes : nodes.map((x) => castNode(x, dtype!))
+}
+const liftNumber = (x: unknown, op: string): Node => {
+  const n = lift(x, op)
+  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
+}
+
 /**
  * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
  *
- * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element.
+ * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element. `elementwise` has the general form.
  * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
  */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
 ): UnaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwise(['float'] as const, declaration(d, 'unary'))
-  const f = (x: unknown): AnyExpr => asExpr(apply(prim, [d.integers === true ? liftNumber(x, d.name) : liftFloat(x, d.name)], NO_PARAMS))
+  const prim = elementwisePrimitive(['float'] as const, withScalar(d, 'unary'))
+  const f = (x: unknown): AnyExpr => asExpr(apply(prim, liftFloats([x], d.name, d.integers === true), NO_PARAMS))
   return typed(Object.assign(f, { primitive: prim }))
 }
 
@@ -180,19 +218,7 @@ export const unary = <const N extends string, const I extends boolean = false, c
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
 ): BinaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwise(['float', 'float'] as const, declaration(d, 'binary'))
-  const f = (a: unknown, b: unknown): AnyExpr => {
-    let [x, y] = liftPair(a, b, d.name)
-    if (x.aval.dtype === 'bool' || (x.aval.dtype === 'i32' && d.integers !== true)) {
-      x = castNode(x, d.integers === true ? 'i32' : 'f64')
-      y = castNode(y, x.aval.dtype)
-    }
-    return asExpr(apply(prim, [x, y], NO_PARAMS))
-  }
+  const prim = elementwisePrimitive(['float', 'float'] as const, withScalar(d, 'binary'))
+  const f = (a: unknown, b: unknown): AnyExpr => asExpr(apply(prim, liftFloats([a, b], d.name, d.integers === true), NO_PARAMS))
   return typed(Object.assign(f, { primitive: prim }))
-}
-
-const liftNumber = (x: unknown, op: string): Node => {
-  const n = lift(x, op)
-  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
 }

@@ -24,9 +24,24 @@ export interface TraceOptions {
   readonly sites?: boolean
 }
 
+/** Whether arguments are declared, all of them: those of a transformed plain function, `grad((x) => ...)`, are expressions. */
+type IsDeclared<T> = T extends { readonly _tag: string }
+  ? T extends { readonly _tag: 'Expr' }
+    ? false
+    : true
+  : T extends readonly (infer E)[]
+    ? IsDeclared<E>
+    : { readonly [K in keyof T]: IsDeclared<T[K]> }[keyof T]
+/** What a transform gives: declared where what it was made of is. */
+type OfFn<A extends readonly unknown[], Out> =
+  false extends IsDeclared<A> ? (...examples: ValuesOf<A>) => Program<Fn<A, Out>> : Program<Fn<A, Out>>
 /** toProgram(fn, sizes?) of a declared function, toProgram(f)(...examples) of any other. */
 export interface ToProgramFn {
-  <A extends readonly unknown[], Out>(f: Fn<A, Out>, sizes?: Readonly<Record<string, number>>, options?: TraceOptions): Program<Fn<A, Out>>
+  <A extends readonly unknown[], Out>(
+    f: Fn<A, Out>,
+    sizes?: Readonly<Record<string, number>> | TraceOptions,
+    options?: TraceOptions,
+  ): OfFn<A, Out>
   <F extends AnyFn>(f: F, options?: TraceOptions): (...examples: ValuesOf<ArgsOf<F>>) => Program<Fn<ArgsOf<F>, ResultOf<F>>>
 }
 /** fromProgram(p): its function. */

@@ -1,5 +1,6 @@
 /** The operators that users call: functions to functions, over the rules of a registry. */
 import { vmap } from './batching.js'
+import { clipGradient, reverseGradient, straightThrough } from './estimators.js'
 import { grad, valueAndGrad } from './gradient.js'
 import { hessian, jacfwd, jacrev } from './jacobian.js'
 import { hvp, vjp } from './pullback.js'
@@ -17,4 +18,7 @@ export const makeOperators = (c: Context) => ({
   jacfwd: jacfwd(c),
   jacrev: jacrev(c),
   hessian: hessian(c),
+  straightThrough: straightThrough(c),
+  clipGradient: clipGradient(c),
+  reverseGradient: reverseGradient(c),
 })

@@ -176,6 +176,12 @@ export interface CustomRules<A extends readonly unknown[], Out> {
   readonly frule?: (primals: Exprs<Primals<A>>, tangents: Gradient<Primals<A>>) => readonly [RuleValue<Out>, RuleTangent<Out>]
   /** [y, pullback] at the primals; the pullback takes the cotangent of y to those of the primals. Alone it does not serve forward mode. */
   readonly rrule?: (primals: Exprs<Primals<A>>) => readonly [RuleValue<Out>, (yBar: Gradient<Out>) => RuleTangent<Primals<A>> | TupleHint]
+  /** true: the rules are deliberately not f's derivative; the checker does not hold them against differences. */
+  readonly estimates?: boolean | undefined
+  /** What messages and programs call it; `customRule(f)` where it is not given. */
+  readonly name?: string | undefined
 }
 /** customRule(f, { frule, rrule }): f with derivatives of its own. */
 export type CustomRuleFn = <F extends AnyFn>(f: F, rules: CustomRules<ArgsOf<F>, ResultOf<F>>) => Fn<ArgsOf<F>, ResultOf<F>>
+/** straightThrough(f, surrogate): f with the derivative of the surrogate, a function of the same arguments. */
+export type StraightThroughFn = <F extends AnyFn>(f: F, surrogate?: (...args: ArgsOf<F>) => unknown) => Fn<ArgsOf<F>, ResultOf<F>>

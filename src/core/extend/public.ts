@@ -1,0 +1,31 @@
+/** What authors of primitives and kernels use, public as it stands. */
+
+export { type Aval, aval } from '../graph/aval.js'
+export type { NDArray } from '../graph/ndarray.js'
+export {
+  type AnyPrimitive,
+  type ArgKind,
+  type Kink,
+  type NoParams,
+  type OpClass,
+  type Primitive,
+  primitive,
+  type Sample,
+  type SampleArg,
+} from '../graph/primitive.js'
+export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from '../graph/tangent.js'
+export { elementwise } from '../ops/declare.js'
+export { binary, unary } from '../ops/lifted.js'
+export { byMeaning, type Facet, type InlineAt, inline, type KernelFunction, type KernelTable, missing, perElement } from './kernel-table.js'
+export {
+  applyPrimitive,
+  definePlugin,
+  type KernelRow,
+  type LowerRow,
+  type Plugin,
+  type PluginOp,
+  type PluginOps,
+  type PluginSpec,
+  pluginMonoid,
+  type RuleRow,
+} from './plugin.js'

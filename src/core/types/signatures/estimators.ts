@@ -1,0 +1,8 @@
+// Identities whose derivatives are deliberately not their own.
+import type { AnyExpr } from '../expr.js'
+import type { Lifted } from './elementwise.js'
+
+/** clipGradient(tree, limit): the same values; cotangents are clamped. */
+export type ClipGradientFn = <T>(x: T, limit: number) => Lifted<T>
+/** reverseGradient(tree, scale): the same values; derivatives are negated and scaled. */
+export type ReverseGradientFn = <T>(x: T, scale?: number | AnyExpr) => Lifted<T>
