@@ -51,6 +51,9 @@ const times = (s: Slope, by: number): Slope => {
   const [left, right] = [one(s.left), one(s.right)]
   return { _tag: 'Kink', left, right }
 }
+/** The slopes of both sides. */
+const sidesOf = (s: Slope): readonly [number, number] | undefined =>
+  s._tag === 'Unknown' ? undefined : s._tag === 'Kink' ? [s.left.value, s.right.value] : [s.value, s.value]
 /** How far rounding may move sum of a b, of terms that are each moved by `moves`. */
 export const innerNoise = (a: ArrayLike<number>, b: ArrayLike<number>, moves: ArrayLike<number>): number => {
   let s = 0
@@ -144,11 +147,12 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       const terms = flat(evaluate(programs, full))
       const value = inner(terms, other)
       const moves = (): number => innerNoise(terms, other, flatNoise(programs, full))
-      // Of several kinks at once the two slopes say little: one entry at a time says more.
-      if (out.on(check) && first[0]!._tag === 'Kink') {
-        const { left, right } = first[0]!
+      // Of several kinks at once the two slopes say little, and infinite ones nothing: one entry at a time says more.
+      const sides = sidesOf(first[0]!)
+      const apart = first[0]!._tag === 'Kink' || (sides !== undefined && !Number.isFinite(sides[0]) && total(d.wrt) > 1)
+      if (out.on(check) && apart && sides !== undefined) {
         kinked = true
-        out.kinkAt(path, value, Math.min(left.value, right.value), Math.max(left.value, right.value), near(d))
+        out.kinkAt(path, value, Math.min(...sides), Math.max(...sides), near(d))
       } else if (out.on(check))
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,

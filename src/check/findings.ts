@@ -66,8 +66,10 @@ export interface Finding {
   readonly expected: string
   /** What was found. */
   readonly actual: string
-  /** How it was found: by which mode, in which sample. */
+  /** How it was found: by which mode, under which change. */
   readonly how: string
+  /** In which sample, in which dtype. */
+  readonly in: string
   /** The arguments. */
   readonly at: string
   readonly tolerance: number
@@ -126,7 +128,7 @@ const reduced = (given: readonly Finding[]): readonly Finding[] => {
   // A literal is an argument that nobody differentiates: what depends on that fails there too.
   const activity = given.some((f) => f.check === 'activity')
   const all = activity
-    ? given.filter((f) => !(firstOrder.includes(f.check) || f.check === 'adjoint') || !f.how.includes('the literal'))
+    ? given.filter((f) => !(firstOrder.includes(f.check) || f.check === 'adjoint') || !f.in.includes('the literal'))
     : given
   const ranked = all.filter((f) => rankOf(f.check) >= 0)
   const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
@@ -147,7 +149,7 @@ const reduced = (given: readonly Finding[]): readonly Finding[] => {
   else if (lowest >= 0 && ranked.length > 0) take(main, (f) => (lowest === 0 ? `${f.check} ${f.path}` : f.path))
   take(
     all.filter((f) => rankOf(f.check) < 0),
-    (f) => f.check,
+    (f) => (f.check === 'value' ? `value ${f.how}` : f.check),
   )
   return kept.map((f, i) => {
     const also =
@@ -255,7 +257,8 @@ export class Collector {
       entry: entryOf(shape, index),
       expected: wanted!,
       actual: given!,
-      how: [this.prefix, how].filter((x) => x !== '').join('; '),
+      how,
+      in: this.prefix,
       at: this.point(),
       tolerance,
       seed,
@@ -411,11 +414,11 @@ const headline = ({ check, of, path, entry }: Finding): string =>
       : `${of}: ${check}: ${path}${entry}`
 const inWords = (f: Finding): readonly string[] => {
   const differences = firstOrder.includes(f.check) || f.check === 'second order'
+  const by = [f.in, f.how].filter((x) => x !== '').join('; ')
+  const how = by === '' ? '' : ` (${by})`
   const lines = [
     `wrong ${headline(f)}`,
-    differences
-      ? `  true ${f.expected}, found ${f.actual}${f.how === '' ? '' : ` (${f.how})`}`
-      : `  ${f.check}: expected ${f.expected}, found ${f.actual}${f.how === '' ? '' : ` (${f.how})`}`,
+    differences ? `  true ${f.expected}, found ${f.actual}${how}` : `  ${f.check}: expected ${f.expected}, found ${f.actual}${how}`,
   ]
   if (f.at !== '') lines.push(`  at ${f.at}`)
   if (f.also.length > 0) lines.push(`  also fails: ${f.also.join(', ')}`)

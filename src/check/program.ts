@@ -1,5 +1,6 @@
 /** All checks of a program at a point: on the f64 form of it, then its f32 derivatives against those. */
 
+import { estimatesIn } from '../core/calculus/rule.js'
 import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
@@ -114,6 +115,7 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
 
 /** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */
 export const checkFirstOrder = (given: Subject, directions: number, next: () => number, out: Collector, together = false): void => {
+  if (estimatesIn(given.registry, given.ys).length > 0) return
   const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
   out.guard('first derivatives', () => {
@@ -128,15 +130,17 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const keeps = out.keeps('input', given.values)
   if (own === undefined || !checkTangentKinds(own, out)) return
   out.guard('values', () => {
+    const composed = linearize(own.ys).nodes.some((n) => n.prim !== null && own.registry.rules.get(n.prim.name)?.composed === true)
     evaluate(own.ys, own.env).forEach((v, i) => {
       for (const [mode, ys] of [
         ['frule', own.pushed],
         ['rrule', own.pulled],
-      ] as const)
-        if (ys !== undefined) {
-          const [value] = evaluate([ys[i]!], own.env)
-          out.near('value', `result ${i}`, value!.data, v.data, 0, undefined, { shape: v.shape, how: `the ${mode}'s own` })
-        }
+      ] as const) {
+        if (ys === undefined) continue
+        const [value] = evaluate([ys[i]!], own.env)
+        const rounding = composed ? roundingOf([ys[i]!], own.env, 'own')(0) : undefined
+        out.near('value', `result ${i}`, value!.data, v.data, 0, rounding, { shape: v.shape, how: `the ${mode}'s own` })
+      }
     })
   })
   const float32 = hasF32(own.ys)
@@ -144,7 +148,9 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const keepsLifted = out.keeps('input', d.values)
   const cheap = total(d.inputs) <= LARGE
   const part = (name: string, check: () => void): void => out.guard(name, check)
-  if (d.outs.length > 0 && d.wrt.length > 0) {
+  const estimates = estimatesIn(d.registry, d.outs)
+  for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
+  if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0) {
     part('first derivatives', () => {
       checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
     })
@@ -161,11 +167,13 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
       })
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
-    if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
-    if (out.on('activity', cheap)) part('subsets of the arguments', () => checkActivity(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
     if (out.on('second order', cheap && (options.order ?? 2) === 2))
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
+  }
+  if (d.outs.length > 0 && d.wrt.length > 0) {
+    if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
+    if (out.on('activity', cheap)) part('subsets of the arguments', () => checkActivity(d, next, out))
     if (out.on('commute', cheap)) part('vmap of the gradient', () => checkCommute(d, next, out))
   }
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))

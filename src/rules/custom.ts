@@ -95,7 +95,7 @@ export const retypedParams = (
   program: CustomParams['program'],
   through: (nodes: readonly Node[], to: ReadonlyMap<Node, Node>) => readonly Node[],
 ): CustomParams => {
-  const { frule, rrule, name, arity, stopped } = params
+  const { frule, rrule, name, arity, stopped, estimates } = params
   const avals = params.program.inputs.map((x) => x.aval)
   const resultAvals = params.program.outputs.map((o) => o.aval)
   const zip = (from: readonly Node[], to: readonly Node[]): (readonly [Node, Node])[] => from.map((u, i) => [u, to[i]!] as const)
@@ -103,6 +103,7 @@ export const retypedParams = (
     name,
     arity,
     stopped,
+    estimates,
     program,
     ...(frule && {
       frule: (xs, dxs) => {

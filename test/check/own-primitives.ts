@@ -11,6 +11,7 @@ import {
   bilinearRule,
   binary,
   broadcastTo,
+  cast,
   cos,
   definePlugin,
   div,
@@ -50,7 +51,7 @@ import {
 
 type F = (...xs: readonly unknown[]) => AnyExpr
 /** Operations over expressions of any shape. */
-const o = { add, atan2, broadcastTo, cos, div, eq, exp, gt, matmul, mul, neg, repeat, reshape, sin, sqrt, square, stopGradient, sub, sum, tanh, transpose, where } as unknown as Record<string, F> // biome-ignore format: names
+const o = { add, atan2, broadcastTo, cast, cos, div, eq, exp, gt, matmul, mul, neg, repeat, reshape, sin, sqrt, square, stopGradient, sub, sum, tanh, transpose, where } as unknown as Record<string, F> // biome-ignore format: names
 const shapeOf = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
 const isExpr = (x: Tangent): boolean => x._tag === 'Expr'
 
@@ -305,13 +306,13 @@ const pickRowRule = (wrong: Mistake | undefined) =>
       (yBar) => {
         const [n, m] = shapeOf(x) as readonly [number, number]
         const at = wrong === 'int argument' ? o.mul!(i, 0) : i
-        return [o.mul!(o.reshape!(oneHot(at, n), [n, 1]), o.reshape!(yBar, [1, m])), { _tag: 'NoTangent' }] as never
+        return [o.mul!(o.cast!(o.reshape!(oneHot(at, n), [n, 1]), x.dtype), o.reshape!(yBar, [1, m])), { _tag: 'NoTangent' }] as never
       },
     ],
     batch: ([x, i], batched, _params, size) => {
       const rows = wide(x, batched[0], size)
       const [, n] = shapeOf(rows)
-      const hot = o.reshape!(oneHot(wide(i, batched[1], size), n!), [size, n!, 1])
+      const hot = o.cast!(o.reshape!(oneHot(wide(i, batched[1], size), n!), [size, n!, 1]), x.dtype)
       return o.sum!(o.mul!(hot, rows), { axis: 1 })
     },
   })

@@ -101,6 +101,7 @@ const customOf = ({ registry }: Setting, primitive: AnyPrimitive, params: unknow
     program: flatProgram(primitive.name, inputs, on(inputs).map(asNode)),
     arity: inputs.length,
     stopped: [],
+    estimates: false,
     frule: (xs, dxs) => {
       const { ys, dys } = rules.frule(xs.map(asExpr), dxs, {} as never, context(xs))
       return { ys: ys.map(asNode), dys }

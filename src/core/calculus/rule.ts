@@ -120,6 +120,8 @@ export interface Rule {
   readonly batch?: BatchRule
   /** Are its derivatives, at these parameters, deliberately not those of the primitive (straight-through, clipped ...)? */
   readonly estimates?: (params: never) => boolean
+  /** Does it follow from a composition of other primitives? Its own results then round as that does, not as the meaning. */
+  readonly composed?: boolean
   /** Why facets are left out on purpose: part of the MissingRule error. */
   readonly missing?: string
 }

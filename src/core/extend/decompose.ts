@@ -50,9 +50,17 @@ const put = (ts: readonly Forced[], to: ReadonlyMap<Node, Node>): readonly Force
 }
 
 /** The three facets of a rule, by the rules of what the primitive is composed of. On inputs of its own, so that an argument used twice has both its derivatives. */
-export const composedRules = (by: Expansion): { readonly frule: FRule; readonly rrule: RRule; readonly batch: BatchRule } => {
+export const composedRules = (
+  by: Expansion,
+): {
+  readonly composed: true
+  readonly frule: FRule
+  readonly rrule: RRule
+  readonly batch: BatchRule
+} => {
   const on = (us: readonly Node[], params: unknown): readonly AnyExpr[] => listed(by(us.map(asExpr), params))
   return {
+    composed: true,
     frule: (xs, dxs, params, { config }) => {
       const us = xs.map((x) => input(asNode(x).aval))
       const ys = on(us, params)
