@@ -1,12 +1,10 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
+import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
 import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
-/** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
-export interface NoTangent {
-  readonly _tag: 'NoTangent'
-}
+export type { NoTangent }
 
 /** Leaves nested in records, tuples and arrays. */
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
