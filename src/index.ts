@@ -152,8 +152,11 @@ export const fn: FnFn = bound.fn
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
  * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order.
+ * With `aux: true` f returns [scalar, aux], and the result is [gradient, aux].
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
- * @example grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
+ * @example
+ * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
+ * grad((x: AnyExpr) => [sum(x), neg(x)] as const, { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
  */
 export const grad: GradFn = bound.grad
 /**
