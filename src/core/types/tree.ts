@@ -1,6 +1,6 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { NoTangent } from '../graph/tangent.js'
-import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
+import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
 import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
@@ -25,7 +25,7 @@ export type Results<T> = [T] extends [ExprTree] ? T : [ResultTree] extends [T] ?
 type ResultsIn<T> = T extends Typed | NoTangent
   ? T
   : T extends PlainLeaf
-    ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : 'f64'>
+    ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
     : { [K in keyof T]: ResultsIn<T[K]> }
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
