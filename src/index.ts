@@ -157,8 +157,11 @@ export const fn: FnFn = bound.fn
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
  * `wrt` names what is differentiated (a path, a list of paths, an argument's index), `mode` how: 'mixed' unless given. Nests to any order.
+ * With `aux: true` f returns [scalar, aux], and the result is [gradient, aux].
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
- * @example grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
+ * @example
+ * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
+ * grad((x: AnyExpr) => [sum(x), neg(x)] as const, { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
  */
 export const grad: GradFn = bound.grad
 /**
@@ -382,7 +385,9 @@ export type { Fn } from './core/types/fn.js'
 export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types/program.js'
 export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
-export type { CustomRules } from './core/types/signatures/transforms.js'
-export type { Exprs, Gradient, Tensors, Values } from './core/types/tree.js'
+export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
+export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp, Vmap } from './core/types/signatures/transforms.js'
+export type { Unravel } from './core/types/signatures/trees.js'
+export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export * from './rules/public.js'

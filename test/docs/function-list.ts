@@ -24,34 +24,38 @@ const others: Readonly<Record<string, string>> = {
 }
 const sectionOf = (n: PublicName): string => others[n.entry] ?? sections.find(([, files]) => files.test(shortPath(n.file)))?.[0] ?? ''
 
-/** Names of the properties of an options record; those that TypeScript or a brand adds are none. */
-const optionsOf = (checker: ts.TypeChecker, type: ts.Type): readonly string[] => {
-  const names = checker
-    .getNonNullableType(type)
-    .getProperties()
-    .map((p) => p.name)
-    .filter((name) => !name.startsWith('__'))
-  return names.includes('length') ? [] : names // a shape
+/** The type of a parameter for options: the bound of O where it is declared as `O` or as `Guard<..., O>`. */
+const boundOf = (checker: ts.TypeChecker, signature: ts.Signature, p: ts.Symbol, declared: ts.TypeNode | undefined): ts.Type => {
+  const guard = declared !== undefined && ts.isTypeReferenceNode(declared) && declared.typeName.getText() === 'Guard'
+  const named = guard ? declared.typeArguments?.at(-1) : declared
+  const parameter = signature.typeParameters?.find((t) => t.symbol.name === named?.getText())
+  return (parameter && checker.getBaseConstraintOfType(parameter)) ?? checker.getTypeOfSymbol(p)
 }
-/** A signature as a call: `sum(x, { axis, keepdims })`. */
-const callOf = (checker: ts.TypeChecker, name: string, signature: ts.Signature): string => {
-  const written = signature.parameters.map((p, i) => {
-    const declaration = p.valueDeclaration
-    const rest = declaration !== undefined && ts.isParameter(declaration) && declaration.dotDotDotToken !== undefined
-    const optional = declaration !== undefined && ts.isParameter(declaration) && declaration.questionToken !== undefined
-    const last = i === signature.parameters.length - 1
-    if (last && /options|settings/.test(p.name)) {
-      // The record itself, or the bound of the type parameter that stands for it.
-      const type = checker.getTypeOfSymbol(p)
-      const named = (signature.typeParameters ?? []).map((t) => [t, checker.getBaseConstraintOfType(t)] as const)
-      const from = declaration === undefined || !ts.isParameter(declaration) ? '' : (declaration.type?.getText() ?? '')
-      const bound = named.find(
-        ([t, c]) => c !== undefined && new RegExp(`\\b${t.symbol.name}\\b`).test(from) && optionsOf(checker, c).length > 0,
-      )
-      const options = bound?.[1] !== undefined && /^(Guard<|[A-Z]$)/.test(from) ? optionsOf(checker, bound[1]) : optionsOf(checker, type)
-      if (options.length > 0) return `{ ${options.join(', ')} }${optional ? '?' : ''}`
-    }
+/** The names of the options in a record's type, the needed ones first; none where it is no record. */
+const optionsOf = (checker: ts.TypeChecker, type: ts.Type): readonly string[] => {
+  const bound = checker.getNonNullableType(type)
+  const records = bound.isUnion() ? bound.types : [bound]
+  if (records.some((t) => !(t.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) || checker.isArrayLikeType(t))) return []
+  const properties = bound.getProperties().filter((p) => !p.name.startsWith('__')) // a brand is none
+  const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
+  return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
+}
+/** A function as a call of the overload that takes most: `sum(x, { axis?, keepdims? })`. What another overload lacks may be left out. */
+const callOf = (checker: ts.TypeChecker, name: string, signatures: readonly ts.Signature[]): string => {
+  // The one with the most parameters says all; among equals the last, which is the general one.
+  const fullest = [...signatures].sort((a, b) => a.parameters.length - b.parameters.length).at(-1)
+  if (fullest === undefined) return name
+  const fewest = Math.min(...signatures.map((s) => s.parameters.length))
+  const written = fullest.parameters.map((p, i) => {
     if (p.name.startsWith('__')) return 'params?' // a rest that is taken apart
+    const d = p.valueDeclaration
+    const declared = d !== undefined && ts.isParameter(d) ? d : undefined
+    if (i === fullest.parameters.length - 1 && /options|settings/.test(p.name)) {
+      const options = optionsOf(checker, boundOf(checker, fullest, p, declared?.type))
+      if (options.length > 0) return `{ ${options.join(', ')} }`
+    }
+    const rest = declared?.dotDotDotToken !== undefined
+    const optional = declared?.questionToken !== undefined || declared?.initializer !== undefined || (i >= fewest && !rest)
     return `${rest ? '...' : ''}${p.name}${optional ? '?' : ''}`
   })
   return `${name}(${written.join(', ')})`
@@ -90,10 +94,7 @@ export const functionsPage = (): string => {
     const symbol = symbols.get(n.entry)?.get(n.name)
     if (symbol === undefined) continue
     const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
-    const signatures = type.getCallSignatures()
-    // The overload with the most parameters says all; among equals the last, which is the general one.
-    const fullest = [...signatures].sort((a, b) => a.parameters.length - b.parameters.length).at(-1)
-    const call = fullest === undefined ? n.name : callOf(checker, n.name, fullest)
+    const call = callOf(checker, n.name, type.getCallSignatures())
     const section = sectionOf(n)
     rows.set(section, [...(rows.get(section) ?? []), `| \`${call}\` | ${sentence(n)} |`])
   }
@@ -105,6 +106,6 @@ export const functionsPage = (): string => {
       : [`## ${title}\n\n| | |\n| --- | --- |\n${[...list].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)).join('\n')}\n`]
   })
   const intro =
-    'Every function, with its arguments and the names of its options; a question mark says what may be left out. Shapes, dtypes, errors and an example are in the docstring of each, where an editor shows them.\nMade from the sources: `npm run docs:functions`.'
+    'Every function, with its arguments and the names of its options; a question mark says what may be left out, and a record of options may where all of them may. Shapes, dtypes, errors and an example are in the docstring of each, where an editor shows them.\nMade from the sources: `npm run docs:functions`.'
   return `# Functions\n\n${intro}\n\n${parts.join('\n')}`
 }

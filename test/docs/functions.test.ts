@@ -14,3 +14,17 @@ it('lists every function', () => {
   expect(missing.map((n) => n.name)).toEqual([])
 })
 it('is up to date', () => expect(readFileSync(path, 'utf8')).toBe(page))
+it('shows the options of each function, and what may be left out', () => {
+  const calls = [...page.matchAll(/^\| `([^`]*)` \|/gm)].map(([, call]) => call)
+  for (const call of [
+    'sum(x, { axis?, keepdims? })',
+    'norm(x, { axis?, keepdims?, ord? })',
+    'take(x, indices, { axis? })',
+    'maxPool(x, { window, stride?, padding? })',
+    'tensor(data, shape?, dtype?)',
+    'f64(...shape)',
+    'adam({ learningRate, b1?, b2?, eps?, weightDecay? })',
+  ])
+    expect(calls).toContain(call)
+  expect(calls.filter((call) => /options|toString|length/.test(call ?? ''))).toEqual([])
+})

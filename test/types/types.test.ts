@@ -11,6 +11,7 @@ describe('correct code', () => {
     'lstm',
     'generic',
     'library',
+    'library-more',
     'errors',
     'custom',
     'captured',
@@ -124,6 +125,11 @@ describe('a library under declaration: true', () => {
 
   it('is written without TS7056, TS2742, TS4023 or any other error', () => {
     expect(emitted.errors).toEqual([])
+  })
+  it.each(['library', 'library-more'])('%s.ts names nothing that the package does not export', (name) => {
+    const { text, errors } = declarationsOf(compile(name))
+    expect(errors).toEqual([])
+    expect([...text.matchAll(/import\("\.[^"]*"\)\.(\w+)/g)].map(([, name]) => name)).toEqual([])
   })
   it('stays short', () => {
     expect(emitted.text).toContain('export declare const loss: a.Fn<')

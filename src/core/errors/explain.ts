@@ -185,7 +185,7 @@ export const within = <A>(op: string, build: () => A): A => {
  *
  * @example runSync(cpu())(() => raise({ _tag: 'BadInput', where: 'half', reason: 'needs an even length.' }))()   // Left({ _tag: 'BadInput', where: 'half', ... })
  */
-export const raise = (given: AdError): never => {
+export const raise: (error: AdError) => never = (given) => {
   const e = known(given, 'raise')
   let error = e
   if (!('site' in e && e.site?.source) && e._tag !== 'Decode') {

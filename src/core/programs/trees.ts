@@ -46,11 +46,14 @@ export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees
 }
 
 /**
- * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays.
+ * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays. f is given the leaf and its
+ * path, 'layers[0].scale'.
  *
  * Types   a leaf becomes what f gives. Where the shape of that is not known to the compiler, the leaf keeps its own shape and dtype, so
  *         that a step's result is of its parameters' type: an f that changes the shape then says so, by assertShape.
- * @example treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
+ * @example
+ * treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
+ * treeMap((_, path) => path, { layers: [{ w: tensor(1) }] })   // { layers: [{ w: 'layers[0].w' }] }
  */
 export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T): Mapped<T, R> => {
   functionOf(f, 'the first argument', 'treeMap')
@@ -85,7 +88,7 @@ export const treeZip = <T, U extends readonly unknown[], R>(
 export const treeLeaves = <T>(tree: T): LeafOfTree<T>[] => flatten(tree, 'treeLeaves').leaves as LeafOfTree<T>[]
 
 /**
- * f folded over the leaves of a tree, in the order of sorted keys: f(...f(f(initial, leaf1), leaf2)...).
+ * f folded over the leaves of a tree, in the order of sorted keys: f(...f(f(initial, leaf1), leaf2)...). f is given each leaf's path too.
  *
  * @example treeReduce((n, x) => n + x.data.length, { w: tensor([1, 2]), b: tensor(3) }, 0)   // 3
  */

@@ -14,7 +14,8 @@ declare const undeclared: unique symbol
  * wherever a type is asked for, in both directions; only promotion tells the two apart.
  */
 export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
-type Weak = { readonly [undeclared]?: true }
+/** What a WeakF64 has, and no other dtype is assignable to. */
+export type Weak = { readonly [undeclared]?: true }
 
 /** The dtype of an array of D into which E is put: a constant without a dtype takes that of floats. */
 export type Receiving<D extends DType, E extends DType> = D extends Weak ? (E extends Float ? E : D) : D

@@ -1,6 +1,6 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
-import type { DataOf, DType, LeafOf } from './dtype.js'
-import type { Dim, IsLiteral, Shape } from './shape.js'
+import type { DataOf, DType, LeafOf, Weak } from './dtype.js'
+import type { IsLiteral, Shape } from './shape.js'
 
 /** Holds a shape's names in the type of a value; no value has this property. */
 declare const shapeOf: unique symbol
@@ -51,6 +51,12 @@ export interface OfAnyRank {
   readonly dtype: DType
   readonly [accepts]: (shape: readonly number[]) => void
 }
+/** A constant of shape S to which no dtype was given, `zeros([3])`, where D is f32: there it is one. */
+export interface Undeclared<S extends Shape, D extends DType> {
+  readonly _tag: 'Expr'
+  readonly dtype: D extends 'f32' ? Weak : never
+  readonly [shapeOf]: S
+}
 /** An expression of rank 0. */
 export type Scalar<D extends DType = DType> = Expr<[], D>
 
@@ -67,6 +73,35 @@ export type NestedArray<L> = readonly (L | NestedArray<L>)[]
 /** An array of numbers, nested to any depth. */
 export type NumberArray = NestedArray<number>
 
+/** Elements L as nested arrays of shape S; a literal size of up to 16 is a tuple, whose entries are there under noUncheckedIndexedAccess. */
+export type ArrayOf<S extends Shape, L> = [number] extends [S['length']]
+  ? L | NestedArray<L>
+  : S extends readonly [infer H, ...infer T extends Shape]
+    ? H extends keyof TupleOf<L>
+      ? TupleOf<ArrayOf<T, L>>[H]
+      : ArrayOf<T, L>[]
+    : L
+/** Tuples of E by their length. */
+interface TupleOf<E> {
+  0: []
+  1: [E]
+  2: [E, E]
+  3: [E, E, E]
+  4: [E, E, E, E]
+  5: [E, E, E, E, E]
+  6: [E, E, E, E, E, E]
+  7: [E, E, E, E, E, E, E]
+  8: [E, E, E, E, E, E, E, E]
+  9: [E, E, E, E, E, E, E, E, E]
+  10: [E, E, E, E, E, E, E, E, E, E]
+  11: [E, E, E, E, E, E, E, E, E, E, E]
+  12: [E, E, E, E, E, E, E, E, E, E, E, E]
+  13: [E, E, E, E, E, E, E, E, E, E, E, E, E]
+  14: [E, E, E, E, E, E, E, E, E, E, E, E, E, E]
+  15: [E, E, E, E, E, E, E, E, E, E, E, E, E, E, E]
+  16: [E, E, E, E, E, E, E, E, E, E, E, E, E, E, E, E]
+}
+
 /** What an expression lacks, where a tensor is wanted: the name is the message. No value has this property. */
 declare const evaluateItOrDeclareOperand: unique symbol
 /** A concrete array: row-major data that the caller owns. */
@@ -76,13 +111,8 @@ export interface Tensor<out S extends Shape = Shape, out D extends DType = DType
   [accepts](shape: S): void
   readonly shape: Sizes<S>
   readonly data: DataOf<D>
-  /** The elements as nested arrays; one element for rank 0; booleans for bool. */
-  toArray<E extends DType>(this: Tensor<readonly [], E>): LeafOf<E>
-  toArray<E extends DType>(this: Tensor<readonly [Dim], E>): LeafOf<E>[]
-  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim], E>): LeafOf<E>[][]
-  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim, Dim], E>): LeafOf<E>[][][]
-  toArray<E extends DType>(this: Tensor<readonly [Dim, Dim, Dim, Dim], E>): LeafOf<E>[][][][]
-  toArray<E extends DType>(this: Tensor<Shape, E>): LeafOf<E> | NestedArray<LeafOf<E>>
+  /** The elements as nested arrays, tuples for literal sizes up to 16; one element for rank 0; booleans for bool. */
+  toArray<Z extends Shape, E extends DType>(this: Tensor<Z, E>): ArrayOf<Z, LeafOf<E>>
   /** The only element of an array of one element. */
   item(): number
 }

@@ -1,6 +1,6 @@
 // The public face of a function: what `fn` and every transform give, and what they take.
 import type { AnyExpr } from './expr.js'
-import type { Exprs, Loose, LooseArgs, Tensors, Values } from './tree.js'
+import type { ExprArgs, Exprs, Loose, LooseArgs, PlainLeaf, Results, Tensors, Values } from './tree.js'
 
 /** Holds a function's arguments and result in its type; no function has this property. */
 declare const signatureOf: unique symbol
@@ -9,6 +9,7 @@ declare const signatureOf: unique symbol
 export type ValuesOf<A extends readonly unknown[]> = { readonly [K in keyof A]: Values<A[K]> }
 /** The expressions that stand for each argument. */
 export type ExprsOf<A extends readonly unknown[]> = { readonly [K in keyof A]: Exprs<A[K]> }
+type ConstantsOf<A extends readonly unknown[]> = { readonly [K in keyof A]: ExprArgs<A[K]> }
 type LooseOf<A extends readonly unknown[]> = { readonly [K in keyof A]: LooseArgs<A[K]> }
 
 /**
@@ -20,6 +21,7 @@ type LooseOf<A extends readonly unknown[]> = { readonly [K in keyof A]: LooseArg
 export interface Fn<A extends readonly unknown[], Out> {
   (...args: ValuesOf<A>): Tensors<Out>
   (...args: ExprsOf<A>): Out
+  (...args: ConstantsOf<A>): Out
   (...args: LooseOf<A>): Loose<Out>
   // last: what TypeScript infers from a function with overloads, and names where no overload fits. Since it is generic, a call that does
   // not fit has the type of the first overload, so that one mistake is one error.
@@ -49,5 +51,9 @@ export type ArgsOf<F> = [F] extends [never]
 export type ResultOf<F> = F extends { readonly _tag: 'Fn'; readonly [signatureOf]: readonly [readonly unknown[], infer Out] }
   ? Out
   : F extends (...args: never[]) => infer Out
-    ? Out
+    ? [unknown] extends [Out]
+      ? Out
+      : [Out] extends [PlainLeaf]
+        ? Out // a function of numbers: what `ScalarOnly` explains
+        : Results<Out>
     : never

@@ -1,12 +1,10 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
-import type { DataOf, Discrete, DType, Float, FloatsOf, Settled } from './dtype.js'
-import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed } from './expr.js'
+import type { NoTangent } from '../graph/tangent.js'
+import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
+import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
-/** The tangent of an argument that has no tangent space: an integer, a boolean, a key. */
-export interface NoTangent {
-  readonly _tag: 'NoTangent'
-}
+export type { NoTangent }
 
 /** Leaves nested in records, tuples and arrays. */
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
@@ -18,16 +16,22 @@ type Level<L> = Spec | NoTangent | readonly L[] | { readonly [key: string]: L }
  * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
  */
 export type DeclBound = Level<Level<Level<Level<Level<unknown>>>>>
-/**
- * What a body returns. A call on plain values in a body is typed as tensors; it is expressions there where it depends on what the body
- * captured. Every operation takes both.
- */
+/** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
 export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
+/** What a body returns: numbers too, such as a total that nothing was added to. */
+export type ResultTree = Tree<AnyExpr | Tensor | NoTangent | number | boolean>
+/** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
+export type Results<T> = [T] extends [ExprTree] ? T : [ResultTree] extends [T] ? ExprTree : ResultsIn<T>
+type ResultsIn<T> = T extends Typed | NoTangent
+  ? T
+  : T extends PlainLeaf
+    ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
+    : { [K in keyof T]: ResultsIn<T[K]> }
 /** Any tree of concrete arrays. */
 export type TensorTree = Tree<Tensor | NoTangent>
 
 /** A leaf that is not a value of ours: a number, a truth value, an array of them. */
-type PlainLeaf = number | boolean | NestedArray<number | boolean>
+export type PlainLeaf = number | boolean | NestedArray<number | boolean>
 /** What is at the leaves of T, as far as ten levels down. */
 export type LeafOfTree<T, Depth extends unknown[] = []> = T extends Typed | PlainLeaf
   ? T
@@ -122,7 +126,19 @@ export type Loose<T> =
  * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression whose rank is not known,
  * such as the parameter of a plain function, shape and dtype are checked when the program is built.
  */
-export type ArgumentOf<S extends Shape, D extends DType> = Expr<Fitting<S>, D> | MayFit<S, D, 'Expr'> | OfAnyRank | ValueOf<S, D>
+export type ArgumentOf<S extends Shape, D extends DType> =
+  | Expr<Fitting<S>, D>
+  | Undeclared<Fitting<S>, D>
+  | MayFit<S, D, 'Expr'>
+  | OfAnyRank
+  | ValueOf<S, D>
+/** The expressions that may stand for T: of its own shapes, or constants to which no dtype was given. */
+export type ExprArgs<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<S, D> | Undeclared<S, D>
+    : T extends NoTangent
+      ? NoTangent
+      : { readonly [K in keyof T]: ExprArgs<T[K]> }
 /** What may be passed where T is inlined: expressions whose named axes have any size, or values. */
 export type LooseArgs<T> =
   T extends Typed<infer S, infer D>
@@ -137,14 +153,15 @@ export type Gradient<T> =
 type GradientLeaf<S extends Shape, D extends DType> = [D] extends [Discrete] ? NoTangent : Expr<S, FloatsOf<D>>
 
 /** The Jacobian: the tree of Out, at each leaf the tree of In, leaves of shape [...out, ...in]. */
-export type Jacobian<Out, In> =
+export type Jacobian<Out, In> = [ExprTree] extends [Out] ? ExprTree : JacobianOf<Out, In>
+type JacobianOf<Out, In> =
   Out extends Typed<infer S, infer D>
     ? [D] extends [Discrete]
       ? NoTangent
       : JacobianIn<S, In>
     : Out extends NoTangent
       ? NoTangent
-      : { readonly [K in keyof Out]: Jacobian<Out[K], In> }
+      : { readonly [K in keyof Out]: JacobianOf<Out[K], In> }
 type JacobianIn<SO extends Shape, In> =
   In extends Typed<infer S, infer D>
     ? [D] extends [Discrete]
@@ -215,23 +232,26 @@ export type Active<A extends readonly unknown[], W> = undefined extends W ? A[0]
 export type NotScalar<Out, Op extends string> =
   Out extends Typed<infer S, DType>
     ? ShapeError<`${Op} needs a scalar, f returned ${Show<S>}. Perhaps you meant jacrev(f), or sum the result.`>
-    : ShapeError<`${Op} needs a scalar, f returned a tree. Perhaps you meant jacrev(f), or a sum over one of its leaves.`>
-/** `unknown` for a scalar (or an unknown rank), else the message: intersected with the parameter f. */
-export type ScalarOnly<Out, Op extends string> = [unknown] extends [Out]
+    : Out extends PlainLeaf
+      ? ShapeError<`${Op} needs an expression, f returned a value. Its parameters are expressions: write mul(x, x) for x * x.`>
+      : ShapeError<`${Op} needs a scalar, f returned a tree. Perhaps you meant jacrev(f), or a sum over one of its leaves.`>
+/**
+ * `unknown` for a scalar (an unknown rank, a body that does not compile), else the message: intersected with the parameter f. With the
+ * option aux, X = true, that is of [scalar, anything].
+ */
+export type ScalarOnly<Out, Op extends string, X = undefined> = [ExprTree] extends [Out]
   ? unknown
-  : [Out] extends [Typed<infer S, DType>]
-    ? [number] extends [S['length']]
-      ? unknown
-      : S extends readonly []
+  : [X] extends [true]
+    ? [Out] extends [readonly [infer L, unknown]]
+      ? ScalarOnly<L, Op>
+      : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
+    : [Out] extends [Typed<infer S, DType>]
+      ? [number] extends [S['length']]
         ? unknown
-        : NotScalar<Out, Op>
-    : NotScalar<Out, Op>
-/** What `valueAndGrad` with `aux` takes: [scalar, anything]. */
-export type ScalarAndAux<Out, Op extends string> = [unknown] extends [Out]
-  ? unknown
-  : [Out] extends [readonly [infer L, unknown]]
-    ? ScalarOnly<L, Op>
-    : ShapeError<`${Op} with aux needs a function that returns [scalar, aux].`>
+        : S extends readonly []
+          ? unknown
+          : NotScalar<Out, Op>
+      : NotScalar<Out, Op>
 
 // ---- vmap
 
@@ -242,3 +262,20 @@ export type Batched<T, N extends Dim = number> =
     : T extends NoTangent
       ? NoTangent
       : { readonly [K in keyof T]: Batched<T[K], N> }
+/** N, or number where the arguments have different leading axes: they are compared when the program is built. */
+export type Leading<N extends Dim> = [Alternatives<N>] extends [never] ? N : number
+/** The expressions that stand for T batched over N, whose leaves may have any rank where T's is not known. */
+export type BatchedExprs<T, N extends Dim> =
+  T extends Typed<infer S, infer D>
+    ? Expr<WithLead<S, N>, D>
+    : T extends NoTangent
+      ? NoTangent | undefined
+      : { readonly [K in keyof T]: BatchedExprs<T[K], N> }
+/** What may be passed for T batched over N where it is inlined, at other sizes than the declared names, or beside values. */
+export type BatchedArgs<T, N extends Dim> =
+  T extends Typed<infer S, infer D>
+    ? Expr<WithLead<Fitting<S>, N>, D> | ArgumentOf<Joined<[number], S>, D>
+    : T extends NoTangent
+      ? NoTangent | undefined
+      : { readonly [K in keyof T]: BatchedArgs<T[K], N> }
+type WithLead<S extends Shape, N extends Dim> = [number] extends [S['length']] ? [N, ...Dim[]] : [N, ...S]

@@ -2,20 +2,25 @@
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
-import type { AnyFn, ArgsOf, Fn, ResultOf } from '../fn.js'
-import type { Guard, Shape } from '../shape.js'
+import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
+import type { Dim, Guard, Shape } from '../shape.js'
 import type {
   Active,
   Batched,
+  BatchedArgs,
+  BatchedExprs,
   CheckWrt,
   DeclBound,
   Exprs,
-  ExprTree,
   Gradient,
   Jacobian,
+  Leading,
+  Loose,
+  LooseArgs,
   NoTangent,
   Primals,
-  ScalarAndAux,
+  Results,
+  ResultTree,
   ScalarOnly,
   Tensors,
   Values,
@@ -29,18 +34,20 @@ export interface FnOptions {
   readonly name?: string | undefined
 }
 /** fn(declaration, body): a typed function of one tree, traced once per signature. */
-export type FnFn = <const In extends DeclBound, Out extends ExprTree>(
+export type FnFn = <const In extends DeclBound, Out extends ResultTree>(
   inputs: In,
   body: (x: Exprs<In>) => Out,
   options?: FnOptions,
-) => Fn<[In], Out>
+) => Fn<[In], Results<Out>>
 
 /** The option every transform takes: a path, a list of paths; without it the float leaves of the first argument. */
 export interface WrtOptions<A extends readonly unknown[], W> {
   readonly wrt?: (number extends A['length'] ? W : Guard<CheckWrt<Primals<A>, W>, W>) | undefined
 }
-/** Options of `grad`. */
-export interface GradOptions<A extends readonly unknown[], W> extends WrtOptions<A, W> {
+/** Options of `grad` and `valueAndGrad`. */
+export interface GradOptions<A extends readonly unknown[], W, X> extends WrtOptions<A, W> {
+  /** Does the function return [scalar, aux]? */
+  readonly aux?: X
   readonly mode?: 'mixed' | 'reverse' | 'forward' | undefined
   /** The first cotangent, 1 where it is absent. */
   readonly seed?: number | AnyExpr | undefined
@@ -54,11 +61,13 @@ type AnyPath = string | number | readonly (string | number)[] | undefined
 /** The subtree a transform with tangents of all primals differentiates. */
 type Varied<A extends readonly unknown[], W> = undefined extends W ? Primals<A> : Wrt<Primals<A>, W>
 
-/** grad(f, { wrt, mode, seed }): the gradient of a scalar function. */
-export type GradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
-  f: F & ScalarOnly<ResultOf<F>, 'grad'>,
-  options?: GradOptions<ArgsOf<F>, W>,
-) => Fn<ArgsOf<F>, Gradient<Active<ArgsOf<F>, W>>>
+type AuxOf<F> = ResultOf<F> extends readonly [unknown, infer X] ? X : never
+
+/** grad(f, { wrt, aux, mode, seed }): the gradient of a scalar function; with aux, f returns [scalar, aux] and the result is [gradient, aux]. */
+export type GradFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined, const X extends boolean | undefined = undefined>(
+  f: F & ScalarOnly<ResultOf<F>, 'grad', X>,
+  options?: GradOptions<ArgsOf<F>, W, X>,
+) => Fn<ArgsOf<F>, [X] extends [true] ? readonly [Gradient<Active<ArgsOf<F>, W>>, AuxOf<F>] : Gradient<Active<ArgsOf<F>, W>>>
 
 /** What `valueAndGrad` gives. */
 export interface ValueAndGrad<Out, G> {
@@ -76,8 +85,8 @@ export type ValueAndGradFn = <
   const W extends Paths<ArgsOf<F>> = undefined,
   const X extends boolean | undefined = undefined,
 >(
-  f: F & ([X] extends [true] ? ScalarAndAux<ResultOf<F>, 'valueAndGrad'> : ScalarOnly<ResultOf<F>, 'valueAndGrad'>),
-  options?: GradOptions<ArgsOf<F>, W> & { readonly aux?: X },
+  f: F & ScalarOnly<ResultOf<F>, 'valueAndGrad', X>,
+  options?: GradOptions<ArgsOf<F>, W, X>,
 ) => Fn<
   ArgsOf<F>,
   [X] extends [true] ? WithAux<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>> : ValueAndGrad<ResultOf<F>, Gradient<Active<ArgsOf<F>, W>>>
@@ -140,20 +149,26 @@ export interface VmapOptions<A extends readonly unknown[], I> {
 }
 type InAxes<A extends readonly unknown[]> = 0 | { readonly [K in keyof A]: 0 | null } | undefined
 type AnyInAxes = 0 | readonly (0 | null)[] | undefined
-type BatchedArgs<A extends readonly unknown[], I> = {
-  [K in keyof A]: I extends readonly unknown[]
-    ? K extends keyof I
-      ? I[K] extends null
-        ? A[K]
-        : Batched<A[K]>
-      : Batched<A[K]>
-    : Batched<A[K]>
+/** Is the argument K the same for every example? */
+type IsShared<I, K> = K extends keyof I ? (I[K] extends null ? true : false) : false
+type MappedArgs<A extends readonly unknown[], I> = { [K in keyof A]: IsShared<I, K> extends true ? A[K] : Batched<A[K]> }
+type MappedExprs<A extends readonly unknown[], I, N extends Dim> = {
+  [K in keyof A]: IsShared<I, K> extends true ? Exprs<A[K]> : BatchedExprs<A[K], N>
+}
+type MappedLoose<A extends readonly unknown[], I, N extends Dim> = {
+  [K in keyof A]: IsShared<I, K> extends true ? LooseArgs<A[K]> : BatchedArgs<A[K], N>
+}
+/** What `vmap` gives for a function of A with the result Out: a Fn over a leading axis; expressions keep that axis's size or name. */
+export interface Vmap<A extends readonly unknown[], Out, I = undefined> extends Fn<MappedArgs<A, I>, Batched<Out>> {
+  (...args: ValuesOf<MappedArgs<A, I>>): Tensors<Batched<Out>>
+  <N extends Dim = number>(...args: MappedExprs<A, I, N>): Batched<Out, Leading<N>>
+  <N extends Dim = number>(...args: MappedLoose<A, I, N>): Batched<Loose<Out>, Leading<N>>
 }
 /** vmap(f, { inAxes }): f over a leading axis of its arguments. */
 export type VmapFn = <F extends AnyFn, const I extends AnyInAxes = undefined>(
   f: F,
   options?: VmapOptions<ArgsOf<F>, I>,
-) => Fn<BatchedArgs<ArgsOf<F>, I>, Batched<ResultOf<F>>>
+) => Vmap<ArgsOf<F>, ResultOf<F>, I>
 
 /** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
 export type RuleValue<T> =
