@@ -1,0 +1,6 @@
+/** All mistakes, and those that change nothing, with the reason. */
+import type { Mutant } from './mutant.js'
+import { factors, higherOrder, operands, signs } from './partials.js'
+
+export const mutants: readonly Mutant[] = [...signs, ...factors, ...operands, ...higherOrder]
+export const equivalents: readonly (Mutant & { readonly proof: string })[] = []
