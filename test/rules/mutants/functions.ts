@@ -61,19 +61,15 @@ const ofCustom = (which: 'frule' | 'both'): Checks =>
 
 /** Rules of a user's, of every way to write one, at the primitives that they are for. */
 const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
-  const { scalarRule, optOut, linearRule, bilinearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
-    readonly [K in 'scalarRule' | 'optOut' | 'linearRule' | 'bilinearRule']: (...xs: unknown[]) => cd.Rule
+  const { scalarRule, optOut, linearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
+    readonly [K in 'scalarRule' | 'optOut' | 'linearRule']: (...xs: unknown[]) => cd.Rule
   } & { readonly [K in 'unary' | 'binary']: (x: unknown) => F & { readonly primitive: AnyPrimitive } }
   type At = { readonly x: readonly cd.AnyExpr[] }
   const cube = unary({ name: 'cube', scalar: (x: number) => x * (x * x), source: 'definition' })
   const ofCube = scalarRule(cube, ({ x: [x] }: At) => [mul(3, mul(x, x))])
   const times = binary({ name: 'times', scalar: (a: number, b: number) => a * b, source: 'definition' })
   const twice = unary({ name: 'twice', scalar: (x: number) => 2 * x, source: 'definition' })
-  const ofTimes = bilinearRule(times.primitive, {
-    transposeA: (yBar: cd.AnyExpr, _a: cd.AnyExpr, b: cd.AnyExpr) => mul(yBar, b),
-    transposeB: (yBar: cd.AnyExpr, a: cd.AnyExpr) => mul(yBar, a),
-    batch: ([a, b]: readonly cd.AnyExpr[]) => mul(a, b),
-  })
+  const ofTimes = scalarRule(times, ({ x: [a, b] }: At) => [b, a])
   return [
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],

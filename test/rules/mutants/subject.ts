@@ -41,16 +41,18 @@ const ofPrimitive = (p: AnyPrimitive): string | undefined => {
 }
 const primitives = (): ReadonlyMap<string, AnyPrimitive> => new Map([...coreRegistry.rules].map(([name, r]) => [name, r.primitive]))
 
-/** The checker at the primitives that a mistake concerns, then at all others. */
+/** The checker at the primitives that a mistake concerns. */
 export const byRules = (concerned: readonly string[]): string | undefined => {
   const all = primitives()
-  const own = concerned.map((name) => {
+  return first(concerned, (name) => {
     const p = all.get(name)
     if (p === undefined) throw new Error(`no primitive ${name}`)
-    return p
+    return ofPrimitive(p)
   })
-  return first(new Set([...own, ...all.values()]), ofPrimitive)
 }
+/** The checker at all others. */
+export const byOthers = (concerned: readonly string[]): string | undefined =>
+  first(primitives(), ([name, p]) => (concerned.includes(name) ? undefined : ofPrimitive(p)))
 /** The checker at functions. */
 export const byFunctions = (): string | undefined =>
   first(functions, ({ name, check }) => {

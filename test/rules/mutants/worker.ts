@@ -8,7 +8,7 @@ import type * as Subject from './subject.js'
 
 /** Who found it, and what. */
 export interface Verdict {
-  readonly by: 'rules' | 'functions' | 'programs' | 'nobody' | 'time'
+  readonly by: 'rules' | 'functions' | 'others' | 'programs' | 'nobody' | 'time'
   readonly what: string
   readonly ms: number
 }
@@ -45,12 +45,18 @@ const main = async (): Promise<void> => {
       // The checker cannot even be loaded: whoever runs anything sees it.
       return { by: 'rules', what: `throws when loaded: ${(e as Error).message}` }
     }
-    const rules = own.byRules(mutant?.primitives ?? [])
-    if (rules !== undefined) return { by: 'rules', what: rules }
-    const functions = own.byFunctions()
-    if (functions !== undefined) return { by: 'functions', what: functions }
+    const concerned = mutant?.primitives ?? []
+    const ways = [
+      ['rules', () => own.byRules(concerned)],
+      ['functions', () => own.byFunctions()],
+      ['others', () => own.byOthers(concerned)],
+    ] as const
+    for (const [by, way] of ways) {
+      const what = way()
+      if (what !== undefined) return { by, what }
+    }
     const end = performance.now() + programsMs
-    const found = own.byPrograms(reaching(new Set(mutant?.file.startsWith('rules/') ? mutant.primitives : [])), () => performance.now() > end)
+    const found = own.byPrograms(reaching(new Set(mutant?.file.startsWith('rules/') ? concerned : [])), () => performance.now() > end)
     return found === undefined ? { by: 'nobody', what: 'alive' } : { by: 'programs', what: found }
   }
   process.on('message', ({ at, programsMs }: Task) => {
