@@ -1,14 +1,15 @@
 /**
  * The proof of the checker: every mistake of a list, put into a rule or a mode, is found by the checker or by random programs alone. Here a
- * sample of each kind; `MUTANTS=all vitest run test/rules/mutants.test.ts` tries all of them.
+ * sample of each kind; `RULE_MUTANTS=all vitest run test/rules/mutants.test.ts` tries all of them.
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import { edited } from '../mutants/edit.js'
-import { equivalents, mutants } from './mutants/list.js'
+import { proofs } from './mutants/equivalent.js'
+import { all as every, equivalents, mutants } from './mutants/list.js'
 import { run, table } from './mutants/run.js'
 
-const all = process.env.MUTANTS !== undefined
+const all = process.env.RULE_MUTANTS !== undefined
 const programsMs = all ? 20_000 : 4_000
 const limitMs = all ? 180_000 : 60_000
 
@@ -27,9 +28,10 @@ const sampled = (count: number): readonly number[] => {
 
 describe('mistakes in rules and modes', () => {
   it('are many, of many kinds, and each stands where it says', () => {
-    expect(new Set(mutants.map((m) => m.name)).size).toBe(mutants.length)
+    expect(new Set(every.map((m) => m.name)).size).toBe(every.length)
+    expect(equivalents.map((m) => m.name).sort()).toEqual(Object.keys(proofs).sort())
     expect(mutants.length).toBeGreaterThanOrEqual(400)
-    for (const m of [...mutants, ...equivalents]) expect(edited(m)).not.toBe('')
+    for (const m of every) expect(edited(m)).not.toBe('')
   })
   it('are none in the rules and modes as they are', { timeout: 600_000 }, async () => {
     const found = await run(['whole'], { workers: 1, programsMs, limitMs: 600_000 })

@@ -97,6 +97,10 @@ export const functions: readonly Checks[] = [
   }, m23), // biome-ignore format: one call
   of('parts with a gap', (x: cd.AnyExpr) => add(sum(sin(slice(x, [4], [6]))), sum(exp(slice(x, [0], [3])))), x6),
   of('parts that overlap', (x: cd.AnyExpr) => add(sum(sin(slice(x, [1], [6]))), sum(exp(slice(x, [0], [3])))), x6),
+  of('parts that overlap, together as long as it', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [3]))), sum(exp(slice(x, [1], [4])))), x6),
+  of('parts that end early', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [2]))), sum(exp(slice(x, [2], [4])))), x6),
+  of('parts of some columns', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0, 0], [1, 2]))), sum(exp(slice(x, [1, 0], [2, 2])))), m23),
+  of('every second one, and a half', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [6], [2]))), sum(exp(slice(x, [3], [6])))), x6),
   of('parts beside the whole', (x: cd.AnyExpr) => add(add(sum(sin(slice(x, [3], [6]))), sum(exp(x))), sum(square(slice(x, [0], [3])))), x6),
   of('parts of a split, one unused', (x: cd.AnyExpr) => {
     const [a, , c] = splitOf(x, 3)
@@ -115,6 +119,10 @@ export const functions: readonly Checks[] = [
   of('order', (x: cd.AnyExpr) => sum(mul(cumsum(sort(x)), exp(x))), x6),
   of('a sum of rows', (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(vmap((r: cd.AnyExpr) => mul(sum(mul(r, y)), exp(r)))(x))), m23, [0.5, 0.2, -0.3]),
   of('a map', (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(mul(b, a))), x, y))), m23, [0.5, 0.2, -0.3]),
+  of('a map with a result of some arguments', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const [a, b] = map((u: cd.AnyExpr, v: cd.AnyExpr) => [mul(u, sin(v)), exp(v)], x, y) as unknown as readonly cd.AnyExpr[]
+    return sum(add(mul(a, 2), square(b)))
+  }, m23, 0.4), // biome-ignore format: one call
   of('a map of one in two places', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(b)), x, x)), x6),
   of('regions between products', (a: cd.AnyExpr, b: cd.AnyExpr) => {
     const y = tanh(add(matmul(a, b), 0.3))

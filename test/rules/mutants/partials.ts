@@ -80,8 +80,6 @@ export const factors: readonly Mutant[] = [
     ['div by its divisor has no square', '[div(1, b), neg(div(y, b))]', '[div(1, b), neg(div(1, b))]'],
   ]),
   ...mistakes('factors', 'rules/reduce', [
-    ['tangents of ties add up', '[y, div(total(keep(dx), axes), count)]', '[y, total(keep(dx), axes)]', 'max min'],
-    ['every tie gets all', 'keep(expandReduced(div(yBar, count), x, axes))', 'keep(expandReduced(yBar, x, axes))', 'max min'],
     ['prod keeps its own element', '{ axis, exclusive: true }), cumprod', '{ axis }), cumprod', 'prod'],
     ['prod knows no element after', 'mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))', 'cumprod(y, { axis, exclusive: true })', 'prod'],
   ]),
