@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import { edited } from '../mutants/edit.js'
 import { proofs } from './mutants/equivalent.js'
-import { all as every, equivalents, mutants } from './mutants/list.js'
+import { equivalents, all as every, mutants } from './mutants/list.js'
 import { run, table } from './mutants/run.js'
 
 const all = process.env.RULE_MUTANTS !== undefined
@@ -17,7 +17,7 @@ const limitMs = all ? 180_000 : 60_000
 const sampled = (count: number): readonly number[] => {
   const next = random(20_270_113)
   const kinds = new Map<string, number[]>()
-  mutants.forEach((m, i) => kinds.set(m.kind, [...(kinds.get(m.kind) ?? []), i]))
+  for (const [i, m] of mutants.entries()) kinds.set(m.kind, [...(kinds.get(m.kind) ?? []), i])
   return [...kinds.values()].flatMap((list) => {
     const left = [...list]
     return Array.from({ length: Math.max(1, Math.round((count * list.length) / mutants.length)) }, () =>

@@ -5,15 +5,17 @@ export const proofs: Readonly<Record<string, string>> = {
   'contract: one factor without broadcasting is enough':
     "the product of the factors has the leading axes of yBar, which are those of both arguments together: where yBar's or the other factor's are x's, so are the product's",
   'contract: the other factor is not looked at': 'the product of the factors has the leading axes of yBar',
-  'contract: the cotangent itself is not looked at': "where both arguments have the same leading axes, yBar has them",
+  'contract: the cotangent itself is not looked at': 'where both arguments have the same leading axes, yBar has them',
   'contract: leading axes are all but the last': 'fewer products are added in place; what is not is summed to the shape of its argument',
   'reverse: blocks with a gap tile it': 'sizes that add up to the length leave no gap between blocks that do not overlap',
   'reverse: blocks tile the first axis': 'blocks of another axis overlap along the first, so they are added one by one',
   'reverse: blocks of other axes tile it': 'a block as long as an axis starts at 0',
-  'reverse: one block is a whole': 'a block that is the whole has no axis along which it is a part; another one does not end where the axis ends',
+  'reverse: one block is a whole':
+    'a block that is the whole has no axis along which it is a part; another one does not end where the axis ends',
   'layout: a slice reads its block from the front': 'blocks that all start at 0 never follow one another, so they are added one by one',
   'indexing: iota is one for all': 'a primitive without arguments is never batched',
   'elementwise: x / c is taken for 1 / x': 'the result of an application is no literal',
   'elementwise: a literal exponent has a derivative': 'nobody asks for the cotangent of a literal, and its tangent is zero',
-  'hard-zeros: tan is not singular': 'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
+  'hard-zeros: tan is not singular':
+    'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }

@@ -5,11 +5,11 @@ import * as cd from '../../../src/index.js'
 
 type F = (...xs: readonly unknown[]) => cd.AnyExpr
 type Op =
-  | ('add' | 'mul' | 'sub' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
+  | ('add' | 'mul' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
   | ('reshape' | 'where' | 'gt' | 'slice' | 'concat' | 'take' | 'relu' | 'map' | 'stopGradient' | 'cast' | 'logsumexp' | 'broadcastTo')
   | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule')
 const o = cd as unknown as Readonly<Record<Op, F>>
-const { add, mul, sub, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
+const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
 const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
 const vmap = cd.vmap as unknown as (f: unknown, options?: unknown) => F
 const splitOf = cd.split as unknown as (x: unknown, parts: unknown) => readonly cd.AnyExpr[]
@@ -40,10 +40,7 @@ const sinTimes = (which: 'frule' | 'both') =>
       add(mul(mul(cos(x), y), dx), mul(sin(x), dy)),
     ],
     ...(which === 'both' && {
-      rrule: ([x, y]: readonly cd.AnyExpr[]) => [
-        mul(sin(x), y),
-        (yBar: cd.AnyExpr) => [mul(mul(cos(x), y), yBar), mul(sin(x), yBar)],
-      ],
+      rrule: ([x, y]: readonly cd.AnyExpr[]) => [mul(sin(x), y), (yBar: cd.AnyExpr) => [mul(mul(cos(x), y), yBar), mul(sin(x), yBar)]],
     }),
   })
 const ofCustom = (which: 'frule' | 'both'): Checks =>
@@ -74,7 +71,10 @@ const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     [optOut(times, ofTimes, { when: () => true, via: ({ x: [a, b] }: At) => mul(a, b) }), times.primitive],
-    [linearRule(twice.primitive, { transpose: (yBar: cd.AnyExpr) => [twice(yBar)], batch: ([x]: readonly cd.AnyExpr[]) => twice(x) }), twice.primitive],
+    [
+      linearRule(twice.primitive, { transpose: (yBar: cd.AnyExpr) => [twice(yBar)], batch: ([x]: readonly cd.AnyExpr[]) => twice(x) }),
+      twice.primitive,
+    ],
   ]
 }
 
@@ -117,8 +117,18 @@ export const functions: readonly Checks[] = [
   of('a guard', (x: cd.AnyExpr) => sum(where(gt(x, 0), log(where(gt(x, 0), x, 1)), 0)), x6),
   of('a guard of one side', (x: cd.AnyExpr) => sum(where(gt(x, 0), o.sqrt(x), 0)), [0.5, -1, 2]),
   of('order', (x: cd.AnyExpr) => sum(mul(cumsum(sort(x)), exp(x))), x6),
-  of('a sum of rows', (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(vmap((r: cd.AnyExpr) => mul(sum(mul(r, y)), exp(r)))(x))), m23, [0.5, 0.2, -0.3]),
-  of('a map', (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(mul(b, a))), x, y))), m23, [0.5, 0.2, -0.3]),
+  of(
+    'a sum of rows',
+    (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(vmap((r: cd.AnyExpr) => mul(sum(mul(r, y)), exp(r)))(x))),
+    m23,
+    [0.5, 0.2, -0.3],
+  ),
+  of(
+    'a map',
+    (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(mul(b, a))), x, y))),
+    m23,
+    [0.5, 0.2, -0.3],
+  ),
   of('a map with a result of some arguments', (x: cd.AnyExpr, y: cd.AnyExpr) => {
     const [a, b] = map((u: cd.AnyExpr, v: cd.AnyExpr) => [mul(u, sin(v)), exp(v)], x, y) as unknown as readonly cd.AnyExpr[]
     return sum(add(mul(a, 2), square(b)))
@@ -135,7 +145,8 @@ export const functions: readonly Checks[] = [
     name: 'rules of a user',
     *check(checker) {
       for (const [rule, primitive] of ownRules())
-        for (const [i, sample] of primitive.samples.entries()) yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, sample, { seed: i + 1 })
+        for (const [i, sample] of primitive.samples.entries())
+          yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, sample, { seed: i + 1 })
     },
   },
 ]

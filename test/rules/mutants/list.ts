@@ -1,10 +1,15 @@
 /** All mistakes, and apart from them those that change nothing. */
-import { dtypes, kinks, literals, ties, zeros } from './choices.js'
+import { blocks } from './accumulators.js'
+import { activity, results } from './activity.js'
+import { axes, broadcasting } from './axes.js'
+import { batches } from './batches.js'
+import { kinks, literals, ties } from './choices.js'
 import { proofs } from './equivalent.js'
-import { activity, custom, operators, regions, results, thunks } from './modes.js'
+import { higherOrder } from './higher-order.js'
+import { custom, operators, regions, thunks } from './modes.js'
 import type { Mutant } from './mutant.js'
-import { factors, higherOrder, operands, signs } from './partials.js'
-import { axes, batches, blocks, broadcasting } from './shapes.js'
+import { factors, operands, signs } from './partials.js'
+import { dtypes, zeros } from './zeros.js'
 
 export const all: readonly Mutant[] = [
   ...[...signs, ...factors, ...operands, ...higherOrder],

@@ -1,144 +1,158 @@
-// Mistakes in how rules are put together: activity, thunks, several results, rules of one's own, regions, operators.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
+// Mistakes in how rules are put together: thunks, rules of one's own, regions, operators.
 import { type Mutant, mistakes } from './mutant.js'
-
-export const activity: readonly Mutant[] = [
-  ...mistakes('activity', 'rules/define', [
-    ['partials are those of the active arguments in order', 'active[i] ? thunk(() => scale(yBar, p, config.product)) : ZeroTangent', 'active[i] ? thunk(() => scale(yBar, active[0] ? p : partials({ x, y, params })[0]!, config.product)) : ZeroTangent', 'mul sub'],
-    ['the first argument alone is active', 'active[i] ? thunk(() => scale', 'active[i] && (i === 0 || !active[0]) ? thunk(() => scale', 'mul sub'],
-    ['both must be active', 'active[i] ? thunk(() => scale', 'active[i] && active[0] ? thunk(() => scale', 'mul sub'],
-    ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],
-    ['the first transpose is for both', 'active[0] ? r.transposeA', 'active[0] && active[1] ? r.transposeA', 'matmul conv'],
-    ['a tangent needs both', "da._tag === 'Expr' ? f(da, b) : ZeroTangent", "da._tag === 'Expr' && db._tag === 'Expr' ? f(da, b) : ZeroTangent", 'matmul conv'],
-    ['a linear tangent needs all', "if (dxs.every((d) => d._tag !== 'Expr'))", "if (dxs.some((d) => d._tag !== 'Expr' && d._tag !== 'NoTangent'))", 'concat sliceAdd'],
-    ['the first tangent is forgotten where there are two', 'sum, scale(dx, ps[i]!, config.product))', 'i > 0 ? ZeroTangent : sum, scale(dx, ps[i]!, config.product))', 'mul sub'],
-  ]),
-  ...mistakes('activity', 'rules/elementwise', [
-    ['an extremum needs both', '[active[0] ? share(yBar, a, b)', '[active[0] && active[1] ? share(yBar, a, b)', 'maximum minimum'],
-    ['a lone argument of an extremum gets all', '[active[0] ? share(yBar, a, b)', '[active[0] && !active[1] ? yBar : active[0] ? share(yBar, a, b)', 'maximum minimum'],
-    ['the second side of where needs the first', "const dy = choose(c, da, db)", 'const dy = isExpr(da) ? choose(c, da, db) : da', 'where'],
-  ]),
-  ...mistakes('activity', 'rules/contract', [
-    ['a tangent of the second factor needs none of the first', "if (db._tag === 'Expr') more(a, db)", "if (db._tag === 'Expr' && da._tag !== 'Expr') more(a, db)", 'matmulAdd'],
-  ]),
-  ...mistakes('activity', 'rules/nn', [
-    ['a tangent of the second term needs none of the first', "if (db._tag === 'Expr') more(a, db)", "if (db._tag === 'Expr' && da._tag !== 'Expr') more(a, db)", 'convInputAdd convKernelAdd'],
-  ]),
-  ...mistakes('activity', 'rules/scans', [
-    ['the source of a recurrence is its factors', "plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)", "da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : db", 'linearRecurrence'],
-    ['the source of a recurrence is its terms', "plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)", "db._tag === 'Expr' ? db : da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : db", 'linearRecurrence'],
-  ]),
-  ...mistakes('activity', 'rules/map', [
-    ['programs with partials are kept for any arguments', "active.map((a) => (a ? 1 : 0)).join('')", "'all'"],
-    ['partials are of the first active argument', 'if (!active[j]) return\n', 'if (!active[j] || (j > 0 && active[j - 1])) return\n'],
-    ['tangents are of the first argument', "if (d._tag === 'Expr') seeds.set(args[i]!, d)", "if (d._tag === 'Expr' && seeds.size === 0) seeds.set(args[i]!, d)"],
-  ]),
-  ...mistakes('activity', 'modes/reverse', [
-    ['all arguments are active', 'args.map((a) => a.active && isFloat(a.node.dtype))', 'args.map((a) => isFloat(a.node.dtype))'],
-    ['one argument is active', 'args.map((a) => a.active && isFloat(a.node.dtype))', 'args.map((a, i) => a.active && isFloat(a.node.dtype) && (i === 0 || !args[0]!.active))', 'add mul matmul'],
-    ['what is not active is active', 'walk.give(ys.map(constantly))', 'walk.give(ys.map((node) => ({ node, active: true })))'],
-    ['results of what is active are not', 'walk.give(made.ys.map((y) => ({ node: asNode(y), active: true })))', 'walk.give(made.ys.map((y, i) => ({ node: asNode(y), active: i === 0 })))', 'split map'],
-    ['what is differentiated by does not hold back its cotangent', '(wanted.has(y) ? ZeroTangent : coduals.take(y))', 'coduals.take(y)'],
-    ['a seed is for what is not active too', 'if (values[i]!.active) coduals.add(o, seeds[i]!', 'coduals.add(o, seeds[i]!'],
-    ['the first seed is for all', 'coduals.add(o, seeds[i]!, ', 'coduals.add(o, seeds[0]!, ', 'split'],
-    ['the cotangent of an argument used twice is added once', 'if (active[k]) coduals.add', 'if (active[k] && node.args.indexOf(node.args[k]!) === k) coduals.add', 'mul'],
-    ['the last argument gets none', 'for (let k = 0; k < active.length; k++) if', 'for (let k = 0; k < Math.max(1, active.length - 1); k++) if'],
-    ['cotangents go to the values', 'coduals.add(node.args[k]!, xBars[k]!', 'coduals.add(node.args[active.length - 1 - k]!, xBars[k]!', 'sub div'],
-    ['of what is differentiated by the last is forgotten', '.sort((p, q) => q.id - p.id)', '.sort((p, q) => q.id - p.id).slice(0, 3)'],
-    ['cotangents come in the order of their making', 'wrt.map((w) => cotangents.get(w)!)', '[...cotangents.values()].slice(0, wrt.length)', 'sub mul'],
-    ['values are those of the outputs', 'values: values.map((v) => v.node)', 'values: outputs', 'map'],
-  ]),
-  ...mistakes('activity', 'modes/forward', [
-    ['what does not move stops all', 'if (!args.some(moves) ||', 'if (!args.every(moves) ||', 'add where'],
-    ['a seed is for inputs alone', 'return seed && Dual(n, asExpr(seed))', "return seed && n.prim === null ? Dual(n, asExpr(seed)) : undefined"],
-    ['one float result is not enough', 'ys.every((y) => !isFloat(y.dtype))', 'ys.some((y) => !isFloat(y.dtype))', 'sort maxPool'],
-    ['what is still moves along itself', 'Dual(n, isFloat(n.dtype) ? ZeroTangent : NoTangent)', 'Dual(n, isFloat(n.dtype) ? asExpr(n) : NoTangent)', 'mul'],
-  ]),
-]
-
-export const results: readonly Mutant[] = [
-  ...mistakes('several results', 'modes/forward', [
-    ['all tangents are the first', 'projectTangent(made.dys[r]!', 'projectTangent(made.dys[0]!', 'split map'],
-    ['tangents are in reverse order', 'projectTangent(made.dys[r]!', 'projectTangent(made.dys[made.dys.length - 1 - r]!', 'split map'],
-    ['tangents have the first result\'s shape', 'ys[r]!.aval, node.prim!.name)', 'ys[0]!.aval, node.prim!.name)', 'split'],
-    ['all values are the first', 'return Dual(asNode(y), tangent)', 'return Dual(asNode(made.ys[0]), tangent)', 'split map'],
-  ]),
-  ...mistakes('several results', 'modes/reverse', [
-    ['all cotangents but the first are zero', 'resultsOf(node).map((y) => (wanted.has(y) ?', 'resultsOf(node).map((y, i) => (i > 0 || wanted.has(y) ?', 'split map'],
-    ['cotangents of results are in reverse order', 'const yBars = resultsOf(node).map', 'const yBars = [...resultsOf(node)].reverse().map', 'split map'],
-    ['a result without a cotangent stops all', "if (yBars.every((y) => y._tag !== 'Expr'))", "if (yBars.some((y) => y._tag !== 'Expr'))", 'split sort'],
-  ]),
-  ...mistakes('several results', 'rules/map', [
-    ['partials are of the first result', 'at.get(i * n + j)', 'at.get(j)'],
-    ['partials are kept for the argument of the result', 'at.set(i * program.inputs.length + j, ', 'at.set(j * program.inputs.length + i, '],
-    ['results are one late', 'all.slice(0, program.outputs.length)', 'all.slice(all.length - program.outputs.length)'],
-    ['terms of several results: the last', "sum._tag === 'Expr' ? add(sum, term) : term", 'term'],
-    ['tangents of several results are exchanged', 'return [pushed.ys, pushed.dys]', 'return [pushed.ys, [...pushed.dys].reverse()]'],
-    ['a partial that is zero is that of the result before', "if (dy._tag !== 'Expr') return\n      at.set(i * program.inputs.length + j, outputs.length)\n", "at.set(i * program.inputs.length + j, outputs.length)\n      if (dy._tag !== 'Expr') return\n"],
-  ]),
-  ...mistakes('several results', 'rules/layout', [
-    ['parts come in reverse order', '(yBars as readonly AnyExpr[]).map(asNode), axis', '([...yBars].reverse() as readonly AnyExpr[]).map(asNode), axis', 'split'],
-    ['parts that are zero stop all', 'if (first === undefined) return [ZeroTangent] as const', 'if (blocks.length < yBars.length) return [ZeroTangent] as const', 'split'],
-  ]),
-  ...mistakes('several results', 'rules/define', [
-    ['tangents of several results are the first', 'dxs.map(unthunk), params as P, context)\n        return { ys, dys }', 'dxs.map(unthunk), params as P, context)\n        return { ys, dys: dys.map((d, i) => (i > 0 && d._tag !== "NoTangent" ? dys[0]! : d)) }', 'split customRule map'],
-  ]),
-  ...mistakes('several results', 'modes/mixed', [
-    ['results of a region are the first', 'this.made[k] = ys[j]!', 'this.made[k] = ys[0]!', 'map'],
-    ['results of a region are in reverse order', 'this.made[k] = ys[j]!', 'this.made[k] = ys[ys.length - 1 - j]!', 'map'],
-    ['all results of a node are the first', '![n.payload as number]!', '![0]!', 'split'],
-  ]),
-]
 
 export const thunks: readonly Mutant[] = [
   ...mistakes('thunks', 'core/graph/tangent', [
-    ['a thunk is built each time', 'if (state === undefined) state = { value: f() }\n    return state.value', 'state = { value: f() }\n    return state.value', 'sin'],
-    ['all thunks share a state', 'let state: { readonly value: A } | undefined\n  return watched(() => {', 'const state_ = once as unknown as { state?: { value: A } }\n  return watched(() => {\n    let state = state_.state\n    if (state === undefined) state_.state = { value: f() }\n    state = state_.state!', 'mul'],
+    [
+      'a thunk is built each time',
+      'if (state === undefined) state = { value: f() }\n    return state.value',
+      'state = { value: f() }\n    return state.value',
+      'sin',
+    ],
+    [
+      'all thunks share a state',
+      'let state: { readonly value: A } | undefined\n  return watched(() => {',
+      'const state_ = once as unknown as { state?: { value: A } }\n  return watched(() => {\n    let state = state_.state\n    if (state === undefined) state_.state = { value: f() }\n    state = state_.state!',
+      'mul',
+    ],
     ['a thunk is built at once', 'new Later(once(force))', 'new Later(((v: Tangent) => () => v)(force()))', 'matmul'],
-    ['a thunk in place is built each time', 'new LaterInPlace(once(force), addTo, block)', 'new LaterInPlace(force, addTo, block)', 'matmul gather'],
-    ['a thunk in a thunk is not forced', "while (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()", "if (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()", 'customRule'],
-    ['a thunk in place is not forced', "while (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()", "while (y._tag === 'Thunk') y = y.force()", 'matmul'],
-    ['a thunk is added as it is', 'addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>\n  new LaterInPlace(once(force), addTo, block)', 'addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>\n  new LaterInPlace(once(force), (acc) => (addTo(acc), unthunk(force()) as AnyExpr), block)', 'matmul gather'],
+    [
+      'a thunk in place is built each time',
+      'new LaterInPlace(once(force), addTo, block)',
+      'new LaterInPlace(force, addTo, block)',
+      'matmul gather',
+    ],
+    [
+      'a thunk in a thunk is not forced',
+      "while (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()",
+      "if (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()",
+      'customRule',
+    ],
+    [
+      'a thunk in place is not forced',
+      "while (y._tag === 'Thunk' || y._tag === 'InplaceableThunk') y = y.force()",
+      "while (y._tag === 'Thunk') y = y.force()",
+      'matmul',
+    ],
+    [
+      'a thunk is added as it is',
+      'addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>\n  new LaterInPlace(once(force), addTo, block)',
+      'addTo: (acc: AnyExpr) => AnyExpr, block?: Block): InplaceableThunk =>\n  new LaterInPlace(once(force), (acc) => (addTo(acc), unthunk(force()) as AnyExpr), block)',
+      'matmul gather',
+    ],
   ]),
   ...mistakes('thunks', 'rules/contract', [
     ['the factors of a product are built at once', '  sources.every((s) =>', '  (factors(), sources).every((s) =>', 'matmul'],
   ]),
   ...mistakes('thunks', 'rules/define', [
-    ['linear cotangents are built once for all', 'const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => transpose(yBar, xs, params, active)', 'let kept: readonly Tangent[] | undefined\n    const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => (kept ??= transpose(yBar, xs, params, active))', 'sum concat'],
-    ['cotangents of partials are those of the first call', 'partials({ x, y, params }).map((p, i) =>', '((partials as { kept?: ReturnType<PartialsOf> }).kept ??= partials({ x, y, params })).map((p, i) =>', 'sin mul'],
+    [
+      'linear cotangents are built once for all',
+      'const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => transpose(yBar, xs, params, active)',
+      'let kept: readonly Tangent[] | undefined\n    const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => (kept ??= transpose(yBar, xs, params, active))',
+      'sum concat',
+    ],
+    [
+      'cotangents of partials are those of the first call',
+      'partials({ x, y, params }).map((p, i) =>',
+      '((partials as { kept?: ReturnType<PartialsOf> }).kept ??= partials({ x, y, params })).map((p, i) =>',
+      'sin mul',
+    ],
   ]),
 ]
 
 export const custom: readonly Mutant[] = [
-  ...mistakes('rules of one\'s own', 'rules/custom', [
+  ...mistakes("rules of one's own", 'rules/custom', [
     ['tangents go to the wrong places', 'made[k++]!) : t', 'made[0]!) : t', 'customRule'],
     ['the first cotangent is for all results', 'out.map((o) => vs[o.i]!)', 'out.map(() => vs[0]!)', 'customRule'],
     ['transposed at the inputs alone', 'putting([...atXs, ...pairs(vs, yBars)])', 'putting([...atXs])', 'customRule'],
     ['transposed at no arguments', 'putting([...atXs, ...pairs(vs, yBars)])', 'putting([...pairs(vs, yBars)])', 'customRule'],
-    ['transposed for the first argument', 'dus.flatMap((du, i) => (du !== undefined && active[i] ? [{ du, i }] : []))', 'dus.flatMap((du, i) => (du !== undefined && active[i] && i === 0 ? [{ du, i }] : []))', 'customRule'],
+    [
+      'transposed for the first argument',
+      'dus.flatMap((du, i) => (du !== undefined && active[i] ? [{ du, i }] : []))',
+      'dus.flatMap((du, i) => (du !== undefined && active[i] && i === 0 ? [{ du, i }] : []))',
+      'customRule',
+    ],
     ['transposed whoever asks', 'du !== undefined && active[i] ? [{ du, i }]', 'du !== undefined ? [{ du, i }]', 'customRule'],
     ['cotangents are in the order of those asked', 'at.get(i) ?? ZeroTangent', 'placed[i] ?? ZeroTangent', 'customRule'],
     ['its results stay at its own inputs', 'ys: putting(atXs)(ys),', 'ys,', 'customRule'],
-    ['cotangents of a captured value are dropped', "isFloat(x.dtype) && !params.stopped[i] ? notImplemented(params.name, CAPTURED) : none(x)", 'none(x)', 'customRule'],
-    ['tangents of a captured value are dropped', "if (dxs.slice(params.arity).some((d, i) => d._tag === 'Expr' && !params.stopped[i]))", 'if (params.arity < 0)', 'customRule'],
-    ['an frule that is not linear is transposed', 'if (live.some((n) => uses[linear.index.get(n)] === 1))', 'if (live.length < 0)', 'customRule'],
-    ['one cotangent that is zero stops all', "yBars.every((y) => y._tag !== 'Expr')\n          ? args.map(none)", "yBars.some((y) => y._tag !== 'Expr')\n          ? args.map(none)", 'customRule'],
-    ['its rows stay at the inputs', 'putting([...ofOthers(zip(us, xs)), ...xs.map((x) => [x, x] as const), ...pairs(yBars, yBars)])(', '((nodes: readonly Node[]) => [...nodes])(', 'customRule'],
-    ['a batch has the rules of one example', '    ...(frule && {\n      frule: (xs, dxs) => {', '    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)', 'customRule'],
+    [
+      'cotangents of a captured value are dropped',
+      'isFloat(x.dtype) && !params.stopped[i] ? notImplemented(params.name, CAPTURED) : none(x)',
+      'none(x)',
+      'customRule',
+    ],
+    [
+      'tangents of a captured value are dropped',
+      "if (dxs.slice(params.arity).some((d, i) => d._tag === 'Expr' && !params.stopped[i]))",
+      'if (params.arity < 0)',
+      'customRule',
+    ],
+    [
+      'an frule that is not linear is transposed',
+      'if (live.some((n) => uses[linear.index.get(n)] === 1))',
+      'if (live.length < 0)',
+      'customRule',
+    ],
+    [
+      'one cotangent that is zero stops all',
+      "yBars.every((y) => y._tag !== 'Expr')\n          ? args.map(none)",
+      "yBars.some((y) => y._tag !== 'Expr')\n          ? args.map(none)",
+      'customRule',
+    ],
+    [
+      'its rows stay at the inputs',
+      'putting([...ofOthers(zip(us, xs)), ...xs.map((x) => [x, x] as const), ...pairs(yBars, yBars)])(',
+      '((nodes: readonly Node[]) => [...nodes])(',
+      'customRule',
+    ],
+    [
+      'a batch has the rules of one example',
+      '    ...(frule && {\n      frule: (xs, dxs) => {',
+      '    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)',
+      'customRule',
+    ],
   ]),
-  ...mistakes('rules of one\'s own', 'core/extend/custom-rule', [
+  ...mistakes("rules of one's own", 'core/extend/custom-rule', [
     ['thunks are not added', 'asExpr(valueAt(op, place, t.addTo(acc)))', 'acc', 'customRule'],
-    ['tangents that are zero are ones', 't._tag === \'Expr\' ? t : asExpr(broadcastNode(constant(0, a.dtype), a.shape))', 't._tag === \'Expr\' ? t : asExpr(broadcastNode(constant(1, a.dtype), a.shape))', 'customRule'],
-    ['what it captured stays as it was', "if (!changed) return (n) => n", 'if (changed || !changed) return (n) => n', 'customRule'],
-    ['a zero is no tangent', "if (tag === 'ZeroTangent' || tag === 'NoTangent') return ZeroTangent\n", "if (tag === 'ZeroTangent' || tag === 'NoTangent') return NoTangent\n", 'customRule'],
+    [
+      'tangents that are zero are ones',
+      "t._tag === 'Expr' ? t : asExpr(broadcastNode(constant(0, a.dtype), a.shape))",
+      "t._tag === 'Expr' ? t : asExpr(broadcastNode(constant(1, a.dtype), a.shape))",
+      'customRule',
+    ],
+    ['what it captured stays as it was', 'if (!changed) return (n) => n', 'if (changed || !changed) return (n) => n', 'customRule'],
+    [
+      'a zero is no tangent',
+      "if (tag === 'ZeroTangent' || tag === 'NoTangent') return ZeroTangent\n",
+      "if (tag === 'ZeroTangent' || tag === 'NoTangent') return NoTangent\n",
+      'customRule',
+    ],
   ]),
-  ...mistakes('rules of one\'s own', 'core/extend/decompose', [
-    ['a composed tangent stands at its inputs', 'if (du !== undefined) to.set(du, asNode(live[i]))', 'if (du !== undefined && i > 0) to.set(du, asNode(live[i]))'],
-    ['a composed cotangent stands at its inputs', "if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))", "if (v._tag === 'Expr' && i > 0) all.set(asNode(v), asNode(yBars[i]))"],
-    ['composed seeds are of the first argument', '(dus[i] === undefined ? [] : [[asExpr(u), asExpr(dus[i])] as const])', '(dus[i] === undefined || i > 0 ? [] : [[asExpr(u), asExpr(dus[i])] as const])'],
-    ['a composed batch batches its first argument', 'batched[i] ? [[asExpr(u), asExpr(x)] as const] : []', 'batched[i] && i === 0 ? [[asExpr(u), asExpr(x)] as const] : []'],
+  ...mistakes("rules of one's own", 'core/extend/decompose', [
+    [
+      'a composed tangent stands at its inputs',
+      'if (du !== undefined) to.set(du, asNode(live[i]))',
+      'if (du !== undefined && i > 0) to.set(du, asNode(live[i]))',
+    ],
+    [
+      'a composed cotangent stands at its inputs',
+      "if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))",
+      "if (v._tag === 'Expr' && i > 0) all.set(asNode(v), asNode(yBars[i]))",
+    ],
+    [
+      'composed seeds are of the first argument',
+      '(dus[i] === undefined ? [] : [[asExpr(u), asExpr(dus[i])] as const])',
+      '(dus[i] === undefined || i > 0 ? [] : [[asExpr(u), asExpr(dus[i])] as const])',
+    ],
+    [
+      'a composed batch batches its first argument',
+      'batched[i] ? [[asExpr(u), asExpr(x)] as const] : []',
+      'batched[i] && i === 0 ? [[asExpr(u), asExpr(x)] as const] : []',
+    ],
     ['composed results are at their own inputs', 'ys: put(pushed.ys, to) as', 'ys: pushed.ys as'],
   ]),
-  ...mistakes('rules of one\'s own', 'rules/define', [
+  ...mistakes("rules of one's own", 'rules/define', [
     ['opting out is the wrong way round', 'if (!when(at(xs, params))) return frule', 'if (when(at(xs, params))) return frule'],
     ['opting out in reverse is the wrong way round', 'if (!when(at(xs, params))) return rrule', 'if (when(at(xs, params))) return rrule'],
   ]),
@@ -147,18 +161,42 @@ export const custom: readonly Mutant[] = [
 export const regions: readonly Mutant[] = [
   ...mistakes('regions', 'modes/mixed', [
     ['equal programs are those with equal primitives', 'interned.ids.paramsId(n.prim, n.payload))\n', '0)\n'],
-    ['equal programs are those with equal hashes', 'entry.code.length === code.length && entry.code.every((c, i) => c === code[i])', 'entry.code.length === code.length'],
+    [
+      'equal programs are those with equal hashes',
+      'entry.code.length === code.length && entry.code.every((c, i) => c === code[i])',
+      'entry.code.length === code.length',
+    ],
     ['programs do not count their primitives', 'code.push(interned.ids.id(n.prim), ', 'code.push(0, '],
-    ['programs do not count their arguments', 'for (const a of n.args) code.push(position.get(index.get(a))!)\n', 'for (const a of n.args) code.push(position.get(index.get(a))! >= 0 ? 0 : 1)\n'],
+    [
+      'programs do not count their arguments',
+      'for (const a of n.args) code.push(position.get(index.get(a))!)\n',
+      'for (const a of n.args) code.push(position.get(index.get(a))! >= 0 ? 0 : 1)\n',
+    ],
     ['programs do not count their results', 'for (const k of results) code.push(position.get(k)!)\n', ''],
     ['programs do not count their dtypes', 'for (const k of region.args) code.push(interned.ids.id(nodes[k]!.dtype))\n', ''],
-    ['arguments of a node of a region are exchanged', 'n.args.map((a) => made[position.get(index.get(a))!]!),', '[...n.args].reverse().map((a) => made[position.get(index.get(a))!]!),'],
-    ['results of a region are the last nodes', 'results.map((k) => made[position.get(k)!]!)', 'results.map((_, j) => made[made.length - results.length + j]!)'],
+    [
+      'arguments of a node of a region are exchanged',
+      'n.args.map((a) => made[position.get(index.get(a))!]!),',
+      '[...n.args].reverse().map((a) => made[position.get(index.get(a))!]!),',
+    ],
+    [
+      'results of a region are the last nodes',
+      'results.map((k) => made[position.get(k)!]!)',
+      'results.map((_, j) => made[made.length - results.length + j]!)',
+    ],
     ['arguments of a region come late', 'region.args.map((k) => this.made[k]!)', '[...region.args].reverse().map((k) => this.made[k]!)'],
     ['outputs are not read from outside', 'for (const o of outputs) outside[index.get(o)] = 1\n', ''],
     ['other regions read nothing', 'regionOf[k]! >= 0 && regionOf[k] !== regionOf[i]', 'regionOf[k]! >= 0 && regionOf[i]! < 0'],
-    ['regions of constants are maps', "region.nodes.every((k) => active[k] === 1 && isFloat(nodes[k]!.dtype)) &&", 'region.nodes.some((k) => active[k] === 1) &&'],
-    ['maps of a user stay at the first result', 'isMap(n) ? expanded(n, args) : undefined', 'isMap(n) ? expanded(n, [...args].reverse()) : undefined'],
+    [
+      'regions of constants are maps',
+      'region.nodes.every((k) => active[k] === 1 && isFloat(nodes[k]!.dtype)) &&',
+      'region.nodes.some((k) => active[k] === 1) &&',
+    ],
+    [
+      'maps of a user stay at the first result',
+      'isMap(n) ? expanded(n, args) : undefined',
+      'isMap(n) ? expanded(n, [...args].reverse()) : undefined',
+    ],
   ]),
   ...mistakes('regions', 'core/calculus/regions', [
     ['regions of other shapes are one', 'epoch[k] === e && sameShape(a.aval.shape, node.aval.shape)', 'epoch[k] === e'],
@@ -172,12 +210,20 @@ export const regions: readonly Mutant[] = [
 
 export const operators: readonly Mutant[] = [
   ...mistakes('operators', 'modes/operators/jacobian', [
-    ['jacfwd is transposed', 'reshapeNode(transposeNode(reshapeNode(ys[k++]!, [n, o.aval.size]), [1, 0]), [...o.shape, ...w.shape])', 'reshapeNode(ys[k++]!, [...o.shape, ...w.shape])'],
+    [
+      'jacfwd is transposed',
+      'reshapeNode(transposeNode(reshapeNode(ys[k++]!, [n, o.aval.size]), [1, 0]), [...o.shape, ...w.shape])',
+      'reshapeNode(ys[k++]!, [...o.shape, ...w.shape])',
+    ],
     ['jacfwd has the tangents of the first result', 'instantiate(tangents[i]!, o.aval)', 'instantiate(tangents[0]!, o.aval)'],
     ['jacfwd has its columns for rows', 'columns.map((c) => c[i]!)', 'columns.map((c) => c[0]!)'],
     ['jacrev has the shape of the first leaf', '...wrt[i]!.shape]', '...[...wrt[i]!.shape].reverse()]'],
     ['hessian forgets what it is by', '{ wrt: options.wrt }', '{}'],
-    ['chunks are forgotten in jacfwd', 'overBasis(registry, live, dx, chunk)', 'overBasis(registry, live, dx, chunk === undefined ? undefined : chunk + 1)'],
+    [
+      'chunks are forgotten in jacfwd',
+      'overBasis(registry, live, dx, chunk)',
+      'overBasis(registry, live, dx, chunk === undefined ? undefined : chunk + 1)',
+    ],
   ]),
   ...mistakes('operators', 'modes/operators/shared', [
     ['the basis is one late', 't.data[(i - from) * n + i] = 1', 't.data[(i - from) * n + ((i + 1) % n)] = 1'],
@@ -187,37 +233,77 @@ export const operators: readonly Mutant[] = [
   ...mistakes('operators', 'modes/operators/gradient', [
     ['the seed is forgotten', 'options.seed === undefined ? ones', 'options.seed === undefined || options.mode !== undefined ? ones'],
     ['the seed is forgotten in forward mode', 'asNode(mul(dy, seed))', 'asNode(dy)'],
-    ['forward mode is by the first leaf', 'cotangents: wrt.map((w): Forced => {', 'cotangents: wrt.map((_w): Forced => {\n    const w = wrt[0]!'],
+    [
+      'forward mode is by the first leaf',
+      'cotangents: wrt.map((w): Forced => {',
+      'cotangents: wrt.map((_w): Forced => {\n    const w = wrt[0]!',
+    ],
     ['the value is the gradient of it', 'asExpr(r.values[0]!), besides', 'asExpr(loss), besides'],
   ]),
   ...mistakes('operators', 'modes/operators/pullback', [
-    ['vjp seeds the first result alone', "const seeds = cotangentLeaves(out, yBar, `vjp(${m.name})`)", "const seeds = cotangentLeaves(out, yBar, `vjp(${m.name})`).map((s, i) => (i === 0 ? s : ({ _tag: 'ZeroTangent' } as const)))"],
+    [
+      'vjp seeds the first result alone',
+      'const seeds = cotangentLeaves(out, yBar, `vjp(${m.name})`)',
+      "const seeds = cotangentLeaves(out, yBar, `vjp(${m.name})`).map((s, i) => (i === 0 ? s : ({ _tag: 'ZeroTangent' } as const)))",
+    ],
     ['hvp pushes the first tangent', 's.at.map((i) => p.nodes[i]!), def', 's.at.map(() => p.nodes[s.at[0]!]!), def'],
     ['hvp has all tangents of the first', 'instantiate(t, out.nodes[i]!.aval)', 'instantiate(r.tangents[0]!, out.nodes[i]!.aval)'],
   ]),
   ...mistakes('operators', 'modes/operators/tangent', [
     ['linearize gives the residuals first', '[...dxs, ...liftList(residuals, name).nodes]', '[...liftList(residuals, name).nodes, ...dxs]'],
-    ['linearize has one tangent for all', '(isFloat(x.dtype) ? [seeds.get(x)!] : [])', '(isFloat(x.dtype) ? [[...seeds.values()][0]!] : [])'],
-    ['jvp gives its tangents of the values', 'return [treeOf(out.def, values), treeOf(out.def, dys)]\n      },\n    })\n  }\n\n/** What is left', 'return [treeOf(out.def, values), treeOf(out.def, values)]\n      },\n    })\n  }\n\n/** What is left'],
+    [
+      'linearize has one tangent for all',
+      '(isFloat(x.dtype) ? [seeds.get(x)!] : [])',
+      '(isFloat(x.dtype) ? [[...seeds.values()][0]!] : [])',
+    ],
+    [
+      'jvp gives its tangents of the values',
+      'return [treeOf(out.def, values), treeOf(out.def, dys)]\n      },\n    })\n  }\n\n/** What is left',
+      'return [treeOf(out.def, values), treeOf(out.def, values)]\n      },\n    })\n  }\n\n/** What is left',
+    ],
     ['results of linearize are all the first', '(float ? dys[k++]! : NoTangent)', '(float ? dys[0]! : NoTangent)'],
   ]),
   ...mistakes('operators', 'modes/operators/batching', [
     ['vmap puts the shared arguments first', 'those(true), size), those(false))', 'those(true), size), new Map())'],
-    ['vmap takes the size for all arguments', 'nodes.map((n, i) => input(mapped[i] ? unbatched(n.aval) : n.aval))', 'nodes.map((n, i) => input(mapped[i] || n.shape[0] === size ? unbatched(n.aval) : n.aval))'],
+    [
+      'vmap takes the size for all arguments',
+      'nodes.map((n, i) => input(mapped[i] ? unbatched(n.aval) : n.aval))',
+      'nodes.map((n, i) => input(mapped[i] || n.shape[0] === size ? unbatched(n.aval) : n.aval))',
+    ],
   ]),
   ...mistakes('operators', 'modes/arguments', [
-    ['the gradient is by the leaf after', 'Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)', 'Array.from({ length: leafCount(s.def) }, (_, i) => (s.start > 0 ? s.start - 1 : s.start) + i)'],
-    ['several arguments are by the order given', 'parts.sort((a, b) => (a.key < b.key ? -1 : 1))\n', 'parts.sort((a, b) => (a.key < b.key ? 1 : -1))\n'],
-    ['tangents are those of the first primal', 'const leaf = full ? got.leaves[i] : got.leaves[k++]', 'const leaf = full ? got.leaves[0] : got.leaves[k++]'],
+    [
+      'the gradient is by the leaf after',
+      'Array.from({ length: leafCount(s.def) }, (_, i) => s.start + i)',
+      'Array.from({ length: leafCount(s.def) }, (_, i) => (s.start > 0 ? s.start - 1 : s.start) + i)',
+    ],
+    [
+      'several arguments are by the order given',
+      'parts.sort((a, b) => (a.key < b.key ? -1 : 1))\n',
+      'parts.sort((a, b) => (a.key < b.key ? 1 : -1))\n',
+    ],
+    [
+      'tangents are those of the first primal',
+      'const leaf = full ? got.leaves[i] : got.leaves[k++]',
+      'const leaf = full ? got.leaves[0] : got.leaves[k++]',
+    ],
     ['mapped leaves are those of the first argument', '() => axes[i] === 0)', '() => axes[0] === 0)'],
   ]),
   ...mistakes('operators', 'modes/dual', [
     ['an eager dual has the tangent of the first result', 'dy: known(unthunk(made.dys[i]!))', 'dy: known(unthunk(made.dys[0]!))'],
-    ['an eager codual gives to the argument before', "if (p._tag === 'Expr') a.add(tensor(asNode(p), given))", "if (p._tag === 'Expr') args[Math.max(0, i - 1)]!.add(tensor(asNode(p), given))"],
+    [
+      'an eager codual gives to the argument before',
+      "if (p._tag === 'Expr') a.add(tensor(asNode(p), given))",
+      "if (p._tag === 'Expr') args[Math.max(0, i - 1)]!.add(tensor(asNode(p), given))",
+    ],
     ['eager coduals go forward', 'for (const step of tape.splice(0).reverse()) step()', 'for (const step of tape.splice(0)) step()'],
   ]),
   ...mistakes('operators', 'core/graph/close', [
-    ['a view of what is known is not captured', "known(n) && (n.kind !== APPLY || n.prim!.class !== 'layout')", "known(n) && n.kind !== APPLY"],
+    [
+      'a view of what is known is not captured',
+      "known(n) && (n.kind !== APPLY || n.prim!.class !== 'layout')",
+      'known(n) && n.kind !== APPLY',
+    ],
     ['captured values are one', 'captured.get(n) ?? input', '[...captured.values()].find((x) => x.aval === n.aval) ?? input'],
   ]),
 ]

@@ -1,9 +1,7 @@
-// Mistakes in partial derivatives: signs, factors, operands exchanged, and derivatives of derivatives that are cut.
+// Mistakes in partial derivatives: signs, factors, operands exchanged.
 import { type Mutant, mistakes } from './mutant.js'
 
 const elementwise = 'rules/elementwise'
-/** What has no derivative any more, in a file that does not import it. */
-const cut = (x: string): string => `require('../core/ops/elementwise.js').stopGradient(${x})`
 
 export const signs: readonly Mutant[] = [
   ...mistakes('signs', elementwise, [
@@ -35,7 +33,12 @@ export const signs: readonly Mutant[] = [
   ]),
   ...mistakes('signs', 'rules/product', [
     ['-1 times x is x', 'p === -1 ? neg(dx)', 'p === -1 ? dx', 'neg sub'],
-    ['a literal partial of a seed 1 has the other sign', ': asExpr(constant(p, dx.dtype))\n  if', ': asExpr(constant(-p, dx.dtype))\n  if', 'neg square div'],
+    [
+      'a literal partial of a seed 1 has the other sign',
+      ': asExpr(constant(p, dx.dtype))\n  if',
+      ': asExpr(constant(-p, dx.dtype))\n  if',
+      'neg square div',
+    ],
   ]),
 ]
 
@@ -50,7 +53,11 @@ export const factors: readonly Mutant[] = [
     ['log2 is log 2 / x', 'div(Math.LOG2E, x)', 'div(Math.LN2, x)'],
     ['log10 is log 10 / x', 'div(Math.LOG10E, x)', 'div(Math.LN10, x)'],
     ['expm1 is y', '[add(y, 1)]', '[y]'],
-    ['log is 1 / x^2', "log: scalarRule(op.log, ({ x: [x] }) => [div(1, x)])", 'log: scalarRule(op.log, ({ x: [x] }) => [div(1, square(x))])'],
+    [
+      'log is 1 / x^2',
+      'log: scalarRule(op.log, ({ x: [x] }) => [div(1, x)])',
+      'log: scalarRule(op.log, ({ x: [x] }) => [div(1, square(x))])',
+    ],
     ['two over root pi is rounded', '1.1283791670955126', '1.1283792'],
     ['two over root pi is one over', '1.1283791670955126', '0.5641895835477563'],
     ['erf has exp(-x)', '[mul(TWO_OVER_ROOT_PI, op.exp(neg(square(x))))]', '[mul(TWO_OVER_ROOT_PI, op.exp(neg(x)))]'],
@@ -59,11 +66,19 @@ export const factors: readonly Mutant[] = [
     ['softplus is tanh', '[sigmoid(x)]', '[op.tanh(x)]'],
     ['sigmoid is 1 - y', '[mul(y, sub(1, y))]', '[sub(1, y)]'],
     ['tanh is 1 - y', '[sub(1, mul(y, y))]', '[sub(1, y)]'],
-    ['tanh is of x', 'tanh: scalarRule(op.tanh, ({ y }) => [sub(1, mul(y, y))])', 'tanh: scalarRule(op.tanh, ({ x: [y] }) => [sub(1, mul(y, y))])'],
+    [
+      'tanh is of x',
+      'tanh: scalarRule(op.tanh, ({ y }) => [sub(1, mul(y, y))])',
+      'tanh: scalarRule(op.tanh, ({ x: [y] }) => [sub(1, mul(y, y))])',
+    ],
     ['exp is x', 'exp: scalarRule(op.exp, ({ y }) => [y])', 'exp: scalarRule(op.exp, ({ x: [x] }) => [x])'],
     ['asin has no root', '[op.rsqrt(oneMinusSquare(x))]', '[op.reciprocal(oneMinusSquare(x))]'],
     ['atanh has a root', '[op.reciprocal(oneMinusSquare(x))]', '[op.rsqrt(oneMinusSquare(x))]'],
-    ['acosh has no root', 'acosh: scalarRule(op.acosh, ({ x: [x] }) => [op.rsqrt(', 'acosh: scalarRule(op.acosh, ({ x: [x] }) => [op.reciprocal('],
+    [
+      'acosh has no root',
+      'acosh: scalarRule(op.acosh, ({ x: [x] }) => [op.rsqrt(',
+      'acosh: scalarRule(op.acosh, ({ x: [x] }) => [op.reciprocal(',
+    ],
     ['pow forgets its exponent', '[strongMul(b, pow(a, sub(b, 1)))', '[pow(a, sub(b, 1))'],
     ['pow keeps its exponent', 'pow(a, sub(b, 1))', 'pow(a, b)'],
     ['pow by its exponent is log a', '0, mul(y, op.log(a)))', '0, op.log(a))'],
@@ -81,11 +96,16 @@ export const factors: readonly Mutant[] = [
   ]),
   ...mistakes('factors', 'rules/reduce', [
     ['prod keeps its own element', '{ axis, exclusive: true }), cumprod', '{ axis }), cumprod', 'prod'],
-    ['prod knows no element after', 'mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))', 'cumprod(y, { axis, exclusive: true })', 'prod'],
+    [
+      'prod knows no element after',
+      'mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))',
+      'cumprod(y, { axis, exclusive: true })',
+      'prod',
+    ],
   ]),
   ...mistakes('factors', 'rules/product', [
     ['a literal partial is squared', 'product(dx, asExpr(constant(p, dx.dtype)))', 'product(dx, asExpr(constant(p * p, dx.dtype)))', 'div'],
-    ['a literal partial of a seed 1 is the seed', "? ZeroTangent\n        : p === 1", "? ZeroTangent\n        : p !== 0", 'div square'],
+    ['a literal partial of a seed 1 is the seed', '? ZeroTangent\n        : p === 1', '? ZeroTangent\n        : p !== 0', 'div square'],
     ['the factor of a strong product is forgotten', 'strongMul(factor, dx)', 'dx', 'strongMul'],
     ['of two tangents the first', ': add(a, b))', ': a)', 'add mul'],
     ['of two tangents the second', ': add(a, b))', ': b)', 'add mul'],
@@ -97,20 +117,48 @@ export const operands: readonly Mutant[] = [
     ['mul has its partials exchanged', 'op.mul, ({ x: [a, b] }) => [b, a]', 'op.mul, ({ x: [a, b] }) => [a, b]'],
     ['div has its arguments exchanged', 'div: scalarRule(op.div, ({ x: [, b], y }) => {', 'div: scalarRule(op.div, ({ x: [b], y }) => {'],
     ['atan2 has its arguments exchanged', 'op.atan2, ({ x: [y, x] })', 'op.atan2, ({ x: [x, y] })'],
-    ['hypot has its partials exchanged', '[where(eq(y, 0), 0, div(a, y)), where(eq(y, 0), 0, div(b, y))]', '[where(eq(y, 0), 0, div(b, y)), where(eq(y, 0), 0, div(a, y))]'],
+    [
+      'hypot has its partials exchanged',
+      '[where(eq(y, 0), 0, div(a, y)), where(eq(y, 0), 0, div(b, y))]',
+      '[where(eq(y, 0), 0, div(b, y)), where(eq(y, 0), 0, div(a, y))]',
+    ],
     ['xlogy has its arguments exchanged', 'op.xlogy, ({ x: [x, y] })', 'op.xlogy, ({ x: [y, x] })'],
-    ['logaddexp has its partials exchanged', '[sigmoid(difference(a, b)), sigmoid(difference(b, a))]', '[sigmoid(difference(b, a)), sigmoid(difference(a, b))]'],
+    [
+      'logaddexp has its partials exchanged',
+      '[sigmoid(difference(a, b)), sigmoid(difference(b, a))]',
+      '[sigmoid(difference(b, a)), sigmoid(difference(a, b))]',
+    ],
     ['pow has its base and exponent exchanged', 'pow(a, sub(b, 1))', 'pow(b, sub(a, 1))'],
     ['copysign has its arguments exchanged', 'mul(sign(a), copysign(1, b))', 'mul(sign(b), copysign(1, a))'],
-    ['copysign gives its partial to the sign', '[mul(sign(a), copysign(1, b)), ZeroTangent]', '[ZeroTangent, mul(sign(a), copysign(1, b))]'],
-    ['mod gives its partials to each other', '[1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]', '[literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b))), 1]'],
+    [
+      'copysign gives its partial to the sign',
+      '[mul(sign(a), copysign(1, b)), ZeroTangent]',
+      '[ZeroTangent, mul(sign(a), copysign(1, b))]',
+    ],
+    [
+      'mod gives its partials to each other',
+      '[1, literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b)))]',
+      '[literal(b) !== undefined ? ZeroTangent : neg(op.round(div(sub(a, y), b))), 1]',
+    ],
     ['tangents of where are exchanged', 'const dy = choose(c, da, db)', 'const dy = choose(c, db, da)'],
     ['cotangents of where are exchanged', 'guarded(config, choose(c, yBar, ZeroTangent))', 'guarded(config, choose(c, ZeroTangent, yBar))'],
-    ['both cotangents of where are the first', 'guarded(config, choose(c, ZeroTangent, yBar))', 'guarded(config, choose(c, yBar, ZeroTangent))'],
+    [
+      'both cotangents of where are the first',
+      'guarded(config, choose(c, ZeroTangent, yBar))',
+      'guarded(config, choose(c, yBar, ZeroTangent))',
+    ],
     ['relu is dead above', 'choose(gt(y, 0), yBar, ZeroTangent)', 'choose(gt(y, 0), ZeroTangent, yBar)'],
     ['tangents of relu are dead above', 'choose(gt(y, 0), dx, ZeroTangent)', 'choose(gt(y, 0), ZeroTangent, dx)'],
-    ['tangents of strongMul are exchanged', 'isExpr(da) ? strongBoth(config, da, b, GUARDED)', 'isExpr(da) ? strongBoth(config, da, a, GUARDED)'],
-    ['cotangents of strongMul are exchanged', 'strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))', 'strongBoth(config, yBar, a, GUARDED)), thunk(() => strongBoth(config, yBar, b, GUARDED))'],
+    [
+      'tangents of strongMul are exchanged',
+      'isExpr(da) ? strongBoth(config, da, b, GUARDED)',
+      'isExpr(da) ? strongBoth(config, da, a, GUARDED)',
+    ],
+    [
+      'cotangents of strongMul are exchanged',
+      'strongBoth(config, yBar, b, GUARDED)), thunk(() => strongBoth(config, yBar, a, GUARDED))',
+      'strongBoth(config, yBar, a, GUARDED)), thunk(() => strongBoth(config, yBar, b, GUARDED))',
+    ],
     ['maximum is minimum', 'extremum(op.maximum, gt)', 'extremum(op.maximum, lt)'],
     ['minimum is maximum', 'extremum(op.minimum, lt)', 'extremum(op.minimum, gt)'],
     ['both cotangents of an extremum are the first', 'active[1] ? share(yBar, b, a)', 'active[1] ? share(yBar, a, b)', 'maximum minimum'],
@@ -123,15 +171,33 @@ export const operands: readonly Mutant[] = [
     ['the right cotangent is a yBar', '[t(a), yBar], [a, yBar], b)', '[a, yBar], [a, yBar], b)', 'matmul matmulAdd'],
     ['the tangent of matmulAdd is b da', 'more(da, b)', 'more(b, da)'],
     ['the tangent of matmulAdd is da db', 'more(a, db)', 'more(da as AnyExpr, db)'],
-    ['matmulAdd has one of its cotangents twice', '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]', '[yBar, ofRight(yBar, a, b), ofRight(yBar, a, b)]'],
-    ['matmulAdd exchanges its cotangents', '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]', '[yBar, ofRight(yBar, a, b), ofLeft(yBar, a, b)]'],
+    [
+      'matmulAdd has one of its cotangents twice',
+      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
+      '[yBar, ofRight(yBar, a, b), ofRight(yBar, a, b)]',
+    ],
+    [
+      'matmulAdd exchanges its cotangents',
+      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
+      '[yBar, ofRight(yBar, a, b), ofLeft(yBar, a, b)]',
+    ],
   ]),
   ...mistakes('operands', 'rules/define', [
     ['a bilinear tangent is f(b, da)', '? f(da, b) :', '? f(b, da) :', 'matmul conv'],
     ['a bilinear tangent is f(db, a)', '? f(a, db) :', '? f(db, a) :', 'matmul conv'],
     ['a bilinear tangent is f(da, db)', '? f(da, b) :', "? f(da, db._tag === 'Expr' ? db : b) :", 'matmul conv'],
-    ['bilinear cotangents are exchanged', 'active[0] ? r.transposeA(yBar, a!, b!, params)', 'active[0] ? r.transposeB(yBar, a!, b!, params)', 'matmul conv'],
-    ['bilinear transposes get their arguments exchanged', 'active[1] ? r.transposeB(yBar, a!, b!, params)', 'active[1] ? r.transposeB(yBar, b!, a!, params)', 'matmul conv'],
+    [
+      'bilinear cotangents are exchanged',
+      'active[0] ? r.transposeA(yBar, a!, b!, params)',
+      'active[0] ? r.transposeB(yBar, a!, b!, params)',
+      'matmul conv',
+    ],
+    [
+      'bilinear transposes get their arguments exchanged',
+      'active[1] ? r.transposeB(yBar, a!, b!, params)',
+      'active[1] ? r.transposeB(yBar, b!, a!, params)',
+      'matmul conv',
+    ],
   ]),
   ...mistakes('operands', 'rules/reduce', [
     ['max is min', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(x, y))', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(y, x))'],
@@ -142,91 +208,36 @@ export const operands: readonly Mutant[] = [
     ['convInput has its adjoints exchanged', 'inputAdjoints(xBar, yBar, k, p)[0]', 'inputAdjoints(xBar, yBar, k, p)[1]'],
     ['convInput has one adjoint twice', 'inputAdjoints(xBar, yBar, k, p)[1]', 'inputAdjoints(xBar, yBar, k, p)[0]'],
     ['convKernel has its adjoints exchanged', 'kernelAdjoints(kBar, x, yBar, p)[0]', 'kernelAdjoints(kBar, x, yBar, p)[1]'],
-    ['conv pulls with its image', 'transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p)', 'transposeA: (yBar, x, k, p) => inputThunk(yBar, x, k, p)'],
-    ['the kernel is pulled with itself', 'transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p)', 'transposeB: (yBar, x, k, p) => kernelThunk(yBar, x, k, p)'],
-    ['the tangent of an accumulated term is of the other', 'if (da._tag === \'Expr\') more(da, b)', 'if (da._tag === \'Expr\') more(da, a)', 'convInputAdd convKernelAdd'],
+    [
+      'conv pulls with its image',
+      'transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p)',
+      'transposeA: (yBar, x, k, p) => inputThunk(yBar, x, k, p)',
+    ],
+    [
+      'the kernel is pulled with itself',
+      'transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p)',
+      'transposeB: (yBar, x, k, p) => kernelThunk(yBar, x, k, p)',
+    ],
+    [
+      'the tangent of an accumulated term is of the other',
+      "if (da._tag === 'Expr') more(da, b)",
+      "if (da._tag === 'Expr') more(da, a)",
+      'convInputAdd convKernelAdd',
+    ],
     ['the second tangent of an accumulated term is da', 'more(a, db)', 'more(db, b)', 'convInputAdd convKernelAdd'],
   ]),
   ...mistakes('operands', 'rules/scans', [
-    ['the tangent of a recurrence has its arguments exchanged', '? recurrence(a, source, axis, reverse)', '? recurrence(source, a, axis, reverse)'],
+    [
+      'the tangent of a recurrence has its arguments exchanged',
+      '? recurrence(a, source, axis, reverse)',
+      '? recurrence(source, a, axis, reverse)',
+    ],
     ['the factors of a recurrence get what follows', 'config.product(da, shift(y, axis, reverse))', 'config.product(da, y)'],
     ['the cotangent of factors is with the result', 'bBar.force() as AnyExpr, shift(y, axis, reverse))', 'bBar.force() as AnyExpr, y)'],
-    ['the cotangent of a product is with x', 'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf', 'product(recurrenceTransposed(x, x, axis, reverse), cumprodOf'],
-  ]),
-]
-
-/** Right to first order: the derivative of the derivative is cut. */
-export const higherOrder: readonly Mutant[] = [
-  ...mistakes('higher order', elementwise, [
-    ['exp is cut', 'exp: scalarRule(op.exp, ({ y }) => [y])', 'exp: scalarRule(op.exp, ({ y }) => [op.stopGradient(y)])'],
-    ['sin is cut', '[cos(x)]', '[op.stopGradient(cos(x))]'],
-    ['square is cut', '[mul(x, 2)]', '[op.stopGradient(mul(x, 2))]'],
-    ['one partial of mul is cut', 'op.mul, ({ x: [a, b] }) => [b, a]', 'op.mul, ({ x: [a, b] }) => [b, op.stopGradient(a)]'],
-    ['both partials of mul are cut', 'op.mul, ({ x: [a, b] }) => [b, a]', 'op.mul, ({ x: [a, b] }) => [op.stopGradient(b), op.stopGradient(a)]'],
-    ['div by its divisor is cut', '[div(1, b), neg(div(y, b))]', '[div(1, b), neg(op.stopGradient(div(y, b)))]'],
-    ['div by a divisor in its divisor is cut', '[div(1, b), neg(div(y, b))]', '[div(1, b), neg(div(y, op.stopGradient(b)))]'],
-    ['pow is cut in its exponent', '[strongMul(b, pow(a, sub(b, 1)))', '[strongMul(op.stopGradient(b), pow(a, sub(b, 1)))'],
-    ['pow by a literal is cut', 'mul(n, pow(a, n - 1))', 'mul(n, op.stopGradient(pow(a, n - 1)))'],
-    ['1 - x^2 is cut', 'return strongMul(sub(1, size), add(1, size))', 'return op.stopGradient(strongMul(sub(1, size), add(1, size)))'],
-    ['the size in 1 - x^2 is cut', 'return strongMul(sub(1, size), add(1, size))', 'return strongMul(sub(1, size), add(1, op.stopGradient(size)))'],
-    ['atan2 is cut in its radius', 'const r = add(square(x), square(y))', 'const r = op.stopGradient(add(square(x), square(y)))'],
-    ['hypot is cut in its length', '0, div(b, y))]', '0, div(b, op.stopGradient(y)))]'],
-    ['polygamma is cut', '[reapply(polygammaPrimitive, [x], { n: params.n + 1 })]', '[op.stopGradient(reapply(polygammaPrimitive, [x], { n: params.n + 1 }))]'],
-    ['the difference in logaddexp is cut', 'const d = sub(a, b)', 'const d = op.stopGradient(sub(a, b))'],
-    ['strongMul is cut in a factor', 'strongBoth(config, yBar, b, GUARDED))', 'strongBoth(config, yBar, op.stopGradient(b), GUARDED))'],
-    ['the cotangent of cast is cut', 'op.cast(yBar, x.dtype)', 'op.stopGradient(op.cast(yBar, x.dtype))'],
-    ['the cotangent of relu is cut', 'choose(gt(y, 0), yBar, ZeroTangent)', 'choose(gt(y, 0), op.stopGradient(yBar), ZeroTangent)'],
-  ]),
-  ...mistakes('higher order', 'rules/contract', [
-    ['matmul is cut in b', '[yBar, t(b)], [yBar, b], a)', `[yBar, ${cut('t(b)')}], [yBar, b], a)`, 'matmul'],
-    ['matmul is cut in its cotangent', '[t(a), yBar], [a, yBar], b)', `[t(a), ${cut('yBar')}], [a, yBar], b)`, 'matmul'],
-    ['a cotangent that is added is cut', '(acc) => productAdd(acc, ...factors())', `(acc) => productAdd(acc, factors()[0], ${cut('factors()[1]')})`, 'matmul'],
-    ['an accumulator is cut', '(acc) => productAdd(acc, ...factors())', `(acc) => productAdd(${cut('acc')}, ...factors())`, 'matmul'],
-  ]),
-  ...mistakes('higher order', 'rules/reduce', [
-    ['prod is cut in its cotangent', 'config.product(expandReduced(yBar, x, axes), ', `config.product(${cut('expandReduced(yBar, x, axes)')}, `, 'prod'],
-    ['prod is cut in the others', 'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))', `config.product(expandReduced(yBar, x, axes), ${cut('productOfOthers(x, axes)')})`, 'prod'],
-    ['the tangent of prod is cut in the others', 'config.product(dx, productOfOthers(x, axes))', `config.product(dx, ${cut('productOfOthers(x, axes)')})`, 'prod'],
-    ['what is before an element is cut', 'mul(cumprod(y, { axis, exclusive: true })', `mul(${cut('cumprod(y, { axis, exclusive: true })')}`, 'prod'],
-    ['an extremum is cut in its cotangent', 'keep(expandReduced(div(yBar, count), x, axes))', `keep(expandReduced(div(${cut('yBar')}, count), x, axes))`, 'max min'],
-    ['a repeated result is cut', '  broadcastTo(\n    reshape(\n      y,', `  broadcastTo(\n    reshape(\n      ${cut('y')},`, 'sum max min prod'],
-  ]),
-  ...mistakes('higher order', 'rules/scans', [
-    ['cumprod is cut in what is before', 'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf(x, { ...p, exclusive: true }))', `product(recurrenceTransposed(x, yBar, axis, reverse), ${cut('cumprodOf(x, { ...p, exclusive: true })')})`],
-    ['cumprod is cut in its factors', 'product(recurrenceTransposed(x, yBar', `product(recurrenceTransposed(${cut('x')}, yBar`],
-    ['an exclusive cumprod is cut in its result', 'axis, !reverse), y)', `axis, !reverse), ${cut('y')})`],
-    ['a recurrence is cut in its result', 'bBar.force() as AnyExpr, shift(y, axis, reverse))', `bBar.force(), ${cut('shift(y, axis, reverse)')})`],
-    ['a recurrence is cut in its factors', 'thunk(() => recurrenceTransposed(a, yBar, axis, reverse))', `thunk(() => recurrenceTransposed(${cut('a')}, yBar, axis, reverse))`],
-    ['the cotangent of sort is cut', 'const given = yBar!', `const given = ${cut('yBar')}`],
-    ['the cotangent of cumsum is cut', 'reapply(op.cumsumPrimitive, [yBar], ', `reapply(op.cumsumPrimitive, [${cut('yBar')}], `],
-  ]),
-  ...mistakes('higher order', 'rules/nn', [
-    ['conv is cut in its kernel', 'reapply(convInputPrimitive, [yBar, k], sized(p, x))', `reapply(convInputPrimitive, [yBar, ${cut('k')}], sized(p, x))`, 'conv'],
-    ['conv is cut in its image', 'reapply(convKernelPrimitive, [x, yBar], sized(p, k))', `reapply(convKernelPrimitive, [${cut('x')}, yBar], sized(p, k))`, 'conv'],
-    ['convInput is cut in its kernel', 'reapply(convPrimitive, [xBar, k], bare(p))', `reapply(convPrimitive, [xBar, ${cut('k')}], bare(p))`, 'convInput'],
-    ['maxPool is cut in its cotangent', 'reapply(unpoolPrimitive, [yBar, ys[1]!], ', `reapply(unpoolPrimitive, [${cut('yBar')}, ys[1]], `],
-    ['avgPool is cut in its cotangent', 'reapply(avgPoolInputPrimitive, [yBar], ', `reapply(avgPoolInputPrimitive, [${cut('yBar')}], `],
-    ['a term that is added is cut', 'reapply(convKernelAddPrimitive, [acc, x, yBar], sized(p, k))', `reapply(convKernelAddPrimitive, [acc, ${cut('x')}, yBar], sized(p, k))`, 'conv'],
-  ]),
-  ...mistakes('higher order', 'rules/indexing', [
-    ['gather is cut in its cotangent', 'scatterAdd(acc, indices, yBar, p)', `scatterAdd(acc, indices, ${cut('yBar')}, p)`],
-    ['a slice at indices is cut in what it is added into', 'reapply(dynamicSliceAddPrimitive, [acc, starts, yBar], p)', `reapply(dynamicSliceAddPrimitive, [${cut('acc')}, starts, yBar], p)`],
-    ['values that were set are cut', 'const read = gather(yBar, indices, p)', `const read = gather(${cut('yBar')}, indices, p)`],
-  ]),
-  ...mistakes('higher order', 'rules/layout', [
-    ['a part is cut in its cotangent', 'asExpr(sliceAddNode(asNode(acc), asNode(yBar), p)),\n    blockOf', `asExpr(sliceAddNode(asNode(acc), asNode(${cut('yBar')}), p)),\n    blockOf`, 'slice'],
-    ['a block is cut', 'blockOf(p, () => yBar)', `blockOf(p, () => ${cut('yBar')})`, 'slice'],
-    ['transpose is cut', 'transpose(yBar, inverse(perm))', `transpose(${cut('yBar')}, inverse(perm))`],
-    ['the fill of pad is cut', 'sum(where(isPadding(dims(x), p), yBar, 0))', `sum(where(isPadding(dims(x), p), ${cut('yBar')}, 0))`],
-  ]),
-  ...mistakes('higher order', 'rules/product', [
-    ['partials are cut', "return p._tag === 'Expr' ? product(dx, p)", `return p._tag === 'Expr' ? product(dx, ${cut('p')})`, 'sin mul'],
-    ['cotangents are cut', "return p._tag === 'Expr' ? product(dx, p)", `return p._tag === 'Expr' ? product(${cut('dx')}, p)`, 'sin mul'],
-    ['a strong product is cut where its factor is hard', 'strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor)', `strongMul(${cut('where(and(eq(factor, 0), not(isfinite(dx))), 0, dx)')}, factor)`, 'strongMul'],
-    ['a tangent that is not finite is taken for 0 where the factor is 0', 'and(eq(factor, 0), not(isfinite(dx)))', 'eq(factor, 0)', 'strongMul xlogy'],
-  ]),
-  ...mistakes('higher order', 'rules/map', [
-    ['a map is cut in its partials', 'const [p, h] = [all[k]!, hardness[k]!]', `const [p, h] = [${cut('all[k]')}, hardness[k]]`],
-    ['a map is cut in its cotangent', 'config.product(yBar, p)', `config.product(${cut('yBar')}, p)`],
+    [
+      'the cotangent of a product is with x',
+      'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf',
+      'product(recurrenceTransposed(x, x, axis, reverse), cumprodOf',
+    ],
   ]),
 ]

@@ -69,7 +69,9 @@ export const table = (verdicts: ReadonlyMap<Task['at'], Verdict>): string => {
     cells.map((c, i) => (i === 0 ? String(c).padEnd(34) : String(c).padStart(11))).join('')
   const counted = (kind: string, list: readonly Verdict['by'][]): string =>
     line([kind, list.length, ...columns.map((c) => list.filter((v) => v === c).length)])
-  const alive = [...verdicts].flatMap(([at, v]) => (at !== 'whole' && v.by === 'nobody' ? [`  ${mutants[at]!.kind} | ${mutants[at]!.name}`] : []))
+  const alive = [...verdicts].flatMap(([at, v]) =>
+    at !== 'whole' && v.by === 'nobody' ? [`  ${mutants[at]!.kind} | ${mutants[at]!.name}`] : [],
+  )
   return [
     line(['kind of mistake', 'mistakes', 'its rules', 'functions', 'all rules', 'programs', 'no end', 'alive']),
     ...[...rows].map(([kind, list]) => counted(kind, list)),
