@@ -16,6 +16,10 @@ export const proofs: Readonly<Record<string, string>> = {
   'indexing: iota is one for all': 'a primitive without arguments is never batched',
   'elementwise: x / c is taken for 1 / x': 'the result of an application is no literal',
   'elementwise: a literal exponent has a derivative': 'nobody asks for the cotangent of a literal, and its tangent is zero',
+  'reverse: a seed is for what is not active too': 'what is not active is not on the tape, so nobody takes its cotangent',
+  'reverse: values are those of the outputs': "a rule's own results are those of the primitive to the bit",
+  'contract: the factors of a product are built at once':
+    'transposes are called for active arguments alone, and the cotangents of those are always forced',
   'hard-zeros: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }

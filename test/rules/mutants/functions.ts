@@ -56,6 +56,28 @@ const ofCustom = (which: 'frule' | 'both'): Checks =>
     [0.5, 1.2, -0.4],
   )
 
+/** (x, y) to [sin(x) y, x + 2 y]. */
+const twoResults = (which: 'frule' | 'both') =>
+  customRule((x: cd.AnyExpr, y: cd.AnyExpr) => [mul(sin(x), y), add(x, mul(2, y))], {
+    frule: ([x, y]: readonly cd.AnyExpr[], [dx, dy]: readonly cd.AnyExpr[]) => [
+      [mul(sin(x), y), add(x, mul(2, y))],
+      [add(mul(mul(cos(x), y), dx), mul(sin(x), dy)), add(dx, mul(2, dy))],
+    ],
+    ...(which === 'both' && {
+      rrule: ([x, y]: readonly cd.AnyExpr[]) => [
+        [mul(sin(x), y), add(x, mul(2, y))],
+        ([a, b]: readonly cd.AnyExpr[]) => [
+          // Added in place where x is used elsewhere too.
+          cd.inplaceableThunk(
+            () => add(mul(mul(cos(x), y), a), b),
+            (acc) => add(acc, add(mul(mul(cos(x), y), a), b)),
+          ),
+          add(mul(sin(x), a), mul(2, b)),
+        ],
+      ],
+    }),
+  }) as unknown as (x: unknown, y: unknown) => readonly cd.AnyExpr[]
+
 /** Rules of a user's, of every way to write one, at the primitives that they are for. */
 const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
   const { scalarRule, optOut, linearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
@@ -66,10 +88,20 @@ const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
   const ofCube = scalarRule(cube, ({ x: [x] }: At) => [mul(3, mul(x, x))])
   const times = binary({ name: 'times', scalar: (a: number, b: number) => a * b, source: 'definition' })
   const twice = unary({ name: 'twice', scalar: (x: number) => 2 * x, source: 'definition' })
+  const wrong = scalarRule(cube, ({ x: [x] }: At) => [mul(2, mul(x, x))])
+  const nested = cd.rule(twice.primitive, {
+    frule: (_xs, [dx], _params, { y }) => [y, dx!._tag === 'Expr' ? twice(dx) : dx!],
+    rrule: (_xs, _params, { y }) => [y, (yBar) => [cd.thunk(() => cd.thunk(() => twice(yBar)))] as never],
+    batch: ([x]) => twice(x),
+  })
   const ofTimes = scalarRule(times, ({ x: [a, b] }: At) => [b, a])
   return [
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
+    // A rule that is never asked, and one that always is.
+    [optOut(cube, wrong, { when: () => true, via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
+    [optOut(cube, ofCube, { when: () => false, via: ({ x: [x] }: At) => mul(2, mul(x, mul(x, x))) }), cube.primitive],
+    [nested, twice.primitive],
     [optOut(times, ofTimes, { when: () => true, via: ({ x: [a, b] }: At) => mul(a, b) }), times.primitive],
     [
       linearRule(twice.primitive, { transpose: (yBar: cd.AnyExpr) => [twice(yBar)], batch: ([x]: readonly cd.AnyExpr[]) => twice(x) }),
@@ -139,8 +171,27 @@ export const functions: readonly Checks[] = [
     const z = mul(sin(y), exp(mul(y, y)))
     return sum(matmul(z, transpose(add(broadcastTo(sum(z, { axis: 0 }), [2, 2]), mul(y, z)))))
   }, m23, m32), // biome-ignore format: one call
+  of('a map of what was computed', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr) => mul(exp(a), a), cumsum(sin(x)))), x6),
   ofCustom('frule'),
   ofCustom('both'),
+  ...(['frule', 'both'] as const).flatMap((which) => [
+    of(`two results of a customRule, ${which}`, (x: cd.AnyExpr, y: cd.AnyExpr) => {
+      const [a, b] = twoResults(which)(x, y)
+      return add(sum(mul(square(a), b)), sum(exp(x)))
+    }, [0.3, -0.7], [0.5, 1.2]), // biome-ignore format: one call
+    of(`one of two results of a customRule, ${which}`, (x: cd.AnyExpr, y: cd.AnyExpr) => {
+      const [, b] = twoResults(which)(x, y)
+      const [a] = twoResults(which)(y, x)
+      return sum(mul(square(a), b))
+    }, [0.3, -0.7], [0.5, 1.2]), // biome-ignore format: one call
+  ]),
+  of('a customRule over what a batch stops', (x: cd.AnyExpr) => {
+    const row = (u: cd.AnyExpr, z: cd.AnyExpr) => {
+      const c = stopGradient(exp(z))
+      return customRule((v: cd.AnyExpr) => mul(v, c), { frule: (v: cd.AnyExpr, dv: cd.AnyExpr) => [mul(v, c), mul(dv, c)] })(u)
+    }
+    return sum(square(vmap(row)(x, cd.tensor([0.2, 0.9]))))
+  }, [0.3, -0.7]), // biome-ignore format: one call
   {
     name: 'rules of a user',
     *check(checker) {
