@@ -20,6 +20,9 @@ export const proofs: Readonly<Record<string, string>> = {
   'reverse: values are those of the outputs': "a rule's own results are those of the primitive to the bit",
   'contract: the factors of a product are built at once':
     'transposes are called for active arguments alone, and the cotangents of those are always forced',
+  'mixed: regions of constants are maps': 'a map computes what its region does, whether it is differentiated or not',
+  'regions: what is read twice is two arguments': 'the cotangents of two arguments that are one value are added',
+  'regions: several regions have room for more': 'limits bound the work of one map, not what it computes',
   'hard-zeros: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }

@@ -7,7 +7,7 @@ type F = (...xs: readonly unknown[]) => cd.AnyExpr
 type Op =
   | ('add' | 'mul' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
   | ('reshape' | 'where' | 'gt' | 'slice' | 'concat' | 'take' | 'relu' | 'map' | 'stopGradient' | 'cast' | 'logsumexp' | 'broadcastTo')
-  | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule')
+  | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule' | 'sub' | 'polygamma')
 const o = cd as unknown as Readonly<Record<Op, F>>
 const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
 const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
@@ -171,6 +171,33 @@ export const functions: readonly Checks[] = [
     const z = mul(sin(y), exp(mul(y, y)))
     return sum(matmul(z, transpose(add(broadcastTo(sum(z, { axis: 0 }), [2, 2]), mul(y, z)))))
   }, m23, m32), // biome-ignore format: one call
+  of('two regions with other parameters', (x: cd.AnyExpr) => {
+    const y = cumsum(mul(o.polygamma(1, add(square(x), 1)), 0.1))
+    return sum(mul(o.polygamma(2, add(square(y), 1)), 0.1))
+  }, x6), // biome-ignore format: one call
+  of('two regions with their arguments exchanged', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const a = cumsum(o.sub(exp(mul(x, 0.1)), y))
+    return sum(cumsum(o.sub(y, exp(mul(a, 0.1)))))
+  }, x6, x6.map((v) => v + 0.5)), // biome-ignore format: one call
+  of('two regions with other results', (x: cd.AnyExpr) => {
+    const a = cumsum(tanh(exp(sin(x))))
+    const b = exp(sin(a))
+    return add(sum(cumsum(b)), sum(cumsum(tanh(b))))
+  }, x6), // biome-ignore format: one call
+  of('two regions with other dtypes', (x: cd.AnyExpr) => {
+    const a = cumsum(mul(sin(x), exp(x)))
+    const b = cast(a, 'f64')
+    return sum(cumsum(mul(sin(b), exp(b))))
+  }, f32(x6)), // biome-ignore format: one call
+  of('a region of one number that is read outside', (x: cd.AnyExpr, s: cd.AnyExpr) => {
+    const e = exp(tanh(s))
+    return add(sum(mul(square(mul(e, x)), e)), mul(e, sum(x)))
+  }, m23, 0.4), // biome-ignore format: one call
+  of('regions that become one', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const [a, b] = [exp(sin(x)), tanh(square(y))]
+    const c = square(tanh(x))
+    return add(sum(mul(mul(a, b), add(c, b))), sum(cumsum(c)))
+  }, x6, x6.map((v) => v + 0.5)), // biome-ignore format: one call
   of('a map of what was computed', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr) => mul(exp(a), a), cumsum(sin(x)))), x6),
   ofCustom('frule'),
   ofCustom('both'),

@@ -161,11 +161,6 @@ export const custom: readonly Mutant[] = [
 export const regions: readonly Mutant[] = [
   ...mistakes('regions', 'modes/mixed', [
     ['equal programs are those with equal primitives', 'interned.ids.paramsId(n.prim, n.payload))\n', '0)\n'],
-    [
-      'equal programs are those with equal hashes',
-      'entry.code.length === code.length && entry.code.every((c, i) => c === code[i])',
-      'entry.code.length === code.length',
-    ],
     ['programs do not count their primitives', 'code.push(interned.ids.id(n.prim), ', 'code.push(0, '],
     [
       'programs do not count their arguments',

@@ -64,7 +64,7 @@ export const table = (verdicts: ReadonlyMap<Task['at'], Verdict>): string => {
   const rows = new Map<string, Verdict['by'][]>()
   for (const [at, v] of verdicts) if (at !== 'whole') rows.set(mutants[at]!.kind, [...(rows.get(mutants[at]!.kind) ?? []), v.by])
   const all = [...rows.values()].flat()
-  const columns = ['rules', 'functions', 'others', 'programs', 'time', 'nobody'] as const
+  const columns = ['rules', 'functions', 'operators', 'others', 'programs', 'time', 'nobody'] as const
   const line = (cells: readonly (string | number)[]): string =>
     cells.map((c, i) => (i === 0 ? String(c).padEnd(34) : String(c).padStart(11))).join('')
   const counted = (kind: string, list: readonly Verdict['by'][]): string =>
@@ -73,7 +73,7 @@ export const table = (verdicts: ReadonlyMap<Task['at'], Verdict>): string => {
     at !== 'whole' && v.by === 'nobody' ? [`  ${mutants[at]!.kind} | ${mutants[at]!.name}`] : [],
   )
   return [
-    line(['kind of mistake', 'mistakes', 'its rules', 'functions', 'all rules', 'programs', 'no end', 'alive']),
+    line(['kind of mistake', 'mistakes', 'its rules', 'functions', 'operators', 'all rules', 'programs', 'no end', 'alive']),
     ...[...rows].map(([kind, list]) => counted(kind, list)),
     counted('all', all),
     ...(alive.length > 0 ? ['alive:', ...alive] : []),

@@ -10,6 +10,9 @@ import { type Lanes, laneOf } from '../../laws/generator/lanes.js'
 import { laws } from '../../laws/generator/laws.js'
 import { argumentsOf, functionOf, type RandomProgram, shipped } from '../../laws/generator/program.js'
 import { functions } from './functions.js'
+import { brokenLaw } from './operators.js'
+
+export { brokenLaw as byOperators }
 
 const textOf = (c: Checked): string | undefined => {
   if (c._tag === 'Right') return undefined
@@ -108,7 +111,7 @@ export interface Reaching {
 export const programs = (from: number, to: number): Reaching[] => {
   const out: Reaching[] = []
   for (let seed = from; seed < to; seed++) {
-    const { program } = generate(seed)
+    const { program } = generate(seed, seed % 5 === 0 ? 'dag' : 'all')
     if (program.wild !== true) out.push({ program, reached: reached(program) })
   }
   return out

@@ -1,5 +1,6 @@
 /** A process that tries mistakes one after the other, each in a library of its own, for the one that asked (run.ts). */
 import { join } from 'node:path'
+import type { RandomProgram } from '../../laws/generator/program.js'
 import { edited, pathOf, root } from '../../mutants/edit.js'
 import { compiled, load, modulesOf } from './graph.js'
 import { mutants } from './list.js'
@@ -8,11 +9,11 @@ import type * as Subject from './subject.js'
 
 /** Who found it, and what. */
 export interface Verdict {
-  readonly by: 'rules' | 'functions' | 'others' | 'programs' | 'nobody' | 'time'
+  readonly by: 'rules' | 'functions' | 'operators' | 'others' | 'programs' | 'nobody' | 'time'
   readonly what: string
   readonly ms: number
 }
-/** A position in the list, or the library as it is; how long random programs are tried. */
+/** A position in the list, or the library as it is; how long random programs are tried, in time of the processor. */
 export interface Task {
   readonly at: number | 'whole'
   readonly programsMs: number
@@ -21,20 +22,19 @@ export interface Answer extends Task {
   readonly verdict: Verdict
 }
 
-const MANY = 1200
+/** Random programs drawn, of which each mistake gets those that reach it. */
+const MANY = 400
 const entry = join(root, 'test/rules/mutants/subject.ts')
 const main = async (): Promise<void> => {
   const modules = await modulesOf()
   const whole = load(modules, entry) as typeof Subject
-  let drawn: Subject.Reaching[] = []
-  /** Programs drawn by the library as it is, more of them as they are asked for. */
-  function* reaching(names: ReadonlySet<string>) {
-    for (let k = 0; k < MANY; k++) {
-      if (k >= drawn.length) drawn = [...drawn, ...whole.programs(drawn.length * 2 + 1, drawn.length * 2 + 101)]
-      const p = drawn[k]
-      if (p === undefined) return
-      if (names.size === 0 || [...names].some((n) => p.reached.has(n))) yield p.program
-    }
+  let known: readonly Subject.Reaching[] | undefined
+  /** Programs drawn by the library as it is: those that reach one of these primitives, or those with operators in them. */
+  const reaching = (names: ReadonlySet<string>, higher: boolean): readonly RandomProgram[] => {
+    known ??= whole.programs(1, MANY)
+    return known
+      .filter(({ program, reached }) => (higher ? program.kind === 'higher' : names.size === 0 || [...names].some((n) => reached.has(n))))
+      .map(({ program }) => program)
   }
   const tried = (mutant: Mutant | undefined, programsMs: number): Omit<Verdict, 'ms'> => {
     let own: typeof Subject
@@ -49,14 +49,17 @@ const main = async (): Promise<void> => {
     const ways = [
       ['rules', () => own.byRules(concerned)],
       ['functions', () => own.byFunctions()],
+      ['operators', () => own.byOperators()],
       ['others', () => own.byOthers(concerned)],
     ] as const
     for (const [by, way] of ways) {
       const what = way()
       if (what !== undefined) return { by, what }
     }
-    const end = performance.now() + programsMs
-    const found = own.byPrograms(reaching(new Set(mutant?.file.startsWith('rules/') ? concerned : [])), () => performance.now() > end)
+    const programs = reaching(new Set(mutant?.file.startsWith('rules/') ? concerned : []), mutant?.file.includes('operators/') ?? false)
+    const before = process.cpuUsage()
+    const late = (): boolean => process.cpuUsage(before).user > 1000 * programsMs
+    const found = own.byPrograms(programs, late)
     return found === undefined ? { by: 'nobody', what: 'alive' } : { by: 'programs', what: found }
   }
   process.on('message', ({ at, programsMs }: Task) => {
