@@ -163,7 +163,7 @@ export const functions: readonly Checks[] = [
   ),
   of('a map with a result of some arguments', (x: cd.AnyExpr, y: cd.AnyExpr) => {
     const [a, b] = map((u: cd.AnyExpr, v: cd.AnyExpr) => [mul(u, sin(v)), exp(v)], x, y) as unknown as readonly cd.AnyExpr[]
-    return sum(add(mul(a, 2), square(b)))
+    return add(sum(mul(a, 2)), sum(square(b)))
   }, m23, 0.4), // biome-ignore format: one call
   of('a map of one in two places', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(b)), x, x)), x6),
   of('regions between products', (a: cd.AnyExpr, b: cd.AnyExpr) => {

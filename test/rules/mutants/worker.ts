@@ -13,7 +13,7 @@ export interface Verdict {
   readonly what: string
   readonly ms: number
 }
-/** A position in the list, or the library as it is; how long random programs are tried, in time of the processor. */
+/** A position in the list, or the library as it is; how long random programs are tried, in time of the processor (0: neither these nor other primitives). */
 export interface Task {
   readonly at: number | 'whole'
   readonly programsMs: number
@@ -50,12 +50,13 @@ const main = async (): Promise<void> => {
       ['rules', () => own.byRules(concerned)],
       ['functions', () => own.byFunctions()],
       ['operators', () => own.byOperators()],
-      ['others', () => own.byOthers(concerned)],
+      ...(programsMs > 0 ? ([['others', () => own.byOthers(concerned)]] as const) : []),
     ] as const
     for (const [by, way] of ways) {
       const what = way()
       if (what !== undefined) return { by, what }
     }
+    if (programsMs === 0) return { by: 'nobody', what: 'alive' }
     const programs = reaching(new Set(mutant?.file.startsWith('rules/') ? concerned : []), mutant?.file.includes('operators/') ?? false)
     const before = process.cpuUsage()
     const late = (): boolean => process.cpuUsage(before).user > 1000 * programsMs
