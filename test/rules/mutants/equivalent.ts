@@ -23,6 +23,16 @@ export const proofs: Readonly<Record<string, string>> = {
   'mixed: regions of constants are maps': 'a map computes what its region does, whether it is differentiated or not',
   'regions: what is read twice is two arguments': 'the cotangents of two arguments that are one value are added',
   'regions: several regions have room for more': 'limits bound the work of one map, not what it computes',
+  'elementwise: the cotangent of cast has its own dtype': 'the modes give every cotangent the dtype of its argument',
+  'elementwise: the tangent of cast has that of x': 'the modes give every tangent the dtype of its result',
+  'elementwise: the tangent of a cast from integers is one': 'the modes ask no rule for the tangent of a result that is no float',
+  'elementwise: a cast to integers is pulled back': 'the modes ask no rule for the tangent of a result that is no float',
+  'define: a constant has no tangent space': 'the modes take NoTangent of a float result for zero',
+  'define: every constant has a tangent space': 'the modes ask no rule for the tangent of a result that is no float',
+  'common: integers have cotangents': 'floats alone are active, so nothing is added for an integer',
+  'custom-rule: a zero is no tangent': 'the modes take NoTangent at a float for zero, in either direction',
+  'reverse: what is differentiated by does not hold back its cotangent':
+    'whoever differentiates by something makes it an input, which is no result of an application',
   'hard-zeros: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }
