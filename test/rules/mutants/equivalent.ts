@@ -33,6 +33,8 @@ export const proofs: Readonly<Record<string, string>> = {
   'custom-rule: a zero is no tangent': 'the modes take NoTangent at a float for zero, in either direction',
   'reverse: what is differentiated by does not hold back its cotangent':
     'whoever differentiates by something makes it an input, which is no result of an application',
+  'jacobian: chunks are forgotten in jacfwd': 'in how many parts a basis is pushed does not change what is pushed',
+  'gradient: the value is the gradient of it': "a rule's own results are those of the primitive to the bit",
   'hard-zeros: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }
