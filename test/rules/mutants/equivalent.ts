@@ -35,6 +35,8 @@ export const proofs: Readonly<Record<string, string>> = {
     'whoever differentiates by something makes it an input, which is no result of an application',
   'jacobian: chunks are forgotten in jacfwd': 'in how many parts a basis is pushed does not change what is pushed',
   'gradient: the value is the gradient of it': "a rule's own results are those of the primitive to the bit",
+  'map: a result of some arguments keeps their shape': 'expandMap has given it the shape of all already',
+  'close: a view of what is known is not captured': 'on which side of a partition a view stands changes what is kept, not what is computed',
   'hard-zeros: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
 }
