@@ -1,27 +1,21 @@
 /** The proof of the proof: every fault of a list, put into the planner, is found by the verifier or by numbers. `MUTANTS=5000 vitest run test/plan/mutants.test.ts` tries more programs on those that live longest. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, describe, expect, it } from 'vitest'
+import { edited, pathOf, root } from '../mutants/edit.js'
 import { type Mutant, mutants } from './mutants/list.js'
 
-const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'codual-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const programs = Number(process.env.MUTANTS ?? 400)
 
-const mutated = (m: Mutant): string => {
-  const text = readFileSync(join(root, 'src', m.file), 'utf8')
-  const pieces = text.split(m.find)
-  if (pieces.length !== 2) throw new Error(`${m.file} has ${pieces.length - 1} places like: ${m.find}`)
-  return pieces.join(m.put)
-}
 /** The programs over a planner with a fault, as one file. */
 const bundled = async (name: string, m?: Mutant): Promise<string> => {
-  const path = m === undefined ? '' : resolve(root, 'src', m.file)
-  const text = m === undefined ? '' : mutated(m)
+  const path = m === undefined ? '' : pathOf(m)
+  const text = m === undefined ? '' : edited(m)
   const { outputFiles } = await build({
     entryPoints: [join(root, 'test/plan/mutants/subject.ts')],
     bundle: true,

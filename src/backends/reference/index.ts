@@ -19,12 +19,13 @@ export const reference = (): SyncBackend => ({
   prepare: (program) => ({
     run: (inputs, into, accumulate = false) => {
       const values = new Map<Node, NDArray>(program.inputs.map((n, i) => [n, { shape: n.shape, dtype: n.dtype, data: inputs[i]! }]))
-      const results = evaluateNodes(program.outputs, values)
-      return results.map((r, i) => {
+      // A result may be an input itself, and a target too: all are read before one is written.
+      const results = evaluateNodes(program.outputs, values).map((r) => r.data.slice())
+      return results.map((data, i) => {
         const target = into?.[i]
-        if (target === undefined) return r.data.slice()
-        if (accumulate) for (let j = 0; j < target.length; j++) target[j]! += r.data[j]!
-        else target.set(r.data as never)
+        if (target === undefined) return data
+        if (accumulate) for (let j = 0; j < target.length; j++) target[j]! += data[j]!
+        else target.set(data as never)
         return target
       })
     },

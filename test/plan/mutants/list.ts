@@ -1,12 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of the source
 // Faults put into the planner, one at a time: a text that stands once in a file, and what it becomes. Each computes something wrong for some program.
-export interface Mutant {
-  readonly name: string
-  /** Under src. */
-  readonly file: string
-  readonly find: string
-  readonly put: string
-}
+import type { Edit } from '../../mutants/edit.js'
+
+export type Mutant = Edit
 const of =
   (file: string) =>
   (name: string, find: string, put: string): Mutant => ({ name, file, find, put })

@@ -1,0 +1,53 @@
+/**
+ * The proof of the checker: every mistake of a list, put into a rule or a mode, is found by the checker or by random programs alone. Here a
+ * sample of each kind; `RULE_MUTANTS=all vitest run test/rules/mutants.test.ts` tries all of them.
+ */
+import { describe, expect, it } from 'vitest'
+import { random } from '../../src/check/index.js'
+import { edited } from '../mutants/edit.js'
+import { proofs } from './mutants/equivalent.js'
+import { equivalents, all as every, mutants } from './mutants/list.js'
+import { run, table } from './mutants/run.js'
+
+const all = process.env.RULE_MUTANTS !== undefined
+const programsMs = all ? 20_000 : 4_000
+const limitMs = all ? 180_000 : 60_000
+
+/** Some of each kind, drawn by a fixed seed: about `count` of all. */
+const sampled = (count: number): readonly number[] => {
+  const next = random(20_270_113)
+  const kinds = new Map<string, number[]>()
+  for (const [i, m] of mutants.entries()) kinds.set(m.kind, [...(kinds.get(m.kind) ?? []), i])
+  return [...kinds.values()].flatMap((list) => {
+    const left = [...list]
+    return Array.from({ length: Math.max(1, Math.round((count * list.length) / mutants.length)) }, () =>
+      left.splice(Math.floor(next() * left.length), 1),
+    ).flat()
+  })
+}
+
+describe('mistakes in rules and modes', () => {
+  it('are many, of many kinds, and each stands where it says', () => {
+    expect(new Set(every.map((m) => m.name)).size).toBe(every.length)
+    expect(equivalents.map((m) => m.name).sort()).toEqual(Object.keys(proofs).sort())
+    expect(mutants.length).toBeGreaterThanOrEqual(400)
+    for (const m of every) expect(edited(m)).not.toBe('')
+  })
+  it('are none in the rules and modes as they are', { timeout: 600_000 }, async () => {
+    const found = await run(['whole'], { workers: 1, programsMs, limitMs: 600_000 })
+    expect(found.get('whole')).toMatchObject({ by: 'nobody' })
+  })
+  it('are found', { timeout: 7_200_000 }, async () => {
+    let done = 0
+    const tasks = all ? mutants.map((_, i) => i) : sampled(40)
+    const progress = all
+      ? (name: string, v: { readonly by: string; readonly what: string; readonly ms: number }): void => {
+          done++
+          process.stderr.write(`${done}/${tasks.length} ${Math.round(v.ms)} ms | ${v.by} | ${name} | ${v.what.slice(0, 120)}\n`)
+        }
+      : undefined
+    const verdicts = await run(tasks, { workers: 2, programsMs, limitMs, ...(progress && { progress }) })
+    if (all) process.stderr.write(`${table(verdicts)}\n`)
+    expect([...verdicts].flatMap(([at, v]) => (v.by === 'nobody' ? [mutants[at as number]!.name] : []))).toEqual([])
+  })
+})

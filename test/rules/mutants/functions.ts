@@ -1,0 +1,230 @@
+/** Functions for the checker: what goes through the modes and through rules of one's own, which no primitive alone does. */
+import type { Checked, makeCheck } from '../../../src/check/index.js'
+import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
+import * as cd from '../../../src/index.js'
+
+type F = (...xs: readonly unknown[]) => cd.AnyExpr
+type Op =
+  | ('add' | 'mul' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
+  | ('reshape' | 'where' | 'gt' | 'slice' | 'concat' | 'take' | 'relu' | 'map' | 'stopGradient' | 'cast' | 'logsumexp' | 'broadcastTo')
+  | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule' | 'sub' | 'polygamma')
+const o = cd as unknown as Readonly<Record<Op, F>>
+const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
+const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
+const vmap = cd.vmap as unknown as (f: unknown, options?: unknown) => F
+const splitOf = cd.split as unknown as (x: unknown, parts: unknown) => readonly cd.AnyExpr[]
+const customRule = cd.customRule as unknown as (f: unknown, rules: unknown) => F
+
+export interface Checks {
+  readonly name: string
+  readonly check: (checker: typeof makeCheck) => Iterable<() => Checked>
+}
+const of = (name: string, f: unknown, ...args: readonly unknown[]): Checks => ({
+  name,
+  check: (checker) => [() => checker(cd.coreRegistry).checkGrad(f, args)],
+})
+const x6 = [0.3, -0.7, 1.1, 0.4, -1.3, 0.8]
+const m23 = [x6.slice(0, 3), x6.slice(3)]
+const m32 = [
+  [0.5, 0.2],
+  [-0.3, 0.9],
+  [1.2, -0.6],
+]
+const f32 = (xs: readonly number[]): unknown => cd.tensor(xs, [xs.length], 'f32')
+
+/** sin(x) y with its true rules: one of them, which is transposed, or both. */
+const sinTimes = (which: 'frule' | 'both') =>
+  customRule((x: cd.AnyExpr, y: cd.AnyExpr) => mul(sin(x), y), {
+    frule: ([x, y]: readonly cd.AnyExpr[], [dx, dy]: readonly cd.AnyExpr[]) => [
+      mul(sin(x), y),
+      add(mul(mul(cos(x), y), dx), mul(sin(x), dy)),
+    ],
+    ...(which === 'both' && {
+      rrule: ([x, y]: readonly cd.AnyExpr[]) => [mul(sin(x), y), (yBar: cd.AnyExpr) => [mul(mul(cos(x), y), yBar), mul(sin(x), yBar)]],
+    }),
+  })
+const ofCustom = (which: 'frule' | 'both'): Checks =>
+  of(
+    `customRule, ${which}`,
+    (x: cd.AnyExpr, y: cd.AnyExpr) => {
+      const f = sinTimes(which)
+      // Once with two results of it added, once with one argument shared by a batch.
+      const rows = vmap((z: cd.AnyExpr) => f(z, y))(o.reshape(concat([x, square(x)]), [2, 3]))
+      return add(sum(f(x, y)), sum(square(rows)))
+    },
+    [0.3, -0.7, 1.1],
+    [0.5, 1.2, -0.4],
+  )
+
+/** (x, y) to [sin(x) y, x + 2 y]. */
+const twoResults = (which: 'frule' | 'both') =>
+  customRule((x: cd.AnyExpr, y: cd.AnyExpr) => [mul(sin(x), y), add(x, mul(2, y))], {
+    frule: ([x, y]: readonly cd.AnyExpr[], [dx, dy]: readonly cd.AnyExpr[]) => [
+      [mul(sin(x), y), add(x, mul(2, y))],
+      [add(mul(mul(cos(x), y), dx), mul(sin(x), dy)), add(dx, mul(2, dy))],
+    ],
+    ...(which === 'both' && {
+      rrule: ([x, y]: readonly cd.AnyExpr[]) => [
+        [mul(sin(x), y), add(x, mul(2, y))],
+        ([a, b]: readonly cd.AnyExpr[]) => [
+          // Added in place where x is used elsewhere too.
+          cd.inplaceableThunk(
+            () => add(mul(mul(cos(x), y), a), b),
+            (acc) => add(acc, add(mul(mul(cos(x), y), a), b)),
+          ),
+          add(mul(sin(x), a), mul(2, b)),
+        ],
+      ],
+    }),
+  }) as unknown as (x: unknown, y: unknown) => readonly cd.AnyExpr[]
+
+/** Rules of a user's, of every way to write one, at the primitives that they are for. */
+const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
+  const { scalarRule, optOut, linearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
+    readonly [K in 'scalarRule' | 'optOut' | 'linearRule']: (...xs: unknown[]) => cd.Rule
+  } & { readonly [K in 'unary' | 'binary']: (x: unknown) => F & { readonly primitive: AnyPrimitive } }
+  type At = { readonly x: readonly cd.AnyExpr[] }
+  const cube = unary({ name: 'cube', scalar: (x: number) => x * (x * x), source: 'definition' })
+  const ofCube = scalarRule(cube, ({ x: [x] }: At) => [mul(3, mul(x, x))])
+  const times = binary({ name: 'times', scalar: (a: number, b: number) => a * b, source: 'definition' })
+  const twice = unary({ name: 'twice', scalar: (x: number) => 2 * x, source: 'definition' })
+  const wrong = scalarRule(cube, ({ x: [x] }: At) => [mul(2, mul(x, x))])
+  const nested = cd.rule(twice.primitive, {
+    frule: (_xs, [dx], _params, { y }) => [y, dx!._tag === 'Expr' ? twice(dx) : dx!],
+    rrule: (_xs, _params, { y }) => [y, (yBar) => [cd.thunk(() => cd.thunk(() => twice(yBar)))] as never],
+    batch: ([x]) => twice(x),
+  })
+  const ofTimes = scalarRule(times, ({ x: [a, b] }: At) => [b, a])
+  return [
+    [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
+    [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
+    // A rule that is never asked, and one that always is.
+    [optOut(cube, wrong, { when: () => true, via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
+    [optOut(cube, ofCube, { when: () => false, via: ({ x: [x] }: At) => mul(2, mul(x, mul(x, x))) }), cube.primitive],
+    [nested, twice.primitive],
+    [optOut(times, ofTimes, { when: () => true, via: ({ x: [a, b] }: At) => mul(a, b) }), times.primitive],
+    [
+      linearRule(twice.primitive, { transpose: (yBar: cd.AnyExpr) => [twice(yBar)], batch: ([x]: readonly cd.AnyExpr[]) => twice(x) }),
+      twice.primitive,
+    ],
+  ]
+}
+
+/** The functions, from small to large. */
+export const functions: readonly Checks[] = [
+  of('a chain', (x: cd.AnyExpr) => sum(tanh(exp(mul(sin(x), 0.5)))), x6),
+  of('a shared value', (x: cd.AnyExpr) => {
+    const y = sin(x)
+    return sum(mul(mul(y, y), add(y, mul(x, y))))
+  }, x6), // biome-ignore format: one call
+  of('two results of one', (x: cd.AnyExpr) => [mul(sin(x), 2), exp(x)], x6),
+  of('a literal first and last', (x: cd.AnyExpr) => sum(div(2, add(3, square(pow(add(x, 4), 3))))), x6),
+  of('two dtypes', (x: cd.AnyExpr, y: cd.AnyExpr) => sum(mul(cast(x, 'f64'), y)), f32(x6), x6),
+  of('an integer', (x: cd.AnyExpr, i: cd.AnyExpr) => sum(mul(take(x, i), i)), x6, cd.tensor([0, 2, 2, 5], [4], 'i32')),
+  of('what is not differentiated', (x: cd.AnyExpr) => sum(mul(stopGradient(cast(cast(x, 'i32'), 'f64')), add(x, stopGradient(2)))), x6),
+  of('parts that tile it', (x: cd.AnyExpr) => add(sum(sin(slice(x, [2], [6]))), sum(square(slice(x, [0], [2])))), x6),
+  of('parts that tile its columns', (x: cd.AnyExpr) => {
+    const [a, b] = [slice(x, [0, 1], [2, 3]), slice(x, [0, 0], [2, 1])]
+    return sum(mul(exp(a), b))
+  }, m23), // biome-ignore format: one call
+  of('parts with a gap', (x: cd.AnyExpr) => add(sum(sin(slice(x, [4], [6]))), sum(exp(slice(x, [0], [3])))), x6),
+  of('parts that overlap', (x: cd.AnyExpr) => add(sum(sin(slice(x, [1], [6]))), sum(exp(slice(x, [0], [3])))), x6),
+  of('parts that overlap, together as long as it', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [3]))), sum(exp(slice(x, [1], [4])))), x6),
+  of('parts that end early', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [2]))), sum(exp(slice(x, [2], [4])))), x6),
+  of('parts of some columns', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0, 0], [1, 2]))), sum(exp(slice(x, [1, 0], [2, 2])))), m23),
+  of('every second one, and a half', (x: cd.AnyExpr) => add(sum(sin(slice(x, [0], [6], [2]))), sum(exp(slice(x, [3], [6])))), x6),
+  of('parts beside the whole', (x: cd.AnyExpr) => add(add(sum(sin(slice(x, [3], [6]))), sum(exp(x))), sum(square(slice(x, [0], [3])))), x6),
+  of('parts of a split, one unused', (x: cd.AnyExpr) => {
+    const [a, , c] = splitOf(x, 3)
+    return sum(mul(sin(a), exp(c)))
+  }, x6), // biome-ignore format: one call
+  of('a sum in three products', (a: cd.AnyExpr, b: cd.AnyExpr) => {
+    const c = matmul(a, b)
+    return sum(add(matmul(c, matmul(a, b)), mul(matmul(a, sin(b)), c)))
+  }, m23, m32), // biome-ignore format: one call
+  of('rows against columns', (x: cd.AnyExpr) => sum(mul(matmul(x, transpose(x)), 0.5)), m23),
+  of('a bias', (w: cd.AnyExpr, b: cd.AnyExpr) => sum(square(relu(add(mul(w, b), add(b, 3))))), m23, [0.5, 0.2, -0.3]),
+  of('a number beside an array', (x: cd.AnyExpr, s: cd.AnyExpr) => sum(exp(mul(tanh(x), s))), m23, 0.4),
+  of('log of a sum', (x: cd.AnyExpr) => sum(logsumexp(mul(x, 3), { axis: 1 })), m23),
+  of('a guard', (x: cd.AnyExpr) => sum(where(gt(x, 0), log(where(gt(x, 0), x, 1)), 0)), x6),
+  of('a guard of one side', (x: cd.AnyExpr) => sum(where(gt(x, 0), o.sqrt(x), 0)), [0.5, -1, 2]),
+  of('order', (x: cd.AnyExpr) => sum(mul(cumsum(sort(x)), exp(x))), x6),
+  of(
+    'a sum of rows',
+    (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(vmap((r: cd.AnyExpr) => mul(sum(mul(r, y)), exp(r)))(x))),
+    m23,
+    [0.5, 0.2, -0.3],
+  ),
+  of(
+    'a map',
+    (x: cd.AnyExpr, y: cd.AnyExpr) => sum(square(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(mul(b, a))), x, y))),
+    m23,
+    [0.5, 0.2, -0.3],
+  ),
+  of('a map with a result of some arguments', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const [a, b] = map((u: cd.AnyExpr, v: cd.AnyExpr) => [mul(u, sin(v)), exp(v)], x, y) as unknown as readonly cd.AnyExpr[]
+    return add(sum(mul(a, 2)), sum(square(b)))
+  }, m23, 0.4), // biome-ignore format: one call
+  of('a map of one in two places', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), exp(b)), x, x)), x6),
+  of('regions between products', (a: cd.AnyExpr, b: cd.AnyExpr) => {
+    const y = tanh(add(matmul(a, b), 0.3))
+    const z = mul(sin(y), exp(mul(y, y)))
+    return sum(matmul(z, transpose(add(broadcastTo(sum(z, { axis: 0 }), [2, 2]), mul(y, z)))))
+  }, m23, m32), // biome-ignore format: one call
+  of('two regions with other parameters', (x: cd.AnyExpr) => {
+    const y = cumsum(mul(o.polygamma(1, add(square(x), 1)), 0.1))
+    return sum(mul(o.polygamma(2, add(square(y), 1)), 0.1))
+  }, x6), // biome-ignore format: one call
+  of('two regions with their arguments exchanged', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const a = cumsum(o.sub(exp(mul(x, 0.1)), y))
+    return sum(cumsum(o.sub(y, exp(mul(a, 0.1)))))
+  }, x6, x6.map((v) => v + 0.5)), // biome-ignore format: one call
+  of('two regions with other results', (x: cd.AnyExpr) => {
+    const a = cumsum(tanh(exp(sin(x))))
+    const b = exp(sin(a))
+    return add(sum(cumsum(b)), sum(cumsum(tanh(b))))
+  }, x6), // biome-ignore format: one call
+  of('two regions with other dtypes', (x: cd.AnyExpr) => {
+    const a = cumsum(mul(sin(x), exp(x)))
+    const b = cast(a, 'f64')
+    return sum(cumsum(mul(sin(b), exp(b))))
+  }, f32(x6)), // biome-ignore format: one call
+  of('a region of one number that is read outside', (x: cd.AnyExpr, s: cd.AnyExpr) => {
+    const e = exp(tanh(s))
+    return add(sum(mul(square(mul(e, x)), e)), mul(e, sum(x)))
+  }, m23, 0.4), // biome-ignore format: one call
+  of('regions that become one', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const [a, b] = [exp(sin(x)), tanh(square(y))]
+    const c = square(tanh(x))
+    return add(sum(mul(mul(a, b), add(c, b))), sum(cumsum(c)))
+  }, x6, x6.map((v) => v + 0.5)), // biome-ignore format: one call
+  of('a map of what was computed', (x: cd.AnyExpr) => sum(map((a: cd.AnyExpr) => mul(exp(a), a), cumsum(sin(x)))), x6),
+  ofCustom('frule'),
+  ofCustom('both'),
+  ...(['frule', 'both'] as const).flatMap((which) => [
+    of(`two results of a customRule, ${which}`, (x: cd.AnyExpr, y: cd.AnyExpr) => {
+      const [a, b] = twoResults(which)(x, y)
+      return add(sum(mul(square(a), b)), sum(exp(x)))
+    }, [0.3, -0.7], [0.5, 1.2]), // biome-ignore format: one call
+    of(`one of two results of a customRule, ${which}`, (x: cd.AnyExpr, y: cd.AnyExpr) => {
+      const [, b] = twoResults(which)(x, y)
+      const [a] = twoResults(which)(y, x)
+      return sum(mul(square(a), b))
+    }, [0.3, -0.7], [0.5, 1.2]), // biome-ignore format: one call
+  ]),
+  of('a customRule over what a batch stops', (x: cd.AnyExpr) => {
+    const row = (u: cd.AnyExpr, z: cd.AnyExpr) => {
+      const c = stopGradient(exp(z))
+      return customRule((v: cd.AnyExpr) => mul(v, c), { frule: (v: cd.AnyExpr, dv: cd.AnyExpr) => [mul(v, c), mul(dv, c)] })(u)
+    }
+    return sum(square(vmap(row)(x, cd.tensor([0.2, 0.9]))))
+  }, [0.3, -0.7]), // biome-ignore format: one call
+  {
+    name: 'rules of a user',
+    *check(checker) {
+      for (const [rule, primitive] of ownRules())
+        for (const [i, sample] of primitive.samples.entries())
+          yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, sample, { seed: i + 1 })
+    },
+  },
+]

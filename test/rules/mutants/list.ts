@@ -1,0 +1,21 @@
+/** All mistakes, and apart from them those that change nothing. */
+import { blocks } from './accumulators.js'
+import { activity, results } from './activity.js'
+import { axes, broadcasting } from './axes.js'
+import { batches } from './batches.js'
+import { kinks, literals, ties } from './choices.js'
+import { proofs } from './equivalent.js'
+import { higherOrder } from './higher-order.js'
+import { custom, operators, regions, thunks } from './modes.js'
+import type { Mutant } from './mutant.js'
+import { factors, operands, signs } from './partials.js'
+import { dtypes, zeros } from './zeros.js'
+
+export const all: readonly Mutant[] = [
+  ...[...signs, ...factors, ...operands, ...higherOrder],
+  ...[...axes, ...broadcasting, ...blocks, ...batches],
+  ...[...ties, ...kinks, ...literals, ...zeros, ...dtypes],
+  ...[...activity, ...results, ...thunks, ...custom, ...regions, ...operators],
+]
+export const equivalents: readonly Mutant[] = all.filter((m) => m.name in proofs)
+export const mutants: readonly Mutant[] = all.filter((m) => !(m.name in proofs))

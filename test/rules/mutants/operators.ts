@@ -1,0 +1,114 @@
+/** Operators held against each other: each of them is a few ways of asking for the same numbers. */
+import * as cd from '../../../src/index.js'
+
+type F = (...xs: readonly unknown[]) => unknown
+const o = cd as unknown as Readonly<
+  Record<
+    'grad' | 'valueAndGrad' | 'jvp' | 'vjp' | 'hvp' | 'jacfwd' | 'jacrev' | 'hessian' | 'linearize' | 'vmap',
+    (f: unknown, options?: unknown) => F
+  > &
+    Record<'sum' | 'mul' | 'add' | 'sin' | 'exp' | 'square' | 'stack', (...xs: readonly unknown[]) => cd.AnyExpr>
+>
+const { sum, mul, add, sin, exp, square } = o
+
+/** All numbers of a result, in the order of its leaves. */
+const numbers = (t: unknown): number[] => {
+  if (typeof t !== 'object' || t === null) return typeof t === 'number' ? [t] : []
+  if ('data' in t && 'shape' in t) return Array.from((t as cd.Tensor).data as ArrayLike<number>)
+  return Object.keys(t)
+    .sort()
+    .flatMap((k) => numbers((t as Record<string, unknown>)[k]))
+}
+const same = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.length > 0 && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-9 * Math.max(1, Math.abs(x)))
+const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((s, x, i) => s + x * b[i]!, 0)
+/** Rows of a matrix given as numbers. */
+const rows = (m: readonly number[], n: number): number[][] => Array.from({ length: m.length / n }, (_, i) => m.slice(i * n, (i + 1) * n))
+
+const x = [0.3, -0.7, 1.1]
+const y = [0.5, -0.2]
+const [dx, dy] = [
+  [0.4, -1, 0.6],
+  [-0.3, 0.8],
+]
+const yBar = [0.7, -0.4, 1.3]
+/** [3], [2] to [3] and a number. */
+const f = (a: cd.AnyExpr, b: cd.AnyExpr) => [mul(sin(a), add(sum(b), a)), sum(mul(exp(b), sum(square(a))))] as const
+const first = (a: cd.AnyExpr, b: cd.AnyExpr) => f(a, b)[0]
+const loss = (a: cd.AnyExpr, b: cd.AnyExpr) => add(sum(square(first(a, b))), f(a, b)[1])
+const pairs = (t: unknown): readonly [unknown, unknown] => t as readonly [unknown, unknown]
+
+/** Each pair must be equal numbers. */
+const laws: Readonly<Record<string, () => readonly (readonly [readonly number[], readonly number[]])[]>> = {
+  'a Jacobian in both modes, whole and in chunks': () =>
+    [undefined, 'all', 1].flatMap((wrt) => {
+      const by = wrt === undefined ? {} : { wrt: wrt === 'all' ? [0, 1] : wrt }
+      const whole = numbers(o.jacrev(first, by)(x, y))
+      return [o.jacfwd(first, by)(x, y), o.jacfwd(first, { ...by, chunk: 2 })(x, y), o.jacrev(first, { ...by, chunk: 2 })(x, y)].map(
+        (j) => [numbers(j), whole] as const,
+      )
+    }),
+  'Jacobians of two results': () => [[numbers(o.jacfwd(f)(x, y)), numbers(o.jacrev(f)(x, y))]],
+  'a Jacobian times a tangent': () => {
+    const j = rows(numbers(o.jacfwd(first)(x, y)), 3)
+    const [, dy0] = pairs(o.jvp((a: cd.AnyExpr) => first(a, cd.tensor(y) as unknown as cd.AnyExpr))(x, dx))
+    return [[j.map((row) => dot(row, dx!)), numbers(dy0)]]
+  },
+  'a tangent and a cotangent': () => {
+    const [, dys] = pairs(o.jvp(f)([x, y], [dx, dy]))
+    const [, bars] = pairs(o.vjp(f)([x, y], [cd.tensor(yBar), cd.tensor(0.9)]))
+    return [[[dot(numbers(dys), [...yBar, 0.9])], [dot(numbers(bars), [...dx!, ...dy!])]]]
+  },
+  'a gradient in three modes, with a seed': () => {
+    const by = (mode: string, wrt: unknown, seed?: number) =>
+      numbers(o.grad(loss, { mode, wrt, ...(seed !== undefined && { seed }) })(x, y))
+    return [0, 1, [0, 1], [1, 0]].flatMap((wrt) => [
+      [by('forward', wrt), by('reverse', wrt)] as const,
+      [by('mixed', wrt, 2.5), by('reverse', wrt).map((v) => 2.5 * v)] as const,
+      [by('forward', wrt, 2.5), by('reverse', wrt, 2.5)] as const,
+    ])
+  },
+  'a gradient along a tangent': () => {
+    const [, d] = pairs(o.jvp(loss)([x, y], [dx, dy]))
+    return [[[dot(numbers(o.grad(loss, { wrt: [0, 1] })(x, y)), [...dx!, ...dy!])], numbers(d)]]
+  },
+  'a Hessian, its product, and the Jacobian of the gradient': () => {
+    const h = (wrt: number) => numbers(o.hessian(loss, { wrt })(x, y))
+    const products = numbers(o.hvp(loss, { wrt: [0, 1] })([x, y], { 0: dx, 1: dy }))
+    const ofGrad = numbers(pairs(o.jvp(o.grad(loss, { wrt: [0, 1] }))([x, y], [dx, dy]))[1])
+    return [
+      [h(0), numbers(o.jacfwd(o.grad(loss))(x, y))],
+      [h(1), numbers(o.jacrev(o.grad(loss, { wrt: 1 }), { wrt: 1 })(x, y))],
+      [products, ofGrad],
+    ]
+  },
+  'a linearized function and jvp': () => {
+    const [, derivative] = pairs(o.linearize(f)([x, y]))
+    const [, dys] = pairs(o.jvp(f)([x, y], [dx, dy]))
+    return [[numbers((derivative as F)([dx, dy])), numbers(dys)]]
+  },
+  'vmap and a loop': () => {
+    const wide = [x, x.map((v) => v + 1)]
+    const each = (g: F): number[] => wide.flatMap((row) => numbers(g(row)))
+    return [
+      [numbers(o.vmap((a: cd.AnyExpr, b: cd.AnyExpr) => first(a, b), { inAxes: [0, null] })(wide, y)), each((row) => first_(row, y))],
+      [numbers(o.vmap((b: cd.AnyExpr, a: cd.AnyExpr) => first(a, b), { inAxes: [null, 0] })(y, wide)), each((row) => first_(row, y))],
+      [numbers(o.vmap(o.grad(loss), { inAxes: [0, null] })(wide, y)), each((row) => o.grad(loss)(row, y))],
+    ]
+  },
+}
+/** The function at numbers. */
+const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]
+
+/** The first law that does not hold. */
+export const brokenLaw = (): string | undefined => {
+  for (const [name, law] of Object.entries(laws)) {
+    try {
+      const at = law().findIndex(([a, b]) => !same(a, b))
+      if (at >= 0) return `${name}, ${at}`
+    } catch (e) {
+      return `${name} throws: ${String((e as Error).message).split('\n')[0]!}`
+    }
+  }
+  return undefined
+}
