@@ -93,11 +93,27 @@ export const checkRruleAlone = (c: Called, env: ReadonlyMap<Node, NDArray>, next
     }
   })
   const base = first.map((t, i) => (mask[i] ? numbersOf(t) : undefined))
-  if (out.on('repeat'))
+  if (out.on('repeat')) {
     for (let k = 0; k < 2; k++)
       pull(yBars, mask).forEach((t, i) => {
-        if (base[i] !== undefined) out.near('repeat', `pullback called again, argument ${i}`, numbersOf(t) ?? [], base[i]!, 0)
+        if (base[i] !== undefined)
+          out.near('repeat', `argument ${i}`, numbersOf(t) ?? [], base[i]!, 0, undefined, { how: 'the pullback called again' })
       })
+    // With another seed, what a pullback of its own gives for that.
+    const others = seeds.map((s) => (s === undefined ? undefined : input(s.aval)))
+    const symbolsOf = others.flatMap((s) => (s === undefined ? [] : [s]))
+    drawLike(symbolsOf, next).forEach((v, i) => {
+      numbers.set(symbolsOf[i]!, v)
+    })
+    const otherBars = others.map((s): Forced => (s === undefined ? ZeroTangent : asExpr(s)))
+    const fresh = rrule(inputs.map(asExpr), params as never, context).pullback(otherBars, mask)
+    pull(otherBars, mask).forEach((t, i) => {
+      if (mask[i])
+        out.near('repeat', `argument ${i}`, numbersOf(t) ?? [], numbersOf(fresh[i]!) ?? [], 0, undefined, {
+          how: 'the pullback called with another seed',
+        })
+    })
+  }
   if (out.on('seed')) checkZeroSeeds(pull, seeds, mask, out)
   if (out.on('activity')) checkSubsets(prim.class !== 'elementwise', pull, yBars, mask, base, numbersOf, exact, out)
   if (!out.on('accumulate')) return

@@ -5,8 +5,10 @@ import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
+import type { Forced } from '../core/graph/tangent.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
+import { coreRegistry } from '../rules/index.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
@@ -149,7 +151,7 @@ const halves = (a: NDArray): NDArray => ({ ...a, data: a.data.map((x) => Math.ro
 const WIDE: readonly [number, number] = [-3, 3]
 /** From here on every number is whole: differences of floor are those of x. */
 const WHOLE = 2 ** 52
-const LITERALS = [2, 3, 0.5, 1, 0, -1]
+const LITERALS = [3, 4, 0.5, 2, 1, 0, -1]
 
 /** First derivatives where mistakes hide: at ties and whole numbers, at both signs, beside literals, at the declared extremes. */
 const checkChanges = (
@@ -182,14 +184,53 @@ const checkChanges = (
   if (prim.class !== 'elementwise') return
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
   const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))
+  at('whole numbers', { values: wholes(next) }, firstOrder)
   if (sample.args.length > 1)
-    for (const i of floats) for (const c of LITERALS) at(`argument ${i} the literal ${c}`, { literals: new Map([[i, c]]) }, firstOrder)
-  for (const e of prim.extremes)
+    for (const i of floats)
+      for (const c of LITERALS) {
+        const literals = new Map([[i, c]])
+        at(`argument ${i} the literal ${c}`, { literals }, firstOrder)
+        at(`argument ${i} the literal ${c}, both signs`, { literals, values: wholes(next) }, firstOrder)
+      }
+  for (const e of new Set([...prim.extremes, ...ENDS]))
     for (const i of floats)
       at(`argument ${i} at ${e}`, { values: (a, k) => (k === i ? { ...a, data: a.data.map(() => e) as never } : a) }, (s) => {
-        if (Math.abs(e) < WHOLE) firstOrder(s)
-        if (!Number.isNaN(e) && out.on('non-finite')) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
+        const declared = prim.extremes.includes(e)
+        if (declared && Math.abs(e) < WHOLE) firstOrder(s)
+        if (Number.isNaN(e) || !out.on('non-finite')) return
+        if (declared) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
+        out.guard('behind a where', () => checkGuarded(s, out))
       })
+}
+/** Whole numbers of both signs, zeros often among them. */
+const wholes =
+  (next: () => number) =>
+  (a: NDArray): NDArray => ({ ...a, data: a.data.map(() => Math.floor(5 * next()) - 2) as never })
+/** Where partials of many functions are infinite. */
+const ENDS = [0, 1, -1, 1000]
+
+const where = coreRegistry.rules.get('where')!.primitive
+/** where(c, f(x), 0) with c false: no cotangent and no tangent comes through, whatever the partials are. */
+const checkGuarded = (s: Subject, out: Collector): void => {
+  const masks = s.ys.map((y) => input(aval(y.shape, 'bool')))
+  const ys = s.ys.map((y, i) => applyAny(where, [masks[i]!, y, constant(0, y.dtype)], {})[0]!)
+  const off = masks.map((m): NDArray => ({ shape: m.shape, dtype: 'bool', data: new Uint8Array(m.aval.size) }))
+  const d = derive({ ...s, inputs: [...s.inputs, ...masks], ys, values: [...s.values, ...off] })
+  const ones = (nodes: readonly Node[]): readonly (readonly [Node, NDArray])[] =>
+    nodes.map((n) => [n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) }])
+  const env = new Map([...d.env, ...ones(d.tangents), ...ones(d.seeds)])
+  const check = (mode: string, t: Forced, like: Node, path: string): void => {
+    if (t._tag === 'NotImplemented') return
+    const [v] = evaluateNodes([instantiate(t, like.aval)], env)
+    const place = { shape: like.shape, how: `${mode} mode, behind where(false, ..., 0)` }
+    out.near('non-finite', path, v!.data, new Float64Array(v!.data.length), 0, undefined, place)
+  }
+  d.dys?.forEach((t, i) => {
+    check('forward', t, d.outs[i]!, `result ${i}`)
+  })
+  d.xBars?.forEach((t, i) => {
+    check('reverse', t, d.wrt[i]!, d.paths[d.active[i]!]!)
+  })
 }
 
 /** At a point where partials may be infinite: a zero seed gives exact zeros; an infinite one gives the same in both modes, of one argument and result. */

@@ -4,10 +4,10 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import { pushforward } from '../modes/transform.js'
 import { checkDirections, checkJacobian, direction, flatNoise, innerNoise } from './derivative.js'
 import { ALL, type Collector } from './findings.js'
-import { type Derived, dense, derive, drawLike, evaluate, flat, inner, stopsOf, total } from './subject.js'
+import { type Derived, dense, derive, drawLike, evaluate, flat, inner, type Subject, stopsOf, total } from './subject.js'
 
 /** Hessians of at most this many rows are compared entry by entry. */
-const SMALL = 24
+const SMALL = 32
 
 /** The derivative of the gradient of <yBar, f>: forward over reverse and reverse over reverse against differences, and <u, H v> = <v, H u>. */
 export const checkSecondOrder = (d: Derived, directions: number, next: () => number, out: Collector): void => {
@@ -16,12 +16,7 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
   // Of a scalar function its own second derivative, not one of a multiple.
   const yBar = total(d.outs) === 1 ? drawn.map((v) => ({ ...v, data: new Float64Array(v.data.length).fill(1) })) : drawn
   const xBars = dense(d.xBars, d.wrt)
-  const given = {
-    ...d,
-    ys: xBars,
-    captured: new Map([...d.captured, ...d.seeds.map((s, i) => [s, yBar[i]!] as const)]),
-    tolerance: 10 * d.tolerance,
-  }
+  const given = alongSeeds(d, xBars, d.seeds, yBar, (i) => `the cotangent of result ${i}`)
   const gradient = derive(given, stopsOf(d))
   const notYet = [...(gradient.dys ?? []), ...(gradient.xBars ?? [])].find((t) => t._tag === 'NotImplemented')
   if (notYet !== undefined) {
@@ -30,10 +25,34 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
   }
   out.under('second order', () => {
     const kinked = checkDirections(gradient, directions, next, out)
-    if (total(d.wrt) <= SMALL) checkJacobian(gradient, out, kinked)
+    if (total(gradient.wrt) <= SMALL) checkJacobian(gradient, out, kinked)
+    // Forward over forward: the tangents of results, by the arguments and by their tangents.
+    const dx = direction(d, next)
+    const forward = derive(
+      alongSeeds(d, dense(d.dys!, d.outs), d.tangents, dx, (i) => `the tangent of ${d.paths[d.active[i]!]}`),
+      stopsOf(d),
+    )
+    checkDirections(forward, 1, next, out)
     checkSymmetry(d, gradient, next, out)
   })
 }
+
+/** Derivative programs of a subject as functions of its arguments and of their seeds. */
+const alongSeeds = (
+  d: Derived,
+  ys: readonly Node[],
+  seeds: readonly Node[],
+  values: readonly NDArray[],
+  path: (i: number) => string,
+): Subject => ({
+  ...d,
+  ys,
+  inputs: [...d.inputs, ...seeds],
+  values: [...d.inputs.map((x) => d.env.get(x)!), ...values],
+  paths: [...d.paths, ...seeds.map((_, i) => path(i))],
+  active: [...d.active, ...seeds.map((_, i) => d.inputs.length + i)],
+  tolerance: 10 * d.tolerance,
+})
 
 const checkSymmetry = (d: Derived, gradient: Derived, next: () => number, out: Collector): void => {
   const xBars = gradient.outs

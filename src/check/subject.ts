@@ -66,7 +66,8 @@ export const pullFrom = (registry: Registry, ys: readonly Node[], seeds: Readonl
   pullback(
     registry,
     ys,
-    ys.map((y) => seeds.get(y) ?? ZeroTangent),
+    // A result that stands there twice is one.
+    ys.map((y, i) => (ys.indexOf(y) === i ? seeds.get(y) : undefined) ?? ZeroTangent),
     wrt,
   )
 

@@ -83,6 +83,7 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
     { args: [{ shape: [1, 3] }, { shape: [3, 1] }], params: NO_PARAMS },
     { args: [{ shape: [2, 2, 3] }, { shape: [3, 2] }], params: NO_PARAMS },
     { args: [{ shape: [2, 1, 2, 3] }, { shape: [3, 3, 2] }], params: NO_PARAMS },
+    { args: [{ shape: [1, 2, 3] }, { shape: [2, 3, 2] }], params: NO_PARAMS, note: 'a leading axis of 1 against one of 2' },
     { args: [{ shape: [2, 0] }, { shape: [0, 3] }], params: NO_PARAMS, note: 'empty inner axis' },
     { args: [{ shape: [0, 2] }, { shape: [2, 3] }], params: NO_PARAMS },
     {

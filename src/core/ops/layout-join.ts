@@ -60,6 +60,7 @@ export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]
   samples: [
     { args: [{ shape: [2] }, { shape: [3] }], params: { axis: 0 } },
     { args: [{ shape: [2, 1] }, { shape: [2, 3] }, { shape: [2, 0] }], params: { axis: 1 } },
+    { args: [{ shape: [1, 2] }, { shape: [3, 2] }, { shape: [2, 2] }], params: { axis: 0 } },
     { args: [{ shape: [1, 2, 2] }], params: { axis: 0 } },
   ],
   showParams: ({ axis }) => `axis ${axis}`,

@@ -112,6 +112,7 @@ export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> 
     ...reduceSamples(),
     { args: [{ shape: [4], values: [2, 0, 3, -1] }], params: { axes: [0] }, note: 'one zero' },
     { args: [{ shape: [2, 3], values: [0, 0, 3, 1, 2, 0] }], params: { axes: [1] }, note: 'two zeros' },
+    { args: [{ shape: [2, 3, 4] }], params: { axes: [0, 1] }, note: 'axes in front' },
     { args: [{ shape: [5], dtype: 'i32', domain: [-4, 5] }], params: { axes: [0] } },
   ],
   showParams: showAxes,
@@ -141,6 +142,7 @@ const extremum = <const N extends 'max' | 'min'>(
     samples: [
       ...reduceSamples([-2, 2], false),
       { args: [{ shape: [2, 0] }], params: { axes: [0] } },
+      { args: [{ shape: [2, 3], values: [1, 3, 3, -2, -2, -2] }], params: { axes: [1] }, note: 'ties' },
       { args: [{ shape: [2, 3], dtype: 'i32', domain: [-9, 9] }], params: { axes: [1] } },
     ],
     showParams: showAxes,
