@@ -49,7 +49,7 @@ const times = (s: Slope, by: number): Slope => {
   if (s._tag === 'Unknown') return s
   if (s._tag !== 'Kink') return { _tag: s._tag, ...one(s) }
   const [left, right] = [one(s.left), one(s.right)]
-  return { _tag: 'Kink', left, right }
+  return { ...s, left, right }
 }
 /** The slopes of both sides. */
 const sidesOf = (s: Slope): readonly [number, number] | undefined =>

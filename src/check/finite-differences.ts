@@ -10,7 +10,13 @@ export interface Estimate {
 export type Slope =
   | ({ readonly _tag: 'Smooth' } & Estimate)
   /** The slopes of the two sides differ, or the value jumps between them. */
-  | { readonly _tag: 'Kink'; readonly left: Estimate; readonly right: Estimate }
+  | {
+      readonly _tag: 'Kink'
+      readonly left: Estimate
+      readonly right: Estimate
+      /** The value jumps on both sides: it is no limit of those around it. */
+      readonly isolated?: boolean
+    }
   /** The function has no value on the other side. */
   | ({ readonly _tag: 'OneSided' } & Estimate)
   | { readonly _tag: 'Unknown'; readonly reason: string }
@@ -106,7 +112,7 @@ const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Sl
   const steep = !Number.isFinite(a.value) || !Number.isFinite(b.value)
   if (steep && a.value === b.value) return { _tag: 'Smooth', value: a.value, error: Math.min(a.error, b.error) }
   const apart = steep || !(differ <= 10 * (a.error + b.error) + 1e-6 * Math.max(Math.abs(a.value), Math.abs(b.value)))
-  if (a.jumps || b.jumps || apart) return { _tag: 'Kink', left: b, right: a }
+  if (a.jumps || b.jumps || apart) return { _tag: 'Kink', left: b, right: a, isolated: a.jumps && b.jumps }
   let from = h.length
   while (from > 0 && Number.isFinite(r[from - 1]!) && Number.isFinite(l[from - 1]!)) from--
   const [rs, ls, hs] = [r.slice(from), l.slice(from), h.slice(from)]
@@ -207,10 +213,12 @@ export const judge = (given: number, slope: Slope, tolerance: number): Verdict =
   if (slope._tag !== 'Kink') return judgeOne(given, slope, tolerance)
   const { left, right } = slope
   const [low, high] = left.value < right.value ? [left, right] : [right, left]
-  if (Number.isNaN(given)) return { _tag: 'Undecided', reason: 'the derivative is NaN where the slopes of the two sides differ' }
   const sides = [judgeOne(given, low, tolerance), judgeOne(given, high, tolerance)]
   if (sides.some((s) => s._tag === 'Right') || (given >= low.value && given <= high.value))
     return { _tag: 'AtKink', low: low.value, high: high.value }
+  if (slope.isolated === true) return { _tag: 'Undecided', reason: 'the function jumps on both sides' }
   const [a, b] = [numeral(low.value), numeral(high.value)]
+  // The function goes on through the kink: NaN is no slope of it.
+  if (Number.isNaN(given)) return { _tag: 'Wrong', expected: a === b ? a : `between ${a} and ${b}`, tolerance }
   return sides.find((s) => s._tag === 'Undecided') ?? { _tag: 'Wrong', expected: a === b ? a : `between ${a} and ${b}`, tolerance }
 }

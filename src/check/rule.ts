@@ -200,6 +200,7 @@ const checkChanges = (
         if (Number.isNaN(e) || !out.on('non-finite')) return
         if (declared) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
         out.guard('behind a where', () => checkGuarded(s, out))
+        out.guard('beside what is read', () => checkUnread(s, prim, sample, out))
       })
 }
 /** Whole numbers of both signs, zeros often among them. */
@@ -209,7 +210,7 @@ const wholes =
 /** Where partials of many functions are infinite. */
 const ENDS = [0, 1, -1, 1000]
 
-const where = coreRegistry.rules.get('where')!.primitive
+const [where, slice] = (['where', 'slice'] as const).map((name) => coreRegistry.rules.get(name)!.primitive) as [AnyPrimitive, AnyPrimitive]
 /** where(c, f(x), 0) with c false: no cotangent and no tangent comes through, whatever the partials are. */
 const checkGuarded = (s: Subject, out: Collector): void => {
   const masks = s.ys.map((y) => input(aval(y.shape, 'bool')))
@@ -230,6 +231,33 @@ const checkGuarded = (s: Subject, out: Collector): void => {
   })
   d.xBars?.forEach((t, i) => {
     check('reverse', t, d.wrt[i]!, d.paths[d.active[i]!]!)
+  })
+}
+
+/** The first of two examples is read, and the cotangent of the other is exactly zero, whatever its partials are. */
+const checkUnread = (s: Subject, prim: AnyPrimitive, sample: Sample, out: Collector): void => {
+  if (s.inputs.length !== prim.args.length || !s.modes.includes('reverse') || s.inputs.some((x) => x.aval.size === 0)) return
+  const inputs = s.inputs.map((x) => input(aval([2], x.dtype)))
+  const values = s.values.map(
+    (v): NDArray => ({
+      ...v,
+      shape: [2],
+      data:
+        v.data.constructor === Float64Array
+          ? Float64Array.of(0.5, v.data[0]!)
+          : (v.data.slice(0, 1).constructor as Float64ArrayConstructor).of(v.data[0]!, v.data[0]!),
+    }),
+  )
+  const ys = applyAny(prim, inputs, sample.params).map((y) => applyAny(slice, [y], { starts: [0], sizes: [1], strides: [1] })[0]!)
+  const d = derive({ ...s, inputs, ys, values, modes: ['reverse'] })
+  const env = new Map(d.env)
+  for (const n of d.seeds) env.set(n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) })
+  d.xBars?.forEach((t, i) => {
+    if (t._tag === 'NotImplemented') return
+    const [v] = evaluateNodes([instantiate(t, d.wrt[i]!.aval)], env)
+    out.near('non-finite', d.paths[d.active[i]!]!, [v!.data[1]!], [0], 0, undefined, {
+      how: 'reverse mode, of an example that nobody reads',
+    })
   })
 }
 
