@@ -5,13 +5,14 @@ import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
-import { applyAny, asExpr, asNode, constant, isExpr } from '../core/graph/expr.js'
+import { applyAny, asExpr, asNode, constant } from '../core/graph/expr.js'
 import type { AnyPrimitive, ArgKind } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { beside } from '../core/graph/weak.js'
 import { broadcastTo } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
+import { isEntry } from './given.js'
 import { addTangents, scaleTangent } from './product.js'
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
@@ -71,7 +72,6 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
 
 type Entry = AnyExpr | number | ZeroTangent | NoTangent
 type Matrix = readonly (readonly Entry[])[]
-const isEntry = (p: unknown): p is Entry => typeof p === 'number' || isExpr(p) || p === ZeroTangent || p === NoTangent
 /** The matrix that an author's partials gave, checked: a row for each result, an entry for each argument. */
 const matrixOf = (primitive: AnyPrimitive, given: ReturnType<PartialsOf>, xs: readonly AnyExpr[], ys: readonly AnyExpr[]): Matrix => {
   const where = `the partials of ${primitive.name}`
