@@ -13,6 +13,22 @@ import { entryIn, exprIn, forcedIn } from './given.js'
 /** Is x the literal 1 (the seed of a scalar)? */
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).payload === 1
 
+/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
+export const scaled = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, config: RuleConfig): Exclude<Forced, NoTangent> => {
+  if (isOne(dx))
+    return typeof p !== 'number'
+      ? p._tag === 'Expr'
+        ? p
+        : ZeroTangent
+      : p === 0
+        ? ZeroTangent
+        : p === 1
+          ? dx
+          : asExpr(constant(p, dx.dtype))
+  if (typeof p === 'number')
+    return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : config.product(dx, asExpr(constant(p, dx.dtype)))
+  return p._tag === 'Expr' ? config.product(dx, p) : ZeroTangent
+}
 /**
  * A (co)tangent times a partial derivative: 1 and -1 cost nothing, 0 is ZeroTangent, hard zeros stay (docs/decisions/strong-zero.md).
  *
@@ -29,22 +45,9 @@ export const scaleTangent = (
   p: AnyExpr | number | ZeroTangent | NoTangent,
   config: RuleConfig,
 ): Exclude<Forced, NoTangent> => {
-  exprIn(dx, 'the (co)tangent', 'scaleTangent')
-  entryIn(p, 'the partial', 'scaleTangent')
   const { product } = recordOf(config, 'the third argument', 'scaleTangent')
   functionOf(product, 'product', 'scaleTangent')
-  if (isOne(dx))
-    return typeof p !== 'number'
-      ? p._tag === 'Expr'
-        ? p
-        : ZeroTangent
-      : p === 0
-        ? ZeroTangent
-        : p === 1
-          ? dx
-          : asExpr(constant(p, dx.dtype))
-  if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : product(dx, asExpr(constant(p, dx.dtype)))
-  return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
+  return scaled(exprIn(dx, 'the (co)tangent', 'scaleTangent'), entryIn(p, 'the partial', 'scaleTangent'), config)
 }
 /**
  * A (co)tangent times a factor whose zeros are hard too: the factor of a strong product, a partial that holds a mask. Where the factor is 0,
