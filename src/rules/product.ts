@@ -14,7 +14,11 @@ import { entryIn, exprIn, forcedIn } from './given.js'
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).payload === 1
 
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
-export const scaled = (dx: AnyExpr, p: AnyExpr | number | ZeroTangent | NoTangent, config: RuleConfig): Exclude<Forced, NoTangent> => {
+export const scaled = (
+  dx: AnyExpr,
+  p: AnyExpr | number | ZeroTangent | NoTangent,
+  config: Pick<RuleConfig, 'product'>,
+): Exclude<Forced, NoTangent> => {
   if (isOne(dx))
     return typeof p !== 'number'
       ? p._tag === 'Expr'
@@ -45,9 +49,10 @@ export const scaleTangent = (
   p: AnyExpr | number | ZeroTangent | NoTangent,
   config: RuleConfig,
 ): Exclude<Forced, NoTangent> => {
+  exprIn(dx, 'the (co)tangent', 'scaleTangent')
+  entryIn(p, 'the partial', 'scaleTangent')
   const { product } = recordOf(config, 'the third argument', 'scaleTangent')
-  functionOf(product, 'product', 'scaleTangent')
-  return scaled(exprIn(dx, 'the (co)tangent', 'scaleTangent'), entryIn(p, 'the partial', 'scaleTangent'), config)
+  return scaled(dx, p, { product: functionOf(product, 'product', 'scaleTangent') })
 }
 /**
  * A (co)tangent times a factor whose zeros are hard too: the factor of a strong product, a partial that holds a mask. Where the factor is 0,
