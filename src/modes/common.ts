@@ -10,7 +10,7 @@ import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tan
 import { beside } from '../core/graph/weak.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
-import { type Called, tangentFrom, wrongSpace } from './returned.js'
+import { type Facet, tangentFrom, wrongSpace } from './returned.js'
 
 /** Zeros of an aval: a broadcast literal, no buffer. */
 export const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
@@ -56,7 +56,8 @@ export const project = (given: Node, x: Aval, from: Place | undefined): Forced =
       : undefined
   if (shaped === undefined || (t.dtype !== x.dtype && from !== undefined && !isMixed(from)))
     return wrongSpace(
-      { prim: from?.node.prim ?? SEED, facet: 'pullback' },
+      from?.node.prim ?? SEED,
+      'pullback',
       shaped === undefined ? t.aval : aval(x.shape, t.dtype),
       x,
       from?.k ?? 0,
@@ -72,22 +73,22 @@ const broadcastable = (small: readonly number[], big: readonly number[]): boolea
 }
 
 /** What a rule returned, without its thunks; each is held against what belongs there. */
-export const forced = (given: Tangent, called: Called, of: Aval, k: number, count: number): Forced => {
-  let t = tangentFrom(called, given, of, k, count)
-  while (t._tag === 'Thunk' || t._tag === 'InplaceableThunk') t = tangentFrom(called, t.force(), of, k, count)
+export const forced = (given: Tangent, prim: AnyPrimitive, facet: Facet, of: Aval, k: number, count: number): Forced => {
+  let t = tangentFrom(prim, facet, given, of, k, count)
+  while (t._tag === 'Thunk' || t._tag === 'InplaceableThunk') t = tangentFrom(prim, facet, t.force(), of, k, count)
   return t
 }
 
 /** A tangent projected onto its result's space: of an elementwise primitive repeated along axes that broadcasting added. */
 export const projectTangent = (given: Tangent, y: Aval, from: Place): Forced => {
-  const called = { prim: from.node.prim!, facet: 'frule' } as const
-  const count = from.node.prim!.multi ? resultAvals(from.node).length : 1
-  const f = forced(given, called, y, from.k, count)
+  const prim = from.node.prim!
+  const count = prim.multi ? resultAvals(from.node).length : 1
+  const f = forced(given, prim, 'frule', y, from.k, count)
   if (!isFloat(y.dtype)) return NoTangent
   if (f._tag !== 'Expr' || sameAval(asNode(f).aval, y)) return f
   const n = beside(asNode(f), y.dtype)
   if (!sameShape(n.shape, y.shape) && !(isBroadcast(from) && broadcastable(n.shape, y.shape)))
-    return wrongSpace(called, n.aval, y, from.k, count)
-  if (n.dtype !== y.dtype && !isMixed(from)) return wrongSpace(called, aval(y.shape, n.dtype), y, from.k, count)
+    return wrongSpace(prim, 'frule', n.aval, y, from.k, count)
+  if (n.dtype !== y.dtype && !isMixed(from)) return wrongSpace(prim, 'frule', aval(y.shape, n.dtype), y, from.k, count)
   return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced
 }

@@ -46,9 +46,8 @@ const pushAt = (cursor: Cursor, config: RuleConfig, outputs: readonly Node[], se
         node.payload as never,
         { y: asExpr(ys[0]!), ys: ys.map(asExpr), active: args.map((a) => a.tangent._tag === 'Expr'), config },
       )
-      const called = { prim: node.prim!, facet: 'frule' } as const
-      const dys = listFrom(called, made.dys, ys.length, 'tangent', 'result')
-      return valuesFrom(called, made.ys, ys).map((y, r) => {
+      const dys = listFrom(node.prim!, 'frule', made.dys, ys.length, 'tangent', 'result')
+      return valuesFrom(node.prim!, 'frule', made.ys, ys).map((y, r) => {
         const tangent = projectTangent(dys[r]!, ys[r]!.aval, { node, k: r })
         if (tangent._tag === 'NotImplemented') remember(tangent, node)
         return Dual(y, tangent)

@@ -12,53 +12,65 @@ import { sameShape } from '../core/graph/shape.js'
 import type { Tangent } from '../core/graph/tangent.js'
 import { beside } from '../core/graph/weak.js'
 
-/** A facet of a primitive's rule, and what it was called with and for: all that messages need. */
-export interface Called {
-  readonly prim: AnyPrimitive
-  readonly facet: 'frule' | 'rrule' | 'pullback' | 'batch rule'
-}
-const nameOf = ({ prim, facet }: Called): string => `the ${facet} of ${prim.name}`
-const bad = (called: Called, reason: string, fix: string): never => raise({ _tag: 'BadInput', where: nameOf(called), reason, fix })
+/** A facet of a primitive's rule, as messages name it. */
+export type Facet = 'frule' | 'rrule' | 'pullback' | 'batch rule'
+const nameOf = (prim: AnyPrimitive, facet: Facet): string => `the ${facet} of ${prim.name}`
+const bad = (prim: AnyPrimitive, facet: Facet, reason: string, fix: string): never =>
+  raise({ _tag: 'BadInput', where: nameOf(prim, facet), reason, fix })
 
 /** The place of an argument or a result in words: its number, where there are several. */
 const placed = (what: string, k: number, count: number, noun: string): string => (count === 1 ? what : `${what} of ${noun} ${k + 1}`)
 
 /** A list with one item for each argument or result. */
-export const listFrom = <A>(called: Called, given: readonly A[], count: number, what: string, each: string): readonly A[] => {
+export const listFrom = <A>(
+  prim: AnyPrimitive,
+  facet: Facet,
+  given: readonly A[],
+  count: number,
+  what: string,
+  each: string,
+): readonly A[] => {
   if (Array.isArray(given) && given.length === count) return given
   return bad(
-    called,
+    prim,
+    facet,
     `it returned ${Array.isArray(given) ? `${given.length} ${what}s` : `${shown(given)} as its list of ${what}s`}, there ${count === 1 ? `is 1 ${each}` : `are ${count} ${each}s`}.`,
     `return a list with one ${what} for each ${each}${each === 'argument' ? ': ZeroTangent where it does not depend on it, NoTangent for integers' : ''}.`,
   )
 }
 
 /** The pullback that an rrule returned. */
-export const functionFrom = <F>(called: Called, given: F): F =>
+export const functionFrom = <F>(prim: AnyPrimitive, facet: Facet, given: F): F =>
   typeof given === 'function'
     ? given
-    : bad(called, `its pullback is ${shown(given)}.`, 'return [y, pullback], the pullback a function of yBar.')
+    : bad(prim, facet, `its pullback is ${shown(given)}.`, 'return [y, pullback], the pullback a function of yBar.')
 
 /** An aval beside the one that belongs there: nothing where they are the same. */
-const mismatch = (called: Called, what: string, found: Aval, want: Aval, fix: string): void => {
+const mismatch = (prim: AnyPrimitive, facet: Facet, what: string, found: Aval, want: Aval, fix: string): void => {
   if (sameAval(found, want)) return
-  const op = nameOf(called)
+  const op = nameOf(prim, facet)
   const reason = `${what} is ${showAval(found)}, it must be ${showAval(want)}.`
   if (sameShape(found.shape, want.shape)) raise({ _tag: 'DTypeMismatch', op, dtypes: [found.dtype, want.dtype], reason, fix: 'cast it.' })
   raise({ _tag: 'ShapeMismatch', op, shapes: [found.shape, want.shape], reason, fix })
 }
 
 /** The values that a rule returned: expressions of the avals of the primitive's results. */
-export const valuesFrom = (called: Called, given: readonly unknown[], want: readonly Node[]): readonly Node[] => {
-  const list = listFrom(called, given, want.length, 'value', 'result')
+export const valuesFrom = (prim: AnyPrimitive, facet: Facet, given: readonly unknown[], want: readonly Node[]): readonly Node[] => {
+  const list = listFrom(prim, facet, given, want.length, 'value', 'result')
+  if (list.every((y, r) => y === want[r])) return want
   return list.map((y, r) => {
     const own = want[r]!
     if (y === own) return own
     const what = placed('the value', r, want.length, 'result')
     if (!isExpr(y))
-      return bad(called, `${what} is ${shown(y)}, it must be an expression, ${showAval(own.aval)}.`, 'return y as the rule is given it.')
+      return bad(
+        prim,
+        facet,
+        `${what} is ${shown(y)}, it must be an expression, ${showAval(own.aval)}.`,
+        'return y as the rule is given it.',
+      )
     const n = beside(y, own.dtype)
-    mismatch(called, what, n.aval, own.aval, 'return y as the rule is given it.')
+    mismatch(prim, facet, what, n.aval, own.aval, 'return y as the rule is given it.')
     return n
   })
 }
@@ -69,18 +81,20 @@ const isTangent = (x: unknown): x is Tangent =>
   isExpr(x) || (typeof x === 'object' && x !== null && tags.has((x as { readonly _tag?: unknown })._tag))
 
 /** What a rule returned as the tangent of result k, or as the cotangent of argument k. */
-export const tangentFrom = (called: Called, given: unknown, of: Aval, k: number, count: number): Tangent => {
-  const forward = called.facet === 'frule'
+export const tangentFrom = (prim: AnyPrimitive, facet: Facet, given: unknown, of: Aval, k: number, count: number): Tangent => {
+  const forward = facet === 'frule'
   const what = (): string => placed(forward ? 'the tangent' : 'the cotangent', k, count, forward ? 'result' : 'argument')
   if (!isTangent(given))
     return bad(
-      called,
+      prim,
+      facet,
       `${what()} is ${shown(given)}, it must be an expression, ${showAval(of)}.`,
       'return an expression, a thunk of one, or ZeroTangent where it does not move.',
     )
   if (given._tag === 'NoTangent' && isFloat(of.dtype))
     return bad(
-      called,
+      prim,
+      facet,
       `${what()} is NoTangent, but ${forward ? 'the result' : 'the argument'} is ${showAval(of)}.`,
       'NoTangent is for integers and booleans; return ZeroTangent where it does not move.',
     )
@@ -88,10 +102,11 @@ export const tangentFrom = (called: Called, given: unknown, of: Aval, k: number,
 }
 
 /** A (co)tangent that is neither of its place's space nor projected onto it. */
-export const wrongSpace = (called: Called, found: Aval, want: Aval, k: number, count: number): never => {
-  const forward = called.facet === 'frule'
+export const wrongSpace = (prim: AnyPrimitive, facet: Facet, found: Aval, want: Aval, k: number, count: number): never => {
+  const forward = facet === 'frule'
   mismatch(
-    called,
+    prim,
+    facet,
     placed(forward ? 'the tangent' : 'the cotangent', k, count, forward ? 'result' : 'argument'),
     found,
     want,
@@ -101,21 +116,27 @@ export const wrongSpace = (called: Called, found: Aval, want: Aval, k: number, c
 }
 
 /** The results of a batch rule: those of one example, with the axis in front. */
-export const batchFrom = (called: Called, given: readonly unknown[], want: readonly Aval[], size: number): readonly Node[] =>
-  listFrom(called, given, want.length, 'value', 'result').map((y, r) => {
+export const batchFrom = (
+  prim: AnyPrimitive,
+  facet: Facet,
+  given: readonly unknown[],
+  want: readonly Aval[],
+  size: number,
+): readonly Node[] =>
+  listFrom(prim, facet, given, want.length, 'value', 'result').map((y, r) => {
     const { shape, dtype } = want[r]!
     const what = placed('the value', r, want.length, 'result')
     const wide = `${dtype} [${[size, ...shape].join(', ')}]`
-    if (!isExpr(y)) return bad(called, `${what} is ${shown(y)}, it must be an expression, ${wide}.`, 'return an expression.')
+    if (!isExpr(y)) return bad(prim, facet, `${what} is ${shown(y)}, it must be an expression, ${wide}.`, 'return an expression.')
     const n = beside(y, dtype)
     const fits = n.shape.length === shape.length + 1 && n.shape[0] === size && shape.every((d, i) => n.shape[i + 1] === d)
     if (fits && n.dtype === dtype) return n
     const reason = `${what} is ${showAval(n.aval)}, it must be ${wide}: the batch axis of ${size} in front of one example's.`
     return fits
-      ? raise({ _tag: 'DTypeMismatch', op: nameOf(called), dtypes: [n.dtype, dtype], reason, fix: 'cast it.' })
+      ? raise({ _tag: 'DTypeMismatch', op: nameOf(prim, facet), dtypes: [n.dtype, dtype], reason, fix: 'cast it.' })
       : raise({
           _tag: 'ShapeMismatch',
-          op: nameOf(called),
+          op: nameOf(prim, facet),
           shapes: [n.shape, [size, ...shape]],
           reason,
           fix: 'arguments with batched[i] have the axis in front, the others do not: batchAll gives it to all.',

@@ -14,7 +14,7 @@ import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { forced, instantiate, type Place, project } from './common.js'
-import { type Called, functionFrom, listFrom, tangentFrom, valuesFrom } from './returned.js'
+import { functionFrom, listFrom, tangentFrom, valuesFrom } from './returned.js'
 
 /** A contribution to a part of the argument, and the rule it came from. */
 interface PendingBlock {
@@ -22,7 +22,6 @@ interface PendingBlock {
   readonly block: Block
   readonly from: Place | undefined
 }
-const pulling = ({ node }: Place): Called => ({ prim: node.prim!, facet: 'pullback' })
 
 /** The codual of a node: its aval, and the accumulator of its cotangent as an expression. */
 export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
@@ -44,7 +43,7 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
       this.acc = this.own(t.addTo(asExpr(this.acc)), from)
       return
     }
-    const f = from === undefined ? unthunk(t) : forced(t, pulling(from), this.primal, from.k, from.node.args.length)
+    const f = from === undefined ? unthunk(t) : forced(t, from.node.prim!, 'pullback', this.primal, from.k, from.node.args.length)
     if (f._tag === 'NotImplemented') this.failed = f
     if (f._tag === 'NotImplemented' && from !== undefined) remember(f, from.node)
     if (f._tag !== 'Expr') return
@@ -55,7 +54,7 @@ export class NodeCoDual implements CoDual<Aval, Tangent, Forced> {
   private own(sum: AnyExpr, from: Place | undefined): Node {
     const n = asNode(sum)
     if (from === undefined) return n
-    const t = tangentFrom(pulling(from), sum, this.primal, from.k, from.node.args.length)
+    const t = tangentFrom(from.node.prim!, 'pullback', sum, this.primal, from.k, from.node.args.length)
     return t._tag === 'Expr'
       ? asNode(project(n, this.primal, from))
       : raise({
@@ -181,9 +180,8 @@ const pullAt = (
     }
     const rrule = ruleFor(config.registry, node.prim!, 'rrule', 'grad (reverse)')
     const made = rrule(xs.map(asExpr), node.payload as never, { y: asExpr(ys[0]!), ys: ys.map(asExpr), active, config })
-    const called = { prim: node.prim!, facet: 'rrule' } as const
-    tape.push({ node, pullback: functionFrom(called, made.pullback), active })
-    walk.give(valuesFrom(called, made.ys, ys).map((y) => ({ node: y, active: true })))
+    tape.push({ node, pullback: functionFrom(node.prim!, 'rrule', made.pullback), active })
+    walk.give(valuesFrom(node.prim!, 'rrule', made.ys, ys).map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
   const coduals = new CoDuals()
@@ -200,9 +198,9 @@ const pullAt = (
       dropped?.(node, active, yBars)
       continue
     }
-    const called = { prim: node.prim!, facet: 'pullback' } as const
-    const xBars = listFrom(called, pullback(yBars, active), active.length, 'cotangent', 'argument')
-    for (let k = 0; k < active.length; k++) if (active[k]) tangentFrom(called, xBars[k], node.args[k]!.aval, k, active.length)
+    const xBars = listFrom(node.prim!, 'pullback', pullback(yBars, active), active.length, 'cotangent', 'argument')
+    for (let k = 0; k < active.length; k++)
+      if (active[k]) tangentFrom(node.prim!, 'pullback', xBars[k], node.args[k]!.aval, k, active.length)
     dropped?.(node, active, yBars, xBars)
     for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, { node, k })
   }

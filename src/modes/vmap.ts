@@ -37,7 +37,7 @@ const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], r
       const rule = ruleFor(registry, n.prim!, 'batch', 'vmap')
       const mask = args.map((a) => a.wide)
       const ys = rule(xs.map(asExpr), mask, n.payload as never, size, through)
-      return batchFrom({ prim: n.prim!, facet: 'batch rule' }, ys, resultAvals(n), size).map((node) => ({ node, wide: true }))
+      return batchFrom(n.prim!, 'batch rule', ys, resultAvals(n), size).map((node) => ({ node, wide: true }))
     },
   }).map(({ node, wide }) => (wide ? node : broadcastNode(node, [size, ...node.shape])))
 }

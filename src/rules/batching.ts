@@ -1,10 +1,13 @@
 /** What batch rules are made of: the batch axis is in front, and arguments without it join those that have it. */
 
 import type { BatchRule } from '../core/calculus/rule.js'
+import { integerOf, listOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
 import { applyAny, asExpr, asNode } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { broadcastTo, reshape } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { exprIn } from './given.js'
 
 /** The shape of an expression as numbers: rules run at known shapes. */
 export const dims = (x: AnyExpr): readonly number[] => x.shape as readonly number[]
@@ -28,8 +31,22 @@ export const alignBatch = (
  *
  * @example batchAll([neg([[1], [2]]), neg([5])], [true, false], 2).map((x) => x.shape)   // [[2, 1], [2, 1]]
  */
-export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] =>
-  xs.map((x, i) => (batched[i] ? x : broadcastTo(x, [size, ...dims(x)])))
+export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], size: number): AnyExpr[] => {
+  const args = listOf(xs, 'the arguments', 'batchAll') as readonly AnyExpr[]
+  const flags = listOf(batched, 'batched', 'batchAll')
+  integerOf(size, 'size', 'batchAll')
+  if (flags.length !== args.length)
+    raise({
+      _tag: 'BadInput',
+      where: 'batchAll',
+      reason: `${args.length} arguments, ${flags.length} flags.`,
+      fix: 'give xs and batched of the batch rule.',
+    })
+  return args.map((given, i) => {
+    const x = exprIn(given, `argument ${i + 1}`, 'batchAll')
+    return flags[i] === true ? x : broadcastTo(x, [size, ...dims(x)])
+  })
+}
 
 /** Batch rule of any elementwise primitive: the batch axis is in front; arguments of lower rank get axes after it. */
 export const elementwiseBatch =

@@ -1,18 +1,19 @@
 /** The derivatives that follow from a form: linear, bilinear, elementwise with these partials, constant; for any number of results. */
 
-import type { BatchRule, Form, FRule, PartialsOf, Rule, RuleContext, TransposeOf } from '../core/calculus/rule.js'
+import type { BatchRule, Form, FRule, PartialsOf, Rule, RuleConfig, RuleContext, TransposeOf } from '../core/calculus/rule.js'
 import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
-import { applyAny, asExpr, asNode, constant, isExpr } from '../core/graph/expr.js'
+import { applyAny, asExpr, asNode, constant } from '../core/graph/expr.js'
 import type { AnyPrimitive, ArgKind } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { beside } from '../core/graph/weak.js'
 import { broadcastTo } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
-import { addTangents, scaleTangent } from './product.js'
+import { isEntry } from './given.js'
+import { addTangents, scaled } from './product.js'
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
 export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), dims(x))
@@ -20,11 +21,13 @@ export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0,
 /** frule, and rrule for cotangents of which at least one is an expression. */
 interface Derivatives {
   readonly tangents: (xs: readonly AnyExpr[], dxs: readonly Forced[], params: never, context: RuleContext) => readonly Tangent[]
-  readonly pullback: (
+  readonly cotangents: (
     xs: readonly AnyExpr[],
     params: never,
     context: RuleContext,
-  ) => (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
+    yBars: readonly Forced[],
+    active: readonly boolean[],
+  ) => readonly Tangent[]
 }
 const kindOf = ({ args, variadic }: AnyPrimitive, i: number): ArgKind => args[variadic ? 0 : i]!
 const still = (x: AnyExpr): ZeroTangent | NoTangent => (isFloat(x.dtype) ? ZeroTangent : NoTangent)
@@ -36,7 +39,7 @@ const nothing = (primitive: AnyPrimitive, xs: readonly AnyExpr[], yBars: readonl
 
 /** The rule of a primitive that its form says; its batch is the author's, or that of what is elementwise. */
 export const formed = (primitive: AnyPrimitive, form: Form, batch?: BatchRule): Rule => {
-  const { tangents, pullback } = derivatives(primitive, form)
+  const { tangents, cotangents } = derivatives(primitive, form)
   const frule: FRule = (xs, dxs, params, context) => {
     const live = dxs.map(unthunk)
     const { ys } = context
@@ -48,9 +51,8 @@ export const formed = (primitive: AnyPrimitive, form: Form, batch?: BatchRule): 
     form,
     frule,
     rrule: (xs, params, context) => {
-      const back = pullback(xs, params, context)
       const formPullback = (yBars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
-        yBars.some((y) => y._tag === 'Expr') ? back(yBars, active) : nothing(primitive, xs, yBars)
+        yBars.some((y) => y._tag === 'Expr') ? cotangents(xs, params, context, yBars, active) : nothing(primitive, xs, yBars)
       return { ys: context.ys, pullback: formPullback }
     },
     ...(batched !== undefined && { batch: batched }),
@@ -61,43 +63,55 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
     case 'partials':
       return ofPartials(primitive, form.partials)
     case 'linear':
-      return { tangents: linearTangents(primitive), pullback: transposed(form.transpose) }
+      return { tangents: linearTangents(primitive), cotangents: transposed(form.transpose) }
     case 'bilinear':
-      return { tangents: bilinearTangents(primitive), pullback: transposed(form.transpose) }
+      return { tangents: bilinearTangents(primitive), cotangents: transposed(form.transpose) }
     case 'constant':
-      return { tangents: (_xs, _dxs, _params, { ys }) => ys.map(still), pullback: (xs) => () => nothing(primitive, xs, []) }
+      return { tangents: (_xs, _dxs, _params, { ys }) => ys.map(still), cotangents: (xs) => nothing(primitive, xs, []) }
   }
 }
 
 type Entry = AnyExpr | number | ZeroTangent | NoTangent
-type Matrix = readonly (readonly Entry[])[]
-const isEntry = (p: unknown): p is Entry => typeof p === 'number' || isExpr(p) || p === ZeroTangent || p === NoTangent
-/** The matrix that an author's partials gave, checked: a row for each result, an entry for each argument. */
-const matrixOf = (primitive: AnyPrimitive, given: ReturnType<PartialsOf>, xs: readonly AnyExpr[], ys: readonly AnyExpr[]): Matrix => {
-  const where = `the partials of ${primitive.name}`
-  const refuse = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
-  const listed = (list: unknown, count: number, what: string): readonly unknown[] =>
-    Array.isArray(list) && list.length === count
-      ? list
-      : refuse(
-          `they are ${Array.isArray(list) ? `${list.length}` : shown(list)}, there ${count === 1 ? `is 1 ${what}` : `are ${count} ${what}s`}.`,
-          `return a list with one for each ${what}.`,
-        )
-  return listed(given, ys.length, 'result').map((row, r) => {
-    if (row === ZeroTangent || row === NoTangent) return xs.map((_, i) => (kindOf(primitive, i) === 'int' ? NoTangent : ZeroTangent))
-    return listed(row, xs.length, 'argument').map((p, i) => {
-      if (isEntry(p)) return p
-      const what = `d${ys.length === 1 ? 'y' : `y${r + 1}`}/d${xs.length === 1 ? 'x' : `x${i + 1}`}`
-      return refuse(
-        `${what} is ${shown(p)}, it must be an expression or a number.`,
-        'write it with operations, or ZeroTangent where it is 0.',
+type Matrix = readonly (readonly Entry[] | ZeroTangent | NoTangent)[]
+const refused = (primitive: AnyPrimitive, reason: string, fix: string): never =>
+  raise({ _tag: 'BadInput', where: `the partials of ${primitive.name}`, reason, fix })
+/** A list of as many as there are results or arguments. */
+const listOf = (primitive: AnyPrimitive, given: unknown, count: number, what: 'result' | 'argument'): readonly unknown[] =>
+  Array.isArray(given) && given.length === count
+    ? given
+    : refused(
+        primitive,
+        `they are ${Array.isArray(given) ? `${given.length}` : shown(given)}, there ${count === 1 ? `is 1 ${what}` : `are ${count} ${what}s`}.`,
+        `return a list with one for each ${what}.`,
       )
-    })
-  })
+/** The matrix that an author's partials gave, checked: a row for each result, an entry for each argument; a zero in place of a row of zeros. */
+const matrixOf = (primitive: AnyPrimitive, given: ReturnType<PartialsOf>, xs: readonly AnyExpr[], ys: readonly AnyExpr[]): Matrix => {
+  const rows = listOf(primitive, given, ys.length, 'result')
+  for (let r = 0; r < rows.length; r++) {
+    if (rows[r] === ZeroTangent || rows[r] === NoTangent) continue
+    const row = listOf(primitive, rows[r], xs.length, 'argument')
+    for (let i = 0; i < row.length; i++) {
+      if (isEntry(row[i])) continue
+      const what = `d${ys.length === 1 ? 'y' : `y${r + 1}`}/d${xs.length === 1 ? 'x' : `x${i + 1}`}`
+      const reason = `${what} is ${shown(row[i])}, it must be an expression or a number.`
+      refused(primitive, reason, 'write it with operations, or ZeroTangent where it is 0.')
+    }
+  }
+  return rows as Matrix
+}
+const entry = (rows: Matrix, r: number, j: number): Entry => {
+  const row = rows[r]!
+  return '_tag' in row ? ZeroTangent : row[j]!
 }
 /** A (co)tangent in the dtype of what it belongs to: a partial of numbers alone, `where(gt(x, 0), 1, -1)`, is f64 also beside an f32. */
 const inDtypeOf = (x: AnyExpr, t: Forced): Forced =>
   t._tag === 'Expr' && t.dtype !== x.dtype ? asExpr(castNode(beside(asNode(t), x.dtype), x.dtype)) : t
+/** A sum with one more product; a first one is itself. */
+const withProduct = (sum: Forced, dx: Forced, p: Entry, config: RuleConfig): Forced => {
+  if (dx._tag !== 'Expr') return sum
+  const term = scaled(dx, p, config)
+  return sum === ZeroTangent ? term : addTangents(sum, term)
+}
 /** dy_i = sum of dx_j dy_i/dx_j; xBar_j = sum of yBar_i dy_i/dx_j. Only products that somebody asks for are built. */
 const ofPartials = (primitive: AnyPrimitive, partials: PartialsOf): Derivatives => {
   const matrix = (x: readonly AnyExpr[], ys: readonly AnyExpr[], params: never): Matrix =>
@@ -105,43 +119,29 @@ const ofPartials = (primitive: AnyPrimitive, partials: PartialsOf): Derivatives 
   return {
     tangents: (xs, dxs, params, { ys, config }) => {
       const rows = matrix(xs, ys, params)
-      return ys.map((y, r) =>
-        isFloat(y.dtype)
-          ? inDtypeOf(
-              y,
-              dxs.reduce<Forced>(
-                (sum, dx, j) => (dx._tag === 'Expr' ? addTangents(sum, scaleTangent(dx, rows[r]![j]!, config)) : sum),
-                ZeroTangent,
-              ),
-            )
-          : NoTangent,
-      )
+      return ys.map((y, r) => {
+        if (!isFloat(y.dtype)) return NoTangent
+        let dy: Forced = ZeroTangent
+        for (let j = 0; j < dxs.length; j++) dy = withProduct(dy, dxs[j]!, entry(rows, r, j), config)
+        return inDtypeOf(y, dy)
+      })
     },
-    pullback: (xs, params, { ys, config }) => {
+    cotangents: (xs, params, { ys, config }, yBars, active) => {
       let rows: Matrix | undefined
-      return (yBars, active) =>
-        xs.map((x, j) => {
-          if (kindOf(primitive, j) === 'int') return NoTangent
-          if (!active[j]) return ZeroTangent
-          return thunk(() => {
-            rows ??= matrix(xs, ys, params)
-            return inDtypeOf(
-              x,
-              yBars.reduce<Forced>(
-                (sum, yBar, r) => (yBar._tag === 'Expr' ? addTangents(sum, scaleTangent(yBar, rows![r]![j]!, config)) : sum),
-                ZeroTangent,
-              ),
-            )
-          })
-        })
+      const cotangent = (j: number): Forced => {
+        rows ??= matrix(xs, ys, params)
+        let xBar: Forced = ZeroTangent
+        for (let r = 0; r < yBars.length; r++) xBar = withProduct(xBar, yBars[r]!, entry(rows, r, j), config)
+        return inDtypeOf(xs[j]!, xBar)
+      }
+      return xs.map((_, j) => (kindOf(primitive, j) === 'int' ? NoTangent : active[j] ? thunk(() => cotangent(j)) : ZeroTangent))
     },
   }
 }
 /** The author's transpose, of cotangents that are all expressions: zeros where some have none. */
 const transposed =
-  (transpose: TransposeOf): Derivatives['pullback'] =>
-  (xs, params, { ys }) =>
-  (yBars, active) =>
+  (transpose: TransposeOf): Derivatives['cotangents'] =>
+  (xs, params, { ys }, yBars, active) =>
     transpose(
       yBars.map((yBar, r) => (yBar._tag === 'Expr' ? yBar : zerosLike(ys[r]!))),
       xs,

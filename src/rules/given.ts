@@ -3,7 +3,11 @@
 import type { Rule } from '../core/calculus/rule.js'
 import { functionOf, type Names, optionsOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { holds } from '../core/errors/language.js'
+import { isExpr } from '../core/graph/expr.js'
 import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
+import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
+import type { AnyExpr } from '../core/types/expr.js'
 
 /** The facets of a rule, and of those that are made from transposes. */
 export const facets: Names<Pick<Rule, 'frule' | 'rrule' | 'batch'>> = { frule: true, rrule: true, batch: true }
@@ -39,3 +43,20 @@ export const pairFrom = <A, B>(given: readonly [A, B], name: string, facet: 'fru
         reason: `it returned ${shown(given)}, not ${pair}.`,
         fix: `return ${pair}.`,
       })
+
+const refuse = (where: string, what: string, given: unknown, fix: string): never =>
+  raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix })
+/** An expression. */
+export const exprIn = (given: AnyExpr, what: string, where: string): AnyExpr =>
+  isExpr(given) ? given : refuse(where, what, given, 'give an expression.')
+const unknown = (x: unknown): boolean => holds(() => (x as { readonly _tag?: unknown } | null | undefined)?._tag === 'NotImplemented')
+/** A (co)tangent without thunks. */
+export const forcedIn = (given: Forced, what: string, where: string): Forced =>
+  isExpr(given) || given === ZeroTangent || given === NoTangent || unknown(given)
+    ? given
+    : refuse(where, what, given, 'give an expression, or ZeroTangent.')
+/** An entry of dy/dx. */
+export const isEntry = (p: unknown): p is AnyExpr | number | ZeroTangent | NoTangent =>
+  typeof p === 'number' || isExpr(p) || p === ZeroTangent || p === NoTangent
+export const entryIn = <P>(given: P, what: string, where: string): P =>
+  isEntry(given) ? given : refuse(where, what, given, 'give an expression or a number.')

@@ -2,15 +2,37 @@
 
 import { SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
+import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
 import { type Forced, type NoTangent, ZeroTangent } from '../core/graph/tangent.js'
 import { and, eq, isfinite, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { entryIn, exprIn, forcedIn } from './given.js'
 
 /** Is x the literal 1 (the seed of a scalar)? */
 const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).payload === 1
 
+/** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
+export const scaled = (
+  dx: AnyExpr,
+  p: AnyExpr | number | ZeroTangent | NoTangent,
+  config: Pick<RuleConfig, 'product'>,
+): Exclude<Forced, NoTangent> => {
+  if (isOne(dx))
+    return typeof p !== 'number'
+      ? p._tag === 'Expr'
+        ? p
+        : ZeroTangent
+      : p === 0
+        ? ZeroTangent
+        : p === 1
+          ? dx
+          : asExpr(constant(p, dx.dtype))
+  if (typeof p === 'number')
+    return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : config.product(dx, asExpr(constant(p, dx.dtype)))
+  return p._tag === 'Expr' ? config.product(dx, p) : ZeroTangent
+}
 /**
  * A (co)tangent times a partial derivative: 1 and -1 cost nothing, 0 is ZeroTangent, hard zeros stay (docs/decisions/strong-zero.md).
  *
@@ -25,20 +47,12 @@ const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).pay
 export const scaleTangent = (
   dx: AnyExpr,
   p: AnyExpr | number | ZeroTangent | NoTangent,
-  { product }: RuleConfig,
+  config: RuleConfig,
 ): Exclude<Forced, NoTangent> => {
-  if (isOne(dx))
-    return typeof p !== 'number'
-      ? p._tag === 'Expr'
-        ? p
-        : ZeroTangent
-      : p === 0
-        ? ZeroTangent
-        : p === 1
-          ? dx
-          : asExpr(constant(p, dx.dtype))
-  if (typeof p === 'number') return p === 0 ? ZeroTangent : p === 1 ? dx : p === -1 ? neg(dx) : product(dx, asExpr(constant(p, dx.dtype)))
-  return p._tag === 'Expr' ? product(dx, p) : ZeroTangent
+  exprIn(dx, 'the (co)tangent', 'scaleTangent')
+  entryIn(p, 'the partial', 'scaleTangent')
+  const { product } = recordOf(config, 'the third argument', 'scaleTangent')
+  return scaled(dx, p, { product: functionOf(product, 'product', 'scaleTangent') })
 }
 /**
  * A (co)tangent times a factor whose zeros are hard too: the factor of a strong product, a partial that holds a mask. Where the factor is 0,
@@ -55,5 +69,9 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
  * For rules that are written out: dy = df(da, b) + df(a, db), where a zero builds nothing.
  * @example addTangents(ZeroTangent, add(1, 2))   // 3
  */
-export const addTangents = (a: Forced, b: Forced): Forced =>
-  a._tag !== 'Expr' ? (a._tag === 'NotImplemented' ? a : b) : b._tag !== 'Expr' ? (b._tag === 'NotImplemented' ? b : a) : add(a, b)
+export const addTangents = (a: Forced, b: Forced): Forced => {
+  forcedIn(a, 'the first', 'addTangents')
+  forcedIn(b, 'the second', 'addTangents')
+  if (a._tag !== 'Expr') return a._tag === 'NotImplemented' ? a : b
+  return b._tag === 'Expr' ? add(a, b) : b._tag === 'NotImplemented' ? b : a
+}

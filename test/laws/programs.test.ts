@@ -23,7 +23,10 @@ const NOT_OPERATIONS = new Set(
   coreRegistry cpu decodeError definePlugin dualAlgebra duplicated emptyRegistry evaluate explain fromJSON fromProgram i32 inline
   inplaceableThunk interpret isAdException linearRule makeCodual missing multiRule nonDifferentiable notImplemented onDevice onHost optOut
   perElement pluginMonoid primitive raise reference registryMonoid registryOf reverseAlgebra rule run runSync scalarRule show tensor thunk
-  isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu`.split(/\s+/),
+  isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu
+  addTangents batchAll clipGradient elementwise estimator multiLinearRule multiScalarRule reverseGradient scaleTangent straightThrough`.split(
+    /\s+/,
+  ),
 )
 const many = Number(process.env.PROGRAMS ?? 400)
 
