@@ -1,10 +1,11 @@
 /** What a check found, as data; and as a table for people. */
 import * as E from 'fp-ts/lib/Either.js'
-import { flagOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { flagOf, optionsOf } from '../core/errors/check-arguments.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
-import { explain, raise } from '../core/errors/explain.js'
+import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { judge, numeral, type Slope } from './finite-differences.js'
+import { reduced } from './mistakes.js'
 
 /**
  * The checks, by name: what each compares. Any can be switched off (`{ checks: { batch: false } }`).
@@ -97,66 +98,6 @@ export interface Passed {
 }
 /** What a check says: Left of what disagreed, Right of how much was compared. */
 export type Checked = E.Either<readonly Finding[], Passed>
-
-/** What a mistake is seen by, the plainest first: a finding stands for those behind it. */
-const structure: readonly CheckName[] = ['raises', 'shape', 'tangent']
-const firstOrder: readonly CheckName[] = ['jacobian', 'vjp', 'jvp', 'kink']
-const behind: readonly (readonly CheckName[])[] = [
-  ['adjoint'],
-  ['modes'],
-  ['non-finite'],
-  ['seed'],
-  ['linear'],
-  ['activity'],
-  ['accumulate'],
-  ['thunk'],
-  ['repeat'],
-  ['commute'],
-  ['second order'],
-  ['f32'],
-]
-/** The ranks of what one wrong derivative fails; the lowest that is there is reported. */
-const ranks: readonly (readonly CheckName[])[] = [structure, firstOrder, ...behind]
-const rankOf = (c: CheckName): number => ranks.findIndex((r) => r.includes(c))
-/** The path of what moves every argument: a finding that names one argument stands for it. */
-export const ALL = 'all arguments'
-/** Found along a random direction: a finding that names an entry stands for it. */
-export const DIRECTION = 'along a direction'
-
-/** One finding for each mistake: consequences go into `also`. Checks that have nothing to do with derivatives stand for themselves. */
-const reduced = (given: readonly Finding[]): readonly Finding[] => {
-  // A literal is an argument that nobody differentiates: what depends on that fails there too.
-  const activity = given.some((f) => f.check === 'activity')
-  const all = activity
-    ? given.filter((f) => !(firstOrder.includes(f.check) || f.check === 'adjoint') || !f.in.includes('the literal'))
-    : given
-  const ranked = all.filter((f) => rankOf(f.check) >= 0)
-  const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
-  const kept: Finding[] = []
-  const take = (list: readonly Finding[], key: (f: Finding) => string): void => {
-    const best = new Map<string, Finding>()
-    for (const f of list) {
-      const known = best.get(key(f))
-      const order = ranks[rankOf(f.check)] ?? []
-      if (known === undefined || order.indexOf(f.check) < order.indexOf(known.check)) best.set(key(f), f)
-    }
-    const named = [...best.values()].filter((f) => !f.path.startsWith(ALL))
-    kept.push(...(named.length > 0 ? named : best.values()))
-  }
-  const main = ranked.filter((f) => rankOf(f.check) === lowest)
-  const ofEntries = main.filter((f) => !f.how.includes(DIRECTION))
-  if (lowest > 1) take((ofEntries.length > 0 ? ofEntries : main).slice(0, 1), (f) => f.check)
-  else if (lowest >= 0 && ranked.length > 0) take(main, (f) => (lowest === 0 ? `${f.check} ${f.path}` : f.path))
-  take(
-    all.filter((f) => rankOf(f.check) < 0),
-    (f) => (f.check === 'value' ? `value ${f.how}` : f.check),
-  )
-  return kept.map((f, i) => {
-    const also =
-      i > 0 || rankOf(f.check) < 0 ? [] : [...new Set(ranked.map((r) => r.check))].filter((c) => !kept.some((k) => k.check === c))
-    return { ...f, also: [...new Set([...f.also, ...also])] }
-  })
-}
 
 /** Numbers as a reader writes them, at most `most` of them. */
 export const shownNumbers = (data: ArrayLike<number>, most = 6): string => {
@@ -393,81 +334,6 @@ const inOneLine = (e: AdError): string =>
     .filter((l) => !/^\s*at /.test(l))
     .map((l) => l.trim())
     .join(' ')
-
-/** What is given as the result of a check. */
-export const checkedOf = (given: Checked, where: string): Checked =>
-  given?._tag === 'Right' || (given?._tag === 'Left' && Array.isArray(given.left))
-    ? given
-    : raise({
-        _tag: 'BadInput',
-        where,
-        reason: `${shown(given)} is not the result of a check.`,
-        fix: 'give what checkGrad(f)(...args) or checkRule(rule) gives.',
-      })
-
-/** What is wrong, in words. */
-const headline = ({ check, of, path, entry }: Finding): string =>
-  check === 'raises' || check === 'registry'
-    ? `${of}: ${path}`
-    : firstOrder.includes(check) || check === 'adjoint'
-      ? `${of}: the derivative is wrong: ${path}${entry}`
-      : `${of}: ${check}: ${path}${entry}`
-const inWords = (f: Finding): readonly string[] => {
-  const differences = firstOrder.includes(f.check) || f.check === 'second order'
-  const by = [f.in, f.how].filter((x) => x !== '').join('; ')
-  const how = by === '' ? '' : ` (${by})`
-  const lines = [
-    `wrong ${headline(f)}`,
-    differences ? `  true ${f.expected}, found ${f.actual}${how}` : `  ${f.check}: expected ${f.expected}, found ${f.actual}${how}`,
-  ]
-  if (f.at !== '') lines.push(`  at ${f.at}`)
-  if (f.also.length > 0) lines.push(`  also fails: ${f.also.join(', ')}`)
-  if (f.replay !== '') lines.push(`  replay: ${f.replay}`)
-  return lines
-}
-/** Lines of a report, unless all are asked for. */
-const LINES = 10
-/** As many as fit; the others are counted. */
-const cut = (blocks: readonly (readonly string[])[], all: boolean): readonly string[] => {
-  const out: string[] = []
-  for (const [i, block] of blocks.entries()) {
-    const left = blocks.length - i
-    if (!all && i > 0 && out.length + block.length + (left > 1 ? 1 : 0) > LINES) {
-      out.push(`and ${left} more: report(checked, { all: true })`)
-      return out
-    }
-    out.push(...block)
-  }
-  return out
-}
-
-/** Options of `report`. */
-export interface ReportOptions {
-  /** Every finding, and every kink and undecided entry, in place of ten lines. */
-  readonly all?: boolean | undefined
-}
-/**
- * A result in words, at most ten lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
- * found, where, what else fails for that reason, and a line that finds it again.
- *
- * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
- */
-export const report = (given: Checked, options?: ReportOptions): string => {
-  const c = checkedOf(given, 'report')
-  const { all = false } = optionsOf(options, { all: true }, 'report')
-  if (c._tag === 'Left') return cut(c.left.map(inWords), all).join('\n')
-  const { of, comparisons, seed, notImplemented, kinks, undecided } = c.right
-  const counted = undecided.length === 0 ? '' : `, ${undecided.length} not decided`
-  return cut(
-    [
-      [`ok   ${of}: ${comparisons} comparisons${counted} (seed ${seed})`],
-      ...notImplemented.map((t) => [`not implemented: ${t}`]),
-      ...kinks.map((k) => [`kink ${k}`]),
-      ...undecided.map((u) => [`not decided: ${u}`]),
-    ],
-    all,
-  ).join('\n')
-}
 
 /** Several results as one: the mistakes of all, each once, or all that was compared. */
 export const together = (of: string, all: readonly Checked[]): Checked => {

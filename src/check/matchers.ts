@@ -1,5 +1,6 @@
 /** The results of checks in tests: matchers for `expect.extend` of vitest or jest. Needs neither. */
-import { type Checked, checkedOf, report } from './findings.js'
+import type { Checked } from './findings.js'
+import { checkedOf, report } from './report.js'
 
 /** What a matcher says, as vitest and jest read it. */
 export interface MatcherResult {

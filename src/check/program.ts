@@ -10,19 +10,9 @@ import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.j
 import { makeProgram } from '../core/graph/program.js'
 import type { Forced } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
-import {
-  checkActivity,
-  checkDirections,
-  checkFanOut,
-  checkJacobian,
-  checkLinear,
-  checkModes,
-  checkSeeds,
-  checkTangentKinds,
-  LARGE,
-  roundingOf,
-} from './derivative.js'
+import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
+import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
 import { noiseOf } from './noise.js'
 import { checkSecondOrder } from './second-order.js'

@@ -15,9 +15,10 @@ import type { Spec } from '../core/graph/spec.js'
 import { Tensor } from '../core/graph/tensor.js'
 import { leafPaths, unflatten } from '../core/graph/tree.js'
 import { coreRegistry } from '../rules/index.js'
-import { type Checked, type Finding, report } from './findings.js'
+import type { Checked, Finding } from './findings.js'
 import { checkGradWith, type GradientOptions, shownOptions } from './gradient.js'
 import { checkOptionsOf } from './program.js'
+import { report } from './report.js'
 
 /** From the least to the greatest value, both included. */
 export type Range = readonly [low: number, high: number]

@@ -1,6 +1,7 @@
 /** Checks the rules of one primitive: at its samples, at changes of them that mistakes hide from, and at its kinks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
+import { isAdException } from '../core/errors/error.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -14,7 +15,7 @@ import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
-import { bind, derive, liftedSubject, pointOf, type Subject } from './subject.js'
+import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
 export interface RuleOptions extends CheckOptions {
@@ -210,13 +211,23 @@ const wholes =
 /** Where partials of many functions are infinite. */
 const ENDS = [0, 1, -1, 1000]
 
+/** A subject with its derivatives, unless one of them is not implemented: that is counted elsewhere. */
+const implemented = (s: Subject): Derived | undefined => {
+  try {
+    return derive(s)
+  } catch (e) {
+    if (isAdException(e) && e.error._tag === 'NotImplemented') return undefined
+    throw e
+  }
+}
 const [where, slice] = (['where', 'slice'] as const).map((name) => coreRegistry.rules.get(name)!.primitive) as [AnyPrimitive, AnyPrimitive]
 /** where(c, f(x), 0) with c false: no cotangent and no tangent comes through, whatever the partials are. */
 const checkGuarded = (s: Subject, out: Collector): void => {
   const masks = s.ys.map((y) => input(aval(y.shape, 'bool')))
   const ys = s.ys.map((y, i) => applyAny(where, [masks[i]!, y, constant(0, y.dtype)], {})[0]!)
   const off = masks.map((m): NDArray => ({ shape: m.shape, dtype: 'bool', data: new Uint8Array(m.aval.size) }))
-  const d = derive({ ...s, inputs: [...s.inputs, ...masks], ys, values: [...s.values, ...off] })
+  const d = implemented({ ...s, inputs: [...s.inputs, ...masks], ys, values: [...s.values, ...off] })
+  if (d === undefined) return
   const ones = (nodes: readonly Node[]): readonly (readonly [Node, NDArray])[] =>
     nodes.map((n) => [n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) }])
   const env = new Map([...d.env, ...ones(d.tangents), ...ones(d.seeds)])
@@ -249,7 +260,8 @@ const checkUnread = (s: Subject, prim: AnyPrimitive, sample: Sample, out: Collec
     }),
   )
   const ys = applyAny(prim, inputs, sample.params).map((y) => applyAny(slice, [y], { starts: [0], sizes: [1], strides: [1] })[0]!)
-  const d = derive({ ...s, inputs, ys, values, modes: ['reverse'] })
+  const d = implemented({ ...s, inputs, ys, values, modes: ['reverse'] })
+  if (d === undefined) return
   const env = new Map(d.env)
   for (const n of d.seeds) env.set(n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) })
   d.xBars?.forEach((t, i) => {

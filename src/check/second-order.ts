@@ -3,7 +3,8 @@ import type { Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { pushforward } from '../modes/transform.js'
 import { checkDirections, checkJacobian, direction, flatNoise, innerNoise } from './derivative.js'
-import { ALL, type Collector } from './findings.js'
+import type { Collector } from './findings.js'
+import { ALL } from './mistakes.js'
 import { type Derived, dense, derive, drawLike, evaluate, flat, inner, type Subject, stopsOf, total } from './subject.js'
 
 /** Hessians of at most this many rows are compared entry by entry. */
