@@ -55,8 +55,10 @@ export const forcedIn = (given: Forced, what: string, where: string): Forced =>
   isExpr(given) || given === ZeroTangent || given === NoTangent || unknown(given)
     ? given
     : refuse(where, what, given, 'give an expression, or ZeroTangent.')
-/** An entry of dy/dx. */
-export const isEntry = (p: unknown): p is AnyExpr | number | ZeroTangent | NoTangent =>
-  typeof p === 'number' || isExpr(p) || p === ZeroTangent || p === NoTangent
+const entryTags: ReadonlySet<unknown> = new Set<Entry['_tag']>(['Expr', 'ZeroTangent', 'NoTangent'])
+type Entry = AnyExpr | ZeroTangent | NoTangent
+/** An entry of dy/dx: by its tag, since a rule may be written with the operations of another copy of codual. */
+export const isEntry = (p: unknown): p is Entry | number =>
+  typeof p === 'number' || holds(() => entryTags.has((p as Partial<Entry> | null | undefined)?._tag))
 export const entryIn = <P>(given: P, what: string, where: string): P =>
   isEntry(given) ? given : refuse(where, what, given, 'give an expression or a number.')
