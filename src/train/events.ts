@@ -23,7 +23,7 @@ export type Numbers<R> = { readonly [K in Exclude<keyof R, 'state'>]: number }
 /** The tree S with arrays that may be readonly, as those of compiled functions' results are. */
 export type ReadonlyTree<S> = S extends Tensor ? S : S extends object ? { readonly [K in keyof S]: ReadonlyTree<S[K]> } : S
 /** What a step gives: the state after it, and metrics. */
-export type StepResult<S, R> = { readonly state: ReadonlyTree<S> } & { readonly [K in Exclude<keyof R, 'state'>]: Metric }
+export type StepResult<S, R> = { readonly state: S | ReadonlyTree<S> } & { readonly [K in Exclude<keyof R, 'state'>]: Metric }
 
 /** What a run has come to. `state` and `position` are what the next run goes on from. */
 export interface Trained<out S, out R = unknown, out V = unknown> {
