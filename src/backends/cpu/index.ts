@@ -38,7 +38,7 @@ export interface CpuOptions {
   /** Bytes that cached plans and their code may take (default 32 MiB); what a compiled function holds is kept while it is. */
   readonly cacheBytes?: number
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
-  readonly kernels?: KernelTable
+  readonly kernels?: KernelTable | undefined
 }
 
 /** The CPU backend, with figures of its plan cache and its allocator. */
