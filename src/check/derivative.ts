@@ -152,12 +152,11 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
           again: again(0),
-          // Near several kinks slopes differ from point to point, and one direction says nothing.
+          // Near several kinks slopes differ from point to point: within their range, and as much again, one direction says nothing.
           around: () => {
-            const range = around(d, dx, () => 0, weight)(0)
-            const [low, high] = range ?? [0, 0]
-            const differ = high - low > 1e-3 * Math.max(Math.abs(low), Math.abs(high))
-            return differ ? [Math.min(low, value), Math.max(high, value)] : undefined
+            const [low, high] = around(d, dx, () => 0, weight)(0) ?? [0, 0]
+            const width = high - low
+            return width > 1e-3 * Math.max(Math.abs(low), Math.abs(high)) ? [low - width, high + width] : undefined
           },
           place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, ${DIRECTION}` },
           near: near(d),
@@ -204,7 +203,7 @@ const topOf = (a: ArrayLike<number>): number => {
 /** Numbers that differences of a whole Jacobian may compute. */
 const WORK = 3e7
 /** Evaluations of a program for the slopes along one direction. */
-const EVALUATIONS = 27
+const EVALUATIONS = 31
 
 /** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
 export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
