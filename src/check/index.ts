@@ -1,13 +1,13 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
-import { functionOf, integerOf } from '../core/errors/check-arguments.js'
+import { functionOf, integerOf, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, together } from './findings.js'
 import { checkGradWith, type GradientOptions } from './gradient.js'
-import { checkOptionsOf } from './program.js'
+import { checkOptionNames, checkOptionsOf } from './program.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
@@ -46,8 +46,8 @@ export interface Checker {
 }
 
 const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
-  const { sample, ...rest } = given ?? {}
-  return { ...checkOptionsOf(given === undefined ? undefined : rest, 'checkRule'), ...(sample !== undefined && { sample }) }
+  const { sample, ...rest } = optionsOf(given, { ...checkOptionNames, sample: true }, 'checkRule')
+  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }) }
 }
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
   const options = ruleOptionsOf(given)

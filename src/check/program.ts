@@ -49,7 +49,8 @@ export interface CheckOptions {
   readonly backends?: readonly SyncBackend[]
 }
 
-const checkOptions: Names<CheckOptions> = {
+/** Their names. */
+export const checkOptionNames: Names<CheckOptions> = {
   seed: true,
   directions: true,
   tolerance: true,
@@ -61,7 +62,7 @@ const checkOptions: Names<CheckOptions> = {
 }
 /** The options of a check, each of its kind. */
 export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
-  const options = optionsOf(given, checkOptions, where)
+  const options = optionsOf(given, checkOptionNames, where)
   const { seed, directions, tolerance, scale, modes, order, checks, backends } = options
   if (seed !== undefined) numberOf(seed, 'seed', where)
   if (directions !== undefined) integerOf(directions, 'directions', where)

@@ -34,5 +34,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ['checkGrad', (o) => check.checkGrad(f, o)([1, 2])],
   ['expectGradient', (o) => check.makeCheck(cd.coreRegistry).expectGradient(f, [[1, 2]], o)],
   ['checkRule', (o) => check.checkRule(cd.coreRegistry.rules.get('neg')!.primitive, o)],
+  ['checkPlugin', (o) => check.checkPlugin(doubling, o)],
+  ['forAllPrograms', (o) => check.forAllPrograms(doubling, o)],
   ['forAll', (o) => forAll(declared, o)],
 ]
