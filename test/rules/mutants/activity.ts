@@ -66,13 +66,13 @@ export const activity: readonly Mutant[] = [
   ...mistakes('activity', 'rules/scans', [
     [
       'the source of a recurrence is its factors',
-      "plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)",
+      "addTangents(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)",
       "da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : db",
       'linearRecurrence',
     ],
     [
       'the source of a recurrence is its terms',
-      "plus(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)",
+      "addTangents(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)",
       "db._tag === 'Expr' ? db : da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : db",
       'linearRecurrence',
     ],

@@ -12,7 +12,7 @@ import { factors, operands, signs } from './partials.js'
 import { stale } from './stale.js'
 import { dtypes, zeros } from './zeros.js'
 
-const written: readonly Mutant[] = [
+export const written: readonly Mutant[] = [
   ...[...signs, ...factors, ...operands, ...higherOrder],
   ...[...axes, ...broadcasting, ...blocks, ...batches],
   ...[...ties, ...kinks, ...literals, ...zeros, ...dtypes],

@@ -121,7 +121,7 @@ export const zeros: readonly Mutant[] = [
     ['a strong product is soft', '  config.hardened(\n', '  ((t: AnyExpr, _h: Hardness) => t)(\n', 'strongMul'],
     [
       'a product is weak',
-      "return p._tag === 'Expr' ? product(dx, p)",
+      "return p._tag === 'Expr' ? config.product(dx, p)",
       "return p._tag === 'Expr' ? require('../core/ops/elementwise.js').mul(dx, p)",
       'sqrt log',
     ],
