@@ -115,7 +115,9 @@ export const checkRruleAlone = (c: Called, env: ReadonlyMap<Node, NDArray>, next
     })
   }
   if (out.on('seed')) checkZeroSeeds(pull, seeds, mask, out)
-  if (out.on('activity')) checkSubsets(prim.class !== 'elementwise', pull, yBars, mask, base, numbersOf, exact, out)
+  // A rule over programs builds those until it knows what goes round: nodes that nothing runs.
+  const lazy = prim.class !== 'elementwise' && prim.programs === undefined
+  if (out.on('activity')) checkSubsets(lazy, pull, yBars, mask, base, numbersOf, exact, out)
   if (!out.on('accumulate')) return
   first.forEach((t, i) => {
     if (t._tag !== 'InplaceableThunk' || base[i] === undefined) return

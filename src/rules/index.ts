@@ -2,6 +2,7 @@
 import { type Registry, registryOf } from '../core/calculus/rule.js'
 import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
+import { controlRules } from './control.js'
 import { customRules } from './custom.js'
 import { elementwiseRules } from './elementwise.js'
 import { indexingRules } from './indexing.js'
@@ -23,6 +24,7 @@ export const ruleFamilies = {
   nn: nnRules,
   map: mapRules,
   custom: customRules,
+  control: controlRules,
 } as const
 
 /** The registry of all shipped rules. */

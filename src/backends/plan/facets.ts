@@ -1,5 +1,6 @@
 /** Families that the planner computes by itself, for every backend: views and copies, the scalar programs of maps, functions written out. */
 import { type FacetTable, planned } from '../../core/extend/kernel-table.js'
+import type { controlFamily } from '../../core/ops/control.js'
 import type { customFamily } from '../../core/ops/custom.js'
 import type { layout } from '../../core/ops/families.js'
 import type { mapFamily } from '../../core/ops/map.js'
@@ -19,5 +20,8 @@ const mapFacets: FacetTable<typeof mapFamily> = { map: planned('loop') }
 /** Only what a function with rules of its own computes is planned. */
 const customFacets: FacetTable<typeof customFamily> = { customRule: planned('written out') }
 
+/** A loop is its steps one after the other, a branch every branch and a choice. */
+const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('written out'), switchCase: planned('written out') }
+
 /** A backend's tables begin with these. */
-export const plannedFamilies = { layout: layoutFacets, map: mapFacets, custom: customFacets } as const
+export const plannedFamilies = { layout: layoutFacets, map: mapFacets, custom: customFacets, control: controlFacets } as const

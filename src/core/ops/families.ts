@@ -7,6 +7,7 @@ import { primitivesIn } from '../graph/operation.js'
 import * as alongAxis from './along-axis.js'
 import * as comparisons from './compare.js'
 import * as contractions from './contract.js'
+import { controlFamily } from './control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
 import * as numbers from './elementwise.js'
@@ -48,4 +49,5 @@ export const families = {
   nn,
   map: mapFamily,
   custom: customFamily,
+  control: controlFamily,
 } as const

@@ -1,0 +1,297 @@
+/** Loops and branches over trees: `scan`, `fori`, `switchCase`, `cond`. What their functions capture becomes arguments. */
+import { flagOf, functionOf, integerOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval, isFloat, sameAval, showAval } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { builtBefore, close } from '../graph/close.js'
+import { asExpr, CONST, constant, INPUT, input, linearize, type Node, nodesBuilt } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { dependents, type Program } from '../graph/program.js'
+import { flatten, leafPaths, sameDef, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { beside, isWeak } from '../graph/weak.js'
+import type { CondFn, ForiFn, ScanFn, SwitchCaseFn } from '../types/signatures/control.js'
+import { arange } from './construct.js'
+import { scanNodes, switchNodes } from './control.js'
+
+/** A tree as nodes. Numbers and constants without a dtype take that of what comes back. */
+interface Leaves {
+  readonly def: TreeDef
+  readonly nodes: readonly Node[]
+  readonly paths: readonly string[]
+}
+const leavesOf = (tree: unknown, where: string): Leaves => {
+  const { leaves, def } = flatten(tree, where)
+  return { def, nodes: leaves.map((x) => lift(x, where)), paths: leafPaths(def) }
+}
+const NOTHING: Leaves = { def: { _tag: 'Tuple', items: [] }, nodes: [], paths: [] }
+const isNothing = (x: unknown): boolean => x === undefined || x === null
+const treeOf = ({ def }: Leaves, nodes: readonly Node[]): unknown => unflatten(def, nodes.map(asExpr))
+const placed = (what: string, path: string): string => (path === '' ? what : `${what} at ${path}`)
+/** A float to which nobody gave a dtype. */
+const isOpen = (n: Node): boolean => n.kind === CONST || isWeak(n)
+const retyped = (n: Node, dtype: 'f32'): Node => (n.kind === CONST ? constant(n.payload as number, dtype) : beside(n, dtype))
+
+/** Are two trees of one structure? Else an error that says where they differ. */
+const sameTree = (op: string, what: string, got: Leaves, want: Leaves): void => {
+  if (sameDef(want.def, got.def)) return
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${what} is ${showDef(got.def)}, it must be ${showDef(want.def)}.`,
+    fix: 'return the same tree, with one array for each *.',
+  })
+}
+/** Is a leaf of the shape and dtype of another? Else an error that names the leaf. */
+const sameLeaf = (op: string, what: string, got: Aval, want: Aval): void => {
+  if (sameAval(got, want)) return
+  const reason = `${what} is ${showAval(got)}, it must be ${showAval(want)}`
+  if (got.dtype !== want.dtype)
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [got.dtype, want.dtype],
+      reason,
+      fix: `cast it to ${want.dtype}, or begin with ${got.dtype}.`,
+    })
+  raise({
+    _tag: 'ShapeMismatch',
+    op,
+    shapes: [got.shape, want.shape],
+    reason: `${reason}.`,
+    fix: `begin with ${showShape(got.shape)}, or return ${showShape(want.shape)}.`,
+  })
+}
+
+/** What of a body is the same at every step is computed once, outside: what depends on none of its inputs, but on some array. */
+const invariant = (inputs: readonly Node[], outputs: readonly Node[]): ((n: Node) => boolean) => {
+  const linear = linearize(outputs)
+  const own = new Set(inputs)
+  const depends = dependents(linear, inputs)
+  const reads = dependents(
+    linear,
+    linear.nodes.filter((n) => n.kind === INPUT && !own.has(n)),
+  )
+  return (n) => {
+    const i = linear.index.get(n)
+    return depends[i] !== 1 && reads[i] === 1 && n.prim?.class !== 'layout'
+  }
+}
+
+/** One step as f computes it. */
+interface Step {
+  readonly inputs: readonly Node[]
+  readonly carry: readonly Node[]
+  readonly ys: Leaves | undefined
+}
+/** Traces f over a carry and slices of these kinds. */
+const stepOf = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: Leaves, xs: Leaves | undefined): Step => {
+  const c = carry.nodes.map((n, i) => input(n.aval, carry.paths[i] || 'carry'))
+  const x = (xs ?? NOTHING).nodes.map((n, i) => input(aval(n.shape.slice(1), n.dtype), xs!.paths[i] || 'x'))
+  const made = f(treeOf(carry, c), xs === undefined ? undefined : treeOf(xs, x))
+  if (!Array.isArray(made) || made.length !== 2)
+    raise({ _tag: 'BadInput', where: op, reason: `f returned ${shown(made)}.`, fix: 'return [carry, y]; y may be null.' })
+  const [next, y] = made as unknown as readonly [unknown, unknown]
+  const after = leavesOf(next, `${op}: the carry that f returned`)
+  sameTree(op, 'the carry that f returned', after, carry)
+  return { inputs: [...c, ...x], carry: after.nodes, ys: isNothing(y) ? undefined : leavesOf(y, `${op}: y`) }
+}
+/** The same, with a carry whose dtypes stay what they are: one that nobody declared takes that of what f returns. */
+const settled = (
+  op: string,
+  f: (carry: unknown, x: unknown) => unknown,
+  carry: Leaves,
+  xs: Leaves | undefined,
+): { readonly carry: Leaves; readonly xs: Leaves | undefined; readonly step: Step } => {
+  const step = stepOf(op, f, carry, xs)
+  const next = step.carry.map((n, i) => beside(n, carry.nodes[i]!.dtype))
+  const opens = carry.nodes.map((n, i) => n.dtype === 'f64' && next[i]!.dtype === 'f32' && isOpen(n))
+  if (opens.includes(true)) return settled(op, f, { ...carry, nodes: carry.nodes.map((n, i) => (opens[i] ? retyped(n, 'f32') : n)) }, xs)
+  const wider = next.some((n, i) => n.dtype === 'f64' && carry.nodes[i]!.dtype === 'f32')
+  if (wider && xs?.nodes.some((n) => n.dtype === 'f64' && isOpen(n)))
+    return settled(op, f, carry, { ...xs, nodes: xs.nodes.map((n) => (isOpen(n) ? retyped(n, 'f32') : n)) })
+  next.forEach((n, i) => {
+    sameLeaf(op, placed('the carry that f returned', carry.paths[i]!), n.aval, carry.nodes[i]!.aval)
+  })
+  return { carry, xs, step: { ...step, carry: next } }
+}
+
+/** The number of steps: the leading axis of every leaf of xs, or what is given. */
+const lengthOf = (op: string, xs: Leaves | undefined, given: number | undefined): number => {
+  const bad = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
+  const length = given === undefined ? undefined : integerOf(given, 'length', op)
+  if (length !== undefined && length < 0) bad(`length is ${length}.`, 'give a whole number from 0.')
+  let first: { readonly size: number; readonly path: string } | undefined
+  for (const [i, n] of (xs?.nodes ?? []).entries()) {
+    const path = placed('xs', xs!.paths[i]!)
+    const size = n.shape[0] ?? bad(`${path} is a number: it has no axis of steps.`, 'capture it in f, or put it into the carry.')
+    if (first === undefined) first = { size, path }
+    if (size !== first.size) bad(`${first.path} has ${first.size} steps, ${path} has ${size}.`, 'give every leaf the same leading axis.')
+    if (length !== undefined && size !== length)
+      bad(`length is ${length}, ${path} has ${size} steps.`, 'leave length out, or make them equal.')
+  }
+  return length ?? first?.size ?? bad('it has no xs and no length.', 'give { length }.')
+}
+
+const scanning = (
+  op: string,
+  f: (carry: unknown, x: unknown) => unknown,
+  init: unknown,
+  given: unknown,
+  { length: asked, reverse = false }: { readonly length?: number; readonly reverse?: boolean },
+): readonly [carry: unknown, ys: unknown] => {
+  const xsGiven = isNothing(given) ? undefined : leavesOf(given, `${op}: xs`)
+  const length = lengthOf(op, xsGiven, asked)
+  const mark = nodesBuilt()
+  const { carry, xs, step } = settled(op, f, leavesOf(init, `${op}: the carry`), xsGiven)
+  const outputs = [...step.carry, ...(step.ys?.nodes ?? [])]
+  const inner = invariant(step.inputs, outputs)
+  const before = builtBefore(mark)
+  const { program, captured } = close(op, step.inputs, outputs, (n) => before(n) || inner(n))
+  const results = scanNodes([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
+    program,
+    length,
+    carries: carry.nodes.length,
+    slices: xs?.nodes.length ?? 0,
+    reverse,
+  })
+  return [
+    treeOf(carry, results.slice(0, carry.nodes.length)),
+    step.ys === undefined ? null : treeOf(step.ys, results.slice(carry.nodes.length)),
+  ]
+}
+
+/**
+ * A loop that carries a state and stacks what each step gives: [carry, ys], where (carry, y_k) = f(carry, x_k).
+ *
+ * `f(carry, x)` returns [carry, y]: carry has the tree, shapes and dtypes of `init`, y is any tree, or null. x is the tree of the k-th slices of `xs`
+ * along their first axes, which have one length; without xs (null) it is undefined, and `length` says how many steps there are. `reverse` takes the
+ * slices from the last to the first; what is stacked stays where its slice was. What f captures is the same at every step, and what it computes of that
+ * alone is computed once. A carry to which nobody gave a dtype, `0` or `zeros([3])`, takes that of what f returns.
+ *
+ * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over what the steps kept.
+ * Errors  BadInput for another tree or for lengths that differ; ShapeMismatch and DTypeMismatch, with the leaf, where the carry changes.
+ * @example
+ * const [total, sums] = scan((s: AnyExpr, x: AnyExpr) => [add(s, x), add(s, x)], 0, tensor([1, 2, 3]))
+ * evaluate(sums)   // [1, 3, 6]
+ */
+export const scan: ScanFn = typed(
+  (
+    f: (carry: unknown, x: unknown) => unknown,
+    init: unknown,
+    xs?: unknown,
+    options?: { readonly length?: number; readonly reverse?: boolean },
+  ): readonly [unknown, unknown] => {
+    functionOf(f, 'f', 'scan')
+    const { length, reverse } = optionsOf(options, scanOptions, 'scan')
+    return scanning('scan', f, init, xs, { ...(length !== undefined && { length }), reverse: flagOf(reverse, 'reverse', 'scan') })
+  },
+)
+const scanOptions: Names<{ readonly length?: number; readonly reverse?: boolean }> = { length: true, reverse: true }
+
+/**
+ * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression.
+ *
+ * Rule    as that of scan.
+ * Errors  as those of scan; BadInput unless n is a whole number from 0.
+ * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
+ */
+export const fori: ForiFn = typed((n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown): unknown => {
+  functionOf(f, 'f', 'fori')
+  const length = lengthOf('fori', undefined, n)
+  const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), {})
+  return carry
+})
+
+/** The programs of branches over the same arguments: what any of them captured is an argument of all. */
+const branching = (
+  op: string,
+  branches: readonly ((...args: readonly unknown[]) => unknown)[],
+  index: Node,
+  args: readonly unknown[],
+): unknown => {
+  const trees = args.map((a, i) => leavesOf(a, `${op}: argument ${i}`))
+  const given = trees.flatMap((t) => t.nodes)
+  const mark = nodesBuilt()
+  const inputs = given.map((n) => input(n.aval))
+  const ends = trees.reduce<number[]>((list, t) => [...list, (list.at(-1) ?? 0) + t.nodes.length], [])
+  const own = trees.map((t, i) => treeOf(t, inputs.slice(ends[i]! - t.nodes.length, ends[i])))
+  const made = branches.map((f, b) => leavesOf(f(...own), `${op}: the result of branch ${b}`))
+  const first = made[0]!
+  made.forEach((m, b) => {
+    sameTree(op, `the result of branch ${b}`, m, first)
+  })
+  // Beside an f32, what nobody declared is one.
+  const want = first.nodes.map((_, i) => (made.some((m) => m.nodes[i]!.dtype === 'f32') ? 'f32' : undefined))
+  const results = made.map((m) => m.nodes.map((n, i) => (want[i] !== undefined && n.dtype === 'f64' && isOpen(n) ? retyped(n, 'f32') : n)))
+  results.forEach((r, b) => {
+    r.forEach((n, i) => {
+      sameLeaf(op, placed(`the result of branch ${b}`, first.paths[i]!), n.aval, results[0]![i]!.aval)
+    })
+  })
+  const { program, captured } = close(op, inputs, results.flat(), builtBefore(mark))
+  const count = first.nodes.length
+  const programs = branches.map(
+    (_, b): Program => ({ ...program, outputs: program.outputs.slice(b * count, (b + 1) * count), outputTree: tupleOf(count) }),
+  )
+  return treeOf(first, count === 0 ? [] : switchNodes([index, ...given, ...captured], { branches: programs }))
+}
+const tupleOf = (n: number): TreeDef => ({ _tag: 'Tuple', items: Array.from({ length: n }, (): TreeDef => ({ _tag: 'Leaf' })) })
+
+/** A scalar that chooses, as an i32. */
+const indexOf = (op: string, what: string, given: unknown): Node => {
+  const n = lift(given, op)
+  if (n.shape.length !== 0)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [n.shape],
+      reason: `${what} is ${showAval(n.aval)}.`,
+      fix: 'give a scalar; for a choice at every element there is where.',
+    })
+  if (isFloat(n.dtype) && !(n.kind === CONST && Number.isInteger(n.payload)))
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [n.dtype],
+      reason: `${what} is ${showAval(n.aval)}`,
+      fix: 'give an i32, a comparison, or cast it.',
+    })
+  return castNode(n, 'i32')
+}
+
+/**
+ * The result of one of several functions of the same arguments, by its place in the list: an index below 0 means the first, one past the end the last.
+ *
+ * All return one tree of the same shapes and dtypes. What they capture is an argument of all.
+ * Rule    that of the branch which is chosen: nothing of the others reaches a derivative, not even a NaN.
+ * Errors  BadInput for trees that differ or no branches; ShapeMismatch and DTypeMismatch, with the leaf, where results differ.
+ * @example evaluate(switchCase(1, [(x: AnyExpr) => x, (x: AnyExpr) => mul(x, x)], 3))   // 9
+ */
+export const switchCase: SwitchCaseFn = typed((index: unknown, branches: readonly unknown[], ...args: readonly unknown[]): unknown => {
+  const list = listOf(branches, 'the branches', 'switchCase')
+  if (list.length === 0) raise({ _tag: 'BadInput', where: 'switchCase', reason: 'it has no branches.', fix: 'give a list of functions.' })
+  for (const [b, f] of list.entries()) functionOf(f, `branch ${b}`, 'switchCase')
+  return branching(
+    'switchCase',
+    list as readonly ((...xs: readonly unknown[]) => unknown)[],
+    indexOf('switchCase', 'the index', index),
+    args,
+  )
+})
+
+/**
+ * onTrue(...args) where the scalar condition holds, else onFalse(...args).
+ *
+ * Both return one tree of the same shapes and dtypes.
+ * Rule    that of the branch which is chosen: nothing of the other reaches a derivative, not even a NaN.
+ * Errors  as those of switchCase.
+ * @example evaluate(cond(gt(4, 0), (x: AnyExpr) => sqrt(x), (x: AnyExpr) => mul(x, 0), 4))   // 2
+ */
+export const cond: CondFn = typed((condition: unknown, onTrue: unknown, onFalse: unknown, ...args: readonly unknown[]): unknown => {
+  functionOf(onTrue, 'onTrue', 'cond')
+  functionOf(onFalse, 'onFalse', 'cond')
+  const n = lift(condition, 'cond')
+  const index = indexOf('cond', 'the condition', asExpr(castNode(n, 'bool')))
+  return branching('cond', [onFalse, onTrue] as readonly ((...xs: readonly unknown[]) => unknown)[], index, args)
+})

@@ -1,0 +1,78 @@
+// Signatures of loops and branches over trees.
+import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
+import type { Arg, Expr, NestedArray, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { Dim, Shape } from '../shape.js'
+import type { Batched, ExprTree, NoTangent, PlainLeaf, ResultTree } from '../tree.js'
+
+/** The tree of expressions that stands for T in a body. */
+export type Carried<T> = [ResultTree] extends [T] ? ExprTree : CarriedIn<T>
+type CarriedIn<T> =
+  T extends Typed<infer S, infer D>
+    ? Expr<S, D>
+    : T extends PlainLeaf
+      ? Expr<ShapeOf<T>, T extends NestedArray<boolean> | boolean ? 'bool' : WeakF64>
+      : T extends NoTangent
+        ? NoTangent
+        : { readonly [K in keyof T]: CarriedIn<T[K]> }
+/** What a body may return for the carry T: at each leaf an expression or a value of its shape and dtype. */
+export type Next<T> =
+  T extends Typed<infer S, infer D>
+    ? NextLeaf<S, D>
+    : T extends PlainLeaf
+      ? NextLeaf<ShapeOf<T>, Float>
+      : T extends NoTangent
+        ? NoTangent
+        : { readonly [K in keyof T]: Next<T[K]> }
+/** A carry without a dtype takes that of what comes back. */
+type NextLeaf<S extends Shape, D extends DType> = D extends Weak
+  ? Expr<S, Float> | Tensor<S, Float> | PlainLeaf
+  : Expr<S, D> | Undeclared<S, D> | Tensor<S, D> | PlainLeaf
+type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
+type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...Dim[]] ? N : number
+/** One step's slices of xs. */
+export type Slices<X> =
+  X extends Typed<infer S, infer D>
+    ? Expr<Tail<S>, D>
+    : X extends PlainLeaf
+      ? Expr<Tail<ShapeOf<X>>, 'f64'>
+      : X extends NoTangent
+        ? NoTangent
+        : X extends null | undefined
+          ? undefined
+          : { readonly [K in keyof X]: Slices<X[K]> }
+/** The number of steps, where xs is one array of a known length. */
+type Steps<X> = X extends Typed<infer S, DType> ? Head<S> : number
+/** What is stacked of Y. */
+type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Carried<Y>, N>
+
+/** Options of `scan`. */
+export interface ScanOptions {
+  /** The number of steps, where there are no xs to say it. */
+  readonly length?: number | undefined
+  /** From the last slice to the first. */
+  readonly reverse?: boolean | undefined
+}
+/** scan(f, init, xs, { length, reverse }): [carry, ys] of (carry, y) = f(carry, x) over the slices of xs. */
+export type ScanFn = <C, X, N extends Next<C>, Y>(
+  f: (carry: Carried<C>, x: Slices<X>) => readonly [N, Y],
+  init: C,
+  xs?: X,
+  options?: ScanOptions,
+) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
+/** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
+export type ForiFn = <C, N extends Next<C>>(n: number, f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N, init: C) => Carried<N>
+
+type Args<A extends readonly unknown[]> = { [K in keyof A]: Carried<A[K]> }
+/** switchCase(index, branches, ...args): what the branch at the index makes of the arguments. */
+export type SwitchCaseFn = <const A extends readonly unknown[], R>(
+  index: Arg,
+  branches: readonly ((...args: Args<A>) => R)[],
+  ...args: A
+) => Carried<R>
+/** cond(condition, onTrue, onFalse, ...args): what one of two functions makes of the arguments. */
+export type CondFn = <const A extends readonly unknown[], R>(
+  condition: Arg | boolean,
+  onTrue: (...args: Args<A>) => R,
+  onFalse: (...args: Args<A>) => R,
+  ...args: A
+) => Carried<R>

@@ -1,0 +1,116 @@
+/** What a step of a loop keeps for the way back: values that its pullback reads and cannot make again cheaply. */
+import { aval } from '../core/graph/aval.js'
+import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
+import { Identities } from '../core/graph/identity.js'
+import { dependents, type Program } from '../core/graph/program.js'
+import { rewrite } from '../core/graph/rewrite.js'
+
+/** Values that steps keep, and how an expression is made to read them. */
+export interface Residuals {
+  /** Further results of a step. The carry as the step found it is among them: everything can be made again from it. */
+  readonly nodes: readonly Node[]
+  /**
+   * The expressions with inputs in place of what was kept, and which of `nodes` they read. They need not be of the same trace: equal expressions over
+   * the program's inputs are equal.
+   */
+  readonly over: (outputs: readonly Node[]) => {
+    readonly outputs: readonly Node[]
+    readonly rows: readonly number[]
+    readonly inputs: readonly (Node | undefined)[]
+  }
+}
+
+/** Numbers of expressions: equal ones, over the same inputs, have equal numbers, whoever built them. */
+class Equals {
+  private readonly ids = new Identities()
+  private readonly numbers = new Map<string, number>()
+  private readonly known = new Map<Node, number>()
+
+  of(n: Node): number {
+    const known = this.known.get(n)
+    if (known !== undefined) return known
+    for (const m of linearize([n], (x) => this.known.has(x)).nodes) if (!this.known.has(m)) this.known.set(m, this.number(this.text(m)))
+    return this.known.get(n)!
+  }
+  private number(text: string): number {
+    const known = this.numbers.get(text)
+    if (known !== undefined) return known
+    this.numbers.set(text, this.numbers.size)
+    return this.numbers.size - 1
+  }
+  private text(n: Node): string {
+    if (n.kind === INPUT) return `i${this.ids.id(n)}`
+    if (n.kind === CONST) return `c${n.dtype}${Object.is(n.payload, -0) ? '-0' : String(n.payload)}`
+    const args = n.args.map((a) => this.known.get(a)!).join()
+    return n.kind === OUTPUT
+      ? `o${n.payload as number}(${args})`
+      : `${this.ids.id(n.prim)}:${this.ids.paramsId(n.prim, n.payload)}(${args})`
+  }
+}
+
+/** Costs no more than reading it would: sums, products and copies, and what is made of literals alone. */
+const CHEAP = 2
+const isCheap = (n: Node): boolean =>
+  n.kind === CONST ||
+  (n.kind === APPLY && (n.prim!.class === 'layout' || (n.prim!.class === 'elementwise' && !n.prim!.multi && n.prim!.cost <= CHEAP)))
+
+/** What a value is made of by cheap operations: values that are not, and inputs. */
+const sourcesOf = (n: Node): readonly Node[] => {
+  const found = new Set<Node>()
+  const seen = new Set<Node>()
+  const open = [n]
+  for (let m = open.pop(); m !== undefined; m = open.pop()) {
+    if (seen.has(m)) continue
+    seen.add(m)
+    if (isCheap(m)) open.push(...m.args)
+    else found.add(m)
+  }
+  return [...found]
+}
+
+/** What is kept of a step whose pullback gives these cotangents; slices and what is the same at every step are there anyway. */
+export const residualsOf = ({ inputs }: Program, carries: number, cotangents: readonly Node[]): Residuals => {
+  const linear = linearize(cotangents)
+  const own = new Set(inputs)
+  const bars = linear.nodes.filter((n) => n.kind === INPUT && !own.has(n))
+  const depends = dependents(linear, bars)
+  const read = new Set<Node>()
+  linear.nodes.forEach((n, i) => {
+    if (depends[i] === 1) for (const a of n.args) if (depends[linear.index.get(a)] !== 1) read.add(a)
+  })
+  for (const n of cotangents) if (depends[linear.index.get(n)] !== 1) read.add(n)
+  const equals = new Equals()
+  const carry = inputs.slice(0, carries)
+  const free = new Set(inputs.slice(carries))
+  const kept = new Map<number, Node>()
+  const keep = (n: Node): void => {
+    if (!free.has(n) && !kept.has(equals.of(n))) kept.set(equals.of(n), n)
+  }
+  for (const n of carry) keep(n)
+  const whole: Node[] = []
+  for (const n of read) {
+    const needed = sourcesOf(n).filter((s) => !free.has(s))
+    if (needed.length <= 1) needed.forEach(keep)
+    else whole.push(n)
+  }
+  // Of several sources: kept itself, unless all of them are there already.
+  for (const n of whole) if (sourcesOf(n).some((s) => !free.has(s) && !kept.has(equals.of(s)))) keep(n)
+  const nodes = [...kept.values()]
+  const at = new Map([...kept.keys()].map((k, i) => [k, i]))
+  return {
+    nodes,
+    over: (outputs) => {
+      const made: (Node | undefined)[] = nodes.map(() => undefined)
+      const rewritten = rewrite(outputs, {
+        at: (n) => {
+          const k = at.get(equals.of(n))
+          if (k === undefined) return undefined
+          const node = nodes[k]!
+          made[k] ??= input(aval(node.shape, node.dtype))
+          return made[k]
+        },
+      })
+      return { outputs: rewritten, inputs: made, rows: made.flatMap((m, k) => (m === undefined ? [] : [k])) }
+    },
+  }
+}
