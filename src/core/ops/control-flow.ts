@@ -96,20 +96,39 @@ const stepOf = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: L
   sameTree(op, 'the carry that f returned', after, carry)
   return { inputs: [...c, ...x], carry: after.nodes, ys: isNothing(y) ? undefined : leavesOf(y, `${op}: y`) }
 }
-/** The same, with a carry whose dtypes stay what they are: one that nobody declared takes that of what f returns. */
-const settled = (
-  op: string,
-  f: (carry: unknown, x: unknown) => unknown,
-  carry: Leaves,
-  xs: Leaves | undefined,
-): { readonly carry: Leaves; readonly xs: Leaves | undefined; readonly step: Step } => {
+interface Settled {
+  readonly carry: Leaves
+  readonly xs: Leaves | undefined
+  readonly step: Step
+}
+const asF32 = (tree: Leaves, which: (n: Node, i: number) => boolean): Leaves => ({
+  ...tree,
+  nodes: tree.nodes.map((n, i) => (which(n, i) ? retyped(n, 'f32') : n)),
+})
+const isOpenF64 = (n: Node): boolean => n.dtype === 'f64' && isOpen(n)
+/**
+ * The same, with a carry whose dtypes stay what they are. Beside an f32 in the body, a carry (and slices) to which nobody gave a dtype is f32 where f then
+ * returns one there.
+ */
+const settled = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: Leaves, xs: Leaves | undefined): Settled => {
   const step = stepOf(op, f, carry, xs)
+  const all = linearize([...step.carry, ...(step.ys?.nodes ?? [])]).nodes
+  let open = carry.nodes.map(isOpenF64)
+  if (all.some((n) => n.dtype === 'f32'))
+    while (open.includes(true) || xs?.nodes.some(isOpenF64) === true) {
+      const narrow = asF32(carry, (_, i) => open[i]!)
+      const slices = xs && asF32(xs, isOpenF64)
+      const trial = stepOf(op, f, narrow, slices)
+      const next = trial.carry.map((n, i) => beside(n, narrow.nodes[i]!.dtype))
+      const wrong = next.map((n, i) => open[i]! && n.dtype !== 'f32')
+      if (!wrong.includes(true)) return fixed(op, { carry: narrow, xs: slices, step: trial })
+      open = open.map((o, i) => o && !wrong[i])
+    }
+  return fixed(op, { carry, xs, step })
+}
+/** A step whose carry is what it began with. */
+const fixed = (op: string, { carry, xs, step }: Settled): Settled => {
   const next = step.carry.map((n, i) => beside(n, carry.nodes[i]!.dtype))
-  const opens = carry.nodes.map((n, i) => n.dtype === 'f64' && next[i]!.dtype === 'f32' && isOpen(n))
-  if (opens.includes(true)) return settled(op, f, { ...carry, nodes: carry.nodes.map((n, i) => (opens[i] ? retyped(n, 'f32') : n)) }, xs)
-  const wider = next.some((n, i) => n.dtype === 'f64' && carry.nodes[i]!.dtype === 'f32')
-  if (wider && xs?.nodes.some((n) => n.dtype === 'f64' && isOpen(n)))
-    return settled(op, f, carry, { ...xs, nodes: xs.nodes.map((n) => (isOpen(n) ? retyped(n, 'f32') : n)) })
   next.forEach((n, i) => {
     sameLeaf(op, placed('the carry that f returned', carry.paths[i]!), n.aval, carry.nodes[i]!.aval)
   })

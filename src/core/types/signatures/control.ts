@@ -1,6 +1,6 @@
 // Signatures of loops and branches over trees.
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, NestedArray, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
+import type { Arg, Expr, MayFit, NestedArray, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
 import type { Dim, Shape } from '../shape.js'
 import type { Batched, ExprTree, NoTangent, PlainLeaf, ResultTree } from '../tree.js'
 
@@ -25,8 +25,8 @@ export type Next<T> =
         : { readonly [K in keyof T]: Next<T[K]> }
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = D extends Weak
-  ? Expr<S, Float> | Tensor<S, Float> | PlainLeaf
-  : Expr<S, D> | Undeclared<S, D> | Tensor<S, D> | PlainLeaf
+  ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank | PlainLeaf
+  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
 type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...Dim[]] ? N : number
 /** One step's slices of xs. */
