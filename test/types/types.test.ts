@@ -17,6 +17,7 @@ describe('correct code', () => {
     'captured',
     'first-hour',
     'trial',
+    'control',
     'indexing',
     'authoring',
   ])
