@@ -1,7 +1,7 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
-import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
+import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 export type { NoTangent }
@@ -83,7 +83,7 @@ export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
   T extends Typed<infer S, infer D>
     ? Unravel1<S, D, Kind>
     : T extends PlainLeaf
-      ? Unravel1<ShapeOf<T>, DTypeOf<T>, Kind>
+      ? Unravel1<ShapeOf<T>, 'f64', Kind>
       : T extends NoTangent
         ? NoTangent
         : { readonly [K in keyof T]: Unravelled<T[K], Kind> }

@@ -2,7 +2,7 @@
 import { metaOf } from '../../core/functions/function.js'
 import { liftList, liftTree } from '../../core/graph/program.js'
 import { cotangentLeaves, readPair, select, spread, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
-import { instantiate } from '../common.js'
+import { derivativeOf } from '../common.js'
 import { denseCotangents } from '../reverse.js'
 import { pullback, pushforward } from '../transform.js'
 import { gradientOf } from './gradient.js'
@@ -49,7 +49,7 @@ export const hvp =
         const r = pushforward(c.registry, out.nodes, seeds)
         return treeOf(
           out.def,
-          r.tangents.map((t, i) => instantiate(t, out.nodes[i]!.aval)),
+          r.tangents.map((t, i) => derivativeOf(t, out.nodes[i]!)),
         )
       },
     })
