@@ -31,10 +31,7 @@ export const numberOf = (x: number): Node => {
 }
 /** An array of plain JavaScript, made a tensor. */
 export const arrayOf = (x: Tensor): Node => {
-  if (x.dtype === 'f64') {
-    let other: Tensor | undefined
-    makers.set(x.node, (dtype) => (other?.dtype === dtype ? other : (other = makeTensor(x, undefined, dtype))).node)
-  }
+  if (x.dtype === 'f64') makers.set(x.node, (dtype) => makeTensor(x, undefined, dtype).node)
   return x.node
 }
 

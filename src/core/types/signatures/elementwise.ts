@@ -137,7 +137,7 @@ export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 
 }
 /** Three operands that broadcast, shape and dtype of the first in the simple case: fma. */
 export interface Ternary<Op extends string> {
-  <S extends Shape, D extends DType>(
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(
     x: Operand<S, D>,
     y: Operand<NoInfer<S>, NoInfer<D>> | number,
     z: Operand<NoInfer<S>, NoInfer<D>> | number,
@@ -147,11 +147,11 @@ export interface Ternary<Op extends string> {
     x: A,
     y: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
     z: Guard<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>, C>,
-  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, PromoteArgs3<A, B, C>>
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, AsNumber<PromoteArgs3<A, B, C>>>
 }
 /** clamp(x, low, high): a bound that is null or left out is none. */
 export interface ClampFn {
-  <S extends Shape, D extends DType>(
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(
     x: Operand<S, D>,
     low: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
     high?: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
@@ -161,7 +161,7 @@ export interface ClampFn {
     x: A,
     low: Guard<Broadcast<ShapeOf<A>, ShapeOf<Bound<B>>, 'clamp'>, B>,
     high?: Guard<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>, C>,
-  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, PromoteArgs3<A, Bound<B>, Bound<C>>>
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, AsNumber<PromoteArgs3<A, Bound<B>, Bound<C>>>>
 }
 /** What a bound that is none takes part with: nothing but a number. */
 type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>

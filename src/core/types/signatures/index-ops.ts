@@ -84,7 +84,7 @@ export type AtIndex = number | string | null | Index | NumberArray | Int32Array
 export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   ...indices: IndicesFor<At<S, I>, I, 'at'>
-) => Expr<Ok<At<S, I>>, D>
+) => Expr<Ok<At<S, I>>, NoInfer<D>>
 /** Values for the part of shape P: [] if U broadcasts to it. */
 type Into<P, U extends Shape, Op extends string> =
   BroadcastTo<U, Ok<P>> extends ShapeError<string>

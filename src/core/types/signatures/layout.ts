@@ -67,7 +67,7 @@ export interface FullFn {
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, value: number, dtype: D): Expr<R, D>
 }
 /** zerosLike, onesLike. */
-export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, D>
+export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1. */
 export interface ArangeFn {
   <const N extends number>(n: N): Expr<[N], WeakF64>
@@ -93,22 +93,22 @@ export interface AssertShapeFn {
 export type ReshapeFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   shape: Guard<Reshape<S, Unnamed<T>>, T>,
-) => Expr<Ok<Reshape<S, Unnamed<T>>>, D>
+) => Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 /** broadcastTo(x, shape). */
 export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
-) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, D>
+) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, NoInfer<D>>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
 export type TransposeFn = <S extends Shape = Shape, D extends DType = WeakF64, const P extends readonly number[] | undefined = undefined>(
   x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
   axes?: P,
-) => Expr<Ok<Transpose<S, P>>, D>
+) => Expr<Ok<Transpose<S, P>>, NoInfer<D>>
 /** expandDims(x, axis): a new axis of length 1. */
 export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
-) => Expr<Ok<ExpandDims<S, I>>, D>
+) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
 /** squeeze(x, axis?): without axes of length 1. */
 export type SqueezeFn = <
   S extends Shape = Shape,
@@ -117,7 +117,7 @@ export type SqueezeFn = <
 >(
   x: Operand<S, D> | Plain,
   axis?: Guard<Squeeze<S, I>, I>,
-) => Expr<Ok<Squeeze<S, I>>, D>
+) => Expr<Ok<Squeeze<S, I>>, NoInfer<D>>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
 type Join2<X extends readonly Arg[]> = PromoteAll<X>
 /** The dtype of several operands together. */
@@ -209,7 +209,7 @@ export type FlipFn = <
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
-) => Expr<S, D>
+) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
 export type RollFn = <
   S extends Shape,
@@ -226,4 +226,4 @@ export type DiagFn = <S extends Shape, D extends DType, const K extends number =
   k?: K,
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>
+export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

@@ -64,7 +64,7 @@ export interface EmbeddingFn {
   <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = WeakF64>(
     table: Operand<S, D> | NumberArray,
     indices: I,
-  ): Expr<Ok<Gather<S, ShapeOf<I>>>, D>
+  ): Expr<Ok<Gather<S, ShapeOf<I>>>, NoInfer<D>>
 }
 /** dropout(x, mask, rate): x / (1 - rate) where the mask holds, 0 elsewhere. */
 export type DropoutFn = <M extends Arg | PlainBool, S extends Shape = Shape, D extends DType = WeakF64>(

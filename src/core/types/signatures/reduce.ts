@@ -9,7 +9,7 @@ import type { PromoteArgs } from './elementwise.js'
 export type ReduceFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
-) => Expr<Ok<Reduce<S, O, Op>>, D>
+) => Expr<Ok<Reduce<S, O, Op>>, NoInfer<D>>
 /** sum and prod: booleans count in i32. */
 export type SumFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
