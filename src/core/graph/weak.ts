@@ -53,7 +53,7 @@ export const isWeak = (root: Node): boolean => {
     else if (verdict === 'declared' || n.kind === INPUT) return settle(root)
     else if (n.kind !== CONST) {
       made.push(n)
-      open.push(...(n.kind === OUTPUT ? n.args[0]!.args : n.args))
+      for (const x of n.kind === OUTPUT ? n.args[0]!.args : n.args) open.push(x)
     }
   }
   if (!made.every(follows)) return settle(root)

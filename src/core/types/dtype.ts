@@ -10,7 +10,7 @@ export type Discrete = 'i32' | 'bool'
 /** Holds that nobody declared a dtype; no value has this property. */
 declare const undeclared: unique symbol
 /**
- * The dtype of a constant to which none was given, `zeros([3])`: f64 alone, that of the floats beside it where there are any. It is f64
+ * The dtype of what was given none, `zeros([3])`, `sqrt(2)`: f64 alone, that of the floats beside it where there are any. It is f64
  * wherever a type is asked for, in both directions; only promotion tells the two apart.
  */
 export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
