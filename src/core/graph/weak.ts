@@ -41,19 +41,18 @@ export const arrayOf = (x: Tensor): Node => {
  */
 export const isWeak = (root: Node): boolean => {
   if (root.aval.dtype !== 'f64') return false
-  const seen = new Set<Node>()
+  // The nearest first: what is declared is found soon, also in an expression that is very deep.
+  const open = new Set([root])
   const made: Node[] = []
-  const open = [root]
   let weak = false
-  for (let n = open.pop(); n !== undefined; n = open.pop()) {
-    if (seen.has(n) || !isFloat(n.aval.dtype)) continue
-    seen.add(n)
+  for (const n of open) {
+    if (!isFloat(n.aval.dtype)) continue
     const verdict = verdicts.get(n)
     if (makers.has(n) || verdict === 'weak') weak = true
     else if (verdict === 'declared' || n.kind === INPUT) return settle(root)
     else if (n.kind !== CONST) {
       made.push(n)
-      for (const x of n.kind === OUTPUT ? n.args[0]!.args : n.args) open.push(x)
+      for (const x of n.kind === OUTPUT ? n.args[0]!.args : n.args) open.add(x)
     }
   }
   if (!made.every(follows)) return settle(root)
