@@ -7,7 +7,7 @@ import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import { raiseNotImplemented } from '../core/graph/source-lines.js'
 import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
-import { beside } from '../core/graph/weak.js'
+import { beside, declaredLike } from '../core/graph/weak.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { type Facet, tangentFrom, wrongSpace } from './returned.js'
@@ -25,6 +25,9 @@ export const instantiate = (t: Tangent, like: Aval): Node => {
   if (f._tag === 'NotImplemented') return raiseNotImplemented(f)
   return zeros(like)
 }
+
+/** The dense derivative of a node, or by it. */
+export const derivativeOf = (t: Tangent, x: Node): Node => declaredLike(instantiate(t, x.aval), x)
 
 /** One application, and where in it a (co)tangent belongs: argument `k`, or result `k` of an frule. */
 export interface Place {

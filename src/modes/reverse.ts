@@ -13,7 +13,7 @@ import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent
 import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { forced, instantiate, type Place, project } from './common.js'
+import { derivativeOf, forced, type Place, project } from './common.js'
 import { functionFrom, listFrom, tangentFrom, valuesFrom } from './returned.js'
 
 /** A contribution to a part of the argument, and the rule it came from. */
@@ -211,4 +211,4 @@ const pullAt = (
 
 /** Cotangents of wrt as dense nodes. */
 export const denseCotangents = (r: Reversed, wrt: readonly Node[]): (Node | NoTangent)[] =>
-  r.cotangents.map((c, i) => (c._tag === 'NoTangent' ? NoTangent : instantiate(c, wrt[i]!.aval)))
+  r.cotangents.map((c, i) => (c._tag === 'NoTangent' ? NoTangent : derivativeOf(c, wrt[i]!)))

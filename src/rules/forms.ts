@@ -103,7 +103,7 @@ const entry = (rows: Matrix, r: number, j: number): Entry => {
   const row = rows[r]!
   return '_tag' in row ? ZeroTangent : row[j]!
 }
-/** A (co)tangent in the dtype of what it belongs to: a partial of numbers alone, `where(gt(x, 0), 1, -1)`, is f64 also beside an f32. */
+/** A (co)tangent in the dtype of what it belongs to: a partial may hold a declared f64, and a result may have a dtype of its own. */
 const inDtypeOf = (x: AnyExpr, t: Forced): Forced =>
   t._tag === 'Expr' && t.dtype !== x.dtype ? asExpr(castNode(beside(asNode(t), x.dtype), x.dtype)) : t
 /** A sum with one more product; a first one is itself. */

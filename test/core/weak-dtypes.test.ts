@@ -1,4 +1,5 @@
-// Constants without a dtype: f64 alone, beside an f32 they are f32, and nothing of the program is f64 then.
+// Floats that nobody gave a dtype (constants, numbers, plain arrays, what is made of them): f64 alone, beside an f32 they are f32, and nothing of the
+// program is f64 then.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -12,7 +13,9 @@ import {
   concat,
   customRule,
   diag,
+  div,
   dynamicUpdateSlice,
+  elementwise,
   evaluate,
   eye,
   f32,
@@ -22,26 +25,39 @@ import {
   gather,
   grad,
   gt,
+  hessian,
+  hvp,
   i32,
+  jacfwd,
+  jacrev,
   jvp,
   linspace,
   map,
   matmul,
+  max,
+  mean,
   mul,
+  neg,
   oneHot,
   ones,
   onesLike,
+  pow,
   scatterAdd,
   set,
   setAt,
   show,
   split,
   sqrt,
+  square,
   stack,
+  stopGradient,
+  sub,
   sum,
   type Tensor,
   tanh,
   tensor,
+  topk,
+  vjp,
   vmap,
   where,
   zeros,
@@ -58,6 +74,9 @@ const given = { x: tensor(new Float32Array([1, 2, 3, 4]), [2, 2]), i: [0, 1], d:
 const inner = fn({ x: f32(2, 2) }, ({ x }) => sum(mul(x, x)))
 /** An f32 program given f64 where nobody declared one, and a customRule whose rule has a constant. */
 const ruled = customRule((x: AnyExpr) => mul(x, 2), { frule: (x, dx) => [mul(x, 2), mul(full([2, 2], 2), dx)] })
+
+const half = fn({ d: f64(2, 2) }, ({ d }) => mul(d, 0.5))
+const wide = elementwise({ name: 'wide', args: ['float'], result: 'f64', scalar: (x) => x!, source: 'definition' })
 
 const single: Readonly<Record<string, (at: In) => AnyExpr>> = {
   'matmul(x, eye(2))': ({ x }) => matmul(x, eye(2)),
@@ -83,6 +102,21 @@ const single: Readonly<Record<string, (at: In) => AnyExpr>> = {
   'gather(arange, argsort)': ({ x }) => add(x, gather(arange(2), argsort(x))),
   'vmap over a constant': ({ x }) => add(x, vmap((row: AnyExpr) => sum(row))(eye(2)) as AnyExpr),
   'oneHot(i, 2) x': ({ x, i }) => matmul(oneHot(i as never, 2), x),
+  'x sqrt(2)': ({ x }) => mul(x, sqrt(2)),
+  'x (1 + 2)': ({ x }) => mul(x, add(1, 2)),
+  'x - 2^0.5': ({ x }) => sub(x, pow(2, 0.5)),
+  'x (-1)': ({ x }) => mul(neg(1), x),
+  'where(x > 0, 1, 0)': ({ x }) => mul(x, where(gt(x, 0), 1, 0)),
+  'max([1, 2])': ({ x }) => mul(x, max([1, 2])),
+  'sum([1, 2]) + mean([[1]])': ({ x }) => mul(x, add(sum([1, 2]), mean([[1]]))),
+  'a plain array beside a constant': ({ x }) => mul(x, add(ones([2]), [1, 2])),
+  'an array that is indexed': ({ x, i }) => mul(x, at([0.5, 0.25], i as never)),
+  'two of plain arrays': ({ x }) => matmul(x, matmul([[1, 2], [3, 4]], [[1, 0], [0, 1]])), // biome-ignore format: matrices
+  'a plain array that is put into a constant': ({ x }) => mul(x, set(zeros([2]), 0, sqrt(2))),
+  'results of several': ({ x }) => mul(x, topk([3, 1, 2], 2).values),
+  'stopGradient of a number': ({ x }) => mul(x, stopGradient(2) as AnyExpr),
+  'a number that a function returned': ({ x }) =>
+    mul(x, (fn({ x: f32(2, 2) }, () => 2) as unknown as (p: { x: AnyExpr }) => AnyExpr)({ x })),
   'a tangent': ({ x }) => jvp((y: AnyExpr) => mul(y, y))(x, ones([2, 2]) as never)[1] as AnyExpr,
   'a seed': ({ x }) => grad((y: AnyExpr) => sum(mul(y, y)), { seed: ones([]) })(x) as AnyExpr,
   'an argument of a declared function': ({ x }) => add(x, (inner as unknown as (p: { x: AnyExpr }) => AnyExpr)({ x: eye(2) })),
@@ -96,7 +130,24 @@ const double: Readonly<Record<string, (at: In) => AnyExpr>> = {
   'zerosLike(d)': ({ x, d }) => add(x, zerosLike(d)),
   'something declared within': ({ x, d }) => add(x, add(eye(2), d)),
   'two constants, one of them declared': ({ x }) => add(x, add(eye(2), zeros([2, 2], 'f64'))),
-  'a function of numbers alone': ({ x }) => mul(x, sqrt(2)),
+  'a constant of rank 0 that is cast': ({ x }) => mul(x, cast(full([], 2, 'f32'), 'f64')),
+  'an integer constant beside a number': ({ x }) => mul(x, add(zeros([], 'i32'), sqrt(2))),
+  'the root of an integer': ({ x }) => mul(x, sqrt(full([], 2, 'i32'))),
+  'a number that is cast': ({ x }) => mul(x, cast(2, 'f64')),
+  'a tensor of a number': ({ x }) => mul(x, tensor(2)),
+  'what a primitive says is an f64': ({ x }) => mul(x, wide(2)),
+  'what a declared function makes of a constant': ({ x }) =>
+    mul(x, (half as unknown as (p: { d: AnyExpr }) => AnyExpr)({ d: ones([2, 2]) })),
+  'the gradient by a declared f64': ({ x, d }) => mul(x, grad((e: AnyExpr) => sum(mul(sqrt(2), e)))(d) as AnyExpr),
+  'a gradient of zeros by a declared f64': ({ x, d }) => mul(x, grad((e: AnyExpr) => stopGradient(sum(e)))(d) as AnyExpr),
+  'the tangent of a declared f64': ({ x, d }) =>
+    mul(x, (jvp((e: AnyExpr) => mul(sqrt(2), e))(d, ones([2, 2]) as never) as readonly AnyExpr[])[1]!),
+  'the cotangent of a declared f64': ({ x, d }) =>
+    mul(x, (vjp((e: AnyExpr) => mul(sqrt(2), e))(d, ones([2, 2]) as never) as readonly AnyExpr[])[1]!),
+  'a Jacobian by a declared f64': ({ x, d }) => mul(x, jacfwd((e: AnyExpr) => mul(sqrt(2), e))(at(d, 0, 0)) as AnyExpr),
+  'the same, by rows': ({ x, d }) => mul(x, jacrev((e: AnyExpr) => mul(sqrt(2), e))(at(d, 0, 0)) as AnyExpr),
+  'a Hessian by a declared f64': ({ x, d }) => mul(x, hessian((e: AnyExpr) => mul(sqrt(2), square(e)))(at(d, 0, 0)) as AnyExpr),
+  'a product with it': ({ x, d }) => mul(x, hvp((e: AnyExpr) => sum(mul(sqrt(2), square(e))))(d, ones([2, 2]) as never) as AnyExpr),
   'what map made of it': ({ x }) =>
     add(
       x,
@@ -109,7 +160,7 @@ const double: Readonly<Record<string, (at: In) => AnyExpr>> = {
 const untyped = fn as unknown as (declaration: unknown, f: unknown) => (x: unknown) => Tensor
 const run = (f: (at: In) => AnyExpr): Tensor => untyped(declaration, f)(given)
 
-describe('a constant without a dtype', () => {
+describe('a float without a dtype', () => {
   for (const [name, f] of Object.entries(single))
     it(`is f32 beside an f32: ${name}`, () => {
       expect(run(f).dtype).toBe('f32')
@@ -148,5 +199,27 @@ describe('a constant without a dtype', () => {
     for (let k = 0; k < 20_000; k++) z = add(z, eye(2))
     expect(run(({ x }) => add(x, z)).dtype).toBe('f32')
     expect(evaluate(z).dtype).toBe('f64')
+  })
+
+  it('is as exact as its numbers: those of an f32 are rounded once', () => {
+    expect([...run(({ x }) => mul(x, div([1, 2], 3))).data]).toEqual([...run(({ x }) => mul(x, div(tensor([1, 2], 'f32'), 3))).data])
+    expect(evaluate(sqrt(2)).item()).toBe(Math.SQRT2)
+    expect(evaluate(sum([0.1, 0.2])).item()).toBe(0.1 + 0.2)
+  })
+  it('is not what it was where it is used in two places', () => {
+    const both = fn({ x: f32(2), d: f64(2) }, ({ x, d }) => {
+      const root = sqrt([2, 3])
+      return { single: mul(x, root), double: mul(d, root), alone: root }
+    })
+    const out = both({ x: [1, 1], d: [1, 1] })
+    expect([out.single.dtype, out.double.dtype, out.alone.dtype]).toEqual(['f32', 'f64', 'f64'])
+    expect([...out.double.data]).toEqual([Math.SQRT2, Math.sqrt(3)])
+    expect([...out.single.data]).toEqual([Math.SQRT2, Math.sqrt(3)].map(Math.fround))
+  })
+  it('has a gradient of the dtype of its argument', () => {
+    const f = fn({ x: f32(2), d: f64(2) }, ({ x, d }) => sum(add(mul(cast(mul(x, sqrt([2, 3])), 'f64'), d), mul(d, where(gt(d, 0), 1, 0)))))
+    const g = grad(f)({ x: [1, 2], d: [1, 2] })
+    expect([g.x.dtype, g.d.dtype]).toEqual(['f32', 'f64'])
+    expect([...g.d.data]).toEqual([Math.fround(Math.SQRT2) + 1, Math.fround(2 * Math.fround(Math.sqrt(3))) + 1])
   })
 })

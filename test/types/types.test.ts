@@ -58,7 +58,7 @@ describe.each(['errors', 'indexing'])('%s', (name) => {
     })
 })
 
-// ---- budgets: instantiations that checking the file takes, measured with TypeScript 6.0.3; the bound is 2 % above
+// ---- budgets: instantiations that checking the file takes, measured with TypeScript 6.0.3; the bound is 1 % above
 
 const programs: Readonly<Record<string, () => string>> = {
   lenet: () => textOf('lenet'),
@@ -69,12 +69,12 @@ const programs: Readonly<Record<string, () => string>> = {
   '100 indexings': () => indexings(100),
 }
 const measured: Readonly<Record<string, number>> = {
-  lenet: 23986,
-  lstm: 12856,
-  'broken lenet': 28860,
-  '200 operations of one shape': 3164,
-  '200 operations of different shapes': 18705,
-  '100 indexings': 23205,
+  lenet: 23773,
+  lstm: 12908,
+  'broken lenet': 28344,
+  '200 operations of one shape': 3128,
+  '200 operations of different shapes': 16491,
+  '100 indexings': 23198,
 }
 /** LeNet with mistakes of the kind users make while they edit. */
 const brokenLeNet = (): string =>
@@ -106,11 +106,11 @@ ${Array.from({ length: n }, (_, k) => `  const x${k} = ${[`at(x, ${k}, ${k % 64}
 
 describe('budgets', () => {
   for (const [name, text] of Object.entries(programs))
-    it(`${name}: at most 2 % above ${measured[name]} instantiations`, () => {
+    it(`${name}: at most 1 % above ${measured[name]} instantiations`, () => {
       const c = compile('budget', text())
       expect(c.errors.length > 0).toBe(name === 'broken lenet')
       expect(c.instantiations).toBeGreaterThan(0)
-      expect(c.instantiations).toBeLessThan(1.02 * (measured[name] ?? 0))
+      expect(c.instantiations).toBeLessThan(1.01 * (measured[name] ?? 0))
     })
 
   it('broken LeNet: the first error is at the kernel and names both shapes', () => {

@@ -13,6 +13,7 @@ import { located } from '../graph/source-lines.js'
 import { type Names, readDeclaration, readLeaf, resolveSpec, type Spec } from '../graph/spec.js'
 import { isTensor, Tensor } from '../graph/tensor.js'
 import { explainDef, flatten, leafPaths, leavesAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { declared, isWeak } from '../graph/weak.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -256,14 +257,18 @@ export const declare = (
   })
 }
 
-/** The function over any arguments. One that differentiates is given inputs of its own, and the arguments are put in afterwards. */
-export const applied = (meta: Meta, args: readonly unknown[]): unknown => {
-  if (meta.differentiates !== true) return meta.body(args)
-  const { nodes, def } = liftList(args, 'arguments')
+/**
+ * The function over any arguments. One that differentiates is given inputs of its own, and the arguments are put in afterwards: as the f64
+ * that those inputs were, for derivatives are of that dtype.
+ */
+export const applied = (meta: Meta, given: readonly unknown[]): unknown => {
+  if (meta.differentiates !== true) return meta.body(given)
+  const { nodes, def } = liftList(given, 'arguments')
   const inputs = freshInputs(
     def,
     nodes.map((n) => n.aval),
   )
   const out = liftTree(meta.body(unflatten(def, inputs.map(asExpr)) as unknown[]), 'result')
-  return inlined({ name: meta.name, inputs, inputTree: def, outputs: out.nodes, outputTree: out.def }, nodes)
+  const args = nodes.map((n) => (isWeak(n) ? declared(n, n.dtype) : n))
+  return inlined({ name: meta.name, inputs, inputTree: def, outputs: out.nodes, outputTree: out.def }, args)
 }

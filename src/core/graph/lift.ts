@@ -5,20 +5,19 @@ import { meantArray } from '../errors/hints.js'
 import { unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import { isFloat, promote } from './aval.js'
-import { castNode } from './cast.js'
 import { asNode, constant, isExpr, type Node } from './expr.js'
 import { describe, dtypeOfTypedArray, int32, isTensor, makeTensor } from './tensor.js'
-import { beside, isWeak } from './weak.js'
+import { arrayOf, beside, isWeak, numberOf, promoted } from './weak.js'
 
 /** What every operation accepts as an argument. */
 export type Liftable = unknown
 
-/** A node for one argument; a bare number or array takes `dtype` (f64 where none is given). */
+/** A node for one argument; a bare number or array takes `dtype` (where none is given it is f64, and nobody has declared that). */
 export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
   if (isExpr(x)) return asNode(x)
   if (typeof x === 'number') {
     if (dtype === 'i32' && x !== (x | 0)) return notInt(x, op)
-    return constant(x, dtype ?? 'f64')
+    return dtype === undefined ? numberOf(x) : constant(x, dtype)
   }
   if (typeof x === 'boolean') return constant(x ? 1 : 0, 'bool')
   if (isTensor(x)) return x.node
@@ -30,7 +29,8 @@ export const lift = (x: Liftable, op: string, dtype?: DType): Node => {
 }
 const liftArray = (x: unknown, op: string, dtype: DType | undefined): Node => {
   const typed = dtypeOfTypedArray(x)
-  if (Array.isArray(x) || typed !== undefined) return makeTensor(x, undefined, typed ?? dtype, op).node
+  if (typed !== undefined) return makeTensor(x, undefined, typed, op).node
+  if (Array.isArray(x)) return arrayOf(makeTensor(x, undefined, dtype, op))
   return raise({
     _tag: 'BadInput',
     where: op,
@@ -81,13 +81,13 @@ const dtypeAmong = (xs: readonly Liftable[], op: string): DType | undefined => {
 export const liftAll = (xs: readonly Liftable[], op: string, least?: DType): Node[] => {
   const common = dtypeAmong(xs, op)
   const d = common === undefined ? 'f64' : least === undefined ? common : promote(common, least)
-  return xs.map((x) => castNode(beside(lift(x, op, d), d), d))
+  return xs.map((x) => promoted(common === undefined && typeof x === 'number' ? lift(x, op) : lift(x, op, d), d))
 }
 
 /** One argument that must be a float: i32 and bool become f64. */
 export const liftFloat = (x: Liftable, op: string): Node => {
   const n = lift(x, op)
-  return isFloat(n.dtype) ? n : castNode(n, 'f64')
+  return isFloat(n.dtype) ? n : promoted(n, 'f64')
 }
 
 /** An array and what is put into it: an array without a dtype takes that of the floats put into it. */

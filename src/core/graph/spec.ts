@@ -12,7 +12,7 @@ import type { NDArray } from './ndarray.js'
 import { sameShape, sizeOf } from './shape.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, makeTensor, shapeOfNested } from './tensor.js'
 import { flatten, isLeaf, type TreeDef } from './tree.js'
-import { beside, isWeak } from './weak.js'
+import { declared, isWeak } from './weak.js'
 
 /** A declared input; named dimensions are bound at each call. */
 export interface Spec {
@@ -129,7 +129,7 @@ export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: st
 const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
   if (isExpr(x) || isTensor(x)) {
     if (isTensor(x)) x.intact(path)
-    else if (s !== undefined && x.dtype !== s.dtype && isWeak(x) && isFloat(s.dtype)) return leafOf(beside(x, s.dtype), s, names, path)
+    else if (s !== undefined && isFloat(s.dtype) && isWeak(x)) return leafOf(declared(x, s.dtype), s, names, path)
     if (s !== undefined) {
       if (x.dtype !== s.dtype)
         raise({

@@ -11,6 +11,7 @@ import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../graph/shape.js'
+import { promoted } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
@@ -189,7 +190,7 @@ export const liftFloats = (xs: readonly unknown[], op: string, integers: boolean
   const nodes = xs.length === 2 ? liftPair(xs[0], xs[1], op) : liftAll(xs, op)
   const own = nodes[0]?.aval.dtype
   const dtype = own === 'bool' && integers ? 'i32' : own === 'bool' || (own === 'i32' && !integers) ? 'f64' : own
-  return dtype === own ? nodes : nodes.map((x) => castNode(x, dtype!))
+  return dtype === own ? nodes : nodes.map((x) => promoted(x, dtype!))
 }
 const liftNumber = (x: unknown, op: string): Node => {
   const n = lift(x, op)

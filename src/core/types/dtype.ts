@@ -10,7 +10,7 @@ export type Discrete = 'i32' | 'bool'
 /** Holds that nobody declared a dtype; no value has this property. */
 declare const undeclared: unique symbol
 /**
- * The dtype of a constant to which none was given, `zeros([3])`: f64 alone, that of the floats beside it where there are any. It is f64
+ * The dtype of what was given none, `zeros([3])`, `sqrt(2)`: f64 alone, that of the floats beside it where there are any. It is f64
  * wherever a type is asked for, in both directions; only promotion tells the two apart.
  */
 export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
@@ -18,7 +18,7 @@ export type WeakF64 = 'f64' & { readonly [undeclared]?: true }
 export type Weak = { readonly [undeclared]?: true }
 
 /** The dtype of an array of D into which E is put: a constant without a dtype takes that of floats. */
-export type Receiving<D extends DType, E extends DType> = D extends Weak ? (E extends Float ? E : D) : D
+export type Receiving<D extends DType, E extends DType> = D extends Weak ? (E extends Float ? E : 'f64') : D
 /** The dtype of an array: that of D, f64 for a constant that had none. */
 export type Settled<D extends DType> = D extends Weak ? 'f64' : D
 
@@ -47,20 +47,23 @@ type Greater<A extends DType, B extends DType> = A extends Weak
         : B extends 'f64'
           ? 'f64'
           : 'f32'
-      : A extends 'i32'
-        ? B extends 'bool'
-          ? 'i32'
-          : B extends Weak
-            ? 'f64'
+      : B extends Weak
+        ? 'f64'
+        : A extends 'i32'
+          ? B extends 'bool'
+            ? 'i32'
             : B
-        : B
+          : B
 
 /** True for f64 and f32, false for i32 and bool, boolean where the dtype is unknown. */
 export type IsFloat<D extends DType> = D extends Float ? true : false
-/** What a function of floats computes in: i32 and bool become f64. */
-export type AsFloat<D extends DType> = D extends Float ? D : 'f64'
+/**
+ * What a function of floats computes in: i32 and bool become f64. NoInfer: the dtype of a result is that of the argument, not what is wanted
+ * where the result stands. (It stays around a WeakF64, which therefore has a line of its own.)
+ */
+export type AsFloat<D extends DType> = D extends Weak ? WeakF64 : D extends Float ? NoInfer<D> : 'f64'
 /** What arithmetic on numbers computes in: bool becomes i32. */
-export type AsNumber<D extends DType> = D extends 'bool' ? 'i32' : D
+export type AsNumber<D extends DType> = D extends Weak ? WeakF64 : D extends 'bool' ? 'i32' : NoInfer<D>
 /** The element of a nested array: boolean for bool. */
 export type LeafOf<D extends DType> = D extends 'bool' ? boolean : number
 /** The floats among the dtypes of D: what a gradient of D may be. */

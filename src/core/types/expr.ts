@@ -1,5 +1,5 @@
 // The public faces of an expression, a concrete array and a declared input. Data only: no methods that compute.
-import type { DataOf, DType, LeafOf, Weak } from './dtype.js'
+import type { DataOf, DType, LeafOf, Weak, WeakF64 } from './dtype.js'
 import type { IsLiteral, Shape } from './shape.js'
 
 /** Holds a shape's names in the type of a value; no value has this property. */
@@ -141,7 +141,7 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
     : A extends readonly (infer E)[]
       ? PlainShape<E, [...R, number]>
       : Shape
-/** The dtype of an argument; plain numbers and arrays alone are f64. */
-export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : 'f64'
+/** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
+export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */
 export type ShapesOf<T extends readonly unknown[]> = { -readonly [K in keyof T]: ShapeOf<T[K]> }

@@ -1,7 +1,7 @@
 // Trees of leaves: nested records, tuples and arrays of specs, expressions or tensors, and the trees derived from them.
 import type { NoTangent } from '../graph/tangent.js'
 import type { DataOf, Discrete, DType, Float, FloatsOf, Settled, WeakF64 } from './dtype.js'
-import type { AnyExpr, DTypeOf, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
+import type { AnyExpr, Expr, MayFit, Nested, NestedArray, OfAnyRank, ShapeOf, Spec, Tensor, Typed, Undeclared } from './expr.js'
 import type { Dim, Shape, ShapeError, Show, Unnamed } from './shape.js'
 
 export type { NoTangent }
@@ -10,12 +10,16 @@ export type { NoTangent }
 export type Tree<L> = L | readonly Tree<L>[] | { readonly [key: string]: Tree<L> }
 /** What `fn` takes: a tree of `f32(2, 3)`, `i32('batch')` ..., NoTangent where nothing is. */
 export type Decl = Tree<Spec | NoTangent>
-type Level<L> = Spec | NoTangent | readonly L[] | { readonly [key: string]: L }
 /**
  * `Decl` to five levels, as a bound of type parameters. TypeScript instantiates the bound itself where a body takes its argument apart
- * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end.
+ * with a rest (`({ params, ...rest }) =>`): of a recursive one it finds no end. Each level is written out: one type with a parameter
+ * would be instantiated for every input.
  */
-export type DeclBound = Level<Level<Level<Level<Level<unknown>>>>>
+export type DeclBound = Spec | NoTangent | readonly Level1[] | { readonly [key: string]: Level1 }
+type Level1 = Spec | NoTangent | readonly Level2[] | { readonly [key: string]: Level2 }
+type Level2 = Spec | NoTangent | readonly Level3[] | { readonly [key: string]: Level3 }
+type Level3 = Spec | NoTangent | readonly Level4[] | { readonly [key: string]: Level4 }
+type Level4 = Spec | NoTangent | readonly unknown[] | { readonly [key: string]: unknown }
 /** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
 export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
 /** What a body returns: numbers too, such as a total that nothing was added to. */
@@ -83,7 +87,7 @@ export type Unravelled<T, Kind extends 'Expr' | 'Tensor'> =
   T extends Typed<infer S, infer D>
     ? Unravel1<S, D, Kind>
     : T extends PlainLeaf
-      ? Unravel1<ShapeOf<T>, DTypeOf<T>, Kind>
+      ? Unravel1<ShapeOf<T>, 'f64', Kind>
       : T extends NoTangent
         ? NoTangent
         : { readonly [K in keyof T]: Unravelled<T[K], Kind> }

@@ -7,6 +7,7 @@ import { asExpr, type Node } from '../../core/graph/expr.js'
 import { liftList } from '../../core/graph/program.js'
 import { NoTangent } from '../../core/graph/tangent.js'
 import { unflatten } from '../../core/graph/tree.js'
+import { declaredLike } from '../../core/graph/weak.js'
 import { reshapeNode, transposeNode } from '../../core/ops/layout-move.js'
 import { activeLeaves, type JacOptions, jacOptions, select } from '../arguments.js'
 import { direction, instantiate } from '../common.js'
@@ -36,7 +37,7 @@ const forwardBlocks: Blocks = (registry, outs, wrt, chunk) => {
     return dys.map((d, i) => {
       if (d === undefined) return NoTangent
       const o = outs[i]!
-      return reshapeNode(transposeNode(reshapeNode(ys[k++]!, [n, o.aval.size]), [1, 0]), [...o.shape, ...w.shape])
+      return declaredLike(reshapeNode(transposeNode(reshapeNode(ys[k++]!, [n, o.aval.size]), [1, 0]), [...o.shape, ...w.shape]), w)
     })
   })
   return outs.map((_, i) => columns.map((c) => c[i]!))

@@ -1,6 +1,7 @@
 /** vjp, cotangents pulled back through a function; and hvp, tangents pushed through its gradient. */
 import { metaOf } from '../../core/functions/function.js'
 import { liftList, liftTree } from '../../core/graph/program.js'
+import { declaredLike } from '../../core/graph/weak.js'
 import { cotangentLeaves, readPair, select, spread, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
 import { instantiate } from '../common.js'
 import { denseCotangents } from '../reverse.js'
@@ -49,7 +50,7 @@ export const hvp =
         const r = pushforward(c.registry, out.nodes, seeds)
         return treeOf(
           out.def,
-          r.tangents.map((t, i) => instantiate(t, out.nodes[i]!.aval)),
+          r.tangents.map((t, i) => declaredLike(instantiate(t, out.nodes[i]!.aval), out.nodes[i]!)),
         )
       },
     })

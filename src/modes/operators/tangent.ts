@@ -8,7 +8,7 @@ import { inline, liftList, type Program } from '../../core/graph/program.js'
 import { NoTangent } from '../../core/graph/tangent.js'
 import type { TreeDef } from '../../core/graph/tree.js'
 import { chosen, readPair, spread, tangentMeta, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
-import { instantiate } from '../common.js'
+import { derivativeOf } from '../common.js'
 import { pushforward } from '../transform.js'
 import { type Callable, type Context, derived, operator, resultOf, treeOf } from './shared.js'
 
@@ -20,8 +20,8 @@ const along = (
 ): { readonly values: readonly Node[]; readonly dys: readonly (Node | NoTangent)[] } => {
   const { values, tangents } = pushforward(registry, out.nodes, seeds)
   const dys = tangents.map((t, i) => {
-    const { aval } = out.nodes[i]!
-    return isFloat(aval.dtype) ? instantiate(t, aval) : NoTangent
+    const y = out.nodes[i]!
+    return isFloat(y.dtype) ? derivativeOf(t, y) : NoTangent
   })
   return { values, dys }
 }

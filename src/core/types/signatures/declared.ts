@@ -1,6 +1,6 @@
 // The types of what `elementwise` makes of a declaration: arguments that broadcast, parameters, one result or several.
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
-import type { AsFloat, AsNumber, DType, Promote } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Shape } from '../shape.js'
 
@@ -25,7 +25,7 @@ type DTypeOfAll<X extends readonly unknown[], A extends readonly ArgKind[], D ex
     ? DTypeOfAll<T, L, K extends 'int' ? D : [H] extends [Plain] ? D : [D] extends [never] ? DTypeOf<H> : Promote<D, DTypeOf<H>>>
     : D
   : [D] extends [never]
-    ? 'f64'
+    ? WeakF64
     : D
 type FloatOfAll<X extends readonly unknown[], A extends readonly ArgKind[], I> = I extends true
   ? AsNumber<DTypeOfAll<X, A>>

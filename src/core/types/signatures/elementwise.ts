@@ -1,7 +1,7 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
-import type { AsFloat, AsNumber, DType, Float, Promote, Settled } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
 
@@ -10,11 +10,11 @@ import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
  *
  * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
  */
-export type Unary = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
+export type Unary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
-export type FloatUnary = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type FloatUnary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
-export type FloatUnaryWith<Options> = <S extends Shape = Shape, D extends DType = 'f64'>(
+export type FloatUnaryWith<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options?: Options,
 ) => Expr<S, AsFloat<D>>
@@ -59,7 +59,7 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 
 /** polygamma(n, x): the n-th derivative of digamma; n is a number. */
-export type PolygammaFn = <S extends Shape = Shape, D extends DType = 'f64'>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
+export type PolygammaFn = <S extends Shape = Shape, D extends DType = WeakF64>(n: number, x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 
 /** Two operands that broadcast; a plain number or array takes the dtype of its sibling; bool counts as i32. */
 export interface Binary<Op extends string> {
@@ -69,7 +69,7 @@ export interface Binary<Op extends string> {
     a: Operand<[P, ...S], D>,
     b: Operand<NoInfer<S>, NoInfer<D>>,
   ): Expr<[P, ...S], D>
-  (a: number, b: number): Scalar<'f64'>
+  (a: number, b: number): Scalar<WeakF64>
   // the same where b was declared readonly, which code generic in its sizes may do
   <P extends Dim, S extends Shape, D extends Float>(
     a: Operand<readonly [P, ...S], D>,
@@ -85,7 +85,7 @@ export interface FloatBinary<Op extends string> {
   <S extends Shape, D extends Float>(a: Operand<S, D>, b: Operand<NoInfer<S>, NoInfer<D>> | number): Expr<S, D>
   <S extends Shape, D extends Float>(a: number, b: Operand<S, D>): Expr<S, D>
   <P extends Dim, S extends Shape, D extends Float>(a: Operand<[P, ...S], D>, b: Operand<NoInfer<S>, NoInfer<D>>): Expr<[P, ...S], D>
-  (a: number, b: number): Scalar<'f64'>
+  (a: number, b: number): Scalar<WeakF64>
   // the same where b was declared readonly, which code generic in its sizes may do
   <P extends Dim, S extends Shape, D extends Float>(
     a: Operand<[P, ...S], D>,
@@ -128,7 +128,7 @@ export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 
     b: Operand<NoInfer<S>, NoInfer<D>> | number,
   ): Expr<S, D>
   <S extends Shape, D extends DType>(condition: Operand<S, 'bool'>, a: number, b: Operand<NoInfer<S>, D>): Expr<S, D>
-  <S extends Shape>(condition: Operand<S, 'bool'>, a: number, b: number): Expr<S, 'f64'>
+  <S extends Shape>(condition: Operand<S, 'bool'>, a: number, b: number): Expr<S, WeakF64>
   <C extends Arg | PlainBool, A extends Arg, B extends Arg>(
     condition: C,
     a: Guard<Broadcast<ShapeOf<C>, ShapeOf<A>, 'where'>, A>,
@@ -137,31 +137,31 @@ export interface WhereFn extends OfPrimitive<'where', readonly ['int', 'float', 
 }
 /** Three operands that broadcast, shape and dtype of the first in the simple case: fma. */
 export interface Ternary<Op extends string> {
-  <S extends Shape, D extends DType>(
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(
     x: Operand<S, D>,
     y: Operand<NoInfer<S>, NoInfer<D>> | number,
     z: Operand<NoInfer<S>, NoInfer<D>> | number,
   ): Expr<S, D>
-  (x: number, y: number, z: number): Scalar<'f64'>
+  (x: number, y: number, z: number): Scalar<WeakF64>
   <A extends Arg, B extends Arg, C extends Arg>(
     x: A,
     y: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
     z: Guard<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>, C>,
-  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, PromoteArgs3<A, B, C>>
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, AsNumber<PromoteArgs3<A, B, C>>>
 }
 /** clamp(x, low, high): a bound that is null or left out is none. */
 export interface ClampFn {
-  <S extends Shape, D extends DType>(
+  <S extends Shape, D extends Exclude<DType, 'bool'>>(
     x: Operand<S, D>,
     low: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
     high?: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
   ): Expr<S, D>
-  (x: number, low: number | null | undefined, high?: number | null | undefined): Scalar<'f64'>
+  (x: number, low: number | null | undefined, high?: number | null | undefined): Scalar<WeakF64>
   <A extends Arg, B extends Arg | null | undefined, C extends Arg | null | undefined = undefined>(
     x: A,
     low: Guard<Broadcast<ShapeOf<A>, ShapeOf<Bound<B>>, 'clamp'>, B>,
     high?: Guard<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>, C>,
-  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, PromoteArgs3<A, Bound<B>, Bound<C>>>
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, AsNumber<PromoteArgs3<A, Bound<B>, Bound<C>>>>
 }
 /** What a bound that is none takes part with: nothing but a number. */
 type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>
@@ -172,7 +172,7 @@ export interface IdentityFn extends OfPrimitive<'stopGradient', One> {
   <T>(tree: T): Lifted<T>
 }
 /** The expression of one leaf; trees of expressions stay. */
-export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T extends Plain ? Expr<ShapeOf<T>, 'f64'> : T
+export type Lifted<T> = T extends Tensor<infer S, infer D> ? Expr<S, D> : T extends Plain ? Expr<ShapeOf<T>, WeakF64> : T
 
 type MapOut<S extends Shape, R> =
   R extends Expr<readonly [], infer D>

@@ -81,10 +81,10 @@ export type SearchSortedFn = <S extends Shape = Shape>(
 /** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
 export type AtIndex = number | string | null | Index | NumberArray | Int32Array
 /** at(x, ...indices): x[indices] in NumPy's notation. */
-export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = 'f64'>(
+export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   ...indices: IndicesFor<At<S, I>, I, 'at'>
-) => Expr<Ok<At<S, I>>, D>
+) => Expr<Ok<At<S, I>>, NoInfer<D>>
 /** Values for the part of shape P: [] if U broadcasts to it. */
 type Into<P, U extends Shape, Op extends string> =
   BroadcastTo<U, Ok<P>> extends ShapeError<string>

@@ -1,5 +1,5 @@
 // Signatures of constructors and of the operations that move elements.
-import type { DType, WeakF64 } from '../dtype.js'
+import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
 import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
@@ -67,7 +67,7 @@ export interface FullFn {
   <const S extends NewShape, D extends DType, R extends Made<S> = Made<S>>(shape: S, value: number, dtype: D): Expr<R, D>
 }
 /** zerosLike, onesLike. */
-export type LikeFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain) => Expr<S, D>
+export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
 /** arange(n, dtype?): 0, 1, ... n - 1. */
 export interface ArangeFn {
   <const N extends number>(n: N): Expr<[N], WeakF64>
@@ -90,49 +90,53 @@ export interface AssertShapeFn {
 }
 
 /** reshape(x, shape): the same elements in row-major order; one axis may be -1. */
-export type ReshapeFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = 'f64'>(
+export type ReshapeFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   shape: Guard<Reshape<S, Unnamed<T>>, T>,
-) => Expr<Ok<Reshape<S, Unnamed<T>>>, D>
+) => Expr<Ok<Reshape<S, Unnamed<T>>>, NoInfer<D>>
 /** broadcastTo(x, shape). */
-export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = 'f64'>(
+export type BroadcastToFn = <const T extends NewShape, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   shape: Guard<BroadcastTo<S, Unnamed<T>>, T>,
-) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, D>
+) => Expr<Ok<BroadcastTo<S, Unnamed<T>>>, NoInfer<D>>
 /** transpose(x) swaps the last two axes; transpose(x, axes) permutes. */
-export type TransposeFn = <S extends Shape = Shape, D extends DType = 'f64', const P extends readonly number[] | undefined = undefined>(
+export type TransposeFn = <S extends Shape = Shape, D extends DType = WeakF64, const P extends readonly number[] | undefined = undefined>(
   x: Guard<Transpose<S, P>, Operand<S, D> | Plain>,
   axes?: P,
-) => Expr<Ok<Transpose<S, P>>, D>
+) => Expr<Ok<Transpose<S, P>>, NoInfer<D>>
 /** expandDims(x, axis): a new axis of length 1. */
-export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = 'f64'>(
+export type ExpandDimsFn = <const I extends number | readonly number[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   axis: Guard<ExpandDims<S, I>, I>,
-) => Expr<Ok<ExpandDims<S, I>>, D>
+) => Expr<Ok<ExpandDims<S, I>>, NoInfer<D>>
 /** squeeze(x, axis?): without axes of length 1. */
 export type SqueezeFn = <
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const I extends number | readonly number[] | undefined = undefined,
 >(
   x: Operand<S, D> | Plain,
   axis?: Guard<Squeeze<S, I>, I>,
-) => Expr<Ok<Squeeze<S, I>>, D>
+) => Expr<Ok<Squeeze<S, I>>, NoInfer<D>>
 type AxisOf<O> = O extends { readonly axis: infer A extends number } ? A : 0
 type Join2<X extends readonly Arg[]> = PromoteAll<X>
 /** The dtype of several operands together. */
-export type PromoteAll<X extends readonly unknown[]> = X extends readonly (infer E)[] ? Highest<DTypeOf<Exclude<E, Plain>>> : 'f64'
+export type PromoteAll<X extends readonly unknown[]> = X extends readonly (infer E)[] ? Highest<DTypeOf<Exclude<E, Plain>>> : WeakF64
 type Highest<D> = [D] extends [never]
-  ? 'f64'
+  ? WeakF64
   : [DType] extends [D]
     ? DType
-    : 'f64' extends D
-      ? 'f64'
-      : 'f32' extends D
-        ? 'f32'
-        : 'i32' extends D
-          ? 'i32'
-          : 'bool'
+    : [Extract<D, Weak>] extends [never]
+      ? 'f64' extends D
+        ? 'f64'
+        : 'f32' extends D
+          ? 'f32'
+          : 'i32' extends D
+            ? 'i32'
+            : 'bool'
+      : BesideWeak<Exclude<D, Weak>>
+/** The dtype of operands of D and others whose dtype nobody has declared. */
+type BesideWeak<D> = [D] extends [never] ? WeakF64 : 'f64' extends D ? 'f64' : 'f32' extends D ? 'f32' : 'f64'
 /** concat(xs, { axis }): joined along an axis, the first by default. */
 export type ConcatFn = <const X extends readonly Arg[] | [], const O extends AxisOptions = NoOptions>(
   xs: Guard<Concat<ShapesOf<X>, AxisOf<O>>, X>,
@@ -200,12 +204,12 @@ type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axi
 /** flip(x, { axis }): reversed along one, several or all axes. */
 export type FlipFn = <
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const O extends { readonly axis?: number | readonly number[] | null | undefined } = NoOptions,
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<AxesError<S, O, 'flip'>, O>,
-) => Expr<S, D>
+) => Expr<S, NoInfer<D>>
 /** roll(x, shift, { axis }): rotated along an axis, or flattened. */
 export type RollFn = <
   S extends Shape,
@@ -222,4 +226,4 @@ export type DiagFn = <S extends Shape, D extends DType, const K extends number =
   k?: K,
 ) => Expr<Ok<Diag<[K] extends [0] ? S : AnySizes<S>>>, D>
 /** tril, triu: a matrix with zeros above or below its k-th diagonal. */
-export type TriangleFn = <S extends Shape = Shape, D extends DType = 'f64'>(x: Operand<S, D> | Plain, k?: number) => Expr<S, D>
+export type TriangleFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain, k?: number) => Expr<S, NoInfer<D>>

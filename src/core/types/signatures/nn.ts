@@ -1,5 +1,5 @@
 // Signatures of the operations of neural networks.
-import type { AsFloat, AsNumber, DType, Float, Promote } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
@@ -51,7 +51,7 @@ type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
 export type CrossEntropyFn = <
   T extends Arg,
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const O extends CrossEntropyOptions = NoOptions,
 >(
   logits: Operand<S, D> | Plain,
@@ -61,19 +61,19 @@ export type CrossEntropyFn = <
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = 'f64'>(
+  <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = WeakF64>(
     table: Operand<S, D> | NumberArray,
     indices: I,
-  ): Expr<Ok<Gather<S, ShapeOf<I>>>, D>
+  ): Expr<Ok<Gather<S, ShapeOf<I>>>, NoInfer<D>>
 }
 /** dropout(x, mask, rate): x / (1 - rate) where the mask holds, 0 elsewhere. */
-export type DropoutFn = <M extends Arg | PlainBool, S extends Shape = Shape, D extends DType = 'f64'>(
+export type DropoutFn = <M extends Arg | PlainBool, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   mask: Guard<Broadcast<S, ShapeOf<M>, 'dropout'>, M>,
   rate: number,
 ) => Expr<Ok<Broadcast<S, ShapeOf<M>, 'dropout'>>, AsFloat<D>>
 /** batchStatistics(x, { axis }): mean and variance of each channel (axis 1 by default) over all other axes. */
-export type BatchStatisticsFn = <S extends Shape = Shape, D extends DType = 'f64', const O extends AxisOptions = NoOptions>(
+export type BatchStatisticsFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
   x: Operand<S, D> | NumberArray,
   options?: Guard<HasAxis<S, AxisOf<O, 1>, 'batchStatistics'>, O>,
 ) => { readonly mean: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>>; readonly variance: Expr<[DimAt<S, AxisOf<O, 1>>], AsFloat<D>> }

@@ -1,24 +1,24 @@
 // Signatures of reductions, scans and sorting.
-import type { AsFloat, AsNumber, DType, Float } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
-export type ReduceFn<Op extends string> = <S extends Shape = Shape, D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
+export type ReduceFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
-) => Expr<Ok<Reduce<S, O, Op>>, D>
+) => Expr<Ok<Reduce<S, O, Op>>, NoInfer<D>>
 /** sum and prod: booleans count in i32. */
-export type SumFn<Op extends string> = <S extends Shape = Shape, D extends DType = 'f64', const O extends ReduceOptions = NoOptions>(
+export type SumFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsNumber<D>>
 /** A reduction of floats, i32 and bool in f64: mean, logsumexp, norm; Extra are options of its own. */
 export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const O extends ReduceOptions & Extra = NoOptions & Extra,
 >(
   x: Operand<S, D> | Plain,
@@ -59,7 +59,7 @@ export interface SortOptions {
 /** Shape kept, worked along one axis (default the last), with options of its own: cumsum, cumprod, sort. */
 export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
   x: Operand<S, D> | Plain,
@@ -68,7 +68,7 @@ export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
 /** `AlongAxisFn` of floats: softmax, logSoftmax. */
 export type FloatAlongAxisFn<Op extends string> = <
   S extends Shape = Shape,
-  D extends DType = 'f64',
+  D extends DType = WeakF64,
   const O extends AxisOptions = NoOptions,
 >(
   x: Operand<S, D> | Plain,
@@ -90,7 +90,7 @@ export interface TopKFn {
     x: X,
     k: number,
     options?: AxisOptions,
-  ): { readonly values: Expr<ShapeOf<X>, 'f64'>; readonly indices: Expr<ShapeOf<X>, 'i32'> }
+  ): { readonly values: Expr<ShapeOf<X>, WeakF64>; readonly indices: Expr<ShapeOf<X>, 'i32'> }
 }
 /** linearRecurrence(a, b, { axis, reverse }): s_k = a_k s_(k-1) + b_k along one axis (default the last). */
 export interface LinearRecurrenceFn {

@@ -1,5 +1,5 @@
 // Signatures of what takes trees apart and puts them together.
-import type { DType } from '../dtype.js'
+import type { DType, Settled } from '../dtype.js'
 import type { AnyExpr, DTypeOf, Expr, Tensor } from '../expr.js'
 import type { LeafOfTree, Mapped, Unravelled } from '../tree.js'
 
@@ -13,7 +13,7 @@ export interface Unravel<T> {
 }
 type VectorOf<T> = [Extract<LeafOfTree<T>, AnyExpr>] extends [never] ? Tensor<[number], DTypes<T>> : Expr<[number], DTypes<T>>
 /** The dtypes among the leaves; the vector has the greatest of them. */
-type DTypes<T> = DTypeOf<LeafOfTree<T>> & DType
+type DTypes<T> = Settled<DTypeOf<LeafOfTree<T>> & DType>
 /** ravel(tree): [vector, unravel]. */
 export type RavelFn = <T>(tree: T) => readonly [vector: VectorOf<T>, unravel: Unravel<T>]
 
