@@ -127,7 +127,6 @@ export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: strin
           ? 'the argument is one array: leave wrt out.'
           : `use one of ${leafPaths(base.def)
               .slice(0, 6)
-              .map((p) => p.replace(/^\[(\d+)\]$/, '$1'))
               .join(', ')}.`,
     })
   }

@@ -11,7 +11,7 @@ import { freshInputs, liftList, liftTree } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
 import { sameShape } from '../graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
-import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { below, leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
@@ -36,7 +36,7 @@ interface Place {
   readonly aval: Aval
 }
 const placesOf = (what: string, def: TreeDef, avals: readonly Aval[]): readonly Place[] =>
-  leafPaths(def).map((path, i) => ({ name: path === '' || path.startsWith('[') ? `${what}${path}` : `${what}.${path}`, aval: avals[i]! }))
+  leafPaths(def).map((path, i) => ({ name: path === '' ? what : below(what, path), aval: avals[i]! }))
 
 const tagOf = (x: unknown): unknown => (typeof x === 'object' && x !== null ? (x as { _tag?: unknown })._tag : undefined)
 
