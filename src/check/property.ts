@@ -20,8 +20,6 @@ import { checkGradWith, shownOptions } from './gradient.js'
 import { type CheckOptions, checkOptionsOf } from './program.js'
 import { report } from './report.js'
 
-export type { Range } from './declared.js'
-
 /** What is drawn, and what is checked at each draw. */
 export interface PropertyOptions extends DrawOptions {
   /** How many arguments are drawn (default 25). */
