@@ -3,6 +3,7 @@ import { cpu } from '../backends/cpu/index.js'
 import { type Registry, registryMonoid } from '../core/calculus/rule.js'
 import { listOf, optionsOf } from '../core/errors/check-arguments.js'
 import { isAdException } from '../core/errors/error.js'
+import { explain } from '../core/errors/explain.js'
 import { type Plugin, pluginIn } from '../core/extend/plugin.js'
 import type { AsyncBackend, Elements } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -54,7 +55,7 @@ const checkSaved = ({ primitive, derived: { registry, inputs, ys, env }, out }: 
     const text = JSON.stringify(toJSONCore(flatProgram(primitive.name, inputs, ys)))
     const read = fromJSONCore(registry, [primitive])(JSON.parse(text))
     if (read._tag === 'Left') {
-      out.note('raises', 'fromJSON of what toJSON wrote', 0, 'the program', read.left._tag)
+      out.note('raises', 'fromJSON of what toJSON wrote', 0, 'the program', explain(read.left).replace(/\n */g, ' '))
       return
     }
     const again = bind(
