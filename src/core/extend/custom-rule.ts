@@ -5,7 +5,7 @@ import { raise } from '../errors/explain.js'
 import { callable, metaOf, type Runtime } from '../functions/function.js'
 import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
 import { builtBefore, close } from '../graph/close.js'
-import { applyMulti, asExpr, asNode, constant, type Node, nodesBuilt } from '../graph/expr.js'
+import { applyMulti, asExpr, asNode, constant, isExpr, type Node, nodesBuilt } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { freshInputs, liftList, liftTree } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
@@ -76,6 +76,13 @@ const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: 
 
 /** A leaf that must be exactly of its place's shape and dtype. */
 const valueAt = (op: string, place: Place, leaf: unknown): Node => {
+  if (Array.isArray(leaf) && leaf.some(isExpr))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${place.name} is a list of ${leaf.length}, it must be ${showAval(place.aval)}.`,
+      fix: 'give the expression itself: of one argument there is one, and no list.',
+    })
   const n =
     leaf === undefined || leaf === null
       ? raise({ _tag: 'BadInput', where: op, reason: `${place.name} is missing.`, fix: `return ${showAval(place.aval)} there.` })

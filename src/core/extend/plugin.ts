@@ -175,7 +175,9 @@ export const definePlugin = <const O extends PluginOps, L extends PropertyKey = 
   const lowerings = rows<Expansion>('lower', spec.lower)
   for (const [name, f] of lowerings) functionOf(f, `lower.${name}`, `definePlugin ${spec.name}`)
   const rules = rows<RuleRow>('rules', spec.rules)
-  const registry = registryOf([...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name) ?? (rules.has(name) ? undefined : p.expand))))
+  const registry = registryOf(
+    [...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name) ?? (rules.has(name) ? undefined : p.expand))),
+  )
   const table = (backend: string): KernelTable<unknown, unknown> => {
     const given = rows<KernelRow<never, unknown, unknown>>(`kernels.${backend}`, spec.kernels?.[backend])
     const facets = new Map<AnyPrimitive, Facet<unknown, unknown>>()
