@@ -161,7 +161,7 @@ export const fn: FnFn = bound.fn
  * Errors  NotScalar when f returns no scalar, NotDifferentiable when wrt is not a float, MissingRule.
  * @example
  * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
- * grad((x: AnyExpr) => [sum(x), neg(x)] as const, { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
+ * grad((x: AnyExpr) => [sum(x), neg(x)], { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
  */
 export const grad: GradFn = bound.grad
 /**

@@ -1,7 +1,7 @@
 /** Checks the gradient of a user's function at its arguments. */
 
 import type { Registry } from '../core/calculus/rule.js'
-import { listOf } from '../core/errors/check-arguments.js'
+import { listOf, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
@@ -10,13 +10,39 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import { showProgram } from '../core/graph/show.js'
 import { isTensor } from '../core/graph/tensor.js'
 import { leafPaths } from '../core/graph/tree.js'
+import { argumentsOf, choicesOf, type DrawOptions, drawFrom } from './declared.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
-import { BOTH, type CheckOptions, checkOptionsOf, checkProgram } from './program.js'
+import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
 import { sizesOf } from './subject.js'
 
-/** Options of `checkGrad`. */
-export type GradientOptions = CheckOptions
+/** Options of `checkGrad`. `sizes` and `domain` are for arguments that are drawn. */
+export interface GradientOptions extends CheckOptions, DrawOptions {}
+
+/** The options of checkGrad, each of its kind; ranges are looked at when arguments are drawn. */
+export const gradientOptionsOf = (given: GradientOptions | undefined, where: string): GradientOptions => {
+  const { sizes, domain, ...rest } = optionsOf(given, { ...checkOptionNames, sizes: true, domain: true }, where)
+  return { ...checkOptionsOf(rest, where), ...(sizes !== undefined && { sizes }), ...(domain !== undefined && { domain }) }
+}
+
+/** The arguments that are given or, where none are, one draw of what the function declares. */
+const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOptions, next: () => number, where: string) => {
+  if (args.length > 0) {
+    const [extra] = (['sizes', 'domain'] as const).filter((name) => options[name] !== undefined)
+    if (extra !== undefined)
+      raise({ _tag: 'BadInput', where, reason: `${extra} says what to draw, and the arguments are given.`, fix: 'leave one of them out.' })
+    return args
+  }
+  const declared =
+    meta.declared ??
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `${meta.name} was given no arguments, and does not declare what could be drawn.`,
+      fix: "give them, checkGrad(f)(x), or declare them: checkGrad(fn({ x: f64('n') }, ({ x }) => ...))().",
+    })
+  return argumentsOf(declared, drawFrom(choicesOf(declared, meta.name, options, where), next))
+}
 
 /** The same function, which counts how often it is called. */
 const counting = (meta: Meta, count: () => void): Meta => ({
@@ -32,6 +58,7 @@ const WRITTEN = 160
 /** The line that checks this again. */
 const replayOf = (name: string, args: readonly unknown[], { backends: _, ...options }: GradientOptions): string => {
   const call = `checkGrad(${name}, ${shownOptions(options)})`
+  if (args.length === 0) return `${call}()`
   const written = args.map((a) => shownArgument(a)).join(', ')
   return `${call}(${written.length <= WRITTEN ? written : '...the same arguments'})`
 }
@@ -52,14 +79,14 @@ const shownArgument = (x: unknown): string => {
 }
 
 /**
- * Checks the derivative of f at the arguments, in every mode and to the second order, against finite differences in f64.
+ * Checks the derivative of f at the arguments (without any, at some that are drawn from what it declares), in every mode and to the second order, against finite differences in f64.
  *
  * @example report(checkGradWith(coreRegistry)((x: AnyExpr) => sum(mul(x, x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
 export const checkGradWith =
   (registry: Registry) =>
   (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
-    const options = checkOptionsOf(given, where)
+    const options = gradientOptionsOf(given, where)
     listOf(args, 'the arguments', where)
     let calls = 0
     const meta = counting(metaOf(f, where), () => {
@@ -67,7 +94,7 @@ export const checkGradWith =
     })
     const seed = options.seed ?? 1
     const next = random(seed)
-    const { leaves, def } = readArgs(meta, args)
+    const { leaves, def } = readArgs(meta, givenOrDrawn(meta, args, options, next, where))
     const out = new Collector(meta.name, seed, options.checks, '', replayOf(meta.name, args, { ...options, seed }))
     const values = leaves.map(
       (l): NDArray =>
@@ -105,7 +132,7 @@ export const checkGradWith =
         ys: outputs,
         values,
         captured: new Map(),
-        paths: leafPaths(def).map((p) => (meta.declared === undefined ? p : plain(p)) || 'the argument'),
+        paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),
         active,
         draw,
         tolerance: options.tolerance ?? 1e-7,

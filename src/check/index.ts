@@ -6,12 +6,13 @@ import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
 import { type Checked, together } from './findings.js'
-import { checkGradWith, type GradientOptions } from './gradient.js'
+import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
+export type { DrawOptions, Range } from './declared.js'
 export { random } from './draw.js'
 export { type Checked, type CheckName, checks, type Finding, type Passed, type Switches } from './findings.js'
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
@@ -39,10 +40,10 @@ export interface Checker {
   readonly checkRule: (primitive: AnyPrimitive, sample?: Sample, options?: RuleOptions) => Checked
   /** The declared derivative at every kink that a primitive declares. */
   readonly checkKinks: (primitive: AnyPrimitive) => Checked
-  /** The derivative of a function at its arguments, in every mode, against finite differences. */
-  readonly checkGrad: (f: unknown, args: readonly unknown[], options?: GradientOptions) => Checked
+  /** The derivative of a function at its arguments, in every mode, against finite differences; without arguments at some that are drawn from its declaration. */
+  readonly checkGrad: (f: unknown, args?: readonly unknown[], options?: GradientOptions) => Checked
   /** As checkGrad, for tests of any framework: throws with the table of findings. */
-  readonly expectGradient: (f: unknown, args: readonly unknown[], options?: GradientOptions) => void
+  readonly expectGradient: (f: unknown, args?: readonly unknown[], options?: GradientOptions) => void
 }
 
 const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
@@ -103,8 +104,8 @@ export const makeCheck = (registry: Registry): Checker => {
       return sample === undefined ? allSamples(registry, p, options) : checkSample(registry, p, sampleOf(sample), ruleOptionsOf(options))
     },
     checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
-    checkGrad: (f, args, options) => check(f, args, options),
-    expectGradient: (f, args, options) => {
+    checkGrad: (f, args = [], options) => check(f, args, options),
+    expectGradient: (f, args = [], options) => {
       const c = check(f, args, options, 'expectGradient')
       if (c._tag === 'Left') raise({ _tag: 'InternalLaw', law: 'the gradient agrees with finite differences', detail: `\n${report(c)}` })
     },
@@ -113,12 +114,16 @@ export const makeCheck = (registry: Registry): Checker => {
 
 /**
  * The derivative of f at its arguments: jvp and vjp against finite differences in f64, the modes against each other, to the second order, on the
- * CPU backend too. Left: what disagreed, with argument and index. Right: how much was compared.
+ * CPU backend too. Left: what disagreed, with argument and index. Right: how much was compared. Without arguments some are drawn from what a
+ * function made by `fn` declares: the same for the same seed, from `sizes` of its named dimensions and the `domain` of its inputs.
  *
- * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
+ * Errors  BadInput where there are no arguments, and no declaration to draw them from.
+ * @example
+ * report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
+ * report(checkGrad(fn({ x: f64('n') }, ({ x }) => sum(log(x))), { seed: 3, domain: { x: [0.5, 2] } })())   // 'ok   fn: ...'
  */
 export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: readonly unknown[]) => Checked) => {
-  const given = checkOptionsOf(options, 'checkGrad')
+  const given = gradientOptionsOf(options, 'checkGrad')
   functionOf(f, 'the first argument', 'checkGrad')
   return (...args) => checkGradWith(coreRegistry)(f, args, { backends: [cpu()], ...given })
 }

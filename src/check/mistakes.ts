@@ -48,8 +48,11 @@ export const reduced = (given: readonly Finding[]): readonly Finding[] => {
   }
   const main = ranked.filter((f) => rankOf(f.check) === lowest)
   const ofEntries = main.filter((f) => !f.how.includes(DIRECTION))
+  // What is raised is one mistake whoever meets it, at whatever shape.
+  const words = (f: Finding): string => f.actual.replace(/\[[^\]]*\]/g, '[]')
   if (lowest > 1) take((ofEntries.length > 0 ? ofEntries : main).slice(0, 1), (f) => f.check)
-  else if (lowest >= 0 && ranked.length > 0) take(main, (f) => (lowest === 0 ? `${f.check} ${f.path}` : f.path))
+  else if (lowest >= 0 && ranked.length > 0)
+    take(main, (f) => (f.check === 'raises' ? `raises ${words(f)}` : lowest === 0 ? `${f.check} ${f.path}` : f.path))
   take(
     all.filter((f) => rankOf(f.check) < 0),
     (f) => (f.check === 'value' ? `value ${f.how}` : f.check),

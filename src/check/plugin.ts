@@ -3,6 +3,7 @@ import { cpu } from '../backends/cpu/index.js'
 import { type Registry, registryMonoid } from '../core/calculus/rule.js'
 import { listOf, optionsOf } from '../core/errors/check-arguments.js'
 import { isAdException } from '../core/errors/error.js'
+import { explain } from '../core/errors/explain.js'
 import { type Plugin, pluginIn } from '../core/extend/plugin.js'
 import type { AsyncBackend, Elements } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -54,7 +55,7 @@ const checkSaved = ({ primitive, derived: { registry, inputs, ys, env }, out }: 
     const text = JSON.stringify(toJSONCore(flatProgram(primitive.name, inputs, ys)))
     const read = fromJSONCore(registry, [primitive])(JSON.parse(text))
     if (read._tag === 'Left') {
-      out.note('raises', 'fromJSON of what toJSON wrote', 0, 'the program', read.left._tag)
+      out.note('raises', 'fromJSON of what toJSON wrote', 0, 'the program', explain(read.left).replace(/\n */g, ' '))
       return
     }
     const again = bind(
@@ -73,24 +74,41 @@ const programOf = (name: string, d: Derived, next: () => number) => {
   const outputs = [...d.ys, ...derivativesOf(d)]
   const inputs = [...d.inputs, ...symbols]
   const env = new Map<Node, NDArray>([...d.env, ...bind(symbols, drawLike(symbols, next))])
-  return { program: flatProgram(name, inputs, outputs), inputs, outputs, env }
+  const float = d.outs.map((y) => d.ys.indexOf(y))
+  const paths = [
+    ...d.ys.map((_, i) => `result ${i}`),
+    ...(d.dys ? float.map((i) => `the tangent of result ${i}`) : []),
+    ...(d.xBars ? d.active.map((i) => `the cotangent of ${d.paths[i]}`) : []),
+  ]
+  return { program: flatProgram(name, inputs, outputs), inputs, outputs, env, paths }
 }
 const hostData = async (x: Elements): Promise<ArrayLike<number>> => ('read' in x ? x.read() : x)
 
+/** On which backends a primitive has run, and on which it could not: in f64 on one that has none, say. */
+interface Ran {
+  readonly on: Set<string>
+  readonly notOn: Set<string>
+}
 /** Values and derivatives on backends that answer later. WGSL that does not compile is a finding, with its line. */
-const checkLater = async (backends: readonly AsyncBackend[], { primitive, derived, out }: At, next: () => number): Promise<void> => {
-  const { program, inputs, outputs, env } = programOf(primitive.name, derived, next)
+const checkLater = async (
+  backends: readonly AsyncBackend[],
+  { primitive, derived, out }: At,
+  next: () => number,
+  ran: Ran,
+): Promise<void> => {
+  const { program, inputs, outputs, env, paths } = programOf(primitive.name, derived, next)
   const want = evaluate(outputs, env)
   const rounding = roundingOf(outputs, env, 'own')
   for (const backend of backends) {
     try {
       const executable = await backend.prepare(program)
       try {
+        ran.on.add(backend.name)
         const got = await executable.run(inputs.map((n) => env.get(n)!.data))
         for (const [i, v] of got.entries()) {
           const tolerance = outputs[i]!.dtype === 'f64' ? 1e-9 : 1e-5
           const place = { shape: outputs[i]!.shape, how: backend.name }
-          out.near('backend', `result ${i}`, await hostData(v), want[i]!.data, tolerance, rounding(i), place)
+          out.near('backend', paths[i]!, await hostData(v), want[i]!.data, tolerance, rounding(i), place)
         }
       } finally {
         executable.dispose()
@@ -98,7 +116,7 @@ const checkLater = async (backends: readonly AsyncBackend[], { primitive, derive
     } catch (e) {
       const known = isAdException(e) ? e.error : undefined
       // What a backend says that it has not is no mistake of a kernel.
-      if (known?._tag === 'MissingKernel' || known?._tag === 'Unsupported') out.notImplemented.push(`${backend.name}: ${primitive.name}`)
+      if (known?._tag === 'MissingKernel' || known?._tag === 'Unsupported') ran.notOn.add(backend.name)
       else
         out.guard(backend.name, () => {
           throw e
@@ -127,7 +145,13 @@ const each = (
       const given = options(plugin)
       const seed = given.seed ?? 1
       const rule = registry.rules.get(primitive.name)
-      const out = new Collector(primitive.name, seed, given.checks, '', `checkPlugin(${plugin.name})`)
+      const out = new Collector(
+        primitive.name,
+        seed,
+        given.checks,
+        '',
+        `checkPlugin(${plugin.name}${given.seed === undefined ? '' : `, { seed: ${seed} }`})`,
+      )
       if (primitive.samples.length === 0) out.note('registry', 'samples', 0, 'at least one: nothing was checked', 'none')
       if (rule?.missing !== undefined) out.notImplemented.push(`${primitive.name}: ${rule.missing}`)
       primitive.samples.forEach((sample, i) => {
@@ -199,8 +223,9 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
   for (const plugin of list)
     for (const primitive of plugin.ops.values()) {
       const seed = options.seed ?? 1
-      const out = new Collector(primitive.name, seed, options.checks, '', `checkPluginAsync(${plugin.name}, { backends })`)
+      const out = new Collector(primitive.name, seed, options.checks, '', `checkPluginAsync(${plugin.name}, { backends, seed: ${seed} })`)
       const missing = registry.rules.get(primitive.name)?.missing !== undefined
+      const ran: Ran = { on: new Set(), notOn: new Set() }
       for (const [i, sample] of primitive.samples.entries()) {
         out.prefix = `sample ${i}`
         for (const float of ['f64', 'f32'] as const) {
@@ -212,9 +237,10 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
           if (derived === undefined) continue
           const at = derived
           out.point = () => pointOf(at, at.env)
-          await checkLater(backends, { plugin, primitive, derived: at, out }, random(seed + i))
+          await checkLater(backends, { plugin, primitive, derived: at, out }, random(seed + i), ran)
         }
       }
+      for (const name of ran.notOn) if (!ran.on.has(name)) out.notImplemented.push(`${name}: ${primitive.name}`)
       results.push(out.result())
     }
   return together(list.map((p) => p.name).join(' + '), results)

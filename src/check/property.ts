@@ -2,41 +2,34 @@
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { type Registry, registryIn } from '../core/calculus/rule.js'
-import { integerOf, type Names, numberOf, optionsOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { integerOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain, raise } from '../core/errors/explain.js'
-import { metaOf, namedAxes, traceMeta } from '../core/functions/function.js'
+import { metaOf, traceMeta } from '../core/functions/function.js'
 import { aval } from '../core/graph/aval.js'
-import { plain } from '../core/graph/expr.js'
-import { arrayConstructor, type NDArray } from '../core/graph/ndarray.js'
+import type { NDArray } from '../core/graph/ndarray.js'
 import { sizeOf } from '../core/graph/shape.js'
 import { showProgram } from '../core/graph/show.js'
 import type { Spec } from '../core/graph/spec.js'
 import { Tensor } from '../core/graph/tensor.js'
-import { leafPaths, unflatten } from '../core/graph/tree.js'
+import { unflatten } from '../core/graph/tree.js'
 import { coreRegistry } from '../rules/index.js'
+import { argumentsOf, arrayAt, type Choices, choicesOf, type Drawn, type DrawOptions, drawnOf } from './declared.js'
 import type { Checked, Finding } from './findings.js'
-import { checkGradWith, type GradientOptions, shownOptions } from './gradient.js'
-import { checkOptionsOf } from './program.js'
+import { checkGradWith, shownOptions } from './gradient.js'
+import { type CheckOptions, checkOptionsOf } from './program.js'
 import { report } from './report.js'
 
-/** From the least to the greatest value, both included. */
-export type Range = readonly [low: number, high: number]
-
 /** What is drawn, and what is checked at each draw. */
-export interface PropertyOptions {
+export interface PropertyOptions extends DrawOptions {
   /** How many arguments are drawn (default 25). */
   readonly runs?: number
   /** Of fast-check: draws the same again. */
   readonly seed?: number
   /** Of fast-check: goes straight to one counterexample of that seed. */
   readonly path?: string
-  /** Sizes of named dimensions (default 1 to 3). */
-  readonly sizes?: Readonly<Record<string, Range>>
-  /** Values of an input, by its path: `x`, `params.w` (default -2 to 2; 0 to 3 for integers). */
-  readonly domain?: Readonly<Record<string, Range>>
   /** The checks at each draw; derivatives to the first order unless `order: 2`. */
-  readonly check?: GradientOptions
+  readonly check?: CheckOptions
   /** Rules of one's own (default the shipped ones). */
   readonly registry?: Registry
 }
@@ -76,54 +69,15 @@ const propertyOptions: Names<PropertyOptions> = {
   check: true,
   registry: true,
 }
-/** Ranges by name; each name is one of these. */
-const checkRanges = (given: PropertyOptions['sizes'], what: string, name: string, known: readonly string[]): void => {
-  for (const [key, range] of Object.entries(given === undefined ? {} : recordOf(given, what, 'forAll'))) {
-    if (!known.includes(key))
-      raise({
-        _tag: 'BadInput',
-        where: 'forAll',
-        reason: `${name} has no ${what === 'sizes' ? 'axis' : 'input'} '${key}'.`,
-        fix: `name one of ${known.join(', ')}.`,
-      })
-    if (!(Array.isArray(range) && range.length === 2 && range.every((x) => typeof x === 'number') && range[0] <= range[1]))
-      raise({ _tag: 'BadInput', where: 'forAll', reason: `the range of '${key}' is ${shown(range)}.`, fix: 'give [low, high].' })
-  }
-}
-
-interface Drawn {
-  readonly sizes: Readonly<Record<string, number>>
-  readonly leaves: readonly NDArray[]
-}
-
-/** Numbers of a range on a binary grid: they shrink towards 0 and print short. */
-const numbers = (dtype: Spec['dtype'], [low, high]: Range): fc.Arbitrary<number> => {
-  const step = dtype === 'i32' || dtype === 'bool' ? 1 : 2 ** Math.floor(Math.log2((high - low || 1) / 4096))
-  return fc.integer({ min: Math.ceil(low / step), max: Math.floor(high / step) }).map((k) => k * step)
-}
-
 /** Arguments of a declaration. Sizes are drawn first and shrink first; values after them. */
-const drawn = (specs: readonly Spec[], paths: readonly string[], o: PropertyOptions): fc.Arbitrary<Drawn> => {
-  const names = [...new Set(specs.flatMap((s) => s.shape.filter((d) => typeof d === 'string')))].sort()
-  const sizes = fc.tuple(
-    ...names.map((n) => {
-      const [min, max] = o.sizes?.[n] ?? [1, 3]
-      return fc.integer({ min, max })
-    }),
-  )
-  return sizes.chain((ks) => {
-    const bound: Readonly<Record<string, number>> = Object.fromEntries(names.map((n, i) => [n, ks[i]!]))
-    const leaf = (s: Spec, i: number): fc.Arbitrary<NDArray> => {
-      const shape = s.shape.map((d) => (typeof d === 'number' ? d : bound[d]!))
-      const range = o.domain?.[paths[i]!] ?? (s.dtype === 'bool' ? [0, 1] : s.dtype === 'i32' ? [0, 3] : [-2, 2])
-      const size = sizeOf(shape)
-      return fc
-        .array(numbers(s.dtype, range), { minLength: size, maxLength: size })
-        .map((xs) => ({ shape, dtype: s.dtype, data: arrayConstructor(s.dtype).from(xs) }))
-    }
-    return fc.tuple(...specs.map(leaf)).map((leaves) => ({ sizes: bound, leaves }))
+const arbitrary = (choices: Choices): fc.Arbitrary<Drawn> =>
+  fc.tuple(...choices.axes.map(({ range: [min, max] }) => fc.integer({ min, max }))).chain((sizes) => {
+    const leaves = choices.leavesAt(sizes).map((leaf) => {
+      const { min, max, count } = leaf
+      return fc.array(fc.integer({ min, max }), { minLength: count, maxLength: count }).map((ks) => arrayAt(leaf, ks))
+    })
+    return fc.tuple(...leaves).map((arrays) => drawnOf(choices, sizes, arrays))
   })
-}
 
 /** An array without entry k of each axis that has this name. */
 const without = (a: NDArray, s: Spec, name: string, k: number): NDArray => {
@@ -177,14 +131,11 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
       reason: `${meta.name} does not declare its inputs.`,
       fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
     })
-  const paths = leafPaths(declared.def).map(plain)
-  checkRanges(options.domain, 'domain', meta.name, paths)
-  checkRanges(options.sizes, 'sizes', meta.name, [...namedAxes(declared.specs)])
+  const choices = choicesOf(declared, meta.name, options, 'forAll')
   const check = checkGradWith(registryIn(options.registry ?? coreRegistry, 'forAll'))
-  const at = ({ leaves }: Drawn): E.Either<AdError, Checked> => {
-    const tensors = leaves.map((a) => new Tensor(a.shape, a.dtype, a.data))
+  const at = (d: Drawn): E.Either<AdError, Checked> => {
     try {
-      return E.right(check(f, unflatten(declared.def, tensors) as unknown[], { order: 1, ...options.check }, 'forAll', true))
+      return E.right(check(f, argumentsOf(declared, d), { order: 1, ...options.check }, 'forAll', true))
     } catch (e) {
       if (!isAdException(e)) throw e
       return E.left(e.error)
@@ -208,7 +159,7 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
     const c = at(d)
     return c._tag === 'Left' || c.right._tag === 'Left'
   }
-  const property = fc.property(drawn(declared.specs, paths, options), (d) => {
+  const property = fc.property(arbitrary(choices), (d) => {
     const c = at(d)
     if (c._tag === 'Left' || c.right._tag === 'Left') return false
     comparisons += c.right.right.comparisons

@@ -7,6 +7,7 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { sameShape } from '../core/graph/shape.js'
 import { type Forced, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { listFrom } from '../modes/returned.js'
 import { configOf } from '../modes/transform.js'
 import type { Collector } from './findings.js'
 import { drawLike } from './subject.js'
@@ -73,13 +74,13 @@ export const checkRruleAlone = (c: Called, env: ReadonlyMap<Node, NDArray>, next
   drawLike(symbols, next).forEach((v, i) => {
     numbers.set(symbols[i]!, v)
   })
-  const pull = (bars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] => made.pullback(bars, active)
+  const pull = (bars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
+    listFrom(prim, 'pullback', made.pullback(bars, active), inputs.length, 'cotangent', 'argument')
   const numbersOf = (t: Tangent): ArrayLike<number> | undefined => {
     const f = unthunk(t)
     return f._tag === 'Expr' ? evaluateNodes([asNode(f)], numbers)[0]!.data : undefined
   }
   const first = pull(yBars, mask)
-  out.is('shape', 'cotangents of the pullback', first.length, inputs.length)
   first.forEach((t, i) => {
     const x = inputs[i]
     if (x === undefined) return

@@ -125,10 +125,7 @@ export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: strin
       fix:
         base.def._tag === 'Leaf'
           ? 'the argument is one array: leave wrt out.'
-          : `use one of ${leafPaths(base.def)
-              .slice(0, 6)
-              .map((p) => p.replace(/^\[(\d+)\]$/, '$1'))
-              .join(', ')}.`,
+          : `use one of ${leafPaths(base.def).slice(0, 6).join(', ')}.`,
     })
   }
   const span = (s: { readonly start: number; readonly def: TreeDef }): number[] =>

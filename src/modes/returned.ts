@@ -19,7 +19,7 @@ const bad = (prim: AnyPrimitive, facet: Facet, reason: string, fix: string): nev
   raise({ _tag: 'BadInput', where: nameOf(prim, facet), reason, fix })
 
 /** The place of an argument or a result in words: its number, where there are several. */
-const placed = (what: string, k: number, count: number, noun: string): string => (count === 1 ? what : `${what} of ${noun} ${k + 1}`)
+const placed = (what: string, k: number, count: number, noun: string): string => (count === 1 ? what : `${what} of ${noun} ${k}`)
 
 /** A list with one item for each argument or result. */
 export const listFrom = <A>(

@@ -43,7 +43,7 @@ export const batchAll = (xs: readonly AnyExpr[], batched: readonly boolean[], si
       fix: 'give xs and batched of the batch rule.',
     })
   return args.map((given, i) => {
-    const x = exprIn(given, `argument ${i + 1}`, 'batchAll')
+    const x = exprIn(given, `argument ${i}`, 'batchAll')
     return flags[i] === true ? x : broadcastTo(x, [size, ...dims(x)])
   })
 }

@@ -92,7 +92,7 @@ const matrixOf = (primitive: AnyPrimitive, given: ReturnType<PartialsOf>, xs: re
     const row = listOf(primitive, rows[r], xs.length, 'argument')
     for (let i = 0; i < row.length; i++) {
       if (isEntry(row[i])) continue
-      const what = `d${ys.length === 1 ? 'y' : `y${r + 1}`}/d${xs.length === 1 ? 'x' : `x${i + 1}`}`
+      const what = `d${ys.length === 1 ? 'y' : `y${r}`}/d${xs.length === 1 ? 'x' : `x${i}`}`
       const reason = `${what} is ${shown(row[i])}, it must be an expression or a number.`
       refused(primitive, reason, 'write it with operations, or ZeroTangent where it is 0.')
     }

@@ -175,7 +175,7 @@ describe('results', () => {
     const f = (p: { readonly w: AnyExpr; readonly b: AnyExpr }) => sum(add(p.w, u(cd.tanh)(p.b)))
     const run = () => bad.checkGrad(f, [{ w: [1, 2], b: [3, 4] }], { seed: 9 })
     const c = run()
-    expect(c._tag === 'Left' ? c.left.map((x) => x.path).join('; ') : '').toMatch(/\[0\]\.b/)
+    expect(c._tag === 'Left' ? c.left.map((x) => x.path).join('; ') : '').toContain('argument 0.b')
     expect(c).toEqual(run())
   })
   it('are matchers for tests', () => {
@@ -188,7 +188,7 @@ describe('results', () => {
   })
   it('say where there is a kink, and accept what lies between its sides', () => {
     const c = checkGrad((x: AnyExpr) => sum(u(cd.abs)(x)))([0, 1])
-    expect(report(c)).toMatch(/^ok {3}f.*\nkink \[0\]: .* between -.* and .* \(abs\)/)
+    expect(report(c)).toMatch(/^ok {3}f.*\nkink argument 0: .* between -.* and .* \(abs\)/)
   })
   it('check f32 in f64, and hold its own derivatives against that', () => {
     const f = cd.fn({ x: cd.f32(3) }, ({ x }) => cd.sum(cd.exp(cd.mul(x, x))))

@@ -103,3 +103,75 @@ describe('checkPluginAsync', () => {
     expect(c).toMatchObject({ _tag: 'Left', left: [{ check: 'raises', actual: expect.stringContaining("unresolved identifier 'sine'") }] })
   })
 })
+
+describe('a primitive that is made of others', () => {
+  const soft = (expand: unknown) =>
+    cd.primitive({
+      name: 'soft',
+      family: 'mine',
+      args: ['float'],
+      shapeRule: ([x]) => x!,
+      expand: expand as never,
+      samples: [{ args: [{ shape: [3] }], params: {} }],
+      source: 'definition',
+    })
+  const checked = (expand: unknown) => checkPlugin(cd.definePlugin({ name: 'softs', ops: { soft: soft(expand) }, rules: {} } as never))
+  it('by expand alone has its rules from that', () => {
+    expect(report(checked(([x]: readonly AnyExpr[]) => u(cd.div)(x, u(cd.add)(1, u(cd.abs)(x)))))).toMatch(/^ok {3}softs/)
+  })
+  it('says what its expansion gave, where that is not what belongs there', () => {
+    expect(report(checked(([x]: readonly AnyExpr[]) => u(cd.sum)(x)))).toContain(
+      'the expansion of soft: it is f64 [], the shape rule says f64 [3]',
+    )
+    expect(report(checked(() => 2))).toContain('the expansion of soft: it gave 2. fix: give an expression')
+    expect(report(checked(() => undefined))).toContain('the expansion of soft: it gave undefined')
+  })
+  it('that holds itself is a finding, and soon', () => {
+    const self: { own?: unknown } = {}
+    self.own = soft(([x]: readonly AnyExpr[]) => cd.applyPrimitive(self.own as never, [x])[0])
+    const c = checkPlugin(cd.definePlugin({ name: 'softs', ops: { soft: self.own }, rules: {} } as never))
+    expect(report(c)).toContain('a composition applies the primitive that it stands for')
+  }, 60_000)
+})
+
+describe('what is drawn for a sample', () => {
+  const with_ = (draw: unknown) => wave({ samples: [{ args: [{ shape: [2, 2], draw }], params: {} }] })
+  it('is as many numbers as its shape has, or says so', () => {
+    for (const [draw, words] of [
+      [() => [1, 2], 'draw gave 2 numbers, the shape [2, 2] has 4 elements'],
+      [() => [1, 2, 3, 4, 5], 'draw gave 5 numbers'],
+      [() => [1, 2, 3, Number.NaN], 'draw gave something that is no number'],
+      [
+        () => [
+          [1, 2],
+          [3, 4],
+        ],
+        'draw gave 2 numbers',
+      ],
+    ] as const)
+      expect(report(checkPlugin(plugin({}, with_(draw))))).toContain(words)
+    expect(() => with_([1, 2, 3, 4])).toThrow(/draw must be a function/)
+    expect(
+      checkPlugin(
+        plugin(
+          { rules: {} },
+          with_(() => [1, 2, 3, 4]),
+        ),
+      ),
+    ).toMatchObject({ _tag: 'Left' })
+  })
+})
+
+describe('one mistake is one finding', () => {
+  it('where a rule returns what is no list, in both modes and at several shapes', () => {
+    const p = wave({ class: 'opaque', scalar: undefined, samples: [2, 3].map((n) => ({ args: [{ shape: [n] }], params: {} })) })
+    const r = cd.rule(p, {
+      frule: ([x], [dx], _p, { y }) => [y, dx._tag === 'Expr' ? mul(dx, mul(2, cos(mul(2, x)))) : dx],
+      rrule: ([x], _p, { y }) => [y, ((yBar: AnyExpr) => mul(yBar, mul(2, cos(mul(2, x))))) as never],
+      batch: ([x]) => cd.applyPrimitive(p, [x])[0],
+    })
+    const c = checkPlugin(plugin({ rules: { wave: r }, kernels: { cpu: { wave: () => undefined } } } as never, p))
+    const raised = c._tag === 'Left' ? c.left.filter((f) => f.check === 'raises') : []
+    expect(raised).toMatchObject([{ of: 'wave', actual: expect.stringContaining('as its list of cotangents, there is 1 argument') }])
+  })
+})

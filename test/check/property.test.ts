@@ -1,5 +1,6 @@
 /** forAll: draws from declarations; failures shrink to the smallest sizes and values, and can be seen again. */
 import { describe, expect, it } from 'vitest'
+import { type Checked, checkGrad, makeCheck, report } from '../../src/check/index.js'
 import { forAll, reportProperty } from '../../src/check/property.js'
 import { elementwise } from '../../src/core/ops/families.js'
 import * as cd from '../../src/index.js'
@@ -53,5 +54,58 @@ describe('forAll', () => {
   it('says which inputs there are when a domain names none', () => {
     expect(() => forAll(total, { domain: { y: [0, 1] } })).toThrow(/no input 'y'/)
     expect(() => forAll((x: cd.AnyExpr) => cd.sum(x as never))).toThrow(/does not declare/)
+  })
+})
+
+describe('checkGrad of a declared function without arguments', () => {
+  const tree = cd.fn(
+    { layers: [{ w: cd.f64('in', 'out') }, { w: cd.f32('out') }], x: cd.f64('in'), k: cd.i32('out'), on: cd.bool() },
+    ({ layers, x, k, on }) =>
+      cd.sum(cd.where(on, cd.mul(cd.matmul(x, layers[0].w), cd.mul(layers[1].w, cd.cast(k, 'f64'))), cd.square(cd.matmul(x, layers[0].w)))),
+  )
+  const off = cd.fn({ y: cd.f64('n'), x: cd.f64('n') }, function off({ x, y }) {
+    return cd.sum(cd.mul(y, wrongSquare(x)))
+  })
+  const wrongSquare = cd.customRule((x: cd.AnyExpr) => cd.square(x), {
+    frule: (x, dx) => [cd.square(x), cd.mul(3, cd.mul(x, dx as cd.AnyExpr)) as never],
+  })
+  const found = (c: Checked) => (c._tag === 'Left' ? c.left[0]! : undefined)
+
+  it('draws trees, integers and booleans, one size for each name', () => {
+    for (let seed = 1; seed <= 8; seed++) expect(report(checkGrad(tree, { seed })())).toMatch(/^ok {3}fn: \d+ comparisons/)
+  })
+  it('names what is wrong by its path, and the same seed finds the same again', () => {
+    const first = found(checkGrad(off, { seed: 4 })())
+    expect(first).toMatchObject({ of: 'off', path: 'x', replay: 'checkGrad(off, { seed: 4 })()' })
+    const replayed = new Function('checkGrad', 'off', `return ${first!.replay}`)(checkGrad, off) as Checked
+    expect(found(replayed)).toEqual(first)
+    expect(found(checkGrad(off, { seed: 5 })())!.at).not.toBe(first!.at)
+  })
+  it('draws within sizes and domain, which the replay has too', () => {
+    const options = { seed: 2, sizes: { n: [5, 5] }, domain: { x: [10, 10.5], y: [1, 1] } } as const
+    const first = found(checkGrad(off, options)())!
+    expect(first.at).toMatch(/^x = \[10\.\d+, 10\.\d+, 10\.\d+, 10\.\d+, 10\.\d+\], y = \[1, 1, 1, 1, 1\]$/)
+    expect(first.replay).toBe('checkGrad(off, { seed: 2, sizes: { n: [5, 5] }, domain: { x: [10, 10.5], y: [1, 1] } })()')
+  })
+  it('is there for a registry of your own, and as an assertion', () => {
+    expect(makeCheck(wrong).checkGrad(total, [], { domain: { x: [1, 2] } })._tag).toBe('Left')
+    expect(makeCheck(coreRegistry).checkGrad(total)._tag).toBe('Right')
+    expect(() => makeCheck(wrong).expectGradient(total, undefined, { domain: { x: [1, 2] } })).toThrow(/wrong total/)
+  })
+  it('asks for arguments where nothing is declared, and for one of the two where they are given', () => {
+    expect(() => checkGrad((x: cd.AnyExpr) => cd.sum(x as never))()).toThrow(
+      'checkGrad: f was given no arguments, and does not declare what could be drawn.\n',
+    )
+    expect(() => checkGrad(total, { domain: { x: [0, 1] } })({ x: [1] })).toThrow(/domain says what to draw, and the arguments are given/)
+    expect(() => checkGrad(total, { sizes: { n: [1.5, 2] } })()).toThrow(
+      /the range of 'n' is .*\n.*\n? *fix: give \[low, high\], whole numbers from 0/,
+    )
+    expect(() => checkGrad(total, { domain: { y: [0, 1] } })()).toThrow(/total has no input 'y'/)
+    expect(() =>
+      checkGrad(
+        cd.fn({ k: cd.i32(), x: cd.f64() }, ({ k, x }) => cd.mul(k, x)),
+        { domain: { k: [0.2, 0.8] } },
+      )(),
+    ).toThrow(/the range of 'k'/)
   })
 })

@@ -50,7 +50,7 @@ describe('the table of wrong functions', () => {
   it.each(gradients.map((w) => [w.name, w] as const))('says what is given: %s', (_name, { f, args, rule, entries }) => {
     const { grad } = makeCodual(rule === undefined ? coreRegistry : coreRegistry.with(rule), cpu())
     for (const { path, index, given, derivative } of entries) {
-      const [, argument, leaf] = /^\[(\d)\](?:\.(\w))?$/.exec(path)!
+      const [, argument, leaf] = /^argument (\d)(?:\.(\w))?$/.exec(path)!
       const other = typeof derivative === 'number' ? derivative : derivative[0]
       const gives = (mode: 'reverse' | 'forward'): number => {
         const tree = applied((grad as (...xs: readonly unknown[]) => unknown)(f, { mode, wrt: Number(argument) }), ...args)

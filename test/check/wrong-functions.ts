@@ -49,7 +49,7 @@ const slopes: readonly CheckName[] = ['jvp', 'vjp', 'jacobian']
 const sides: readonly CheckName[] = [...slopes, 'kink']
 const modes: readonly CheckName[] = [...slopes, 'adjoint', 'modes']
 
-const entry = (index: number, derivative: WrongEntry['derivative'], given: number, path = '[0]'): WrongEntry => ({
+const entry = (index: number, derivative: WrongEntry['derivative'], given: number, path = 'argument 0'): WrongEntry => ({
   path,
   index,
   derivative,
@@ -377,7 +377,7 @@ const higher: readonly WrongFunction[] = [
     'a Hessian that is not symmetric',
     by2(mul, (a, b) => [b, stopGradient(a)]),
     [2, 3],
-    [entry(0, 1, 0), entry(0, 1, 0, '[1]')],
+    [entry(0, 1, 0), entry(0, 1, 0, 'argument 1')],
     ['second order'],
   ),
 ]
@@ -390,15 +390,15 @@ const several: readonly WrongFunction[] = [
     'exchanged operands',
     by2(mul, (a, b) => [a, b]),
     [2, 5],
-    [entry(0, 5, 2), entry(0, 2, 5, '[1]')],
+    [entry(0, 5, 2), entry(0, 2, 5, 'argument 1')],
   ),
   wrong(
     'the second cotangent forgotten',
     by2(mul, (_a, b) => [b, 0]),
     [2, 5],
-    [entry(0, 2, 0, '[1]')],
+    [entry(0, 2, 0, 'argument 1')],
   ),
-  wrong('the third of three arguments', (a, b, c) => add(mul(a, b), by(square, (x) => x)(c)), [1, 2, 3], [entry(0, 6, 3, '[2]')]),
+  wrong('the third of three arguments', (a, b, c) => add(mul(a, b), by(square, (x) => x)(c)), [1, 2, 3], [entry(0, 6, 3, 'argument 2')]),
   wrong(
     'a leaf of a record',
     (p) => {
@@ -406,7 +406,7 @@ const several: readonly WrongFunction[] = [
       return sum(add(square(w), by(sin, (x) => mul(-1, cos(x)))(b)))
     },
     [{ w: [1, 2], b: [0.5, 0] }],
-    [entry(0, Math.cos(0.5), -Math.cos(0.5), '[0].b'), entry(1, 1, -1, '[0].b')],
+    [entry(0, Math.cos(0.5), -Math.cos(0.5), 'argument 0.b'), entry(1, 1, -1, 'argument 0.b')],
   ),
   wrong(
     'the second result',
@@ -538,7 +538,7 @@ const several: readonly WrongFunction[] = [
         b: [0.5],
       },
     ],
-    [entry(0, 2, 1, '[0].b')],
+    [entry(0, 2, 1, 'argument 0.b')],
     modes,
   ),
 ]
@@ -586,7 +586,7 @@ const rules: readonly WrongFunction[] = [
     'scalarRule: exchanged partials',
     products,
     [2, 5],
-    [entry(0, 5, 2), entry(0, 2, 5, '[1]')],
+    [entry(0, 5, 2), entry(0, 2, 5, 'argument 1')],
     slopes,
     partials(product, ({ x }) => x),
   ),
@@ -594,7 +594,7 @@ const rules: readonly WrongFunction[] = [
     'scalarRule: the second partial 0',
     products,
     [2, 5],
-    [entry(0, 2, 0, '[1]')],
+    [entry(0, 2, 0, 'argument 1')],
     slopes,
     partials(product, ({ x: [, b] }) => [b, 0]),
   ),
@@ -622,14 +622,14 @@ const rules: readonly WrongFunction[] = [
       batch: ([x]: readonly X[]) => (cube as unknown as F)(x!),
     }),
   }),
-  wrong('bilinearRule: exchanged transposes', products, [2, 5], [entry(0, 5, 2), entry(0, 2, 5, '[1]')], modes, {
+  wrong('bilinearRule: exchanged transposes', products, [2, 5], [entry(0, 5, 2), entry(0, 2, 5, 'argument 1')], modes, {
     rule: ruleBy(bilinearRule, primitiveOf(product), {
       transposeA: (yBar: X, a: X) => mul(yBar, a),
       transposeB: (yBar: X, _a: X, b: X) => mul(yBar, b),
       batch: ([a, b]: readonly X[]) => products(a!, b!),
     }),
   }),
-  wrong('bilinearRule: the second forgotten', products, [2, 5], [entry(0, 2, 0, '[1]')], modes, {
+  wrong('bilinearRule: the second forgotten', products, [2, 5], [entry(0, 2, 0, 'argument 1')], modes, {
     rule: ruleBy(bilinearRule, primitiveOf(product), {
       transposeA: (yBar: X, _a: X, b: X) => mul(yBar, b),
       transposeB: () => ZeroTangent,

@@ -134,7 +134,7 @@ describe('every way in', () => {
     const read = fromJSON(program)
     expect(isLeft(read) && read.left).toMatchObject({
       _tag: 'Decode',
-      errors: [{ path: expect.stringContaining('nodes[2]'), reason: expect.stringContaining('one dtype') }],
+      errors: [{ path: expect.stringContaining('nodes.2'), reason: expect.stringContaining('one dtype') }],
     })
   })
   it('a primitive of a user', () => {

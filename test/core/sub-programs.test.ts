@@ -63,10 +63,10 @@ describe('twice(f, x), a primitive with a program of its own', () => {
       [
         'f(x0: f64 [3])',
         '  y0 = twice(x0, captured0) : f64 [3]',
-        '    twice(x0: f64 [3], [1]: f64 [3])',
-        '      y0 = mul([1], x0) : f64 [3]',
+        '    twice(x0: f64 [3], x1: f64 [3])',
+        '      y0 = mul(x1, x0) : f64 [3]',
         '      y1 = sin(y0) : f64 [3]',
-        '      return [0]: y1',
+        '      return 0: y1',
         '  return y0',
       ].join('\n'),
     )

@@ -61,20 +61,20 @@ describe('every error has its path', () => {
     ['text instead of JSON', '{"p": 1}', [`input: expected a record of k, p, x, found '{"p": 1}'`]],
     ['an array', [1], ['input: expected a record of k, p, x, found an array of 1']],
     ['a tensor for a record', { ...good, p: cd.tensor(1) }, ['p: expected a record of a b, w, found a tensor (f64 [])']],
-    ['several at once', { p: { w: 'x', 'a b': [1, 'y'] }, x: [[1, 1, 1], [2, 2, 2]], k: [0.5, [2, true]] }, ["k[0]: 0.5 is not an i32", 'k[1][0]: 2 is not a boolean', `p["a b"][1]: 'y' is not a number`, "p.w: got [], declared [2, 3]"]], // biome-ignore format: one row
+    ['several at once', { p: { w: 'x', 'a b': [1, 'y'] }, x: [[1, 1, 1], [2, 2, 2]], k: [0.5, [2, true]] }, ["k.0: 0.5 is not an i32", 'k.1.0: 2 is not a boolean', `p.a b.1: 'y' is not a number`, "p.w: got [], declared [2, 3]"]], // biome-ignore format: one row
     ['missing and extra', { p: good.p, X: 1, k: good.k }, ['x: is missing', 'X: is not expected']],
     ['a tuple of another length', { ...good, k: [1] }, ['k: expected 2 entries, found 1']],
     ['another shape', { ...good, p: { ...good.p, w: [[1, 2], [3, 4]] } }, ['p.w: got [2, 2], declared [2, 3] (2 is not 3)']], // biome-ignore format: one row
-    ['ragged', { ...good, x: [[1, 2, 3], [4, 5]] }, ['x[1]: ragged: expected 3 entries, found 2']], // biome-ignore format: one row
-    ['ragged depth', { ...good, x: [[1, 2, 3], 4] }, ['x[1]: ragged: expected an array of 3, found 4']],
-    ['a number between rows', { ...good, x: [[1, [2], 3]] }, ['x[0][1]: ragged: found an array of 1 where its neighbours are numbers']],
+    ['ragged', { ...good, x: [[1, 2, 3], [4, 5]] }, ['x.1: ragged: expected 3 entries, found 2']], // biome-ignore format: one row
+    ['ragged depth', { ...good, x: [[1, 2, 3], 4] }, ['x.1: ragged: expected an array of 3, found 4']],
+    ['a number between rows', { ...good, x: [[1, [2], 3]] }, ['x.0.1: ragged: found an array of 1 where its neighbours are numbers']],
     ['too deep', { ...good, x: [[[1]]] }, ['x: nested deeper than 2 levels']],
-    ['a hole', { ...good, p: { ...good.p, 'a b': Object.assign(new Array(2), { 0: 1 }) } }, ['p["a b"][1]: undefined is not a number']],
-    ['names that differ', { ...good, p: { ...good.p, 'a b': [1, 2, 3] } }, [`x: 'n' is 2 here and 3 in p["a b"]`]],
-    ['beyond f32', { ...good, p: { ...good.p, 'a b': [1e39, 1] } }, ['p["a b"][0]: 1e+39 is beyond f32']],
-    ['null, as JSON writes NaN', { ...good, p: { ...good.p, 'a b': [null, 1] } }, ['p["a b"][0]: null is not a number']],
+    ['a hole', { ...good, p: { ...good.p, 'a b': Object.assign(new Array(2), { 0: 1 }) } }, ['p.a b.1: undefined is not a number']],
+    ['names that differ', { ...good, p: { ...good.p, 'a b': [1, 2, 3] } }, [`x: 'n' is 2 here and 3 in p.a b`]],
+    ['beyond f32', { ...good, p: { ...good.p, 'a b': [1e39, 1] } }, ['p.a b.0: 1e+39 is beyond f32']],
+    ['null, as JSON writes NaN', { ...good, p: { ...good.p, 'a b': [null, 1] } }, ['p.a b.0: null is not a number']],
     ['a typed array of another dtype', { ...good, x: new Float32Array(3) }, ['x: is f32, declared f64']],
-    ['a big integer', { ...good, k: [2 ** 31, [0, 1]] }, ['k[0]: 2147483648 is not an i32']],
+    ['a big integer', { ...good, k: [2 ** 31, [0, 1]] }, ['k.0: 2147483648 is not an i32']],
     ['a record for a leaf', { ...good, x: { data: [1] } }, ['x: an object is not a number, an array or { shape, dtype, data }']],
     ['JSON of another dtype', { ...good, x: { shape: [1, 3], dtype: 'f32', data: [1, 2, 3] } }, ["x.dtype: is 'f32', declared f64"]],
     [
@@ -98,7 +98,7 @@ describe('every error has its path', () => {
       p: { ...good.p, 'a b': new Array(100_000).fill('no') },
     })
     expect(many.length).toBe(101 + 1)
-    expect(many.slice(99, 101)).toEqual([`p["a b"][99]: 'no' is not a number`, 'p["a b"]: and 99900 more errors'])
+    expect(many.slice(99, 101)).toEqual([`p.a b.99: 'no' is not a number`, 'p.a b: and 99900 more errors'])
   })
   it('an array within itself', () => {
     const loop: unknown[] = []
@@ -123,10 +123,10 @@ describe('every error has its path', () => {
   it('within a larger codec the path goes on; PathReporter tells it too', () => {
     const request = t.type({ id: t.string, batches: t.array(cd.codec({ x: cd.f64(2) })) })
     const bad = { id: 'a', batches: [{ x: [1, 2] }, { x: [1, 'z'] }] }
-    expect(errorsOf(bad, request)).toEqual([`batches[1].x[1]: 'z' is not a number`])
-    expect(PathReporter.report(request.decode(bad))).toEqual([`x[1]: 'z' is not a number`])
+    expect(errorsOf(bad, request)).toEqual([`batches.1.x.1: 'z' is not a number`])
+    expect(PathReporter.report(request.decode(bad))).toEqual([`x.1: 'z' is not a number`])
     const read = pipe(request.decode(bad), E.mapLeft(cd.decodeError))
-    expect(E.isLeft(read) && cd.explain(read.left)).toBe(`Decode: 1 error\n  batches[1].x[1]: 'z' is not a number`)
+    expect(E.isLeft(read) && cd.explain(read.left)).toBe(`Decode: 1 error\n  batches.1.x.1: 'z' is not a number`)
   })
   it('what is no declaration', () => {
     expect(() => cd.codec({ x: 3 } as never)).toThrow(/a leaf of the declaration is not a dtype/)

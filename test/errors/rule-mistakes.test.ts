@@ -87,7 +87,7 @@ describe('a pullback returns', () => {
   it('what is wrong for one of several arguments', () => {
     const r = rule!(pair, { rrule: (_xs: unknown, _p: unknown, { y }: { y: unknown }) => [y, (yBar: unknown) => [yBar, 0]] })
     expect(gradOf(r, (v) => apply(pair, v, v))).toContain(
-      'the pullback of twoOf: the cotangent of argument 2 is 0, it must be an expression',
+      'the pullback of twoOf: the cotangent of argument 1 is 0, it must be an expression',
     )
   })
   it('for an elementwise primitive what its arguments broadcast to: that is summed', () => {
@@ -96,7 +96,7 @@ describe('a pullback returns', () => {
     const larger = rule!(pair, {
       rrule: (_xs: unknown, _p: unknown, { y }: { y: unknown }) => [y, (yBar: unknown) => [stack!([yBar, yBar]), yBar]],
     })
-    expect(gradOf(larger, (v) => apply(pair, v, x))).toContain('the cotangent of argument 1 is f64 [2, 4], it must be f64 [4].')
+    expect(gradOf(larger, (v) => apply(pair, v, x))).toContain('the cotangent of argument 0 is f64 [2, 4], it must be f64 [4].')
   })
 })
 
@@ -182,7 +182,7 @@ describe('partials are', () => {
         multiScalarRule!(both, () => [[1], ['1']]),
         f,
       ),
-    ).toContain("the partials of both: dy2/dx is '1', it must be")
+    ).toContain("the partials of both: dy1/dx is '1', it must be")
   })
   it('for one result only, where there are several', () => {
     expect(message(() => scalarRule!(halves, () => [1]))).toBe(
@@ -246,4 +246,26 @@ it('right ones are right', () => {
   const r = multiLinearRule!(halves, { transpose: (yBars: readonly cd.AnyExpr[]) => [(cd.concat as Loose)(yBars)] })
   expect(gradOf(r, (v) => sin!(all(halves, v)[1]!))).toBe('nothing was raised')
   expect(gradOf(pulling((yBar: unknown) => [yBar]))).toBe('nothing was raised')
+})
+
+describe('customRule and straightThrough', () => {
+  const { customRule, straightThrough, grad, square } = cd as unknown as Readonly<Record<string, Loose>>
+  it('a list of the one cotangent', () => {
+    const f = customRule!((v: unknown) => square!(v), {
+      rrule: (v: unknown) => [square!(v), (yBar: unknown) => [mul(yBar, mul(2, v))]],
+    }) as Loose
+    expect(message(() => (grad!((v: unknown) => sum(f(v))) as Loose)([1, 2]))).toBe(
+      'BadInput: customRule(f): pullback: xBar is a list of 1, it must be f64 [2].\n  fix: give the expression itself: of one argument there is one, and no list.',
+    )
+  })
+  it('a surrogate of more arguments', () => {
+    expect(
+      message(() =>
+        straightThrough!(
+          (v: unknown) => v,
+          (v: unknown, w: unknown) => mul(v, w),
+        ),
+      ),
+    ).toBe('BadInput: straightThrough: the surrogate takes 2 arguments, the function 1.\n  fix: give both the same parameters.')
+  })
 })

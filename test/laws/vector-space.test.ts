@@ -168,14 +168,14 @@ describe('random', () => {
 describe('errors name the leaf', () => {
   const x = { a: cd.tensor([1, 2]), b: [cd.tensor(1)] }
   const cases: readonly (readonly [string, unknown, RegExp])[] = [
-    ['another structure', { a: cd.tensor([1, 2]) }, /tree 2 has another structure than the first: b is missing/],
+    ['another structure', { a: cd.tensor([1, 2]) }, /tree 1 has another structure than tree 0: b is missing/],
     ['another shape', { a: cd.tensor([1]), b: [cd.tensor(1)] }, /add: a: shapes \[2\] and \[1\] differ/],
     [
       'another dtype',
       { a: cd.tensor(Float32Array.of(1, 2)), b: [cd.tensor(1)] },
       /add: a: vectors of one space have one dtype \(f64, f32\)/,
     ],
-    ['no tensor', { a: cd.tensor([1, 2]), b: [1] }, /add: b\[0\]: is not a tensor|another structure/],
+    ['no tensor', { a: cd.tensor([1, 2]), b: [1] }, /add: b\.0: is not a tensor|another structure/],
   ]
   for (const [name, y, message] of cases) it(name, () => expect(() => vs.add(x, y as never)).toThrow(message))
 })
@@ -194,7 +194,7 @@ describe('treeMap and treeZip', () => {
   it('give each leaf its path', () => {
     const seen: string[] = []
     cd.treeMap((_, path) => seen.push(path), { b: [cd.tensor(1), { c: cd.tensor(2) }], a: cd.tensor(3) })
-    expect(seen).toEqual(['a', 'b[0]', 'b[1].c'])
+    expect(seen).toEqual(['a', 'b.0', 'b.1.c'])
   })
 })
 

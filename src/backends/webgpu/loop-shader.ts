@@ -197,7 +197,10 @@ class LoopShader {
         to: o.dtype as WgslDType,
         params: o.params,
       })
-      s += `    let v${n + k} = ${this.opaque[k] ? `bitcast<f32>(bitcast<u32>(${value}) ^ z${k % ZEROS})` : value};\n`
+      // Typed, so that code of a user's that gives another type is refused on its own line.
+      s += this.opaque[k]
+        ? `    let o${n + k}: f32 = ${value};\n    let v${n + k} = bitcast<f32>(bitcast<u32>(o${n + k}) ^ z${k % ZEROS});\n`
+        : `    let v${n + k}: ${o.dtype} = ${value};\n`
     })
     outputs.forEach((o, j) => {
       const v = `v${body.results[j]}`

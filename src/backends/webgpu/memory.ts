@@ -223,26 +223,38 @@ export class Device {
     let p = this.pipelines.get(key)
     if (p === undefined) {
       this.stats.pipelines++
-      p = this.gpu
-        .createComputePipelineAsync({
-          layout: this.layouts[Number(f16)]![1],
-          compute: { module: this.gpu.createShaderModule({ code: wgsl }), entryPoint: 'main' },
-        })
-        .catch((e: unknown) => {
-          this.pipelines.delete(key)
-          this.alive()
-          return raise({
-            _tag: 'Device',
-            backend: 'webgpu',
-            reason: `a shader was refused: ${String((e as Error).message ?? e)}`,
-            fix: 'report it with the shader.',
-          })
-        })
+      p = this.compiled(wgsl, f16).catch((e: unknown) => {
+        this.pipelines.delete(key)
+        throw e
+      })
       this.pipelines.add(key, p, PIPELINE_BYTES + 8 * key.length)
     }
     return p
   }
 
+  /** What a shader that does not compile says is read from it: nothing goes to the device's own log. */
+  private async compiled(wgsl: string, f16: boolean): Promise<GPUComputePipeline> {
+    this.gpu.pushErrorScope('validation')
+    const module = this.gpu.createShaderModule({ code: wgsl })
+    const refused = this.gpu.popErrorScope().catch(() => null)
+    try {
+      const compute = { module, entryPoint: 'main' }
+      return await this.gpu.createComputePipelineAsync({ layout: this.layouts[Number(f16)]![1], compute })
+    } catch (e) {
+      await refused
+      const { messages } = await module.getCompilationInfo().catch(() => ({ messages: [] }))
+      this.alive()
+      const first = messages.find((m) => m.type === 'error')
+      const line = wgsl.split('\n')[(first?.lineNum ?? 0) - 1]?.trim()
+      const words = first?.message.trim().split('\n')[0] ?? String((e as Error).message ?? e)
+      return raise({
+        _tag: 'Device',
+        backend: 'webgpu',
+        reason: `a shader was refused${line === undefined ? '' : ` at line ${first!.lineNum}, \`${line}\``}: ${words}`,
+        fix: 'mend the kernel of yours that the line names; without one, report it with the shader.',
+      })
+    }
+  }
   clearPipelines(): void {
     this.pipelines.clear()
   }

@@ -5,13 +5,13 @@ import { raise } from '../errors/explain.js'
 import { callable, metaOf, type Runtime } from '../functions/function.js'
 import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
 import { builtBefore, close } from '../graph/close.js'
-import { applyMulti, asExpr, asNode, constant, type Node, nodesBuilt } from '../graph/expr.js'
+import { applyMulti, asExpr, asNode, constant, isExpr, type Node, nodesBuilt } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { freshInputs, liftList, liftTree } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
 import { sameShape } from '../graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
-import { leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
+import { below, leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
@@ -36,7 +36,7 @@ interface Place {
   readonly aval: Aval
 }
 const placesOf = (what: string, def: TreeDef, avals: readonly Aval[]): readonly Place[] =>
-  leafPaths(def).map((path, i) => ({ name: path === '' || path.startsWith('[') ? `${what}${path}` : `${what}.${path}`, aval: avals[i]! }))
+  leafPaths(def).map((path, i) => ({ name: path === '' ? what : below(what, path), aval: avals[i]! }))
 
 const tagOf = (x: unknown): unknown => (typeof x === 'object' && x !== null ? (x as { _tag?: unknown })._tag : undefined)
 
@@ -76,6 +76,13 @@ const leavesOf = (op: string, what: string, def: TreeDef, tree: unknown, zeros: 
 
 /** A leaf that must be exactly of its place's shape and dtype. */
 const valueAt = (op: string, place: Place, leaf: unknown): Node => {
+  if (Array.isArray(leaf) && leaf.some(isExpr))
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${place.name} is a list of ${leaf.length}, it must be ${showAval(place.aval)}.`,
+      fix: 'give the expression itself: of one argument there is one, and no list.',
+    })
   const n =
     leaf === undefined || leaf === null
       ? raise({ _tag: 'BadInput', where: op, reason: `${place.name} is missing.`, fix: `return ${showAval(place.aval)} there.` })

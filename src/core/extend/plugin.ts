@@ -100,7 +100,9 @@ const facetOf = (plugin: string, p: AnyPrimitive, row: KernelRow<never, unknown,
     bad(
       plugin,
       `${p.name} is ${p.class}, and its kernel is ${facet.kind}`,
-      p.class === 'elementwise' ? 'perElement(), or lower it.' : 'a function (args, params, outs) => void, or lower it.',
+      p.class === 'elementwise'
+        ? 'perElement(), for webgpu inline(({ x }) => ...), or lower it.'
+        : 'a function (args, params, outs) => void, or lower it.',
     )
   return facet
 }
@@ -111,8 +113,19 @@ const ofParts = (p: AnyPrimitive, facet: Facet<unknown, unknown>): readonly (rea
     ? [[p, facet]]
     : p.parts.map((part, r) => {
         if (facet.kind !== 'inline') return [part, facet] as const
-        const code = facet.code as (at: unknown) => readonly unknown[]
-        return [part, { kind: 'inline', code: (at: unknown) => code(at)[r] }] as const
+        const code = facet.code as (at: unknown) => unknown
+        return [part, { kind: 'inline', code: (at: unknown) => entryOf(p, code(at), r) }] as const
+      })
+
+/** Code of result r, of the list that inline code gives for several. */
+const entryOf = (p: AnyPrimitive, given: unknown, r: number): unknown =>
+  Array.isArray(given) && given.length === p.parts!.length
+    ? given[r]
+    : raise({
+        _tag: 'BadInput',
+        where: `the inline kernel of ${p.name}`,
+        reason: `it gave ${Array.isArray(given) ? `a list of ${given.length}` : shown(given)}, and ${p.name} has ${p.parts!.length} results.`,
+        fix: 'give a list with the code of each.',
       })
 
 /** What a plugin has of the rules of one primitive. */
@@ -162,7 +175,9 @@ export const definePlugin = <const O extends PluginOps, L extends PropertyKey = 
   const lowerings = rows<Expansion>('lower', spec.lower)
   for (const [name, f] of lowerings) functionOf(f, `lower.${name}`, `definePlugin ${spec.name}`)
   const rules = rows<RuleRow>('rules', spec.rules)
-  const registry = registryOf([...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name))))
+  const registry = registryOf(
+    [...ops].map(([name, p]) => ruleOf(spec.name, p, rules.get(name), lowerings.get(name) ?? (rules.has(name) ? undefined : p.expand))),
+  )
   const table = (backend: string): KernelTable<unknown, unknown> => {
     const given = rows<KernelRow<never, unknown, unknown>>(`kernels.${backend}`, spec.kernels?.[backend])
     const facets = new Map<AnyPrimitive, Facet<unknown, unknown>>()

@@ -6,7 +6,7 @@ import { reading } from '../errors/language.js'
 import type { Aval } from '../graph/aval.js'
 import { literalArray, resultArrays } from '../graph/evaluate.js'
 import { programsOf } from '../graph/expand.js'
-import { asExpr, CONST, capturedTensor, type InputInfo, isExpr, type Node, resultAvals } from '../graph/expr.js'
+import { asExpr, CONST, capturedTensor, type InputInfo, isExpr, type Node, plain, resultAvals } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import { liftTree, type Program } from '../graph/program.js'
@@ -73,7 +73,7 @@ export interface Interpret<A> {
 
 const pathsOf = (p: Program): ReadonlyMap<Node, string> => {
   const paths = leafPaths(p.inputTree)
-  return new Map(p.inputs.map((x, i) => [x, paths[i]!.replace(/^\[0\]\.?/, '')]))
+  return new Map(p.inputs.map((x, i) => [x, plain(paths[i]!)]))
 }
 
 /**

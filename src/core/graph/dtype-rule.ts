@@ -36,6 +36,6 @@ export const checkDTypes = (op: string, rule: readonly Takes[], args: readonly A
     common = dtype
   }
 }
-const nth = (rule: readonly Takes[], i: number): string => (rule.length === 1 ? 'the argument' : `argument ${i + 1}`)
+const nth = (rule: readonly Takes[], i: number): string => (rule.length === 1 ? 'the argument' : `argument ${i}`)
 const wrong = (op: string, args: readonly Aval[], reason: string, fix: string): never =>
   raise({ _tag: 'DTypeMismatch', op, dtypes: args.map((a) => a.dtype), reason, fix })

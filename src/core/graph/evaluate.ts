@@ -55,7 +55,7 @@ const refuse = (prim: AnyPrimitive, outs: readonly NDArray[], r: number, reason:
   raise({
     _tag: 'BadInput',
     where: `the meaning of ${prim.name}`,
-    reason: `it ${reason} of its result${outs.length === 1 ? '' : ` ${r + 1}`}, which the shape rule says is ${showAval(aval(outs[r]!.shape, outs[r]!.dtype))}.`,
+    reason: `it ${reason} of its result${outs.length === 1 ? '' : ` ${r}`}, which the shape rule says is ${showAval(aval(outs[r]!.shape, outs[r]!.dtype))}.`,
     fix: 'shape rule and meaning must agree on the sizes.',
   })
 /** Runs a meaning; a write of more elements than a result has names the primitive. */

@@ -1,9 +1,10 @@
 /** Primitives that are made of others: what stands in their place, and the programs among parameters. */
 
+import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import type { AnyExpr } from '../types/expr.js'
-import { sameAval, showAval } from './aval.js'
-import { APPLY, asExpr, asNode, type Linear, linearize, type Node, resultAvals } from './expr.js'
+import { type Aval, sameAval, showAval } from './aval.js'
+import { APPLY, asExpr, asNode, isExpr, type Linear, linearize, type Node, resultAvals } from './expr.js'
 import type { AnyPrimitive } from './primitive.js'
 import type { Program } from './program.js'
 import { rewrite } from './rewrite.js'
@@ -24,13 +25,21 @@ export type Expansion = (xs: readonly AnyExpr[], params: unknown) => AnyExpr | r
 export const listed = (ys: AnyExpr | readonly AnyExpr[]): readonly AnyExpr[] => (Array.isArray(ys) ? ys : [ys as AnyExpr])
 
 /** What stands in place of one application, of the avals that the primitive's shape rule promises. */
-export const expanded = (n: Node, args: readonly Node[], by: Expansion = n.prim!.expand!): readonly Node[] => {
-  const ys = listed(by(args.map(asExpr), n.payload)).map(asNode)
-  const want = resultAvals(n)
+export const expanded = (n: Node, args: readonly Node[], by: Expansion = n.prim!.expand!): readonly Node[] =>
+  expansionOf(n.prim!, by(args.map(asExpr), n.payload), resultAvals(n))
+
+/** What an expansion gave, as nodes of these avals. */
+export const expansionOf = (prim: AnyPrimitive, given: ReturnType<Expansion>, want: readonly Aval[]): readonly Node[] => {
+  const where = `the expansion of ${prim.name}`
+  const ys = listed(given).map((y) =>
+    isExpr(y)
+      ? asNode(y)
+      : raise({ _tag: 'BadInput', where, reason: `it gave ${shown(y)}.`, fix: 'give an expression, of several results a list of them.' }),
+  )
   if (ys.length !== want.length || ys.some((y, i) => !sameAval(y.aval, want[i]!)))
     raise({
       _tag: 'BadInput',
-      where: `the expansion of ${n.prim!.name}`,
+      where,
       reason: `it is ${ys.map((y) => showAval(y.aval)).join(', ')}, the shape rule says ${want.map(showAval).join(', ')}.`,
     })
   return ys
@@ -59,9 +68,14 @@ export const expandAll = (
       },
     })
   }
-  return raise({ _tag: 'BadInput', where, reason: 'a composition applies the primitive that it stands for.' })
+  return raise({
+    _tag: 'BadInput',
+    where,
+    reason: 'a composition applies the primitive that it stands for.',
+    fix: 'make it of other primitives.',
+  })
 }
 
 /** What planners see: every application that has an expansion is it, but for programs of scalars, which become loops. */
 export const writtenOut = (outputs: readonly Node[]): { readonly roots: readonly Node[]; readonly linear: Linear } =>
-  expandAll(outputs, ({ prim }) => (isScalarProgram(prim!) ? undefined : prim!.expand), 'planning', 10_000)
+  expandAll(outputs, ({ prim }) => (isScalarProgram(prim!) ? undefined : prim!.expand), 'planning', 1000)

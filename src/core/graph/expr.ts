@@ -28,7 +28,9 @@ export interface InputInfo {
 export const capturedTensor = (node: Node): Tensor | undefined => (node.kind === INPUT ? (node.payload as InputInfo).captured : undefined)
 
 /** The path of an input without its argument's number, where that is the first. */
-export const plain = (path: string): string => path.replace(/^\[0\]\.?/, '')
+export const plain = (path: string): string => path.replace(/^0(\.|$)/, '')
+/** What programs call an input: `w` in the first argument, `x1.w` in the second; nothing where it is the first argument itself. */
+export const inputName = (path: string): string => (/^\d/.test(plain(path)) ? `x${path}` : plain(path))
 
 let built = 0
 /** How many nodes there have been. */
@@ -79,7 +81,7 @@ export class Node {
           ? '-0'
           : String(data)
         : kind === INPUT
-          ? plain((data as InputInfo).name ?? '') || ((data as InputInfo).captured === undefined ? 'input' : 'tensor')
+          ? inputName((data as InputInfo).name ?? '') || ((data as InputInfo).captured === undefined ? 'input' : 'tensor')
           : (this.prim ?? this.args[0]!.prim)!.name
     return `Expr ${what}: ${this.aval.dtype} [${this.aval.shape.join(', ')}]`
   }

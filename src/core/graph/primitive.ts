@@ -2,17 +2,18 @@
 
 import * as t from 'io-ts'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
+import { raise, showShape } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, aval } from './aval.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { evaluateNodes } from './evaluate.js'
-import { writtenOut } from './expand.js'
-import { asExpr, asNode, input } from './expr.js'
+import { expansionOf, writtenOut } from './expand.js'
+import { asExpr, input } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import type { Program } from './program.js'
+import { sizeOf } from './shape.js'
 
 /** `float`: has a tangent when its dtype is a float. `int`: indices, predicates, counts: never has one (NoTangent). */
 export type ArgKind = 'float' | 'int'
@@ -217,7 +218,7 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
       fix: 'give both, or neither.',
     })
   const dtypes = dtypesOf(d.dtypes, d.args, name)
-  return Object.freeze({
+  const made: Primitive<N, P, A> = Object.freeze({
     variadic: false,
     multi: false,
     class: 'opaque',
@@ -227,18 +228,48 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     extremes: [],
     kinks: [],
     ...d,
-    meaning: meaning ?? meaningBy(expand),
+    ...(d.samples !== undefined && { samples: listOf(d.samples, 'samples', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
+    meaning: meaning ?? meaningBy(() => made, expand),
     dtypes,
     shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
   } as Primitive<N, P, A>)
+  return made
+}
+
+/** A sample whose `draw` gives as many numbers as its shape has elements. */
+const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
+  const where = `primitive ${name}: samples`
+  const args = listOf(sample?.args, 'args', where) as readonly SampleArg[]
+  if (args.every((a) => a.draw === undefined)) return sample
+  const checked = (a: SampleArg): SampleArg => {
+    if (a.draw === undefined) return a
+    const draw: NonNullable<SampleArg['draw']> = functionOf(a.draw, 'draw', where)
+    const size = sizeOf(a.shape)
+    return {
+      ...a,
+      draw: (next, shape) => {
+        const numbers = Array.from(draw(next, shape))
+        if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
+        const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
+        return raise({
+          _tag: 'BadInput',
+          where,
+          reason: `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
+          fix: 'give them in row-major order, in one flat list.',
+        })
+      },
+    }
+  }
+  return { ...sample, args: args.map(checked) }
 }
 
 /** The meaning of what a primitive is made of. */
 const meaningBy =
-  <P>(expand: Primitive<string, P>['expand']): Primitive<string, P>['meaning'] =>
+  <P>(of: () => AnyPrimitive, expand: Primitive<string, P>['expand']): Primitive<string, P>['meaning'] =>
   (args, params, outs) => {
     const xs = args.map((a) => input(aval(a.shape, a.dtype)))
-    const { roots } = writtenOut([expand!(xs.map(asExpr), params)].flat().map(asNode))
+    const want = outs.map((y) => aval(y.shape, y.dtype))
+    const { roots } = writtenOut(expansionOf(of(), expand!(xs.map(asExpr), params), want))
     evaluateNodes(roots, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
       outs[i]!.data.set(y.data as never)
     })

@@ -1,7 +1,7 @@
 /** `show`: a program as numbered equations. */
 import { showAval } from './aval.js'
 import { programsOf } from './expand.js'
-import { CONST, capturedTensor, INPUT, type InputInfo, type Linear, linearize, type Node, OUTPUT, plain, resultAvals } from './expr.js'
+import { CONST, capturedTensor, INPUT, type InputInfo, inputName, type Linear, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
 import { liftTree, type Program } from './program.js'
 import { LEAF, leafPaths, type TreeDef } from './tree.js'
 
@@ -40,7 +40,7 @@ export const equationOf = (node: Node, outputs: readonly Node[]): string => {
   const linear = all.index.has(node) ? all : linearize([node])
   const { names, equations } = written(linear, (n) => {
     const { name } = n.payload as InputInfo
-    return name === undefined ? undefined : plain(name) || 'x0'
+    return name === undefined ? undefined : inputName(name) || 'x0'
   })
   const i = linear.index.get(node)
   return equations.get(i) ?? names[i]!
@@ -51,15 +51,15 @@ export const showProgram = (p: Program, siteOf?: (n: Node) => string | undefined
   const linear = linearize(p.outputs)
   const { nodes, index } = linear
   const paths = leafPaths(p.inputTree)
-  const inputName = new Map(p.inputs.map((x, i) => [x, plain(paths[i] ?? '') || `x${i}`]))
-  const { names, equations } = written(linear, (n) => inputName.get(n))
+  const given = new Map(p.inputs.map((x, i) => [x, inputName(paths[i] ?? '') || `x${i}`]))
+  const { names, equations } = written(linear, (n) => given.get(n))
   const lines = [...equations].flatMap(([i, text]) => {
     const site = siteOf?.(nodes[i]!)
     const bodies = programsOf(nodes[i]!.prim!, nodes[i]!.payload).map((q) => showProgram(q, siteOf).replace(/^/gm, '    '))
     return [`  ${text}${site === undefined ? '' : `   at ${site}`}`, ...bodies]
   })
   const show = (n: Node): string => names[index.get(n)]!
-  const head = `${p.name}(${p.inputs.map((x) => `${inputName.get(x)}: ${showAval(x.aval)}`).join(', ')})`
+  const head = `${p.name}(${p.inputs.map((x) => `${given.get(x)}: ${showAval(x.aval)}`).join(', ')})`
   const outPaths = leafPaths(p.outputTree)
   return [
     head,

@@ -66,11 +66,14 @@ const plainKeys = (x: object, where: string): string[] => {
   return Object.keys(x).sort()
 }
 
+/** The path of a part: `layers.0.w`, as `wrt` names it. */
+export const below = (path: string, key: string | number): string => (path === '' ? `${key}` : `${path}.${key}`)
+
 /** A place in an argument of `where`, in a line of readable length. */
 const placeIn = (where: string, path: string): string =>
   path === '' ? where : `${where}: ${path.length > 60 ? `${path.slice(0, 60)}...` : path}`
 
-/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`: `params.w`, `[0].b`. */
+/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`: `params.w`, `0.b`. */
 export const flatten = (
   tree: unknown,
   where = 'argument',
@@ -99,10 +102,10 @@ export const flatten = (
       leaves.push(x)
       return LEAF
     }
-    if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, `${path}[${i}]`, depth + 1)) }
+    if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, below(path, i), depth + 1)) }
     const keys = plainKeys(x as object, placeIn(where, path))
     const items = keys.map((k) => {
-      at = path === '' ? k : `${path}.${k}`
+      at = below(path, k)
       return go((x as Record<string, unknown>)[k], at, depth + 1)
     })
     return { _tag: 'Record', keys, items }
@@ -172,14 +175,14 @@ export const leavesAlong = (def: TreeDef, tree: unknown): unknown[] | undefined 
   return go(def, tree) ? leaves : undefined
 }
 
-/** Paths of the leaves, in order. */
+/** Paths of the leaves, in order: `layers.0.w`. */
 export const leafPaths = (def: TreeDef): string[] => {
   const out: string[] = []
   const go = (d: TreeDef, path: string): void => {
     if (d._tag === 'Leaf') out.push(path)
     else if (d._tag === 'NoTangent') return
-    else if (d._tag === 'Tuple') for (const [i, x] of d.items.entries()) go(x, `${path}[${i}]`)
-    else for (const [i, x] of d.items.entries()) go(x, path === '' ? d.keys[i]! : `${path}.${d.keys[i]}`)
+    else if (d._tag === 'Tuple') for (const [i, x] of d.items.entries()) go(x, below(path, i))
+    else for (const [i, x] of d.items.entries()) go(x, below(path, d.keys[i]!))
   }
   go(def, '')
   return out
@@ -202,10 +205,10 @@ export const explainDef = (want: TreeDef, got: TreeDef, path = ''): string | und
   if (got._tag !== want._tag) return `${at} must be ${showDef(want)}, found ${showDef(got)}`
   if (want._tag === 'NoTangent') return undefined
   if (want._tag === 'Record' && got._tag === 'Record') {
-    for (const k of want.keys) if (!got.keys.includes(k)) return `${path === '' ? '' : `${path}.`}${k} is missing`
-    for (const k of got.keys) if (!want.keys.includes(k)) return `${path === '' ? '' : `${path}.`}${k} is not expected`
+    for (const k of want.keys) if (!got.keys.includes(k)) return `${below(path, k)} is missing`
+    for (const k of got.keys) if (!want.keys.includes(k)) return `${below(path, k)} is not expected`
     for (let i = 0; i < want.keys.length; i++) {
-      const d = explainDef(want.items[i]!, got.items[i]!, path === '' ? want.keys[i]! : `${path}.${want.keys[i]}`)
+      const d = explainDef(want.items[i]!, got.items[i]!, below(path, want.keys[i]!))
       if (d !== undefined) return d
     }
     return undefined
@@ -214,15 +217,15 @@ export const explainDef = (want: TreeDef, got: TreeDef, path = ''): string | und
   const g = got as Extract<TreeDef, { _tag: 'Tuple' }>
   if (w.items.length !== g.items.length) return `${at} must have ${w.items.length} entries, found ${g.items.length}`
   for (let i = 0; i < w.items.length; i++) {
-    const d = explainDef(w.items[i]!, g.items[i]!, `${path}[${i}]`)
+    const d = explainDef(w.items[i]!, g.items[i]!, below(path, i))
     if (d !== undefined) return d
   }
   return undefined
 }
 
-/** The part of a structure that a path (`params.w`, `[0].b`, an index) names: where its leaves start, and its structure. */
+/** The part of a structure that a path (`params.w`, `0.b`, an index) names: where its leaves start, and its structure. */
 export const selectPath = (def: TreeDef, path: string | number): { readonly start: number; readonly def: TreeDef } | undefined => {
-  const steps = typeof path === 'number' ? [String(path)] : path.split(/[.[\]]+/).filter((s) => s !== '')
+  const steps = String(path).split('.')
   let at = def
   let start = 0
   for (const step of steps) {

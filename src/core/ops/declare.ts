@@ -186,7 +186,8 @@ export const elementwise = <
       raise({
         _tag: 'BadInput',
         where: d.name,
-        reason: `takes ${arity} arguments${d.params === undefined ? '' : ' and its parameters'}, got ${xs.length}.`,
+        reason: `takes ${arity} argument${arity === 1 ? '' : 's'}${d.params === undefined ? '' : ' and its parameters'}, got ${xs.length}.`,
+        ...(d.params !== undefined && xs.length === arity && { fix: `give the parameters last: they are ${d.params.name}.` }),
       })
     const params = d.params === undefined ? NO_PARAMS : xs[arity]
     if (d.params !== undefined && !d.params.is(params))

@@ -19,13 +19,8 @@ const LISTED = 100
 
 /** Where a value lies: the keys and indices that lead to it. */
 type Path = readonly (string | number)[]
-/** `params.w[2]`. */
-const showPath = (path: Path): string =>
-  path
-    .map((k, i) =>
-      /^\d+$/.test(String(k)) ? `[${k}]` : /^[\w$]+$/.test(String(k)) ? `${i === 0 ? '' : '.'}${k}` : `[${JSON.stringify(k)}]`,
-    )
-    .join('') || 'input'
+/** `params.w.2`. */
+const showPath = (path: Path): string => path.join('.') || 'input'
 
 /** Collects errors; `at` records one. */
 interface Report {

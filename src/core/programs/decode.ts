@@ -9,7 +9,7 @@ import { bytesFromJSON, numberFromJSON } from '../graph/numbers.js'
 import { type AnyPrimitive, NO_PARAMS, noParams } from '../graph/primitive.js'
 import { makeProgram, type Program } from '../graph/program.js'
 import { describe, Tensor } from '../graph/tensor.js'
-import { ABSENT, LEAF, leafCount, type TreeDef } from '../graph/tree.js'
+import { ABSENT, below, LEAF, leafCount, type TreeDef } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import { FORMAT, MAX_NAME, MAX_PARAMS, MAX_PROGRAMS } from './encode.js'
 
@@ -56,7 +56,7 @@ const treeAt = (s: State, u: unknown, path: string, depth = 0): TreeDef => {
   if (u === '*') return LEAF
   if (u === 'none') return ABSENT
   if (depth > MAX_TREE) report(s, path, `nested deeper than ${MAX_TREE} levels`)
-  else if (Array.isArray(u)) return { _tag: 'Tuple', items: Array.from(u, (x, i) => treeAt(s, x, `${path}[${i}]`, depth + 1)) }
+  else if (Array.isArray(u)) return { _tag: 'Tuple', items: Array.from(u, (x, i) => treeAt(s, x, `${path}.${i}`, depth + 1)) }
   else if (isRecord(u)) {
     onlyKeys(s, u, path, ['keys', 'items'])
     const keys = field(u, 'keys')
@@ -64,11 +64,11 @@ const treeAt = (s: State, u: unknown, path: string, depth = 0): TreeDef => {
     if (Array.isArray(keys) && Array.isArray(items) && keys.length === items.length) {
       const strings = Array.from(keys)
       strings.forEach((k, i) => {
-        if (typeof k !== 'string' || k.length > MAX_NAME) report(s, `${path}.keys[${i}]`, `${describe(k)} is not a key`)
+        if (typeof k !== 'string' || k.length > MAX_NAME) report(s, `${path}.keys.${i}`, `${describe(k)} is not a key`)
         else if (i > 0 && typeof strings[i - 1] === 'string' && !(strings[i - 1] < k))
-          report(s, `${path}.keys[${i}]`, 'keys must be distinct and sorted')
+          report(s, `${path}.keys.${i}`, 'keys must be distinct and sorted')
       })
-      return { _tag: 'Record', keys: strings, items: Array.from(items, (x, i) => treeAt(s, x, `${path}.items[${i}]`, depth + 1)) }
+      return { _tag: 'Record', keys: strings, items: Array.from(items, (x, i) => treeAt(s, x, `${path}.items.${i}`, depth + 1)) }
     }
     report(s, path, 'a record has as many keys as items')
   } else report(s, path, `${describe(u)} is not a tree: '*', 'none', a list of trees or { keys, items }`)
@@ -109,7 +109,7 @@ const plainAt = (s: State, u: unknown, path: string, depth: number): unknown => 
   }
   if (u === null || typeof u === 'boolean' || typeof u === 'number' || typeof u === 'string') return u
   if (Array.isArray(u)) {
-    const out = Array.from(u, (x, i) => plainAt(s, x, `${path}[${i}]`, depth + 1))
+    const out = Array.from(u, (x, i) => plainAt(s, x, `${path}.${i}`, depth + 1))
     return out.includes(BAD) ? BAD : out
   }
   if (!isRecord(u)) {
@@ -156,7 +156,7 @@ const programsAt = (s: State, prim: AnyPrimitive, u: unknown, path: string, prog
     report(s, path, `${describe(u)} is not a list of programs`)
     return BAD
   }
-  const read = Array.from(u, (x, i) => (spend(s, path) ? programAt(s, x, `${path}[${i}]`, programs + 1) : undefined))
+  const read = Array.from(u, (x, i) => (spend(s, path) ? programAt(s, x, `${path}.${i}`, programs + 1) : undefined))
   return read.includes(undefined) ? BAD : (read as Program[])
 }
 
@@ -226,13 +226,13 @@ const applyAt = (s: State, table: Table, o: Fields, path: string, at: number, pr
   const list = field(o, 'args')
   if (!Array.isArray(list)) report(s, `${path}.args`, `${describe(list)} is not a list`)
   const args = Array.isArray(list)
-    ? Array.from(list, (x, i) => (spend(s, path) ? nodeAt(s, table, x, `${path}.args[${i}]`, at) : undefined))
+    ? Array.from(list, (x, i) => (spend(s, path) ? nodeAt(s, table, x, `${path}.args.${i}`, at) : undefined))
     : []
   const declared = field(o, 'results')
   if (!Array.isArray(declared)) report(s, `${path}.results`, `${describe(declared)} is not a list`)
   const want = Array.isArray(declared)
     ? Array.from(declared, (x, i): Aval | undefined => {
-        const p = `${path}.results[${i}]`
+        const p = `${path}.results.${i}`
         if (!spend(s, p)) return undefined
         if (!isRecord(x)) {
           report(s, p, `${describe(x)} is not { dtype, shape }`)
@@ -262,7 +262,7 @@ const applyAt = (s: State, table: Table, o: Fields, path: string, at: number, pr
       report(s, `${path}.results`, `${prim.name} has ${found.length} results, declared ${declared.length}`)
     found.forEach((a, i) => {
       const w = want[i]
-      if (w !== undefined && !sameAval(w, a)) report(s, `${path}.results[${i}]`, `declared ${showAval(w)}, it is ${showAval(a)}`)
+      if (w !== undefined && !sameAval(w, a)) report(s, `${path}.results.${i}`, `declared ${showAval(w)}, it is ${showAval(a)}`)
     })
     if (prim.multi) table.results.set(at, found)
     return new Node(APPLY, found[0] ?? aval([0], 'f64'), prim, args as Node[], params)
@@ -322,7 +322,7 @@ const entryAt = (
 }
 
 const programAt = (s: State, u: unknown, path: string, programs: number): Program | undefined => {
-  const under = (k: string): string => (path === '' ? k : `${path}.${k}`)
+  const under = (k: string): string => below(path, k)
   const here = path === '' ? 'program' : path
   const before = s.errors.length + s.more
   if (programs > MAX_PROGRAMS) {
@@ -361,15 +361,15 @@ const programAt = (s: State, u: unknown, path: string, programs: number): Progra
   }
   const table: Table = { nodes: [], results: new Map() }
   const own = new Set(ins)
-  for (let i = 0; i < entries.length; i++) table.nodes.push(entryAt(s, table, entries[i], under(`nodes[${i}]`), i, programs, own))
+  for (let i = 0; i < entries.length; i++) table.nodes.push(entryAt(s, table, entries[i], under(`nodes.${i}`), i, programs, own))
   const inputs = Array.from(ins, (x, i) => {
-    const n = nodeAt(s, table, x, under(`inputs[${i}]`), entries.length)
+    const n = nodeAt(s, table, x, under(`inputs.${i}`), entries.length)
     if (n !== undefined && (n.kind !== INPUT || (n.payload as { captured?: unknown }).captured !== undefined))
-      report(s, under(`inputs[${i}]`), `node ${String(x)} is not an input`)
+      report(s, under(`inputs.${i}`), `node ${String(x)} is not an input`)
     return n
   })
   if (own.size !== ins.length) report(s, under('inputs'), 'a node is listed twice')
-  const outputs = Array.from(outs, (x, i) => nodeAt(s, table, x, under(`outputs[${i}]`), entries.length))
+  const outputs = Array.from(outs, (x, i) => nodeAt(s, table, x, under(`outputs.${i}`), entries.length))
   const inputTree = treeAt(s, field(u, 'inputTree'), under('inputTree'))
   const outputTree = treeAt(s, field(u, 'outputTree'), under('outputTree'))
   if (inputTree._tag !== 'Tuple') report(s, under('inputTree'), 'it is the list of the arguments')

@@ -27,7 +27,7 @@ const leavesAs = (def: TreeDef, tree: unknown, op: string, position: number): un
   raise({
     _tag: 'BadInput',
     where: op,
-    reason: `tree ${position + 1} has another structure than the first: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
+    reason: `tree ${position} has another structure than tree 0: ${explainDef(def, flatten(tree, op).def) ?? 'its leaves differ'}.`,
     fix: 'give trees of one structure.',
   })
 
@@ -47,13 +47,13 @@ export const zipLeaves = (f: (leaves: unknown[], path: string) => unknown, trees
 
 /**
  * f at every leaf of a tree, in the order of sorted keys: of expressions, tensors or numbers; NoTangent stays. f is given the leaf and its
- * path, 'layers[0].scale'.
+ * path, 'layers.0.scale', as `wrt` names it.
  *
  * Types   a leaf becomes what f gives. Where the shape of that is not known to the compiler, the leaf keeps its own shape and dtype, so
  *         that a step's result is of its parameters' type: an f that changes the shape then says so, by assertShape.
  * @example
  * treeMap((x) => square(x), { a: tensor([3]), b: [tensor([2])] })   // { a: [9], b: [[4]] }
- * treeMap((_, path) => path, { layers: [{ w: tensor(1) }] })   // { layers: [{ w: 'layers[0].w' }] }
+ * treeMap((_, path) => path, { layers: [{ w: tensor(1) }] })   // { layers: [{ w: 'layers.0.w' }] }
  */
 export const treeMap = <T, R>(f: (leaf: NoInfer<AnyLeaf<T>>, path: string) => R, tree: T): Mapped<T, R> => {
   functionOf(f, 'the first argument', 'treeMap')

@@ -1,6 +1,6 @@
 // The public face of a function: what `fn` and every transform give, and what they take.
 import type { AnyExpr } from './expr.js'
-import type { ExprArgs, Exprs, Loose, LooseArgs, PlainLeaf, Results, Tensors, Values } from './tree.js'
+import type { ExprArgs, Exprs, Loose, LooseArgs, PlainLeaf, Results, Tensors, TupleHint, Values } from './tree.js'
 
 /** Holds a function's arguments and result in its type; no function has this property. */
 declare const signatureOf: unique symbol
@@ -30,7 +30,10 @@ export interface Fn<A extends readonly unknown[], Out> {
   readonly [signatureOf]: readonly [A, Out]
 }
 /** A function whose parameters are expressions where it does not say what they are. */
-type OfExprs = { bivariant(...args: AnyExpr[]): unknown }['bivariant']
+type OfExprs = { bivariant(...args: AnyExpr[]): Anything | TupleHint }['bivariant']
+/** unknown, which would swallow the hint. */
+// biome-ignore lint/complexity/noBannedTypes: everything that is neither null nor undefined
+type Anything = {} | null | undefined
 /** What every function has; unlike a signature it gives parameters no type. */
 interface Callable {
   readonly apply: unknown

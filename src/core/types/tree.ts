@@ -23,7 +23,9 @@ type Level4 = Spec | NoTangent | readonly unknown[] | { readonly [key: string]: 
 /** What is computed of an expression: a call on plain values in a body is typed as tensors, which every operation takes too. */
 export type ExprTree = Tree<AnyExpr | Tensor | NoTangent>
 /** What a body returns: numbers too, such as a total that nothing was added to. */
-export type ResultTree = Tree<AnyExpr | Tensor | NoTangent | number | boolean>
+export type ResultTree = Tree<AnyExpr | Tensor | NoTangent | number | boolean> | TupleHint
+/** Nothing; beside it TypeScript reads an array literal as a tuple. */
+export type TupleHint = readonly [never, ...never[]]
 /** What comes of the result T of a body: an expression where there is a number, a truth value or an array of them. */
 export type Results<T> = [T] extends [ExprTree] ? T : [ResultTree] extends [T] ? ExprTree : ResultsIn<T>
 type ResultsIn<T> = T extends Typed | NoTangent

@@ -19,7 +19,14 @@ export const straightThrough =
   (c: Context) =>
   (f: unknown, surrogate: unknown = (x: unknown) => x): Callable => {
     const m = metaOf(f, 'straightThrough')
-    metaOf(surrogate, 'straightThrough')
+    const s = metaOf(surrogate, 'straightThrough')
+    if (s.arity > (m.most?.() ?? m.arity))
+      raise({
+        _tag: 'BadInput',
+        where: 'straightThrough',
+        reason: `the surrogate takes ${s.arity} arguments, the function ${m.arity}.`,
+        fix: 'give both the same parameters.',
+      })
     return makeCustomRule(c.runtime)(f, {
       name: `straightThrough(${m.name})`,
       frule: (x, dx) => [m.body(spread(m, x)), (jvp(c)(surrogate)(x, dx) as readonly [unknown, unknown])[1]],

@@ -23,6 +23,7 @@ import type {
   ResultTree,
   ScalarOnly,
   Tensors,
+  TupleHint,
   Values,
   Wrt,
   WrtPath,
@@ -183,8 +184,6 @@ export type RuleTangent<T> =
     : T extends NoTangent
       ? NoTangent
       : ZeroTangent | NoTangent | { readonly [K in keyof T]: RuleTangent<T[K]> }
-/** Nothing; beside it TypeScript reads an array literal as a tuple. */
-type TupleHint = readonly [never, ...never[]]
 /** The calculus of a user's function. `primals` is its argument, or the list of several. */
 export interface CustomRules<A extends readonly unknown[], Out> {
   /** [y, dy] at the primals, along the tangents. Alone it serves reverse mode too: it is linear in the tangents, and is transposed. */
