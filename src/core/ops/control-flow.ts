@@ -4,7 +4,7 @@ import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, isFloat, sameAval, showAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { builtBefore, close } from '../graph/close.js'
-import { asExpr, CONST, constant, INPUT, input, linearize, type Node, nodesBuilt } from '../graph/expr.js'
+import { asExpr, CONST, INPUT, input, linearize, type Node, nodesBuilt } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { dependents, type Program } from '../graph/program.js'
@@ -28,9 +28,6 @@ const NOTHING: Leaves = { def: { _tag: 'Tuple', items: [] }, nodes: [], paths: [
 const isNothing = (x: unknown): boolean => x === undefined || x === null
 const treeOf = ({ def }: Leaves, nodes: readonly Node[]): unknown => unflatten(def, nodes.map(asExpr))
 const placed = (what: string, path: string): string => (path === '' ? what : `${what} at ${path}`)
-/** A float to which nobody gave a dtype. */
-const isOpen = (n: Node): boolean => n.kind === CONST || isWeak(n)
-const retyped = (n: Node, dtype: 'f32'): Node => (n.kind === CONST ? constant(n.payload as number, dtype) : beside(n, dtype))
 
 /** Are two trees of one structure? Else an error that says where they differ. */
 const sameTree = (op: string, what: string, got: Leaves, want: Leaves): void => {
@@ -103,9 +100,8 @@ interface Settled {
 }
 const asF32 = (tree: Leaves, which: (n: Node, i: number) => boolean): Leaves => ({
   ...tree,
-  nodes: tree.nodes.map((n, i) => (which(n, i) ? retyped(n, 'f32') : n)),
+  nodes: tree.nodes.map((n, i) => (which(n, i) ? beside(n, 'f32') : n)),
 })
-const isOpenF64 = (n: Node): boolean => n.dtype === 'f64' && isOpen(n)
 /**
  * The same, with a carry whose dtypes stay what they are. Beside an f32 in the body, a carry (and slices) to which nobody gave a dtype is f32 where f then
  * returns one there.
@@ -113,11 +109,11 @@ const isOpenF64 = (n: Node): boolean => n.dtype === 'f64' && isOpen(n)
 const settled = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: Leaves, xs: Leaves | undefined): Settled => {
   const step = stepOf(op, f, carry, xs)
   const all = linearize([...step.carry, ...(step.ys?.nodes ?? [])]).nodes
-  let open = carry.nodes.map(isOpenF64)
+  let open = carry.nodes.map(isWeak)
   if (all.some((n) => n.dtype === 'f32'))
-    while (open.includes(true) || xs?.nodes.some(isOpenF64) === true) {
+    while (open.includes(true) || xs?.nodes.some(isWeak) === true) {
       const narrow = asF32(carry, (_, i) => open[i]!)
-      const slices = xs && asF32(xs, isOpenF64)
+      const slices = xs && asF32(xs, isWeak)
       const trial = stepOf(op, f, narrow, slices)
       const next = trial.carry.map((n, i) => beside(n, narrow.nodes[i]!.dtype))
       const wrong = next.map((n, i) => open[i]! && n.dtype !== 'f32')
@@ -242,7 +238,7 @@ const branching = (
   })
   // Beside an f32, what nobody declared is one.
   const want = first.nodes.map((_, i) => (made.some((m) => m.nodes[i]!.dtype === 'f32') ? 'f32' : undefined))
-  const results = made.map((m) => m.nodes.map((n, i) => (want[i] !== undefined && n.dtype === 'f64' && isOpen(n) ? retyped(n, 'f32') : n)))
+  const results = made.map((m) => m.nodes.map((n, i) => (want[i] === undefined ? n : beside(n, 'f32'))))
   results.forEach((r, b) => {
     r.forEach((n, i) => {
       sameLeaf(op, placed(`the result of branch ${b}`, first.paths[i]!), n.aval, results[0]![i]!.aval)
