@@ -229,8 +229,8 @@ const branching = (
   const given = trees.flatMap((t) => t.nodes)
   const mark = nodesBuilt()
   const inputs = given.map((n) => input(n.aval))
-  const ends = trees.reduce<number[]>((list, t) => [...list, (list.at(-1) ?? 0) + t.nodes.length], [])
-  const own = trees.map((t, i) => treeOf(t, inputs.slice(ends[i]! - t.nodes.length, ends[i])))
+  const left = [...inputs]
+  const own = trees.map((t) => treeOf(t, left.splice(0, t.nodes.length)))
   const made = branches.map((f, b) => leavesOf(f(...own), `${op}: the result of branch ${b}`))
   const first = made[0]!
   made.forEach((m, b) => {
