@@ -14,6 +14,7 @@ import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } 
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
+import { checkMaskedExamples } from './masked-examples.js'
 import { noiseOf } from './noise.js'
 import { checkSecondOrder } from './second-order.js'
 import {
@@ -159,6 +160,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
+    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
     if (out.on('second order', cheap && (options.order ?? 2) === 2))
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
   }
