@@ -1,18 +1,20 @@
 /** Masked programs of an elementwise primitive: at arguments where it, or a derivative of it, is infinite or has no value, and nothing is seen of them. */
 import type { Registry } from '../core/calculus/rule.js'
 import { isFloat } from '../core/graph/aval.js'
-import { applyAny, asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
+import { applyAny, asExpr, asNode, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
+import { NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add, mul, square, sub, where } from '../core/ops/elementwise.js'
 import { gatherNode, iotaNode } from '../core/ops/indexing-gather.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { configOf } from '../modes/transform.js'
 import type { Collector } from './findings.js'
 import { checkMasked, checkOnes, checkOrders, Inputs, type Masked } from './masked.js'
-import { evaluate, type Mode } from './subject.js'
+import { bind, evaluate, type Mode } from './subject.js'
 
 /** Where partials of many functions are infinite; beyond what slices and pads hold against, numbers that are infinite themselves. */
 const ENDS = [0, 1, -1, 1000]
@@ -168,6 +170,44 @@ const literals = ({ e, floats, regular, finite }: Ends): readonly Masked[] =>
         }),
       )
 
+/** A rule that is called outside of any walk, by an algebra or another rule, knows no zeros: there every one is hard. */
+const checkAlone = (registry: Registry, modes: readonly Mode[], { e, floats, regular, finite }: Ends, out: Collector): void => {
+  const r = new Rows(e, '', finite, floats)
+  const xs = regular.map((_, j) => r.moving(j))
+  const y = r.apply(xs)
+  const { prim, args, payload } = { prim: e.prim, args: y.args, payload: y.payload }
+  if (y.prim !== prim) return
+  const config = configOf(registry)
+  const active = args.map((x) => xs.includes(x))
+  const context = { y: asExpr(y), ys: [asExpr(y)], active, config }
+  const env = bind(
+    r.inputs.list.map((g) => g.node),
+    r.inputs.list.map((g) => g.value),
+  )
+  const zero = (like: Node): Node => {
+    const t = input(like.aval)
+    env.set(t, { shape: t.shape, dtype: t.dtype, data: new Float64Array(t.aval.size) })
+    return t
+  }
+  const none = (t: Tangent | undefined, how: string, path: string): void => {
+    const given = t === undefined ? ZeroTangent : unthunk(t)
+    if (given._tag !== 'Expr') return
+    const [v] = evaluate([asNode(given)], env)
+    out.near('non-finite', path, v!.data, new Float64Array(v!.data.length), 0, undefined, { shape: v!.shape, how })
+  }
+  const { frule, rrule } = registry.rules.get(prim.name) ?? {}
+  if (modes.includes('forward') && frule !== undefined) {
+    const dxs = args.map((x, i): Tangent => (active[i] ? asExpr(zero(x)) : isFloat(x.dtype) ? ZeroTangent : NoTangent))
+    none(frule(args.map(asExpr), dxs, payload as never, context).dys[0], 'the frule alone, of zeros', 'result 0')
+  }
+  if (modes.includes('reverse') && rrule !== undefined)
+    rrule(args.map(asExpr), payload as never, context)
+      .pullback([asExpr(zero(y))], active)
+      .forEach((t, i) => {
+        if (active[i]) none(t, 'the pullback alone, of zeros', `argument ${i}`)
+      })
+}
+
 /** What must hold of an elementwise primitive where it is singular. */
 export const checkMaskedEnds = (
   registry: Registry,
@@ -194,6 +234,7 @@ export const checkMaskedEnds = (
   ]
   checkMasked(registry, modes, all, order, next, out)
   checkMasked(registry, modes, literals(ends), 1, next, out)
+  checkAlone(registry, modes, ends, out)
   const soft = new Rows(e, '', finite, ends.floats)
   const y = soft.apply(ends.regular.map((_, j) => soft.moving(j)))
   const squared = root(soft, y)

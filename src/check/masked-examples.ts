@@ -145,9 +145,7 @@ const stillBefore = (d: Derived, by: keyof typeof still): Masked => {
   return e.program(singular(false), singular(true))
 }
 /** A factor beside results that are infinite in an example that a slice leaves out: what a singular function made is known behind elementwise and layout operations. */
-const infiniteBeside = (d: Derived): Masked | undefined => {
-  const moves = linearize(d.outs).nodes.every((n) => n.prim === null || n.prim.class === 'elementwise' || n.prim.class === 'layout')
-  if (!moves) return undefined
+const infiniteBeside = (d: Derived): Masked => {
   const e = new Examples(d, 'beside what is infinite, and a slice behind')
   const [own, other] = e.args((i) => {
     const x = e.still(i)
@@ -159,18 +157,9 @@ const infiniteBeside = (d: Derived): Masked | undefined => {
   return e.program(beyond(e.results(own)), beyond(e.results(other)))
 }
 
-const maskedExamples = (d: Derived): readonly Masked[] => {
-  const beyond = infiniteBeside(d)
-  return [
-    steepBefore(d, 'where'),
-    steepBefore(d, 'slice'),
-    infiniteBefore(d),
-    stillBefore(d, 'where'),
-    stillBefore(d, 'map'),
-    stillBefore(d, 'concat'),
-    ...(beyond === undefined ? [] : [beyond]),
-  ]
-}
+/** Are all of these operations elementwise, or of layout? What a singular function made is known behind such alone, where nothing but a slice masks it. */
+const movesOnly = (d: Derived): boolean =>
+  linearize(d.outs).nodes.every((n) => n.prim === null || n.prim.class === 'elementwise' || n.prim.class === 'layout')
 /** Of more numbers second derivatives are not asked. */
 const SMALL = 16
 
@@ -180,14 +169,21 @@ const SMALL = 16
  */
 export const checkMaskedExamples = (d: Derived, order: 1 | 2, next: () => number, out: Collector): void => {
   if (linearize(d.outs).nodes.some((n) => n.prim === customPrimitive)) return
-  let all: readonly Masked[]
+  const moves = movesOnly(d)
+  let guarded: readonly Masked[]
+  let filled: readonly Masked[]
   try {
-    all = maskedExamples(d)
+    guarded = [steepBefore(d, 'where'), infiniteBefore(d), stillBefore(d, 'where'), stillBefore(d, 'map')]
+    filled = [steepBefore(d, 'slice'), stillBefore(d, 'concat'), ...(moves ? [infiniteBeside(d)] : [])]
   } catch (e) {
     // Without a batch there are no examples.
     if (isAdException(e) && e.error._tag === 'MissingRule' && e.error.rule === 'batch') return
     throw e
   }
-  const adds = (): boolean => addsProducts(derivativesOf(d))
-  checkMasked(d.registry, d.modes, all, order === 2 && total([...d.inputs, ...d.outs]) <= SMALL && !adds() ? 2 : 1, next, out)
+  const second = order === 2 && total([...d.inputs, ...d.outs]) <= SMALL && !addsProducts(derivativesOf(d))
+  if (second && moves) checkMasked(d.registry, d.modes, [...guarded, ...filled], 2, next, out)
+  else {
+    checkMasked(d.registry, d.modes, guarded, second ? 2 : 1, next, out)
+    checkMasked(d.registry, d.modes, filled, 1, next, out)
+  }
 }

@@ -1,12 +1,17 @@
 /** Masked programs of a primitive at a sample: of what it does not read itself, and where it overflows. */
-import { asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
+import { aval } from '../core/graph/aval.js'
+import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import type { NDArray } from '../core/graph/ndarray.js'
 import { substitute } from '../core/graph/rewrite.js'
-import { add, mul, sqrt, tanh, where } from '../core/ops/elementwise.js'
+import { add, cbrt, mul, sqrt, sub, tanh, where } from '../core/ops/elementwise.js'
+import { reduce } from '../core/ops/families.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { pushforward } from '../modes/transform.js'
 import { withAll } from './derivative.js'
+import type { Collector } from './findings.js'
 import { addsUp, Inputs, type Masked } from './masked.js'
-import { type Derived, dense, drawLike, evaluate } from './subject.js'
+import { type Derived, dense, drawLike, evaluate, total } from './subject.js'
 
 const [NEAR, ROOT] = [2 ** -20, 2 ** -10]
 /** A number of which two overflow. */
@@ -141,4 +146,37 @@ export const maskedSample = (d: Derived, next: () => number): readonly Masked[] 
     d.xBars !== undefined && !addsUp(dense(d.xBars, d.wrt), d.seeds) && d.wrt.every((x) => !d.env.get(x)!.data.includes(0 as never))
   const unread = counts ? unreadOf(d, next) : []
   return [...(unread.some((u) => u.includes(true)) ? withoutSay(d, unread) : []), overflowing(d)]
+}
+
+/**
+ * A direction along which nothing changes is a direction all the same: cbrt(f - f(x)) has the derivative along it that it has along the line x + s d, where the
+ * literal 1 is pushed. No entry of d is 0, so none of it is held still. Asked where one number is made of all: of parts it is not known which were given as 0.
+ */
+export const checkAlongLine = (d: Derived, out: Collector): void => {
+  if (!d.modes.includes('forward') || d.wrt.length !== 1 || d.wrt[0]!.aval.size < 2 || total(d.outs) !== 1) return
+  // Of a sum of one's own nothing is known.
+  if (d.dys === undefined || !linearize(dense(d.dys, d.outs)).nodes.some((n) => n.prim === reduce.sum)) return
+  const x = d.wrt[0]!
+  const size = x.aval.size
+  // Its sum is 0, exactly.
+  const along = Float64Array.from({ length: size }, (_, k) =>
+    k < size - 3 || size % 2 === 0 ? (k % 2 === 0 ? 1 : -1) : k === size - 1 ? -2 : 1,
+  )
+  const dx: NDArray = { shape: x.shape, dtype: 'f64', data: along }
+  const values = evaluate(d.outs, d.env)
+  const ends = values.map((v) => input(aval(v.shape, 'f64')))
+  const singular = (ys: readonly Node[]): Node[] => ys.map((y, i) => of(cbrt, of(sub as never, y, ends[i]!)))
+  const [t, direction] = [input(aval([], 'f64')), input(x.aval)]
+  const line = of(add as never, x, of(mul as never, t, direction))
+  const given = pushforward(d.registry, singular(d.outs), new Map([[x, direction]])).tangents
+  const moved = pushforward(d.registry, singular(substitute(d.outs, new Map([[x, line]]))), new Map([[t, literal(1)]])).tangents
+  if ([...given, ...moved].some((y) => y._tag === 'NotImplemented')) return
+  const env = withAll(withAll(d.env, [t, direction], [{ shape: [], dtype: 'f64', data: new Float64Array(1) }, dx]), ends, values)
+  const want = evaluate(dense(moved, d.outs), env)
+  evaluate(dense(given, d.outs), env).forEach((v, i) => {
+    out.near('non-finite', `result ${i}`, v.data, want[i]!.data, 1e-9, undefined, {
+      shape: v.shape,
+      how: 'forward, along a direction of sum 0 against a line',
+    })
+  })
 }

@@ -160,7 +160,6 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
-    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
     if (out.on('second order', cheap && (options.order ?? 2) === 2))
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
   }
@@ -172,6 +171,9 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
   for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
+  // Of what is wrong at regular numbers nothing more is said.
+  if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0 && out.findings.length === 0 && out.on('non-finite', cheap))
+    part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
   keeps()
   keepsLifted()
 }

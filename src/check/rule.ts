@@ -11,11 +11,13 @@ import { pullback, pushforward } from '../modes/transform.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
+import { checkSeeds } from './laws.js'
 import { checkMasked } from './masked.js'
 import { checkMaskedEnds } from './masked-elementwise.js'
-import { maskedSample } from './masked-samples.js'
+import { checkAlongLine, maskedSample } from './masked-samples.js'
 import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
+import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
@@ -166,10 +168,10 @@ const checkChanges = (
   out: Collector,
 ): void => {
   const { prefix, point } = out
-  const at = (what: string, change: Change, check: (s: Subject) => void): void => {
+  const at = (what: string, change: Change, check: (s: Subject) => void, from = sample): void => {
     let s: Subject
     try {
-      s = subjectOf(registry, prim, sample, options, next, change)
+      s = subjectOf(registry, prim, from, options, next, change)
     } catch {
       return // arguments that the primitive does not take
     }
@@ -188,10 +190,26 @@ const checkChanges = (
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
   const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))
   at('whole numbers', { values: wholes(next) }, firstOrder)
+  // A literal that is a seed of a number is known as such, and so are partials that are numbers. Where an argument is 0 a second derivative may be all that there is.
+  const number = { ...sample, args: sample.args.map((a) => ({ ...a, shape: [] })) }
+  const seeds = (s: Subject): void =>
+    out.guard('seeds', () => {
+      const d = implemented(s)
+      if (d !== undefined) checkSeeds(d, next, out)
+    })
+  const first = prim.samples.indexOf(sample) <= 0
+  if (first && floats.length > 1 && (options.order ?? 2) === 2 && out.on('second order'))
+    at('some zeros', { values: (a, k) => (k === floats[0] ? a : { ...a, data: a.data.map(() => 0) as never }) }, (s) =>
+      out.guard('second order', () => {
+        const d = implemented(s)
+        if (d !== undefined) checkSecondOrder(d, 1, next, out)
+      }),
+    )
   if (sample.args.length > 1)
     for (const i of floats)
       for (const c of LITERALS) {
         const literals = new Map([[i, c]])
+        if (first) at(`argument ${i} the literal ${c}, of numbers`, { literals }, seeds, number)
         at(`argument ${i} the literal ${c}`, { literals }, firstOrder)
         at(`argument ${i} the literal ${c}, both signs`, { literals, values: wholes(next) }, firstOrder)
       }
@@ -223,14 +241,16 @@ const implemented = (s: Subject): Derived | undefined => {
 const checkMaskedAt = (s: Subject, prim: AnyPrimitive, sample: Sample, options: RuleOptions, next: () => number, out: Collector): void => {
   // Of an elementwise primitive without parameters all samples have the same points.
   const known = prim.class === 'elementwise' && prim.samples.indexOf(sample) > 0 && Object.keys(sample.params as object).length === 0
-  if (known || !out.on('non-finite')) return
+  if (known || out.findings.length > 0 || !out.on('non-finite')) return
   out.guard('what is masked', () => {
     if (prim.class === 'elementwise') {
       checkMaskedEnds(s.registry, s.modes, { prim, sample, values: s.values }, options.order ?? 2, next, out)
       return
     }
     const d = implemented(s)
-    if (d !== undefined) checkMasked(s.registry, s.modes, maskedSample(d, next), 1, next, out)
+    if (d === undefined) return
+    checkMasked(s.registry, s.modes, maskedSample(d, next), 1, next, out)
+    checkAlongLine(d, out)
   })
 }
 
