@@ -148,6 +148,7 @@ export const checkMasked = (
   order: 1 | 2,
   next: () => number,
   out: Collector,
+  tolerance = 1e-9,
 ): void => {
   if (all.length === 0 || !out.on('non-finite')) return
   // Side by side, as one: what is known of the zeros of one says nothing of those of another.
@@ -176,7 +177,7 @@ export const checkMasked = (
   for (const list of [symbols.tangents, symbols.seeds]) env = withAll(env, list, drawLike(list, next))
   const [a, b] = [mine, regular].map((w) => w.flatMap((x) => x.nodes)) as [Node[], Node[]]
   const values = evaluateNodes([...a, ...b], env)
-  const rounding = roundingOf(b, env)
+  const rounding = roundingOf(b, env, 'own')
   let at = 0
   for (const { how, of, nodes: list, given: byGiven } of mine)
     list.forEach((_, i) => {
@@ -189,7 +190,7 @@ export const checkMasked = (
       // A regular program that overflows is none.
       const some = (v: NDArray): ArrayLike<number> =>
         seeds === 'literal' ? v.data : Float64Array.from(v.data, (x, k) => (Number.isFinite(want.data[k]) ? x : 0))
-      out.near('non-finite', path, some(got), some(want), 1e-9, bound, { shape: got.shape, how: `${how}, ${what}` })
+      out.near('non-finite', path, some(got), some(want), tolerance, bound, { shape: got.shape, how: `${how}, ${what}` })
     })
 }
 

@@ -138,8 +138,11 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
     checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
     if (!differentiable || out.findings.length > 0) return
     checkChanges(registry, prim, sample, options, next, out)
-    checkMaskedAt(s, prim, sample, options, next, out)
+    const { prefix, point } = out
     checkInF32(registry, prim, sample, options, next, out)
+    out.prefix = prefix
+    out.point = point
+    checkMaskedAt(s, prim, sample, options, next, out)
   })
   return out.result()
 }
