@@ -122,9 +122,17 @@ const scalarStep = (d: Drawing, primitive: AnyPrimitive, sample: Sample): readon
   if (size === 0 || size > d.setting.size || declared === undefined) return undefined
   const args = declared.inputs.map(() => argument(d, { shape }, shape, d.float, [], false))
   for (const v of args) own.give(v.array, 'input', 'same')
+  // Differences do not hold what stands still within a program of scalars, so no alias is drawn there.
   const elementwise = d.setting.candidates.filter(
     ({ primitive: p, rule, weight }) =>
-      p.class === 'elementwise' && !p.multi && !p.variadic && p.programs === undefined && weight > 0 && rule.frule && rule.rrule,
+      p.class === 'elementwise' &&
+      p.alias !== true &&
+      !p.multi &&
+      !p.variadic &&
+      p.programs === undefined &&
+      weight > 0 &&
+      rule.frule &&
+      rule.rrule,
   )
   if (elementwise.length === 0) return undefined
   const made: Value[] = []
