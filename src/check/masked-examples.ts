@@ -113,6 +113,19 @@ const infiniteBefore = (d: Derived): Masked => {
   )
 }
 
+/** The same where the factor is a literal, and nothing is seen of either example. */
+const infiniteLiteralBefore = (d: Derived): Masked => {
+  const e = new Examples(d, 'an infinite literal before, and where behind')
+  const [own, other] = e.args((i) => {
+    const x = e.moving(i)
+    const t = e.inputs.moving(`the factor beside ${d.paths[i]}`, x.shape, each(shapeOf(d, i), [1, 1]))
+    const made = (c: number): Node => of(add as never, x, of(mul as never, literal(ROOT), of(tanh, of(mul as never, t, literal(c)))))
+    return [made(Number.POSITIVE_INFINITY), made(1)]
+  })
+  const none = (ys: readonly Node[]): Node[] => ys.map((y) => of(where as never, constant(0, 'bool'), y, literal(0)))
+  return e.program(none(e.results(own)), none(e.results(other)))
+}
+
 /** Choosing within a map: what a walk inside of it knows. */
 const chosenInMap = (mask: Node, a: Node, b: Node): Node => {
   const xs = [input(aval([], 'bool')), input(aval([], 'f64')), input(aval([], 'f64'))]
@@ -173,7 +186,7 @@ export const checkMaskedExamples = (d: Derived, order: 1 | 2, next: () => number
   let guarded: readonly Masked[]
   let filled: readonly Masked[]
   try {
-    guarded = [steepBefore(d, 'where'), infiniteBefore(d), stillBefore(d, 'where'), stillBefore(d, 'map')]
+    guarded = [steepBefore(d, 'where'), infiniteBefore(d), infiniteLiteralBefore(d), stillBefore(d, 'where'), stillBefore(d, 'map')]
     filled = [steepBefore(d, 'slice'), stillBefore(d, 'concat'), ...(moves ? [infiniteBeside(d)] : [])]
   } catch (e) {
     // Without a batch there are no examples.

@@ -27,6 +27,8 @@ const unreadOf = (d: Derived, next: () => number): readonly (readonly boolean[])
   const draws = [0, 1].map(() => evaluate(xBars, withAll(d.env, d.seeds, drawLike(d.seeds, next))))
   return d.wrt.map((_, j) => Array.from(draws[0]![j]!.data, (v, k) => v === 0 && draws[1]![j]!.data[k] === 0))
 }
+/** Two programs: what is not read is singular before; and it is used again where a mask hides it, so that both parts are added into one accumulator. */
+// long: two programs over the same few helpers
 const withoutSay = (d: Derived, unread: readonly (readonly boolean[])[]): readonly Masked[] => {
   const made = (
     what: string,

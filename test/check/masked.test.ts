@@ -6,7 +6,7 @@ import * as cd from '../../src/index.js'
 type X = cd.AnyExpr
 interface At {
   readonly y: X
-  readonly config: cd.RuleConfig
+  readonly config: Parameters<typeof cd.scaleTangent>[2]
 }
 const { add, div, mul, square, sum, where, gt, sqrt } = cd as unknown as Readonly<
   Record<'add' | 'div' | 'mul' | 'square' | 'sum' | 'where' | 'gt' | 'sqrt', (...xs: readonly unknown[]) => X>
