@@ -12,7 +12,7 @@ import { mapped, scalarProgram } from '../core/ops/map.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batch } from '../modes/vmap.js'
 import type { Collector } from './findings.js'
-import { addsProducts, checkMasked, Inputs, type Masked } from './masked.js'
+import { addsProducts, checkMasked, Inputs, type Masked, writesProducts } from './masked.js'
 import { type Derived, derivativesOf, total } from './subject.js'
 
 const EXAMPLES = 2
@@ -178,7 +178,7 @@ const SMALL = 16
 
 /**
  * What must hold of any program that has a batch rule. Left out is what a rule of a customRule multiplies, which its author wrote, and second derivatives where
- * sums of products are on the way: those add their products as numbers.
+ * sums of products are on the way, which add their products as numbers, or products that a rule writes out.
  */
 export const checkMaskedExamples = (d: Derived, order: 1 | 2, next: () => number, out: Collector): void => {
   if (linearize(d.outs).nodes.some((n) => n.prim === customPrimitive)) return
@@ -193,7 +193,7 @@ export const checkMaskedExamples = (d: Derived, order: 1 | 2, next: () => number
     if (isAdException(e) && e.error._tag === 'MissingRule' && e.error.rule === 'batch') return
     throw e
   }
-  const second = order === 2 && total([...d.inputs, ...d.outs]) <= SMALL && !addsProducts(derivativesOf(d))
+  const second = order === 2 && total([...d.inputs, ...d.outs]) <= SMALL && !addsProducts(derivativesOf(d)) && !writesProducts(d)
   if (second && moves) checkMasked(d.registry, d.modes, [...guarded, ...filled], 2, next, out)
   else {
     checkMasked(d.registry, d.modes, guarded, second ? 2 : 1, next, out)

@@ -3,13 +3,16 @@
  * reads a regular number there. In every mode, to the second order, for given and for literal (co)tangents (docs/decisions/strong-zero.md).
  */
 import { evaluateNodes } from '../backends/reference/index.js'
+import { literalOf } from '../core/calculus/hard-zeros.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { isAdException } from '../core/errors/error.js'
 import { aval } from '../core/graph/aval.js'
-import { asExpr, input, linearize, type Node } from '../core/graph/expr.js'
+import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents } from '../core/graph/program.js'
+import { substitute } from '../core/graph/rewrite.js'
+import { mul, where } from '../core/ops/elementwise.js'
 import { contract, nn, reduce, scans } from '../core/ops/families.js'
 import { ones } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
@@ -17,7 +20,7 @@ import { pullback, pushforward } from '../modes/transform.js'
 import { coreRegistry } from '../rules/index.js'
 import { roundingOf, withAll } from './derivative.js'
 import type { Collector } from './findings.js'
-import { bind, dense, drawLike, type Mode } from './subject.js'
+import { bind, type Derived, dense, drawLike, type Mode } from './subject.js'
 
 /** A program with what it reads, one entry for each input. */
 export interface Given {
@@ -46,6 +49,28 @@ const products: ReadonlySet<AnyPrimitive> = new Set([
 const sums: ReadonlySet<AnyPrimitive> = new Set([...products, reduce.sum, scans.cumsum] as readonly AnyPrimitive[])
 /** Are there sums of products? A contraction adds its products as numbers: an operand that is infinite is not masked in it. */
 export const addsProducts = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.prim !== null && products.has(n.prim))
+/**
+ * Are products of (co)tangents written out by a rule, not made by the walk: is one behind a where, or of what a where holds still, no strong product, and its factor no literal? Its first
+ * derivative keeps the zeros of its first factor, and the derivatives of that are those of an ordinary product.
+ */
+export const writesProducts = (d: Derived): boolean => {
+  const mask = asExpr(input(aval([], 'bool')))
+  const hidden = (x: Node): Node => asNode(where(mask as never, asExpr(x) as never, asExpr(constant(0, x.dtype)) as never) as never)
+  const pushedBehind = (): Node[] => {
+    const ys = substitute(d.outs, new Map(d.wrt.map((x) => [x, hidden(x)])))
+    return dense(pushforward(d.registry, ys, new Map(d.wrt.map((x, i) => [x, d.tangents[i]!]))).tangents, d.outs)
+  }
+  const made = [
+    ...(d.xBars ? dense(pullback(d.registry, d.outs.map(hidden), d.seeds.map(asExpr), d.wrt).cotangents, d.wrt) : []),
+    ...(d.dys ? pushedBehind() : []),
+  ]
+  const linear = linearize(made)
+  const reached = dependents(linear, [...d.seeds, ...d.tangents])
+  const moves = (n: Node): boolean => reached[linear.index.get(n)] === 1
+  return linear.nodes.some(
+    (n) => n.prim === mul.primitive && n.args.some(moves) && n.args.some((a) => !moves(a) && literalOf(a) === undefined),
+  )
+}
 /** Are there sums on the way from `from`? A sum of nothing is a number. */
 export const addsUp = (nodes: readonly Node[], from: readonly Node[]): boolean => {
   const linear = linearize(nodes)
