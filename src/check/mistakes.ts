@@ -7,11 +7,11 @@ export const firstOrder: readonly CheckName[] = ['jacobian', 'vjp', 'jvp', 'kink
 const behind: readonly (readonly CheckName[])[] = [
   ['adjoint'],
   ['modes'],
-  ['non-finite'],
   ['seed'],
   ['linear'],
   ['activity'],
   ['accumulate'],
+  ['non-finite'],
   ['thunk'],
   ['repeat'],
   ['commute'],

@@ -14,6 +14,7 @@ import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } 
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
+import { checkMaskedExamples } from './masked-examples.js'
 import { noiseOf } from './noise.js'
 import { checkSecondOrder } from './second-order.js'
 import {
@@ -170,6 +171,16 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
   for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
+  // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
+  if (
+    given.alone !== true &&
+    d.outs.length > 0 &&
+    d.wrt.length > 0 &&
+    estimates.length === 0 &&
+    out.findings.length === 0 &&
+    out.on('non-finite', cheap)
+  )
+    part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
   keeps()
   keepsLifted()
 }

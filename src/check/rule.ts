@@ -6,15 +6,18 @@ import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
-import type { Forced } from '../core/graph/tangent.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
-import { coreRegistry } from '../rules/index.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
+import { checkSeeds } from './laws.js'
+import { checkMasked } from './masked.js'
+import { checkMaskedEnds } from './masked-elementwise.js'
+import { checkAlongLine, maskedSample } from './masked-samples.js'
 import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
+import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
@@ -135,7 +138,11 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
     checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
     if (!differentiable || out.findings.length > 0) return
     checkChanges(registry, prim, sample, options, next, out)
+    const { prefix, point } = out
     checkInF32(registry, prim, sample, options, next, out)
+    out.prefix = prefix
+    out.point = point
+    checkMaskedAt(s, prim, sample, options, next, out)
   })
   return out.result()
 }
@@ -164,10 +171,10 @@ const checkChanges = (
   out: Collector,
 ): void => {
   const { prefix, point } = out
-  const at = (what: string, change: Change, check: (s: Subject) => void): void => {
+  const at = (what: string, change: Change, check: (s: Subject) => void, from = sample): void => {
     let s: Subject
     try {
-      s = subjectOf(registry, prim, sample, options, next, change)
+      s = subjectOf(registry, prim, from, options, next, change)
     } catch {
       return // arguments that the primitive does not take
     }
@@ -186,10 +193,26 @@ const checkChanges = (
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
   const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))
   at('whole numbers', { values: wholes(next) }, firstOrder)
+  // A literal that is a seed of a number is known as such, and so are partials that are numbers. Where an argument is 0 a second derivative may be all that there is.
+  const number = { ...sample, args: sample.args.map((a) => ({ ...a, shape: [] })) }
+  const seeds = (s: Subject): void =>
+    out.guard('seeds', () => {
+      const d = implemented(s)
+      if (d !== undefined) checkSeeds(d, next, out)
+    })
+  const first = prim.samples.indexOf(sample) <= 0
+  if (first && floats.length > 1 && (options.order ?? 2) === 2 && out.on('second order'))
+    at('some zeros', { values: (a, k) => (k === floats[0] ? a : { ...a, data: a.data.map(() => 0) as never }) }, (s) =>
+      out.guard('second order', () => {
+        const d = implemented(s)
+        if (d !== undefined) checkSecondOrder(d, 1, next, out)
+      }),
+    )
   if (sample.args.length > 1)
     for (const i of floats)
       for (const c of LITERALS) {
         const literals = new Map([[i, c]])
+        if (first) at(`argument ${i} the literal ${c}, of numbers`, { literals }, seeds, number)
         at(`argument ${i} the literal ${c}`, { literals }, firstOrder)
         at(`argument ${i} the literal ${c}, both signs`, { literals, values: wholes(next) }, firstOrder)
       }
@@ -198,10 +221,7 @@ const checkChanges = (
       at(`argument ${i} at ${e}`, { values: (a, k) => (k === i ? { ...a, data: a.data.map(() => e) as never } : a) }, (s) => {
         const declared = prim.extremes.includes(e)
         if (declared && Math.abs(e) < WHOLE) firstOrder(s)
-        if (Number.isNaN(e) || !out.on('non-finite')) return
-        if (declared) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
-        out.guard('behind a where', () => checkGuarded(s, out))
-        out.guard('beside what is read', () => checkUnread(s, prim, sample, out))
+        if (declared && !Number.isNaN(e) && out.on('non-finite')) out.guard('seeds at an extreme', () => checkSeedsAt(s, out))
       })
 }
 /** Whole numbers of both signs, zeros often among them. */
@@ -220,56 +240,20 @@ const implemented = (s: Subject): Derived | undefined => {
     throw e
   }
 }
-const [where, slice] = (['where', 'slice'] as const).map((name) => coreRegistry.rules.get(name)!.primitive) as [AnyPrimitive, AnyPrimitive]
-/** where(c, f(x), 0) with c false: no cotangent and no tangent comes through, whatever the partials are. */
-const checkGuarded = (s: Subject, out: Collector): void => {
-  const masks = s.ys.map((y) => input(aval(y.shape, 'bool')))
-  const ys = s.ys.map((y, i) => applyAny(where, [masks[i]!, y, constant(0, y.dtype)], {})[0]!)
-  const off = masks.map((m): NDArray => ({ shape: m.shape, dtype: 'bool', data: new Uint8Array(m.aval.size) }))
-  const d = implemented({ ...s, inputs: [...s.inputs, ...masks], ys, values: [...s.values, ...off] })
-  if (d === undefined) return
-  const ones = (nodes: readonly Node[]): readonly (readonly [Node, NDArray])[] =>
-    nodes.map((n) => [n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) }])
-  const env = new Map([...d.env, ...ones(d.tangents), ...ones(d.seeds)])
-  const check = (mode: string, t: Forced, like: Node, path: string): void => {
-    if (t._tag === 'NotImplemented') return
-    const [v] = evaluateNodes([instantiate(t, like.aval)], env)
-    const place = { shape: like.shape, how: `${mode} mode, behind where(false, ..., 0)` }
-    out.near('non-finite', path, v!.data, new Float64Array(v!.data.length), 0, undefined, place)
-  }
-  d.dys?.forEach((t, i) => {
-    check('forward', t, d.outs[i]!, `result ${i}`)
-  })
-  d.xBars?.forEach((t, i) => {
-    check('reverse', t, d.wrt[i]!, d.paths[d.active[i]!]!)
-  })
-}
-
-/** The first of two examples is read, and the cotangent of the other is exactly zero, whatever its partials are. */
-const checkUnread = (s: Subject, prim: AnyPrimitive, sample: Sample, out: Collector): void => {
-  if (s.inputs.length !== prim.args.length || !s.modes.includes('reverse') || s.inputs.some((x) => x.aval.size === 0)) return
-  const inputs = s.inputs.map((x) => input(aval([2], x.dtype)))
-  const values = s.values.map(
-    (v): NDArray => ({
-      ...v,
-      shape: [2],
-      data:
-        v.data.constructor === Float64Array
-          ? Float64Array.of(0.5, v.data[0]!)
-          : (v.data.slice(0, 1).constructor as Float64ArrayConstructor).of(v.data[0]!, v.data[0]!),
-    }),
-  )
-  const ys = applyAny(prim, inputs, sample.params).map((y) => applyAny(slice, [y], { starts: [0], sizes: [1], strides: [1] })[0]!)
-  const d = implemented({ ...s, inputs, ys, values, modes: ['reverse'] })
-  if (d === undefined) return
-  const env = new Map(d.env)
-  for (const n of d.seeds) env.set(n, { shape: n.shape, dtype: n.dtype, data: new Float64Array(n.aval.size).fill(1) })
-  d.xBars?.forEach((t, i) => {
-    if (t._tag === 'NotImplemented') return
-    const [v] = evaluateNodes([instantiate(t, d.wrt[i]!.aval)], env)
-    out.near('non-finite', d.paths[d.active[i]!]!, [v!.data[1]!], [0], 0, undefined, {
-      how: 'reverse mode, of an example that nobody reads',
-    })
+/** What is masked away has no say, at a sample: where the primitive is singular, where it overflows, and in what it does not read itself. */
+const checkMaskedAt = (s: Subject, prim: AnyPrimitive, sample: Sample, options: RuleOptions, next: () => number, out: Collector): void => {
+  // Of an elementwise primitive without parameters all samples have the same points.
+  const known = prim.class === 'elementwise' && prim.samples.indexOf(sample) > 0 && Object.keys(sample.params as object).length === 0
+  if (known || out.findings.length > 0 || !out.on('non-finite')) return
+  out.guard('what is masked', () => {
+    if (prim.class === 'elementwise') {
+      checkMaskedEnds(s.registry, s.modes, { prim, sample, values: s.values }, options.order ?? 2, next, out)
+      return
+    }
+    const d = implemented(s)
+    if (d === undefined) return
+    checkMasked(s.registry, s.modes, maskedSample(d, next), 1, next, out)
+    checkAlongLine(d, out)
   })
 }
 

@@ -122,9 +122,17 @@ const scalarStep = (d: Drawing, primitive: AnyPrimitive, sample: Sample): readon
   if (size === 0 || size > d.setting.size || declared === undefined) return undefined
   const args = declared.inputs.map(() => argument(d, { shape }, shape, d.float, [], false))
   for (const v of args) own.give(v.array, 'input', 'same')
+  // Differences do not hold what stands still within a program of scalars, so no alias is drawn there.
   const elementwise = d.setting.candidates.filter(
     ({ primitive: p, rule, weight }) =>
-      p.class === 'elementwise' && !p.multi && !p.variadic && p.programs === undefined && weight > 0 && rule.frule && rule.rrule,
+      p.class === 'elementwise' &&
+      p.alias !== true &&
+      !p.multi &&
+      !p.variadic &&
+      p.programs === undefined &&
+      weight > 0 &&
+      rule.frule &&
+      rule.rrule,
   )
   if (elementwise.length === 0) return undefined
   const made: Value[] = []
@@ -148,7 +156,9 @@ const scalarStep = (d: Drawing, primitive: AnyPrimitive, sample: Sample): readon
   return d.apply(primitive, args, primitive.withPrograms!(sample.params, [flatProgram('map', inputs, ys)]))
 }
 
-/** where(gt(x, s), f(x), other) with x at s: f is singular there, and nothing of it is seen. */
+/** What stands between a singular function and its guard. */
+const BETWEEN = ['sin', 'tanh', 'neg', 'square', 'mul'] as const
+/** where(gt(x, s), f(x), other) with x at s: f is singular there, and nothing of it is seen; nor of what is made of it before the guard. */
 const guardedStep = (d: Drawing, from: Sources['singular']): readonly Value[] | undefined => {
   const { primitive, params, arg, at, safe } = weighted(d, from)
   const shape = d.of([[], [3], [2, 3]])
@@ -158,7 +168,13 @@ const guardedStep = (d: Drawing, from: Sources['singular']): readonly Value[] | 
   const u = d.give(array, 'input', 'same')
   const condition = d.one(at < safe ? 'gt' : 'lt', [u, d.literal(at, d.float)])
   if (condition === undefined || d.shipped('where') === undefined) return undefined
-  const inner = d.apply(primitive, [u], params, { condition: condition.id, safe })?.[0]
+  let inner = d.apply(primitive, [u], params, { condition: condition.id, safe })?.[0]
+  for (let more = d.below(3); more > 0 && inner !== undefined; more--) {
+    const name = d.of(BETWEEN)
+    const own = d.shipped(name)
+    const args: readonly Value[] = name === 'mul' ? [inner, inner] : [inner]
+    if (own !== undefined) inner = d.apply(own, args, {}, { condition: condition.id, safe: 0.5 })?.[0]
+  }
   if (inner === undefined) return undefined
   const other = d.chance(0.5) ? d.literal(0, d.float) : argument(d, { shape }, shape, d.float, [], true)
   return d.apply(d.shipped('where'), [condition, inner, other], {})

@@ -1,5 +1,6 @@
 /** What must hold of a random program: what `checkProgram` checks, and that it is the same behind guards, on declared kinks and read back from JSON. */
 
+import { estimatesIn } from '../../core/calculus/rule.js'
 import { type AdError, isAdException } from '../../core/errors/error.js'
 import type { SyncBackend } from '../../core/functions/backend.js'
 import { isFloat } from '../../core/graph/aval.js'
@@ -8,15 +9,19 @@ import { programsOf } from '../../core/graph/expand.js'
 import { applyAny, constant, linearize, type Node } from '../../core/graph/expr.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 import { flatProgram } from '../../core/graph/program.js'
+import { substitute } from '../../core/graph/rewrite.js'
+import { customPrimitive } from '../../core/ops/custom.js'
 import { programFromJSON } from '../../core/programs/decode.js'
 import { programToJSON } from '../../core/programs/encode.js'
 import { coreRegistry } from '../../rules/index.js'
-import { roundingOf } from '../derivative.js'
+import { LARGE } from '../derivative.js'
 import { drawArray, random } from '../draw.js'
 import { Collector, type Finding, type Switches } from '../findings.js'
+import { addsProducts, checkMasked, type Masked, writesProducts } from '../masked.js'
+import { checkMaskedExamples } from '../masked-examples.js'
 import { BOTH, checkProgram } from '../program.js'
 import { checkKinks } from '../rule.js'
-import { bind, derivativesOf, derive, drawLike, evaluate, type Subject } from '../subject.js'
+import { bind, derivativesOf, derive, evaluate, liftedSubject, type Subject, total } from '../subject.js'
 import type { Setting } from './options.js'
 import { type Built, built, type RandomProgram } from './program.js'
 import { kinksOf } from './singular.js'
@@ -151,38 +156,38 @@ const checkJson = (b: Built, setting: Setting, out: Collector, without: [string,
 }
 
 const where = coreRegistry.rules.get('where')!.primitive
-/** Derivatives of a guarded program are those of the program whose guarded steps read a regular number where nothing is seen of them. */
-const checkGuards = (p: RandomProgram, b: Built, s: Subject, seed: number, out: Collector): void => {
-  if (!p.steps.some((x) => x.guard !== undefined) || s.active.length === 0 || !out.on('non-finite')) return
+/** Derivatives of a guarded program are those of the program whose guarded steps read a regular number where nothing is seen of them, in every way. */
+const checkGuards = (p: RandomProgram, b: Built, s: Subject, { order }: Setting, seed: number, out: Collector): void => {
+  if (!p.steps.some((x) => x.guard !== undefined) || s.active.length === 0) return
   const safe = built(p, (x, g, at) => applyAny(where, [at.get(g.condition)!, x, constant(g.safe, x.dtype)], {})[0]!)
-  const all = (
-    c: Built,
-  ): {
-    readonly values: readonly NDArray[]
-    readonly derivatives: readonly NDArray[]
-    readonly rounding: ReturnType<typeof roundingOf>
-    readonly names: readonly string[]
-  } => {
-    const d = derive({ ...s, inputs: c.inputs, ys: c.ys })
-    const next = random(seed)
-    const env = new Map([...d.env, ...bind(d.seeds, drawLike(d.seeds, next)), ...bind(d.tangents, drawLike(d.tangents, next))])
-    return {
-      values: evaluate(c.ys, env),
-      derivatives: evaluate(derivativesOf(d), env),
-      rounding: roundingOf(derivativesOf(d), env, 'own'),
-      names: [...d.outs.map((_, i) => `dy ${i}`), ...d.wrt.map((_, i) => `xBar of ${d.paths[d.active[i]!]}`)],
-    }
-  }
-  const [own, other] = [all(b), all(safe)]
-  const same = own.values.every((v, i) => v.data.every((x, k) => Object.is(x, other.values[i]!.data[k])))
+  const other = substitute(safe.ys, new Map(safe.inputs.map((x, i) => [x, b.inputs[i]!])))
+  const at = bind(b.inputs, b.values)
+  const [own, regular] = [evaluate(b.ys, at), evaluate(other, at)]
   // A guard that was taken apart guards nothing.
-  if (!same) return
+  if (!own.every((v, i) => v.data.every((x, k) => Object.is(x, regular[i]!.data[k])))) return
+  const floats = b.ys.flatMap((y, i) => (isFloat(y.dtype) && b.ys.indexOf(y) === i ? [i] : []))
+  const inputs = b.inputs.map((node, i) => ({ node, value: b.values[i]!, name: s.paths[i]!, active: s.active.includes(i) }))
+  const guarded: Masked = {
+    what: 'guarded by where',
+    inputs,
+    own: floats.map((i) => b.ys[i]!),
+    other: floats.map((i) => other[i]!),
+    seeds: 'any',
+  }
+  const d = derive(s)
+  const second = order === 2 && !hasCustom(b.ys) && !addsProducts(derivativesOf(d)) && !writesProducts(d)
   const tolerance = b.ys.some((y) => y.dtype === 'f32') ? 1e-4 : 1e-9
-  own.derivatives.forEach((v, i) => {
-    const place = { shape: v.shape, how: 'guarded by where' }
-    const bound = (): ArrayLike<number> => Float64Array.from(own.rounding(i)(), (x, k) => x + other.rounding(i)()[k]!)
-    out.near('non-finite', own.names[i]!, v.data, other.derivatives[i]!.data, tolerance, bound, place)
-  })
+  checkMasked(s.registry, s.modes, [guarded], second ? 2 : 1, random(seed), out, tolerance)
+}
+const hasCustom = (ys: readonly Node[]): boolean => linearize(ys).nodes.some((n) => n.prim === customPrimitive)
+/** One program in so many is asked what masks before and behind it do. */
+const MASKED = 5
+/** What is masked before and behind a program has no say in it. */
+const checkMasks = (p: RandomProgram, s: Subject, { order }: Setting, seed: number, out: Collector): void => {
+  if (seed % MASKED !== 0 || p.steps.some((x) => x.guard !== undefined) || out.findings.length > 0) return
+  const d = derive(liftedSubject(s))
+  if (total([...d.inputs, ...d.outs]) <= LARGE && estimatesIn(d.registry, d.outs).length === 0)
+    checkMaskedExamples(d, order, random(seed), out)
 }
 
 /** Steps on a declared kink have the declared derivative there. */
@@ -250,7 +255,10 @@ const finished = (
   const nodes = ids.map((id) => b.at.get(id)!)
   const values = new Map(evaluate(nodes, at).map((v, i) => [ids[i]!, v]))
   try {
-    if (a.active) checkGuards(p, b, s, seed, out)
+    if (a.active && out.on('non-finite')) {
+      checkGuards(p, b, s, setting, seed, out)
+      checkMasks(p, s, setting, seed, out)
+    }
     if (a.active) checkDeclaredKinks(p, values, setting, out)
   } catch (e) {
     out.note('value', 'the checks raise', 0, 'results', textOf(e))
