@@ -207,8 +207,8 @@ export const batches: readonly Mutant[] = [
     ['of no example the axis is left out', '[0, ...o.shape]', '[...o.shape]'],
     [
       'of several results the first',
-      '.map((y) => ({ node: asNode(y), wide: true }))',
-      '.map((_y, _i, ys) => ({ node: asNode(ys[0]), wide: true }))',
+      '.map((node) => ({ node, wide: true }))',
+      '.map((_y, _i, ys) => ({ node: ys[0]!, wide: true }))',
     ],
   ]),
 ]

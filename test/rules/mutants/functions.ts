@@ -1,13 +1,16 @@
 /** Functions for the checker: what goes through the modes and through rules of one's own, which no primitive alone does. */
 import type { Checked, makeCheck } from '../../../src/check/index.js'
+import type { RuleConfig, RuleContext } from '../../../src/core/calculus/rule.js'
 import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
+import type { Forced } from '../../../src/core/graph/tangent.js'
 import * as cd from '../../../src/index.js'
 
 type F = (...xs: readonly unknown[]) => cd.AnyExpr
 type Op =
   | ('add' | 'mul' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
   | ('reshape' | 'where' | 'gt' | 'slice' | 'concat' | 'take' | 'relu' | 'map' | 'stopGradient' | 'cast' | 'logsumexp' | 'broadcastTo')
-  | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule' | 'sub' | 'polygamma')
+  | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule' | 'sub' | 'polygamma' | 'conv' | 'takeAlongAxis' | 'dynamicSlice')
+  | ('jvp' | 'le' | 'reciprocal' | 'rsqrt' | 'asin' | 'xlogy' | 'cumprod' | 'maximum' | 'flip')
 const o = cd as unknown as Readonly<Record<Op, F>>
 const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
 const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
@@ -78,6 +81,43 @@ const twoResults = (which: 'frule' | 'both') =>
     }),
   }) as unknown as (x: unknown, y: unknown) => readonly cd.AnyExpr[]
 
+/** An operation twice, and its argument too: cotangents are added into what depends on the point. */
+const twice = (name: string, op: (x: cd.AnyExpr, y: cd.AnyExpr) => unknown, ...args: readonly unknown[]): Checks =>
+  of(
+    `${name} twice, and its argument`,
+    (x: cd.AnyExpr, y: cd.AnyExpr = x) => add(add(sum(exp(mul(op(x, y), 0.3))), sum(square(op(sin(x), y)))), sum(sin(op(x, y === x ? y : cos(y))))),
+    ...args,
+  )
+const i32 = (xs: readonly number[], shape: readonly number[] = [xs.length]): unknown => cd.tensor(xs, shape, 'i32')
+const image = (...shape: readonly number[]): unknown => {
+  const size = shape.reduce((n, d) => n * d, 1)
+  return cd.tensor(Array.from({ length: size }, (_, k) => Math.sin(3 * k + size)), shape)
+}
+
+/** Singular functions behind a choice: on either side of it, at the point where they are singular. */
+const guarded: readonly Checks[] = (
+  [
+    ['sqrt', o.sqrt],
+    ['log', log],
+    ['reciprocal', o.reciprocal],
+    ['rsqrt', o.rsqrt],
+    ['a power', (x: unknown) => pow(x, -1.5)],
+    ['a quotient', (x: unknown) => div(2, x)],
+    ['x log x', (x: unknown) => mul(x, log(x))],
+  ] as const
+).flatMap(([name, f]) => {
+  const at = [0.5, 0, 2]
+  return [
+    of(`a guard of ${name}`, (x: cd.AnyExpr) => sum(where(gt(x, 0), (f as F)(x), mul(x, 2))), at),
+    of(`a guard of ${name} on the other side`, (x: cd.AnyExpr) => sum(where(o.le(x, 0), mul(x, 2), (f as F)(x))), at),
+    of(`a guard of ${name} beside a number`, (x: cd.AnyExpr) => sum(where(o.le(x, 0), 0, (f as F)(square(x)))), at),
+    of(`a guard of ${name} in a rule of one's own`, (x: cd.AnyExpr) => {
+      const frule = (u: cd.AnyExpr, du: cd.AnyExpr) => (o.jvp as unknown as (g: unknown) => F)(f)(u, du)
+      return sum(where(gt(x, 0), customRule(f, { frule })(x), 0))
+    }, at), // biome-ignore format: one call
+  ]
+})
+
 /** Rules of a user's, of every way to write one, at the primitives that they are for. */
 const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
   const { scalarRule, optOut, linearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
@@ -95,7 +135,68 @@ const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
     batch: ([x]) => twice(x),
   })
   const ofTimes = scalarRule(times, ({ x: [a, b] }: At) => [b, a])
+  // Written out over several dtypes: (co)tangents come in those of their neighbours.
+  const mixed = cd.primitive({
+    name: 'mixedTimes',
+    family: 'own',
+    args: ['float', 'float'],
+    class: 'elementwise',
+    dtypes: 'own',
+    shapeRule: ([a, b]) => cd.aval(a!.shape.length > b!.shape.length ? a!.shape : b!.shape, 'f64'),
+    expand: ([a, b]) => mul(cast(a, 'f64'), cast(b, 'f64')),
+    samples: [
+      { args: [{ shape: [3], dtype: 'f32' }, { shape: [3], dtype: 'f64' }], params: {} },
+      { args: [{ shape: [3], dtype: 'f64' }, { shape: [3], dtype: 'f32' }], params: {} },
+    ],
+    source: 'definition',
+  }) as unknown as AnyPrimitive
+  const wide = (x: unknown): cd.AnyExpr => cast(x, 'f64')
+  const ofMixed = (cd.rule as unknown as (p: AnyPrimitive, r: unknown) => cd.Rule)(mixed, {
+    frule: ([a, b]: readonly cd.AnyExpr[], [da, db]: readonly Forced[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
+      y,
+      // In the dtype of the first where it alone moves.
+      cd.addTangents(
+        da!._tag !== 'Expr' ? da! : db!._tag === 'Expr' ? mul(wide(da), wide(b)) : mul(da, cast(b, da!.dtype)),
+        db!._tag === 'Expr' ? mul(wide(a), wide(db)) : db!,
+      ),
+    ],
+    rrule: ([a, b]: readonly cd.AnyExpr[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
+      y,
+      (yBar: cd.AnyExpr) => [cd.thunk(() => mul(yBar, wide(b))), cd.thunk(() => mul(yBar, wide(a)))],
+    ],
+    batch: ([a, b]: readonly cd.AnyExpr[], batched: readonly boolean[], _p: unknown, size: number) =>
+      (cd.applyPrimitive(mixed as never, cd.batchAll([a!, b!], batched, size) as never) as unknown as readonly cd.AnyExpr[])[0],
+  })
+  // Written out with what the library gives for that.
+  const fifth = unary({ name: 'fifth', scalar: (x: number) => 0.2 * x + 0.3 * x * x, source: 'definition' })
+  const slope = (x: cd.AnyExpr, d: cd.AnyExpr, config: RuleConfig) =>
+    cd.addTangents(cd.scaleTangent(d, 0.2, config), cd.scaleTangent(d, mul(x, 0.6), config))
+  const ofFifth = (cd.rule as unknown as (p: AnyPrimitive, r: unknown) => cd.Rule)(fifth.primitive, {
+    frule: ([x]: readonly cd.AnyExpr[], [dx]: readonly Forced[], _p: unknown, { y, config }: RuleContext) => [
+      y,
+      dx!._tag === 'Expr' ? slope(x!, dx!, config) : dx!,
+    ],
+    rrule: ([x]: readonly cd.AnyExpr[], _p: unknown, { y, config }: RuleContext) => [
+      y,
+      (yBar: cd.AnyExpr) => [cd.thunk(() => slope(x!, yBar, config))],
+    ],
+    batch: ([x]: readonly cd.AnyExpr[]) => fifth(x),
+  })
+  const half = unary({ name: 'half', scalar: (x: number) => 0.5 * x, source: 'definition' })
+  // A composition: all its facets follow.
+  const composed = binary({ name: 'composed', scalar: (a: number, b: number) => Math.sin(a) * b, source: 'definition' })
+  const composition = cd.definePlugin({
+    name: 'composition',
+    ops: { composed: composed as never },
+    lower: { composed: ([a, b]: readonly cd.AnyExpr[]) => mul(sin(a), b) } as never,
+    rules: {} as never,
+    kernels: {} as never,
+  })
   return [
+    [ofMixed, mixed],
+    [ofFifth, fifth.primitive],
+    [scalarRule(half, () => [0.5]), half.primitive],
+    [composition.registry.rules.get('composed')!, composed.primitive],
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
     // A rule that is never asked, and one that always is.
@@ -148,6 +249,15 @@ export const functions: readonly Checks[] = [
   of('log of a sum', (x: cd.AnyExpr) => sum(logsumexp(mul(x, 3), { axis: 1 })), m23),
   of('a guard', (x: cd.AnyExpr) => sum(where(gt(x, 0), log(where(gt(x, 0), x, 1)), 0)), x6),
   of('a guard of one side', (x: cd.AnyExpr) => sum(where(gt(x, 0), o.sqrt(x), 0)), [0.5, -1, 2]),
+  ...guarded,
+  twice('take', (x) => take(x, i32([0, 2, 2])), x6),
+  twice('takeAlongAxis', (x) => o.takeAlongAxis(x, i32([0, 2, 1, 1], [2, 2]), { axis: 1 }), m23),
+  twice('a slice at indices', (x) => o.dynamicSlice(x, i32([2]), [3]), x6),
+  twice('a slice', (x) => slice(x, [1], [5]), x6),
+  twice('order', (x) => sort(x), x6),
+  twice('a product', (x, y) => matmul(x, y), m23, m32),
+  twice('a convolution', (x, y) => o.conv(x, y), image(1, 1, 3, 3), image(1, 1, 2, 2)),
+  of('an f32 that is not used', (x: cd.AnyExpr, _y: cd.AnyExpr) => sum(sin(x)), f32(x6), f32([0.5, 0.2])),
   of('order', (x: cd.AnyExpr) => sum(mul(cumsum(sort(x)), exp(x))), x6),
   of(
     'a sum of rows',
@@ -223,7 +333,7 @@ export const functions: readonly Checks[] = [
     name: 'rules of a user',
     *check(checker) {
       for (const [rule, primitive] of ownRules())
-        for (const [i, sample] of primitive.samples.entries())
+        for (const [i, sample] of primitive.samples.slice(0, 3).entries())
           yield () => checker(cd.coreRegistry.with(rule)).checkRule(primitive, sample, { seed: i + 1 })
     },
   },
