@@ -1,13 +1,13 @@
 /** Primitives as compositions of others: what stands in their place before planning, and the rules that follow. */
 
 import type { BatchRule, FRule, RRule } from '../calculus/rule.js'
-import { aval } from '../graph/aval.js'
+import { aval, isFloat } from '../graph/aval.js'
 import { type Expansion, expandAll, listed, programsOf } from '../graph/expand.js'
 import { applyAny, asExpr, asNode, input, linearize, type Node } from '../graph/expr.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import { makeProgram, type Program } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
-import { type Forced, unthunk } from '../graph/tangent.js'
+import { type Forced, NoTangent, unthunk, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
 
 /** Compositions by primitive. */
@@ -80,13 +80,16 @@ export const composedRules = (
       const to = new Map(us.map((u, i) => [u, asNode(xs[i])]))
       return {
         ys: put(ys, to) as readonly AnyExpr[],
-        pullback: (yBars) => {
+        pullback: (yBars, active) => {
           const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, asNode(ys[i]).aval) : yBar))
           const all = new Map(to)
           vs.forEach((v, i) => {
             if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))
           })
-          return put(config.pullback(ys, vs, us.map(asExpr)).xBars, all)
+          const asked = us.filter((_, i) => active[i])
+          const xBars = put(config.pullback(ys, vs, asked.map(asExpr)).xBars, all)
+          let k = 0
+          return us.map((u, i) => (active[i] ? xBars[k++]! : isFloat(u.dtype) ? ZeroTangent : NoTangent))
         },
       }
     },

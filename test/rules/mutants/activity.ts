@@ -28,12 +28,7 @@ export const activity: readonly Mutant[] = [
       "live.every((d) => d._tag === 'Expr' || d._tag === 'NoTangent') ? tangents",
       'concat sliceAdd',
     ],
-    [
-      'the first tangent is forgotten where there are two',
-      'sum === ZeroTangent ? term : addTangents(sum, term)',
-      'term',
-      'mul sub',
-    ],
+    ['the first tangent is forgotten where there are two', 'sum === ZeroTangent ? term : addTangents(sum, term)', 'term', 'mul sub'],
   ]),
   ...mistakes('activity', 'rules/define', [
     ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],

@@ -185,7 +185,11 @@ export const broadcasting: readonly Mutant[] = [
       '? sumToNode(t, x.shape)\n      : undefined',
       '? sumToNode(t, x.shape)\n      : broadcastable(t.shape, x.shape) ? broadcastNode(t, x.shape) : undefined',
     ],
-    ['a tangent that is too large is summed', 'return wrongSpace(prim, \'frule\', n.aval, y, from.k, count)\n', 'return sumToNode(n, y.shape) as unknown as Forced\n'],
+    [
+      'a tangent that is too large is summed',
+      "return wrongSpace(prim, 'frule', n.aval, y, from.k, count)\n",
+      'return sumToNode(n, y.shape) as unknown as Forced\n',
+    ],
     [
       'a tangent is summed as a cotangent is',
       '  return castNode(broadcastNode(n, y.shape), y.dtype) as unknown as Forced',

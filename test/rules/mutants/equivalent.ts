@@ -1,5 +1,10 @@
 /** Mistakes that change nothing which can be seen, by name, with the reason in a sentence. What is lost is speed or memory alone. */
 export const proofs: Readonly<Record<string, string>> = {
+  'forms: a tangent that is zero is made of zeros': 'the modes ask no rule where no argument moves',
+  'regions: nodes are in the order of their joining':
+    'regions that join are of one level, so neither reads the other: the nodes of one after those of the other are in an order in which they can be computed',
+  'regions: what it reads is of its own level':
+    'between two steps that are not elementwise shapes only grow: what has another shape than a node is smaller, and reads nothing of its region',
   'contract: one factor without broadcasting is enough':
     "the product of the factors has the leading axes of yBar, which are those of both arguments together: where yBar's or the other factor's are x's, so are the product's",
   'contract: the other factor is not looked at': 'the product of the factors has the leading axes of yBar',

@@ -1,9 +1,7 @@
 /** Functions for the checker: what goes through the modes and through rules of one's own, which no primitive alone does. */
 import type { Checked, makeCheck } from '../../../src/check/index.js'
-import type { RuleConfig, RuleContext } from '../../../src/core/calculus/rule.js'
-import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
-import type { Forced } from '../../../src/core/graph/tangent.js'
 import * as cd from '../../../src/index.js'
+import { ownRules } from './own-rules.js'
 
 type F = (...xs: readonly unknown[]) => cd.AnyExpr
 type Op =
@@ -85,13 +83,17 @@ const twoResults = (which: 'frule' | 'both') =>
 const twice = (name: string, op: (x: cd.AnyExpr, y: cd.AnyExpr) => unknown, ...args: readonly unknown[]): Checks =>
   of(
     `${name} twice, and its argument`,
-    (x: cd.AnyExpr, y: cd.AnyExpr = x) => add(add(sum(exp(mul(op(x, y), 0.3))), sum(square(op(sin(x), y)))), sum(sin(op(x, y === x ? y : cos(y))))),
+    (x: cd.AnyExpr, y: cd.AnyExpr = x) =>
+      add(add(sum(exp(mul(op(x, y), 0.3))), sum(square(op(sin(x), y)))), sum(sin(op(x, y === x ? y : cos(y))))),
     ...args,
   )
 const i32 = (xs: readonly number[], shape: readonly number[] = [xs.length]): unknown => cd.tensor(xs, shape, 'i32')
 const image = (...shape: readonly number[]): unknown => {
   const size = shape.reduce((n, d) => n * d, 1)
-  return cd.tensor(Array.from({ length: size }, (_, k) => Math.sin(3 * k + size)), shape)
+  return cd.tensor(
+    Array.from({ length: size }, (_, k) => Math.sin(3 * k + size)),
+    shape,
+  )
 }
 
 /** Singular functions behind a choice: on either side of it, at the point where they are singular. */
@@ -117,99 +119,6 @@ const guarded: readonly Checks[] = (
     }, at), // biome-ignore format: one call
   ]
 })
-
-/** Rules of a user's, of every way to write one, at the primitives that they are for. */
-const ownRules = (): readonly (readonly [cd.Rule, AnyPrimitive])[] => {
-  const { scalarRule, optOut, linearRule, unary, binary } = cd as unknown as Record<string, (...xs: unknown[]) => unknown> as {
-    readonly [K in 'scalarRule' | 'optOut' | 'linearRule']: (...xs: unknown[]) => cd.Rule
-  } & { readonly [K in 'unary' | 'binary']: (x: unknown) => F & { readonly primitive: AnyPrimitive } }
-  type At = { readonly x: readonly cd.AnyExpr[] }
-  const cube = unary({ name: 'cube', scalar: (x: number) => x * (x * x), source: 'definition' })
-  const ofCube = scalarRule(cube, ({ x: [x] }: At) => [mul(3, mul(x, x))])
-  const times = binary({ name: 'times', scalar: (a: number, b: number) => a * b, source: 'definition' })
-  const twice = unary({ name: 'twice', scalar: (x: number) => 2 * x, source: 'definition' })
-  const wrong = scalarRule(cube, ({ x: [x] }: At) => [mul(2, mul(x, x))])
-  const nested = cd.rule(twice.primitive, {
-    frule: (_xs, [dx], _params, { y }) => [y, dx!._tag === 'Expr' ? twice(dx) : dx!],
-    rrule: (_xs, _params, { y }) => [y, (yBar) => [cd.thunk(() => cd.thunk(() => twice(yBar)))] as never],
-    batch: ([x]) => twice(x),
-  })
-  const ofTimes = scalarRule(times, ({ x: [a, b] }: At) => [b, a])
-  // Written out over several dtypes: (co)tangents come in those of their neighbours.
-  const mixed = cd.primitive({
-    name: 'mixedTimes',
-    family: 'own',
-    args: ['float', 'float'],
-    class: 'elementwise',
-    dtypes: 'own',
-    shapeRule: ([a, b]) => cd.aval(a!.shape.length > b!.shape.length ? a!.shape : b!.shape, 'f64'),
-    expand: ([a, b]) => mul(cast(a, 'f64'), cast(b, 'f64')),
-    samples: [
-      { args: [{ shape: [3], dtype: 'f32' }, { shape: [3], dtype: 'f64' }], params: {} },
-      { args: [{ shape: [3], dtype: 'f64' }, { shape: [3], dtype: 'f32' }], params: {} },
-    ],
-    source: 'definition',
-  }) as unknown as AnyPrimitive
-  const wide = (x: unknown): cd.AnyExpr => cast(x, 'f64')
-  const ofMixed = (cd.rule as unknown as (p: AnyPrimitive, r: unknown) => cd.Rule)(mixed, {
-    frule: ([a, b]: readonly cd.AnyExpr[], [da, db]: readonly Forced[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
-      y,
-      // In the dtype of the first where it alone moves.
-      cd.addTangents(
-        da!._tag !== 'Expr' ? da! : db!._tag === 'Expr' ? mul(wide(da), wide(b)) : mul(da, cast(b, da!.dtype)),
-        db!._tag === 'Expr' ? mul(wide(a), wide(db)) : db!,
-      ),
-    ],
-    rrule: ([a, b]: readonly cd.AnyExpr[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
-      y,
-      (yBar: cd.AnyExpr) => [cd.thunk(() => mul(yBar, wide(b))), cd.thunk(() => mul(yBar, wide(a)))],
-    ],
-    batch: ([a, b]: readonly cd.AnyExpr[], batched: readonly boolean[], _p: unknown, size: number) =>
-      (cd.applyPrimitive(mixed as never, cd.batchAll([a!, b!], batched, size) as never) as unknown as readonly cd.AnyExpr[])[0],
-  })
-  // Written out with what the library gives for that.
-  const fifth = unary({ name: 'fifth', scalar: (x: number) => 0.2 * x + 0.3 * x * x, source: 'definition' })
-  const slope = (x: cd.AnyExpr, d: cd.AnyExpr, config: RuleConfig) =>
-    cd.addTangents(cd.scaleTangent(d, 0.2, config), cd.scaleTangent(d, mul(x, 0.6), config))
-  const ofFifth = (cd.rule as unknown as (p: AnyPrimitive, r: unknown) => cd.Rule)(fifth.primitive, {
-    frule: ([x]: readonly cd.AnyExpr[], [dx]: readonly Forced[], _p: unknown, { y, config }: RuleContext) => [
-      y,
-      dx!._tag === 'Expr' ? slope(x!, dx!, config) : dx!,
-    ],
-    rrule: ([x]: readonly cd.AnyExpr[], _p: unknown, { y, config }: RuleContext) => [
-      y,
-      (yBar: cd.AnyExpr) => [cd.thunk(() => slope(x!, yBar, config))],
-    ],
-    batch: ([x]: readonly cd.AnyExpr[]) => fifth(x),
-  })
-  const half = unary({ name: 'half', scalar: (x: number) => 0.5 * x, source: 'definition' })
-  // A composition: all its facets follow.
-  const composed = binary({ name: 'composed', scalar: (a: number, b: number) => Math.sin(a) * b, source: 'definition' })
-  const composition = cd.definePlugin({
-    name: 'composition',
-    ops: { composed: composed as never },
-    lower: { composed: ([a, b]: readonly cd.AnyExpr[]) => mul(sin(a), b) } as never,
-    rules: {} as never,
-    kernels: {} as never,
-  })
-  return [
-    [ofMixed, mixed],
-    [ofFifth, fifth.primitive],
-    [scalarRule(half, () => [0.5]), half.primitive],
-    [composition.registry.rules.get('composed')!, composed.primitive],
-    [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f64', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
-    [optOut(cube, ofCube, { when: ({ x: [x] }: At) => x!.dtype === 'f32', via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
-    // A rule that is never asked, and one that always is.
-    [optOut(cube, wrong, { when: () => true, via: ({ x: [x] }: At) => mul(x, mul(x, x)) }), cube.primitive],
-    [optOut(cube, ofCube, { when: () => false, via: ({ x: [x] }: At) => mul(2, mul(x, mul(x, x))) }), cube.primitive],
-    [nested, twice.primitive],
-    [optOut(times, ofTimes, { when: () => true, via: ({ x: [a, b] }: At) => mul(a, b) }), times.primitive],
-    [
-      linearRule(twice.primitive, { transpose: (yBar: cd.AnyExpr) => [twice(yBar)], batch: ([x]: readonly cd.AnyExpr[]) => twice(x) }),
-      twice.primitive,
-    ],
-  ]
-}
 
 /** The functions, from small to large. */
 export const functions: readonly Checks[] = [
@@ -294,6 +203,11 @@ export const functions: readonly Checks[] = [
     const b = exp(sin(a))
     return add(sum(cumsum(b)), sum(cumsum(tanh(b))))
   }, x6), // biome-ignore format: one call
+  of('two regions that are alike, in two dtypes', (x: cd.AnyExpr) => {
+    const a = cumsum(mul(sin(x), exp(x)))
+    const b = cumsum(cast(a, 'f64'))
+    return sum(cumsum(mul(sin(b), exp(b))))
+  }, f32(x6)), // biome-ignore format: one call
   of('two regions with other dtypes', (x: cd.AnyExpr) => {
     const a = cumsum(mul(sin(x), exp(x)))
     const b = cast(a, 'f64')

@@ -150,6 +150,8 @@ export const custom: readonly Mutant[] = [
       'batched[i] ? [[asExpr(u), asExpr(x)] as const] : []',
       'batched[i] && i === 0 ? [[asExpr(u), asExpr(x)] as const] : []',
     ],
+    ['composed cotangents are asked for by all', 'us.filter((_, i) => active[i])', 'us.filter((u) => isFloat(u.dtype))'],
+    ['composed cotangents are in the order of those asked for', 'active[i] ? xBars[k++]! :', 'active[i] ? (xBars[i] ?? ZeroTangent) :'],
     ['composed results are at their own inputs', 'ys: put(pushed.ys, to) as', 'ys: pushed.ys as'],
   ]),
   ...mistakes("rules of one's own", 'rules/define', [

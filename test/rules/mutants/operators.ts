@@ -48,7 +48,7 @@ const own: Laws = {
     const zeros = cd.tensor([0, 0, 0, 0], [2, 2], 'f32')
     return [
       ...['mixed', 'reverse', 'forward'].map((mode) => [o.grad(unused, { wrt: 1, mode })(u, v), zeros] as const),
-[pairs(o.jvp((a: cd.AnyExpr, b: cd.AnyExpr) => [sin(a), mul(b, 2)], { wrt: 0 })([u, v], u))[1], [pairs(o.jvp(sin)(u, u))[1], zeros]],
+      [pairs(o.jvp((a: cd.AnyExpr, b: cd.AnyExpr) => [sin(a), mul(b, 2)], { wrt: 0 })([u, v], u))[1], [pairs(o.jvp(sin)(u, u))[1], zeros]],
     ]
   },
   'a Jacobian times a tangent': () => {

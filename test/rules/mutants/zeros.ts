@@ -249,12 +249,7 @@ export const dtypes: readonly Mutant[] = [
   ]),
   ...mistakes('dtypes', 'rules/product', [
     ['literal partials are f64', 'product(dx, asExpr(constant(p, dx.dtype)))', "product(dx, asExpr(constant(p, 'f64')))", 'div'],
-    [
-      'sums of tangents are in f32',
-      '? add(a, b) :',
-      `? asExpr(${inF32('asNode(add(a, b))')}) :`,
-      'mul',
-    ],
+    ['sums of tangents are in f32', '? add(a, b) :', `? asExpr(${inF32('asNode(add(a, b))')}) :`, 'mul'],
   ]),
   ...mistakes('dtypes', 'rules/contract', [
     [

@@ -44,7 +44,8 @@ const given = () => ({ x: cd.tensor(x!), y: cd.tensor(y!), i: cd.tensor([2, 0, 2
 const declared = (f: (at: At) => readonly cd.AnyExpr[]) =>
   cd.fn({ x: cd.f64(4), y: cd.f64(4), i: cd.i32(3) }, f as never) as unknown as Parameters<ReturnType<typeof cd.interpret>>[0]
 /** The function over its floats alone. */
-const ofFloats = (f: (at: At) => readonly cd.AnyExpr[]) => (u: cd.AnyExpr, v: cd.AnyExpr) => f({ x: u, y: v, i: given().i as unknown as cd.AnyExpr })
+const ofFloats = (f: (at: At) => readonly cd.AnyExpr[]) => (u: cd.AnyExpr, v: cd.AnyExpr) =>
+  f({ x: u, y: v, i: given().i as unknown as cd.AnyExpr })
 
 export const eager: Laws = {
   'eager duals and jvp': () =>
@@ -53,7 +54,11 @@ export const eager: Laws = {
       const tangents = { x: cd.tensor(dx!), y: cd.tensor(dy!), i: cd.NoTangent }
       const algebra = cd.dualAlgebra(cd.coreRegistry, ({ path }) => cd.Dual(at[path as 'x'], tangents[path as 'x']))
       const duals = cd.interpret(algebra)(declared(f) as never) as unknown as readonly cd.EagerDual[]
-      return [[duals.map((d) => d.primal), duals.map((d) => d.tangent)], o.jvp(ofFloats(f))([x, y], [dx, dy]), f === inF32 ? 1e-6 : 1e-9] as const
+      return [
+        [duals.map((d) => d.primal), duals.map((d) => d.tangent)],
+        o.jvp(ofFloats(f))([x, y], [dx, dy]),
+        f === inF32 ? 1e-6 : 1e-9,
+      ] as const
     }),
   'eager coduals and vjp': () =>
     functions.map((f) => {
@@ -63,9 +68,14 @@ export const eager: Laws = {
       const bars = ys.map(({ primal }) => {
         const { shape } = primal as unknown as { readonly shape: readonly number[] }
         const size = shape.reduce((n, d) => n * d, 1)
-        return cd.tensor(Array.from({ length: size }, (_, k) => Math.cos(3 * k + size)), shape)
+        return cd.tensor(
+          Array.from({ length: size }, (_, k) => Math.cos(3 * k + size)),
+          shape,
+        )
       })
-      ys.forEach((codual, k) => codual.add(bars[k]!))
+      ys.forEach((codual, k) => {
+        codual.add(bars[k]!)
+      })
       const got = back()
       const [, want] = o.vjp(ofFloats(f))([x, y], bars) as readonly [unknown, unknown]
       return [[got.get('x'), got.get('y')], want, f === inF32 ? 1e-6 : 1e-9] as const

@@ -33,7 +33,13 @@ const program =
 
 const inputs = (next: () => number): readonly cd.Tensor[] =>
   SHAPES.flatMap((shape) =>
-    (['f64', 'f32'] as const).map((dtype) => cd.tensor(Array.from({ length: shape.reduce((n, d) => n * d, 1) }, () => 2 * next() - 1), shape, dtype)),
+    (['f64', 'f32'] as const).map((dtype) =>
+      cd.tensor(
+        Array.from({ length: shape.reduce((n, d) => n * d, 1) }, () => 2 * next() - 1),
+        shape,
+        dtype,
+      ),
+    ),
   ) as unknown as readonly cd.Tensor[]
 
 export const joined: Laws = {

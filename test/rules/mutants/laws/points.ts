@@ -2,16 +2,24 @@
 import { random } from '../../../../src/check/index.js'
 import { type Aval, aval, isFloat } from '../../../../src/core/graph/aval.js'
 import { evaluateNodes } from '../../../../src/core/graph/evaluate.js'
-import { applyAny, asExpr, constant, input, type Node } from '../../../../src/core/graph/expr.js'
+import { applyAny, asExpr, asNode, constant, input, type Node } from '../../../../src/core/graph/expr.js'
 import { allocate, type NDArray } from '../../../../src/core/graph/ndarray.js'
 import type { AnyPrimitive, SampleArg } from '../../../../src/core/graph/primitive.js'
 import type { Forced } from '../../../../src/core/graph/tangent.js'
+import type { AnyExpr } from '../../../../src/core/types/expr.js'
+import * as cd from '../../../../src/index.js'
 import { instantiate } from '../../../../src/modes/common.js'
 import { pullback, pushforward } from '../../../../src/modes/transform.js'
 import { batch } from '../../../../src/modes/vmap.js'
 import { coreRegistry } from '../../../../src/rules/index.js'
 import type { Laws } from './law.js'
 
+const { max, min, sum, mean, cumsum, sort, logsumexp, reshape, broadcastTo } = cd as unknown as Readonly<
+  Record<
+    'max' | 'min' | 'sum' | 'mean' | 'cumsum' | 'sort' | 'logsumexp' | 'reshape' | 'broadcastTo',
+    (x: AnyExpr, ...more: readonly unknown[]) => AnyExpr
+  >
+>
 const all = (): readonly AnyPrimitive[] => [...coreRegistry.rules.values()].map((r) => r.primitive)
 /** Functions of one element of each argument, all of them floats. */
 const smooth = (): readonly AnyPrimitive[] =>
@@ -26,7 +34,9 @@ const SPECIAL = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY,
 /** Every choice of one of these for each argument, as columns. */
 const grid = (count: number): readonly (readonly number[])[] => {
   const size = SPECIAL.length ** count
-  return Array.from({ length: count }, (_, i) => Array.from({ length: size }, (_x, k) => SPECIAL[Math.floor(k / SPECIAL.length ** i) % SPECIAL.length]!))
+  return Array.from({ length: count }, (_, i) =>
+    Array.from({ length: size }, (_x, k) => SPECIAL[Math.floor(k / SPECIAL.length ** i) % SPECIAL.length]!),
+  )
 }
 const params = (p: AnyPrimitive): unknown => p.samples[0]!.params
 
@@ -52,6 +62,17 @@ const drawn = (a: SampleArg, next: () => number): NDArray => {
   return { shape, dtype, data }
 }
 
+/** Functions along the last axis. Products are not among them: zeros of a tangent that is folded are not those of a cotangent beside a NaN. */
+const FOLDS: Readonly<Record<string, (x: AnyExpr) => AnyExpr>> = {
+  max: (x) => max(x, { axis: 1 }),
+  min: (x) => min(x, { axis: 1 }),
+  sum: (x) => sum(x, { axis: 1 }),
+  mean: (x) => mean(x, { axis: 1 }),
+  cumsum: (x) => cumsum(x, { axis: 1 }),
+  sort: (x) => sort(x, { axis: 1 }),
+  logsumexp: (x) => logsumexp(x, { axis: 1 }),
+}
+
 export const points: Laws = {
   'both modes where values are special': function* () {
     for (const p of smooth()) {
@@ -59,6 +80,42 @@ export const points: Laws = {
       const { xs, seed, forward, reverse } = partials(p, columns[0]!.length)
       const env = new Map([...xs.map((x, i) => [x, vector(columns[i]!)] as const), [seed, ones(columns[0]!.length)] as const])
       yield [read(forward, env), read(reverse, env)]
+    }
+  },
+  'both modes in rows of special values': function* () {
+    const [a, b] = grid(2)
+    const n = a!.length
+    const data = Float64Array.from({ length: 2 * n }, (_, k) => (k % 2 === 0 ? a! : b!)[k >> 1]!)
+    const rows: NDArray = { shape: [n, 2], dtype: 'f64', data }
+    for (const [, f] of Object.entries(FOLDS)) {
+      const [x, dx, yBar] = [input(aval([n, 2], 'f64')), input(aval([n, 2], 'f64')), input(aval([n, 2], 'f64'))]
+      // What is folded is there twice.
+      const y = asNode(broadcastTo(reshape(f(asExpr(x)), [n, -1]), [n, 2]))
+      const dy = dense(pushforward(coreRegistry, [y], new Map([[x, dx]])).tangents[0]!, y)
+      const xBar = dense(pullback(coreRegistry, [y], [asExpr(yBar)], [x]).cotangents[0]!, x)
+      const column = (j: number): NDArray => ({
+        shape: [n, 2],
+        dtype: 'f64',
+        data: Float64Array.from({ length: 2 * n }, (_, k) => (k % 2 === j ? 1 : 0)),
+      })
+      for (const i of [0, 1])
+        for (const j of [0, 1]) {
+          const [pushed] = read(
+            [dy],
+            new Map([
+              [x, rows],
+              [dx, column(j)],
+            ]),
+          )
+          const [pulled] = read(
+            [xBar],
+            new Map([
+              [x, rows],
+              [yBar, column(i)],
+            ]),
+          )
+          yield [pushed!.filter((_, k) => k % 2 === i), pulled!.filter((_, k) => k % 2 === j)]
+        }
     }
   },
   // Of a product of three, or of logaddexp: a partial that changes as an argument does is NaN where that is NaN.
@@ -122,9 +179,16 @@ export const points: Laws = {
           })
           return { shape: wide[i]!.shape, dtype: xs[i]!.dtype, data }
         }
-        const got = evaluateNodes(batch(coreRegistry, ys, new Map(xs.map((x, i) => [x, wide[i]!])), 2), new Map(wide.map((w, i) => [w, both(i)])))
+        const got = evaluateNodes(
+          batch(coreRegistry, ys, new Map(xs.map((x, i) => [x, wide[i]!])), 2),
+          new Map(wide.map((w, i) => [w, both(i)])),
+        )
         const each = two.map((e) => evaluateNodes(ys, new Map(xs.map((x, i) => [x, e[i]!]))))
-        for (let r = 0; r < ys.length; r++) yield [[...got[r]!.data, 0], [...each.flatMap((e) => [...e[r]!.data]), 0]]
+        for (let r = 0; r < ys.length; r++)
+          yield [
+            [...got[r]!.data, 0],
+            [...each.flatMap((e) => [...e[r]!.data]), 0],
+          ]
       }
     }
   },

@@ -1,6 +1,7 @@
 /** What must be an error, and what must not be: a derivative that nobody asks for. */
 import type { AnyPrimitive } from '../../../../src/core/graph/primitive.js'
 import * as cd from '../../../../src/index.js'
+import { mixedTimes } from '../own-rules.js'
 import { type Laws, o } from './law.js'
 
 const { sum, mul, add, sin, cos, square, exp } = o
@@ -25,8 +26,14 @@ const capturing = (c: unknown, which: 'frule' | 'rrule' | 'both') =>
   })
 const ofCaptured = (which: 'frule' | 'rrule' | 'both') => (v: cd.AnyExpr, c: cd.AnyExpr) => sum(sin(capturing(exp(c), which)(v)))
 
-const own = <R>(name: string, rule: (p: AnyPrimitive) => cd.Rule, run: (cd: typeof o, times: (...xs: readonly unknown[]) => cd.AnyExpr) => R): R => {
-  const times = (cd.binary as unknown as (d: unknown) => { readonly primitive: AnyPrimitive } & ((...xs: readonly unknown[]) => cd.AnyExpr))({
+const own = <R>(
+  name: string,
+  rule: (p: AnyPrimitive) => cd.Rule,
+  run: (cd: typeof o, times: (...xs: readonly unknown[]) => cd.AnyExpr) => R,
+): R => {
+  const times = (
+    cd.binary as unknown as (d: unknown) => { readonly primitive: AnyPrimitive } & ((...xs: readonly unknown[]) => cd.AnyExpr)
+  )({
     name,
     scalar: (a: number, b: number) => a * b,
     source: 'definition',
@@ -53,10 +60,7 @@ const ofFirst = (p: AnyPrimitive): cd.Rule =>
 const misshapen = (p: AnyPrimitive): cd.Rule =>
   ruleOf(p, {
     frule: (_xs: unknown, [da]: readonly cd.AnyExpr[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [y, o.broadcastTo(da, [2, 3])],
-    rrule: (_xs: unknown, _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
-      y,
-      (yBar: cd.AnyExpr) => [sum(yBar), cd.ZeroTangent],
-    ],
+    rrule: (_xs: unknown, _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [y, (yBar: cd.AnyExpr) => [sum(yBar), cd.ZeroTangent]],
   })
 
 export const refused: Laws = {
@@ -65,7 +69,15 @@ export const refused: Laws = {
     ...(['frule', 'both'] as const).map((w) => raises(() => o.jvp(ofCaptured(w), { wrt: 1 })([x, y], y), 'NotImplemented')),
     ...(['frule', 'both'] as const).map((w) => raises(() => o.jacfwd(ofCaptured(w), { wrt: [0, 1] })(x, y), 'NotImplemented')),
     ...(['frule', 'rrule', 'both'] as const).map((w) =>
-      raises(() => o.grad((v: cd.AnyExpr, c: cd.AnyExpr) => sum(o.vmap((r: cd.AnyExpr, z: cd.AnyExpr) => ofCaptured(w)(r, z), { inAxes: [0, null] })(v, c)), { wrt: 1 })([x, y], y), 'NotImplemented'),
+      raises(
+        () =>
+          o.grad(
+            (v: cd.AnyExpr, c: cd.AnyExpr) =>
+              sum(o.vmap((r: cd.AnyExpr, z: cd.AnyExpr) => ofCaptured(w)(r, z), { inAxes: [0, null] })(v, c)),
+            { wrt: 1 },
+          )([x, y], y),
+        'NotImplemented',
+      ),
     ),
   ],
   'what a rule says nothing of stays as it is': () =>
@@ -80,9 +92,23 @@ export const refused: Laws = {
     }),
   'a (co)tangent of no argument is an error': () =>
     own('misshapen', misshapen, (c, times) => [
-      raises(() => c.grad((a: cd.AnyExpr) => sum(sin(times(a, 2))))(x), 'ShapeMismatch'),
+      raises(() => c.grad((a: cd.AnyExpr) => sum(sin(times(a, 2))), { mode: 'reverse' })(x), 'ShapeMismatch'),
       raises(() => c.jvp((a: cd.AnyExpr) => times(a, 2))(x, x), 'ShapeMismatch'),
     ]),
+  'a (co)tangent has the dtype of what it belongs to': () => {
+    const { mixed, ofMixed } = mixedTimes()
+    const c = cd.makeCodual(cd.coreRegistry.with(ofMixed), cd.reference()) as unknown as typeof o
+    const f = (a: cd.AnyExpr, b: cd.AnyExpr) => (cd.applyPrimitive(mixed as never, [a, b] as never) as unknown as readonly cd.AnyExpr[])[0]
+    const same = (a: cd.AnyExpr, b: cd.AnyExpr) => mul(o.cast(a, 'f64'), o.cast(b, 'f64'))
+    const a = cd.tensor(x, [3], 'f32')
+    return [0, 1, [0, 1]].flatMap((wrt) => {
+      const tangents = wrt === 0 ? a : wrt === 1 ? y : [a, y]
+      return [
+        [c.jvp(f, { wrt })([a, y], tangents), o.jvp(same, { wrt })([a, y], tangents), 1e-6] as const,
+        [c.jacrev(f, { wrt })(a, y), o.jacrev(same, { wrt })(a, y), 1e-6] as const,
+      ]
+    })
+  },
   'what nobody asks for is not built': () => {
     const plain = (f: (times: typeof mul, a: cd.AnyExpr, b: cd.AnyExpr) => cd.AnyExpr, wrt = 0) =>
       own('ofFirst', ofFirst, (c, times) =>
@@ -96,13 +122,19 @@ export const refused: Laws = {
       )
     // With a second tangent that has no reverse.
     const half = o.customRule((a: cd.AnyExpr, b: cd.AnyExpr) => mul(sin(a), b), {
-      frule: ([a, b]: readonly cd.AnyExpr[], [da, db]: readonly cd.AnyExpr[]) => [mul(sin(a), b), add(mul(mul(cos(a), b), da), mul(sin(a), square(db)))],
+      frule: ([a, b]: readonly cd.AnyExpr[], [da, db]: readonly cd.AnyExpr[]) => [
+        mul(sin(a), b),
+        add(mul(mul(cos(a), b), da), mul(sin(a), square(db))),
+      ],
     })
     return [
       ...plain((times, a, b) => sum(sin(times(a, b)))),
       ...plain((times, a, b) => sum(mul(a, times(sin(a), exp(b))))),
       ...plain((times, a, b) => sum(times(times(a, cos(b)), sin(b)))),
-      [o.grad((a: cd.AnyExpr, b: cd.AnyExpr) => sum(half(a, b)))(x, y), o.grad((a: cd.AnyExpr, b: cd.AnyExpr) => sum(mul(sin(a), b)))(x, y)],
+      [
+        o.grad((a: cd.AnyExpr, b: cd.AnyExpr) => sum(half(a, b)))(x, y),
+        o.grad((a: cd.AnyExpr, b: cd.AnyExpr) => sum(mul(sin(a), b)))(x, y),
+      ],
     ]
   },
 }
