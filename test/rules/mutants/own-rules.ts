@@ -5,7 +5,7 @@ import type { Forced } from '../../../src/core/graph/tangent.js'
 import * as cd from '../../../src/index.js'
 
 type F = (...xs: readonly unknown[]) => cd.AnyExpr
-const { add, mul, sin, exp, sum, cast } = cd as unknown as Readonly<Record<'add' | 'mul' | 'sin' | 'exp' | 'sum' | 'cast', F>>
+const { mul, sin, exp, sum, cast } = cd as unknown as Readonly<Record<'mul' | 'sin' | 'exp' | 'sum' | 'cast', F>>
 
 /** a b in f64, of an f32 and an f64, with a rule written out: (co)tangents come in the dtypes of their neighbours. */
 export const mixedTimes = (): { readonly mixed: AnyPrimitive; readonly ofMixed: cd.Rule } => {
