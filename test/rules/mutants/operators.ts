@@ -89,6 +89,14 @@ const own: Laws = {
     const [, dys] = pairs(o.jvp(f)([x, y], [dx, dy]))
     return [[numbers((derivative as F)([dx, dy])), numbers(dys)]]
   },
+  'vmap of no example': () => {
+    const pair = (a: cd.AnyExpr, b: cd.AnyExpr) => [a, mul(sum(a), 2), b, cd.tensor(y)]
+    const shapes = (rows: number): readonly (readonly number[])[] => {
+      const xs = cd.tensor(new Array<number>(3 * rows).fill(1), [rows, 3])
+      return (o.vmap(pair, { inAxes: [0, null] })(xs, y) as readonly { readonly shape: readonly number[] }[]).map((r) => r.shape)
+    }
+    return [[shapes(0).flat(), shapes(1).flatMap(([, ...one]) => [0, ...one])]]
+  },
   'vmap and a loop': () => {
     const wide = [x, x.map((v) => v + 1)]
     const each = (g: F): number[] => wide.flatMap((row) => numbers(g(row)))
