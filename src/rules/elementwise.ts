@@ -28,13 +28,13 @@ const half = (t: Forced): Forced => (isExpr(t) ? mul(t, 0.5) : t)
 /** What a `where` does not select is a hard zero. */
 const guarded = (config: RuleConfig, t: Forced): Forced => (isExpr(t) ? config.hardened(t, GUARDED) : t)
 
-/** maximum and minimum: `wins(a, b)` tells where the first is the result; ties share. */
+/** maximum and minimum: `wins(a, b)` tells where the first is the result; where neither wins, at ties and NaN, they share. */
 const extremum = (o: typeof op.maximum | typeof op.minimum, wins: (a: AnyExpr, b: AnyExpr) => AnyExpr): Rule =>
   elementwiseRule(o.primitive as AnyPrimitive as Primitive<string, object, readonly ['float', 'float']>, {
-    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(eq(a, b), half(addTangents(da, db)), db))],
+    frule: ([a, b], [da, db], _params, { y }) => [y, choose(wins(a, b), da, choose(wins(b, a), db, half(addTangents(da, db))))],
     rrule: ([a, b], _params, { y }) => {
       const share = (yBar: AnyExpr, p: AnyExpr, q: AnyExpr) =>
-        thunk(() => choose(wins(p, q), yBar, choose(eq(p, q), half(yBar), ZeroTangent)))
+        thunk(() => choose(wins(p, q), yBar, choose(wins(q, p), ZeroTangent, half(yBar))))
       const extremumPullback = (yBar: AnyExpr, active: readonly boolean[]) =>
         [active[0] ? share(yBar, a, b) : ZeroTangent, active[1] ? share(yBar, b, a) : ZeroTangent] as const
       return [y, extremumPullback]

@@ -86,8 +86,8 @@ export const composedRules = (
           vs.forEach((v, i) => {
             if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))
           })
-          const wanted = us.filter((_, i) => active[i])
-          const xBars = put(config.pullback(ys, vs, wanted.map(asExpr)).xBars, all)
+          const asked = us.filter((_, i) => active[i])
+          const xBars = put(config.pullback(ys, vs, asked.map(asExpr)).xBars, all)
           let k = 0
           return us.map((u, i) => (active[i] ? xBars[k++]! : isFloat(u.dtype) ? ZeroTangent : NoTangent))
         },

@@ -192,7 +192,7 @@ export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
 /**
  * x log y, and 0 where x is 0 (unless y is NaN).
  *
- * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, 0) both are 0.   Source  SciPy xlogy.
+ * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, y) with y <= 0 both are 0.   Source  SciPy xlogy.
  * @example xlogy([0, 2], [0, 3])   // [0, 2.197]
  */
 export const xlogy: FloatBinaryOp<'xlogy'> = binary({
@@ -203,7 +203,10 @@ export const xlogy: FloatBinaryOp<'xlogy'> = binary({
     [0.3, 3],
   ],
   extremes: [0, 1e20],
-  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' }],
+  kinks: [
+    { at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' },
+    { at: [0, -1], partials: [0, 0], why: 'along x = 0 it is 0; beside it there is no value' },
+  ],
   cost: 12,
   source: 'SciPy xlogy',
 })

@@ -3,11 +3,11 @@ import { type Mutant, mistakes } from './mutant.js'
 
 export const blocks: readonly Mutant[] = [
   ...mistakes('blocks and accumulators', 'modes/reverse', [
-    ['the accumulator is replaced', 'this.acc = asNode(t.addTo(asExpr(this.acc)))', 'this.acc = asNode(unthunk(t))'],
+    ['the accumulator is replaced', 'this.acc = this.own(t.addTo(asExpr(this.acc)), from)', 'this.acc = asNode(unthunk(t) as AnyExpr)'],
     [
       'what is added in place is added twice',
-      'this.acc = asNode(t.addTo(asExpr(this.acc)))',
-      'this.acc = asNode(t.addTo(t.addTo(asExpr(this.acc))))',
+      'this.acc = this.own(t.addTo(asExpr(this.acc)), from)',
+      'this.acc = this.own(t.addTo(t.addTo(asExpr(this.acc))), from)',
     ],
     [
       'the second contribution is forgotten',
@@ -18,13 +18,13 @@ export const blocks: readonly Mutant[] = [
     ['the first contribution counts twice', 'this.acc === undefined ? asNode(p)', 'this.acc === undefined ? asNode(add(p, p))'],
     [
       'blocks beside an accumulator are forgotten',
-      'this.acc === undefined) this.blocks.push(t)\n    else this.into(t, from)',
-      "this.acc === undefined) this.blocks.push(t)\n    else if (t._tag !== 'InplaceableThunk') this.into(t, from)",
+      'this.acc === undefined) this.blocks.push({ t, block: t.block, from })\n    else this.into(t, from)',
+      "this.acc === undefined) this.blocks.push({ t, block: t.block, from })\n    else if (t._tag !== 'InplaceableThunk') this.into(t, from)",
     ],
     [
       'blocks are kept, and the first is forgotten',
-      'else for (const b of blocks) this.into(b)',
-      'else for (const b of blocks.slice(1)) this.into(b)',
+      'else for (const { t, from } of blocks) this.into(t, from)',
+      'else for (const { t, from } of blocks.slice(1)) this.into(t, from)',
     ],
     [
       'blocks that tile it are added too',
@@ -42,13 +42,13 @@ export const blocks: readonly Mutant[] = [
     ['one block is a whole', 'if (blocks.length < 2) return undefined', 'if (blocks.length < 1) return undefined'],
     [
       'blocks that are there are forgotten when something whole arrives',
-      'this.acc === undefined) this.blocks.push(t)',
-      'this.acc === undefined) this.blocks = [t]',
+      'this.acc === undefined) this.blocks.push({ t, block: t.block, from })',
+      'this.acc === undefined) this.blocks = [{ t, block: t.block, from }]',
     ],
     [
       'the last block counts twice',
-      'else for (const b of blocks) this.into(b)',
-      'else for (const b of [...blocks, blocks.at(-1)!].filter((b) => b !== undefined)) this.into(b)',
+      'else for (const { t, from } of blocks) this.into(t, from)',
+      'else for (const { t, from } of [...blocks, ...blocks.slice(-1)]) this.into(t, from)',
     ],
   ]),
   ...mistakes('blocks and accumulators', 'rules/contract', [

@@ -2,22 +2,20 @@
 import { type Mutant, mistakes } from './mutant.js'
 
 export const activity: readonly Mutant[] = [
-  ...mistakes('activity', 'rules/define', [
+  ...mistakes('activity', 'rules/forms', [
     [
       'partials are those of the active arguments in order',
-      'active[i] ? thunk(() => scale(yBar, p, config.product)) : ZeroTangent',
-      'active[i] ? thunk(() => scale(yBar, active[0] ? p : partials({ x, y, params })[0]!, config.product)) : ZeroTangent',
+      'active[j] ? thunk(() => cotangent(j))',
+      'active[j] ? thunk(() => cotangent(active[0] ? j : 0))',
       'mul sub',
     ],
     [
       'the first argument alone is active',
-      'active[i] ? thunk(() => scale',
-      'active[i] && (i === 0 || !active[0]) ? thunk(() => scale',
+      'active[j] ? thunk(() => cotangent(j))',
+      'active[j] && (j === 0 || !active[0]) ? thunk(() => cotangent(j))',
       'mul sub',
     ],
-    ['both must be active', 'active[i] ? thunk(() => scale', 'active[i] && active[0] ? thunk(() => scale', 'mul sub'],
-    ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],
-    ['the first transpose is for both', 'active[0] ? r.transposeA', 'active[0] && active[1] ? r.transposeA', 'matmul conv'],
+    ['both must be active', 'active[j] ? thunk(() => cotangent(j))', 'active[j] && active[0] ? thunk(() => cotangent(j))', 'mul sub'],
     [
       'a tangent needs both',
       "da._tag === 'Expr' ? f(da, b) : ZeroTangent",
@@ -25,17 +23,16 @@ export const activity: readonly Mutant[] = [
       'matmul conv',
     ],
     [
-      'a linear tangent needs all',
-      "if (dxs.every((d) => d._tag !== 'Expr'))",
-      "if (dxs.some((d) => d._tag !== 'Expr' && d._tag !== 'NoTangent'))",
+      'a tangent needs all',
+      "live.some((d) => d._tag === 'Expr') ? tangents",
+      "live.every((d) => d._tag === 'Expr' || d._tag === 'NoTangent') ? tangents",
       'concat sliceAdd',
     ],
-    [
-      'the first tangent is forgotten where there are two',
-      'sum, scale(dx, ps[i]!, config.product))',
-      'i > 0 ? ZeroTangent : sum, scale(dx, ps[i]!, config.product))',
-      'mul sub',
-    ],
+    ['the first tangent is forgotten where there are two', 'sum === ZeroTangent ? term : addTangents(sum, term)', 'term', 'mul sub'],
+  ]),
+  ...mistakes('activity', 'rules/define', [
+    ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],
+    ['the first transpose is for both', 'active[0] ? r.transposeA', 'active[0] && active[1] ? r.transposeA', 'matmul conv'],
   ]),
   ...mistakes('activity', 'rules/elementwise', [
     ['an extremum needs both', '[active[0] ? share(yBar, a, b)', '[active[0] && active[1] ? share(yBar, a, b)', 'maximum minimum'],
@@ -97,13 +94,13 @@ export const activity: readonly Mutant[] = [
     ['what is not active is active', 'walk.give(ys.map(constantly))', 'walk.give(ys.map((node) => ({ node, active: true })))'],
     [
       'results of what is active are not',
-      'walk.give(made.ys.map((y) => ({ node: asNode(y), active: true })))',
-      'walk.give(made.ys.map((y, i) => ({ node: asNode(y), active: i === 0 })))',
+      '.map((y) => ({ node: y, active: true })))',
+      '.map((y, i) => ({ node: y, active: i === 0 })))',
       'split map',
     ],
     ['what is differentiated by does not hold back its cotangent', '(wanted.has(y) ? ZeroTangent : coduals.take(y))', 'coduals.take(y)'],
     ['a seed is for what is not active too', 'if (values[i]!.active) coduals.add(o, seeds[i]!', 'coduals.add(o, seeds[i]!'],
-    ['the first seed is for all', 'coduals.add(o, seeds[i]!, ', 'coduals.add(o, seeds[0]!, ', 'split'],
+    ['the first seed is for all', 'coduals.add(o, seeds[i]!)', 'coduals.add(o, seeds[0]!)', 'split'],
     [
       'the cotangent of an argument used twice is added once',
       'if (active[k]) coduals.add',
@@ -149,10 +146,10 @@ export const activity: readonly Mutant[] = [
 
 export const results: readonly Mutant[] = [
   ...mistakes('several results', 'modes/forward', [
-    ['all tangents are the first', 'projectTangent(made.dys[r]!', 'projectTangent(made.dys[0]!', 'split map'],
-    ['tangents are in reverse order', 'projectTangent(made.dys[r]!', 'projectTangent(made.dys[made.dys.length - 1 - r]!', 'split map'],
-    ["tangents have the first result's shape", 'ys[r]!.aval, node.prim!.name)', 'ys[0]!.aval, node.prim!.name)', 'split'],
-    ['all values are the first', 'return Dual(asNode(y), tangent)', 'return Dual(asNode(made.ys[0]), tangent)', 'split map'],
+    ['all tangents are the first', 'projectTangent(dys[r]!', 'projectTangent(dys[0]!', 'split map'],
+    ['tangents are in reverse order', 'projectTangent(dys[r]!', 'projectTangent(dys[dys.length - 1 - r]!', 'split map'],
+    ["tangents have the first result's shape", 'ys[r]!.aval, { node, k: r })', 'ys[0]!.aval, { node, k: r })', 'split'],
+    ['all values are the first', 'return Dual(y, tangent)', 'return Dual(made.ys[0] as unknown as Node, tangent)', 'split map'],
   ]),
   ...mistakes('several results', 'modes/reverse', [
     [
@@ -207,8 +204,8 @@ export const results: readonly Mutant[] = [
   ...mistakes('several results', 'rules/define', [
     [
       'tangents of several results are the first',
-      'dxs.map(unthunk), params as P, context)\n        return { ys, dys }',
-      'dxs.map(unthunk), params as P, context)\n        return { ys, dys: dys.map((d, i) => (i > 0 && d._tag !== "NoTangent" ? dys[0]! : d)) }',
+      '        return { ys, dys }',
+      '        return { ys, dys: dys.map((d, i) => (i > 0 && d._tag !== "NoTangent" ? dys[0]! : d)) }',
       'split customRule map',
     ],
   ]),

@@ -181,9 +181,14 @@ export const axes: readonly Mutant[] = [
 export const broadcasting: readonly Mutant[] = [
   ...mistakes('broadcasting', 'modes/common', [
     [
-      'a cotangent that is too small is padded',
-      ': broadcastable(t.shape, x.shape)\n        ? broadcastNode(t, x.shape)',
-      ": broadcastable(t.shape, x.shape)\n        ? require('../core/ops/layout-slice.js').padNode(broadcastNode(t, [...x.shape.map(() => 1)]), x.shape.map(() => 0), x.shape, x.shape.map(() => 1))",
+      'a cotangent that is too small is repeated',
+      '? sumToNode(t, x.shape)\n      : undefined',
+      '? sumToNode(t, x.shape)\n      : broadcastable(t.shape, x.shape) ? broadcastNode(t, x.shape) : undefined',
+    ],
+    [
+      'a tangent that is too large is summed',
+      "return wrongSpace(prim, 'frule', n.aval, y, from.k, count)\n",
+      'return sumToNode(n, y.shape) as unknown as Forced\n',
     ],
     [
       'a tangent is summed as a cotangent is',

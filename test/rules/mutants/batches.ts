@@ -205,10 +205,6 @@ export const batches: readonly Mutant[] = [
     ],
     ['what is not batched is batched', 'if (!args.some((a) => a.wide))', 'if (!args.every((a) => a.wide))'],
     ['of no example the axis is left out', '[0, ...o.shape]', '[...o.shape]'],
-    [
-      'of several results the first',
-      '.map((y) => ({ node: asNode(y), wide: true }))',
-      '.map((_y, _i, ys) => ({ node: asNode(ys[0]), wide: true }))',
-    ],
+    ['of several results the first', '.map((node) => ({ node, wide: true }))', '.map((_y, _i, ys) => ({ node: ys[0]!, wide: true }))'],
   ]),
 ]

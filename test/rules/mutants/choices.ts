@@ -9,8 +9,8 @@ export const ties: readonly Mutant[] = [
     ['the tangent of a tie is the first', 'half(addTangents(da, db))', 'da', 'maximum minimum'],
     ['the tangent of a tie is the second', 'half(addTangents(da, db))', 'db', 'maximum minimum'],
     ['the tangent of a tie is the sum', 'half(addTangents(da, db))', 'addTangents(da, db)', 'maximum minimum'],
-    ['both of a tie get all', 'choose(eq(p, q), half(yBar), ZeroTangent)', 'choose(eq(p, q), yBar, ZeroTangent)', 'maximum minimum'],
-    ['none of a tie gets anything', 'choose(eq(p, q), half(yBar), ZeroTangent)', 'ZeroTangent', 'maximum minimum'],
+    ['both of a tie get all', 'choose(wins(q, p), ZeroTangent, half(yBar))', 'choose(wins(q, p), ZeroTangent, yBar)', 'maximum minimum'],
+    ['none of a tie gets anything', 'choose(wins(q, p), ZeroTangent, half(yBar))', 'ZeroTangent', 'maximum minimum'],
     [
       'the second of a tie gets all',
       'active[0] ? share(yBar, a, b) : ZeroTangent',
@@ -22,7 +22,7 @@ export const ties: readonly Mutant[] = [
     ['half is a third', 'mul(t, 0.5)', 'mul(t, 1 / 3)', 'maximum minimum'],
     [
       'what is no tie is one',
-      'wins(a, b), da, choose(eq(a, b), half(addTangents(da, db)), db)',
+      'wins(a, b), da, choose(wins(b, a), db, half(addTangents(da, db)))',
       'wins(a, b), da, half(addTangents(da, db))',
       'maximum minimum',
     ],

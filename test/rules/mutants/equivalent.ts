@@ -1,7 +1,10 @@
 /** Mistakes that change nothing which can be seen, by name, with the reason in a sentence. What is lost is speed or memory alone. */
 export const proofs: Readonly<Record<string, string>> = {
-  'common: a cotangent that is too small is padded':
-    'a cotangent smaller than its argument comes from no rule that the checker passes: an elementwise result is never smaller, another rule must give the shape',
+  'forms: a tangent that is zero is made of zeros': 'the modes ask no rule where no argument moves',
+  'regions: nodes are in the order of their joining':
+    'regions that join are of one level, so neither reads the other: the nodes of one after those of the other are in an order in which they can be computed',
+  'regions: what it reads is of its own level':
+    'between two steps that are not elementwise shapes only grow: what has another shape than a node is smaller, and reads nothing of its region',
   'contract: one factor without broadcasting is enough':
     "the product of the factors has the leading axes of yBar, which are those of both arguments together: where yBar's or the other factor's are x's, so are the product's",
   'contract: the other factor is not looked at': 'the product of the factors has the leading axes of yBar',
@@ -27,8 +30,7 @@ export const proofs: Readonly<Record<string, string>> = {
   'elementwise: the tangent of cast has that of x': 'the modes give every tangent the dtype of its result',
   'elementwise: the tangent of a cast from integers is one': 'the modes ask no rule for the tangent of a result that is no float',
   'elementwise: a cast to integers is pulled back': 'the modes ask no rule for the tangent of a result that is no float',
-  'define: a constant has no tangent space': 'the modes take NoTangent of a float result for zero',
-  'define: every constant has a tangent space': 'the modes ask no rule for the tangent of a result that is no float',
+  'forms: every constant has a tangent space': 'the modes ask no rule for the tangent of a result that is no float',
   'common: integers have cotangents': 'floats alone are active, so nothing is added for an integer',
   'custom-rule: a zero is no tangent': 'the modes take NoTangent at a float for zero, in either direction',
   'reverse: what is differentiated by does not hold back its cotangent':

@@ -157,8 +157,8 @@ export const higherOrder: readonly Mutant[] = [
     ['the fill of pad is cut', 'sum(where(isPadding(dims(x), p), yBar, 0))', `sum(where(isPadding(dims(x), p), ${cut('yBar')}, 0))`],
   ]),
   ...mistakes('higher order', 'rules/product', [
-    ['partials are cut', "return p._tag === 'Expr' ? config.product(dx, p)", `return p._tag === 'Expr' ? config.product(dx, ${cut('p')})`, 'sin mul'],
-    ['cotangents are cut', "return p._tag === 'Expr' ? config.product(dx, p)", `return p._tag === 'Expr' ? config.product(${cut('dx')}, p)`, 'sin mul'],
+    ['partials are cut', "p._tag === 'Expr' ? config.product(dx, p)", `p._tag === 'Expr' ? config.product(dx, ${cut('p')})`, 'sin mul'],
+    ['cotangents are cut', "p._tag === 'Expr' ? config.product(dx, p)", `p._tag === 'Expr' ? config.product(${cut('dx')}, p)`, 'sin mul'],
     [
       'a strong product is cut where its factor is hard',
       'strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor)',

@@ -9,15 +9,13 @@ import { higherOrder } from './higher-order.js'
 import { custom, operators, regions, thunks } from './modes.js'
 import type { Mutant } from './mutant.js'
 import { factors, operands, signs } from './partials.js'
-import { stale } from './stale.js'
 import { dtypes, zeros } from './zeros.js'
 
-export const written: readonly Mutant[] = [
+export const all: readonly Mutant[] = [
   ...[...signs, ...factors, ...operands, ...higherOrder],
   ...[...axes, ...broadcasting, ...blocks, ...batches],
   ...[...ties, ...kinks, ...literals, ...zeros, ...dtypes],
   ...[...activity, ...results, ...thunks, ...custom, ...regions, ...operators],
 ]
-export const all: readonly Mutant[] = written.filter((m) => !stale.has(m.name))
 export const equivalents: readonly Mutant[] = all.filter((m) => m.name in proofs)
 export const mutants: readonly Mutant[] = all.filter((m) => !(m.name in proofs))

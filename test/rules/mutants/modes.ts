@@ -45,17 +45,17 @@ export const thunks: readonly Mutant[] = [
   ...mistakes('thunks', 'rules/contract', [
     ['the factors of a product are built at once', '  sources.every((s) =>', '  (factors(), sources).every((s) =>', 'matmul'],
   ]),
-  ...mistakes('thunks', 'rules/define', [
+  ...mistakes('thunks', 'rules/forms', [
     [
-      'linear cotangents are built once for all',
-      'const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => transpose(yBar, xs, params, active)',
-      'let kept: readonly Tangent[] | undefined\n    const linearPullback = (yBar: AnyExpr, active: readonly boolean[]): readonly Tangent[] => (kept ??= transpose(yBar, xs, params, active))',
+      'cotangents are built once for all seeds',
+      '? cotangents(xs, params, context, yBars, active)',
+      '? ((formPullback as { kept?: readonly Tangent[] }).kept ??= cotangents(xs, params, context, yBars, active))',
       'sum concat',
     ],
     [
       'cotangents of partials are those of the first call',
-      'partials({ x, y, params }).map((p, i) =>',
-      '((partials as { kept?: ReturnType<PartialsOf> }).kept ??= partials({ x, y, params })).map((p, i) =>',
+      'rows ??= matrix(xs, ys, params)',
+      'rows ??= (partials as { kept?: Matrix }).kept ??= matrix(xs, ys, params)',
       'sin mul',
     ],
   ]),
@@ -96,8 +96,8 @@ export const custom: readonly Mutant[] = [
     ],
     [
       'one cotangent that is zero stops all',
-      "yBars.every((y) => y._tag !== 'Expr')\n          ? args.map(none)",
-      "yBars.some((y) => y._tag !== 'Expr')\n          ? args.map(none)",
+      "yBars.every((y) => y._tag !== 'Expr')\n            ? args.map(none)",
+      "yBars.some((y) => y._tag !== 'Expr')\n            ? args.map(none)",
       'customRule',
     ],
     [
@@ -108,8 +108,8 @@ export const custom: readonly Mutant[] = [
     ],
     [
       'a batch has the rules of one example',
-      '    ...(frule && {\n      frule: (xs, dxs) => {',
-      '    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)',
+      'inputs)))),\n    ...(frule && {\n      frule: (xs, dxs) => {',
+      'inputs)))),\n    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)',
       'customRule',
     ],
   ]),
@@ -150,6 +150,8 @@ export const custom: readonly Mutant[] = [
       'batched[i] ? [[asExpr(u), asExpr(x)] as const] : []',
       'batched[i] && i === 0 ? [[asExpr(u), asExpr(x)] as const] : []',
     ],
+    ['composed cotangents are asked for by all', 'us.filter((_, i) => active[i])', 'us.filter((u) => isFloat(u.dtype))'],
+    ['composed cotangents are in the order of those asked for', 'active[i] ? xBars[k++]! :', 'active[i] ? (xBars[i] ?? ZeroTangent) :'],
     ['composed results are at their own inputs', 'ys: put(pushed.ys, to) as', 'ys: pushed.ys as'],
   ]),
   ...mistakes("rules of one's own", 'rules/define', [

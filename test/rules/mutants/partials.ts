@@ -107,8 +107,8 @@ export const factors: readonly Mutant[] = [
     ['a literal partial is squared', 'product(dx, asExpr(constant(p, dx.dtype)))', 'product(dx, asExpr(constant(p * p, dx.dtype)))', 'div'],
     ['a literal partial of a seed 1 is the seed', '? ZeroTangent\n        : p === 1', '? ZeroTangent\n        : p !== 0', 'div square'],
     ['the factor of a strong product is forgotten', 'strongMul(factor, dx)', 'dx', 'strongMul'],
-    ['of two tangents the first', ': add(a, b))', ': a)', 'add mul'],
-    ['of two tangents the second', ': add(a, b))', ': b)', 'add mul'],
+    ['of two tangents the first', '? add(a, b) :', '? a :', 'add mul'],
+    ['of two tangents the second', '? add(a, b) :', '? b :', 'add mul'],
   ]),
 ]
 
@@ -182,20 +182,22 @@ export const operands: readonly Mutant[] = [
       '[yBar, ofRight(yBar, a, b), ofLeft(yBar, a, b)]',
     ],
   ]),
-  ...mistakes('operands', 'rules/define', [
+  ...mistakes('operands', 'rules/forms', [
     ['a bilinear tangent is f(b, da)', '? f(da, b) :', '? f(b, da) :', 'matmul conv'],
     ['a bilinear tangent is f(db, a)', '? f(a, db) :', '? f(db, a) :', 'matmul conv'],
     ['a bilinear tangent is f(da, db)', '? f(da, b) :', "? f(da, db._tag === 'Expr' ? db : b) :", 'matmul conv'],
+  ]),
+  ...mistakes('operands', 'rules/define', [
     [
       'bilinear cotangents are exchanged',
-      'active[0] ? r.transposeA(yBar, a!, b!, params)',
-      'active[0] ? r.transposeB(yBar, a!, b!, params)',
+      'active[0] ? r.transposeA(yBar!, a!, b!, params)',
+      'active[0] ? r.transposeB(yBar!, a!, b!, params)',
       'matmul conv',
     ],
     [
       'bilinear transposes get their arguments exchanged',
-      'active[1] ? r.transposeB(yBar, a!, b!, params)',
-      'active[1] ? r.transposeB(yBar, b!, a!, params)',
+      'active[1] ? r.transposeB(yBar!, a!, b!, params)',
+      'active[1] ? r.transposeB(yBar!, b!, a!, params)',
       'matmul conv',
     ],
   ]),

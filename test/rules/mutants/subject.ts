@@ -56,9 +56,10 @@ export const byRules = (concerned: readonly string[]): string | undefined => {
 /** The checker at all others. */
 export const byOthers = (concerned: readonly string[]): string | undefined =>
   first(primitives(), ([name, p]) => (concerned.includes(name) ? undefined : ofPrimitive(p)))
-/** The checker at functions. */
-export const byFunctions = (): string | undefined =>
+/** The checker at functions (of this name). */
+export const byFunctions = (only?: string): string | undefined =>
   first(functions, ({ name, check }) => {
+    if (only !== undefined && !name.includes(only)) return undefined
     const found = first(check(makeCheck), (c) => finding(c))
     return found && `${name}, ${found}`
   })

@@ -121,8 +121,8 @@ export const zeros: readonly Mutant[] = [
     ['a strong product is soft', '  config.hardened(\n', '  ((t: AnyExpr, _h: Hardness) => t)(\n', 'strongMul'],
     [
       'a product is weak',
-      "return p._tag === 'Expr' ? config.product(dx, p)",
-      "return p._tag === 'Expr' ? require('../core/ops/elementwise.js').mul(dx, p)",
+      "p._tag === 'Expr' ? config.product(dx, p)",
+      "p._tag === 'Expr' ? require('../core/ops/elementwise.js').mul(dx, p)",
       'sqrt log',
     ],
   ]),
@@ -167,20 +167,28 @@ export const zeros: readonly Mutant[] = [
   ...mistakes('strong zeros', 'rules/define', [
     [
       'a zero seed is given to the pullback',
-      "return yBar._tag === 'Expr' ? (pullback(yBar, active) as unknown as readonly Tangent[]) : xs.map(() => yBar)",
-      'return pullback(unthunk(yBar) as AnyExpr, active) as unknown as readonly Tangent[]',
-      'sin cumprod split',
+      "yBar!._tag === 'Expr' ? (pullback(yBar!, active) as unknown as readonly Tangent[]) : xs.map(() => yBar!)",
+      'pullback(yBar as AnyExpr, active) as unknown as readonly Tangent[]',
+      'relu cumprod prod',
+    ],
+  ]),
+  ...mistakes('strong zeros', 'rules/forms', [
+    [
+      'a zero seed is pulled',
+      "yBars.some((y) => y._tag === 'Expr') ? cotangents(xs, params, context, yBars, active) : nothing(primitive, xs, yBars)",
+      'cotangents(xs, params, context, yBars, active)',
+      'sin sum split',
     ],
     [
       'a tangent that is zero is made of zeros',
-      "if (dxs.every((d) => d._tag !== 'Expr')) return [y, ZeroTangent]\n",
-      '',
+      "live.some((d) => d._tag === 'Expr') ? tangents(xs, live, params, context) : ys.map(still)",
+      'tangents(xs, live, params, context)',
       'reshape sum gather',
     ],
     [
       'partials are multiplied weakly',
-      'plus(sum, scale(dx, ps[i]!, config.product))',
-      "plus(sum, scale(dx, ps[i]!, require('../core/ops/elementwise.js').mul))",
+      'const term = scaled(dx, p, config)',
+      "const term = scaled(dx, p, { product: require('../core/ops/elementwise.js').mul })",
       'sqrt log',
     ],
   ]),
@@ -215,38 +223,33 @@ export const dtypes: readonly Mutant[] = [
       'where relu maximum',
     ],
   ]),
-  ...mistakes('dtypes', 'rules/define', [
+  ...mistakes('dtypes', 'rules/forms', [
     ['zeros are f64', 'asExpr(constant(0, x.dtype)), dims(x))', "asExpr(constant(0, 'f64')), dims(x))", 'gather concat sort'],
     ['zeros are ones', 'asExpr(constant(0, x.dtype)), dims(x))', 'asExpr(constant(1, x.dtype)), dims(x))', 'gather concat sort'],
     ['indices of a tangent are zeros', "kindOf(primitive, i) === 'int' ? x : zerosLike(x)", 'zerosLike(x)', 'gather'],
     ['arguments without a tangent stay', "kindOf(primitive, i) === 'int' ? x : zerosLike(x)", 'x', 'concat sliceAdd'],
     [
       'a constant has no tangent space',
-      'frule: (_xs, _dxs, _params, { y }) => [y, isFloat(y.dtype) ? ZeroTangent : NoTangent]',
-      'frule: (_xs, _dxs, _params, { y }) => [y, NoTangent]',
+      'tangents: (_xs, _dxs, _params, { ys }) => ys.map(still)',
+      'tangents: (_xs, _dxs, _params, { ys }) => ys.map(() => NoTangent)',
       'floor',
     ],
     [
       'every constant has a tangent space',
-      'frule: (_xs, _dxs, _params, { y }) => [y, isFloat(y.dtype) ? ZeroTangent : NoTangent]',
-      'frule: (_xs, _dxs, _params, { y }) => [y, ZeroTangent]',
+      'tangents: (_xs, _dxs, _params, { ys }) => ys.map(still)',
+      'tangents: (_xs, _dxs, _params, { ys }) => ys.map(() => ZeroTangent)',
       'argmax eq',
     ],
     [
       'arguments of a constant have no tangent space',
-      "(kindOf(primitive, i) === 'int' || !isFloat(x.dtype) ? NoTangent : ZeroTangent)",
-      'NoTangent',
+      'cotangents: (xs) => nothing(primitive, xs, [])',
+      'cotangents: (xs) => xs.map(() => NoTangent)',
       'floor',
     ],
   ]),
   ...mistakes('dtypes', 'rules/product', [
     ['literal partials are f64', 'product(dx, asExpr(constant(p, dx.dtype)))', "product(dx, asExpr(constant(p, 'f64')))", 'div'],
-    [
-      'sums of tangents are in f32',
-      ': add(a, b))',
-      ": asExpr(require('../core/graph/cast.js').castNode(require('../core/graph/cast.js').castNode(asNode(add(a, b)), 'f32'), a.dtype)))",
-      'mul',
-    ],
+    ['sums of tangents are in f32', '? add(a, b) :', `? asExpr(${inF32('asNode(add(a, b))')}) :`, 'mul'],
   ]),
   ...mistakes('dtypes', 'rules/contract', [
     [
@@ -278,13 +281,13 @@ export const dtypes: readonly Mutant[] = [
   ...mistakes('dtypes', 'modes/common', [
     [
       'a cotangent of the right shape has the right dtype',
-      'sameAval(t.aval, x)) return t',
-      'sameShape(t.shape, x.shape)) return t',
+      'sameAval(given.aval, x)) return given',
+      'sameShape(given.shape, x.shape)) return given',
       'cast add mul',
     ],
     ['a cotangent keeps its dtype', 'return castNode(shaped, x.dtype) as', 'return shaped as', 'cast add mul'],
     ['a tangent keeps its dtype', 'castNode(broadcastNode(n, y.shape), y.dtype)', 'broadcastNode(n, y.shape)', 'cast add mul'],
-    ['integers have cotangents', 'if (!isFloat(x.dtype)) return NoTangent\n  if (t.aval === x', 'if (t.aval === x', 'gather'],
+    ['integers have cotangents', 'if (!isFloat(x.dtype)) return NoTangent\n  if (given.aval === x', 'if (given.aval === x', 'gather'],
     ['zeros are f64', 'broadcastNode(constant(0, a.dtype), a.shape)', "broadcastNode(constant(0, 'f64'), a.shape)"],
     ['zeros are ones', 'broadcastNode(constant(0, a.dtype), a.shape)', 'broadcastNode(constant(1, a.dtype), a.shape)'],
   ]),
