@@ -6,8 +6,8 @@ import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Finding } from '../findings.js'
 import { checkOne } from './laws.js'
 import { isShipped, type Setting } from './options.js'
-import { type RandomProgram, valuesOf } from './program.js'
-import { alone } from './shrink.js'
+import { type RandomProgram, type Step, valuesOf } from './program.js'
+import { alone, unwrapped } from './shrink.js'
 
 /** The registry in which a primitive has the rules of what it expands to. */
 const expandedIn = (registry: Registry, primitive: AnyPrimitive): Registry | undefined =>
@@ -22,14 +22,22 @@ export const guiltyOf = (p: RandomProgram, setting: Setting, seed: number, findi
   // Those of the user first: the shipped ones are what makes arguments fit.
   const steps = [...p.steps].sort((a, b) => Number(shipped(a.primitive)) - Number(shipped(b.primitive)))
   const [first] = steps
-  if (first === undefined || steps.length === 1) return first?.primitive.name
+  if (first === undefined) return undefined
   let values: ReadonlyMap<number, NDArray>
   try {
     values = valuesOf(p)
   } catch {
     return first.primitive.name
   }
-  for (const s of steps) if (checkOne(alone(p, s, values), setting, seed).findings.length > 0) return s.primitive.name
+  /** Of a step that holds programs: what these are made of, all of their results read, if that fails too. */
+  const blamed = (s: Step): string => {
+    const whole = alone(p, s, values)
+    const within = unwrapped(whole, whole.steps[0]!)
+    const found = within === undefined ? [] : checkOne(within, setting, seed).findings
+    return (found.length > 0 ? guiltyOf(within!, setting, seed, found) : undefined) ?? s.primitive.name
+  }
+  if (steps.length === 1) return blamed(first)
+  for (const s of steps) if (checkOne(alone(p, s, values), setting, seed).findings.length > 0) return blamed(s)
   const fails = (others: readonly Finding[]): boolean => others.some((f) => findings.some((g) => g.check === f.check))
   // A backend that answers later is not asked here: what it alone finds holds with any rule.
   const replaceable = fails(checkOne(p, setting, seed).findings)

@@ -33,7 +33,7 @@ const cut = (p: RandomProgram, step: Step, values: ReadonlyMap<number, NDArray>)
 })
 
 /** A step that holds programs as what they are: their own steps in its place. */
-const unwrapped = (p: RandomProgram, step: Step): RandomProgram | undefined => {
+export const unwrapped = (p: RandomProgram, step: Step): RandomProgram | undefined => {
   const { expand } = step.primitive
   if (expand === undefined || programsOf(step.primitive, step.params).length === 0) return undefined
   const { at } = built({ ...p, outputs: [] })
