@@ -80,4 +80,25 @@ export const eager: Laws = {
       const [, want] = o.vjp(ofFloats(f))([x, y], bars) as readonly [unknown, unknown]
       return [[got.get('x'), got.get('y')], want, f === inF32 ? 1e-6 : 1e-9] as const
     }),
+  'thunks in thunks': () => {
+    const twice = cd.unary({ name: 'twice', scalar: (v) => 2 * v!, source: 'definition' })
+    const nested = (f: () => cd.AnyExpr) => cd.thunk(() => cd.thunk(() => cd.thunk(f)))
+    const rule = cd.rule(twice.primitive, {
+      frule: (_xs, [d], _params, { y: made }) => [made, d._tag === 'Expr' ? nested(() => twice(d) as cd.AnyExpr) : d],
+      rrule: (_xs, _params, { y: made }) => [made, (yBar) => [nested(() => twice(yBar) as cd.AnyExpr)]],
+    })
+    const registry = cd.coreRegistry.with(rule)
+    const f = cd.fn({ x: cd.f64(4) }, ({ x: v }) => twice(v))
+    const dual = cd.interpret(cd.dualAlgebra(registry, () => cd.Dual(cd.tensor(x!), cd.tensor(dx!))))(f as never) as unknown as cd.EagerDual
+    const { algebra, back } = cd.reverseAlgebra(registry, () => cd.tensor(x!))
+    const codual = cd.interpret(algebra)(f as never) as unknown as cd.EagerCoDual
+    codual.add(cd.tensor(dy!))
+    const c = cd.makeCodual(registry, cd.reference()) as unknown as typeof o
+    const g = (v: cd.AnyExpr) => twice(v as never)
+    const [, pulled] = c.vjp(g)(x, dy) as readonly [unknown, unknown]
+    return [
+      [[dual.primal, dual.tangent], c.jvp(g)(x, dx)],
+      [back().get('x'), pulled],
+    ]
+  },
 }
