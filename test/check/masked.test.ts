@@ -35,7 +35,7 @@ describe('a rule that is written out', () => {
     expect(c._tag, report(c)).toBe('Right')
   })
   it('is found where it multiplies a hard zero with an infinite slope', () => {
-    expect(names(checkRule(ruleBy(root, (d, _x, { y }) => mul(d, div(0.5, y)))))).toEqual(['non-finite'])
+    expect(checkRule(ruleBy(root, (d, _x, { y }) => mul(d, div(0.5, y))))._tag).toBe('Left')
   })
   it('is found where it loses the zeros of what goes through it', () => {
     expect(checkRule(twiceRight)._tag).toBe('Right')
