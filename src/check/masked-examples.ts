@@ -174,7 +174,7 @@ const infiniteBeside = (d: Derived): Masked => {
 const movesOnly = (d: Derived): boolean =>
   linearize(d.outs).nodes.every((n) => n.prim === null || n.prim.class === 'elementwise' || n.prim.class === 'layout')
 /** Of more numbers second derivatives are not asked. */
-const SMALL = 16
+const SMALL = 8
 
 /**
  * What must hold of any program that has a batch rule. Left out is what a rule of a customRule multiplies, which its author wrote, and second derivatives where
