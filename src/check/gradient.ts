@@ -14,7 +14,7 @@ import { argumentsOf, choicesOf, type DrawOptions, drawFrom } from './declared.j
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
-import { sizesOf } from './subject.js'
+import { sizesOf, stopsInSight } from './subject.js'
 
 /** Options of `checkGrad`. `sizes` and `domain` are for arguments that are drawn. */
 export interface GradientOptions extends CheckOptions, DrawOptions {}
@@ -129,7 +129,7 @@ export const checkGradWith =
       {
         registry,
         inputs,
-        ys: outputs,
+        ys: stopsInSight(outputs),
         values,
         captured: new Map(),
         paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),

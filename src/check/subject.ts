@@ -2,10 +2,12 @@
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
+import { expandAll, programsOf } from '../core/graph/expand.js'
 import { asExpr, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
+import { customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
@@ -72,6 +74,16 @@ export const pullFrom = (registry: Registry, ys: readonly Node[], seeds: Readonl
   )
 
 const stopsIn = (nodes: readonly Node[]): readonly Node[] => linearize(nodes).nodes.filter((n) => n.prim === stopGradient.primitive)
+/**
+ * A function that stops gradients within programs (of map, of scan), with what these expand to in their place: there what is stopped can be held while the
+ * rest moves. Not of customRule, whose rules are its author's.
+ */
+export const stopsInSight = (ys: readonly Node[]): readonly Node[] => {
+  const holds = (n: Node): boolean =>
+    n.prim !== null && n.prim !== customPrimitive && programsOf(n.prim, n.payload).some((p) => stopsWithin(p.outputs))
+  const stopsWithin = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.prim === stopGradient.primitive || holds(n))
+  return expandAll(ys, (n) => (holds(n) ? n.prim!.expand : undefined), 'the checker', 64).roots
+}
 /** Where a function itself stops gradients, in the programs of its derivatives too: what a rule stops is not of them. */
 export const stopsOf = (d: Derived): ReadonlySet<Node> => new Set(stopsIn([...d.outs, ...(d.pushed ?? []), ...(d.pulled ?? [])]))
 /** Programs with what stopGradient gives as inputs, and its values at a point. */

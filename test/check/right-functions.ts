@@ -14,9 +14,9 @@ export interface RightFunction {
 
 // biome-ignore format: a list of names
 const {
-  abs, acos, acosh, add, asin, at, atan2, atanh, avgPool, cast, cbrt, clamp, conv, copysign, cos, cumprod, cumsum, customRule,
-  digamma, div, einsum, elu, exp, expm1, floor, gather, grad, gt, hypot, jvp, layerNorm, le, lgamma, log, log1p, logsumexp,
-  matmul, max, maximum, maxPool, mean, min, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scatterAdd, searchsorted,
+  abs, acos, acosh, add, asin, at, atan2, atanh, avgPool, cast, cbrt, clamp, cond, conv, copysign, cos, cumprod, cumsum, customRule,
+  digamma, div, einsum, elu, exp, expm1, floor, gather, grad, gt, hypot, jvp, layerNorm, le, lgamma, log, log1p, logsumexp, map,
+  matmul, max, maximum, maxPool, mean, min, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scan, scatterAdd, searchsorted,
   sigmoid, sign, sin, softmax, softsign, sort, sqrt, square, std, stopGradient, sub, sum, tan, tanh, topk, variance, vmap, where,
   xlogy,
 } = op
@@ -258,6 +258,34 @@ const flat: readonly RightFunction[] = [
       [5, 6],
     ],
     'a straight line, and an argument without use',
+  ),
+  right(
+    'stopGradient within a map',
+    (x) => sum(map((u: AnyExpr) => mul(stopGradient(u), sin(u)), x)),
+    [[1, 2]],
+    'differences see both factors',
+  ),
+  right(
+    'stopGradient within a loop and a branch',
+    (x) =>
+      scan(
+        (c: AnyExpr, u: AnyExpr) => [
+          add(
+            mul(stopGradient(c), 0.5),
+            cond(
+              gt(u, 1),
+              (v: AnyExpr) => mul(stopGradient(v), v),
+              (v: AnyExpr) => v,
+              u,
+            ),
+          ),
+          null,
+        ],
+        sum(x),
+        x,
+      )[0],
+    [[0.5, 2, 3]],
+    'a target network, a running mean',
   ),
   right('stopGradient of a factor', (x) => sum(mul(stopGradient(x), x)), [[1, 2]], 'differences see both factors, the derivative one'),
   right(
