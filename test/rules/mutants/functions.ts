@@ -203,11 +203,6 @@ export const functions: readonly Checks[] = [
     const b = exp(sin(a))
     return add(sum(cumsum(b)), sum(cumsum(tanh(b))))
   }, x6), // biome-ignore format: one call
-  of('two regions that are alike, in two dtypes', (x: cd.AnyExpr) => {
-    const a = cumsum(mul(sin(x), exp(x)))
-    const b = cumsum(cast(a, 'f64'))
-    return sum(cumsum(mul(sin(b), exp(b))))
-  }, f32(x6)), // biome-ignore format: one call
   of('two regions with other dtypes', (x: cd.AnyExpr) => {
     const a = cumsum(mul(sin(x), exp(x)))
     const b = cast(a, 'f64')

@@ -6,10 +6,10 @@ import { type Laws, o } from './law.js'
 const { sum, mul, add, sub, sin, exp, tanh, square, cumsum, cast, broadcastTo } = o
 
 const SHAPES: readonly (readonly number[])[] = [[2, 3], [3], []]
-/** A function of arrays of all shapes, in f64 and f32: at most `steps` operations, of values made before, the newest most often. */
-const program =
+/** Values made of arrays of all shapes, in f64 and f32: the last three of `steps` operations, of values made before, the newest most often. */
+const made =
   (seed: number, steps: number) =>
-  (...xs: readonly cd.AnyExpr[]): cd.AnyExpr => {
+  (...xs: readonly cd.AnyExpr[]): readonly cd.AnyExpr[] => {
     const next = random(seed)
     const values = [...xs]
     // Half of the programs hold no more than few values, so that regions of them join.
@@ -28,8 +28,12 @@ const program =
       else if (rank > 0) values.push(sum(u, { axis: 0 }))
       else values.push(broadcastTo(u, [3]))
     }
-    return values.slice(-3).reduce<cd.AnyExpr>((s, v) => add(s, cast(sum(sin(v)), 'f64')), cd.tensor(0) as unknown as cd.AnyExpr)
+    return values.slice(-3)
   }
+
+/** The sum of values, each times what it moves the result by. */
+const total = (values: readonly cd.AnyExpr[], bars: readonly unknown[]): cd.AnyExpr =>
+  values.reduce<cd.AnyExpr>((s, v, i) => add(s, cast(sum(mul(v, cast(bars[i], v.dtype))), 'f64')), cd.tensor(0) as unknown as cd.AnyExpr)
 
 const inputs = (next: () => number): readonly cd.Tensor[] =>
   SHAPES.flatMap((shape) =>
@@ -47,11 +51,35 @@ export const joined: Laws = {
     const c = cd.makeCodual(cd.coreRegistry, cd.reference()) as unknown as typeof o
     for (let seed = 1; seed <= 60; seed++) {
       const xs = inputs(random(seed + 1000))
-      const f = program(seed, 6 + (seed % 20))
+      const values = made(seed, 6 + (seed % 20))
+      const f = (...a: readonly cd.AnyExpr[]): cd.AnyExpr => {
+        const ys = values(...a)
+        return total(
+          ys.map(sin),
+          ys.map(() => 1),
+        )
+      }
       const by = (mode: string): unknown => c.grad((...a: readonly cd.AnyExpr[]) => f(...a), { wrt: xs.map((_, i) => i), mode })(...xs)
       // Half of it is in f32, and scans add up in another order.
       yield [by('mixed'), by('reverse'), 1e-4]
+      // Of several results: what vjp goes back from, and what a sum of them does.
+      const ys = c.jvp((...a: readonly cd.AnyExpr[]) => values(...a))(xs, xs) as readonly [readonly unknown[], unknown]
+      const bars = ys[0]
+      const [, pulled] = c.vjp((...a: readonly cd.AnyExpr[]) => values(...a))(xs, bars) as readonly [unknown, unknown]
+      const summed = c.grad((...a: readonly cd.AnyExpr[]) => total(values(...a), bars), { wrt: xs.map((_, i) => i), mode: 'reverse' })(
+        ...xs,
+      )
+      yield [pulled, summed, 1e-4]
     }
+  },
+  'regions that are alike': () => {
+    const c = cd.makeCodual(cd.coreRegistry, cd.reference()) as unknown as typeof o
+    const wave = (a: unknown) => mul(sin(a), exp(a))
+    const f = (x: cd.AnyExpr) => sum(cumsum(wave(cumsum(cast(cumsum(wave(x)), x.dtype === 'f64' ? 'f32' : 'f64')))))
+    return (['f64', 'f32'] as const).map((dtype) => {
+      const x = cd.tensor([0.3, -0.7, 1.1], [3], dtype)
+      return [c.grad(f, { mode: 'mixed' })(x), c.grad(f, { mode: 'reverse' })(x), 1e-4] as const
+    })
   },
   'regions of which other arguments move': function* () {
     const c = cd.makeCodual(cd.coreRegistry, cd.reference()) as unknown as typeof o
