@@ -15,8 +15,8 @@ export interface RightFunction {
 // biome-ignore format: a list of names
 const {
   abs, acos, acosh, add, asin, at, atan2, atanh, avgPool, cast, cbrt, clamp, cond, conv, copysign, cos, cumprod, cumsum, customRule,
-  digamma, div, einsum, elu, exp, expm1, floor, gather, grad, gt, hypot, jvp, layerNorm, le, lgamma, log, log1p, logsumexp, map,
-  matmul, max, maximum, maxPool, mean, min, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scan, scatterAdd, searchsorted,
+  digamma, div, einsum, elu, exp, expm1, floor, fori, gather, grad, gt, hypot, jvp, layerNorm, le, lgamma, log, log1p, logsumexp, map,
+  matmul, max, maximum, maxPool, mean, min, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scatterAdd, searchsorted,
   sigmoid, sign, sin, softmax, softsign, sort, sqrt, square, std, stopGradient, sub, sum, tan, tanh, topk, variance, vmap, where,
   xlogy,
 } = op
@@ -267,23 +267,16 @@ const flat: readonly RightFunction[] = [
   ),
   right(
     'stopGradient within a loop and a branch',
-    (x) =>
-      scan(
-        (c: AnyExpr, u: AnyExpr) => [
-          add(
-            mul(stopGradient(c), 0.5),
-            cond(
-              gt(u, 1),
-              (v: AnyExpr) => mul(stopGradient(v), v),
-              (v: AnyExpr) => v,
-              u,
-            ),
-          ),
-          null,
-        ],
-        sum(x),
-        x,
-      )[0],
+    (x) => {
+      const branch = (c: X): X =>
+        cond(
+          gt(c, 1),
+          (v: X) => mul(stopGradient(v), sin(v)),
+          (v: X) => v,
+          c,
+        )
+      return fori(3, (_k: X, c: X) => add(mul(stopGradient(c), 0.5), branch(c)), sum(x))
+    },
     [[0.5, 2, 3]],
     'a target network, a running mean',
   ),

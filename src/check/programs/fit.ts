@@ -70,15 +70,23 @@ export const inDomain = (d: Drawing, v: Value, domain: Domain | undefined): Valu
  * Integers that an argument may have whatever they are computed from, also in other examples: clamped to its domain. Of one that has values
  * in place of a domain nobody knows which others it takes.
  */
-const clamped = (d: Drawing, v: Value | undefined, { values, domain }: SampleArg): Value | undefined => {
-  if (v === undefined || values !== undefined || domain === undefined) return values === undefined ? v : undefined
+const clamped = (d: Drawing, v: Value | undefined, arg: SampleArg): Value | undefined => {
+  const { domain } = arg
+  if (v === undefined || isExact(arg) || domain === undefined) return isExact(arg) ? undefined : v
   const [low, high] = [d.literal(Math.ceil(domain[0]), 'i32'), d.literal(Math.ceil(domain[1]) - 1, 'i32')]
   return d.one('minimum', [d.one('maximum', [v, low]), high])
 }
 
-/** New elements: of the sample's values, or drawn from its domain; often of a few numbers alone, so that some are equal. */
+/** Are the sample's own numbers meant, or those that it draws itself? */
+const isExact = ({ values, draw }: SampleArg): boolean => values !== undefined || draw !== undefined
+
+/** New elements: as the sample draws them, of its values, or from its domain; often of a few numbers alone, so that some are equal. */
 const newArray = (d: Drawing, arg: SampleArg, shape: readonly number[], dtype: DType): NDArray => {
   const data = allocate(dtype, sizeOf(shape))
+  if (arg.draw !== undefined) {
+    data.set(Array.from(arg.draw(d.next, shape)))
+    return { shape, dtype, data }
+  }
   const [low, high] = arg.domain ?? ANY
   const float = isFloat(dtype)
   // A float stays away from the ends: other examples lie near it.
@@ -96,8 +104,7 @@ const newArray = (d: Drawing, arg: SampleArg, shape: readonly number[], dtype: D
 const fresh = (d: Drawing, arg: SampleArg, shape: readonly number[], dtype: DType): Value => {
   const value = newArray(d, arg, shape, dtype)
   const kind = d.chance(0.12) ? 'captured' : 'input'
-  const { values, domain } = arg
-  return d.give(value, kind, values !== undefined ? 'same' : isFloat(dtype) ? 'near' : (domain ?? ANY))
+  return d.give(value, kind, isExact(arg) ? 'same' : isFloat(dtype) ? 'near' : (arg.domain ?? ANY))
 }
 
 /** One argument of a sample, of this shape and dtype; `before`: the arguments that the step has already. */
@@ -114,7 +121,7 @@ export const argument = (
     const v = of.length > 0 && d.chance(0.6) ? fitted(d, d.of(of), shape, dtype) : undefined
     return (dtype === 'bool' ? v : clamped(d, v, arg)) ?? fresh(d, arg, shape, dtype)
   }
-  const exact = arg.values !== undefined
+  const exact = isExact(arg)
   const twin = before.find((v) => v.aval.dtype === dtype && sameShape(v.aval.shape, shape))
   const fits = (v: Value | undefined): Value | undefined => v && inDomain(d, v, arg.domain)
   if (!exact && twin !== undefined && d.chance(0.15)) {
