@@ -77,8 +77,8 @@ describe('an import and nothing else', () => {
   it('is held to what it costs without: 27,000 of these are the DOM library, 19,000 those of fp-ts and io-ts', () => {
     const all = instantiations('bare', false)
     expect(all).toBeGreaterThan(0)
-    expect(all).toBeLessThan(1.1 * bareImport)
+    expect(all).toBeLessThan(1.02 * bareImport)
   })
 })
 /** Measured with TypeScript 6.0.3; version 0.1.0 took 153,000. */
-const bareImport = 116_280
+const bareImport = 110_443

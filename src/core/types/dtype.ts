@@ -47,12 +47,14 @@ type Greater<A extends DType, B extends DType> = A extends Weak
         : B extends 'f64'
           ? 'f64'
           : 'f32'
-      : B extends Weak
-        ? 'f64'
-        : A extends 'i32'
-          ? B extends 'bool'
-            ? 'i32'
+      : A extends 'i32'
+        ? B extends 'bool'
+          ? 'i32'
+          : B extends Weak
+            ? 'f64'
             : B
+        : B extends Weak
+          ? 'f64'
           : B
 
 /** True for f64 and f32, false for i32 and bool, boolean where the dtype is unknown. */

@@ -97,14 +97,25 @@ export interface FloatBinary<Op extends string> {
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsFloat<PromoteArgs<A, B>>>
 }
 /** The dtype of two arguments: plain numbers and arrays never promote. */
-export type PromoteArgs<A, B> = [A] extends [Plain] ? DTypeOf<B> : [B] extends [Plain] ? DTypeOf<A> : Promote<DTypeOf<A>, DTypeOf<B>>
-export type PromoteArgs3<A, B, C> = [A] extends [Plain]
-  ? PromoteArgs<B, C>
+export type PromoteArgs<A, B> = [A] extends [Plain]
+  ? DTypeOf<B>
   : [B] extends [Plain]
-    ? PromoteArgs<A, C>
-    : [C] extends [Plain]
-      ? PromoteArgs<A, B>
-      : Promote<PromoteArgs<A, B>, DTypeOf<C>>
+    ? DTypeOf<A>
+    : Promote<DTypeOf<A>, DTypeOf<B>> extends infer D extends DType
+      ? D
+      : never
+/** That of three. `infer` says at once that it is a dtype, where the compiler would else go through all of them, in each signature. */
+export type PromoteArgs3<A, B, C> = (
+  [A] extends [Plain]
+    ? PromoteArgs<B, C>
+    : [B] extends [Plain]
+      ? PromoteArgs<A, C>
+      : [C] extends [Plain]
+        ? PromoteArgs<A, B>
+        : Promote<PromoteArgs<A, B>, DTypeOf<C>>
+) extends infer D extends DType
+  ? D
+  : never
 
 /** Two operands that broadcast, to a dtype of its own: comparisons, to bool, never differentiated. */
 export interface BinaryTo<Op extends string, R extends DType> {
