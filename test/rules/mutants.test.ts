@@ -37,7 +37,7 @@ describe('mistakes in rules and modes', () => {
   it('are nearly all found: those that are not are listed', () => {
     const names = new Set(mutants.map((m) => m.name))
     expect(alive.filter((name) => !names.has(name))).toEqual([])
-    expect(alive.length).toBeLessThanOrEqual(3)
+    expect(alive.length).toBeLessThanOrEqual(1)
   })
   it('are none in the rules and modes as they are', { timeout: 600_000 }, async () => {
     // Without `all` neither its primitives nor random programs: other tests have these of the library as it is.

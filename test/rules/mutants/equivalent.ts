@@ -1,6 +1,10 @@
 /** Mistakes that change nothing which can be seen, by name, with the reason in a sentence. What is lost is speed or memory alone. */
 export const proofs: Readonly<Record<string, string>> = {
   'forms: a tangent that is zero is made of zeros': 'the modes ask no rule where no argument moves',
+  'elementwise: 1 - x^2 has its factors exchanged':
+    'the rule of strongMul is symmetric in its factors, and 1 + |x| is never 0, so neither order puts a 0 where the other has none',
+  'elementwise: the size in 1 - x^2 is negative':
+    '(1 + |x|)(1 - |x|) is the same product with its factors exchanged; the other slope at 0 is taken once with each sign',
   'regions: nodes are in the order of their joining':
     'regions that join are of one level, so neither reads the other: the nodes of one after those of the other are in an order in which they can be computed',
   'regions: what it reads is of its own level':
