@@ -1,6 +1,6 @@
 /** Builders of what takes functions: map, customRule, and the transforms, nested. */
 import type { NDArray } from '../../../src/core/graph/ndarray.js'
-import { sizeOf } from '../../../src/core/graph/shape.js'
+import { sameShape, sizeOf } from '../../../src/core/graph/shape.js'
 import { type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import { type Builder, elementwiseRows, type Row } from './elementwise.js'
 import { like, within } from './guards.js'
@@ -184,16 +184,95 @@ const vmapped: Builder = (d) => {
     },
   )
   // A function with a kink is drawn at one row alone: the others may lie on it.
-  const smooth = (l: Lambda): boolean => l.steps.every((s) => SMOOTH.has(s.op) || SAFE.has(s.op))
   if (!smooth(f)) redraw('a kink inside vmap')
   d.emit('vmap', [{ fn: f }, ...(y !== undefined && (same || d.chance(0.3)) ? [{ inAxes: [0, same ? null : 0] }] : [])], xs.map(ref))
 }
 // Operations without a kink, a tie or a domain.
 const SAFE = new Set(
-  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs'.split(
+  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs scan fori'.split(
     ' ',
   ),
 )
+// ---- loops and branches: what is drawn at the first step must be tame at every one
+const smooth = (l: Lambda): boolean => l.steps.every((s) => SMOOTH.has(s.op) || SAFE.has(s.op))
+const tame = (): readonly Row[] =>
+  inside().filter((r) => !['jacfwd', 'jacrev', 'hessian', 'scan', 'fori', 'cond', 'switchCase'].includes(r.name))
+/** Of the shape of a value, bounded, and moved by another one of any shape. */
+const stirred = (d: Draw, h: Value, y: Value): Value => {
+  const same = sameShape(shapeOf(h), shapeOf(y)) && dtypeOf(h) === dtypeOf(y) && d.chance(0.7)
+  const by = same ? y : d.op('cast', ref(d.op('sum', ref(d.op('sin', ref(y))))), dtypeOf(h))
+  return d.op(d.of(['tanh', 'sin']), ref(d.op('add', ref(d.op('mul', ref(h), 0.7)), ref(by))))
+}
+const row0 = (v: Value): NDArray => {
+  const shape = shapeOf(v).slice(1)
+  return { shape, dtype: dtypeOf(v), data: v.array.data.slice(0, sizeOf(shape)) }
+}
+const scanned: Builder = (d) => {
+  shallow(d)
+  const h = little(d, 12)
+  const xs = d.float(
+    (v) =>
+      rankOf(v) > 0 && shapeOf(v)[0]! > 0 && shapeOf(v)[0]! <= 4 && v.array.data.length <= 48 && v.array.data.length > 0 && v.ref !== h.ref,
+    () => [d.between(1, 4), ...d.of([[], [2], [3]])],
+  )
+  const f = d.lambda(
+    [h, xs],
+    (inner) => {
+      const [own, x] = inner.pool.slice(-2) as [Value, Value]
+      if (inner.chance(0.8)) inner.op('mul', ref(inner.op('sin', ref(x))), 0.5)
+      stepsBy(inner, tame(), inner.between(0, 2))
+      const y = lastFloat(inner)
+      const next = stirred(inner, own, y)
+      return [ref(next), inner.of<Template>([ref(y), [ref(next), ref(y)], []])]
+    },
+    { at: [h.array, row0(xs)], open: d.chance(0.4) },
+  )
+  if (!smooth(f)) redraw('a kink inside scan')
+  d.emit('scan', [{ fn: f }, ref(h), ref(xs), ...(d.chance(0.3) ? [{ reverse: true }] : [])])
+}
+const counted: Builder = (d) => {
+  shallow(d)
+  const c = little(d, 12)
+  const f = d.lambda(
+    [c, c],
+    (inner) => {
+      const [k, own] = inner.pool.slice(-2) as [Value, Value]
+      const moved = inner.op('add', ref(own), ref(inner.op('mul', ref(inner.op('cast', ref(k), dtypeOf(own))), 0.25)))
+      stepsBy(inner, tame(), inner.between(0, 2))
+      return ref(stirred(inner, own, inner.chance(0.5) ? moved : lastFloat(inner)))
+    },
+    { at: [{ shape: [], dtype: 'i32', data: Int32Array.of(0) }, c.array], open: d.chance(0.4) },
+  )
+  if (!smooth(f)) redraw('a kink inside fori')
+  d.emit('fori', [d.between(0, 4), { fn: f }, ref(c)])
+}
+const branch = (d: Draw, xs: readonly Value[]): Lambda =>
+  d.lambda(
+    xs,
+    (inner) => {
+      const own = inner.pool.slice(-xs.length)[0]!
+      stepsBy(inner, tame(), inner.between(0, 2))
+      return [ref(stirred(inner, own, lastFloat(inner)))]
+    },
+    { open: d.chance(0.4) },
+  )
+const conditional: Builder = (d) => {
+  shallow(d)
+  const xs = arguments_(d)
+  // The condition stays what it is at points beside this one.
+  const s = scalarOf(d)
+  const [at] = s.array.data
+  const condition = d.op('gt', ref(s), at! + d.of([-1.5, 1.5]))
+  d.emit('cond', [ref(condition), { fn: branch(d, xs) }, { fn: branch(d, xs) }, ...xs.map(ref)])
+}
+const switched: Builder = (d) => {
+  shallow(d)
+  const xs = arguments_(d)
+  const index = d.chance(0.5) ? d.find((v) => dtypeOf(v) === 'i32' && rankOf(v) === 0) : undefined
+  const branches = Array.from({ length: d.between(1, 3) }, () => ({ fn: branch(d, xs) }))
+  d.emit('switchCase', [index === undefined ? d.of([-1, 0, 1, 2, 7]) : ref(index), branches, ...xs.map(ref)])
+}
+
 const rule: Builder = (d) => {
   shallow(d)
   const xs = arguments_(d, 60)
@@ -221,5 +300,9 @@ export const higherRows: readonly Row[] = [
   { name: 'hessian', weight: 0.3, build: hessian },
   { name: 'vmap', weight: 1.2, build: vmapped },
   { name: 'customRule', weight: 0.8, build: rule },
+  { name: 'scan', weight: 1, build: scanned },
+  { name: 'fori', weight: 0.6, build: counted },
+  { name: 'cond', weight: 0.6, build: conditional },
+  { name: 'switchCase', weight: 0.5, build: switched },
   { name: 'fn', weight: 0.3, build: declared },
 ]
