@@ -3,6 +3,7 @@ import { isAdException } from '../core/errors/error.js'
 import { aval } from '../core/graph/aval.js'
 import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { customPrimitive } from '../core/ops/custom.js'
 import { add, cbrt, mul, reciprocal, sqrt, tanh, where } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
@@ -11,6 +12,7 @@ import { sliceAxis } from '../core/ops/layout-slice.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batch } from '../modes/vmap.js'
+import { coreRegistry } from '../rules/index.js'
 import type { Collector } from './findings.js'
 import { addsProducts, checkMasked, Inputs, type Masked, writesProducts } from './masked.js'
 import { type Derived, derivativesOf, total } from './subject.js'
@@ -170,9 +172,16 @@ const infiniteBeside = (d: Derived): Masked => {
   return e.program(beyond(e.results(own)), beyond(e.results(other)))
 }
 
-/** Are all of these operations elementwise, or of layout? What a singular function made is known behind such alone, where nothing but a slice masks it. */
+/**
+ * Are all of these operations elementwise, or of layout? What a singular function made is known behind such alone, where nothing but a slice masks it; and not
+ * within what a rule composes of others.
+ */
 const movesOnly = (d: Derived): boolean =>
-  linearize(d.outs).nodes.every((n) => n.prim === null || n.prim.class === 'elementwise' || n.prim.class === 'layout')
+  linearize(d.outs).nodes.every(
+    (n) => n.prim === null || n.prim.class === 'layout' || (n.prim.class === 'elementwise' && isKnown(d, n.prim)),
+  )
+const isKnown = ({ registry }: Derived, prim: AnyPrimitive): boolean =>
+  registry.rules.get(prim.name)?.form !== undefined || coreRegistry.rules.get(prim.name)?.primitive === prim
 /** Of more numbers second derivatives are not asked. */
 const SMALL = 8
 

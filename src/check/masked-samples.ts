@@ -10,8 +10,8 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { pushforward } from '../modes/transform.js'
 import { withAll } from './derivative.js'
 import type { Collector } from './findings.js'
-import { addsUp, Inputs, type Masked } from './masked.js'
-import { type Derived, dense, drawLike, evaluate, total } from './subject.js'
+import { addsProducts, addsUp, Inputs, type Masked } from './masked.js'
+import { type Derived, dense, derivativesOf, drawLike, evaluate, total } from './subject.js'
 
 const [NEAR, ROOT] = [2 ** -20, 2 ** -10]
 /** A number of which two overflow. */
@@ -147,7 +147,9 @@ export const maskedSample = (d: Derived, next: () => number): readonly Masked[] 
   const counts =
     d.xBars !== undefined && !addsUp(dense(d.xBars, d.wrt), d.seeds) && d.wrt.every((x) => !d.env.get(x)!.data.includes(0 as never))
   const unread = counts ? unreadOf(d, next) : []
-  return [...(unread.some((u) => u.includes(true)) ? withoutSay(d, unread) : []), overflowing(d)]
+  // Sums of products add them as numbers: an infinite one is not masked.
+  const whole = addsProducts([...d.outs, ...derivativesOf(d)]) ? [] : [overflowing(d)]
+  return [...(unread.some((u) => u.includes(true)) ? withoutSay(d, unread) : []), ...whole]
 }
 
 /**

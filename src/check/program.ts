@@ -78,7 +78,8 @@ export const checkOptionsOf = (given: CheckOptions | undefined, where: string): 
   return options
 }
 
-const hasF32 = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.dtype === 'f32')
+/** Is anything computed in f32? Then differences are those of the program in f64. */
+export const hasF32 = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.dtype === 'f32')
 
 /** Both modes, unless told otherwise. */
 export const BOTH: readonly Mode[] = ['forward', 'reverse']

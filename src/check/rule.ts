@@ -15,7 +15,7 @@ import { checkSeeds } from './laws.js'
 import { checkMasked } from './masked.js'
 import { checkMaskedEnds } from './masked-elementwise.js'
 import { checkAlongLine, maskedSample } from './masked-samples.js'
-import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram } from './program.js'
+import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram, hasF32 } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
 import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
@@ -204,7 +204,7 @@ const checkChanges = (
   if (first && floats.length > 1 && (options.order ?? 2) === 2 && out.on('second order'))
     at('some zeros', { values: (a, k) => (k === floats[0] ? a : { ...a, data: a.data.map(() => 0) as never }) }, (s) =>
       out.guard('second order', () => {
-        const d = implemented(s)
+        const d = implemented(hasF32(s.ys) ? liftedSubject(s) : s)
         if (d !== undefined) checkSecondOrder(d, 1, next, out)
       }),
     )

@@ -1,6 +1,7 @@
 /** Maximal elementwise regions of a program: what mixed mode differentiates forward and what loops fuse. */
 import { APPLY, CONST, type Linear, type Node, OUTPUT } from '../graph/expr.js'
 import { Groups } from '../graph/groups.js'
+import { isScalarFunction } from '../graph/primitive.js'
 import { sameShape } from '../graph/shape.js'
 
 export interface RegionLimits {
@@ -18,7 +19,7 @@ export interface Region {
   readonly args: number[]
 }
 
-const isScalarOp = (n: Node): boolean => n.kind === APPLY && n.prim!.class === 'elementwise' && !n.prim!.multi
+const isScalarOp = (n: Node): boolean => n.kind === APPLY && isScalarFunction(n.prim!)
 
 /** A region while it grows. */
 interface Growing {

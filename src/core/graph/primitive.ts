@@ -109,6 +109,9 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly source: string
 }
 
+/** Is it a function of one number at each index, which a program of scalars may hold? Not what has a meaning of arrays alone, or expands to others. */
+export const isScalarFunction = (prim: AnyPrimitive): boolean =>
+  prim.class === 'elementwise' && !prim.multi && (prim.scalar ?? prim.scalarWith ?? prim.integer) !== undefined
 /** The function of numbers that an elementwise primitive is, for a result of this dtype. */
 export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((...xs: number[]) => number) =>
   (dtype === 'i32' ? prim.integer : undefined) ?? prim.scalar ?? prim.scalarWith!(params)

@@ -8,7 +8,7 @@ import { APPLY, applyAny, applyMulti, asExpr, asNode, CONST, INPUT, input, linea
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
-import { type Primitive, primitive, scalarOf } from '../graph/primitive.js'
+import { isScalarFunction, type Primitive, primitive, scalarOf } from '../graph/primitive.js'
 import { flatProgram, liftTree, type Program } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
 import { broadcastStrides, forEachIndex } from '../graph/shape.js'
@@ -88,7 +88,7 @@ const isScalar = (u: unknown): u is MapParams => {
   if (!lists.every((l) => Array.isArray(l) && l.every((n) => n instanceof Node && n.shape.length === 0))) return false
   const own = new Set(p!.inputs)
   return linearize(p!.outputs!).nodes.every((n) =>
-    n.kind === INPUT ? own.has(n) : n.kind === CONST || (n.kind === APPLY && n.prim!.class === 'elementwise' && !n.prim!.multi),
+    n.kind === INPUT ? own.has(n) : n.kind === CONST || (n.kind === APPLY && isScalarFunction(n.prim!)),
   )
 }
 const mapCodec: t.Type<MapParams> = new t.Type<MapParams>(
@@ -186,7 +186,7 @@ export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly 
 /** What f may be made of: elementwise operations of scalars. */
 const checkScalar = (program: Program, captured: readonly Node[]): void => {
   for (const n of linearize(program.outputs).nodes)
-    if (n.kind === APPLY && (n.prim!.class !== 'elementwise' || n.prim!.multi))
+    if (n.kind === APPLY && !isScalarFunction(n.prim!))
       raise({
         _tag: 'BadInput',
         where: 'map',

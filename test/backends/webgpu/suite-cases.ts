@@ -5,9 +5,10 @@ import { applyAny, asExpr, input, type Node } from '../../../src/core/graph/expr
 import { allocate, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../../../src/core/graph/primitive.js'
 import { makeProgram, type Program } from '../../../src/core/graph/program.js'
+import { rewrite } from '../../../src/core/graph/rewrite.js'
 import { sizeOf, stridesOf } from '../../../src/core/graph/shape.js'
 import { layout } from '../../../src/core/ops/families.js'
-import { expandMap } from '../../../src/core/ops/map.js'
+
 import type { DType } from '../../../src/core/types/dtype.js'
 import { instantiate } from '../../../src/modes/common.js'
 import { pullback } from '../../../src/modes/transform.js'
@@ -33,13 +34,16 @@ export const flat = (name: string, inputs: readonly Node[], outputs: readonly No
   return makeProgram({ name, inputs, inputTree: tree(inputs.length), outputs, outputTree: tree(outputs.length) })
 }
 
-/** Parameters whose f64 is this dtype: of casts and counts, and of programs over scalars. */
-const retyped = (params: unknown, dtype: DType): unknown => {
-  const p = params as { readonly dtype?: DType; readonly program?: Program }
+/** Parameters whose f64 is this dtype: of casts and counts, and of programs. */
+const retyped = (prim: AnyPrimitive, params: unknown, dtype: DType): unknown => {
+  const p = params as { readonly dtype?: DType }
   if (p.dtype === 'f64') return { ...p, dtype }
-  if (p.program === undefined) return params
-  const inputs = p.program.inputs.map((x) => (x.dtype === 'f64' ? input(aval(x.shape, dtype)) : x))
-  return { ...p, program: flat(p.program.name, inputs, expandMap(p.program, inputs)) }
+  if (prim.programs === undefined) return params
+  const of = ({ name, inputs, outputs }: Program): Program => {
+    const at = new Map(inputs.map((x) => [x, x.dtype === 'f64' ? input(aval(x.shape, dtype)) : x]))
+    return flat(name, [...at.values()], rewrite(outputs, { at: (n) => at.get(n) }))
+  }
+  return prim.withPrograms!(params, prim.programs(params).map(of))
 }
 
 /** The dtype that a sample counts for where it leaves none open; samples that say f64 mean any float. */
@@ -144,7 +148,7 @@ export const caseOf = (prim: AnyPrimitive, sample: Sample, dtype: DeviceDType, {
   const ys = applyAny(
     prim,
     args.map((a) => a.given),
-    retyped(sample.params, open),
+    retyped(prim, sample.params, open),
   )
   return withCotangents(prim.name, args, ys, draw)
 }

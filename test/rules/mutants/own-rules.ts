@@ -42,7 +42,7 @@ export const mixedTimes = (): { readonly mixed: AnyPrimitive; readonly ofMixed: 
       // In the dtype of the first where it alone moves.
       cd.addTangents(
         da!._tag !== 'Expr' ? da! : db!._tag === 'Expr' ? mul(wide(da), wide(b)) : mul(da, cast(b, da!.dtype)),
-        db!._tag === 'Expr' ? mul(wide(a), wide(db)) : db!,
+        db!._tag === 'Expr' ? mul(wide(db), wide(a)) : db!,
       ),
     ],
     rrule: ([a, b]: readonly cd.AnyExpr[], _p: unknown, { y }: { readonly y: cd.AnyExpr }) => [
