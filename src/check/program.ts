@@ -1,10 +1,11 @@
 /** All checks of a program at a point: on the f64 form of it, then its f32 derivatives against those. */
 
-import { estimatesIn } from '../core/calculus/rule.js'
+import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
+import { programsOf } from '../core/graph/expand.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
@@ -116,6 +117,14 @@ export const checkFirstOrder = (given: Subject, directions: number, next: () => 
   })
 }
 
+/** Does a rule follow from a composition, here or in a program among the parameters? */
+const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
+  linearize(nodes).nodes.some(
+    ({ prim, payload }) =>
+      prim !== null &&
+      (registry.rules.get(prim.name)?.composed === true || programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
+  )
+
 /** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
@@ -123,7 +132,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const keeps = out.keeps('input', given.values)
   if (own === undefined || !checkTangentKinds(own, out)) return
   out.guard('values', () => {
-    const composed = linearize(own.ys).nodes.some((n) => n.prim !== null && own.registry.rules.get(n.prim.name)?.composed === true)
+    const composed = isComposed(own.registry, own.ys)
     evaluate(own.ys, own.env).forEach((v, i) => {
       for (const [mode, ys] of [
         ['frule', own.pushed],
