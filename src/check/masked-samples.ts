@@ -10,7 +10,7 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { pushforward } from '../modes/transform.js'
 import { withAll } from './derivative.js'
 import type { Collector } from './findings.js'
-import { addsProducts, addsUp, Inputs, type Masked } from './masked.js'
+import { addsUp, contracts, Inputs, type Masked } from './masked.js'
 import { type Derived, dense, derivativesOf, drawLike, evaluate, total } from './subject.js'
 
 const [NEAR, ROOT] = [2 ** -20, 2 ** -10]
@@ -147,8 +147,8 @@ export const maskedSample = (d: Derived, next: () => number): readonly Masked[] 
   const counts =
     d.xBars !== undefined && !addsUp(dense(d.xBars, d.wrt), d.seeds) && d.wrt.every((x) => !d.env.get(x)!.data.includes(0 as never))
   const unread = counts ? unreadOf(d, next) : []
-  // Sums of products add them as numbers: an infinite one is not masked.
-  const whole = addsProducts([...d.outs, ...derivativesOf(d)]) ? [] : [overflowing(d)]
+  // A contraction adds its products as numbers: an infinite one is not masked.
+  const whole = contracts([...d.outs, ...derivativesOf(d)]) ? [] : [overflowing(d)]
   return [...(unread.some((u) => u.includes(true)) ? withoutSay(d, unread) : []), ...whole]
 }
 

@@ -41,14 +41,18 @@ export interface Masked {
   readonly seeds: 'any' | 'literal'
 }
 
-const products: ReadonlySet<AnyPrimitive> = new Set([
+const contractions: ReadonlySet<AnyPrimitive> = new Set([
   ...Object.values(contract),
   ...[nn.conv, nn.convInput, nn.convKernel, nn.convInputAdd, nn.convKernelAdd],
-  ...[scans.linearRecurrence, scans.cumprod],
 ] as readonly AnyPrimitive[])
+const products: ReadonlySet<AnyPrimitive> = new Set([...contractions, scans.linearRecurrence, scans.cumprod] as readonly AnyPrimitive[])
 const sums: ReadonlySet<AnyPrimitive> = new Set([...products, reduce.sum, scans.cumsum] as readonly AnyPrimitive[])
 /** Are there sums of products? A contraction adds its products as numbers: an operand that is infinite is not masked in it. */
-export const addsProducts = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.prim !== null && products.has(n.prim))
+export const addsProducts = (nodes: readonly Node[]): boolean => applies(nodes, products)
+/** Are there contractions or convolutions? */
+export const contracts = (nodes: readonly Node[]): boolean => applies(nodes, contractions)
+const applies = (nodes: readonly Node[], these: ReadonlySet<AnyPrimitive>): boolean =>
+  linearize(nodes).nodes.some((n) => n.prim !== null && these.has(n.prim))
 /**
  * Are products of (co)tangents written out by a rule, not made by the walk: is one behind a where, or of what a where holds still, no strong product, and its factor no literal? Its first
  * derivative keeps the zeros of its first factor, and the derivatives of that are those of an ordinary product.
