@@ -152,13 +152,17 @@ export class Collector {
   counts = true
   /** The check that findings are of, whatever they were found by. */
   private as: CheckName | undefined
-  /** Runs a part whose findings are all of one check. */
-  under(check: CheckName, part: () => void): void {
+  /** Why a derivative that differences contradict is not called wrong. */
+  private excuse: string | undefined
+  /** Runs a part whose findings are all of one check. `excuse`: why differences decide nothing in it. */
+  under(check: CheckName, excuse: string | undefined, part: () => void): void {
     this.as = check
+    this.excuse = excuse
     try {
       part()
     } finally {
       this.as = undefined
+      this.excuse = undefined
     }
   }
   constructor(
@@ -251,6 +255,7 @@ export class Collector {
       const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))
       if (given >= range[0] - slack && given <= range[1] + slack) return void this.kinkAt(at, given, range[0], range[1], more.near ?? '')
     }
+    if (this.excuse !== undefined) return void this.undecidedAt(at, this.excuse, place)
     const moves = rounding?.() ?? 0
     const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN
     if (Math.abs(given - value) <= ROUNDINGS * moves || moves === Number.POSITIVE_INFINITY)
