@@ -84,14 +84,14 @@ const leaf = (n: Node): NDArray => {
 export const evaluateNodes = (
   outputs: readonly Node[],
   values: ReadonlyMap<Node, NDArray> = new Map(),
-  touch?: (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[]) => void,
+  touch?: (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[], params: unknown) => void,
 ): NDArray[] =>
   fold<NDArray>(outputs, {
     at: (n) => values.get(n),
     leaf,
     apply: (n, args) => {
       const results = resultArrays(n.prim!, n.payload, args, resultAvals(n))
-      touch?.(n.prim!, args, results)
+      touch?.(n.prim!, args, results, n.payload)
       return results
     },
     release: true,
