@@ -2,17 +2,18 @@
 import { aval } from '../../core/graph/aval.js'
 import { scalarProgramOf } from '../../core/graph/expand.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
-import { sizeOf, stridesOf } from '../../core/graph/shape.js'
+import { sizeOf } from '../../core/graph/shape.js'
 import { elementwise } from '../../core/ops/families.js'
 import type { SliceParams } from '../../core/ops/layout-slice.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
+import { type Around, emitRepeat } from './emit-repeat.js'
 import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
 import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
 import { folds, reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
-import type { Loop, Repeat } from './repeat.js'
+import type { Loop } from './repeat.js'
 import type { Operand, Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
@@ -76,7 +77,7 @@ export class Emitter {
     else if (u.kind === 'concat') this.emitConcat(v)
     else if (u.kind === 'pad') this.emitPad(v)
     else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
-    else if (u.kind === 'repeat') this.emitRepeat(unit, v)
+    else if (u.kind === 'repeat') emitRepeat(this.around(), unit, v, new Map(this.resultsOf(v.id).map((r) => [r.position, r.value])))
     else this.emitOpaque(unit, v)
   }
 
@@ -293,71 +294,21 @@ export class Emitter {
     )
   }
 
-  /**
-   * The steps of a loop's body, between those that give the carry a place of its own and what comes after. The carry goes round in one place: that of what it
-   * begins with where nothing else reads that, else a copy of it.
-   */
-  private emitRepeat(unit: number, v: Value): void {
-    const { body, count, carries, slices, reverse } = v.params as Repeat
-    const results = new Map(this.resultsOf(v.id).map((r) => [r.position, r.value]))
-    const placeOf = (a: number): Place => this.places.placeOf(v.args[a]!)
-    const homes = Array.from({ length: carries }, (_, i) => this.homeOf(unit, v, v.args[i]!, results.get(i)))
-    /** The part of an array that an iteration has. */
-    const part = ({ offset, strides, advance, ...p }: Place): Place => {
-      const [by, ...rest] = strides as readonly [number, ...number[]]
-      return {
-        ...p,
-        offset: reverse ? offset + (count - 1) * by : offset,
-        strides: rest,
-        advance: [...this.moves(advance), reverse ? -by : by],
-      }
-    }
-    const same = (p: Place): Place => (p.advance === undefined ? p : { ...p, advance: [...this.moves(p.advance), 0] })
-    const inputs = new Map(
-      body.inputs.flatMap((id, i): [number, Place][] => {
-        if (id < 0) return []
-        return [[id, i < carries ? same(homes[i]!) : i < carries + slices ? part(placeOf(i)) : same(placeOf(i))]]
-      }),
-    )
-    const outputs = body.outputs.map((_, i): Place | undefined => {
-      if (i < carries) return same(homes[i]!)
-      const row = results.get(i)
-      return row && part(this.places.own(row))
-    })
-    const first = this.sheet.steps.length
-    const slots = v.args.slice(body.inputs.length).map((a) => this.places.slotOf(a))
-    this.body(body, { inputs, outputs, slots }, this.depth + 1)
-    const end = this.sheet.steps.length
-    if (end > first) this.sheet.loops.push({ first, end, count, depth: this.depth })
+  /** What a loop's steps are emitted with. */
+  private around(): Around {
+    const { values, places, sheet, depth, body } = this
+    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copy: (id, to) => this.copyTo(id, to), body }
   }
-  /** One entry for each loop around. */
-  private moves(advance: readonly number[] | undefined): readonly number[] {
-    return Array.from({ length: this.depth }, (_, d) => advance?.[d] ?? 0)
-  }
-  /** Where a carry goes round, with what it begins with in it. */
-  private homeOf(unit: number, v: Value, begin: number, result: Value | undefined): Place {
-    const { shape, dtype, size } = this.values[begin]!
-    const known = result && this.places.known(result.id)
-    const taken = known === undefined ? this.places.vacated(unit, v, begin) : undefined
-    const home = known ??
-      taken ??
-      (result && this.places.own(result)) ?? {
-        storage: this.places.newStorage(size, dtype),
-        offset: 0,
-        strides: stridesOf(shape),
-      }
-    if (taken === undefined) this.loop(shape, copyBody(dtype), [this.places.draft(begin, shape)], [this.target(home, dtype)])
-    else if (result !== undefined) this.places.lie(result, home)
-    return { ...home, strides: stridesOf(shape) }
+  private copyTo(id: number, to: Place): void {
+    const { shape, dtype, size } = this.values[id]!
+    if (size > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
   }
   /** Copies the results of a step that are not where they belong. */
   settle(outputs: readonly number[], wanted: readonly (Place | undefined)[]): void {
     outputs.forEach((id, i) => {
       const to = wanted[i]
-      const { shape, dtype, size } = this.values[id]!
       const from = this.places.placeOf(id)
-      if (to === undefined || size === 0 || (from.storage === to.storage && from.offset === to.offset)) return
-      this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
+      if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to)
     })
   }
 

@@ -11,7 +11,7 @@ import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
 import { contiguousIn, lowerings } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { type Repeat, reduced, usedResults } from './repeat.js'
+import { type Repeat, reduced, usedResults, walkedRows } from './repeat.js'
 import type { Ir } from './value.js'
 
 export type { Ir, Value, View } from './value.js'
@@ -194,22 +194,29 @@ export const buildIr = (program: Program, ids: Identities = new Identities(), wi
   irOf(program, ids, without, (b, ids) => ids.map((id) => owned(b, id)))
 
 /**
- * The values of a loop's step. No two of its results are one value, and none but a carry that stays as it is lies in what the step was given: each can be made where
- * it belongs.
+ * The values of a loop's step. Its results are values of their own, each of which can be made where it belongs, but for a carry that stays as it is, and for rows that are
+ * a carry as the step found or left it: such a carry goes along its rows.
  */
 const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir => {
   const ir = irOf(program, ids, without, (b, made, given) => {
+    const stays = made.map((m, i) => i < carries && m === given[i])
+    const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m && stays[i] === false)
+    const left = new Map<number, number>()
     const seen = new Set<number>()
     return made.map((m, i) => {
-      if (i < carries && m === given[i]) return m
+      if (stays[i] === true || (i >= carries && walks(m))) return m
+      const known = left.get(m)
+      if (i >= carries && known !== undefined) return known
       const id = owned(b, m)
       const base = b.viewOf(id).base
       const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id
       seen.add(base).add(own)
+      if (i < carries) left.set(m, own)
       return own
     })
   })
-  return { ...ir, carried: new Set(ir.inputs.slice(0, carries).filter((id) => id >= 0)) }
+  const over = ir.inputs.slice(0, carries).filter((id, i) => id >= 0 && walkedRows(ir, carries, i).length === 0)
+  return { ...ir, carried: new Set(over) }
 }
 
 const irOf = (

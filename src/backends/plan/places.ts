@@ -21,17 +21,7 @@ export interface Place {
 }
 
 /** Kinds of values whose kernel writes to any contiguous place. */
-const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set([
-  'scalar',
-  'copy',
-  'fold',
-  'gemm',
-  'concat',
-  'pad',
-  'program',
-  'opaque',
-  'result',
-])
+const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set(['scalar', 'copy', 'fold', 'gemm', 'concat', 'pad', 'program', 'opaque'])
 /** Is it added into an argument, whose place is its own? */
 const accumulates = (v: Value): boolean =>
   (v.kind === 'gemm' && v.args.length > 2) ||
@@ -106,10 +96,6 @@ export class Places {
   newStorage(size: number, dtype: DType): number {
     this.buffers.push({ bytes: size * this.itemBytes[dtype], dtype })
     return this.buffers.length - 1
-  }
-  /** The place of a value, where it has one by now. */
-  known(id: number): Place | undefined {
-    return this.places[id]
   }
   /** The place of a value with a storage of its own, made when first asked for. */
   own(v: Value): Place {

@@ -18,6 +18,16 @@ export interface Repeat {
   readonly reverse: boolean
 }
 
+/** The rows of a step that are carry i as it was found (`found`) or as it was left. */
+export const walkedRows = (
+  { inputs, outputs }: Ir,
+  carries: number,
+  i: number,
+): readonly { readonly row: number; readonly found: boolean }[] => {
+  if (inputs[i] === outputs[i]) return []
+  return outputs.flatMap((id, row) => (row >= carries && (id === inputs[i] || id === outputs[i]) ? [{ row, found: id === inputs[i] }] : []))
+}
+
 /** A scan reduced to what is read of it: its step, which of its arguments that reads, and the place of each result among those of the step (-1: nobody reads it). */
 export interface Reduced {
   readonly program: Program
