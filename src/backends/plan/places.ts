@@ -252,11 +252,8 @@ export class Places {
     const v = this.values[id]!
     const root = this.values[baseOf(this.values, id)]!
     const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
-    const made =
-      MADE_ANYWHERE.has(root.kind) &&
-      !accumulates(root.kind === 'result' ? this.values[root.args[0]!]! : root) &&
-      this.places[root.id] === undefined &&
-      !root.constant
+    const maker = root.kind === 'result' ? this.values[root.args[0]!]! : root
+    const made = MADE_ANYWHERE.has(maker.kind) && !accumulates(maker) && this.places[root.id] === undefined && !root.constant
     if (!whole || !made) return
     const carry = carried.find((c) => this.places[c]!.storage === place.storage)
     if (carry !== undefined && !this.isDeadBefore(carry, root)) return
