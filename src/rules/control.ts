@@ -1,13 +1,15 @@
 /** Calculus of loops and branches. A loop's derivative is a loop: forward beside it, reverse from its last step to its first over what the steps kept. */
 
-import type { Batching, Hardness, Pullback, Rule, RuleConfig, RuleContext } from '../core/calculus/rule.js'
+import type { Hardness, Pullback, Rule, RuleConfig, RuleContext } from '../core/calculus/rule.js'
+import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
-import { type Aval, aval, isFloat } from '../core/graph/aval.js'
+import { type Aval, isFloat } from '../core/graph/aval.js'
 import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
 import {
   type controlFamily,
+  isUnbounded,
   type ScanParams,
   type SwitchParams,
   scanNodes,
@@ -15,12 +17,14 @@ import {
   selected,
   switchPrimitive,
 } from '../core/ops/control.js'
-import { broadcastNode, transposeNode } from '../core/ops/layout-move.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { scanBatch } from './control-batch.js'
 import { multiRule } from './define.js'
 import { residualsOf } from './residuals.js'
 
 const FILLED: Hardness = 1
+const GUARDED: Hardness = 2
 const isLive = (t: Forced | undefined): t is AnyExpr => t?._tag === 'Expr'
 const zeroOf = (n: Node): Forced => (isFloat(n.dtype) ? ZeroTangent : NoTangent)
 const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
@@ -79,6 +83,12 @@ const parts = <X>(
 const live = <X>(list: readonly (X | undefined)[]): X[] => list.filter((x): x is X => x !== undefined)
 const present = (list: readonly (Round | undefined)[]): Round[] => live(list)
 const step = (inputs: readonly Node[], outputs: readonly Node[]): Program => flatProgram('step', inputs, outputs)
+/** The flag of a loop's steps where it stands among other inputs. */
+const whileHolds = (flag: Node | undefined, inputs: readonly Node[]): Pick<ScanParams, 'until'> =>
+  flag === undefined ? {} : { until: inputs.indexOf(flag) }
+const flagOf = ({ program, until }: ScanParams): Node | undefined => (until === undefined ? undefined : program.inputs[until])
+/** What is stacked or added up by steps that may not be taken has the zeros of those, which hold against everything. */
+const ofSteps = ({ until }: ScanParams, hardness: Hardness): Hardness => (until === undefined ? hardness : GUARDED)
 
 /** Tangents of a scan's results: of a loop over the carry and its tangent. The values are the loop's own, which needs no tangents. */
 const scanFrule = (xs: readonly AnyExpr[], dxs: readonly Forced[], params: ScanParams, { config }: RuleContext): readonly Forced[] => {
@@ -118,18 +128,17 @@ const scanFrule = (xs: readonly AnyExpr[], dxs: readonly Forced[], params: ScanP
     params,
     dxs.map((d) => (isLive(d) ? asNode(d) : undefined)),
   )
+  const inputs = [...own.carry, ...moving.map((r) => r.node), ...own.xs, ...live(dFixed.xs), ...own.same, ...live(dFixed.same)]
   const results = scanNodes([...given.carry, ...moving.map(begun), ...given.xs, ...live(dGiven.xs), ...given.same, ...live(dGiven.same)], {
     ...params,
-    program: step(
-      [...own.carry, ...moving.map((r) => r.node), ...own.xs, ...live(dFixed.xs), ...own.same, ...live(dFixed.same)],
-      [...ys.slice(0, carries).map(asNode), ...tangents, ...stacked.filter(isLive).map(asNode)],
-    ),
+    ...whileHolds(flagOf(params), inputs),
+    program: step(inputs, [...ys.slice(0, carries).map(asNode), ...tangents, ...stacked.filter(isLive).map(asNode)]),
     carries: carries + moving.length,
     slices: own.xs.length + live(dFixed.xs).length,
   }).map(asExpr)
   let at = carries
   const dCarry = rounds.map((r, i): Forced => (r === undefined ? zeroOf(program.outputs[i]!) : config.hardened(results[at++]!, r.hardness)))
-  const dRows = stacked.map((d): Forced => (isLive(d) ? config.hardened(results[at++]!, config.hardness(d)) : d))
+  const dRows = stacked.map((d): Forced => (isLive(d) ? config.hardened(results[at++]!, ofSteps(params, config.hardness(d))) : d))
   return [...dCarry, ...dRows]
 }
 
@@ -156,6 +165,7 @@ const scanRrule = (
   { config, active: given }: RuleContext,
 ): readonly [ys: readonly AnyExpr[], pullback: Pullback] => {
   const { program, carries, length, slices } = params
+  if (isUnbounded(params)) return [scanNodes(xs.map(asNode), params).map(asExpr), endless]
   const trial = activeInputs(params, given)
   const args = xs.map(asNode)
   // What the steps keep is found by a trial in which every cotangent arrives; what is not read afterwards nobody computes.
@@ -206,6 +216,13 @@ const scanRrule = (
   }
   return [results, length === 0 ? passed(params) : pullback]
 }
+const endless: Pullback = () =>
+  raise({
+    _tag: 'BadInput',
+    where: 'whileLoop',
+    reason: 'reverse mode keeps what each step needs, and this loop may take any number of steps.',
+    fix: 'give { maxSteps }, or differentiate in forward mode.',
+  })
 /** Of no step the carry is what it began with. */
 const passed =
   ({ carries, program }: ScanParams): Pullback =>
@@ -235,7 +252,8 @@ const backwards = (of: {
     ...same.flatMap((s, i) => (s === undefined ? [] : [isLive(bars[i]) ? asNode(bars[i]) : s])),
     ...stacked.filter(isLive).map(asNode),
   ]
-  const read = kept.over(outputs)
+  const flag = flagOf(params)
+  const read = kept.over(flag === undefined ? outputs : [...outputs, flag])
   const reads = linearize(read.outputs).index
   const isRead = program.inputs.map((x) => reads.has(x))
   const barRows = rowBars.flatMap((bar, i) => (bar === undefined ? [] : [{ node: asNode(bar), row: asNode(yBars[i] as AnyExpr) }]))
@@ -247,6 +265,14 @@ const backwards = (of: {
     params,
     args.map((x, i) => (isRead[i] ? x : undefined)),
   )
+  const inputs = [
+    ...moving.map((r) => r.node),
+    ...sums,
+    ...barRows.map((b) => b.node),
+    ...live(own.xs),
+    ...read.rows.map((k) => read.inputs[k]!),
+    ...live(own.same),
+  ]
   const results = scanNodes(
     [
       ...moving.map(begun),
@@ -257,83 +283,28 @@ const backwards = (of: {
       ...live(given.same),
     ],
     {
-      program: step(
-        [
-          ...moving.map((r) => r.node),
-          ...sums,
-          ...barRows.map((b) => b.node),
-          ...live(own.xs),
-          ...read.rows.map((k) => read.inputs[k]!),
-          ...live(own.same),
-        ],
-        read.outputs,
-      ),
+      program: step(inputs, read.outputs.slice(0, outputs.length)),
       length: params.length,
       carries: moving.length + sums.length,
       slices: barRows.length + live(own.xs).length + read.rows.length,
       reverse: !params.reverse,
+      // The steps that were taken, marked by what the flag was before each.
+      ...whileHolds(read.outputs[outputs.length], inputs),
     },
   ).map(asExpr)
   let at = 0
   const carryBars = rounds.map((r): Forced => (r === undefined ? ZeroTangent : config.hardened(results[at++]!, r.hardness)))
   const sameBars = same.map(
     (s, i): Forced =>
-      s === undefined ? ZeroTangent : config.hardened(results[at++]!, isLive(bars[i]) ? config.hardness(bars[i]) : FILLED),
+      s === undefined ? ZeroTangent : config.hardened(results[at++]!, ofSteps(params, isLive(bars[i]) ? config.hardness(bars[i]) : FILLED)),
   )
-  const sliceBars = stacked.map((b): Forced => (isLive(b) ? config.hardened(results[at++]!, config.hardness(b)) : b))
+  const sliceBars = stacked.map((b): Forced => (isLive(b) ? config.hardened(results[at++]!, ofSteps(params, config.hardness(b))) : b))
   return program.inputs.map((x, i): Tangent => {
     if (!isFloat(x.dtype)) return NoTangent
     if (i < carries) return carryBars[i]!
     return i < carries + slices ? sliceBars[i - carries]! : sameBars[i]!
   })
 }
-
-/** A loop over a leading axis of some arguments: whatever depends on them has it, the carry from the first step on. */
-const scanBatch = (
-  xs: readonly AnyExpr[],
-  batched: readonly boolean[],
-  params: ScanParams,
-  size: number,
-  through: Batching,
-): readonly AnyExpr[] => {
-  const { program, carries, slices } = params
-  const linear = linearize(program.outputs)
-  let wide = [...batched]
-  let depends: Uint8Array
-  for (;;) {
-    depends = dependents(
-      linear,
-      program.inputs.filter((_, i) => wide[i]),
-    )
-    const next = wide.map((w, i) => w || (i < carries && depends[linear.index.get(program.outputs[i]!)] === 1))
-    if (next.every((w, i) => w === wide[i])) break
-    wide = next
-  }
-  const isWide = program.outputs.map((o) => depends[linear.index.get(o)] === 1)
-  const inputs = program.inputs.map((x, i) => (wide[i] ? input(aval([size, ...x.shape], x.dtype)) : x))
-  const made = through(
-    program.outputs.map(asExpr),
-    new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(inputs[i]!)] as const] : []))),
-    size,
-  )
-  // A carry that depends on none stays what it is; one that has the axis before the first step has it after each.
-  const outputs = program.outputs.map((o, i) => (isWide[i] || (i < carries && wide[i]) ? asNode(made[i]) : o))
-  const args = xs.map((x, i) => {
-    const n = asNode(x)
-    if (i < carries) return wide[i] && !batched[i] ? broadcastNode(n, [size, ...n.shape]) : n
-    return i < carries + slices && batched[i] ? swapped(n) : n
-  })
-  return scanNodes(args, { ...params, program: step(inputs, outputs) }).map((y, i) => {
-    if (i < carries) return asExpr(wide[i] ? y : broadcastNode(y, [size, ...y.shape]))
-    return asExpr(isWide[i] ? swapped(y) : broadcastNode(y, [size, ...y.shape]))
-  })
-}
-/** The axis of steps and that of examples exchanged. */
-const swapped = (n: Node): Node =>
-  transposeNode(
-    n,
-    n.shape.map((_, i) => (i < 2 ? 1 - i : i)),
-  )
 
 /** One rule per primitive of core/ops/control.ts. */
 export const controlRules: { readonly [K in keyof typeof controlFamily]: Rule } = {

@@ -189,14 +189,14 @@ const vmapped: Builder = (d) => {
 }
 // Operations without a kink, a tie or a domain.
 const SAFE = new Set(
-  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs scan fori'.split(
+  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs scan fori whilePair lt'.split(
     ' ',
   ),
 )
 // ---- loops and branches: what is drawn at the first step must be tame at every one
 const smooth = (l: Lambda): boolean => l.steps.every((s) => SMOOTH.has(s.op) || SAFE.has(s.op))
 const tame = (): readonly Row[] =>
-  inside().filter((r) => !['jacfwd', 'jacrev', 'hessian', 'scan', 'fori', 'cond', 'switchCase'].includes(r.name))
+  inside().filter((r) => !['jacfwd', 'jacrev', 'hessian', 'scan', 'fori', 'whileLoop', 'cond', 'switchCase'].includes(r.name))
 /** Of the shape of a value, bounded, and moved by another one of any shape. */
 const stirred = (d: Draw, h: Value, y: Value): Value => {
   const same = sameShape(shapeOf(h), shapeOf(y)) && dtypeOf(h) === dtypeOf(y) && d.chance(0.7)
@@ -245,6 +245,28 @@ const counted: Builder = (d) => {
   )
   if (!smooth(f)) redraw('a kink inside fori')
   d.emit('fori', [d.between(0, 4), { fn: f }, ref(c)])
+}
+/** A loop that ends when its count is reached, or its steps are at an end. */
+const conditioned: Builder = (d) => {
+  shallow(d)
+  const c = little(d, 12)
+  const counts = d.find((v) => dtypeOf(v) === 'i32' && rankOf(v) === 0 && Math.abs(v.array.data[0]!) <= 4)
+  const count: Template = counts !== undefined && d.chance(0.7) ? ref(counts) : ref(d.op('cast', d.between(0, 2), 'i32'))
+  const k: NDArray = { shape: [], dtype: 'i32', data: Int32Array.of(0) }
+  const at = { at: [k, c.array], open: d.chance(0.4) }
+  const limit = d.between(0, 4)
+  const more = d.lambda([c, c], (inner) => ref(inner.op('lt', ref(inner.pool[inner.pool.length - 2]!), limit)), at)
+  const body = d.lambda(
+    [c, c],
+    (inner) => {
+      const [n, own] = inner.pool.slice(-2) as [Value, Value]
+      stepsBy(inner, tame(), inner.between(0, 2))
+      return [ref(inner.op('add', ref(n), 1)), ref(stirred(inner, own, lastFloat(inner)))]
+    },
+    at,
+  )
+  if (!smooth(body)) redraw('a kink inside whileLoop')
+  d.emit('whilePair', [{ fn: more }, { fn: body }, count, ref(c), d.between(0, 4)])
 }
 const branch = (d: Draw, xs: readonly Value[]): Lambda =>
   d.lambda(
@@ -302,6 +324,7 @@ export const higherRows: readonly Row[] = [
   { name: 'customRule', weight: 0.8, build: rule },
   { name: 'scan', weight: 1, build: scanned },
   { name: 'fori', weight: 0.6, build: counted },
+  { name: 'whileLoop', weight: 0.6, build: conditioned },
   { name: 'cond', weight: 0.6, build: conditional },
   { name: 'switchCase', weight: 0.5, build: switched },
   { name: 'fn', weight: 0.3, build: declared },

@@ -61,6 +61,23 @@ export type ScanFn = <C, X, N extends Next<C>, Y>(
 ) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
 export type ForiFn = <C, N extends Next<C>>(n: number, f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N, init: C) => Carried<N>
+/** Options of `whileLoop`. */
+export interface WhileOptions {
+  /** At most this many steps. Reverse mode needs it. */
+  readonly maxSteps?: number | undefined
+}
+/** How a loop ended: after how many steps, and whether its condition ended it. */
+export interface Ended {
+  readonly steps: Expr<[], 'i32'>
+  readonly done: Expr<[], 'bool'>
+}
+/** whileLoop(condition, body, init, { maxSteps }): [state, { steps, done }] of state = body(state) while condition(state). */
+export type WhileLoopFn = <C, N extends Next<C>>(
+  condition: (state: Carried<C>) => Arg | boolean,
+  body: (state: Carried<C>) => N,
+  init: C,
+  options?: WhileOptions,
+) => readonly [state: Carried<N>, ended: Ended]
 
 type Args<A extends readonly unknown[]> = { [K in keyof A]: Carried<A[K]> }
 /** switchCase(index, branches, ...args): what the branch at the index makes of the arguments. */
