@@ -4,7 +4,7 @@ import type { Hardness, Pullback, Rule, RuleConfig, RuleContext } from '../core/
 import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
 import { type Aval, isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import { asExpr, asNode, constant, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
 import {
@@ -159,13 +159,18 @@ const activeInputs = ({ program, carries }: ScanParams, active: readonly boolean
   }
 }
 
-const scanRrule = (
+/** As a pullback, with what the sums of cotangents of what is the same at every step begin with. */
+type PullbackFrom = (yBars: readonly Forced[], active: readonly boolean[], begins: readonly (AnyExpr | undefined)[]) => readonly Tangent[]
+
+const pulledSteps = (
   xs: readonly AnyExpr[],
   params: ScanParams,
-  { config, active: given }: RuleContext,
-): readonly [ys: readonly AnyExpr[], pullback: Pullback] => {
-  const { program, carries, length, slices } = params
-  if (isUnbounded(params)) return [scanNodes(xs.map(asNode), params).map(asExpr), endless]
+  config: RuleConfig,
+  given: readonly boolean[],
+  /** What a step hands on of each input that is the same at every step: the input itself, or what a loop within hands on of it. */
+  ends: readonly Node[],
+): readonly [ys: readonly AnyExpr[], pullback: PullbackFrom] => {
+  const { program, carries, slices } = params
   const trial = activeInputs(params, given)
   const args = xs.map(asNode)
   // What the steps keep is found by a trial in which every cotangent arrives; what is not read afterwards nobody computes.
@@ -174,15 +179,17 @@ const scanRrule = (
     program.outputs.map((o): Tangent => (isFloat(o.dtype) ? asExpr(input(o.aval)) : NoTangent)),
     program.inputs.filter((_, i) => trial[i]).map(asExpr),
   )
-  const kept = residualsOf(program, carries, everything.xBars.filter(isLive).map(asNode))
-  const steps = scanNodes(args, { ...params, program: step(program.inputs, [...everything.ys.map(asNode), ...kept.nodes]) })
+  const kept = residualsOf(program, carries, everything.xBars.filter(isLive).map(asNode), params.keep)
+  // Where nothing is kept the steps are those of the loop itself: what rules of loops within it would keep is made on the way back.
+  const ys = params.keep === 'nothing' ? program.outputs : everything.ys.map(asNode)
+  const steps = scanNodes(args, { ...params, program: step(program.inputs, [...ys, ...kept.nodes]) })
   const results = steps.slice(0, program.outputs.length).map(asExpr)
   const rows = steps.slice(program.outputs.length)
 
-  const pullback: Pullback = (yBars, asked) => {
+  const pullback: PullbackFrom = (yBars, asked, begins) => {
     const active = activeInputs(params, asked)
     const wanted = program.inputs.filter((_, i) => active[i])
-    if (!yBars.some(isLive)) return program.inputs.map(zeroOf)
+    if (!yBars.some(isLive)) return program.inputs.map((x, i) => begins[i] ?? zeroOf(x))
     const avals = program.inputs.slice(0, carries).map((x) => x.aval)
     const same = program.inputs.map((x, i) => (i >= carries + slices && active[i] ? input(x.aval) : undefined))
     const rowBars = program.outputs.map((o, i) => {
@@ -192,7 +199,7 @@ const scanRrule = (
     const pulled = (rounds: readonly (Round | undefined)[]): ReturnType<RuleConfig['pullback']> =>
       config.pullback(
         // What is the same at every step is a result of each: its cotangent comes in as the sum of the later steps' and goes out with this one's added.
-        [...program.outputs, ...program.inputs.filter((_, i) => same[i] !== undefined)].map(asExpr),
+        [...program.outputs, ...ends.filter((_, i) => same[i] !== undefined)].map(asExpr),
         [
           ...program.outputs.map(
             (_, i): Tangent =>
@@ -207,14 +214,74 @@ const scanRrule = (
       return active.map((a, i) => (a ? xBars[k++]! : zeroOf(program.inputs[i]!)))
     }
     const begin = yBars.slice(0, carries).map((b, i) => (isLive(b) && active[i] ? b : undefined))
-    for (const s of live(same)) config.hardened(asExpr(s), FILLED)
+    same.forEach((s, i) => {
+      if (s !== undefined) config.hardened(asExpr(s), begins[i] === undefined ? FILLED : config.hardness(begins[i]))
+    })
     const rounds = goingRound(config, avals, begin, (r) => byInput(pulled(r).xBars).slice(0, carries))
     const bars = byInput(pulled(rounds).xBars)
     const unknown = bars.find((b) => b._tag === 'NotImplemented')
     if (unknown !== undefined) return bars.map((b, i) => (active[i] ? unknown : b))
-    return backwards({ params, args, rows, kept, config, yBars, rowBars, rounds, same, bars })
+    return backwards({ params, args, rows, kept, config, yBars, rowBars, rounds, same, begins, bars })
   }
-  return [results, length === 0 ? passed(params) : pullback]
+  return [results, pullback]
+}
+/** What a value is where loops hand it on as a carry that they do not change. */
+const handedOn = (from: Node): Node => {
+  let n = from
+  while (n.kind === OUTPUT && n.args[0]!.prim === scanPrimitive) {
+    const k = n.payload as number
+    const { program, carries, until } = n.args[0]!.payload as ScanParams
+    if (k >= carries || k === until || handedOn(program.outputs[k]!) !== program.inputs[k]) break
+    n = n.args[0]!.args[k]!
+  }
+  return n
+}
+/**
+ * Reverse mode. A carry that no step changes is the same at every step, so that none keeps it; the sum of its cotangents begins with that of the result, and
+ * adds up in the order of the steps, however they are put into segments.
+ */
+const scanRrule = (
+  xs: readonly AnyExpr[],
+  params: ScanParams,
+  { config, active }: RuleContext,
+): readonly [ys: readonly AnyExpr[], pullback: Pullback] => {
+  const { program, carries, slices, length, until } = params
+  if (length === 0) return [scanNodes(xs.map(asNode), params).map(asExpr), passed(params)]
+  if (isUnbounded(params)) return [scanNodes(xs.map(asNode), params).map(asExpr), endless]
+  const places = program.inputs.map((_, i) => i)
+  const isStill = (i: number): boolean => i < carries && i !== until && handedOn(program.outputs[i]!) === program.inputs[i]
+  const still = places.filter(isStill)
+  const order = [...places.filter((i) => !isStill(i)), ...still]
+  const back = new Map(order.map((from, to) => [from, to]))
+  const moving = <X>(list: readonly X[]): X[] => list.filter((_, i) => !isStill(i))
+  const [ys, pullback] = pulledSteps(
+    order.map((i) => xs[i]!),
+    {
+      ...params,
+      program: step(
+        order.map((i) => program.inputs[i]!),
+        moving(program.outputs),
+      ),
+      carries: carries - still.length,
+      slices,
+      ...(until !== undefined && { until: back.get(until)! }),
+    },
+    config,
+    order.map((i) => active[i]!),
+    order.map((i) => (isStill(i) ? program.outputs[i]! : program.inputs[i]!)),
+  )
+  let k = 0
+  return [
+    program.outputs.map((_, i) => (isStill(i) ? xs[i]! : ys[k++]!)),
+    (yBars, asked) => {
+      const xBars = pullback(
+        moving(yBars),
+        order.map((i) => asked[i]!),
+        order.map((i) => (isStill(i) && asked[i] && isLive(yBars[i]) ? yBars[i] : undefined)),
+      )
+      return places.map((i) => xBars[back.get(i)!]!)
+    },
+  ]
 }
 const endless: Pullback = () =>
   raise({
@@ -240,9 +307,10 @@ const backwards = (of: {
   readonly rowBars: readonly (AnyExpr | undefined)[]
   readonly rounds: readonly (Round | undefined)[]
   readonly same: readonly (Node | undefined)[]
+  readonly begins: readonly (AnyExpr | undefined)[]
   readonly bars: readonly Forced[]
 }): readonly Tangent[] => {
-  const { params, args, rows, kept, config, yBars, rowBars, rounds, same, bars } = of
+  const { params, args, rows, kept, config, yBars, rowBars, rounds, same, begins, bars } = of
   const { program, carries, slices } = params
   const moving = present(rounds)
   const sums = live(same)
@@ -276,7 +344,7 @@ const backwards = (of: {
   const results = scanNodes(
     [
       ...moving.map(begun),
-      ...sums.map((s) => zeros(s.aval)),
+      ...same.flatMap((s, i) => (s === undefined ? [] : [begins[i] === undefined ? zeros(s.aval) : asNode(begins[i])])),
       ...barRows.map((b) => b.row),
       ...live(given.xs),
       ...read.rows.map((k) => rows[k]!),
@@ -288,6 +356,7 @@ const backwards = (of: {
       carries: moving.length + sums.length,
       slices: barRows.length + live(own.xs).length + read.rows.length,
       reverse: !params.reverse,
+      ...(params.keep && { keep: params.keep }),
       // The steps that were taken, marked by what the flag was before each.
       ...whileHolds(read.outputs[outputs.length], inputs),
     },

@@ -10,9 +10,10 @@ import { typed } from '../graph/operation.js'
 import type { Program } from '../graph/program.js'
 import type { TreeDef } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
-import type { CondFn, ForiFn, ScanFn, SwitchCaseFn } from '../types/signatures/control.js'
+import type { CondFn, ForiFn, LoopOptions, ScanFn, ScanOptions, SwitchCaseFn } from '../types/signatures/control.js'
 import { arange } from './construct.js'
-import { scanNodes, switchNodes } from './control.js'
+import { switchNodes } from './control.js'
+import { loopBy } from './loop-segments.js'
 import { invariant, isNothing, type Leaves, leavesOf, placed, type StepFn, sameLeaf, sameTree, settled, treeOf } from './loop-step.js'
 
 /** The number of steps: the leading axis of every leaf of xs, or what is given. */
@@ -37,8 +38,9 @@ const scanning = (
   f: StepFn,
   init: unknown,
   given: unknown,
-  { length: asked, reverse = false }: { readonly length?: number; readonly reverse?: boolean },
+  { length: asked, reverse, ...how }: ScanOptions,
 ): readonly [carry: unknown, ys: unknown] => {
+  const loop = loopBy(op, how)
   const xsGiven = isNothing(given) ? undefined : leavesOf(given, `${op}: xs`)
   const length = lengthOf(op, xsGiven, asked)
   const mark = nodesBuilt()
@@ -47,12 +49,12 @@ const scanning = (
   const inner = invariant(step.inputs, outputs)
   const before = builtBefore(mark)
   const { program, captured } = close(op, step.inputs, outputs, (n) => before(n) || inner(n))
-  const results = scanNodes([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
+  const results = loop([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
     program,
     length,
     carries: carry.nodes.length,
     slices: xs?.nodes.length ?? 0,
-    reverse,
+    reverse: flagOf(reverse, 'reverse', op),
   })
   return [
     treeOf(carry, results.slice(0, carry.nodes.length)),
@@ -68,39 +70,38 @@ const scanning = (
  * slices from the last to the first; what is stacked stays where its slice was. What f captures is the same at every step, and what it computes of that
  * alone is computed once. A carry to which nobody gave a dtype, `0` or `zeros([3])`, takes that of what f returns.
  *
+ * `unroll: k` makes k steps one step of the loop. `checkpoint` says what is kept for the way back, the rest being computed again: 'nothing' of a step but
+ * its carry, its 'contractions', 'everything' that is not cheap (the default); or the carry of every k-th step alone (a number), about sqrt(length) of them
+ * ('sqrt'). Neither changes a bit of a value or of a gradient in reverse mode; other derivatives may round otherwise.
+ *
  * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over what the steps kept.
  * Errors  BadInput for another tree or for lengths that differ; ShapeMismatch and DTypeMismatch, with the leaf, where the carry changes.
  * @example
  * const [total, sums] = scan((s: AnyExpr, x: AnyExpr) => [add(s, x), add(s, x)], 0, tensor([1, 2, 3]))
  * evaluate(sums)   // [1, 3, 6]
  */
-export const scan: ScanFn = typed(
-  (
-    f: StepFn,
-    init: unknown,
-    xs?: unknown,
-    options?: { readonly length?: number; readonly reverse?: boolean },
-  ): readonly [unknown, unknown] => {
-    functionOf(f, 'f', 'scan')
-    const { length, reverse } = optionsOf(options, scanOptions, 'scan')
-    return scanning('scan', f, init, xs, { ...(length !== undefined && { length }), reverse: flagOf(reverse, 'reverse', 'scan') })
-  },
-)
-const scanOptions: Names<{ readonly length?: number; readonly reverse?: boolean }> = { length: true, reverse: true }
+export const scan: ScanFn = typed((f: StepFn, init: unknown, xs?: unknown, options?: ScanOptions): readonly [unknown, unknown] => {
+  functionOf(f, 'f', 'scan')
+  return scanning('scan', f, init, xs, optionsOf(options, scanOptions, 'scan'))
+})
+const loopOptions: Names<LoopOptions> = { unroll: true, checkpoint: true }
+const scanOptions: Names<ScanOptions> = { length: true, reverse: true, ...loopOptions }
 
 /**
- * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression.
+ * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression. `unroll` and `checkpoint` as those of scan.
  *
  * Rule    as that of scan.
  * Errors  as those of scan; BadInput unless n is a whole number from 0.
  * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
  */
-export const fori: ForiFn = typed((n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown): unknown => {
-  functionOf(f, 'f', 'fori')
-  const length = lengthOf('fori', undefined, n)
-  const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), {})
-  return carry
-})
+export const fori: ForiFn = typed(
+  (n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown, options?: LoopOptions): unknown => {
+    functionOf(f, 'f', 'fori')
+    const length = lengthOf('fori', undefined, n)
+    const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), optionsOf(options, loopOptions, 'fori'))
+    return carry
+  },
+)
 
 /** The programs of branches over the same arguments: what any of them captured is an argument of all. */
 const branching = (

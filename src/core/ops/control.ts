@@ -17,6 +17,10 @@ import { sliceAxis } from './layout-slice.js'
 
 const family = 'control'
 
+/** What the steps of a loop keep for the way back: what is not cheap to make again, the products alone, or nothing but what a step begins with. */
+export const KEEPS = ['everything', 'contractions', 'nothing'] as const
+export type Keep = (typeof KEEPS)[number]
+
 export interface ScanParams {
   /** One step: from the carry, the slices of this step and what f captured, to the next carry and what is stacked. */
   readonly program: Program
@@ -32,6 +36,8 @@ export interface ScanParams {
    * zeros are stacked; so once a carry is false, nothing changes any more.
    */
   readonly until?: number
+  /** What its steps keep for the way back; `everything` where it is not said. */
+  readonly keep?: Keep
 }
 
 /** The number of steps of a loop that ends when its condition says so, and in no other way. */
@@ -49,6 +55,7 @@ const isScan = (u: unknown): u is ScanParams => {
   const counts = [length, carries, slices].every((n) => Number.isSafeInteger(n) && (n as number) >= 0)
   const lists = [program?.inputs, program?.outputs].every((l) => Array.isArray(l) && l.every((n) => n instanceof Node))
   if (!counts || !lists || typeof p.reverse !== 'boolean' || program!.captured.length > 0) return false
+  if (p.keep !== undefined && !KEEPS.includes(p.keep)) return false
   const { inputs, outputs } = program!
   const flag = until === undefined ? undefined : inputs[until]?.aval
   const flagged = until === undefined || (until < carries! + slices! && flag?.dtype === 'bool' && flag.shape.length === 0)
@@ -107,7 +114,7 @@ export const masked = ({ program, carries, until }: ScanParams): Program => {
 const zeros = ({ shape, dtype }: Aval): Node => broadcastNode(constant(0, dtype), shape)
 
 /** The loop in full: every step's program, its slices and what it stacks. */
-const unrolled = (params: ScanParams, args: readonly Node[]): readonly Node[] => {
+export const unrolled = (args: readonly Node[], params: ScanParams): readonly Node[] => {
   if (isUnbounded(params))
     raise({
       _tag: 'BadInput',
@@ -201,7 +208,7 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
   meaning: scanMeaning,
   programs: ({ program }) => [program],
   withPrograms: (params, [program]) => ({ ...params, program: program! }),
-  expand: (xs, params) => unrolled(params, xs.map(asNode)).map(asExpr),
+  expand: (xs, params) => unrolled(xs.map(asNode), params).map(asExpr),
   samples: [
     {
       args: [arg(2), arg(3, 2), arg(2)],
@@ -236,11 +243,18 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
       },
       note: 'the steps that a slice marks',
     },
+    {
+      args: [arg(2), arg(3, 2), arg(2)],
+      get params() {
+        return { program: sampleStep(), length: 3, carries: 1, slices: 1, reverse: true, keep: 'nothing' }
+      },
+      note: 'nothing is kept but the carry',
+    },
   ],
   showParams: (params: ScanParams) => {
-    const { length, reverse, until } = params
+    const { length, reverse, until, keep } = params
     const steps = isUnbounded(params) ? 'steps' : `${length} steps`
-    return `${steps}${reverse ? ', from the last' : ''}${until === undefined ? '' : `, while argument ${until} holds`}`
+    return `${steps}${reverse ? ', from the last' : ''}${until === undefined ? '' : `, while argument ${until} holds`}${keep === undefined ? '' : `, keeping ${keep}`}`
   },
   source: 'c_k, y_k = f(c_(k-1), x_k)',
 })

@@ -9,8 +9,9 @@ import { typed } from '../graph/operation.js'
 import { substitute } from '../graph/rewrite.js'
 import type { WhileLoopFn, WhileOptions } from '../types/signatures/control.js'
 import { not } from './compare.js'
-import { scanNodes, UNBOUNDED } from './control.js'
+import { UNBOUNDED } from './control.js'
 import { add } from './elementwise.js'
+import { loopBy } from './loop-segments.js'
 import { invariant, type Leaves, leavesOf, settled, treeOf } from './loop-step.js'
 
 /** What the condition says of a state, over inputs that stand for it. */
@@ -31,9 +32,12 @@ const flagOver = (condition: (state: unknown) => unknown, state: Leaves): ((at: 
   return (at) => substitute([flag], new Map(inputs.map((x, i) => [x, at[i]!])))[0]!
 }
 
-const whileOptions: Names<WhileOptions> = { maxSteps: true }
-const stepsOf = (given: unknown): number => {
-  if (given === undefined) return UNBOUNDED
+const whileOptions: Names<WhileOptions> = { maxSteps: true, unroll: true, checkpoint: true }
+const stepsOf = ({ maxSteps: given, unroll, checkpoint }: WhileOptions): number => {
+  if (given === undefined)
+    return unroll === undefined && checkpoint === undefined
+      ? UNBOUNDED
+      : raise({ _tag: 'BadInput', where: 'whileLoop', reason: 'unroll and checkpoint need maxSteps.', fix: 'give { maxSteps }.' })
   const steps = integerOf(given, 'maxSteps', 'whileLoop')
   return steps >= 0 && steps < UNBOUNDED
     ? steps
@@ -45,7 +49,7 @@ const stepsOf = (given: unknown): number => {
  *
  * The state is a tree; body returns one of the same tree, shapes and dtypes, condition a scalar bool. `steps` (i32) says how often body was applied, `done`
  * (bool) whether the condition ended the loop: false where `maxSteps` did. A comparison with NaN is false, so a state that is NaN ends a loop that asks
- * whether it is large enough. Under vmap each example ends for itself; the loop goes on until all have.
+ * whether it is large enough. Under vmap each example ends for itself; the loop goes on until all have. `unroll` and `checkpoint` as those of scan.
  *
  * Rule    as that of scan, over the steps that were taken; reverse mode needs `maxSteps`.
  * Errors  BadInput for another tree, or in reverse mode without maxSteps; ShapeMismatch and DTypeMismatch, with the leaf, where the state changes, or where
@@ -58,7 +62,9 @@ export const whileLoop: WhileLoopFn = typed((condition: unknown, body: unknown, 
   const op = 'whileLoop'
   functionOf(condition, 'the condition', op)
   functionOf(body, 'body', op)
-  const length = stepsOf(optionsOf(options, whileOptions, op).maxSteps)
+  const { maxSteps, ...how } = optionsOf(options, whileOptions, op)
+  const length = stepsOf({ maxSteps, ...how })
+  const loop = loopBy(op, how)
   const mark = nodesBuilt()
   const one = body as (state: unknown) => unknown
   const { carry, step } = settled(
@@ -75,6 +81,6 @@ export const whileLoop: WhileLoopFn = typed((condition: unknown, body: unknown, 
   const before = builtBefore(mark)
   const { program, captured } = close(op, inputs, outputs, (n) => before(n) || inner(n))
   const args = [flag(carry.nodes), constant(0, 'i32'), ...carry.nodes, ...captured]
-  const [more, steps, ...state] = scanNodes(args, { program, length, carries: inputs.length, slices: 0, reverse: false, until: 0 })
+  const [more, steps, ...state] = loop(args, { program, length, carries: inputs.length, slices: 0, reverse: false, until: 0 })
   return [treeOf(carry, state), { steps: asExpr(steps!), done: not(asExpr(more!)) }]
 })
