@@ -105,12 +105,22 @@ const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): Drive
   }
   const step = (): unknown => r.get(word).i32Load(4 * moveEntry.at.by)
   r.localSet(n, field(of.iterations)).localSet(total, n)
-  r.loop((again) => {
-    r.call(f, field(of.steps), field(of.count))
-    move(step)
-    r.op(OP.i32_sub, n, 1).localTee(n).brIf(again)
+  r.block((done) => {
+    r.loop((again) => {
+      r.block((skip) => {
+        r.block((taken) => {
+          r.op(OP.i32_eqz, field(of.flag)).brIf(taken)
+          r.localSet(address, field(of.flag)).get(address).i32Load8U(0).brIf(taken)
+          field(of.ends)().brIf(done)
+          r.br(skip)
+        })
+        r.call(f, field(of.steps), field(of.count))
+      })
+      move(step)
+      r.op(OP.i32_sub, n, 1).localTee(n).brIf(again)
+    })
   })
-  move(() => r.op(OP.i32_sub, 0, () => r.op(OP.i32_mul, step, total)))
+  move(() => r.op(OP.i32_sub, 0, () => r.op(OP.i32_mul, step, () => r.op(OP.i32_sub, total, n))))
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory, table } })
   return exports as unknown as Driver
 }

@@ -9,6 +9,7 @@ import type { DType } from '../../core/types/dtype.js'
 import { HEAP, planBytes } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
+import type { Loop } from '../plan/repeat.js'
 import type { Arena } from './arena.js'
 import { type Image, layOut, type Move, type Segment } from './image.js'
 import type { Installed } from './kernels.js'
@@ -215,16 +216,25 @@ export class CpuExecutable implements Executable {
     }
   }
   /** A loop with a kernel in JavaScript in it. */
-  private repeat(of: Parts, base: number, { count, moves, segments }: Segment & { readonly kind: 'repeat' }): void {
+  private repeat(of: Parts, base: number, { loop, moves, segments }: Segment & { readonly kind: 'repeat' }): void {
+    const { count, flag } = loop
     const round = { moves, at: 0 }
     this.rounds.push(round)
     for (; round.at < count; round.at++) {
+      if (flag !== undefined && !this.isTaken(of, flag)) {
+        if (flag.ends) break
+        continue
+      }
       this.move(of)
       this.steps(of, base, segments)
     }
     round.at = 0
     this.move(of)
     this.rounds.pop()
+  }
+  private isTaken({ image, plan }: Parts, { storage, offset, advance }: NonNullable<Loop['flag']>): boolean {
+    const walked = this.rounds.reduce((n, { at }, d) => n + at * (advance?.[d] ?? 0), offset)
+    return new Uint8Array(this.arena.buffer)[this.base + image.arena + plan.storages[storage]!.offset + walked] !== 0
   }
   /** Puts the words that move where they are in these iterations. */
   private move({ image, words }: Parts): void {

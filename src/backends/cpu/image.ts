@@ -13,7 +13,7 @@ import { moveEntry, type RecordWriter, repeatRecord, stepEntry, writeGemm, write
 export type Segment =
   | { readonly kind: 'wasm'; readonly start: number; readonly count: number; readonly calls: number }
   | { readonly kind: 'js'; readonly step: number }
-  | { readonly kind: 'repeat'; readonly count: number; readonly moves: readonly Move[]; readonly segments: readonly Segment[] }
+  | { readonly kind: 'repeat'; readonly loop: Loop; readonly moves: readonly Move[]; readonly segments: readonly Segment[] }
 /** A word of the image, and the bytes by which it moves with each iteration. */
 export interface Move {
   readonly word: number
@@ -59,7 +59,7 @@ class Table {
       if ('step' in p) segments.push({ kind: 'js', step: p.step })
       else {
         const { count } = p.loop
-        segments.push({ kind: 'repeat', count, moves: this.movesOf(p.loop), segments: this.segments(p.parts, around * count) })
+        segments.push({ kind: 'repeat', loop: p.loop, moves: this.movesOf(p.loop), segments: this.segments(p.parts, around * count) })
       }
     }
     close()
@@ -150,13 +150,32 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
       .flatMap((list) => list.flatMap(({ word, advance }) => (advance[depth] ? [{ word, by: advance[depth] }] : [])))
   const table = new Table((i) => installed[plan.steps[i]!.kernel]!.run !== undefined, timesOf(plan.steps, plan.loops), movesOf)
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))
-  const moves = table.loops.map((l) => movesOf(l.loop))
-  const loopRecords = table.loops.map((_, i) => {
+  // The loops' own records, then their lists of moves: a flag moves too, with its loop and those around.
+  const loopRecords = table.loops.map(() => {
     align()
     const at = words.length
-    for (let k = 0; k < repeatRecord.words + moveEntry.words * moves[i]!.length; k++) words.push(0)
+    for (let k = 0; k < repeatRecord.words; k++) words.push(0)
     return at
   })
+  const listOf: number[] = []
+  table.loops.forEach(({ loop: { flag } }, i) => {
+    if (flag === undefined) return
+    record = loopRecords[i]!
+    put(repeatRecord.at.flag, flag.offset)
+    addresses.push(record + repeatRecord.at.flag)
+    addresses.push(flag.storage)
+    put(repeatRecord.at.ends, Number(flag.ends))
+  })
+  const flagMoves = ({ first, end, depth }: Loop): readonly Move[] =>
+    table.loops.flatMap(({ loop: l }, i) => {
+      const by = first <= l.first && l.end <= end && l.depth >= depth ? (l.flag?.advance?.[depth] ?? 0) : 0
+      return by === 0 ? [] : [{ word: loopRecords[i]! + repeatRecord.at.flag, by }]
+    })
+  const moves = table.loops.map(({ loop }) => [...movesOf(loop), ...flagMoves(loop)])
+  for (const list of moves) {
+    listOf.push(words.length)
+    for (let k = 0; k < moveEntry.words * list.length; k++) words.push(0)
+  }
   align()
   const stepTable = words.length
   const relative = (at: number, x: number): void => {
@@ -174,7 +193,7 @@ export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repe
     relative(at + of.steps, 4 * (stepTable + stepEntry.words * start))
     words.set(at + of.count, count)
     words.set(at + of.iterations, loop.count)
-    const first = at + repeatRecord.words
+    const first = listOf[i]!
     relative(at + of.moves, 4 * first)
     words.set(at + of.moving, moves[i]!.length)
     moves[i]!.forEach(({ word, by }, k) => {

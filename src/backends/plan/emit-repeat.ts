@@ -13,8 +13,8 @@ export interface Around {
   readonly loops: Loop[]
   /** Loops around these values. */
   readonly depth: number
-  /** A step that copies a value to a place. */
-  readonly copy: (id: number, to: Place) => void
+  /** A step that copies a value to a place of this shape. */
+  readonly copy: (id: number, to: Place, shape: readonly number[]) => void
   readonly body: (body: Ir, given: Given, depth: number) => void
 }
 
@@ -53,17 +53,31 @@ class RepeatEmitter {
       const row = results.get(i)
       return row === undefined || made.has(i) ? undefined : this.row(at.places.own(row))
     })
-    const slots = v.args.slice(body.inputs.length).map((a) => at.places.slotOf(a))
+    const literals = v.args.slice(body.inputs.length)
+    const slots = body.consts.map((_, i) => at.places.slotOf(literals[i]!))
+    // Rows of steps that are left out are zeros.
+    for (const [i, none] of literals.slice(body.consts.length).entries()) {
+      const row = results.get(carries + i)
+      if (row !== undefined) at.copy(none, at.places.own(row), row.shape)
+    }
     const first = at.steps.length
     at.body(body, { inputs, outputs, slots }, at.depth + 1)
     const end = at.steps.length
-    if (end > first) at.loops.push({ first, end, count, depth: at.depth })
+    if (end > first) at.loops.push({ first, end, count, depth: at.depth, ...this.flag(homes, placeOf) })
     for (const [i, { end: place }] of homes.entries()) {
       const result = results.get(i)
       if (result !== undefined) at.places.lie(result, place)
     }
   }
 
+  /** What says whether an iteration is taken. */
+  private flag(homes: readonly Home[], placeOf: (i: number) => Place): Pick<Loop, 'flag'> {
+    const { carries, until } = this.repeat
+    if (until === undefined) return {}
+    const ends = until < carries
+    const place = ends ? homes[until]!.before : this.row(placeOf(until))
+    return { flag: { ...this.at.places.start(place, 'bool'), strides: [], ends } }
+  }
   /** One entry for each loop around. */
   private moves(p: Place): readonly number[] {
     return Array.from({ length: this.at.depth }, (_, d) => p.advance?.[d] ?? 0)
@@ -91,7 +105,7 @@ class RepeatEmitter {
     const { size, dtype, shape } = at.values[begin]!
     const taken = at.places.vacated(unit, v, begin)
     const home: Place = { ...(taken ?? { storage: at.places.newStorage(size, dtype), offset: 0 }), strides: stridesOf(shape) }
-    if (taken === undefined) at.copy(begin, home)
+    if (taken === undefined) at.copy(begin, home, shape)
     const place = this.still(home)
     return { before: place, after: place, end: home, rows: [] }
   }
@@ -107,7 +121,7 @@ class RepeatEmitter {
     const [first, last] = reverse ? [count, 0] : [0, count]
     const by = reverse ? -1 : 1
     const walking = (k: number): Place => ({ ...row(k), advance: [...this.moves(row(k)), by * size] })
-    at.copy(begin, row(first))
+    at.copy(begin, row(first), shape)
     for (const { row: r, found } of rows) at.places.lie(results.get(r)!, row(found === reverse ? 1 : 0))
     return { before: walking(first), after: walking(first + by), end: row(last), rows: rows.map(({ row: r }) => r) }
   }

@@ -297,18 +297,18 @@ export class Emitter {
   /** What a loop's steps are emitted with. */
   private around(): Around {
     const { values, places, sheet, depth, body } = this
-    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copy: (id, to) => this.copyTo(id, to), body }
+    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copy: (id, to, shape) => this.copyTo(id, to, shape), body }
   }
-  private copyTo(id: number, to: Place): void {
-    const { shape, dtype, size } = this.values[id]!
-    if (size > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
+  private copyTo(id: number, to: Place, shape: readonly number[]): void {
+    const { dtype } = this.values[id]!
+    if (sizeOf(shape) > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
   }
   /** Copies the results of a step that are not where they belong. */
   settle(outputs: readonly number[], wanted: readonly (Place | undefined)[]): void {
     outputs.forEach((id, i) => {
       const to = wanted[i]
       const from = this.places.placeOf(id)
-      if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to)
+      if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to, this.values[id]!.shape)
     })
   }
 

@@ -127,16 +127,20 @@ class Values {
   /** A loop: the values of one step, and its literals as further arguments; results that nothing reads are left out. */
   private repeat(n: Node, args: readonly number[]): readonly number[] {
     const b = this.builder
-    const { length, reverse, ...params } = n.payload as ScanParams
-    const { program, args: read, carries, slices, places } = reduced({ length, reverse, ...params }, this.used.get(n)!)
+    const params = n.payload as ScanParams
+    const { length, reverse } = params
+    const { program, args: read, carries, slices, places } = reduced(params, this.used.get(n)!)
     const body = stepIr(program, carries, this.ids, this.without)
     const given = read.map((i, k) => (k >= carries && k < carries + slices ? rows(b, args[i]!) : owned(b, args[i]!)))
     const literals = body.consts.map((c) => b.constant(c.number, body.values[c.value]!.dtype))
     const avals = resultAvals(n)
-    const repeat: Repeat = { body, count: length, carries, slices, reverse }
-    const identity = this.ids.id(`repeat ${length} ${carries} ${slices} ${reverse} ${body.key.join()}`)
+    const until = params.until === undefined || !read.includes(params.until) ? undefined : read.indexOf(params.until)
+    // Rows of steps that are left out.
+    const none = until === undefined ? [] : program.outputs.slice(carries).map((o) => b.constant(0, o.dtype))
+    const repeat: Repeat = { body, count: length, carries, slices, reverse, until }
+    const identity = this.ids.id(`repeat ${length} ${carries} ${slices} ${reverse} ${until} ${body.key.join()}`)
     const { shape, dtype } = avals[places.indexOf(0)]!
-    const whole = b.make('repeat', null, repeat, [...given, ...literals], shape, dtype, 0, identity)
+    const whole = b.make('repeat', null, repeat, [...given, ...literals, ...none], shape, dtype, 0, identity)
     return avals.map((a, i) => (places[i]! < 0 ? -1 : b.make('result', null, null, [whole], a.shape, a.dtype, places[i]!)))
   }
   /** A program of scalars: its operations where it is small, else one value that a loop of its own computes. */
@@ -185,9 +189,12 @@ const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], nu
 
 /** Steps of a loop up to which it is written out: of one step it is that step. */
 const FEW = 1
-/** Does the planner run this application as a loop? */
-const isLoop = ({ prim, payload }: Node): boolean =>
-  prim === (scanPrimitive as unknown as AnyPrimitive) && (payload as ScanParams).length > FEW
+/** Does the planner run this application as a loop? Of one step too where that keeps less for the way back: apart from what is around, it is computed again. */
+const isLoop = ({ prim, payload }: Node): boolean => {
+  if (prim !== (scanPrimitive as unknown as AnyPrimitive)) return false
+  const { length, keep } = payload as ScanParams
+  return length > FEW || (length > 0 && keep !== undefined && keep !== 'everything')
+}
 
 /** From nodes to values. */
 export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir =>

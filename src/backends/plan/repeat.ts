@@ -1,7 +1,7 @@
 /** Loops in plans: a step's own values, planned once, and which steps of a plan run how often, with operands that move from iteration to iteration. */
 import { linearize, type Node } from '../../core/graph/expr.js'
 import { flatProgram, type Program } from '../../core/graph/program.js'
-import type { ScanParams } from '../../core/ops/control.js'
+import { masked, type ScanParams } from '../../core/ops/control.js'
 import type { Operand, Step } from './step.js'
 import type { Ir } from './value.js'
 
@@ -16,6 +16,8 @@ export interface Repeat {
   readonly slices: number
   /** Slices are read, and rows written, from the last to the first. */
   readonly reverse: boolean
+  /** The argument of a step, among carry and slices, without which it changes nothing: a carry that is false ends the loop, a slice leaves its step out. */
+  readonly until: number | undefined
 }
 
 /** The rows of a step that are carry i as it was found (`found`) or as it was left. */
@@ -37,8 +39,9 @@ export interface Reduced {
   readonly places: readonly number[]
 }
 /** `used`: the results that are read. A carry is needed where one of these, or a needed carry, depends on it. */
-export const reduced = ({ program, carries, slices }: ScanParams, used: ReadonlySet<number>): Reduced => {
-  const { inputs, outputs } = program
+export const reduced = (params: ScanParams, used: ReadonlySet<number>): Reduced => {
+  const { carries, slices } = params
+  const { inputs, outputs } = masked(params)
   const rows = outputs.flatMap((_, i) => (i >= carries && used.has(i) ? [i] : []))
   let needed = outputs.slice(0, carries).map((_, i) => used.has(i))
   for (;;) {
@@ -82,6 +85,8 @@ export interface Loop {
   readonly end: number
   readonly count: number
   readonly depth: number
+  /** A bool without which an iteration changes nothing; `ends`: and none after it. */
+  readonly flag?: Operand & { readonly ends: boolean }
 }
 /** Where loops stand, those that lie in another after it. */
 export const outerFirst = (loops: readonly Loop[]): readonly Loop[] => [...loops].sort((a, b) => a.first - b.first || a.depth - b.depth)

@@ -1,5 +1,7 @@
 /** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
+import { raise } from '../../core/errors/explain.js'
 import type { KernelFunction } from '../../core/extend/kernel-table.js'
+import { UNBOUNDED } from '../../core/ops/control.js'
 import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import { eachRun } from '../plan/repeat.js'
@@ -37,6 +39,14 @@ export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): L
   const segments: Segment[] = []
   let scratchBytes = 0
   let open: { step: number; dispatch: Dispatch }[] | undefined
+  for (const { count } of plan.loops)
+    if (count === UNBOUNDED)
+      raise({
+        _tag: 'Unsupported',
+        backend: 'webgpu',
+        what: 'a loop that only its condition ends',
+        fix: 'give { maxSteps }, or run on cpu().',
+      })
   const lowered = plan.steps.map((s) => lowerStep(plan, s, machine, facets))
   eachRun(plan.steps.length, plan.loops, (step, at) => {
     const made = lowered[step]
