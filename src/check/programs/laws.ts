@@ -1,6 +1,6 @@
 /** What must hold of a random program: what `checkProgram` checks, and that it is the same behind guards, on declared kinks and read back from JSON. */
 
-import { estimatesIn } from '../../core/calculus/rule.js'
+import { estimatesIn, type Registry } from '../../core/calculus/rule.js'
 import { type AdError, isAdException } from '../../core/errors/error.js'
 import type { SyncBackend } from '../../core/functions/backend.js'
 import { isFloat } from '../../core/graph/aval.js'
@@ -175,11 +175,21 @@ const checkGuards = (p: RandomProgram, b: Built, s: Subject, { order }: Setting,
     seeds: 'any',
   }
   const d = derive(s)
-  const second = order === 2 && !hasCustom(b.ys) && !addsProducts(derivativesOf(d)) && !writesProducts(d)
+  const second = order === 2 && !byHand(s.registry, b.ys) && !addsProducts(derivativesOf(d)) && !writesProducts(d)
   const tolerance = b.ys.some((y) => y.dtype === 'f32') ? 1e-4 : 1e-9
   checkMasked(s.registry, s.modes, [guarded], second ? 2 : 1, random(seed), out, tolerance)
 }
-const hasCustom = (ys: readonly Node[]): boolean => linearize(ys).nodes.some((n) => n.prim === customPrimitive)
+/**
+ * Is a rule among them that somebody wrote out, customRule's or a primitive's of their own? Its products are those that it says, so what a mask made zero of its first
+ * derivatives may meet an infinity in its second.
+ */
+const byHand = (registry: Registry, ys: readonly Node[]): boolean =>
+  linearize(ys).nodes.some(({ prim, payload }) => {
+    if (prim === null) return false
+    const rule = registry.rules.get(prim.name)
+    const own = rule?.form === undefined && rule?.composed !== true && rule !== coreRegistry.rules.get(prim.name)
+    return prim === customPrimitive || own || programsOf(prim, payload).some((p) => byHand(registry, p.outputs))
+  })
 /** One program in so many is asked what masks before and behind it do. */
 const MASKED = 5
 /** What is masked before and behind a program has no say in it. */
@@ -187,7 +197,7 @@ const checkMasks = (p: RandomProgram, s: Subject, { order }: Setting, seed: numb
   if (seed % MASKED !== 0 || p.steps.some((x) => x.guard !== undefined) || out.findings.length > 0) return
   const d = derive(liftedSubject(s))
   if (total([...d.inputs, ...d.outs]) <= LARGE && estimatesIn(d.registry, d.outs).length === 0)
-    checkMaskedExamples(d, order, random(seed), out)
+    checkMaskedExamples(d, byHand(s.registry, d.outs) ? 1 : order, random(seed), out)
 }
 
 /** Steps on a declared kink have the declared derivative there. */
