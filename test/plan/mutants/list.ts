@@ -146,7 +146,7 @@ const looping: readonly Mutant[] = [
   ir('slices are strided', '&& contiguousIn(shape.slice(1), strides.slice(1)) ? id', '? id'),
   ir('slices are literals', "!b.value(base).constant && b.value(base).kind !== 'const' && contiguousIn", 'contiguousIn'),
   ir('a step gives what it was given', "const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id", 'const own = id'),
-  ir('what is stacked is written over', 'i) => id >= 0 && walkedRows(ir, carries, i).length === 0', 'id) => id >= 0'),
+  ir('what is stacked is written over', 'id >= 0 && walkedRows(ir, carries, i).length === 0', 'id >= 0 - i'),
   ir('a carry that stays is stacked', 'const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m && stays[i] === false)', 'const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m)'),
   fuse('slices are added to', "(acc.kind === 'input' && ir.carried?.has(acc.id) !== true)", 'false'),
   loops('loops back begin at the first slice', 'reverse ? p.offset + (count - 1) * by : p.offset', 'p.offset'),

@@ -164,6 +164,14 @@ const loops: readonly Sharp[] = [
     shapes: [[2], [2]],
   },
   { f: (a) => scanned(([p], x) => [[add(p, x)], null], [a], broadcastTo(0.5, [3, 2])), shapes: [[2]] },
+  {
+    f: (a, xs) => scanned(([p], x) => [[add(p, sort(x))], sum(slice(x, [0, 1], [2, 3]))], [a], transpose(xs, [2, 0, 1])),
+    shapes: [
+      [2, 3],
+      [2, 3, 4],
+    ],
+  },
+  { f: (a) => scanned(([p], x) => [[add(p, sort(x))], flip(x)], [a], broadcastTo(0.5, [3, 2])), shapes: [[2]] },
   // loops alike but for their length, direction, body
   {
     f: (a, xs) => [
