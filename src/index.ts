@@ -386,7 +386,17 @@ export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types
 export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
-export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp, Vmap } from './core/types/signatures/transforms.js'
+export type {
+  CustomRules,
+  Hvp,
+  Jvp,
+  Linearized,
+  ValueAndGrad,
+  ValueGradAux,
+  Vjp,
+  Vmap,
+  VmapTwice,
+} from './core/types/signatures/transforms.js'
 export type { Unravel } from './core/types/signatures/trees.js'
 export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
