@@ -203,11 +203,16 @@ export const hvp: HvpFn = bound.hvp
  */
 export const linearize: LinearizeFn = bound.linearize
 /**
- * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
+ * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
- * `inAxes` has 0 for each argument that is mapped and null for one that is the same at every index: vmap(f, { inAxes: [null, 0] }).
- * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
+ * `inAxes` says which axis of each argument is mapped (0 unless given, -1 the last), null for what is the same at every index; `outAxes` where the axis
+ * stands in each result, null for one that is the same at every index. Each is one axis for all, a list or record of axes in the tree of the arguments
+ * (results), or a beginning of it: [null, 1] by argument, { params: null, x: 0 } for a function of one record.
+ * Errors  ShapeMismatch when a leaf has no such axis, or the axes differ in size; BadInput for axes of another tree, or that map nothing, and for a
+ * result without an axis that differs between examples; MissingRule for a primitive without a batch rule.
  * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
+ * @example vmap((w, x) => mul(w, x), { inAxes: [null, 1] })(10, [[1, 2, 3], [4, 5, 6]])   // [[10, 40], [20, 50], [30, 60]]
+ * @example vmap((x) => mul(x, x), { outAxes: -1 })([[1, 2, 3], [4, 5, 6]])   // [[1, 16], [4, 25], [9, 36]]
  */
 export const vmap: VmapFn = bound.vmap
 /**

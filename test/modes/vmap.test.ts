@@ -78,6 +78,7 @@ const same = (got: cd.Tensor, want: cd.Tensor, tolerance: number): void => {
   })
 }
 type Tensors = Readonly<Record<string, cd.Tensor>>
+const run = (f: Case['f'], x: Tensors): Tensors => (cd.compile(f as never) as unknown as (x: Tensors) => Tensors)(x)
 const tolerance = (x: cd.Tensor): number => (x.dtype === 'f32' ? 1e-6 : 1e-13)
 
 /** A case, how many examples, and a choice for each axis: the place of an axis, as the front or the back counts, or none. */
@@ -134,22 +135,20 @@ describe('vmap is the stack of single calls', () => {
     'over any axes of arguments and results',
     (c, n, axes, next) => {
       const { inAxes, args, single } = batchOf(c, n, axes, next)
-      const shapes = cd.toProgram(c.f as never)(Object.fromEntries(Object.entries(c.leaves).map(([k, l]) => [k, drawn(l, next)])) as never)
-      const keys = Object.keys(
-        c.f(Object.fromEntries(Object.entries(c.leaves).map(([k, l]) => [k, drawn(l, next) as unknown as E]))),
-      ).sort()
-      const rank = Object.fromEntries(keys.map((k, i) => [k, shapes.outputs[i]!.shape.length]))
-      const outAxes = Object.fromEntries(keys.map((k, i) => [k, counted(axes[5 + i]!, rank[k]!)]))
+      const any = run(c.f, Object.fromEntries(Object.entries(c.leaves).map(([k, l]) => [k, drawn(l, next)])))
+      const keys = Object.keys(any)
+      const rank = (k: string): number => any[k]!.shape.length
+      const outAxes = Object.fromEntries(keys.map((k, i) => [k, counted(axes[5 + i]!, rank(k))]))
       const got = transform('vmap', c.f, { inAxes, outAxes })(args) as Tensors
-      keys.forEach((k, i) => {
-        const place = fromFront(outAxes[k]!, rank[k]!)
-        const one = shapes.outputs[i]!
-        expect([got[k]!.dtype, got[k]!.shape]).toEqual([one.dtype, [...one.shape.slice(0, place), n, ...one.shape.slice(place)]])
+      for (const k of keys) {
+        const place = fromFront(outAxes[k]!, rank(k))
+        const shape = any[k]!.shape as readonly number[]
+        expect([got[k]!.dtype, got[k]!.shape]).toEqual([any[k]!.dtype, [...shape.slice(0, place), n, ...shape.slice(place)]])
         for (let e = 0; e < n; e++) {
-          const want = (cd.compile(c.f as never) as Call)(single(e)) as Tensors
+          const want = run(c.f, single(e))
           same(example(got[k]!, place, e), want[k]!, tolerance(want[k]!))
         }
-      })
+      }
     },
     120,
   )
@@ -170,7 +169,7 @@ describe('vmap is the stack of single calls', () => {
           Object.entries(rows).map(([key, t]) => [key, example(t, fromFront(inner.inAxes[key]!, c.leaves[key]!.shape.length), k)]),
         )
       for (let k = 0; k < 2; k++) {
-        const want = (cd.compile(c.f as never) as Call)(at(k)) as Tensors
+        const want = run(c.f, at(k))
         for (const [key, y] of Object.entries(want)) same(example(example(got[key]!, 0, e), y.shape.length, k), y, tolerance(y))
       }
     }
