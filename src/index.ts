@@ -37,8 +37,8 @@ import type {
   StraightThroughFn,
   ValueAndGradFn,
   VjpFn,
-  VmapFn,
 } from './core/types/signatures/transforms.js'
+import type { VmapFn } from './core/types/signatures/vmap.js'
 import { makeOperators } from './modes/operators/index.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
 
@@ -205,14 +205,11 @@ export const linearize: LinearizeFn = bound.linearize
 /**
  * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
- * `inAxes` says which axis of each argument is mapped (0 unless given, -1 the last), null for what is the same at every index; `outAxes` where the axis
- * stands in each result, null for one that is the same at every index. Each is one axis for all, a list or record of axes in the tree of the arguments
- * (results), or a beginning of it: [null, 1] by argument, { params: null, x: 0 } for a function of one record.
- * Errors  ShapeMismatch when a leaf has no such axis, or the axes differ in size; BadInput for axes of another tree, or that map nothing, and for a
- * result without an axis that differs between examples; MissingRule for a primitive without a batch rule.
- * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
+ * `inAxes` says which axis is mapped (0 unless given; null: none, the same at every index), `outAxes` where it stands in the results:
+ * for all leaves, by argument ([null, -1]), or in their tree or a beginning of it ({ params: null, x: 0 }).
+ * Errors  ShapeMismatch without such an axis, or of two sizes; BadInput for axes of another tree, or none; MissingRule without a batch rule.
  * @example vmap((w, x) => mul(w, x), { inAxes: [null, 1] })(10, [[1, 2, 3], [4, 5, 6]])   // [[10, 40], [20, 50], [30, 60]]
- * @example vmap((x) => mul(x, x), { outAxes: -1 })([[1, 2, 3], [4, 5, 6]])   // [[1, 16], [4, 25], [9, 36]]
+ * @example vmap((x) => mul(x, x), { outAxes: -1 })([[1, 2], [3, 4]])   // [[1, 9], [4, 16]]
  */
 export const vmap: VmapFn = bound.vmap
 /**
@@ -391,18 +388,9 @@ export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types
 export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
-export type {
-  CustomRules,
-  Hvp,
-  Jvp,
-  Linearized,
-  ValueAndGrad,
-  ValueGradAux,
-  Vjp,
-  Vmap,
-  VmapTwice,
-} from './core/types/signatures/transforms.js'
+export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp } from './core/types/signatures/transforms.js'
 export type { Unravel } from './core/types/signatures/trees.js'
+export type { Vmap, VmapTwice } from './core/types/signatures/vmap.js'
 export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export * from './rules/public.js'
