@@ -37,8 +37,8 @@ import type {
   StraightThroughFn,
   ValueAndGradFn,
   VjpFn,
-  VmapFn,
 } from './core/types/signatures/transforms.js'
+import type { VmapFn } from './core/types/signatures/vmap.js'
 import { makeOperators } from './modes/operators/index.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
 
@@ -203,11 +203,13 @@ export const hvp: HvpFn = bound.hvp
  */
 export const linearize: LinearizeFn = bound.linearize
 /**
- * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
+ * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
- * `inAxes` has 0 for each argument that is mapped and null for one that is the same at every index: vmap(f, { inAxes: [null, 0] }).
- * Errors  ShapeMismatch when the leading axes of the arguments differ; MissingRule for a primitive without a batch rule.
- * @example vmap((x) => sum(x))([[1, 2], [3, 4]])   // [3, 7]
+ * `inAxes` says which axis is mapped (0 unless given; null: none, the same at every index), `outAxes` where it stands in the results:
+ * for all leaves, by argument ([null, -1]), or in their tree or a beginning of it ({ params: null, x: 0 }).
+ * Errors  ShapeMismatch without such an axis, or of two sizes; BadInput for axes of another tree, or none; MissingRule without a batch rule.
+ * @example vmap((w, x) => mul(w, x), { inAxes: [null, 1] })(10, [[1, 2, 3], [4, 5, 6]])   // [[10, 40], [20, 50], [30, 60]]
+ * @example vmap((x) => mul(x, x), { outAxes: -1 })([[1, 2], [3, 4]])   // [[1, 9], [4, 16]]
  */
 export const vmap: VmapFn = bound.vmap
 /**
@@ -386,8 +388,9 @@ export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types
 export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
-export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp, Vmap } from './core/types/signatures/transforms.js'
+export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp } from './core/types/signatures/transforms.js'
 export type { Unravel } from './core/types/signatures/trees.js'
+export type { Vmap, VmapTwice } from './core/types/signatures/vmap.js'
 export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export * from './rules/public.js'

@@ -1,4 +1,4 @@
-/** The arguments of transforms: what `wrt` selects of them, which are mapped, and the tangents that go along with them. */
+/** The arguments of transforms: what `wrt` selects of them, and the tangents that go along with them. */
 
 import { flagOf, type Names, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
@@ -31,9 +31,6 @@ export interface JacOptions extends WrtOptions {
   /** How many rows of the basis run at once; all where absent. */
   readonly chunk?: number
 }
-export interface VmapOptions {
-  readonly inAxes?: InAxes
-}
 
 const isPath = (x: unknown): x is WrtPath => typeof x === 'string' || Number.isSafeInteger(x)
 /** Raises unless wrt is a path, an index or a list of them; what it names is looked up at the call. */
@@ -49,7 +46,6 @@ const checkWrt = (wrt: unknown, op: string): void => {
 const wrtNames: Names<WrtOptions> = { wrt: true }
 const gradNames: Names<GradOptions> = { wrt: true, mode: true, seed: true, aux: true }
 const jacNames: Names<JacOptions> = { wrt: true, chunk: true }
-const vmapNames: Names<VmapOptions> = { inAxes: true }
 const modes: readonly unknown[] = ['mixed', 'reverse', 'forward'] satisfies Mode[]
 
 /** Options of transforms, checked once, when the transform is made. */
@@ -75,24 +71,6 @@ export const jacOptions = (given: JacOptions | undefined, op: string): JacOption
     raise({ _tag: 'BadInput', where: op, reason: `chunk is ${shown(chunk)}.`, fix: 'give a whole number from 1.' })
   return options
 }
-export const vmapOptions = (given: VmapOptions | undefined): VmapOptions => {
-  const options = optionsOf(given, vmapNames, 'vmap')
-  const { inAxes } = options
-  const isAxis = (a: unknown): boolean => a === 0 || a === null
-  if (inAxes !== undefined && !isAxis(inAxes) && !(Array.isArray(inAxes) && Array.from(inAxes).every(isAxis)))
-    raise({
-      _tag: 'BadInput',
-      where: 'vmap',
-      reason: `inAxes is ${shown(inAxes)}.`,
-      fix: `give 0 (mapped over its leading axis) or null (not mapped), for all arguments or an array with one for each; ${
-        typeof inAxes === 'number'
-          ? 'another axis is brought in front first: transpose(x, axes).'
-          : 'of a record take the shared leaves as an argument of their own: vmap((w, x) => f({ w, x }), { inAxes: [null, 0] }).'
-      }`,
-    })
-  return options
-}
-
 /** What wrt selects: leaves of the argument list, and the tree in which their gradients are given. */
 export interface Selection {
   /** Positions among the leaves of all arguments. */
@@ -239,36 +217,6 @@ export const activeLeaves = (leaves: readonly Node[], s: Selection, op: string, 
           : `${explicit ? 'wrt selects' : 'the first argument has'} only ${[...new Set(chosen.map((n) => n.dtype))].join(' and ')} leaves.`,
     })
   return chosen
-}
-
-/** The mapped axis of each argument (null: the same for every example), or of all. */
-export type InAxes = 0 | null | readonly (0 | null)[]
-/** Which leaves of the argument list have the mapped axis. */
-export const mappedLeaves = (def: TreeDef, inAxes: InAxes = 0): readonly boolean[] => {
-  const { items } = def as Extract<TreeDef, { _tag: 'Tuple' }>
-  needsArguments(items.length, 'vmap')
-  const axes = Array.isArray(inAxes) ? (inAxes as readonly (0 | null)[]) : items.map(() => inAxes)
-  if (axes.length !== items.length || axes.some((a) => a !== 0 && a !== null))
-    return raise({
-      _tag: 'BadInput',
-      where: 'vmap',
-      reason: `inAxes is ${shown(inAxes)} for ${items.length} argument${items.length === 1 ? '' : 's'}.`,
-      fix: 'give 0 (mapped over its leading axis) or null (not mapped) for each.',
-    })
-  return items.flatMap((item, i) => Array.from({ length: leafCount(item) }, () => axes[i] === 0))
-}
-
-/** What to do with an argument that has no batch axis. */
-export const SHARED =
-  'every leaf needs the batch axis in front. What is the same for every example is captured, or an argument of its own with inAxes null: vmap((w, x) => f({ w, x }), { inAxes: [null, 0] })(w, xs).'
-
-/** A declaration with the mapped axis in front, under a name that is not used yet. */
-export const batchedDeclaration = ({ def, specs }: NonNullable<Meta['declared']>, inAxes?: InAxes): NonNullable<Meta['declared']> => {
-  const used = new Set(specs.flatMap((s) => s.shape))
-  let axis = 'vmap'
-  while (used.has(axis)) axis += "'"
-  const mapped = mappedLeaves(def, inAxes)
-  return { def, specs: specs.map((s, i) => (mapped[i] ? { ...s, shape: [axis, ...s.shape], fix: SHARED } : s)) }
 }
 
 /** What a transform pushes or pulls, and what it belongs to, as messages call them. */

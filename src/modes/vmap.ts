@@ -1,27 +1,52 @@
 /** vmap: a program over single examples to one over a leading batch axis, by the registry's batch rules. */
 
 import { type Batching, type Registry, ruleFor } from '../core/calculus/rule.js'
-import { type Aval, aval } from '../core/graph/aval.js'
 import { asExpr, asNode, constant, type Node, reapplied, resultAvals } from '../core/graph/expr.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor } from '../core/graph/source-lines.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { batchFrom } from './returned.js'
 
-/** `outputs` with `inputs` replaced by batched arguments (leading axis `size`); every result has the axis. */
-export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>
-  // Of no example there is nothing to compute, whatever the primitives are; rules need not think of it.
-  size === 0
-    ? outputs.map((o) => broadcastNode(constant(0, o.dtype), [0, ...o.shape]))
-    : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
-
 /** A node, and whether it has the batch axis. */
-interface Batched {
+export interface Batched {
   readonly node: Node
   readonly wide: boolean
 }
 
-const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] => {
+/** `outputs` with inputs replaced by batched arguments (leading axis `size`); a result that depends on none of these has no axis. */
+export const batched = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Batched[] =>
+  // Of no example there is nothing to compute, whatever the primitives are; rules need not think of it.
+  size === 0
+    ? reached(outputs, replaced).map((wide, i) => ({ node: wide ? noExample(outputs[i]!) : outputs[i]!, wide }))
+    : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
+
+/** `batched`, where every result has the axis. */
+export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>
+  batched(registry, outputs, replaced, size).map((b) => widened(b, size))
+
+/** A result with the batch axis in front, the same at every index where it depends on no batched argument. */
+export const widened = ({ node, wide }: Batched, size: number): Node =>
+  wide ? node : size === 0 ? noExample(node) : broadcastNode(node, [size, ...node.shape])
+const noExample = (one: Node): Node => broadcastNode(constant(0, one.dtype), [0, ...one.shape])
+
+/** Which of the outputs depend on one of the nodes. */
+const reached = (outputs: readonly Node[], from: ReadonlyMap<Node, Node>): boolean[] =>
+  fold<boolean>(outputs, {
+    at: (n) => (from.has(n) ? true : undefined),
+    leaf: () => false,
+    apply: (n, args) => {
+      const any = args.includes(true)
+      return resultAvals(n).map(() => any)
+    },
+  })
+
+const batchAt = (
+  cursor: Cursor,
+  registry: Registry,
+  outputs: readonly Node[],
+  replaced: ReadonlyMap<Node, Node>,
+  size: number,
+): Batched[] => {
   const through: Batching = (inner, given, count) =>
     batch(registry, inner.map(asNode), new Map([...given].map(([from, to]) => [asNode(from), asNode(to)])), count).map(asExpr)
   return fold<Batched>(outputs, {
@@ -39,8 +64,5 @@ const batchAt = (cursor: Cursor, registry: Registry, outputs: readonly Node[], r
       const ys = rule(xs.map(asExpr), mask, n.payload as never, size, through)
       return batchFrom(n.prim!, 'batch rule', ys, resultAvals(n), size).map((node) => ({ node, wide: true }))
     },
-  }).map(({ node, wide }) => (wide ? node : broadcastNode(node, [size, ...node.shape])))
+  })
 }
-
-/** The aval of one example: without the leading axis. */
-export const unbatched = (a: Aval): Aval => aval(a.shape.slice(1), a.dtype)

@@ -49,8 +49,9 @@ describe('transforms', () => {
     ['wrt of hessian', () => cd.hessian(f, { wrt: 1.5 as never }), /hessian: wrt is 1.5/],
     ['chunk', () => cd.hessian(f, { chunk: 0 }), /hessian: chunk is 0/],
     ['an option of grad for hvp', () => cd.hvp(f, { mode: 'reverse' } as never), /hvp: there is no option mode[\s\S]*\{ wrt \}/],
-    ['inAxes', () => cd.vmap(f, { inAxes: 1 as never }), /vmap: inAxes is 1/],
-    ['inAxes of a list', () => cd.vmap(f, { inAxes: [0, 'x'] as never }), /vmap: inAxes is an array of 2/],
+    ['inAxes', () => cd.vmap(f, { inAxes: 1.5 }), /vmap: inAxes is 1.5/],
+    ['inAxes of a list', () => cd.vmap(f, { inAxes: [0, 'x'] as never }), /vmap: inAxes at 1 is 'x'/],
+    ['outAxes', () => cd.vmap(f, { outAxes: { y: true } as never }), /vmap: outAxes at y is true/],
   ])
   it('passes on what hessian takes and grad does not', () => {
     const h = cd.hessian((x: cd.AnyExpr) => cd.prod(x), { chunk: 1 })([2, 3]) as cd.Tensor

@@ -81,8 +81,8 @@ describe('vmap, inAxes', () => {
   it('names what is wrong', () => {
     const loose = vmap as unknown as (f: unknown, options: unknown) => (...args: unknown[]) => unknown
     expect(message(() => loose(product, { inAxes: [0] })(w, xs))).toContain('inAxes is [0] for 2 arguments')
-    expect(message(() => loose(product, { inAxes: [1, 0] })(w, xs))).toContain('give 0 (mapped over its leading axis) or null')
-    expect(message(() => vmap(product, { inAxes: [null, null] })(w, xs))).toContain('leading axes of the arguments differ or are missing')
+    expect(message(() => loose(product, { inAxes: [2, 0] })(w, xs))).toContain('argument 0 is f64 [2, 2]: it has no axis 2 to map')
+    expect(message(() => vmap(product, { inAxes: [null, null] })(w, xs))).toContain('inAxes maps no argument')
   })
 })
 

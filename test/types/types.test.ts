@@ -20,6 +20,7 @@ describe('correct code', () => {
     'control',
     'indexing',
     'authoring',
+    'batching',
   ])
     it(`${name}.ts compiles, and each @ts-expect-error in it is needed`, () => {
       expect(listed(compile(name).errors)).toEqual([])

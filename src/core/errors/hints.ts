@@ -21,6 +21,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   aux: ['has_aux', 'hasAux'],
   mode: ['method'],
   inAxes: ['in_axes', 'in_dims', 'inDims', 'axes'],
+  outAxes: ['out_axes', 'out_dims', 'outDims'],
   frule: ['jvp', 'forward'],
   rrule: ['vjp', 'backward'],
 }

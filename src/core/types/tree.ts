@@ -62,7 +62,7 @@ type OneLeaf<L> = [L] extends [Expr<infer S, infer D>]
       : L
 type OneShape<S extends Shape> = [Alternatives<S>] extends [never] ? S : [S] extends [readonly number[]] ? readonly number[] : Shape
 /** never, unless S is a union. */
-type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? never : S) : never
+export type Alternatives<S, All = S> = S extends unknown ? ([All] extends [S] ? never : S) : never
 /**
  * The tree T with R at its leaves. Where R is an expression (a tensor, a declared input) of a shape that is not known, the leaf keeps its
  * own shape, and its dtype where that may be R's: TypeScript cannot ask what a callback makes of each leaf, and nearly all keep the shape.
@@ -102,7 +102,7 @@ export type Exprs<T> =
 /** The concrete shape behind S: a name may be any size. */
 export type Concrete<S extends Shape> = Unnamed<S>
 /** Shapes that fit the declared S: a name may be any size, and an unknown rank any rank. */
-type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
+export type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends number ? (number extends S[K] ? Dim : S[K]) : Dim }
 /** What may be passed for an input declared with shape S and dtype D. */
 export type ValueOf<S extends Shape, D extends DType> =
   | Tensor<Fitting<S>, D>
@@ -258,30 +258,3 @@ export type ScalarOnly<Out, Op extends string, X = undefined> = [ExprTree] exten
           ? unknown
           : NotScalar<Out, Op>
       : NotScalar<Out, Op>
-
-// ---- vmap
-
-/** T with an axis of length N put before the axes of every leaf. */
-export type Batched<T, N extends Dim = number> =
-  T extends Typed<infer S, infer D>
-    ? Expr<Joined<[N], S>, D>
-    : T extends NoTangent
-      ? NoTangent
-      : { readonly [K in keyof T]: Batched<T[K], N> }
-/** N, or number where the arguments have different leading axes: they are compared when the program is built. */
-export type Leading<N extends Dim> = [Alternatives<N>] extends [never] ? N : number
-/** The expressions that stand for T batched over N, whose leaves may have any rank where T's is not known. */
-export type BatchedExprs<T, N extends Dim> =
-  T extends Typed<infer S, infer D>
-    ? Expr<WithLead<S, N>, D>
-    : T extends NoTangent
-      ? NoTangent | undefined
-      : { readonly [K in keyof T]: BatchedExprs<T[K], N> }
-/** What may be passed for T batched over N where it is inlined, at other sizes than the declared names, or beside values. */
-export type BatchedArgs<T, N extends Dim> =
-  T extends Typed<infer S, infer D>
-    ? Expr<WithLead<Fitting<S>, N>, D> | ArgumentOf<Joined<[number], S>, D>
-    : T extends NoTangent
-      ? NoTangent | undefined
-      : { readonly [K in keyof T]: BatchedArgs<T[K], N> }
-type WithLead<S extends Shape, N extends Dim> = [number] extends [S['length']] ? [N, ...Dim[]] : [N, ...S]

@@ -2,10 +2,11 @@
 import { random } from '../../../src/check/index.js'
 import { Dual } from '../../../src/core/calculus/dual.js'
 import { interpretNodes } from '../../../src/core/functions/interpret.js'
-import { aval, isFloat } from '../../../src/core/graph/aval.js'
+import { type Aval, aval, isFloat } from '../../../src/core/graph/aval.js'
 import { asNode, type Node } from '../../../src/core/graph/expr.js'
 import { allocate, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { Program } from '../../../src/core/graph/program.js'
+import { sizeOf } from '../../../src/core/graph/shape.js'
 import { Tensor as TensorClass } from '../../../src/core/graph/tensor.js'
 import type { Tensor } from '../../../src/core/types/expr.js'
 import { coreRegistry, dualAlgebra, reverseAlgebra } from '../../../src/index.js'
@@ -293,31 +294,60 @@ const targets: Law = {
   },
 }
 
-/** vmap over a leading axis gives, at each index, what the function gives there. */
+/** Examples of one shape, put together along a new axis; and the example k of that. */
+const along = (rows: readonly TypedArray[], { shape, dtype, size }: Aval, axis: number): TypedArray => {
+  const [n, inner] = [rows.length, sizeOf(shape.slice(axis))]
+  const all = allocate(dtype, n * size)
+  rows.forEach((row, k) => {
+    for (let i = 0; i < size; i++) all[(Math.floor(i / inner) * n + k) * inner + (i % inner)] = row[i]!
+  })
+  return all
+}
+const example = (all: TypedArray, n: number, k: number, { shape, dtype, size }: Aval, axis: number): TypedArray => {
+  const inner = sizeOf(shape.slice(axis))
+  const row = allocate(dtype, size)
+  for (let i = 0; i < size; i++) row[i] = all[(Math.floor(i / inner) * n + k) * inner + (i % inner)]!
+  return row
+}
+
+/** vmap over any axis of each argument gives, at each index of any axis of each result, what the function gives there. */
 const batches: Law = {
   name: 'vmap is a loop',
   every: 8,
   check: (s, values) => {
     if (s.program.kinked === true || s.avals.length === 0) return
     const n = 2
-    const mapped = s.avals.map((_, i) => (s.program.seed >> i) % 3 !== 0 || i === 0)
-    const rows = [s.inputs, s.inputs.map((x, i) => (mapped[i] ? moved(x) : x))]
-    const avals = s.avals.map((a, i) => (mapped[i] ? aval([n, ...a.shape], a.dtype) : a))
-    const f = (s.api.vmap as F)(s.f, { inAxes: mapped.map((m) => (m ? 0 : null)) }) as F
+    const next = random(s.program.seed)
+    // Half of the programs along the leading axes, which is what most use.
+    const leading = next() < 0.5
+    const axisOf = (rank: number): number => (leading ? 0 : Math.floor(next() * (rank + 1)))
+    const axes = s.avals.map((a, i) => ((s.program.seed >> i) % 3 !== 0 || i === 0 ? axisOf(a.shape.length) : null))
+    const outs = values.outputs.map((o) => axisOf(o.shape.length))
+    /** An axis of an array of one axis more than this, sometimes counted from the back. */
+    const signed = (axis: number, { shape }: Aval): number => (!leading && next() < 0.5 ? axis - shape.length - 1 : axis)
+    const rows = [s.inputs, s.inputs.map((x, i) => (axes[i] === null ? x : moved(x)))]
+    const avals = s.avals.map((a, i) =>
+      axes[i] === null ? a : aval([...a.shape.slice(0, axes[i]!), n, ...a.shape.slice(axes[i]!)], a.dtype),
+    )
+    const f = (s.api.vmap as F)(s.f, {
+      inAxes: axes.map((axis, i) => (axis === null ? null : signed(axis, s.avals[i]!))),
+      outAxes: outs.map((axis, j) => signed(axis, values.outputs[j]!.aval)),
+    }) as F
     const p = derivative(s, 'vmap', () => trace(f, avals))
     if (p === undefined) return
-    const inputs = s.inputs.map((x, i) => {
-      if (!mapped[i]) return x
-      const all = allocate(s.avals[i]!.dtype, n * x.length)
-      rows.forEach((r, k) => {
-        all.set(r[i]! as never, k * x.length)
-      })
-      return all
-    })
+    const inputs = s.inputs.map((x, i) =>
+      axes[i] === null
+        ? x
+        : along(
+            rows.map((r) => r[i]!),
+            s.avals[i]!,
+            axes[i]!,
+          ),
+    )
     const want = guarded('vmap on reference', () => runOn(s.lanes.oracle, p, inputs))
     rows.forEach((r, k) => {
       const one = guarded('a row on reference', () => runOn(s.lanes.oracle, values, r))
-      const got = want.map((w, j) => w.slice(k * one[j]!.length, (k + 1) * one[j]!.length) as TypedArray)
+      const got = want.map((w, j) => example(w, n, k, values.outputs[j]!.aval, outs[j]!))
       agree('vmap, a row', got, one, [{ program: values, inputs: r }])
     })
     onLane(laneFor(s), 'vmap', p, inputs, want)

@@ -196,7 +196,11 @@ export const batches: readonly Mutant[] = [
     ],
   ]),
   ...mistakes('batches', 'modes/vmap', [
-    ['a result that is the same for all is given once', 'wide ? node : broadcastNode(node, [size, ...node.shape])', 'node'],
+    [
+      'a result that is the same for all is given once',
+      'wide ? node : size === 0 ? noExample(node) : broadcastNode(node, [size, ...node.shape])',
+      'node',
+    ],
     ['an argument is batched where any is', 'const mask = args.map((a) => a.wide)', 'const mask = args.map(() => true)'],
     [
       'the last argument is taken for shared',
@@ -204,7 +208,7 @@ export const batches: readonly Mutant[] = [
       'const mask = args.map((a, i) => a.wide && (i === 0 || i < args.length - 1 || !args[0]!.wide))',
     ],
     ['what is not batched is batched', 'if (!args.some((a) => a.wide))', 'if (!args.every((a) => a.wide))'],
-    ['of no example the axis is left out', '[0, ...o.shape]', '[...o.shape]'],
+    ['of no example the axis is left out', '[0, ...one.shape]', '[...one.shape]'],
     ['of several results the first', '.map((node) => ({ node, wide: true }))', '.map((_y, _i, ys) => ({ node: ys[0]!, wide: true }))'],
   ]),
 ]

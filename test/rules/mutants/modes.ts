@@ -261,12 +261,28 @@ export const operators: readonly Mutant[] = [
     ['results of linearize are all the first', '(float ? dys[k++]! : NoTangent)', '(float ? dys[0]! : NoTangent)'],
   ]),
   ...mistakes('operators', 'modes/operators/batching', [
-    ['vmap puts the shared arguments first', 'those(true), size), those(false))', 'those(true), size), new Map())'],
+    ['vmap puts the shared arguments first', '          shared,\n        )', '          new Map(),\n        )'],
     [
       'vmap takes the size for all arguments',
-      'nodes.map((n, i) => input(mapped[i] ? unbatched(n.aval) : n.aval))',
-      'nodes.map((n, i) => input(mapped[i] || n.shape[0] === size ? unbatched(n.aval) : n.aval))',
+      'input(axes[i] === null ? n.aval : unbatched(n.aval, axes[i]!))',
+      'input(axes[i] === null && n.shape[0] !== size ? n.aval : unbatched(n.aval, axes[i] ?? 0))',
     ],
+  ]),
+  ...mistakes('operators', 'modes/axes', [
+    ['the mapped axis of arguments is the first', 'transposeNode(x, [axis, ...removed(range(x.shape.length), axis)])', 'x'],
+    [
+      'the mapped axis of arguments changes places with the first',
+      '[axis, ...removed(range(x.shape.length), axis)]',
+      'range(x.shape.length).map((i) => (i === 0 ? axis : i === axis ? 0 : i))',
+    ],
+    ['the mapped axis of results stays in front', 'broughtTo(spread(r), axis)', 'spread(r)'],
+    [
+      'the axis of results is counted without the mapped one',
+      'normalizeAxis(given, one.length + 1) ??',
+      '(given < 0 ? normalizeAxis(given, one.length) : given) ??',
+    ],
+    ['one axis for all parts', 'go(item, parts[i]!,', 'go(item, parts[0]!,'],
+    ['one example has the axis of another argument', 'aval(removed(a.shape, axis), a.dtype)', 'aval(removed(a.shape, 0), a.dtype)'],
   ]),
   ...mistakes('operators', 'modes/arguments', [
     [
@@ -284,7 +300,6 @@ export const operators: readonly Mutant[] = [
       'const leaf = full ? got.leaves[i] : got.leaves[k++]',
       'const leaf = full ? got.leaves[0] : got.leaves[k++]',
     ],
-    ['mapped leaves are those of the first argument', '() => axes[i] === 0)', '() => axes[0] === 0)'],
   ]),
   ...mistakes('operators', 'modes/dual', [
     ['an eager dual has the tangent of the first result', 'dy: known(unthunk(made.dys[i]!))', 'dy: known(unthunk(made.dys[0]!))'],

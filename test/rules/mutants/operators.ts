@@ -106,6 +106,18 @@ const own: Laws = {
       [numbers(o.vmap(o.grad(loss), { inAxes: [0, null] })(wide, y)), each((row) => o.grad(loss)(row, y))],
     ]
   },
+  'vmap over any axis': () => {
+    const a = cd.evaluate(cd.reshape(cd.arange(24), [2, 3, 4]))
+    const g = (p: { readonly a: cd.AnyExpr; readonly b: cd.AnyExpr }) => ({ y: cd.add(cd.mul(p.a, 2), p.b), z: cd.sin(p.a) })
+    const moved = (t: unknown, ...perm: readonly number[]) => cd.evaluate(cd.transpose(t as cd.AnyExpr, perm))
+    return [1, 2, -1].map((axis) => {
+      const b = cd.evaluate(cd.arange(a.shape.at(axis)!))
+      const { y, z } = o.vmap(g, { inAxes: { a: axis, b: 0 }, outAxes: { y: -1, z: 1 } })({ a, b }) as Readonly<Record<string, cd.Tensor>>
+      const front = axis === 1 ? [1, 0, 2] : [2, 0, 1]
+      const want = o.vmap(g)({ a: moved(a, ...front), b }) as Readonly<Record<string, cd.Tensor>>
+      return [numbers([y, z]), numbers([moved(want.y, 1, 2, 0), moved(want.z, 1, 0, 2)])] as const
+    })
+  },
 }
 /** The function at numbers. */
 const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]

@@ -1,8 +1,10 @@
 // Signatures of loops and branches over trees.
+
+import type { Batched } from '../batch.js'
 import type { DType, Float, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, MayFit, NestedArray, OfAnyRank, ShapeOf, Tensor, Typed, Undeclared } from '../expr.js'
 import type { Dim, Shape } from '../shape.js'
-import type { Batched, ExprTree, NoTangent, PlainLeaf, ResultTree } from '../tree.js'
+import type { ExprTree, NoTangent, PlainLeaf, ResultTree } from '../tree.js'
 
 /** The tree of expressions that stands for T in a body. */
 export type Carried<T> = [ResultTree] extends [T] ? ExprTree : CarriedIn<T>

@@ -2,21 +2,15 @@
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
-import type { AnyFn, ArgsOf, Fn, ResultOf, ValuesOf } from '../fn.js'
-import type { Dim, Guard, Shape } from '../shape.js'
+import type { AnyFn, ArgsOf, Fn, ResultOf } from '../fn.js'
+import type { Guard, Shape } from '../shape.js'
 import type {
   Active,
-  Batched,
-  BatchedArgs,
-  BatchedExprs,
   CheckWrt,
   DeclBound,
   Exprs,
   Gradient,
   Jacobian,
-  Leading,
-  Loose,
-  LooseArgs,
   NoTangent,
   Primals,
   Results,
@@ -142,34 +136,6 @@ export type HessianFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = und
   f: F & ScalarOnly<ResultOf<F>, 'hessian'>,
   options?: JacOptions<ArgsOf<F>, W>,
 ) => Fn<ArgsOf<F>, Hessian<Active<ArgsOf<F>, W>>>
-
-/** Options of `vmap`. */
-export interface VmapOptions<A extends readonly unknown[], I> {
-  /** The mapped axis of each argument: its leading one (0, where absent), or null: the same for every example. */
-  readonly inAxes?: (I & InAxes<A>) | undefined
-}
-type InAxes<A extends readonly unknown[]> = 0 | { readonly [K in keyof A]: 0 | null } | undefined
-type AnyInAxes = 0 | readonly (0 | null)[] | undefined
-/** Is the argument K the same for every example? */
-type IsShared<I, K> = K extends keyof I ? (I[K] extends null ? true : false) : false
-type MappedArgs<A extends readonly unknown[], I> = { [K in keyof A]: IsShared<I, K> extends true ? A[K] : Batched<A[K]> }
-type MappedExprs<A extends readonly unknown[], I, N extends Dim> = {
-  [K in keyof A]: IsShared<I, K> extends true ? Exprs<A[K]> : BatchedExprs<A[K], N>
-}
-type MappedLoose<A extends readonly unknown[], I, N extends Dim> = {
-  [K in keyof A]: IsShared<I, K> extends true ? LooseArgs<A[K]> : BatchedArgs<A[K], N>
-}
-/** What `vmap` gives for a function of A with the result Out: a Fn over a leading axis; expressions keep that axis's size or name. */
-export interface Vmap<A extends readonly unknown[], Out, I = undefined> extends Fn<MappedArgs<A, I>, Batched<Out>> {
-  (...args: ValuesOf<MappedArgs<A, I>>): Tensors<Batched<Out>>
-  <N extends Dim = number>(...args: MappedExprs<A, I, N>): Batched<Out, Leading<N>>
-  <N extends Dim = number>(...args: MappedLoose<A, I, N>): Batched<Loose<Out>, Leading<N>>
-}
-/** vmap(f, { inAxes }): f over a leading axis of its arguments. */
-export type VmapFn = <F extends AnyFn, const I extends AnyInAxes = undefined>(
-  f: F,
-  options?: VmapOptions<ArgsOf<F>, I>,
-) => Vmap<ArgsOf<F>, ResultOf<F>, I>
 
 /** What a rule may give where T has a value: an expression of its shape (of any, where that is unknown), or a tensor or arrays. */
 export type RuleValue<T> =
