@@ -24,6 +24,15 @@ const message = (f: () => unknown): string => {
 }
 
 describe('scan', () => {
+  it('has rules that hold tensors in its steps', () => {
+    const twice = (cd.customRule as unknown as Call)((x: E) => mul!(x, 2), {
+      frule: (x: E, dx: E) => [mul!(x, 2), mul!(dx, tensor!([2, 3]))],
+      rrule: (x: E) => [mul!(x, 2), (yBar: E) => mul!(yBar, tensor!([2, 3]))],
+    }) as unknown as Call
+    const f = (x: E): E => sum!(fori!(2, (_k: E, s: E) => twice(s), x))
+    expect(run(grad!(f), [1, 1])).toEqual([4, 9])
+    expect(run((cd.jacfwd as unknown as Call)(f), [1, 1])).toEqual([4, 9])
+  })
   it('carries and stacks trees, and y may be nothing', () => {
     const [last, ys] = scan!(
       ({ a, b }: Record<string, E>, { x, k }: Record<string, E>) => [{ a: add!(a, x), b: mul!(b, 2) }, [k, { s: mul!(a, x) }]],

@@ -216,9 +216,9 @@ export class CpuExecutable implements Executable {
     }
   }
   /** A loop with a kernel in JavaScript in it. */
-  private repeat(of: Parts, base: number, { loop, moves, segments }: Segment & { readonly kind: 'repeat' }): void {
+  private repeat(of: Parts, base: number, { loop, segments }: Segment & { readonly kind: 'repeat' }): void {
     const { count, flag } = loop
-    const round = { moves, at: 0 }
+    const round = { moves: of.image.moves.get(loop)!, at: 0 }
     this.rounds.push(round)
     for (; round.at < count; round.at++) {
       if (flag !== undefined && !this.isTaken(of, flag)) {

@@ -1,4 +1,6 @@
 /** A program's image in the memory: one record per step, the step table, literals, the arena, scratch. Addresses are relative to its base. */
+
+import type { Start } from '../plan/f16-storage.js'
 import { IntList } from '../plan/ints.js'
 import type { Ir } from '../plan/ir.js'
 import type { Kernel } from '../plan/kernel.js'
@@ -13,7 +15,7 @@ import { moveEntry, type RecordWriter, repeatRecord, stepEntry, writeGemm, write
 export type Segment =
   | { readonly kind: 'wasm'; readonly start: number; readonly count: number; readonly calls: number }
   | { readonly kind: 'js'; readonly step: number }
-  | { readonly kind: 'repeat'; readonly loop: Loop; readonly moves: readonly Move[]; readonly segments: readonly Segment[] }
+  | { readonly kind: 'repeat'; readonly loop: Loop; readonly segments: readonly Segment[] }
 /** A word of the image, and the bytes by which it moves with each iteration. */
 export interface Move {
   readonly word: number
@@ -35,7 +37,6 @@ class Table {
   constructor(
     private readonly inJs: (step: number) => boolean,
     private readonly times: Float64Array,
-    private readonly movesOf: (loop: Loop) => readonly Move[],
   ) {}
   private hasJs(p: Part): boolean {
     return 'step' in p ? this.inJs(p.step) : p.parts.some((q) => this.hasJs(q))
@@ -59,7 +60,7 @@ class Table {
       if ('step' in p) segments.push({ kind: 'js', step: p.step })
       else {
         const { count } = p.loop
-        segments.push({ kind: 'repeat', loop: p.loop, moves: this.movesOf(p.loop), segments: this.segments(p.parts, around * count) })
+        segments.push({ kind: 'repeat', loop: p.loop, segments: this.segments(p.parts, around * count) })
       }
     }
     close()
@@ -91,6 +92,8 @@ export interface Image {
   /** Where each step's record ends. */
   readonly recordEnd: Int32Array
   readonly segments: readonly Segment[]
+  /** What moves with each loop. */
+  readonly moves: ReadonlyMap<Loop, readonly Move[]>
   readonly stepTable: number
   readonly constants: number
   readonly arena: number
@@ -100,126 +103,157 @@ export interface Image {
 const write = (kernel: Kernel, s: Step, to: RecordWriter): void =>
   kernel.kind === 'loop' ? writeLoop(s, to) : kernel.kind === 'gemm' ? writeGemm(s, to) : writeOpaque(s, to)
 
+/** The words of an image while they are written, in any order inside of a record. */
+class Words {
+  readonly list = new IntList()
+  readonly relocations = new IntList()
+  /** Addresses as (word, storage), known only when the records' length is. */
+  private readonly addresses = new IntList()
+  private readonly scratchWords = new IntList()
+  private record = 0
+
+  get length(): number {
+    return this.list.length
+  }
+  align(): void {
+    while (this.list.length % 4 !== 0) this.list.push(0)
+  }
+  /** Where a record begins that is written now. */
+  begin(): number {
+    this.align()
+    this.record = this.list.length
+    return this.record
+  }
+  /** Goes on with a record that was begun. */
+  at(record: number): void {
+    this.record = record
+  }
+  put(word: number, x: number): void {
+    while (this.list.length <= this.record + word) this.list.push(0)
+    this.list.set(this.record + word, x)
+  }
+  /** A byte offset from the image's base. */
+  relative(word: number, x: number): void {
+    this.put(word, x)
+    this.relocations.push(this.record + word)
+  }
+  address(word: number, { storage, offset }: Start): number {
+    this.put(word, offset)
+    this.addresses.push(this.record + word)
+    this.addresses.push(storage)
+    return this.record + word
+  }
+  scratch(word: number): void {
+    this.put(word, 0)
+    this.scratchWords.push(this.record + word)
+  }
+  /** Puts in what is known at the end: where each storage and the scratch lie. */
+  settle(at: (storage: number) => number, scratchAt: number): void {
+    const { list, addresses, scratchWords } = this
+    for (let i = 0; i < addresses.length; i += 2) {
+      const word = addresses.get(i)
+      list.set(word, list.get(word) + at(addresses.get(i + 1)))
+      this.relocations.push(word)
+    }
+    for (let i = 0; i < scratchWords.length; i++) {
+      list.set(scratchWords.get(i), scratchAt)
+      this.relocations.push(scratchWords.get(i))
+    }
+  }
+}
+
+/** A word that moves with the loops around a step or a loop. */
+interface Moving {
+  /** The loops around it are those that hold this step, up to this depth. */
+  readonly step: number
+  readonly depth: number
+  readonly word: number
+  readonly advance: readonly number[]
+}
+const movesOf = (moving: readonly Moving[], loops: readonly Loop[]): ReadonlyMap<Loop, readonly Move[]> => {
+  const moves = new Map(loops.map((l) => [l, [] as Move[]]))
+  for (const { step, depth, word, advance } of moving)
+    for (const l of loops) {
+      const by = l.first <= step && step < l.end && l.depth <= depth ? (advance[l.depth] ?? 0) : 0
+      if (by !== 0) moves.get(l)!.push({ word, by })
+    }
+  return moves
+}
+
+/** The records of the loops in a step table, and their lists of moves. */
+const writeLoops = (words: Words, table: Table, moving: Moving[], loops: readonly Loop[]) => {
+  const { at } = repeatRecord
+  const records = table.loops.map(({ count, loop }) => {
+    const record = words.begin()
+    for (let k = 0; k < repeatRecord.words; k++) words.put(k, 0)
+    words.put(at.count, count)
+    words.put(at.iterations, loop.count)
+    const { flag } = loop
+    if (flag !== undefined) {
+      words.put(at.ends, Number(flag.ends))
+      const word = words.address(at.flag, flag)
+      if (flag.advance !== undefined) moving.push({ step: loop.first, depth: loop.depth, word, advance: flag.advance })
+    }
+    return record
+  })
+  const moves = movesOf(moving, loops)
+  const lists = table.loops.map(({ loop }) => {
+    const list = words.begin()
+    moves.get(loop)!.forEach(({ word, by }, k) => {
+      words.relative(moveEntry.words * k + moveEntry.at.word, 4 * word)
+      words.put(moveEntry.words * k + moveEntry.at.by, by)
+    })
+    return list
+  })
+  return { records, lists, moves }
+}
+
 /** `repeat`: the kernel of loops over steps. */
 export const layOut = (plan: Plan, installed: readonly Installed[], ir: Ir, repeat: () => number): Image => {
-  const words = new IntList()
-  const relocations = new IntList()
+  const words = new Words()
   const recordOf = new Int32Array(plan.steps.length)
   const recordEnd = new Int32Array(plan.steps.length)
-  /** Words that move with the iterations of the loops around, by step. */
-  const advances: { word: number; advance: readonly number[] }[][] = plan.steps.map(() => [])
-  let step = 0
-  // Addresses as (word, storage, offset), known only when the records' length is.
-  const addresses = new IntList()
-  const scratchWords = new IntList()
+  const moving: Moving[] = []
   let scratch = 0
-  // Where the record begins that is written now, and a word of it: they come in any order.
-  let record = 0
-  const put = (word: number, x: number): void => {
-    while (words.length <= record + word) words.push(0)
-    words.set(record + word, x)
-  }
-  const writer: RecordWriter = {
-    number: put,
-    address: (word, o) => {
-      put(word, o.offset)
-      addresses.push(record + word)
-      addresses.push(o.storage)
-      if (o.advance !== undefined) advances[step]!.push({ word: record + word, advance: o.advance })
-    },
-    scratch: (word) => {
-      put(word, 0)
-      scratchWords.push(record + word)
-    },
-  }
-  const align = (): void => {
-    while (words.length % 4 !== 0) words.push(0)
-  }
-  plan.steps.forEach((s, i) => {
-    align()
-    step = i
-    record = recordOf[i] = words.length
-    write(plan.kernels[s.kernel]!, s, writer)
-    recordEnd[i] = words.length
+  plan.steps.forEach((s, step) => {
+    recordOf[step] = words.begin()
+    write(plan.kernels[s.kernel]!, s, {
+      number: (word, x) => words.put(word, x),
+      address: (k, o) => {
+        const word = words.address(k, o)
+        if (o.advance !== undefined) moving.push({ step, depth: o.advance.length, word, advance: o.advance })
+      },
+      scratch: (word) => words.scratch(word),
+    })
+    recordEnd[step] = words.length
     scratch = Math.max(scratch, installed[s.kernel]!.scratch(s.sizes))
   })
-  align()
-  const movesOf = ({ first, end, depth }: Loop): readonly Move[] =>
-    advances
-      .slice(first, end)
-      .flatMap((list) => list.flatMap(({ word, advance }) => (advance[depth] ? [{ word, by: advance[depth] }] : [])))
-  const table = new Table((i) => installed[plan.steps[i]!.kernel]!.run !== undefined, timesOf(plan.steps, plan.loops), movesOf)
+  const table = new Table((i) => installed[plan.steps[i]!.kernel]!.run !== undefined, timesOf(plan.steps, plan.loops))
   const segments = table.segments(partsOf(plan.steps.length, plan.loops))
-  // The loops' own records, then their lists of moves: a flag moves too, with its loop and those around.
-  const loopRecords = table.loops.map(() => {
-    align()
-    const at = words.length
-    for (let k = 0; k < repeatRecord.words; k++) words.push(0)
-    return at
+  const { records, lists, moves } = writeLoops(words, table, moving, plan.loops)
+  const stepTable = words.begin()
+  table.entries.forEach((e, i) => {
+    words.put(stepEntry.words * i + stepEntry.at.kernel, 'step' in e ? installed[plan.steps[e.step]!.kernel]!.index : repeat())
+    words.relative(stepEntry.words * i + stepEntry.at.record, 4 * ('step' in e ? recordOf[e.step]! : records[e.loop]!))
   })
-  const listOf: number[] = []
-  table.loops.forEach(({ loop: { flag } }, i) => {
-    if (flag === undefined) return
-    record = loopRecords[i]!
-    put(repeatRecord.at.flag, flag.offset)
-    addresses.push(record + repeatRecord.at.flag)
-    addresses.push(flag.storage)
-    put(repeatRecord.at.ends, Number(flag.ends))
+  const end = words.length
+  table.loops.forEach(({ start, loop }, i) => {
+    words.at(records[i]!)
+    words.relative(repeatRecord.at.steps, 4 * (stepTable + stepEntry.words * start))
+    words.relative(repeatRecord.at.moves, 4 * lists[i]!)
+    words.put(repeatRecord.at.moving, moves.get(loop)!.length)
   })
-  const flagMoves = ({ first, end, depth }: Loop): readonly Move[] =>
-    table.loops.flatMap(({ loop: l }, i) => {
-      const by = first <= l.first && l.end <= end && l.depth >= depth ? (l.flag?.advance?.[depth] ?? 0) : 0
-      return by === 0 ? [] : [{ word: loopRecords[i]! + repeatRecord.at.flag, by }]
-    })
-  const moves = table.loops.map(({ loop }) => [...movesOf(loop), ...flagMoves(loop)])
-  for (const list of moves) {
-    listOf.push(words.length)
-    for (let k = 0; k < moveEntry.words * list.length; k++) words.push(0)
-  }
-  align()
-  const stepTable = words.length
-  const relative = (at: number, x: number): void => {
-    words.set(at, x)
-    relocations.push(at)
-  }
-  for (const e of table.entries) {
-    relocations.push(words.length + stepEntry.at.record)
-    record = words.length
-    put(stepEntry.at.kernel, 'step' in e ? installed[plan.steps[e.step]!.kernel]!.index : repeat())
-    put(stepEntry.at.record, 4 * ('step' in e ? recordOf[e.step]! : loopRecords[e.loop]!))
-  }
-  table.loops.forEach(({ start, count, loop }, i) => {
-    const [at, of] = [loopRecords[i]!, repeatRecord.at]
-    relative(at + of.steps, 4 * (stepTable + stepEntry.words * start))
-    words.set(at + of.count, count)
-    words.set(at + of.iterations, loop.count)
-    const first = listOf[i]!
-    relative(at + of.moves, 4 * first)
-    words.set(at + of.moving, moves[i]!.length)
-    moves[i]!.forEach(({ word, by }, k) => {
-      const entry = first + moveEntry.words * k
-      relative(entry + moveEntry.at.word, 4 * word)
-      words.set(entry + moveEntry.at.by, by)
-    })
-  })
-  const constants = aligned(4 * words.length)
+  const constants = aligned(4 * end)
   const arena = aligned(constants + 8 * ir.consts.length)
   const scratchAt = arena + plan.arenaBytes
-  for (let i = 0; i < addresses.length; i += 2) {
-    const [word, storage] = [addresses.get(i), addresses.get(i + 1)]
-    words.set(word, words.get(word) + (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset))
-    relocations.push(word)
-  }
-  for (let i = 0; i < scratchWords.length; i++) {
-    words.set(scratchWords.get(i), scratchAt)
-    relocations.push(scratchWords.get(i))
-  }
+  words.settle((storage) => (storage < 0 ? constants + 8 * (-1 - storage) : arena + plan.storages[storage]!.offset), scratchAt)
   return {
-    words: words.toArray(),
-    relocations: relocations.toArray(),
+    words: words.list.toArray(),
+    relocations: words.relocations.toArray(),
     recordOf,
     recordEnd,
     segments,
+    moves,
     stepTable,
     constants,
     arena,

@@ -23,8 +23,6 @@ interface Home {
   readonly before: Place
   readonly after: Place
   readonly end: Place
-  /** Rows that it walks along: they are made already. */
-  readonly rows: readonly number[]
 }
 
 class RepeatEmitter {
@@ -43,7 +41,6 @@ class RepeatEmitter {
     const { at, v, results } = this
     const { body, count, carries, slices } = this.repeat
     const homes = Array.from({ length: carries }, (_, i) => this.homeOf(i))
-    const made = new Set(homes.flatMap((h) => h.rows))
     const placeOf = (i: number): Place => at.places.placeOf(v.args[i]!)
     const input = (i: number): Place =>
       i < carries ? homes[i]!.before : i < carries + slices ? this.row(placeOf(i)) : this.still(placeOf(i))
@@ -51,7 +48,7 @@ class RepeatEmitter {
     const outputs = body.outputs.map((_, i): Place | undefined => {
       if (i < carries) return homes[i]!.after
       const row = results.get(i)
-      return row === undefined || made.has(i) ? undefined : this.row(at.places.own(row))
+      return row && this.row(at.places.own(row))
     })
     const literals = v.args.slice(body.inputs.length)
     const slots = body.consts.map((_, i) => at.places.slotOf(literals[i]!))
@@ -107,7 +104,7 @@ class RepeatEmitter {
     const home: Place = { ...(taken ?? { storage: at.places.newStorage(size, dtype), offset: 0 }), strides: stridesOf(shape) }
     if (taken === undefined) at.copy(begin, home, shape)
     const place = this.still(home)
-    return { before: place, after: place, end: home, rows: [] }
+    return { before: place, after: place, end: home }
   }
   /** Along the rows that hold it step by step, of which there is one more than steps: each step reads one row, and makes the next. Nothing is copied. */
   private walks(i: number, rows: ReturnType<typeof walkedRows>): Home {
@@ -123,7 +120,7 @@ class RepeatEmitter {
     const walking = (k: number): Place => ({ ...row(k), advance: [...this.moves(row(k)), by * size] })
     at.copy(begin, row(first), shape)
     for (const { row: r, found } of rows) at.places.lie(results.get(r)!, row(found === reverse ? 1 : 0))
-    return { before: walking(first), after: walking(first + by), end: row(last), rows: rows.map(({ row: r }) => r) }
+    return { before: walking(first), after: walking(first + by), end: row(last) }
   }
 }
 

@@ -207,11 +207,11 @@ export const buildIr = (program: Program, ids: Identities = new Identities(), wi
 const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir => {
   const ir = irOf(program, ids, without, (b, made, given) => {
     const stays = made.map((m, i) => i < carries && m === given[i])
-    const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m && stays[i] === false)
+    const found = (m: number): boolean => given.slice(0, carries).includes(m)
     const left = new Map<number, number>()
     const seen = new Set<number>()
     return made.map((m, i) => {
-      if (stays[i] === true || (i >= carries && walks(m))) return m
+      if (stays[i] === true || (i >= carries && found(m))) return m
       const known = left.get(m)
       if (i >= carries && known !== undefined) return known
       const id = owned(b, m)
@@ -276,8 +276,8 @@ const owned = (b: Builder, id: number): number => (b.isContiguous(id) && !b.valu
 /** An array whose slices along the first axis are contiguous: itself, or a copy. */
 const rows = (b: Builder, id: number): number => {
   const { shape } = b.value(id)
-  const { base, strides } = b.viewOf(id)
-  return !b.value(base).constant && b.value(base).kind !== 'const' && contiguousIn(shape.slice(1), strides.slice(1)) ? id : owned(b, id)
+  const { strides } = b.viewOf(id)
+  return contiguousIn(shape.slice(1), strides.slice(1)) ? id : owned(b, id)
 }
 
 const opaque = (

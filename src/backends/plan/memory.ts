@@ -102,21 +102,21 @@ export interface Placed {
   readonly captured: readonly number[]
   readonly outputs: readonly { readonly storage: number; readonly offset: number }[]
 }
-/** When storages live: from step to step, and in which loop (-1: in none) an iteration makes and forgets them. */
-interface Lives {
-  readonly first: Int32Array
-  readonly last: Int32Array
-  readonly home: Int32Array
-}
 /**
- * What is read or written outside of a loop too, or moves with its iterations, lives as long as the loop: what lies there is needed, or was made, in another
+ * When storages live, from step to step. What is read or written outside of a loop too lives as long as the loop: what lies there is needed, or was made, in another
  * iteration.
  */
-const livesOf = ({ steps, loops, buffers, inputs, captured, outputs }: Placed): Lives => {
+const livesOf = ({
+  steps,
+  loops,
+  buffers,
+  inputs,
+  captured,
+  outputs,
+}: Placed): { readonly first: Int32Array; readonly last: Int32Array } => {
   const n = buffers.length
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
-  const home = new Int32Array(n).fill(-1)
   for (const i of [...inputs, ...captured]) if (i >= 0) first[i] = last[i] = -1
   steps.forEach((s, k) => {
     for (const operands of [s.reads, s.writes])
@@ -129,31 +129,23 @@ const livesOf = ({ steps, loops, buffers, inputs, captured, outputs }: Placed): 
   for (const o of outputs) if (o.storage >= 0) last[o.storage] = steps.length
   // Inner loops first: what lives as long as one may be forgotten by the next.
   for (let l = loops.length - 1; l >= 0; l--) {
-    const { first: from, end, depth } = loops[l]!
+    const { first: from, end } = loops[l]!
     for (let k = from; k < end; k++)
       for (const operands of [steps[k]!.reads, steps[k]!.writes])
-        for (const { storage, advance } of operands) {
-          if (storage < 0) continue
-          const local = first[storage]! >= from && last[storage]! < end && (advance?.[depth] ?? 0) === 0
-          if (local) {
-            if (home[storage] === -1) home[storage] = l
-          } else {
-            first[storage] = Math.min(first[storage]!, from)
-            last[storage] = Math.max(last[storage]!, end - 1)
-            // Not this loop's, whatever another operand says; an inner loop's it is not either.
-            home[storage] = -2 - l
-          }
+        for (const { storage } of operands) {
+          if (storage < 0 || (first[storage]! >= from && last[storage]! < end)) continue
+          first[storage] = Math.min(first[storage]!, from)
+          last[storage] = Math.max(last[storage]!, end - 1)
         }
-    for (let i = 0; i < n; i++) if (home[i] === -2 - l) home[i] = -1
   }
-  return { first, last, home }
+  return { first, last }
 }
 
 export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without: Without = ALL_PASSES): Memory => {
   const { steps, buffers } = placed
   const n = buffers.length
   const bytes = buffers.map((r) => r.bytes)
-  const { first, last, home } = livesOf(placed)
+  const { first, last } = livesOf(placed)
   const offset = new Array<number>(n).fill(0)
   const [words, f16] = [new FreeList(), new FreeList()]
   const free = (i: number): FreeList => (buffers[i]!.f16 === true ? f16 : words)
@@ -178,7 +170,7 @@ export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const ending = without.has('inPlace') ? [] : ends[k]!.filter((j) => home[j] === home[i])
+      const ending = without.has('inPlace') ? [] : ends[k]!
       const from = reusable(s, kernels[s.kernel]!, i, ending, buffers, reused)
       if (from >= 0) {
         reused.add(from)

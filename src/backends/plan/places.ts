@@ -22,12 +22,6 @@ export interface Place {
 
 /** Kinds of values whose kernel writes to any contiguous place. */
 const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set(['scalar', 'copy', 'fold', 'gemm', 'concat', 'pad', 'program', 'opaque'])
-/** Is it added into an argument, whose place is its own? */
-const accumulates = (v: Value): boolean =>
-  (v.kind === 'gemm' && v.args.length > 2) ||
-  (v.kind === 'fold' && v.args.length > 1) ||
-  (v.kind === 'opaque' && v.prim!.accumulates !== undefined)
-
 /** Where a step's own values meet those around its loop: places of its inputs and outputs, slots of its literals. */
 export interface Given {
   /** By value. Only what goes round may be written over. */
@@ -253,7 +247,7 @@ export class Places {
     const root = this.values[baseOf(this.values, id)]!
     const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
     const maker = root.kind === 'result' ? this.values[root.args[0]!]! : root
-    const made = MADE_ANYWHERE.has(maker.kind) && !accumulates(maker) && this.places[root.id] === undefined && !root.constant
+    const made = MADE_ANYWHERE.has(maker.kind) && this.places[root.id] === undefined && !root.constant
     if (!whole || !made) return
     const carry = carried.find((c) => this.places[c]!.storage === place.storage)
     if (carry !== undefined && !this.isDeadBefore(carry, root)) return

@@ -2,8 +2,9 @@
 import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
+import { close } from '../graph/close.js'
 import { evaluateNodes } from '../graph/evaluate.js'
-import { applyMulti, asExpr, asNode, constant, input, Node } from '../graph/expr.js'
+import { applyMulti, asExpr, asNode, constant, INPUT, input, linearize, Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { flatProgram, inline, type Program } from '../graph/program.js'
@@ -260,7 +261,15 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
 })
 
 /** A scan: its last carry, then what was stacked. */
-export const scanNodes = (args: readonly Node[], params: ScanParams): readonly Node[] => applyMulti(scanPrimitive, args, params)
+export const scanNodes = (args: readonly Node[], params: ScanParams): readonly Node[] => {
+  // A rule that somebody wrote may have put a tensor into a step: an argument of its own.
+  const { inputs, outputs } = params.program
+  const own = new Set(inputs)
+  const free = (n: Node): boolean => n.kind === INPUT && !own.has(n)
+  if (!linearize(outputs).nodes.some(free)) return applyMulti(scanPrimitive, args, params)
+  const { program, captured } = close('scan', inputs, outputs, free)
+  return applyMulti(scanPrimitive, [...args, ...captured], { ...params, program })
+}
 
 // ---- switchCase: one of several programs ---------------------------------------------------------------------------
 

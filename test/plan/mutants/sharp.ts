@@ -172,6 +172,14 @@ const loops: readonly Sharp[] = [
     ],
   },
   { f: (a) => scanned(([p], x) => [[add(p, sort(x))], flip(x)], [a], broadcastTo(0.5, [3, 2])), shapes: [[2]] },
+  { f: (a) => scanned(([p]) => [[sin(p)], slice(tanh(p), [0], [2])], [a], null, { length: 3 }), shapes: [[3]] },
+  {
+    f: (a, xs) => {
+      const first = reshape(slice(xs, [0, 0], [1, 2]), [2])
+      return scanned(([p], x) => [[add(p, mul(x, first))], null], [a], xs!)
+    },
+    shapes: [[2], [3, 2]],
+  },
   // loops alike but for their length, direction, body
   {
     f: (a, xs) => [
