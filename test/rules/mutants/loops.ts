@@ -44,11 +44,14 @@ export const loops: readonly Mutant[] = [
     ],
     ['what a step stacks has no cotangent', '(rowBars[i] ?? ZeroTangent)', 'ZeroTangent', 'scan'],
     [
-      'what is stacked has hard zeros of steps only',
+      'what goes round has no hard zeros',
       'ZeroTangent : config.hardened(results[at++]!, r.hardness)',
       'ZeroTangent : results[at++]!',
       'scan',
     ],
+  ]),
+  ...mistakes('loops', 'rules/control', [
+    ['steps that are not taken have soft zeros', 'until === undefined ? hardness : GUARDED', 'hardness', 'scan'],
   ]),
   ...mistakes('loops', 'rules/control-batch', [
     ['steps and examples are not exchanged', '(i < 2 ? 1 - i : i)', 'i', 'scan'],
@@ -65,11 +68,5 @@ export const loops: readonly Mutant[] = [
   ]),
   ...mistakes('loops', 'core/ops/control', [
     ['a carry goes on after the end', 'return made === old ? made : asNode(', 'return i < carries ? made : asNode(', 'scan'],
-    [
-      'steps that are not taken stack what they would give',
-      'return made === old ? made : asNode(',
-      'return i >= carries ? made : asNode(',
-      'scan',
-    ],
   ]),
 ]
