@@ -248,11 +248,7 @@ describe('steps that a slice marks', () => {
   it('stack zeros at the others, on both backends and for each example', () => {
     const one = (m: E) => loop(h, m, xs)
     const each = marks.map((m) => run(one, tensor!(m, [4], 'bool')) as readonly [unknown, readonly unknown[]])
-    each.forEach(([, rows], i) =>
-      rows.forEach((row, k) => {
-        if (!marks[i]![k]) expect(row).toEqual([0, 0])
-      }),
-    )
+    for (const [i, [, rows]] of each.entries()) for (const [k, row] of rows.entries()) if (!marks[i]![k]) expect(row).toEqual([0, 0])
     expect(run(vmap!(one), tensor!(marks, [3, 4], 'bool'))).toEqual([each.map((e) => beside(e[0])), each.map((e) => beside(e[1]))])
     expect(each[2]![0]).toEqual([0.3, -0.7])
   })
