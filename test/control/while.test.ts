@@ -1,6 +1,7 @@
 /** Loops that end by a condition: what they give, and that derivatives are those of the steps that were taken. */
 import { isRight } from 'fp-ts/lib/Either.js'
 import { describe, expect, it } from 'vitest'
+import { scanPrimitive } from '../../src/core/ops/control.js'
 import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr
@@ -234,6 +235,22 @@ describe('vmap of a loop with a condition', () => {
       { k: [2, 2], s: [4, 9] },
       { steps: [2, 2], done: [true, true] },
     ])
+  })
+})
+
+describe('steps that a slice marks', () => {
+  // The carry moves, and something is stacked, where the mark is true: what the way back of a loop is made of.
+  const { params } = scanPrimitive.samples.find((s) => s.note === 'the steps that a slice marks')!
+  const loop = (...args: readonly E[]) => cd.applyPrimitive(scanPrimitive, args as never, params as never)
+  const h = tensor!([0.3, -0.7])
+  const xs = tensor!([[0.1, 0.2], [0.4, -0.3], [1, 2], [-1, 0.5]]) // biome-ignore format: one row a line
+  const marks = [[true, false, true, false], [false, true, true, true], [false, false, false, false]] // biome-ignore format: one row a line
+  it('stack zeros at the others, on both backends and for each example', () => {
+    const one = (m: E) => loop(h, m, xs)
+    const each = marks.map((m) => run(one, tensor!(m, [4], 'bool')) as readonly [unknown, readonly unknown[]])
+    for (const [i, [, rows]] of each.entries()) for (const [k, row] of rows.entries()) if (!marks[i]![k]) expect(row).toEqual([0, 0])
+    expect(run(vmap!(one), tensor!(marks, [3, 4], 'bool'))).toEqual([each.map((e) => beside(e[0])), each.map((e) => beside(e[1]))])
+    expect(each[2]![0]).toEqual([0.3, -0.7])
   })
 })
 

@@ -10,7 +10,7 @@ import { axisOf, reshapeNode } from './layout-move.js'
 import { sliceAxis, sliceNode } from './layout-slice.js'
 import { type Leaves, leavesOf, placed, sameLeaf, sameTree, treeOf } from './loop-step.js'
 
-const where = 'associativeScan'
+const NAME = 'associativeScan'
 const RETURNED = 'what op returned'
 type Combine = (a: readonly Node[], b: readonly Node[]) => readonly Node[]
 
@@ -18,11 +18,11 @@ type Combine = (a: readonly Node[], b: readonly Node[]) => readonly Node[]
 const combining = (op: (a: unknown, b: unknown) => unknown, { def, paths }: Leaves): Combine => {
   const tree = (nodes: readonly Node[]): unknown => treeOf({ def, nodes, paths }, nodes)
   return (a, b) => {
-    const made = leavesOf(op(tree(a), tree(b)), `${where}: ${RETURNED}`)
-    sameTree(where, RETURNED, made, { def, nodes: a, paths })
+    const made = leavesOf(op(tree(a), tree(b)), `${NAME}: ${RETURNED}`)
+    sameTree(NAME, RETURNED, made, { def, nodes: a, paths })
     return made.nodes.map((n, i) => {
       const y = beside(n, a[i]!.dtype)
-      sameLeaf(where, placed(RETURNED, paths[i]!), y.aval, a[i]!.aval)
+      sameLeaf(NAME, placed(RETURNED, paths[i]!), y.aval, a[i]!.aval)
       return y
     })
   }
@@ -30,7 +30,7 @@ const combining = (op: (a: unknown, b: unknown) => unknown, { def, paths }: Leav
 /** Leaves without a dtype are f32 where op makes an f32 of them. */
 const settledFor = (op: (a: unknown, b: unknown) => unknown, xs: Leaves): Leaves => {
   if (!xs.nodes.some(isWeak)) return xs
-  const made = leavesOf(op(treeOf(xs, xs.nodes), treeOf(xs, xs.nodes)), `${where}: ${RETURNED}`)
+  const made = leavesOf(op(treeOf(xs, xs.nodes), treeOf(xs, xs.nodes)), `${NAME}: ${RETURNED}`)
   return { ...xs, nodes: xs.nodes.map((n, i) => (isWeak(n) && made.nodes[i]?.dtype === 'f32' ? beside(n, 'f32') : n)) }
 }
 
@@ -87,18 +87,18 @@ const associativeOptions: Names<AssociativeOptions> = { axis: true, reverse: tru
  * @example evaluate(associativeScan((a, b) => mul(a, b), tensor([1, 2, 3, 4])))   // [1, 2, 6, 24]
  */
 export const associativeScan: AssociativeScanFn = typed((op: unknown, given: unknown, options?: AssociativeOptions): unknown => {
-  const f = functionOf(op, 'op', where) as (a: unknown, b: unknown) => unknown
-  const { axis = 0, reverse } = optionsOf(options, associativeOptions, where)
-  const backwards = flagOf(reverse, 'reverse', where)
-  const xs = settledFor(f, leavesOf(given, `${where}: xs`))
-  integerOf(axis, 'axis', where)
-  const axes = xs.nodes.map((n) => axisOf(axis, n.shape.length, where))
+  const f = functionOf(op, 'op', NAME) as (a: unknown, b: unknown) => unknown
+  const { axis = 0, reverse } = optionsOf(options, associativeOptions, NAME)
+  const backwards = flagOf(reverse, 'reverse', NAME)
+  const xs = settledFor(f, leavesOf(given, `${NAME}: xs`))
+  integerOf(axis, 'axis', NAME)
+  const axes = xs.nodes.map((n) => axisOf(axis, n.shape.length, NAME))
   const lengths = xs.nodes.map((n, i) => n.shape[axes[i]!]!)
   const other = lengths.findIndex((n) => n !== lengths[0])
   if (other > 0)
     raise({
       _tag: 'BadInput',
-      where,
+      where: NAME,
       reason: `${placed('xs', xs.paths[0]!)} has ${lengths[0]} elements along the axis, ${placed('xs', xs.paths[other]!)} has ${lengths[other]}.`,
       fix: 'give every leaf the same length along the axis.',
     })

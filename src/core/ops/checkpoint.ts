@@ -19,8 +19,8 @@ import { type Leaves, leavesOf, treeOf } from './loop-step.js'
  * Rule    that of f.
  * Errors  BadInput for another `keep`.
  * @example
- * const layer = checkpoint((x: AnyExpr) => sin(mul(x, x)))
- * grad((x: AnyExpr) => sum(layer(layer(x))))([1, 0])   // [0.8232822051543443, 0]
+ * const layer = checkpoint((x: AnyExpr) => mul(x, mul(x, x)))
+ * grad((x: AnyExpr) => sum(layer(layer(x))))([1, 2])   // [9, 2304]
  */
 export const checkpoint: CheckpointFn = typed((f: unknown, keep: unknown = 'nothing'): unknown => {
   const body = functionOf(f, 'f', 'checkpoint') as (...args: readonly unknown[]) => unknown

@@ -176,10 +176,11 @@ const sampleStep = (): Program => {
   const next = sin(add(mul(asExpr(h), asExpr(w)), asExpr(x)))
   return flatProgram('step', [h, x, w], [asNode(next), asNode(mul(asExpr(h), next))])
 }
-/** A carry of two, of which one moves the other; nothing is stacked, and nothing captured. */
-const samplePair = (): Program => {
-  const [p, q, x] = [f64([]), f64([]), f64([])]
-  return flatProgram('pair', [p, q, x], [asNode(add(asExpr(p), mul(asExpr(q), asExpr(x)))), asNode(sin(asExpr(q)))])
+/** Carries of which the fourth, which stays what it is, is the third one's next, which moves the second, that the first; nothing is stacked, and nothing captured. */
+const sampleCarries = (): Program => {
+  const [p, q, r, s, x] = [f64([]), f64([]), f64([]), f64([]), f64([])]
+  const [first, second] = [add(asExpr(p), mul(mul(asExpr(q), asExpr(x)), asExpr(s))), add(sin(asExpr(q)), asExpr(r))]
+  return flatProgram('carries', [p, q, r, s, x], [asNode(first), asNode(second), s, s])
 }
 /** h' = sin(h w + x), y = h h', until three steps are taken; what counts them is carried beside it. */
 const sampleWhile = (): Program => {
@@ -194,6 +195,12 @@ const sampleMarked = (): Program => {
   const [h, x, mark] = [f64([2]), f64([2]), input(aval([], 'bool'))]
   const next = sin(add(asExpr(h), asExpr(x)))
   return flatProgram('marked', [h, mark, x], [asNode(next), asNode(mul(asExpr(h), next))])
+}
+/** The first recurrence twice at each step: a loop within. */
+const sampleNested = (): Program => {
+  const [h, x, w] = [f64([2]), f64([2, 2]), f64([2])]
+  const [last] = scanNodes([h, x, w], { program: sampleStep(), length: 2, carries: 1, slices: 1, reverse: false })
+  return flatProgram('nested', [h, x, w], [last!])
 }
 const arg = (...shape: number[]): { readonly shape: readonly number[]; readonly dtype: 'f64' } => ({ shape, dtype: 'f64' })
 
@@ -218,9 +225,9 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
       },
     },
     {
-      args: [arg(), arg(), arg(4)],
+      args: [arg(), arg(), arg(), arg(), arg(4)],
       get params() {
-        return { program: samplePair(), length: 4, carries: 2, slices: 1, reverse: true }
+        return { program: sampleCarries(), length: 4, carries: 4, slices: 1, reverse: true }
       },
     },
     {
@@ -245,9 +252,9 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
       note: 'the steps that a slice marks',
     },
     {
-      args: [arg(2), arg(3, 2), arg(2)],
+      args: [arg(2), arg(3, 2, 2), arg(2)],
       get params() {
-        return { program: sampleStep(), length: 3, carries: 1, slices: 1, reverse: true, keep: 'nothing' }
+        return { program: sampleNested(), length: 3, carries: 1, slices: 1, reverse: true, keep: 'nothing' }
       },
       note: 'nothing is kept but the carry',
     },

@@ -14,6 +14,8 @@ const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose,
 const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
 const vmap = cd.vmap as unknown as (f: unknown, options?: unknown) => F
 const splitOf = cd.split as unknown as (x: unknown, parts: unknown) => readonly cd.AnyExpr[]
+const loop = cd.fori as unknown as (n: number, f: unknown, init: unknown) => cd.AnyExpr
+const whileLoop = cd.whileLoop as unknown as (...xs: readonly unknown[]) => readonly cd.AnyExpr[]
 const customRule = cd.customRule as unknown as (f: unknown, rules: unknown) => F
 
 export interface Checks {
@@ -238,6 +240,21 @@ export const functions: readonly Checks[] = [
     }
     return sum(square(vmap(row)(x, cd.tensor([0.2, 0.9]))))
   }, [0.3, -0.7]), // biome-ignore format: one call
+  // What a step keeps: values that differ in a number, in an axis, in which of two results they are.
+  of('a loop that keeps much the same', (x: cd.AnyExpr) => sum(loop(2, (_k: cd.AnyExpr, h: cd.AnyExpr) =>
+    mul(mul(sin(mul(h, 0.5)), cos(mul(h, 1.5))), mul(sin(mul(h, 1.5)), tanh(mul(cumsum(h, { axis: 0 }), cumsum(h, { axis: 1 })))))
+  , x)), [[0.3, 0.7], [1.1, 0.4]]), // biome-ignore format: one call
+  of('a loop that keeps two results of one within', (x: cd.AnyExpr) => sum(loop(2, (_k: cd.AnyExpr, h: cd.AnyExpr) => {
+    const [p, q] = loop(1, (_j: cd.AnyExpr, [u, v]: readonly cd.AnyExpr[]) => [sin(v), exp(u)], [h, h]) as unknown as readonly cd.AnyExpr[]
+    return mul(p, q)
+  }, x)), [0.3, 0.7]), // biome-ignore format: one call
+  // Zeros that a loop makes, or its steps that were not taken, hold against what is singular before it.
+  of('a guard in a loop after a root', (x: cd.AnyExpr) => sum(loop(2, (_k: cd.AnyExpr, h: cd.AnyExpr) => where(gt(h, 1), h, 0.5), o.sqrt(x))), [0, 4]), // biome-ignore format: one call
+  of('a loop that ends before it reads a root', (x: cd.AnyExpr, y: cd.AnyExpr) => {
+    const until = (from: number) =>
+      whileLoop((u: cd.AnyExpr) => gt(u, 0), (u: cd.AnyExpr) => o.sub(u, mul(y, o.sqrt(x))), from, { maxSteps: 3 })[0]
+    return add(until(-1), until(-2))
+  }, 0, 1), // biome-ignore format: one call
   {
     name: 'rules of a user',
     *check(checker) {

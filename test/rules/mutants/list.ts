@@ -6,6 +6,7 @@ import { batches } from './batches.js'
 import { kinks, literals, ties } from './choices.js'
 import { proofs } from './equivalent.js'
 import { higherOrder } from './higher-order.js'
+import { loops } from './loops.js'
 import { custom, operators, regions, thunks } from './modes.js'
 import type { Mutant } from './mutant.js'
 import { factors, operands, signs } from './partials.js'
@@ -15,6 +16,7 @@ export const all: readonly Mutant[] = [
   ...[...signs, ...factors, ...operands, ...higherOrder],
   ...[...axes, ...broadcasting, ...blocks, ...batches],
   ...[...ties, ...kinks, ...literals, ...zeros, ...dtypes],
+  ...loops,
   ...[...activity, ...results, ...thunks, ...custom, ...regions, ...operators],
 ]
 export const equivalents: readonly Mutant[] = all.filter((m) => m.name in proofs)

@@ -4,6 +4,7 @@ import * as cd from '../../../src/index.js'
 import { eager } from './laws/eager.js'
 import { joined } from './laws/joined.js'
 import { dot, type Laws, numbers, o, same } from './laws/law.js'
+import { loops } from './laws/loops.js'
 import { points } from './laws/points.js'
 import { refused } from './laws/refused.js'
 
@@ -122,7 +123,7 @@ const own: Laws = {
 /** The function at numbers. */
 const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]
 
-const laws: Laws = { ...own, ...eager, ...joined, ...points, ...refused }
+const laws: Laws = { ...own, ...eager, ...joined, ...loops, ...points, ...refused }
 /** The first law (of this name) that does not hold. */
 export const brokenLaw = (only?: string): string | undefined => {
   for (const [name, law] of Object.entries(laws)) {
