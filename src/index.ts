@@ -32,6 +32,7 @@ import type {
   HessianFn,
   HvpFn,
   JacFn,
+  JetFn,
   JvpFn,
   LinearizeFn,
   StraightThroughFn,
@@ -51,6 +52,7 @@ export interface Codual {
   readonly vjp: VjpFn
   readonly hvp: HvpFn
   readonly linearize: LinearizeFn
+  readonly jet: JetFn
   readonly vmap: VmapFn
   readonly jacfwd: JacFn
   readonly jacrev: JacFn
@@ -202,6 +204,15 @@ export const hvp: HvpFn = bound.hvp
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
 export const linearize: LinearizeFn = bound.linearize
+/**
+ * Derivatives of f along a curve x(t), in one pass: (x, [x', x'', ...]) |-> [f(x), [f(x(t))', f(x(t))'', ...]], at t = 0. Taylor mode.
+ *
+ * The series holds derivatives, not Taylor coefficients (those are d^k/k!), as that of jax.experimental.jet does; what is not given of `order`
+ * many is 0, so jet(f, { order: 4 })(x, [v]) has the derivatives in the direction v. Cost: about order^2 times f's, where nested `jvp` takes
+ * 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
+ * @example jet((x) => exp(x), { order: 3 })(0, [1])   // [1, [1, 1, 1]]
+ */
+export const jet: JetFn = bound.jet
 /**
  * f at every index of a leading axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
@@ -386,7 +397,7 @@ export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types
 export type { Dim, Shape } from './core/types/shape.js'
 export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
 export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
-export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp, Vmap } from './core/types/signatures/transforms.js'
+export type { CustomRules, Hvp, Jet, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp, Vmap } from './core/types/signatures/transforms.js'
 export type { Unravel } from './core/types/signatures/trees.js'
 export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'

@@ -54,6 +54,7 @@ const called: Readonly<Record<string, string>> = {
   vjp: 'vjp(f)(x, yBar)',
   hvp: 'hvp(f)(x, dx)',
   linearize: 'linearize(f)(x)',
+  jet: 'jet(f)(x, [dx, ddx])',
   vmap: 'vmap(f)(x)',
   jacfwd: 'jacfwd(f)(x)',
   jacrev: 'jacrev(f)(x)',

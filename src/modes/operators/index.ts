@@ -6,6 +6,7 @@ import { hessian, jacfwd, jacrev } from './jacobian.js'
 import { hvp, vjp } from './pullback.js'
 import type { Context } from './shared.js'
 import { jvp, linearize } from './tangent.js'
+import { jet } from './taylor.js'
 
 export const makeOperators = (c: Context) => ({
   grad: grad(c),
@@ -14,6 +15,7 @@ export const makeOperators = (c: Context) => ({
   vjp: vjp(c),
   hvp: hvp(c),
   linearize: linearize(c),
+  jet: jet(c),
   vmap: vmap(c),
   jacfwd: jacfwd(c),
   jacrev: jacrev(c),
