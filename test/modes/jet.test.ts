@@ -122,13 +122,13 @@ describe('jet of every primitive is nested forward mode, to order 4', () => {
       for (const sample of prim.samples.slice(0, 4)) {
         const xs = sample.args.map((a) => drawn(a, next))
         if (
-          xs.some((x) => x.size > 60) ||
+          xs.some((x) => x.data.length > 60) ||
           sample.args.some((a) => a.dtype === 'f32') ||
           !xs.some((x, i) => isFloat(x) && (prim.variadic || prim.args[i] === 'float'))
         )
           continue
         const f: F = (...us) => cd.applyPrimitive(prim as AnyPrimitive, us as never, sample.params as never) as readonly E[]
-        const order = xs.reduce((n, x) => n + x.size, 0) > 30 ? 3 : 4
+        const order = xs.reduce((n, x) => n + x.data.length, 0) > 30 ? 3 : 4
         compare(f, xs, order, 3, `${name} ${JSON.stringify(sample.args)}`)
       }
     })

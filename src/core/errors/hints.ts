@@ -59,6 +59,11 @@ const called: Readonly<Record<string, string>> = {
   jacfwd: 'jacfwd(f)(x)',
   jacrev: 'jacrev(f)(x)',
   hessian: 'hessian(f)(x)',
+  sparsity: 'sparsity(f)(x)',
+  hessianSparsity: 'hessianSparsity(f)(x)',
+  sparseJacobian: 'sparseJacobian(f)(x)',
+  sparseHessian: 'sparseHessian(f)(x)',
+  gaussNewtonProduct: 'gaussNewtonProduct(f, loss)(x, dx)',
   compile: 'compile(f)(x)',
   compileAsync: 'await compileAsync(f, backend)(x)',
 }

@@ -7,12 +7,11 @@ import { type Meta, metaOf, type ReadArgs, readArgs } from '../../core/functions
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
 import { type Forced, NoTangent, ZeroTangent } from '../../core/graph/tangent.js'
-import type { TreeDef } from '../../core/graph/tree.js'
 import { mul } from '../../core/ops/elementwise.js'
-import { chosen, primalsDef, spread, tangentMeta, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
+import { chosen, spread, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
 import { derivativeOf } from '../common.js'
 import { seriesThrough } from '../transform.js'
-import { type Callable, type Context, operator, resultOf, treeOf } from './shared.js'
+import { type Callable, type Context, operator, resultOf, treeOf, withTangents } from './shared.js'
 
 /** The highest order whose factorial is a number. */
 const MOST = 170
@@ -56,17 +55,7 @@ const readSeries =
       })
     const p = readArgs(m, spread(m, args[0]))
     const s = chosen(m, p.def, wrt, 'jet')
-    const tangent = tangentMeta(
-      name,
-      s.def,
-      s.at.map((i) => p.leaves[i]!),
-    )
-    const read = listed(args[1], order, name).list.map((d) => readArgs(tangent, [d]))
-    const items = read.map(({ def }) => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!)
-    return {
-      leaves: [...p.leaves, ...read.flatMap((t) => t.leaves)],
-      def: { _tag: 'Tuple', items: [primalsDef(m, p.def), { _tag: 'Tuple', items }] },
-    }
+    return withTangents(m, p, s, listed(args[1], order, name).list, name, (items) => ({ _tag: 'Tuple', items }))
   }
 
 /** n! */

@@ -57,7 +57,7 @@ export interface GradOptions<A extends readonly unknown[], W, X> extends WrtOpti
  * What `wrt` may be for arguments A. Anything while their number is not known: TypeScript asks before it has looked into a function
  * that is written inside the call.
  */
-type Paths<A extends readonly unknown[]> = number extends A['length'] ? AnyPath : WrtPath<Primals<A>> | undefined
+export type Paths<A extends readonly unknown[]> = number extends A['length'] ? AnyPath : WrtPath<Primals<A>> | undefined
 type AnyPath = string | number | readonly (string | number)[] | undefined
 /** The subtree a transform with tangents of all primals differentiates. */
 type Varied<A extends readonly unknown[], W> = undefined extends W ? Primals<A> : Wrt<Primals<A>, W>
