@@ -2,7 +2,7 @@
 import { type Colours, columnColours, type Pattern, starColours, transposed } from '../core/calculus/colouring.js'
 import type { Linear } from './linear-maps.js'
 
-/** Entries of a matrix, row by row, and the place of each in the products of all colours: [colours, outputs of the map]. */
+/** Entries of a matrix, and the place of each in the products of all colours, [colours, outputs of the map]: in the order of the places. */
 export interface Coloured {
   readonly rows: Int32Array
   readonly cols: Int32Array
@@ -15,29 +15,39 @@ const rowsOf = ({ rows, start, cols }: Pattern): Int32Array => {
   for (let r = 0; r < rows; r++) out.fill(r, start[r]!, start[r + 1]!)
   return out
 }
-const placed = (p: Pattern, colours: Colours, place: (row: number, col: number) => number): Coloured => {
+const placed = (p: Pattern, colours: Colours, outputs: number, place: (row: number, col: number) => number): Coloured => {
   const rows = rowsOf(p)
-  return { rows, cols: p.cols, shape: [p.rows, p.columns], colours, at: rows.map((r, k) => place(r, p.cols[k]!)) }
+  // Sorted by counting: entries that are mirror images may have one place.
+  const start = new Int32Array(colours.count * outputs + 1)
+  const at = rows.map((r, k) => place(r, p.cols[k]!))
+  for (const a of at) start[a + 1]!++
+  for (let i = 1; i < start.length; i++) start[i]! += start[i - 1]!
+  const order = new Int32Array(at.length)
+  at.forEach((a, k) => {
+    order[start[a]!++] = k
+  })
+  const sorted = (list: Int32Array): Int32Array => order.map((k) => list[k]!)
+  return { rows: sorted(rows), cols: sorted(p.cols), shape: [p.rows, p.columns], colours, at: sorted(at) }
 }
 
 /** Of a forward map: products with columns. */
 export const colouredColumns = ({ pattern: p }: Pick<Linear, 'pattern'>): Coloured => {
   const colours = columnColours(p)
-  return placed(p, colours, (r, c) => colours.of[c]! * p.rows + r)
+  return placed(p, colours, p.rows, (r, c) => colours.of[c]! * p.rows + r)
 }
 /** Of a reverse map, whose pattern is the matrix transposed: products with rows. */
 export const colouredRows = ({ pattern }: Pick<Linear, 'pattern'>): Coloured => {
   const colours = columnColours(pattern)
   const p = transposed(pattern)
-  return placed(p, colours, (r, c) => colours.of[r]! * p.columns + c)
+  return placed(p, colours, p.columns, (r, c) => colours.of[r]! * p.columns + c)
 }
 /** Of a symmetric map: an entry is found in its own row or in that of its mirror image, where that takes fewer products. */
 export const colouredSymmetric = ({ pattern }: Pick<Linear, 'pattern'>): Coloured => {
   const p = symmetric(pattern)
   const star = starColours(p)
   const columns = columnColours(p)
-  if (columns.count <= star.count) return placed(p, columns, (r, c) => columns.of[c]! * p.rows + r)
-  return placed(p, star, (r, c) => (star.direct(r, c) ? star.of[c]! * p.rows + r : star.of[r]! * p.rows + c))
+  if (columns.count <= star.count) return placed(p, columns, p.rows, (r, c) => columns.of[c]! * p.rows + r)
+  return placed(p, star, p.rows, (r, c) => (star.direct(r, c) ? star.of[c]! * p.rows + r : star.of[r]! * p.rows + c))
 }
 /** The entries of a matrix and of its mirror image. */
 const symmetric = (p: Pattern): Pattern => {

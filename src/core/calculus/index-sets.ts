@@ -6,6 +6,18 @@ const ROOM = 4e7
 const REMEMBERED = 4e6
 const PAIR = 2 ** 26
 
+const FEW = 8
+/** Is x among the members, which rise? */
+const has = (members: Int32Array, x: number): boolean => {
+  let [low, high] = [0, members.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (members[middle]! < x) low = middle + 1
+    else high = middle
+  }
+  return members[low] === x
+}
+
 export class IndexSets {
   /** The set of all. */
   readonly full: number
@@ -38,6 +50,8 @@ export class IndexSets {
     if (a === b || b === 0) return a
     if (a === 0) return b
     if (a === this.full || b === this.full) return this.full
+    if (this.within(a, b)) return b
+    if (this.within(b, a)) return a
     const key = a < b ? a * PAIR + b : b * PAIR + a
     let made = this.unions.get(key)
     if (made === undefined) {
@@ -72,6 +86,14 @@ export class IndexSets {
       } else this.stored[id - this.full - 1]!.forEach(add)
     }
     return this.keep(Int32Array.from(found).sort())
+  }
+  /** Is a small set within another? Asked first: most unions add nothing. */
+  private within(a: number, b: number): boolean {
+    if (b <= this.size) return false
+    const large = this.stored[b - this.full - 1]!
+    if (a <= this.size) return has(large, a - 1)
+    const small = this.stored[a - this.full - 1]!
+    return small.length <= FEW && small.length <= large.length && small.every((x) => has(large, x))
   }
   private merged(a: number, b: number): number {
     const [x, y] = [this.members(a), this.members(b)]

@@ -9,12 +9,15 @@ import { aval, isFloat } from '../../core/graph/aval.js'
 import { castNode } from '../../core/graph/cast.js'
 import { asExpr, asNode, capturedTensor, input, isExpr, type Node } from '../../core/graph/expr.js'
 import { liftList, liftTree } from '../../core/graph/program.js'
-import { isTensor, Tensor } from '../../core/graph/tensor.js'
+import { rewrite } from '../../core/graph/rewrite.js'
+import { range } from '../../core/graph/shape.js'
+import { isTensor, Tensor, zeroTensor } from '../../core/graph/tensor.js'
 import { unflatten } from '../../core/graph/tree.js'
 import { add, mul } from '../../core/ops/elementwise.js'
 import { gatherNode, scatterAddNode } from '../../core/ops/indexing-gather.js'
 import { concatNode } from '../../core/ops/layout-join.js'
 import { reshapeNode } from '../../core/ops/layout-move.js'
+import { sliceAxis } from '../../core/ops/layout-slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { activeLeaves, select, type WrtOptions, wrtOptions } from '../arguments.js'
 import { zeros } from '../common.js'
@@ -75,31 +78,61 @@ const ofHessian =
 
 const ints = (data: Int32Array): Node => new Tensor([data.length], 'i32', data).node
 const commonDType = (nodes: readonly Node[]): DType => (nodes.every((n) => n.dtype === nodes[0]!.dtype) ? nodes[0]!.dtype : 'f64')
-/** One-hot columns of each colour, for each of the map's inputs: [colours, ...shape]. */
-const directions = ({ inputs }: Linear, { of, count }: Coloured['colours']): ReadonlyMap<Node, Node> => {
-  let from = 0
+/** Up to so many products are written out one by one, whose intermediate results are small, and stay in the cache. */
+const APART = 8
+/** The inputs' elements of the colours from `from` to `to`, as ones among zeros: for each input [to - from, ...shape]. */
+const directions = ({ inputs }: Linear, of: Int32Array, from: number, to: number): ReadonlyMap<Node, Tensor> => {
+  let first = 0
   return new Map(
     inputs.map((x) => {
       const size = x.aval.size
-      const t = new Tensor(
-        [count, ...x.shape],
-        x.dtype,
-        x.dtype === 'f32' ? new Float32Array(count * size) : new Float64Array(count * size),
-      )
-      for (let i = 0; i < size; i++) t.data[of[from + i]! * size + i] = 1
-      from += size
-      return [x, t.node] as const
+      const t = zeroTensor([to - from, ...x.shape], x.dtype)
+      for (let i = 0; i < size; i++) {
+        const colour = of[first + i]!
+        if (colour >= from && colour < to) t.data[(colour - from) * size + i] = 1
+      }
+      first += size
+      return [x, t] as const
     }),
   )
 }
-/** The entries: of the products of all colours at once, each where it stands alone. */
-const entries = ({ registry }: Context, map: Linear, { colours, at }: Coloured): Node => {
+/** The products of all colours, one after the other: in parts that make [colours * outputs]. */
+const products = ({ registry }: Context, map: Linear, { of, count }: Coloured['colours'], dtype: DType): readonly Node[] => {
+  const flat = (n: Node): Node => castNode(reshapeNode(n, [n.aval.size]), dtype)
+  if (count <= APART)
+    return range(count).flatMap((colour) => {
+      const at = new Map([...directions(map, of, colour, colour + 1)].map(([x, t]) => [x, reshapeNode(t.node, x.shape)]))
+      return rewrite(map.outputs, { at: (n) => at.get(n) }).map(flat)
+    })
+  const at = new Map([...directions(map, of, 0, count)].map(([x, t]) => [x, t.node]))
+  const rows = batch(registry, map.outputs, at, count).map((b, i) => castNode(reshapeNode(b, [count, map.outputs[i]!.aval.size]), dtype))
+  return [flat(joined(rows, 1))]
+}
+const joined = (parts: readonly Node[], axis: number): Node => (parts.length === 1 ? parts[0]! : concatNode(parts, axis))
+/** More pieces than this are gathered. */
+const PIECES = 64
+/** Elements of what the parts make at these places, which rise: pieces of the parts, where they are few. */
+const taken = (parts: readonly Node[], at: Int32Array): Node => {
+  const ends: number[] = []
+  for (const p of parts) ends.push((ends[ends.length - 1] ?? 0) + p.aval.size)
+  const pieces: { readonly part: number; readonly from: number; size: number }[] = []
+  let part = 0
+  for (let i = 0; i < at.length && pieces.length <= PIECES; i++) {
+    const next = i === 0 || at[i] !== at[i - 1]! + 1 || at[i]! >= ends[part]!
+    while (at[i]! >= ends[part]!) part++
+    if (next) pieces.push({ part, from: at[i]! - ends[part]! + parts[part]!.aval.size, size: 1 })
+    else pieces[pieces.length - 1]!.size++
+  }
+  if (pieces.length > PIECES) return gatherNode(joined(parts, 0), ints(at), { axis: 0, batchDims: 0 })
+  return joined(
+    pieces.map((p) => sliceAxis(parts[p.part]!, 0, p.from, p.size)),
+    0,
+  )
+}
+/** The entries, each from where it stands alone in a product. */
+const entries = (c: Context, map: Linear, { colours, at }: Coloured): Node => {
   const dtype = commonDType(map.outputs)
-  if (at.length === 0) return zeros(aval([0], dtype))
-  const made = batch(registry, map.outputs, directions(map, colours), colours.count)
-  const flat = made.map((b, i) => castNode(reshapeNode(b, [colours.count, map.outputs[i]!.aval.size]), dtype))
-  const products = flat.length === 1 ? flat[0]! : concatNode(flat, 1)
-  return gatherNode(reshapeNode(products, [products.aval.size]), ints(at), { axis: 0, batchDims: 0 })
+  return at.length === 0 ? zeros(aval([0], dtype)) : taken(products(c, map, colours, dtype), at)
 }
 
 const matrix = (c: Context, m: Meta, op: string, prepare: Prepare): Callable =>
