@@ -4,13 +4,15 @@ import type { Linear } from './linear-maps.js'
 
 /** Entries of a matrix, and the place of each in the products of all colours, [colours, outputs of the map]: in the order of the places. */
 export interface Coloured {
+  readonly pattern: Pattern
   readonly rows: Int32Array
   readonly cols: Int32Array
   readonly shape: readonly [rows: number, columns: number]
   readonly colours: Colours
   readonly at: Int32Array
 }
-const rowsOf = ({ rows, start, cols }: Pattern): Int32Array => {
+/** The row of each entry, row by row. */
+export const rowsOf = ({ rows, start, cols }: Pattern): Int32Array => {
   const out = new Int32Array(cols.length)
   for (let r = 0; r < rows; r++) out.fill(r, start[r]!, start[r + 1]!)
   return out
@@ -27,7 +29,7 @@ const placed = (p: Pattern, colours: Colours, outputs: number, place: (row: numb
     order[start[a]!++] = k
   })
   const sorted = (list: Int32Array): Int32Array => order.map((k) => list[k]!)
-  return { rows: sorted(rows), cols: sorted(p.cols), shape: [p.rows, p.columns], colours, at: sorted(at) }
+  return { pattern: p, rows: sorted(rows), cols: sorted(p.cols), shape: [p.rows, p.columns], colours, at: sorted(at) }
 }
 
 /** Of a forward map: products with columns. */

@@ -34,95 +34,100 @@ const givenOr0 = ({ node, given }: Moved): Node =>
 const isExpr = (t: Forced): t is AnyExpr => t._tag === 'Expr'
 const there = (lists: readonly Moving[]): Moved[] => lists.flatMap((list) => list.filter((m) => m !== undefined))
 
-const scanSeries = (
-  xs: readonly Series[],
-  params: ScanParams,
-  { config, through }: TaylorContext,
-  order: number,
-): readonly (readonly Forced[])[] => {
-  const { program, carries, slices } = params
+/** A step with the coefficients that go round: those of its inputs, and the series of its results. */
+interface Step {
+  readonly inputs: readonly Moving[]
+  readonly ys: readonly Series[]
+}
+const stepAlong = (inputs: readonly Moving[], { program }: ScanParams, { config, through }: TaylorContext): Step => {
+  for (const m of there(inputs)) config.hardened(asExpr(m.node), m.hardness)
+  const known = program.inputs.map((n, i) => {
+    const [x, moves] = [asExpr(n), inputs[i]!]
+    if (moves.every((m) => m === undefined)) return [x, new Series(x)] as const
+    return [x, new Series(x, (k) => (moves[k - 1] === undefined ? ZeroTangent : asExpr(moves[k - 1]!.node)))] as const
+  })
+  return { inputs, ys: through(program.outputs.map(asExpr), new Map(known)) }
+}
+/** The inputs with those coefficients of the carry that are there, or may hold harder zeros, after a step alone; undefined where none is new. */
+const around = ({ inputs, ys }: Step, { program, carries }: ScanParams, { config }: TaylorContext): readonly Moving[] | undefined => {
+  let changed = false
+  const next = inputs.map((list, i) =>
+    i >= carries
+      ? list
+      : list.map((m, j) => {
+          const d = ys[i]!.at(j + 1)
+          const hardness = isExpr(d) ? config.hardness(d) : 0
+          if (!isExpr(d) || (m !== undefined && hardness <= m.hardness)) return m
+          changed = true
+          return moved(program.inputs[i]!, m?.given, Math.max(hardness, m?.hardness ?? FILLED) as Hardness)
+        }),
+  )
+  return changed ? next : undefined
+}
+const scanSeries = (xs: readonly Series[], params: ScanParams, context: TaylorContext, order: number): readonly (readonly Forced[])[] => {
+  const { config } = context
   const orders = range(order).map((i) => i + 1)
-  const outputs = program.outputs.map(asExpr)
-  const begin = program.inputs.map(
+  const begin = params.program.inputs.map(
     (x, i): Moving =>
       orders.map((k) => {
         const d = xs[i]!.at(k)
         return isExpr(d) ? moved(x, d, config.hardness(d)) : undefined
       }),
   )
-  /** Coefficients of a step's results, for those of its inputs. */
-  const step = (inputs: readonly Moving[]): readonly Series[] => {
-    for (const m of there(inputs)) config.hardened(asExpr(m.node), m.hardness)
-    return through(
-      outputs,
-      new Map(
-        program.inputs.map((x, i) => {
-          const moves = inputs[i]!
-          if (moves.every((m) => m === undefined)) return [asExpr(x), new Series(asExpr(x))] as const
-          return [asExpr(x), new Series(asExpr(x), (k) => (moves[k - 1] === undefined ? ZeroTangent : asExpr(moves[k - 1]!.node)))] as const
-        }),
-      ),
-    )
-  }
-  // Coefficients of the carry that are there after a step go round; until a step makes none but those.
-  let inputs: readonly Moving[] = begin
-  let ys = step(inputs)
-  for (let next = around(inputs, ys); next !== undefined; next = around(inputs, ys)) {
-    inputs = next
-    ys = step(inputs)
-  }
-  function around(now: readonly Moving[], made: readonly Series[]): readonly Moving[] | undefined {
-    let changed = false
-    const next = now.map((list, i) =>
-      i >= carries
-        ? list
-        : list.map((m, j) => {
-            const d = made[i]!.at(j + 1)
-            const hardness = isExpr(d) ? config.hardness(d) : 0
-            if (!isExpr(d) || (m !== undefined && hardness <= m.hardness)) return m
-            changed = true
-            return moved(program.inputs[i]!, m?.given, Math.max(hardness, m?.hardness ?? FILLED) as Hardness)
-          }),
-    )
-    return changed ? next : undefined
-  }
-  const part = <X>(list: readonly X[]): readonly [readonly X[], readonly X[], readonly X[]] => [
-    list.slice(0, carries),
-    list.slice(carries, carries + slices),
-    list.slice(carries + slices),
-  ]
-  const moves = part(inputs).map(there) as [Moved[], Moved[], Moved[]]
-  const own = part(program.inputs)
-  const args = part(xs.map((x) => asNode(x.primal)))
-  const after = (i: number, list: Moving): Node[] =>
-    list.flatMap((m, j) => {
-      const d = ys[i]!.at(j + 1)
-      return m === undefined ? [] : [isExpr(d) ? asNode(d) : broadcastNode(constant(0, m.node.dtype), m.node.shape)]
-    })
-  const stacked = ys.slice(carries).map((y) => orders.map((k) => (y.still ? ZeroTangent : y.at(k))))
-  const results = scanNodes(
-    [0, 1, 2].flatMap((p) => [...args[p]!, ...moves[p]!.map(givenOr0)]),
-    {
-      ...params,
-      program: flatProgram(
-        'step',
-        [0, 1, 2].flatMap((p) => [...own[p]!, ...moves[p]!.map((m) => m.node)]),
-        [
-          ...ys.map((y) => asNode(y.primal)).slice(0, carries),
-          ...inputs.slice(0, carries).flatMap((list, i) => after(i, list)),
-          ...stacked.flat().filter(isExpr).map(asNode),
-        ],
-      ),
-      carries: carries + moves[0].length,
-      slices: own[1].length + moves[1].length,
-    },
-  ).map(asExpr)
+  let step = stepAlong(begin, params, context)
+  for (let next = around(step, params, context); next !== undefined; next = around(step, params, context))
+    step = stepAlong(next, params, context)
+  const { results, stacked } = looped(
+    step,
+    xs.map((x) => asNode(x.primal)),
+    params,
+    orders,
+  )
+  const { carries, program } = params
   let at = carries
   const series = [
-    ...inputs
+    ...step.inputs
       .slice(0, carries)
       .map((list) => list.map((m): Forced => (m === undefined ? ZeroTangent : config.hardened(results[at++]!, m.hardness)))),
     ...stacked.map((list) => list.map((d): Forced => (isExpr(d) ? config.hardened(results[at++]!, config.hardness(d)) : d))),
   ]
   return orders.map((k) => series.map((list, i) => (isFloat(program.outputs[i]!.dtype) ? list[k - 1]! : NoTangent)))
+}
+/** The loop over the carry and its coefficients: its results, and the coefficients of a step's rows. */
+const looped = (
+  { inputs, ys }: Step,
+  args: readonly Node[],
+  params: ScanParams,
+  orders: readonly number[],
+): { readonly results: readonly AnyExpr[]; readonly stacked: readonly (readonly Forced[])[] } => {
+  const { program, carries, slices } = params
+  const part = <X>(list: readonly X[]): readonly (readonly X[])[] => [
+    list.slice(0, carries),
+    list.slice(carries, carries + slices),
+    list.slice(carries + slices),
+  ]
+  const [own, given, moves] = [part(program.inputs), part(args), part(inputs).map(there)]
+  const after = (i: number, list: Moving): Node[] =>
+    list.flatMap((m, j) => {
+      const d = ys[i]!.at(j + 1)
+      return m === undefined ? [] : [isExpr(d) ? asNode(d) : broadcastNode(constant(0, m.node.dtype), m.node.shape)]
+    })
+  const stacked = ys.slice(carries).map((y) => orders.map((k) => y.at(k)))
+  const body = flatProgram(
+    'step',
+    own.flatMap((list, p) => [...list, ...moves[p]!.map((m) => m.node)]),
+    [
+      ...ys.slice(0, carries).map((y) => asNode(y.primal)),
+      ...inputs.slice(0, carries).flatMap((list, i) => after(i, list)),
+      ...stacked.flat().filter(isExpr).map(asNode),
+    ],
+  )
+  const all = given.flatMap((list, p) => [...list, ...moves[p]!.map(givenOr0)])
+  const results = scanNodes(all, {
+    ...params,
+    program: body,
+    carries: carries + moves[0]!.length,
+    slices: slices + moves[1]!.length,
+  })
+  return { results: results.map(asExpr), stacked }
 }

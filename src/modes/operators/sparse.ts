@@ -21,7 +21,7 @@ import { sliceAxis } from '../../core/ops/layout-slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { activeLeaves, select, type WrtOptions, wrtOptions } from '../arguments.js'
 import { zeros } from '../common.js'
-import { type Coloured, colouredColumns, colouredRows, colouredSymmetric } from '../compression.js'
+import { type Coloured, colouredColumns, colouredRows, colouredSymmetric, rowsOf } from '../compression.js'
 import { forwardLinear, type Linear, reverseLinear } from '../linear-maps.js'
 import { batch } from '../vmap.js'
 import { gradientOf } from './gradient.js'
@@ -158,8 +158,8 @@ const pattern =
       def,
       leaves.map((l) => asExpr(input(aval(l.shape, l.dtype)))),
     ) as readonly unknown[]
-    const { rows, cols, shape, colours } = prepare(own).found
-    return { rows, cols, shape, colours: colours.count }
+    const { pattern: p, shape, colours } = prepare(own).found
+    return { rows: rowsOf(p), cols: p.cols, shape, colours: colours.count }
   }
 
 export const sparsity =
