@@ -44,7 +44,8 @@ line('  entries of the Hessian', fv, fg)
 /** Ten layers of tanh, of 1,000 elements; the derivatives of orders 1 to k in one direction. */
 const chain = (u: cd.AnyExpr): cd.AnyExpr => Array.from({ length: 10 }).reduce<cd.AnyExpr>((y) => cd.tanh(y), u)
 const nodes = (f: unknown): number =>
-  linearize((cd.toProgram(f as (u: cd.AnyExpr) => cd.AnyExpr)(0.3) as unknown as { readonly outputs: readonly Node[] }).outputs).nodes.length
+  linearize((cd.toProgram(f as (u: cd.AnyExpr) => cd.AnyExpr)(0.3) as unknown as { readonly outputs: readonly Node[] }).outputs).nodes
+    .length
 let nested = chain
 for (let order = 1; order <= 6; order++) {
   const before = nested
