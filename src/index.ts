@@ -22,53 +22,16 @@ import { isTensor as isTensorCore } from './core/graph/tensor.js'
 import { families } from './core/ops/families.js'
 import { fromJSONCore, fromProgramCore, isProgram, toJSONCore, toProgramCore } from './core/programs/json.js'
 import type { Tensor } from './core/types/expr.js'
-import type { FromJSONFn, FromProgramFn, ToJSONFn, ToProgramFn } from './core/types/program.js'
-import type { ClipGradientFn, ReverseGradientFn } from './core/types/signatures/estimators.js'
-import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './core/types/signatures/run.js'
-import type {
-  CustomRuleFn,
-  FnFn,
-  GradFn,
-  HessianFn,
-  HvpFn,
-  JacFn,
-  JvpFn,
-  LinearizeFn,
-  StraightThroughFn,
-  ValueAndGradFn,
-  VjpFn,
-} from './core/types/signatures/transforms.js'
+import type * as programs from './core/types/program.js'
+import type { Codual } from './core/types/signatures/codual.js'
+import type * as estimators from './core/types/signatures/estimators.js'
+import type * as running from './core/types/signatures/run.js'
+import type * as sparse from './core/types/signatures/sparse.js'
+import type * as transforms from './core/types/signatures/transforms.js'
 import type { VmapFn } from './core/types/signatures/vmap.js'
 import { makeOperators } from './modes/operators/index.js'
+import { toDense as toDenseCore } from './modes/operators/sparse.js'
 import { coreRegistry, ruleFamilies } from './rules/index.js'
-
-/** codual bound to a registry and a default backend: everything that runs or differentiates, each as the export of its name. */
-export interface Codual {
-  readonly fn: FnFn
-  readonly grad: GradFn
-  readonly valueAndGrad: ValueAndGradFn
-  readonly jvp: JvpFn
-  readonly vjp: VjpFn
-  readonly hvp: HvpFn
-  readonly linearize: LinearizeFn
-  readonly vmap: VmapFn
-  readonly jacfwd: JacFn
-  readonly jacrev: JacFn
-  readonly hessian: HessianFn
-  readonly customRule: CustomRuleFn
-  readonly straightThrough: StraightThroughFn
-  readonly clipGradient: ClipGradientFn
-  readonly reverseGradient: ReverseGradientFn
-  readonly evaluate: EvaluateFn
-  readonly compile: CompileFn
-  readonly compileAsync: CompileAsyncFn
-  readonly show: ShowFn
-  readonly toProgram: ToProgramFn
-  readonly fromProgram: FromProgramFn
-  readonly fromJSON: FromJSONFn
-  readonly run: RunFn<Env>
-  readonly runSync: RunSyncFn
-}
 
 /**
  * codual bound to a registry of rules and a default backend; no module state.
@@ -152,7 +115,7 @@ const bound: Codual = /*#__PURE__*/ makeCodual(coreRegistry, cpu())
  * Errors  ShapeMismatch, DTypeMismatch or BadInput where an argument is not as declared.
  * @example fn({ x: f64('n'), w: f64('n') }, ({ x, w }) => sum(mul(x, w)))({ x: [1, 2], w: [3, 4] })   // 11
  */
-export const fn: FnFn = bound.fn
+export const fn: transforms.FnFn = bound.fn
 /**
  * The gradient of a scalar function: f: R^n -> R becomes x |-> (df/dx_1, ..., df/dx_n), in the structure of its first argument.
  *
@@ -163,14 +126,14 @@ export const fn: FnFn = bound.fn
  * grad((x) => sum(mul(x, x)))([1, 2, 3])   // [2, 4, 6]
  * grad((x: AnyExpr) => [sum(x), neg(x)], { aux: true })([1, 2])   // [[1, 1], [-1, -2]]
  */
-export const grad: GradFn = bound.grad
+export const grad: transforms.GradFn = bound.grad
 /**
  * f(x) and its gradient from one pass: { value, grad }; with `aux: true` f returns [scalar, aux] and aux is given too.
  *
  * Options and errors as for `grad`.
  * @example valueAndGrad((x) => sum(mul(x, x)))([1, 2, 3])   // { value: 14, grad: [2, 4, 6] }
  */
-export const valueAndGrad: ValueAndGradFn = bound.valueAndGrad
+export const valueAndGrad: transforms.ValueAndGradFn = bound.valueAndGrad
 /**
  * The Jacobian times a tangent, forward: (x, dx) |-> [f(x), f'(x) dx].
  *
@@ -178,7 +141,7 @@ export const valueAndGrad: ValueAndGradFn = bound.valueAndGrad
  * number of inputs.   Source  Griewank and Walther 2008, 3.1.
  * @example jvp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
-export const jvp: JvpFn = bound.jvp
+export const jvp: transforms.JvpFn = bound.jvp
 /**
  * A cotangent times the Jacobian, in reverse: (x, yBar) |-> [f(x), f'(x)^T yBar].
  *
@@ -186,14 +149,14 @@ export const jvp: JvpFn = bound.jvp
  * of f's, whatever the number of inputs.   Source  Griewank and Walther 2008, 3.2.
  * @example vjp((x) => mul(x, x))([1, 2], [1, 10])   // [[1, 4], [2, 40]]
  */
-export const vjp: VjpFn = bound.vjp
+export const vjp: transforms.VjpFn = bound.vjp
 /**
  * The Hessian of a scalar function times a tangent: (x, dx) |-> f''(x) dx, without the matrix; forward over reverse.
  *
  * Errors  NotScalar when f returns no scalar.   Source  Pearlmutter 1994.
  * @example hvp((x) => sum(mul(x, mul(x, x))))([1, 2], [1, 0])   // [6, 0]
  */
-export const hvp: HvpFn = bound.hvp
+export const hvp: transforms.HvpFn = bound.hvp
 /**
  * f at a point: [f(x), dx |-> f'(x) dx], the derivative there as a linear function of the tangent alone.
  *
@@ -201,7 +164,16 @@ export const hvp: HvpFn = bound.hvp
  * `wrt` names what varies (all, unless given): dx is a tangent of that alone.
  * @example linearize((x) => mul(x, x))([1, 2])[1]([1, 10])   // [2, 40]
  */
-export const linearize: LinearizeFn = bound.linearize
+export const linearize: transforms.LinearizeFn = bound.linearize
+/**
+ * Derivatives of f along a curve x(t), in one pass: (x, [x', x'', ...]) |-> [f(x), [f(x(t))', f(x(t))'', ...]], at t = 0. Taylor mode.
+ *
+ * The series holds derivatives, not Taylor coefficients (those are d^k/k!), as that of jax.experimental.jet does; what is not given of `order`
+ * many is 0, so jet(f, { order: 4 })(x, [v]) has the derivatives in the direction v. Cost: about order^2 times f's, where nested `jvp` takes
+ * 2^order. Several arguments are given as their tuple.   Source  Griewank and Walther 2008, 13; Bettencourt, Johnson and Duvenaud 2019.
+ * @example jet((x) => exp(x), { order: 3 })(0, [1])   // [1, [1, 1, 1]]
+ */
+export const jet: transforms.JetFn = bound.jet
 /**
  * f at every index of an axis: x: [n, ...s] for f's x: [...s]; results get the axis in front.
  *
@@ -219,7 +191,7 @@ export const vmap: VmapFn = bound.vmap
  * vectors at once: less memory, more steps.
  * @example jacfwd((x) => mul(x, x))([1, 2])   // [[2, 0], [0, 4]]
  */
-export const jacfwd: JacFn = bound.jacfwd
+export const jacfwd: transforms.JacFn = bound.jacfwd
 /**
  * The Jacobian by rows, in reverse mode: shape [...f(x), ...x], one pulled basis vector per output, all at once.
  *
@@ -227,14 +199,62 @@ export const jacfwd: JacFn = bound.jacfwd
  * vectors at once: less memory, more steps.
  * @example jacrev((x) => sum(mul(x, x)))([1, 2])   // [2, 4]
  */
-export const jacrev: JacFn = bound.jacrev
+export const jacrev: transforms.JacFn = bound.jacrev
 /**
  * The matrix of second derivatives of a scalar function, shape [...x, ...x]: forward over reverse.
  *
  * Errors  NotScalar when f returns no scalar. For a product with one vector use `hvp`: it never builds the matrix.
  * @example hessian((x) => prod(x))([2, 3])   // [[0, 1], [1, 0]]
  */
-export const hessian: HessianFn = bound.hessian
+export const hessian: transforms.HessianFn = bound.hessian
+/**
+ * Where the Jacobian of f may be other than zero, read off its expression; f is not run, of its arguments the shapes are read.
+ *
+ * { rows, cols, shape, colours }: entry k stands in row rows[k], column cols[k], row by row; rows count the elements of f's float results, columns
+ * those of what `wrt` names (the first argument), as `ravel` does. `colours` is how many products `sparseJacobian` takes. No entry is missing; what is not
+ * known (an index that is computed from an argument, a primitive of somebody else's) counts as dense. Literal and captured indices are read now.
+ * @example sparsity((x) => mul(at(x, '1:'), at(x, ':-1')))([1, 2, 3])   // { rows: [0, 0, 1, 1], cols: [0, 1, 1, 2], shape: [2, 3], ... }
+ */
+export const sparsity: sparse.SparsityFn = bound.sparsity
+/**
+ * Where the Hessian of a scalar function may be other than zero: as `sparsity`, of the gradient.
+ *
+ * Errors  NotScalar when f returns no scalar.
+ * @example hessianSparsity((x) => sum(mul(x, mul(x, x))))([1, 2, 3])   // { rows: [0, 1, 2], cols: [0, 1, 2], shape: [3, 3], colours: 1 }
+ */
+export const hessianSparsity: sparse.HessianSparsityFn = bound.hessianSparsity
+/**
+ * The Jacobian as a sparse matrix: the entries that `sparsity` finds, { rows, cols, values, shape }, by one batch of products.
+ *
+ * Columns that have no row in common go together (`mode: 'forward'`: jvp), or rows that have no column in common ('reverse': vjp), whichever
+ * take less, unless `mode` says. rows, cols and shape are i32. Indices that f captures are read when it is traced: they must stay what they are.
+ * Errors  BadInput where it has more than 2^26 entries.   Source  Curtis, Powell and Reid 1974.
+ * @example sparseJacobian((x) => mul(x, x))([1, 2]).values   // [2, 4]
+ */
+export const sparseJacobian: sparse.SparseJacobianFn = bound.sparseJacobian
+/**
+ * The Hessian of a scalar function as a sparse matrix, { rows, cols, values, shape }: by one batch of Hessian-vector products, one for each colour.
+ *
+ * Both halves are there; it is coloured as a symmetric matrix where that takes fewer products: a tridiagonal one takes 3, one whose first row, first column
+ * and diagonal are full takes 2. Errors  NotScalar, and as for `sparseJacobian`.   Source  Coleman and More 1984.
+ * @example sparseHessian((x) => sum(mul(x, mul(x, x))))([1, 2]).values   // [6, 12]
+ */
+export const sparseHessian: sparse.SparseHessianFn = bound.sparseHessian
+/**
+ * A sparse matrix, what `sparseJacobian` or `sparseHessian` gave, as an expression of rank 2.
+ *
+ * Errors  BadInput where its shape is not known before it runs: where the matrix is an argument of a traced function.
+ * @example toDense(sparseJacobian((x) => mul(x, x))([1, 2]))   // [[2, 0], [0, 4]]
+ */
+export const toDense: sparse.ToDenseFn = /*#__PURE__*/ typed(toDenseCore)
+/**
+ * The Gauss-Newton matrix of x |-> loss(f(x)) times a tangent: (x, dx) |-> J^T H J dx, J that of f and H the Hessian of the loss at f(x).
+ *
+ * The Hessian without f's own second derivatives, so it is positive semidefinite for a convex loss; no matrix is built. `loss` takes f's result and
+ * captures what else it needs (targets).   Errors  NotScalar when the loss is no scalar.   Source  Schraudolph 2002.
+ * @example gaussNewtonProduct((x) => mul(x, x), (y) => sum(square(y)))([1, 2], [1, 1])   // [8, 32]
+ */
+export const gaussNewtonProduct: sparse.GaussNewtonFn = bound.gaussNewtonProduct
 /**
  * f with derivatives of its own: frule(primals, tangents) gives [y, dy]; rrule(primals) gives [y, pullback], from yBar to primalsBar.
  *
@@ -245,7 +265,7 @@ export const hessian: HessianFn = bound.hessian
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */
-export const customRule: CustomRuleFn = bound.customRule
+export const customRule: transforms.CustomRuleFn = bound.customRule
 /**
  * f's value with the derivative of `surrogate`, the identity unless given: a straight-through estimator, for rounding, thresholds and samples.
  *
@@ -255,27 +275,27 @@ export const customRule: CustomRuleFn = bound.customRule
  * grad((x) => sum(mul(straightThrough((v) => round(v))(x), x)))([1.4])                          // [2.4]
  * grad((x) => sum(straightThrough((v) => sign(v), (v) => tanh(v))(x)))([0])                     // [1]
  */
-export const straightThrough: StraightThroughFn = bound.straightThrough
+export const straightThrough: transforms.StraightThroughFn = bound.straightThrough
 /**
  * x itself, whose cotangent is clamped to [-limit, limit] on its way back: what follows cannot send more. Of a tree: every float leaf.
  *
  * Errors  NotImplemented in forward mode, which has no cotangents; BadInput for a limit below 0.
  * @example grad((x) => sum(square(clipGradient(x, 1))))([0.1, 3])   // [0.2, 1]
  */
-export const clipGradient: ClipGradientFn = bound.clipGradient
+export const clipGradient: estimators.ClipGradientFn = bound.clipGradient
 /**
  * x itself, whose derivative is -scale (1 unless given): gradient reversal, for adversarial training. Of a tree: every float leaf.
  *
  * `scale` is a number or a scalar expression, without a derivative of its own.   Source  Ganin and Lempitsky 2015.
  * @example grad((x) => sum(reverseGradient(x, 0.5)))([1, 2])   // [-0.5, -0.5]
  */
-export const reverseGradient: ReverseGradientFn = bound.reverseGradient
+export const reverseGradient: estimators.ReverseGradientFn = bound.reverseGradient
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *
  * @example evaluate({ y: add([1, 2], 3) })   // { y: [4, 5] }
  */
-export const evaluate: EvaluateFn = bound.evaluate
+export const evaluate: running.EvaluateFn = bound.evaluate
 /**
  * A plain function that plans f once per signature (tree, shapes, dtypes) and then only runs; on the default backend unless given one.
  *
@@ -284,13 +304,13 @@ export const evaluate: EvaluateFn = bound.evaluate
  * Errors  thrown as AdException.
  * @example compile(grad((x) => sum(mul(x, x))))([1, 2, 3])   // [2, 4, 6]
  */
-export const compile: CompileFn = bound.compile
+export const compile: running.CompileFn = bound.compile
 /**
  * As `compile`, giving promises on any backend.
  *
  * @example await compileAsync((x) => sum(mul(x, x)), cpu())([1, 2, 3])   // 14
  */
-export const compileAsync: CompileAsyncFn = bound.compileAsync
+export const compileAsync: running.CompileAsyncFn = bound.compileAsync
 /**
  * The program of a function (or of expressions) as text: its inputs, one line per equation, its results. Deterministic.
  *
@@ -298,7 +318,7 @@ export const compileAsync: CompileAsyncFn = bound.compileAsync
  * show(fn({ x: f64(2) }, ({ x }) => sum(x)))   // 'fn(x: f64 [2])\n  y0 = sum(x) {axes [0]} : f64 []\n  return y0...'
  * show(mul(tensor([1, 2]), 3))                 // 'expression()\n  y0 = mul(captured0, 3) : f64 [2]\n  return y0'
  */
-export const show: ShowFn = bound.show
+export const show: running.ShowFn = bound.show
 /**
  * A function as a program: a closed computation at fixed shapes, as data. A declared function is traced at the sizes of its named axes,
  * `toProgram(f, sizes)`; any other at the shapes of example arguments, `toProgram(f)(...examples)`. Numbers of its closure become literals.
@@ -306,28 +326,28 @@ export const show: ShowFn = bound.show
  *
  * @example show(toProgram((x) => sum(mul(x, x)))([1, 2]))   // 'f(x0: f64 [2])\n  y0 = mul(x0, x0) : f64 [2]...'
  */
-export const toProgram: ToProgramFn = bound.toProgram
+export const toProgram: programs.ToProgramFn = bound.toProgram
 /**
  * The function of a program: it runs, compiles, inlines and is differentiated as any other.
  *
  * Errors  ShapeMismatch or DTypeMismatch where an argument is not as it was traced.
  * @example grad(fromProgram(toProgram((x) => sum(mul(x, x)))([1, 2])))([3, 4])   // [6, 8]
  */
-export const fromProgram: FromProgramFn = bound.fromProgram
+export const fromProgram: programs.FromProgramFn = bound.fromProgram
 /**
  * A program as plain JSON, to the bit: one table of nodes, captured tensors as base64. `fromJSON` reads it.
  *
  * Errors  BadInput where parameters hold functions (a customRule).
  * @example toJSON(toProgram((x) => sum(x))([1, 2]))   // { format: 1, name: 'f', inputs: [0], ... }
  */
-export const toJSON: ToJSONFn = /*#__PURE__*/ typed(toJSONCore)
+export const toJSON: programs.ToJSONFn = /*#__PURE__*/ typed(toJSONCore)
 /**
  * The program that `toJSON` wrote; primitives of your own are given beside it. Every parameter is decoded and every shape made again.
  *
  * Errors  Left of a Decode with every error and its path. It never throws, whatever it is given.
  * @example fromJSON({ format: 1 })   // Left({ _tag: 'Decode', errors: [...] })
  */
-export const fromJSON: FromJSONFn = bound.fromJSON
+export const fromJSON: programs.FromJSONFn = bound.fromJSON
 /**
  * A function as an effect of fp-ts: run(f)(...inputs) is a ReaderTaskEither. Nothing happens before it is given its Env and run;
  * then it is traced once per signature and backend.
@@ -335,13 +355,13 @@ export const fromJSON: FromJSONFn = bound.fromJSON
  * Errors  Left of an AdError.
  * @example await run((x) => sum(mul(x, x)))([1, 2])({ backend: cpu() })()   // Right(5)
  */
-export const run: RunFn<Env> = bound.run
+export const run: running.RunFn<Env> = bound.run
 /**
  * A function run at once on a synchronous backend, its failure a value: Either of an AdError and the result.
  *
  * @example runSync(cpu())((x) => sum(mul(x, x)))([1, 2])   // Right(5)
  */
-export const runSync: RunSyncFn = bound.runSync
+export const runSync: running.RunSyncFn = bound.runSync
 /**
  * Is x a tensor of this copy of codual? It never throws.
  *
@@ -359,38 +379,14 @@ export type { AdError, AdException } from './core/errors/error.js'
 export { isAdException } from './core/errors/error.js'
 export { explain, raise } from './core/errors/explain.js'
 export * from './core/extend/public.js'
-export type {
-  AsyncBackend,
-  AsyncExecutable,
-  Backend,
-  DeviceArray,
-  DeviceWork,
-  Elements,
-  Executable,
-  ExplainedStep,
-  Explanation,
-  PlaceOptions,
-  SyncBackend,
-} from './core/functions/backend.js'
-export { onDevice, onHost } from './core/functions/device-tensor.js'
-export type { Env, RunEvent } from './core/functions/effects.js'
 export { type Algebra, type ApplyAt, type InputAt, type Interpret, interpret } from './core/functions/interpret.js'
+export * from './core/functions/public.js'
 export { bool, f32, f64, i32 } from './core/graph/spec.js'
 export { tensor } from './core/graph/tensor.js'
 export * from './core/ops/index.js'
 export { codec, decodeError } from './core/programs/codec.js'
 export { ravel, treeAllClose, treeFlatten, treeLeaves, treeMap, treeReduce, treeZip } from './core/programs/trees.js'
 export { duplicated, type RandomSource, type VectorSpace, vectorSpace } from './core/programs/vector-space.js'
-export type { DType, Float, WeakF64 } from './core/types/dtype.js'
-export type { AnyExpr, Arg, Expr, Operand, Scalar, Spec, Tensor } from './core/types/expr.js'
-export type { Fn } from './core/types/fn.js'
-export type { AnyFunction, JSONValue, Program, TraceOptions } from './core/types/program.js'
-export type { Dim, Shape } from './core/types/shape.js'
-export type { DeviceTensor, OnDevice } from './core/types/signatures/device.js'
-export type { Compiled, CompiledAsync, Duplicated } from './core/types/signatures/run.js'
-export type { CustomRules, Hvp, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp } from './core/types/signatures/transforms.js'
-export type { Unravel } from './core/types/signatures/trees.js'
-export type { Vmap, VmapTwice } from './core/types/signatures/vmap.js'
-export type { Decl, Exprs, Gradient, Tensors, ValueOf, Values } from './core/types/tree.js'
+export type * from './core/types/public.js'
 export { dualAlgebra, type EagerCoDual, type EagerDual, type EagerReverse, reverseAlgebra } from './modes/dual.js'
 export * from './rules/public.js'

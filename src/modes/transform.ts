@@ -2,12 +2,14 @@
 
 import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, Registry, RuleConfig } from '../core/calculus/rule.js'
+import type { Series } from '../core/calculus/taylor.js'
 import { asExpr, asNode, input, type Node } from '../core/graph/expr.js'
 import type { Forced, Tangent } from '../core/graph/tangent.js'
 import { strongMul } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { type Pushed, push } from './forward.js'
 import { pull, type Reversed } from './reverse.js'
+import { pushSeries } from './taylor.js'
 
 /** Of a (co)tangent that comes from outside: a zero of it says that nothing moves there, or that nobody looks. */
 const given = (dx: AnyExpr): Hardness => ((literalOf(asNode(dx)) ?? 0) === 0 ? FILLED : SOFT)
@@ -104,3 +106,19 @@ export const pushforward = (registry: Registry, outputs: readonly Node[], seeds:
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
 export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
   pulled(registry, undefined, outputs, seeds, wrt, given)
+
+/** Series of `outputs` to this order for those of some nodes. */
+export const seriesThrough = (
+  registry: Registry,
+  outputs: readonly Node[],
+  seeds: ReadonlyMap<Node, Series>,
+  order: number,
+): readonly Series[] => {
+  const zeros = new HardZeros()
+  for (const s of seeds.values())
+    for (let k = 1; k <= order; k++) {
+      const x = s.at(k)
+      if (isExpr(x)) zeros.mark(x, given(x))
+    }
+  return pushSeries(walking(registry, zeros), outputs, seeds, order)
+}

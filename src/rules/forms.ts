@@ -14,6 +14,7 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
 import { isEntry } from './given.js'
 import { addTangents, scaled } from './product.js'
+import { taylorOfBilinear, taylorOfPartials } from './taylor-forms.js'
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
 export const zerosLike = (x: AnyExpr): AnyExpr => broadcastTo(asExpr(constant(0, x.dtype)), dims(x))
@@ -50,6 +51,15 @@ export const formed = (primitive: AnyPrimitive, form: Form, batch?: BatchRule): 
     primitive,
     form,
     frule,
+    taylor:
+      form._tag === 'partials'
+        ? taylorOfPartials((xs, ys, params) => {
+            const rows = matrixOf(primitive, form.partials({ x: xs, ys, params }), xs, ys)
+            return (r, j) => entry(rows, r, j)
+          }, inDtypeOf)
+        : form._tag === 'bilinear'
+          ? taylorOfBilinear((xs, params) => applied(primitive, xs, params)[0]!)
+          : 'each',
     rrule: (xs, params, context) => {
       const formPullback = (yBars: readonly Forced[], active: readonly boolean[]): readonly Tangent[] =>
         yBars.some((y) => y._tag === 'Expr') ? cotangents(xs, params, context, yBars, active) : nothing(primitive, xs, yBars)

@@ -11,20 +11,21 @@ import { mapRules } from './map.js'
 import { nnRules } from './nn.js'
 import { reduceRules } from './reduce.js'
 import { scanRules } from './scans.js'
+import { withTaylor } from './taylor.js'
 
 /** The tables of rules, by family. */
 export const ruleFamilies = {
-  elementwise: elementwiseRules,
+  elementwise: withTaylor(elementwiseRules),
   compare: compareRules,
-  layout: layoutRules,
-  reduce: reduceRules,
-  scans: scanRules,
+  layout: withTaylor(layoutRules),
+  reduce: withTaylor(reduceRules),
+  scans: withTaylor(scanRules),
   indexing: indexingRules,
-  contract: contractRules,
-  nn: nnRules,
+  contract: withTaylor(contractRules),
+  nn: withTaylor(nnRules),
   map: mapRules,
   custom: customRules,
-  control: controlRules,
+  control: withTaylor(controlRules),
 } as const
 
 /** The registry of all shipped rules. */

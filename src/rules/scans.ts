@@ -14,7 +14,7 @@ import { zerosLike } from './forms.js'
 import { addTangents } from './product.js'
 
 /** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
-const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
+export const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
   const n = asNode(x)
   const size = n.shape[axis]!
   if (size === 0) return x
@@ -29,13 +29,14 @@ const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
     ),
   )
 }
-const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
+/** y_k = a_k y_{k-1} + b_k along an axis. */
+export const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
   asExpr(op.recurrenceNode(asNode(a), asNode(b), { axis, reverse }))
 /** Transpose of b -> recurrence(a, b): each term hands a_{k+1} of its cotangent on to the one before. */
 const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
   recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
 
-const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
+export const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
 
 /** One rule per primitive of the family `scans`. */
 export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {

@@ -13,6 +13,7 @@ import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
+import type { TaylorRule } from './taylor.js'
 
 /**
  * Which zeros of a (co)tangent are hard: none (0), those of what was filled up or given (1: they hold against what a singular
@@ -118,6 +119,11 @@ export interface Rule {
   readonly frule?: FRule
   readonly rrule?: RRule
   readonly batch?: BatchRule
+  /**
+   * Taylor coefficients of its results. `each`: those of order k are its frule's tangents along those of order k (linear, piecewise linear). Where
+   * it is not there, they follow from the frule.
+   */
+  readonly taylor?: TaylorRule | 'each'
   /** Are its derivatives, at these parameters, deliberately not those of the primitive (straight-through, clipped ...)? */
   readonly estimates?: (params: never) => boolean
   /** Does it follow from a composition of other primitives? Its own results then round as that does, not as the meaning. */
@@ -141,8 +147,8 @@ export const ruleIn = (given: unknown, where: string): Rule =>
     ? (given as Rule)
     : raise({ _tag: 'BadInput', where, reason: `${shown(given)} is not a rule.`, fix: 'make one with rule, scalarRule, linearRule ...' })
 
-/** A rule without its form: what replaces its derivatives does not follow from that. */
-export const formless = ({ form: _form, ...rule }: Rule): Rule => rule
+/** A rule without its form and what follows from that: other derivatives do not. */
+export const formless = ({ form: _form, taylor: _taylor, ...rule }: Rule): Rule => rule
 /** A rule over another one of the same primitive. */
 const over = (old: Rule, r: Rule): Rule => {
   if (r.frule === undefined && r.rrule === undefined) return { ...old, ...r }

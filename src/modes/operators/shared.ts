@@ -1,7 +1,7 @@
 /** What all operators use: the context that they are bound to, functions derived from functions, and the basis of a space. */
 
 import type { Registry } from '../../core/calculus/rule.js'
-import { callable, type Meta, type Runtime } from '../../core/functions/function.js'
+import { callable, type Meta, type ReadArgs, type Runtime, readArgs } from '../../core/functions/function.js'
 import { asExpr, type Node } from '../../core/graph/expr.js'
 import { liftTree } from '../../core/graph/program.js'
 import { blaming } from '../../core/graph/source-lines.js'
@@ -11,6 +11,7 @@ import { type TreeDef, unflatten } from '../../core/graph/tree.js'
 import { concatNode } from '../../core/ops/layout-join.js'
 import { reshapeNode } from '../../core/ops/layout-move.js'
 import type { DType } from '../../core/types/dtype.js'
+import { primalsDef, type Selection, tangentMeta } from '../arguments.js'
 import { regionized } from '../mixed.js'
 import { batch } from '../vmap.js'
 
@@ -32,6 +33,28 @@ export const derived = (f: Meta, op: string, body: Meta['body']): Meta => ({
   ...(f.most && { most: f.most }),
 })
 export const operator = ({ runtime }: Context, meta: Meta): Callable => callable(runtime, meta)
+
+/** Primals that were read, and then a list of tangents of those that were selected, in the tree that `as` makes of theirs. */
+export const withTangents = (
+  f: Meta,
+  primals: ReadArgs,
+  s: Selection,
+  tangents: readonly unknown[],
+  name: string,
+  as: (trees: readonly TreeDef[]) => TreeDef,
+): ReadArgs => {
+  const meta = tangentMeta(
+    name,
+    s.def,
+    s.at.map((i) => primals.leaves[i]!),
+  )
+  const read = tangents.map((t) => readArgs(meta, [t]))
+  const trees = read.map(({ def }) => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!)
+  return {
+    leaves: [...primals.leaves, ...read.flatMap((t) => t.leaves)],
+    def: { _tag: 'Tuple', items: [primalsDef(f, primals.def), as(trees)] },
+  }
+}
 
 /** What f gives for these arguments, which are inputs of the caller's own, as nodes. */
 export const resultOf = (f: Meta, args: readonly unknown[]): { readonly nodes: Node[]; readonly def: TreeDef } =>

@@ -51,7 +51,7 @@ export interface GradOptions<A extends readonly unknown[], W, X> extends WrtOpti
  * What `wrt` may be for arguments A. Anything while their number is not known: TypeScript asks before it has looked into a function
  * that is written inside the call.
  */
-type Paths<A extends readonly unknown[]> = number extends A['length'] ? AnyPath : WrtPath<Primals<A>> | undefined
+export type Paths<A extends readonly unknown[]> = number extends A['length'] ? AnyPath : WrtPath<Primals<A>> | undefined
 type AnyPath = string | number | readonly (string | number)[] | undefined
 /** The subtree a transform with tangents of all primals differentiates. */
 type Varied<A extends readonly unknown[], W> = undefined extends W ? Primals<A> : Wrt<Primals<A>, W>
@@ -94,6 +94,21 @@ export type JvpFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefin
   f: F,
   options?: WrtOptions<ArgsOf<F>, W>,
 ) => Jvp<ArgsOf<F>, ResultOf<F>, W>
+/** Options of `jet`. */
+export interface JetOptions<A extends readonly unknown[], W> extends WrtOptions<A, W> {
+  /** How many derivatives: as many as are given, unless given. */
+  readonly order?: number | undefined
+}
+/** The function jet(f): (primals, their derivatives along a curve) -> [y, its derivatives along it]. */
+export type Jet<A extends readonly unknown[], Out, W = undefined> = Fn<
+  [Primals<A>, readonly Gradient<Varied<A, W>>[]],
+  readonly [Out, readonly Gradient<Out>[]]
+>
+/** jet(f, { wrt, order })(primals, [dx, ddx, ...]): the value and its derivatives along a curve. */
+export type JetFn = <F extends AnyFn, const W extends Paths<ArgsOf<F>> = undefined>(
+  f: F,
+  options?: JetOptions<ArgsOf<F>, W>,
+) => Jet<ArgsOf<F>, ResultOf<F>, W>
 /** The function vjp(f): (primals, yBar) -> [y, primalsBar]. */
 export type Vjp<A extends readonly unknown[], Out, W> = Fn<[Primals<A>, Gradient<Out>], readonly [Out, Gradient<Varied<A, W>>]>
 /** vjp(f)(primals, yBar): the value and the cotangent of the primals. */
