@@ -1,5 +1,34 @@
 /** Steps whose length follows from their error: Dormand and Prince's method from the first time to the last. */
-import { type AnyExpr, abs, add, all, and, cast, clamp, div, full, ge, gt, isfinite, le, lt, maximum, minimum, mul, or, pow, reshape, slice, sqrt, square, stopGradient, sub, sum, where, zeros } from '../index.js'
+import {
+  type AnyExpr,
+  abs,
+  add,
+  all,
+  and,
+  cast,
+  clamp,
+  div,
+  full,
+  ge,
+  gt,
+  isfinite,
+  le,
+  lt,
+  maximum,
+  minimum,
+  mul,
+  or,
+  pow,
+  reshape,
+  slice,
+  sqrt,
+  square,
+  stopGradient,
+  sub,
+  sum,
+  where,
+  zeros,
+} from '../index.js'
 import { iterate } from './iterate.js'
 import { between, dopri5, type Slope } from './runge-kutta.js'
 

@@ -17,14 +17,13 @@ import {
   sub,
   sum,
   treeLeaves,
-  treeMap,
   vjp,
   vmap,
   ZeroTangent,
   zeros,
 } from '../index.js'
 import type { Path } from './adaptive.js'
-import { minus, onlyIf } from './vectors.js'
+import { floatsOf, minus, onlyIf } from './vectors.js'
 
 /** dy/dt at a time and a state, with parameters. */
 export type Field = (t: AnyExpr, y: AnyExpr, params: unknown) => AnyExpr
@@ -80,7 +79,7 @@ const tangents = (integrate: Integrate, f: Field, primals: readonly unknown[], d
 const cotangents = (integrate: Integrate, f: Field, primals: readonly unknown[], ys: AnyExpr, ysBar: AnyExpr): readonly unknown[] => {
   const [y0, ts, params] = primals as readonly [AnyExpr, AnyExpr, unknown]
   const [count, n] = [ts.shape[0]!, y0.shape[0]!]
-  const floats = treeMap((x: AnyExpr) => (isFloat(x) ? x : NoTangent), params as AnyExpr) as unknown
+  const floats = floatsOf(params)
   const [flat, unravel] = ravel(floats as never) as unknown as readonly [AnyExpr, (v: AnyExpr) => unknown]
   const size = flat.shape[0]!
   const field = against(f, n)

@@ -19,7 +19,10 @@ export const even = (f: Slope, y0: AnyExpr, ts: AnyExpr, { method, substeps }: E
     const next = as(fori(substeps, ((k: AnyExpr, at: AnyExpr) => advance(as(add(from, mul(k, h))), at, h)) as never, y as never))
     return [next, next]
   }
-  const [, rest] = scan(interval as never, y0, [slice(ts, [0], [count - 1]), slice(ts, [1], [count])]) as unknown as readonly [AnyExpr, AnyExpr]
+  const [, rest] = scan(interval as never, y0, [slice(ts, [0], [count - 1]), slice(ts, [1], [count])]) as unknown as readonly [
+    AnyExpr,
+    AnyExpr,
+  ]
   const ys = as(concat([reshape(y0, [1, n]), rest]))
   const numbers = all(isfinite(ys))
   return {

@@ -67,8 +67,7 @@ const anderson =
     const n = x0.shape[0]!
     const g0 = sub(f(x0, params), x0) as AnyExpr
     const rows = (): AnyExpr => cast(zeros([memory, n]), x0.dtype) as AnyExpr
-    const pushed = (a: AnyExpr, newest: AnyExpr): AnyExpr =>
-      concat([reshape(newest, [1, n]), slice(a, [0, 0], [memory - 1, n])]) as AnyExpr
+    const pushed = (a: AnyExpr, newest: AnyExpr): AnyExpr => concat([reshape(newest, [1, n]), slice(a, [0, 0], [memory - 1, n])]) as AnyExpr
     const end = iterate(
       ({ residual }) => gt(residual, tolerance) as AnyExpr,
       ({ x, g, dx, dg, steps }) => {

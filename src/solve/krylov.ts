@@ -116,7 +116,17 @@ export const gmres: Method = (A, b, { limit, maxSteps, restart, precondition }) 
   const n = b.shape[0]!
   const rows = (): AnyExpr => cast(zeros([restart, n]), b.dtype) as AnyExpr
   const size = norm(b)
-  const init = { x: zerosLike(b) as AnyExpr, r: b, size, before: size, v: zerosLike(b) as AnyExpr, V: rows(), P: rows(), alive: yes(), steps: none() }
+  const init = {
+    x: zerosLike(b) as AnyExpr,
+    r: b,
+    size,
+    before: size,
+    v: zerosLike(b) as AnyExpr,
+    V: rows(),
+    P: rows(),
+    alive: yes(),
+    steps: none(),
+  }
   return iterate(
     ({ size, alive }) => and(gt(size, limit), alive) as AnyExpr,
     (s) => {

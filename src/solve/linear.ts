@@ -1,10 +1,39 @@
 /** Linear systems: one solve for the value, one for a derivative in either direction. */
 import { functionOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
-import { type AnyExpr, type Arg, cast, customRule, type Expr, type Float, le, matmul, mul, NoTangent, type Scalar, type Shape, stopGradient, sub, ZeroTangent } from '../index.js'
+import {
+  type AnyExpr,
+  type Arg,
+  cast,
+  customRule,
+  type Expr,
+  type Float,
+  le,
+  matmul,
+  mul,
+  NoTangent,
+  type Scalar,
+  type Shape,
+  stopGradient,
+  sub,
+  ZeroTangent,
+} from '../index.js'
 import { methods } from './krylov.js'
 import { oneOf, positiveOf, wholeOf } from './options.js'
-import { type ArrayTree, commonFloat, type Flat, minus, norm, onlyIf, paramsOf, pulledParams, pushedParams, transposed, type Unknowns, vectorOf } from './vectors.js'
+import {
+  type ArrayTree,
+  commonFloat,
+  type Flat,
+  minus,
+  norm,
+  onlyIf,
+  paramsOf,
+  pulledParams,
+  pushedParams,
+  transposed,
+  type Unknowns,
+  vectorOf,
+} from './vectors.js'
 
 /** Options of `linearSolve`, for unknowns X and parameters P. */
 export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> {
@@ -79,7 +108,15 @@ export const solveVector = (A: Flat, b: AnyExpr, params: unknown, how: LinearHow
     name: 'linearSolve',
     frule: (([rhs, p]: readonly [AnyExpr, unknown], [db, dp]: readonly [AnyExpr, unknown]) => {
       const y = rule(rhs, p)
-      const dx = solved(A, sub(db, pushedParams((q) => A(y.x, q), p, dp)) as AnyExpr, p, how)
+      const dx = solved(
+        A,
+        sub(
+          db,
+          pushedParams((q) => A(y.x, q), p, dp),
+        ) as AnyExpr,
+        p,
+        how,
+      )
       return [y, { x: dx, steps: NoTangent, residual: ZeroTangent }]
     }) as never,
     rrule: (([rhs, p]: readonly [AnyExpr, unknown]) => {
@@ -122,7 +159,12 @@ const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params
     (g: (x: unknown, p: unknown) => unknown, what: string): Flat =>
     (v, q) =>
       rhs.of(g(rhs.back(v), q), what)
-  const solution = solveVector(over(f, 'A x'), rhs.at, p, linearHow(options, op, (m) => over(m, 'the result of the preconditioner')))
+  const solution = solveVector(
+    over(f, 'A x'),
+    rhs.at,
+    p,
+    linearHow(options, op, (m) => over(m, 'the result of the preconditioner')),
+  )
   return { ...solution, x: rhs.back(solution.x) }
 }
 const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> => {
@@ -152,6 +194,4 @@ const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> 
  * evaluate(linearSolve((x, d) => mul(d, x), tensor([2, 3]), tensor([4, 2])).x)   // [0.5, 1.5]
  */
 export const linearSolve: LinearSolveFn = ((A: unknown, b: unknown, third?: unknown, fourth?: unknown): Solution<unknown> =>
-  typeof A === 'function'
-    ? withFunction(A as never, b, third ?? {}, fourth as Given)
-    : withMatrix(A, b, third as Given)) as LinearSolveFn
+  typeof A === 'function' ? withFunction(A as never, b, third ?? {}, fourth as Given) : withMatrix(A, b, third as Given)) as LinearSolveFn

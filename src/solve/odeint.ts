@@ -1,5 +1,5 @@
 /** Ordinary differential equations: options, trees, and the choice of steps and of the derivative. */
-import { functionOf, numberOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyExpr, cast, type Expr, type Float, type Scalar, type Shape, type Tensor, vmap } from '../index.js'
 import { adaptive, type Path } from './adaptive.js'
@@ -36,9 +36,7 @@ const names: Names<OdeOptions> = {
 }
 
 /** T with an axis of times in front. */
-export type AtTimes<T> = T extends Expr<infer S, infer D>
-  ? Expr<[number, ...S], D>
-  : { readonly [K in keyof T]: AtTimes<T[K]> }
+export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
 /** What `odeint` found, and whether it is what was asked for. */
 export interface Trajectory<Y> {
   /** The states at the times, along a first axis; of times that were not reached the last state. */
@@ -56,7 +54,8 @@ const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
   const given = optionsOf(options, names, op)
   const method = oneOf(given.method ?? 'dopri5', ['dopri5', 'rk4'], 'method', op)
   const adjoint = oneOf(given.adjoint ?? 'steps', ['steps', 'adjoint'], 'adjoint', op)
-  const positive = (name: 'rtol' | 'firstStep'): number | undefined => (given[name] === undefined ? undefined : positiveOf(given[name], name, op))
+  const positive = (name: 'rtol' | 'firstStep'): number | undefined =>
+    given[name] === undefined ? undefined : positiveOf(given[name], name, op)
   const [rtol, firstStep] = [positive('rtol'), positive('firstStep')]
   const atol = given.atol === undefined ? undefined : numberOf(given.atol, 'atol', op)
   if (atol !== undefined && !(atol >= 0)) raise({ _tag: 'BadInput', where: op, reason: `atol is ${atol}, it must be 0 or more.` })

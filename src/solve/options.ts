@@ -10,9 +10,16 @@ export const wholeOf = (given: unknown, what: string, op: string): number => {
 /** A positive number. */
 export const positiveOf = (given: unknown, what: string, op: string): number => {
   const x = numberOf(given, what, op)
-  return x > 0 && x < Number.POSITIVE_INFINITY ? x : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}, it must be positive and finite.` })
+  return x > 0 && x < Number.POSITIVE_INFINITY
+    ? x
+    : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}, it must be positive and finite.` })
 }
 /** One of some words. */
 export const oneOf = <W extends string>(given: unknown, words: readonly W[], what: string, op: string): W =>
   words.find((w) => w === given) ??
-  raise({ _tag: 'BadInput', where: op, reason: `${what} is ${shown(given)}.`, fix: `give one of ${words.map((w) => `'${w}'`).join(', ')}.` })
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${what} is ${shown(given)}.`,
+    fix: `give one of ${words.map((w) => `'${w}'`).join(', ')}.`,
+  })

@@ -1,15 +1,23 @@
 /** Runge-Kutta steps: classical of order 4, and Dormand and Prince's of order 5 with its error and its interpolant. */
-import { type AnyExpr, add, matmul, mul, reshape, concat } from '../index.js'
+import { type AnyExpr, add, concat, matmul, mul, reshape } from '../index.js'
 
 /** dy/dt at a time and a state. */
 export type Slope = (t: AnyExpr, y: AnyExpr) => AnyExpr
 
-const plus = (x: AnyExpr, y: AnyExpr): AnyExpr => add(x, y) as AnyExpr
-const times = (a: AnyExpr | number, x: AnyExpr): AnyExpr => mul(a, x) as AnyExpr
+const plus = (x: AnyExpr | number, y: AnyExpr): AnyExpr => add(x, y) as AnyExpr
+const times = (a: AnyExpr | number, x: AnyExpr | number): AnyExpr => mul(a, x) as AnyExpr
 /** y + h sum w_i k_i; a weight of 0 costs nothing. */
 const moved = (y: AnyExpr, h: AnyExpr, weights: readonly number[], ks: readonly AnyExpr[]): AnyExpr => {
   const terms = weights.flatMap((w, i) => (w === 0 ? [] : [times(w, ks[i]!)]))
-  return terms.length === 0 ? y : plus(y, times(h, terms.reduce(plus)))
+  return terms.length === 0
+    ? y
+    : plus(
+        y,
+        times(
+          h,
+          terms.reduce((a, b) => plus(a, b)),
+        ),
+      )
 }
 
 /** The classical method of order 4. */
@@ -64,10 +72,12 @@ export const dopri5 = (f: Slope, t: AnyExpr, y: AnyExpr, k: AnyExpr, h: AnyExpr)
 /** Between the ends of a step: at the shares theta [T] of it, the states [T, n]; of order 4. */
 export const between = (y: AnyExpr, ks: readonly AnyExpr[], h: AnyExpr, theta: AnyExpr): AnyExpr => {
   const [count, n] = [theta.shape[0]!, y.shape[0]!]
-  const powers: AnyExpr[] = [theta]
-  for (let p = 1; p < 4; p++) powers.push(times(theta, powers[p - 1]!))
-  const columns = concat(powers.map((p) => reshape(p, [count, 1]) as AnyExpr) as never, { axis: 1 } as never) as AnyExpr
-  const polynomials = interpolant[0]!.map((_, p) => interpolant.map((row) => row[p]!))
-  const rows = concat(ks.map((k) => reshape(k, [1, n]) as AnyExpr) as never) as AnyExpr
-  return plus(reshape(y, [1, n]) as AnyExpr, times(h, matmul(matmul(columns, polynomials), rows) as AnyExpr))
+  const used = ks.map((k, i) => ({ k, coefficients: interpolant[i]! })).filter(({ coefficients }) => coefficients.some((c) => c !== 0))
+  const weightsAt = used.map(({ coefficients }) => {
+    const p = coefficients.reduceRight<AnyExpr | undefined>((sum, c) => times(theta, sum === undefined ? c : plus(c, sum)), undefined)
+    return reshape(p!, [count, 1]) as AnyExpr
+  })
+  const slopes = used.map(({ k }) => reshape(k, [1, n]) as AnyExpr)
+  const moves = matmul(concat(weightsAt as never, { axis: 1 }) as AnyExpr, concat(slopes as never) as AnyExpr) as AnyExpr
+  return plus(reshape(y, [1, n]) as AnyExpr, times(h, moves))
 }

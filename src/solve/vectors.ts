@@ -95,7 +95,13 @@ export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
   const leaves = treeLeaves(lifted) as readonly AnyExpr[]
   treeMap((x: AnyExpr, path) => {
     if (!isFloat(x))
-      raise({ _tag: 'DTypeMismatch', op, dtypes: [x.dtype], reason: `${placeOf(what, path)} is ${shown(x)}, and no float`, fix: 'cast it.' })
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [x.dtype],
+        reason: `${placeOf(what, path)} is ${shown(x)}, and no float`,
+        fix: 'cast it.',
+      })
   }, lifted as AnyExpr)
   const dtype = floatIn(leaves)
   const template = treeMap((x: AnyExpr) => (isWeak(x) ? cast(x, dtype) : x), lifted as AnyExpr) as unknown
@@ -107,7 +113,13 @@ export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
           const [x, y] = [a as AnyExpr, exprOf(b)]
           const reason = `${name} is ${shown(y)} where ${what} is ${shown(x)}`
           if (x.shape.length !== y.shape.length || x.shape.some((d, i) => d !== y.shape[i]))
-            raise({ _tag: 'ShapeMismatch', op, shapes: [y.shape, x.shape], reason: `${reason}.`, fix: `return what has the shapes of ${what}.` })
+            raise({
+              _tag: 'ShapeMismatch',
+              op,
+              shapes: [y.shape, x.shape],
+              reason: `${reason}.`,
+              fix: `return what has the shapes of ${what}.`,
+            })
           if (x.dtype !== y.dtype && !isWeak(y))
             raise({ _tag: 'DTypeMismatch', op, dtypes: [y.dtype, x.dtype], reason, fix: 'cast one of them.' })
           return cast(y, x.dtype)
@@ -129,12 +141,15 @@ export const onlyIf = (condition: AnyExpr, x: AnyExpr): AnyExpr => where(conditi
 /** A function of a vector, and of parameters that have derivatives too. */
 export type Flat = (x: AnyExpr, params: unknown) => AnyExpr
 const hasFloats = (tree: unknown): boolean => (treeLeaves(tree) as readonly AnyExpr[]).some(isFloat)
-const tangentsOf = (params: unknown): unknown => treeMap((x: AnyExpr) => (isFloat(x) ? x : NoTangent), params as AnyExpr)
+/** A tree, NoTangent where it holds no floats. */
+export const floatsOf = (params: unknown): unknown => treeMap((x: AnyExpr) => (isFloat(x) ? x : NoTangent), params as AnyExpr)
 
 /** The tangent of f at x for dx. */
-export const pushed = (f: (x: AnyExpr) => AnyExpr, x: AnyExpr, dx: AnyExpr): AnyExpr => (jvp(f)(x, dx) as unknown as readonly [AnyExpr, AnyExpr])[1]
+export const pushed = (f: (x: AnyExpr) => AnyExpr, x: AnyExpr, dx: AnyExpr): AnyExpr =>
+  (jvp(f)(x, dx) as unknown as readonly [AnyExpr, AnyExpr])[1]
 /** The cotangent of x for yBar. */
-export const pulled = (f: (x: AnyExpr) => AnyExpr, x: AnyExpr, yBar: AnyExpr): AnyExpr => (vjp(f)(x, yBar) as unknown as readonly [AnyExpr, AnyExpr])[1]
+export const pulled = (f: (x: AnyExpr) => AnyExpr, x: AnyExpr, yBar: AnyExpr): AnyExpr =>
+  (vjp(f)(x, yBar) as unknown as readonly [AnyExpr, AnyExpr])[1]
 /** The tangent of f for that of its parameters, which may hold integers. */
 export const pushedParams = (f: (params: unknown) => AnyExpr, params: unknown, dparams: unknown): AnyExpr => {
   if (!hasFloats(params)) return zerosLike(f(params)) as AnyExpr
@@ -142,7 +157,7 @@ export const pushedParams = (f: (params: unknown) => AnyExpr, params: unknown, d
 }
 /** The cotangents of the parameters of f for yBar. */
 export const pulledParams = (f: (params: unknown) => AnyExpr, params: unknown, yBar: AnyExpr): unknown => {
-  if (!hasFloats(params)) return tangentsOf(params)
+  if (!hasFloats(params)) return floatsOf(params)
   return (vjp(f as never) as unknown as (x: unknown, y: AnyExpr) => readonly [AnyExpr, unknown])(params, yBar)[1]
 }
 /** The transpose of a linear function at w. */
