@@ -65,18 +65,30 @@ const against =
   }
 
 /** dy_i = w_i + f(t_i, y_i) dt_i, where (y, w) follows its equation from dy_0 - f(t_0, y_0) dt_0. */
-const tangents = (integrate: Integrate, f: Field, primals: readonly unknown[], dprimals: readonly unknown[], ys: AnyExpr): AnyExpr => {
+const tangents = (
+  integrate: Integrate,
+  f: Field,
+  primals: readonly unknown[],
+  dprimals: readonly unknown[],
+  { ys, done }: Path,
+): AnyExpr => {
   const [y0, ts, params] = primals as readonly [AnyExpr, AnyExpr, unknown]
   const [dy0, dts, dparams] = dprimals as readonly [AnyExpr, AnyExpr, unknown]
   const [count, n] = [ts.shape[0]!, y0.shape[0]!]
   const moved = as(mul(along(f, ts, ys, params), reshape(dts, [count, 1])))
   const w0 = as(sub(dy0, reshape(slice(moved, [0, 0], [1, n]), [n])))
   const path = integrate(beside(f, n), joined([y0, w0]), ts, [params, dparams])
-  return onlyIf(path.done, as(add(slice(path.ys, [0, n], [count, 2 * n]), moved)))
+  return onlyIf(as(and(done, path.done)), as(add(slice(path.ys, [0, n], [count, 2 * n]), moved)))
 }
 
 /** The cotangents of y0, ts and params: a jumps by yBar_i at each time, and follows its equation from the last to the first. */
-const cotangents = (integrate: Integrate, f: Field, primals: readonly unknown[], ys: AnyExpr, ysBar: AnyExpr): readonly unknown[] => {
+const cotangents = (
+  integrate: Integrate,
+  f: Field,
+  primals: readonly unknown[],
+  { ys, done: arrived }: Path,
+  ysBar: AnyExpr,
+): readonly unknown[] => {
   const [y0, ts, params] = primals as readonly [AnyExpr, AnyExpr, unknown]
   const [count, n] = [ts.shape[0]!, y0.shape[0]!]
   const floats = floatsOf(params)
@@ -92,9 +104,10 @@ const cotangents = (integrate: Integrate, f: Field, primals: readonly unknown[],
   }
   const rows = (x: AnyExpr): AnyExpr => as(slice(x, [1, 0], [count, n]))
   const zero = (k: number): AnyExpr => as(cast(zeros([k]), y0.dtype))
+  const begin: readonly unknown[] = [zero(n), zero(size), arrived]
   const [[a, pBar, done]] = scan(
     interval as never,
-    [zero(n), zero(size), cast(1, 'bool')],
+    begin as never,
     [slice(ts, [0], [count - 1]), slice(ts, [1], [count]), rows(ys), rows(ysBar)],
     { reverse: true },
   ) as unknown as readonly [Carry]
@@ -115,11 +128,11 @@ export const withAdjoint = (steps: Integrate): Integrate => {
       name: 'odeint',
       frule: ((primals: readonly [AnyExpr, AnyExpr, unknown], dprimals: readonly unknown[]) => {
         const path = rule(...primals)
-        return [path, { ys: tangents(integrate, f, primals, dprimals, path.ys), ...rest }]
+        return [path, { ys: tangents(integrate, f, primals, dprimals, path), ...rest }]
       }) as never,
       rrule: ((primals: readonly [AnyExpr, AnyExpr, unknown]) => {
         const path = rule(...primals)
-        return [path, ({ ys: ysBar }: Path) => cotangents(integrate, f, primals, path.ys, ysBar)]
+        return [path, ({ ys: ysBar }: Path) => cotangents(integrate, f, primals, path, ysBar)]
       }) as never,
     }) as never
     const path = rule(y0, ts, params)

@@ -125,6 +125,6 @@ export const fixedPoint = <const X, const P = Record<never, never>>(
     g: (v, p) => sub(v, flat(v, p)) as AnyExpr,
     search: method === 'plain' ? plain(flat, maxSteps) : anderson(flat, maxSteps, memory),
   }
-  const solution = implicit(equation, start.at, paramsOf(params ?? {}, start.dtype), tolerance, innerHow(given.linear, op))
+  const solution = implicit(equation, start.at, paramsOf(params ?? {}, start.dtype, op), tolerance, innerHow(given.linear, op))
   return { ...solution, x: start.back(solution.x) as Unknowns<X> }
 }

@@ -34,7 +34,11 @@ export const implicit = (
     const [x, q] = at as readonly [AnyExpr, unknown]
     return pushed((u) => g(u, q), x, v)
   }
-  const rule: Rule = customRule(((guess: AnyExpr, p: unknown) => search(guess, p, tolerance)) as never, {
+  const found: Rule = (guess, p) => {
+    const { x, steps, residual } = search(guess, p, tolerance)
+    return { x, steps, residual }
+  }
+  const rule: Rule = customRule(found as never, {
     name,
     frule: (([guess, p]: readonly [AnyExpr, unknown], [, dp]: readonly [unknown, unknown]) => {
       const y = rule(guess, p)

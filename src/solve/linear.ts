@@ -154,7 +154,7 @@ export interface LinearSolveFn {
 const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params: unknown, options?: Given): Solution<unknown> => {
   const op = 'linearSolve'
   const rhs = vectorOf(b, 'b', op)
-  const p = paramsOf(params, rhs.dtype)
+  const p = paramsOf(params, rhs.dtype, op)
   const over =
     (g: (x: unknown, p: unknown) => unknown, what: string): Flat =>
     (v, q) =>
@@ -168,7 +168,7 @@ const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params
   return { ...solution, x: rhs.back(solution.x) }
 }
 const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> => {
-  const dtype = commonFloat(A, b)
+  const dtype = commonFloat(A, b, 'linearSolve')
   const [matrix, rhs] = [cast(A as AnyExpr, dtype) as AnyExpr, cast(b as AnyExpr, dtype) as AnyExpr]
   const [m, n] = matrix.shape
   if (matrix.shape.length !== 2 || rhs.shape.length !== 1 || m !== n || rhs.shape[0] !== n)

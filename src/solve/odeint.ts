@@ -103,7 +103,7 @@ export const odeint = <const Y, const P = Record<never, never>>(
     })
   const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
     start.of(f(t as Scalar<Float>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
-  const { ys, steps, t, done } = integrate(flat, start.at, times, paramsOf(params ?? {}, start.dtype))
+  const { ys, steps, t, done } = integrate(flat, start.at, times, paramsOf(params ?? {}, start.dtype, op))
   const atTimes = (vmap(start.back as never) as unknown as (v: AnyExpr) => unknown)(ys)
   return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>>
 }

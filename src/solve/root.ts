@@ -87,6 +87,6 @@ export const root = <const X, const P = Record<never, never>>(
   const how = innerHow(linear, op)
   const search = newton(flat, wholeOf(maxSteps ?? 30, 'maxSteps', op), how)
   const given = tolerance === undefined ? undefined : positiveOf(tolerance, 'tolerance', op)
-  const solution = implicit({ name: op, g: flat, search }, start.at, paramsOf(params ?? {}, start.dtype), given, how)
+  const solution = implicit({ name: op, g: flat, search }, start.at, paramsOf(params ?? {}, start.dtype, op), given, how)
   return { ...solution, x: start.back(solution.x) as Unknowns<X> }
 }

@@ -1,4 +1,5 @@
 /** Trees of floats as one vector, so that each method is written for vectors alone; and the types that users see of them. */
+import { shown as shownValue } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import {
   type AnyExpr,
@@ -43,9 +44,12 @@ export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, inf
         : { readonly [K in keyof T]: Unknowns<T[K]> }
 
 /** An expression: of a tensor that which reads it at every call, of numbers a constant. */
-const exprOf = (x: unknown): AnyExpr => {
-  const { dtype } = x as { readonly dtype?: DType }
-  return dtype === undefined ? (add(x as number, 0) as AnyExpr) : (cast(x as AnyExpr, dtype) as AnyExpr)
+const exprOf = (x: unknown, what: string, op: string): AnyExpr => {
+  if (typeof x === 'number' || Array.isArray(x)) return add(x as number, 0) as AnyExpr
+  const { _tag, dtype } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly dtype?: DType }
+  return _tag === 'Expr' || _tag === 'Tensor'
+    ? (cast(x as AnyExpr, dtype!) as AnyExpr)
+    : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${shownValue(x)}.`, fix: 'give expressions, tensors or numbers.' })
 }
 const isFloat = (x: AnyExpr): boolean => x.dtype === 'f64' || x.dtype === 'f32'
 /** Has it no dtype of its own, so that it is f32 beside f32? */
@@ -55,15 +59,17 @@ const floatIn = (leaves: readonly AnyExpr[]): Float => {
   const own = leaves.filter((x) => !isWeak(x)).map((x) => x.dtype)
   return own.length > 0 && own.every((d) => d === 'f32') ? 'f32' : 'f64'
 }
-/** One float for two arrays. */
-export const commonFloat = (a: unknown, b: unknown): Float => floatIn([exprOf(a), exprOf(b)])
+/** One float for a matrix and a vector. */
+export const commonFloat = (a: unknown, b: unknown, op: string): Float => floatIn([exprOf(a, 'A', op), exprOf(b, 'b', op)])
 
 /** Parameters as expressions; what has no dtype takes this one. */
-export const paramsOf = (params: unknown, dtype: Float): unknown =>
-  treeMap((leaf: unknown) => {
-    const x = exprOf(leaf)
-    return isWeak(x) ? cast(x, dtype) : x
-  }, params)
+export const paramsOf = (params: unknown, dtype: Float, op: string): unknown =>
+  told(op, 'params', () =>
+    treeMap((leaf: unknown, path) => {
+      const x = exprOf(leaf, placeOf('params', path), op)
+      return isWeak(x) ? cast(x, dtype) : x
+    }, params),
+  )
 
 const shown = (x: AnyExpr): string => `${x.dtype} [${x.shape.join(', ')}]`
 const placeOf = (what: string, path: string): string => (path === '' ? what : `${what} at ${path}`)
@@ -91,7 +97,7 @@ const told = <A>(op: string, what: string, f: () => A): A => {
 
 /** A tree of floats as one vector; what has no dtype takes that of its neighbours. */
 export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
-  const lifted = told(op, what, () => treeMap((x: unknown) => exprOf(x), tree as AnyExpr)) as unknown
+  const lifted = told(op, what, () => treeMap((x: unknown, path) => exprOf(x, placeOf(what, path), op), tree as AnyExpr)) as unknown
   const leaves = treeLeaves(lifted) as readonly AnyExpr[]
   treeMap((x: AnyExpr, path) => {
     if (!isFloat(x))
@@ -110,7 +116,7 @@ export const vectorOf = (tree: unknown, what: string, op: string): Vector => {
     const fitted = told(op, name, () =>
       treeZip(
         (a: unknown, b: unknown) => {
-          const [x, y] = [a as AnyExpr, exprOf(b)]
+          const [x, y] = [a as AnyExpr, exprOf(b, name, op)]
           const reason = `${name} is ${shown(y)} where ${what} is ${shown(x)}`
           if (x.shape.length !== y.shape.length || x.shape.some((d, i) => d !== y.shape[i]))
             raise({
