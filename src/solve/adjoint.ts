@@ -96,7 +96,7 @@ const cotangents = (
   const size = flat.shape[0]!
   const field = against(f, n)
   type Carry = readonly [a: AnyExpr, pBar: AnyExpr, done: AnyExpr]
-  type At = readonly [from: AnyExpr, to: AnyExpr, y: AnyExpr, yBar: AnyExpr]
+  type At = readonly [to: AnyExpr, from: AnyExpr, y: AnyExpr, yBar: AnyExpr]
   const interval = ([a, pBar, done]: Carry, [to, from, y, yBar]: At): readonly [Carry, null] => {
     const path = integrate(field, joined([y, as(add(a, yBar)), pBar]), joined([reshape(from, [1]), reshape(to, [1])] as never), params)
     const end = as(reshape(slice(path.ys, [1, 0], [2, 2 * n + size]), [2 * n + size]))
@@ -104,13 +104,15 @@ const cotangents = (
   }
   const rows = (x: AnyExpr): AnyExpr => as(slice(x, [1, 0], [count, n]))
   const zero = (k: number): AnyExpr => as(cast(zeros([k]), y0.dtype))
-  const begin: readonly unknown[] = [zero(n), zero(size), arrived]
-  const [[a, pBar, done]] = scan(
-    interval as never,
-    begin as never,
-    [slice(ts, [0], [count - 1]), slice(ts, [1], [count]), rows(ys), rows(ysBar)],
-    { reverse: true },
-  ) as unknown as readonly [Carry]
+  const loop = scan as unknown as (
+    f: typeof interval,
+    init: Carry,
+    xs: At,
+    options: { readonly reverse: boolean },
+  ) => readonly [Carry, null]
+  const begin: Carry = [zero(n), zero(size), arrived]
+  const each: At = [as(slice(ts, [0], [count - 1])), as(slice(ts, [1], [count])), rows(ys), rows(ysBar)]
+  const [[a, pBar, done]] = loop(interval, begin, each, { reverse: true })
   const a0 = as(add(a, reshape(slice(ysBar, [0, 0], [1, n]), [n])))
   const slopes = along(f, ts, ys, params)
   const direct = as(sum(mul(ysBar, slopes), { axis: 1 }))

@@ -19,10 +19,9 @@ export const even = (f: Slope, y0: AnyExpr, ts: AnyExpr, { method, substeps }: E
     const next = as(fori(substeps, ((k: AnyExpr, at: AnyExpr) => advance(as(add(from, mul(k, h))), at, h)) as never, y as never))
     return [next, next]
   }
-  const [, rest] = scan(interval as never, y0, [slice(ts, [0], [count - 1]), slice(ts, [1], [count])]) as unknown as readonly [
-    AnyExpr,
-    AnyExpr,
-  ]
+  type Times = readonly [AnyExpr, AnyExpr]
+  const loop = scan as unknown as (f: typeof interval, init: AnyExpr, xs: Times) => Times
+  const [, rest] = loop(interval, y0, [as(slice(ts, [0], [count - 1])), as(slice(ts, [1], [count]))])
   const ys = as(concat([reshape(y0, [1, n]), rest]))
   const numbers = all(isfinite(ys))
   return {

@@ -140,6 +140,7 @@ export const solved = (A: Flat, b: AnyExpr, params: unknown, how: LinearHow): An
   return onlyIf(converged as AnyExpr, x)
 }
 
+type ShapeOf<B> = Unknowns<B> extends Expr<infer S> ? S : Shape
 /** linearSolve(A, b, options), linearSolve(f, b, params, options). */
 export interface LinearSolveFn {
   <const B, const P>(
@@ -148,7 +149,7 @@ export interface LinearSolveFn {
     params: P,
     options?: LinearSolveOptions<Unknowns<B>, Unknowns<P>>,
   ): Solution<Unknowns<B>>
-  <D extends Float = Float>(A: Arg, b: Expr<Shape, D> | Arg, options?: LinearSolveOptions): Solution<Expr<Shape, D>>
+  <const B extends Arg>(A: Arg, b: B, options?: LinearSolveOptions): Solution<Expr<ShapeOf<B>, Float>>
 }
 
 const withFunction = (f: (x: unknown, p: unknown) => unknown, b: unknown, params: unknown, options?: Given): Solution<unknown> => {
