@@ -102,8 +102,8 @@ const anderson =
  *         what f captures have no derivative: what f depends on belongs in the parameters.
  * Errors  ShapeMismatch or DTypeMismatch where f's result is unlike x0; BadInput.
  * @example
- * evaluate(fixedPoint((x) => cos(x), tensor(1)).x)   // 0.7390851332...
- * grad((a: AnyExpr) => fixedPoint((x, p) => mul(p, cos(x)), tensor(1), a, { method: 'anderson' }).x)(1)   // 0.44161...
+ * evaluate(fixedPoint((x) => cos(x), tensor(1)).x)   // 0.739085
+ * grad((a: AnyExpr) => fixedPoint((x, p) => mul(p, cos(x)), tensor(1), a, { method: 'anderson' }).x)(1)   // 0.44161
  */
 export const fixedPoint = <const X, const P = Record<never, never>>(
   f: (x: Unknowns<X>, params: Unknowns<P>) => ArrayTree,

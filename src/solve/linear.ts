@@ -49,7 +49,7 @@ export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> {
   readonly preconditioner?: ((r: X, params: P) => ArrayTree) | undefined
 }
 /** What a solver found, and whether it is what was asked for. */
-export interface Solution<X> {
+export type Solution<X> = {
   readonly x: X
   /** How many steps were taken. */
   readonly steps: Scalar<'i32'>
@@ -191,7 +191,7 @@ const withMatrix = (A: unknown, b: unknown, options?: Given): Solution<unknown> 
  *         What f captures has no derivative: what A depends on belongs in the parameters.
  * Errors  ShapeMismatch for a matrix that is not square, or f's result unlike b; DTypeMismatch; BadInput for options.
  * @example
- * evaluate(linearSolve([[4, 1], [1, 3]], [1, 2], { method: 'cg' }).x)   // [0.090909..., 0.636363...]
+ * evaluate(linearSolve([[4, 1], [1, 3]], [1, 2], { method: 'cg' }).x)   // [0.090909, 0.636364]
  * evaluate(linearSolve((x, d) => mul(d, x), tensor([2, 3]), tensor([4, 2])).x)   // [0.5, 1.5]
  */
 export const linearSolve: LinearSolveFn = ((A: unknown, b: unknown, third?: unknown, fourth?: unknown): Solution<unknown> =>

@@ -6,7 +6,7 @@ import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
 import { oneOf, positiveOf, wholeOf } from './options.js'
-import { type ArrayTree, type Numbers, paramsOf, type Unknowns, vectorOf } from './vectors.js'
+import { type ArrayTree, type NumberLists, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
 /** Options of `odeint`. */
 export interface OdeOptions {
@@ -38,7 +38,7 @@ const names: Names<OdeOptions> = {
 /** T with an axis of times in front. */
 export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
 /** What `odeint` found, and whether it is what was asked for. */
-export interface Trajectory<Y> {
+export type Trajectory<Y> = {
   /** The states at the times, along a first axis; of times that were not reached the last state. */
   readonly ys: AtTimes<Y>
   /** How many steps were tried. */
@@ -79,13 +79,13 @@ const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
  *         the first (forward: beside y), and NaN where that needs more than maxSteps. What f captures has a derivative with 'steps' alone.
  * Errors  BadInput without times and for options; ShapeMismatch or DTypeMismatch where f's result is unlike y0.
  * @example
- * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36787..., 0.13533...]
- * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389...]
+ * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
+ * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
  */
 export const odeint = <const Y, const P = Record<never, never>>(
   f: (t: Scalar<Float>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
   y0: Y,
-  ts: Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | Numbers,
+  ts: Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
   params?: P,
   options?: OdeOptions,
 ): Trajectory<Unknowns<Y>> => {

@@ -70,8 +70,8 @@ const newton =
  *         f captures have no derivative: what f depends on belongs in the parameters.
  * Errors  ShapeMismatch or DTypeMismatch where f's result is unlike x0; BadInput.
  * @example
- * evaluate(root((x, a) => sub(mul(x, x), a), tensor(1), tensor(2)).x)   // 1.41421356...
- * grad((a: AnyExpr) => root((x, p) => sub(mul(x, x), p), tensor(1), a).x)(2)   // 0.35355339...
+ * evaluate(root((x, a) => sub(mul(x, x), a), tensor(1), tensor(2)).x)   // 1.41421356
+ * grad((a: AnyExpr) => root((x, p) => sub(mul(x, x), p), tensor(1), a).x)(2)   // 0.35355339
  */
 export const root = <const X, const P = Record<never, never>>(
   f: (x: Unknowns<X>, params: Unknowns<P>) => ArrayTree,

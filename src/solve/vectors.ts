@@ -29,7 +29,7 @@ import {
 } from '../index.js'
 
 /** An array of numbers, nested to any depth. */
-export type Numbers = readonly (number | Numbers)[]
+export type NumberLists = readonly (number | NumberLists)[]
 /** What a function that is solved may return: expressions, tensors or numbers, in the structure of what it was given. */
 export type ArrayTree = AnyExpr | Tensor | NoTangent | number | readonly ArrayTree[] | { readonly [key: string]: ArrayTree }
 /** The tree of expressions that stands for T: of a number and of an array of numbers too. */
@@ -37,7 +37,7 @@ export type Unknowns<T> = T extends Expr<infer S, infer D> | Tensor<infer S, inf
   ? Expr<S, D>
   : T extends number
     ? Expr<[], Float>
-    : T extends Numbers
+    : T extends NumberLists
       ? Expr<Shape, Float>
       : T extends NoTangent | undefined
         ? T
