@@ -6,6 +6,7 @@ import type { Forced } from '../core/graph/tangent.js'
 import { random } from './draw.js'
 import { type Collector, entryOf } from './findings.js'
 import { type Estimate, type Slope, slopes } from './finite-differences.js'
+import { kinkAmong } from './kinks.js'
 import { ALL, DIRECTION } from './mistakes.js'
 import { noiseOf } from './noise.js'
 import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
@@ -151,6 +152,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       } else if (out.on(check))
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
+          kink: () => kinkAmong(d),
           again: again(0),
           // Near several kinks slopes differ from point to point: within their range, and as much again, one direction says nothing.
           around: () => {
@@ -241,6 +243,7 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
       const holds = (value: number, mode: string, bound: () => number): void =>
         out.holds('jacobian', path, index, value, slope, d.tolerance, {
           rounding: bound,
+          kink: () => kinkAmong(d),
           again: () => times(again(j)(), 1 / size),
           around: () => {
             if (!kinked && slope._tag !== 'Kink') return undefined

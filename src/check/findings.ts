@@ -127,6 +127,8 @@ export interface Place {
 export interface Held {
   /** How far rounding may have moved the derivative that is given. */
   readonly rounding?: () => number
+  /** A primitive that lies on a declared kink: where the function has a value on one side alone, its slope there may be that of one side of the kink. */
+  readonly kink?: () => string | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
   /** The least and greatest derivative at points around this one, where it is at a kink. */
@@ -255,6 +257,8 @@ export class Collector {
       const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))
       if (given >= range[0] - slack && given <= range[1] + slack) return void this.kinkAt(at, given, range[0], range[1], more.near ?? '')
     }
+    const kink = slope._tag === 'OneSided' ? more.kink?.() : undefined
+    if (kink !== undefined) return void this.undecidedAt(at, `${kink} lies on a kink, of which one side alone has values`, place)
     if (this.excuse !== undefined) return void this.undecidedAt(at, this.excuse, place)
     const moves = rounding?.() ?? 0
     const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN

@@ -1,11 +1,10 @@
 /** Second derivatives: those of the gradient, checked as any function's are; and the Hessian is symmetric. */
-import { evaluateNodes } from '../core/graph/evaluate.js'
-import { expandAll } from '../core/graph/expand.js'
 import type { Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { pushforward } from '../modes/transform.js'
 import { checkDirections, checkJacobian, direction, flatNoise, innerNoise } from './derivative.js'
 import type { Collector } from './findings.js'
+import { kinkAmong } from './kinks.js'
 import { ALL } from './mistakes.js'
 import { type Derived, dense, derive, drawLike, evaluate, flat, inner, type Subject, stopsOf, total } from './subject.js'
 
@@ -40,21 +39,6 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
     if (![...(forward.dys ?? []), ...(forward.xBars ?? [])].some((t) => t._tag === 'NotImplemented')) checkDirections(forward, 1, next, out)
     checkSymmetry(d, gradient, next, out)
   })
-}
-
-/**
- * The name of an elementwise primitive that lies exactly on a kink that it declares. What its rule gives there is a convention: where what follows makes the whole
- * smooth again, softAbs(copysign(x, y)) at x = 0, derivatives of the convention are not those of the whole.
- */
-const kinkAmong = (d: Derived): string | undefined => {
-  let found: string | undefined
-  const { roots } = expandAll(d.outs, (n) => n.prim!.expand, 'the checker', 64)
-  evaluateNodes(roots, d.env, ({ name, kinks }, args, [result]) => {
-    if (found !== undefined || kinks.length === 0) return
-    for (let i = 0; i < result!.data.length; i++)
-      if (kinks.some(({ at }) => at.every((v, k) => args[k]!.data[args[k]!.data.length === 1 ? 0 : i] === v))) found = name
-  })
-  return found
 }
 
 /** Derivative programs of a subject as functions of its arguments and of their seeds. */

@@ -1,13 +1,15 @@
 /** Calculus of loops and branches. A loop's derivative is a loop: forward beside it, reverse from its last step to its first over what the steps kept. */
 
-import type { Batching, Hardness, Pullback, Rule, RuleConfig, RuleContext } from '../core/calculus/rule.js'
+import type { Hardness, Pullback, Rule, RuleConfig, RuleContext } from '../core/calculus/rule.js'
+import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
-import { type Aval, aval, isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import { type Aval, isFloat } from '../core/graph/aval.js'
+import { asExpr, asNode, constant, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
 import {
   type controlFamily,
+  isUnbounded,
   type ScanParams,
   type SwitchParams,
   scanNodes,
@@ -15,12 +17,14 @@ import {
   selected,
   switchPrimitive,
 } from '../core/ops/control.js'
-import { broadcastNode, transposeNode } from '../core/ops/layout-move.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import type { AnyExpr } from '../core/types/expr.js'
+import { scanBatch } from './control-batch.js'
 import { multiRule } from './define.js'
 import { residualsOf } from './residuals.js'
 
 const FILLED: Hardness = 1
+const GUARDED: Hardness = 2
 const isLive = (t: Forced | undefined): t is AnyExpr => t?._tag === 'Expr'
 const zeroOf = (n: Node): Forced => (isFloat(n.dtype) ? ZeroTangent : NoTangent)
 const zeros = (a: Aval): Node => broadcastNode(constant(0, a.dtype), a.shape)
@@ -79,6 +83,12 @@ const parts = <X>(
 const live = <X>(list: readonly (X | undefined)[]): X[] => list.filter((x): x is X => x !== undefined)
 const present = (list: readonly (Round | undefined)[]): Round[] => live(list)
 const step = (inputs: readonly Node[], outputs: readonly Node[]): Program => flatProgram('step', inputs, outputs)
+/** The flag of a loop's steps where it stands among other inputs. */
+const whileHolds = (flag: Node | undefined, inputs: readonly Node[]): Pick<ScanParams, 'until'> =>
+  flag === undefined ? {} : { until: inputs.indexOf(flag) }
+const flagOf = ({ program, until }: ScanParams): Node | undefined => (until === undefined ? undefined : program.inputs[until])
+/** What is stacked or added up by steps that may not be taken has the zeros of those, which hold against everything. */
+const ofSteps = ({ until }: ScanParams, hardness: Hardness): Hardness => (until === undefined ? hardness : GUARDED)
 
 /** Tangents of a scan's results: of a loop over the carry and its tangent. The values are the loop's own, which needs no tangents. */
 const scanFrule = (xs: readonly AnyExpr[], dxs: readonly Forced[], params: ScanParams, { config }: RuleContext): readonly Forced[] => {
@@ -118,18 +128,17 @@ const scanFrule = (xs: readonly AnyExpr[], dxs: readonly Forced[], params: ScanP
     params,
     dxs.map((d) => (isLive(d) ? asNode(d) : undefined)),
   )
+  const inputs = [...own.carry, ...moving.map((r) => r.node), ...own.xs, ...live(dFixed.xs), ...own.same, ...live(dFixed.same)]
   const results = scanNodes([...given.carry, ...moving.map(begun), ...given.xs, ...live(dGiven.xs), ...given.same, ...live(dGiven.same)], {
     ...params,
-    program: step(
-      [...own.carry, ...moving.map((r) => r.node), ...own.xs, ...live(dFixed.xs), ...own.same, ...live(dFixed.same)],
-      [...ys.slice(0, carries).map(asNode), ...tangents, ...stacked.filter(isLive).map(asNode)],
-    ),
+    ...whileHolds(flagOf(params), inputs),
+    program: step(inputs, [...ys.slice(0, carries).map(asNode), ...tangents, ...stacked.filter(isLive).map(asNode)]),
     carries: carries + moving.length,
     slices: own.xs.length + live(dFixed.xs).length,
   }).map(asExpr)
   let at = carries
   const dCarry = rounds.map((r, i): Forced => (r === undefined ? zeroOf(program.outputs[i]!) : config.hardened(results[at++]!, r.hardness)))
-  const dRows = stacked.map((d): Forced => (isLive(d) ? config.hardened(results[at++]!, config.hardness(d)) : d))
+  const dRows = stacked.map((d): Forced => (isLive(d) ? config.hardened(results[at++]!, ofSteps(params, config.hardness(d))) : d))
   return [...dCarry, ...dRows]
 }
 
@@ -150,12 +159,18 @@ const activeInputs = ({ program, carries }: ScanParams, active: readonly boolean
   }
 }
 
-const scanRrule = (
+/** As a pullback, with what the sums of cotangents of what is the same at every step begin with. */
+type PullbackFrom = (yBars: readonly Forced[], active: readonly boolean[], begins: readonly (AnyExpr | undefined)[]) => readonly Tangent[]
+
+const pulledSteps = (
   xs: readonly AnyExpr[],
   params: ScanParams,
-  { config, active: given }: RuleContext,
-): readonly [ys: readonly AnyExpr[], pullback: Pullback] => {
-  const { program, carries, length, slices } = params
+  config: RuleConfig,
+  given: readonly boolean[],
+  /** What a step hands on of each input that is the same at every step: the input itself, or what a loop within hands on of it. */
+  ends: readonly Node[],
+): readonly [ys: readonly AnyExpr[], pullback: PullbackFrom] => {
+  const { program, carries, slices } = params
   const trial = activeInputs(params, given)
   const args = xs.map(asNode)
   // What the steps keep is found by a trial in which every cotangent arrives; what is not read afterwards nobody computes.
@@ -164,15 +179,17 @@ const scanRrule = (
     program.outputs.map((o): Tangent => (isFloat(o.dtype) ? asExpr(input(o.aval)) : NoTangent)),
     program.inputs.filter((_, i) => trial[i]).map(asExpr),
   )
-  const kept = residualsOf(program, carries, everything.xBars.filter(isLive).map(asNode))
-  const steps = scanNodes(args, { ...params, program: step(program.inputs, [...everything.ys.map(asNode), ...kept.nodes]) })
+  const kept = residualsOf(program, carries, everything.xBars.filter(isLive).map(asNode), params.keep)
+  // Where nothing is kept the steps are those of the loop itself: what rules of loops within it would keep is made on the way back.
+  const ys = params.keep === 'nothing' ? program.outputs : everything.ys.map(asNode)
+  const steps = scanNodes(args, { ...params, program: step(program.inputs, [...ys, ...kept.nodes]) })
   const results = steps.slice(0, program.outputs.length).map(asExpr)
   const rows = steps.slice(program.outputs.length)
 
-  const pullback: Pullback = (yBars, asked) => {
+  const pullback: PullbackFrom = (yBars, asked, begins) => {
     const active = activeInputs(params, asked)
     const wanted = program.inputs.filter((_, i) => active[i])
-    if (!yBars.some(isLive)) return program.inputs.map(zeroOf)
+    if (!yBars.some(isLive)) return program.inputs.map((x, i) => begins[i] ?? zeroOf(x))
     const avals = program.inputs.slice(0, carries).map((x) => x.aval)
     const same = program.inputs.map((x, i) => (i >= carries + slices && active[i] ? input(x.aval) : undefined))
     const rowBars = program.outputs.map((o, i) => {
@@ -182,7 +199,7 @@ const scanRrule = (
     const pulled = (rounds: readonly (Round | undefined)[]): ReturnType<RuleConfig['pullback']> =>
       config.pullback(
         // What is the same at every step is a result of each: its cotangent comes in as the sum of the later steps' and goes out with this one's added.
-        [...program.outputs, ...program.inputs.filter((_, i) => same[i] !== undefined)].map(asExpr),
+        [...program.outputs, ...ends.filter((_, i) => same[i] !== undefined)].map(asExpr),
         [
           ...program.outputs.map(
             (_, i): Tangent =>
@@ -197,15 +214,82 @@ const scanRrule = (
       return active.map((a, i) => (a ? xBars[k++]! : zeroOf(program.inputs[i]!)))
     }
     const begin = yBars.slice(0, carries).map((b, i) => (isLive(b) && active[i] ? b : undefined))
-    for (const s of live(same)) config.hardened(asExpr(s), FILLED)
+    same.forEach((s, i) => {
+      if (s !== undefined) config.hardened(asExpr(s), begins[i] === undefined ? FILLED : config.hardness(begins[i]))
+    })
     const rounds = goingRound(config, avals, begin, (r) => byInput(pulled(r).xBars).slice(0, carries))
     const bars = byInput(pulled(rounds).xBars)
     const unknown = bars.find((b) => b._tag === 'NotImplemented')
     if (unknown !== undefined) return bars.map((b, i) => (active[i] ? unknown : b))
-    return backwards({ params, args, rows, kept, config, yBars, rowBars, rounds, same, bars })
+    return backwards({ params, args, rows, kept, config, yBars, rowBars, rounds, same, begins, bars })
   }
-  return [results, length === 0 ? passed(params) : pullback]
+  return [results, pullback]
 }
+/** What a value is where loops hand it on as a carry that they do not change. */
+const handedOn = (from: Node): Node => {
+  let n = from
+  while (n.kind === OUTPUT && n.args[0]!.prim === scanPrimitive) {
+    const k = n.payload as number
+    const { program, carries, until } = n.args[0]!.payload as ScanParams
+    if (k >= carries || k === until || handedOn(program.outputs[k]!) !== program.inputs[k]) break
+    n = n.args[0]!.args[k]!
+  }
+  return n
+}
+/**
+ * Reverse mode. A carry that no step changes is the same at every step, so that none keeps it; the sum of its cotangents begins with that of the result, and
+ * adds up in the order of the steps, however they are put into segments.
+ */
+const scanRrule = (
+  xs: readonly AnyExpr[],
+  params: ScanParams,
+  { config, active }: RuleContext,
+): readonly [ys: readonly AnyExpr[], pullback: Pullback] => {
+  const { program, carries, slices, length, until } = params
+  if (length === 0) return [scanNodes(xs.map(asNode), params).map(asExpr), passed(params)]
+  if (isUnbounded(params)) return [scanNodes(xs.map(asNode), params).map(asExpr), endless]
+  const places = program.inputs.map((_, i) => i)
+  const isStill = (i: number): boolean => i < carries && i !== until && handedOn(program.outputs[i]!) === program.inputs[i]
+  const still = places.filter(isStill)
+  const order = [...places.filter((i) => !isStill(i)), ...still]
+  const back = new Map(order.map((from, to) => [from, to]))
+  const moving = <X>(list: readonly X[]): X[] => list.filter((_, i) => !isStill(i))
+  const [ys, pullback] = pulledSteps(
+    order.map((i) => xs[i]!),
+    {
+      ...params,
+      program: step(
+        order.map((i) => program.inputs[i]!),
+        moving(program.outputs),
+      ),
+      carries: carries - still.length,
+      slices,
+      ...(until !== undefined && { until: back.get(until)! }),
+    },
+    config,
+    order.map((i) => active[i]!),
+    order.map((i) => (isStill(i) ? program.outputs[i]! : program.inputs[i]!)),
+  )
+  let k = 0
+  return [
+    program.outputs.map((_, i) => (isStill(i) ? xs[i]! : ys[k++]!)),
+    (yBars, asked) => {
+      const xBars = pullback(
+        moving(yBars),
+        order.map((i) => asked[i]!),
+        order.map((i) => (isStill(i) && asked[i] && isLive(yBars[i]) ? yBars[i] : undefined)),
+      )
+      return places.map((i) => xBars[back.get(i)!]!)
+    },
+  ]
+}
+const endless: Pullback = () =>
+  raise({
+    _tag: 'BadInput',
+    where: 'whileLoop',
+    reason: 'reverse mode keeps what each step needs, and this loop may take any number of steps.',
+    fix: 'give { maxSteps }, or differentiate in forward mode.',
+  })
 /** Of no step the carry is what it began with. */
 const passed =
   ({ carries, program }: ScanParams): Pullback =>
@@ -223,9 +307,10 @@ const backwards = (of: {
   readonly rowBars: readonly (AnyExpr | undefined)[]
   readonly rounds: readonly (Round | undefined)[]
   readonly same: readonly (Node | undefined)[]
+  readonly begins: readonly (AnyExpr | undefined)[]
   readonly bars: readonly Forced[]
 }): readonly Tangent[] => {
-  const { params, args, rows, kept, config, yBars, rowBars, rounds, same, bars } = of
+  const { params, args, rows, kept, config, yBars, rowBars, rounds, same, begins, bars } = of
   const { program, carries, slices } = params
   const moving = present(rounds)
   const sums = live(same)
@@ -235,7 +320,8 @@ const backwards = (of: {
     ...same.flatMap((s, i) => (s === undefined ? [] : [isLive(bars[i]) ? asNode(bars[i]) : s])),
     ...stacked.filter(isLive).map(asNode),
   ]
-  const read = kept.over(outputs)
+  const flag = flagOf(params)
+  const read = kept.over(flag === undefined ? outputs : [...outputs, flag])
   const reads = linearize(read.outputs).index
   const isRead = program.inputs.map((x) => reads.has(x))
   const barRows = rowBars.flatMap((bar, i) => (bar === undefined ? [] : [{ node: asNode(bar), row: asNode(yBars[i] as AnyExpr) }]))
@@ -247,93 +333,47 @@ const backwards = (of: {
     params,
     args.map((x, i) => (isRead[i] ? x : undefined)),
   )
+  const inputs = [
+    ...moving.map((r) => r.node),
+    ...sums,
+    ...barRows.map((b) => b.node),
+    ...live(own.xs),
+    ...read.rows.map((k) => read.inputs[k]!),
+    ...live(own.same),
+  ]
   const results = scanNodes(
     [
       ...moving.map(begun),
-      ...sums.map((s) => zeros(s.aval)),
+      ...same.flatMap((s, i) => (s === undefined ? [] : [begins[i] === undefined ? zeros(s.aval) : asNode(begins[i])])),
       ...barRows.map((b) => b.row),
       ...live(given.xs),
       ...read.rows.map((k) => rows[k]!),
       ...live(given.same),
     ],
     {
-      program: step(
-        [
-          ...moving.map((r) => r.node),
-          ...sums,
-          ...barRows.map((b) => b.node),
-          ...live(own.xs),
-          ...read.rows.map((k) => read.inputs[k]!),
-          ...live(own.same),
-        ],
-        read.outputs,
-      ),
+      program: step(inputs, read.outputs.slice(0, outputs.length)),
       length: params.length,
       carries: moving.length + sums.length,
       slices: barRows.length + live(own.xs).length + read.rows.length,
       reverse: !params.reverse,
+      ...(params.keep && { keep: params.keep }),
+      // The steps that were taken, marked by what the flag was before each.
+      ...whileHolds(read.outputs[outputs.length], inputs),
     },
   ).map(asExpr)
   let at = 0
   const carryBars = rounds.map((r): Forced => (r === undefined ? ZeroTangent : config.hardened(results[at++]!, r.hardness)))
   const sameBars = same.map(
     (s, i): Forced =>
-      s === undefined ? ZeroTangent : config.hardened(results[at++]!, isLive(bars[i]) ? config.hardness(bars[i]) : FILLED),
+      s === undefined ? ZeroTangent : config.hardened(results[at++]!, ofSteps(params, isLive(bars[i]) ? config.hardness(bars[i]) : FILLED)),
   )
-  const sliceBars = stacked.map((b): Forced => (isLive(b) ? config.hardened(results[at++]!, config.hardness(b)) : b))
+  const sliceBars = stacked.map((b): Forced => (isLive(b) ? config.hardened(results[at++]!, ofSteps(params, config.hardness(b))) : b))
   return program.inputs.map((x, i): Tangent => {
     if (!isFloat(x.dtype)) return NoTangent
     if (i < carries) return carryBars[i]!
     return i < carries + slices ? sliceBars[i - carries]! : sameBars[i]!
   })
 }
-
-/** A loop over a leading axis of some arguments: whatever depends on them has it, the carry from the first step on. */
-const scanBatch = (
-  xs: readonly AnyExpr[],
-  batched: readonly boolean[],
-  params: ScanParams,
-  size: number,
-  through: Batching,
-): readonly AnyExpr[] => {
-  const { program, carries, slices } = params
-  const linear = linearize(program.outputs)
-  let wide = [...batched]
-  let depends: Uint8Array
-  for (;;) {
-    depends = dependents(
-      linear,
-      program.inputs.filter((_, i) => wide[i]),
-    )
-    const next = wide.map((w, i) => w || (i < carries && depends[linear.index.get(program.outputs[i]!)] === 1))
-    if (next.every((w, i) => w === wide[i])) break
-    wide = next
-  }
-  const isWide = program.outputs.map((o) => depends[linear.index.get(o)] === 1)
-  const inputs = program.inputs.map((x, i) => (wide[i] ? input(aval([size, ...x.shape], x.dtype)) : x))
-  const made = through(
-    program.outputs.map(asExpr),
-    new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(inputs[i]!)] as const] : []))),
-    size,
-  )
-  // A carry that depends on none stays what it is; one that has the axis before the first step has it after each.
-  const outputs = program.outputs.map((o, i) => (isWide[i] || (i < carries && wide[i]) ? asNode(made[i]) : o))
-  const args = xs.map((x, i) => {
-    const n = asNode(x)
-    if (i < carries) return wide[i] && !batched[i] ? broadcastNode(n, [size, ...n.shape]) : n
-    return i < carries + slices && batched[i] ? swapped(n) : n
-  })
-  return scanNodes(args, { ...params, program: step(inputs, outputs) }).map((y, i) => {
-    if (i < carries) return asExpr(wide[i] ? y : broadcastNode(y, [size, ...y.shape]))
-    return asExpr(isWide[i] ? swapped(y) : broadcastNode(y, [size, ...y.shape]))
-  })
-}
-/** The axis of steps and that of examples exchanged. */
-const swapped = (n: Node): Node =>
-  transposeNode(
-    n,
-    n.shape.map((_, i) => (i < 2 ? 1 - i : i)),
-  )
 
 /** One rule per primitive of core/ops/control.ts. */
 export const controlRules: { readonly [K in keyof typeof controlFamily]: Rule } = {

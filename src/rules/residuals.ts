@@ -2,8 +2,11 @@
 import { aval } from '../core/graph/aval.js'
 import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
+import type { Keep } from '../core/ops/control.js'
+import { contract, nn } from '../core/ops/families.js'
 
 /** Values that steps keep, and how an expression is made to read them. */
 export interface Residuals {
@@ -54,22 +57,33 @@ const isCheap = (n: Node): boolean =>
   n.kind === CONST ||
   (n.kind === APPLY && (n.prim!.class === 'layout' || (n.prim!.class === 'elementwise' && !n.prim!.multi && n.prim!.cost <= CHEAP)))
 
-/** What a value is made of by cheap operations: values that are not, and inputs. */
-const sourcesOf = (n: Node): readonly Node[] => {
+const products: ReadonlySet<AnyPrimitive | null> = new Set<AnyPrimitive | null>([
+  ...Object.values(contract),
+  ...[nn.conv, nn.convInput, nn.convKernel, nn.convInputAdd, nn.convKernelAdd],
+])
+/** What is made again rather than kept. */
+const remade: Readonly<Record<Keep, (n: Node) => boolean>> = {
+  everything: isCheap,
+  contractions: (n) => n.kind !== INPUT && !products.has(n.prim),
+  nothing: (n) => n.kind !== INPUT,
+}
+
+/** What a value is made of by operations that are done again: values of others, and inputs. */
+const sourcesOf = (n: Node, isRemade: (n: Node) => boolean): readonly Node[] => {
   const found = new Set<Node>()
   const seen = new Set<Node>()
   const open = [n]
   for (let m = open.pop(); m !== undefined; m = open.pop()) {
     if (seen.has(m)) continue
     seen.add(m)
-    if (isCheap(m)) open.push(...m.args)
+    if (isRemade(m)) open.push(...m.args)
     else found.add(m)
   }
   return [...found]
 }
 
 /** What is kept of a step whose pullback gives these cotangents; slices and what is the same at every step are there anyway. */
-export const residualsOf = ({ inputs }: Program, carries: number, cotangents: readonly Node[]): Residuals => {
+export const residualsOf = ({ inputs }: Program, carries: number, cotangents: readonly Node[], policy: Keep = 'everything'): Residuals => {
   const linear = linearize(cotangents)
   const own = new Set(inputs)
   const bars = linear.nodes.filter((n) => n.kind === INPUT && !own.has(n))
@@ -79,6 +93,7 @@ export const residualsOf = ({ inputs }: Program, carries: number, cotangents: re
     if (depends[i] === 1) for (const a of n.args) if (depends[linear.index.get(a)] !== 1) read.add(a)
   })
   for (const n of cotangents) if (depends[linear.index.get(n)] !== 1) read.add(n)
+  const sources = (n: Node): readonly Node[] => sourcesOf(n, remade[policy])
   const equals = new Equals()
   const carry = inputs.slice(0, carries)
   const free = new Set(inputs.slice(carries))
@@ -89,12 +104,12 @@ export const residualsOf = ({ inputs }: Program, carries: number, cotangents: re
   for (const n of carry) keep(n)
   const whole: Node[] = []
   for (const n of read) {
-    const needed = sourcesOf(n).filter((s) => !free.has(s))
-    if (needed.length <= 1) needed.forEach(keep)
+    const needed = sources(n).filter((s) => !free.has(s))
+    if (needed.length <= 1 || policy !== 'everything') needed.forEach(keep)
     else whole.push(n)
   }
   // Of several sources: kept itself, unless all of them are there already.
-  for (const n of whole) if (sourcesOf(n).some((s) => !free.has(s) && !kept.has(equals.of(s)))) keep(n)
+  for (const n of whole) if (sources(n).some((s) => !free.has(s) && !kept.has(equals.of(s)))) keep(n)
   const nodes = [...kept.values()]
   const at = new Map([...kept.keys()].map((k, i) => [k, i]))
   return {

@@ -213,7 +213,7 @@ describe('what does not fit is one error that names the leaf', () => {
     ['a length below 0', () => fori!(-1, (_k: E, c: E) => c, 0), 'fori: length is -1.'],
     ['a fraction of steps', () => fori!(1.5, (_k: E, c: E) => c, 0), 'fori: length must be a whole number, not 1.5.'],
     ['no function', () => scan!(3, 0, xs), 'scan: f must be a function, not 3.'],
-    ['an option that is none', () => scan!((c: E) => [c, null], 0, xs, { unroll: 2 }), 'scan: there is no option unroll.'],
+    ['an option that is none', () => scan!((c: E) => [c, null], 0, xs, { unrolled: 2 }), 'scan: there is no option unrolled.'],
     [
       'branches of two shapes',
       () =>

@@ -100,9 +100,9 @@ export class Arena {
     }
   }
 
-  /** Runs `count` steps of a step table: pairs (kernel, record). */
-  run(steps: number, count: number): void {
-    this.stats.kernelCalls += count
+  /** Runs `count` steps of a step table: pairs (kernel, record). With loops among them these are `calls` of kernels. */
+  run(steps: number, count: number, calls: number): void {
+    this.stats.kernelCalls += calls
     this.engine!.run(steps, count)
   }
 }

@@ -1,10 +1,14 @@
 /** WebAssembly of one CPU backend: one memory, one table of kernels, and the driver that calls them. */
-import { stepEntry } from './records.js'
+import { moveEntry, repeatRecord, stepEntry } from './records.js'
 import { Module, OP } from './wasm/encoder.js'
 
 export const PAGE = 65536
 
-type Driver = (steps: number, count: number) => void
+interface Driver {
+  readonly run: (steps: number, count: number) => void
+  /** A kernel: runs a part of the step table again and again. */
+  readonly repeat: () => void
+}
 
 export class Engine {
   readonly memory = new WebAssembly.Memory({ initial: 2 })
@@ -12,7 +16,8 @@ export class Engine {
   /** Slots of the table that were given back, and how many there are with these. */
   private readonly vacant: number[] = []
   slots = 0
-  private driver: Driver | undefined
+  private made: Driver | undefined
+  private repeating: number | undefined
 
   /** Compiles a module and puts its kernels into the table: their indices. `bytes` are the module's. */
   install(
@@ -25,13 +30,13 @@ export class Engine {
       env: { memory: this.memory, table: this.table },
       js: imports,
     })
-    const indices = names.map((name) => {
-      if (this.vacant.length === 0 && this.slots >= this.table.length) this.table.grow(this.table.length)
-      const index = this.vacant.pop() ?? this.slots++
-      this.table.set(index, exports[name] as () => void)
-      return index
-    })
-    return { indices, bytes: code.byteLength }
+    return { indices: names.map((name) => this.put(exports[name] as () => void)), bytes: code.byteLength }
+  }
+  private put(f: () => void): number {
+    if (this.vacant.length === 0 && this.slots >= this.table.length) this.table.grow(this.table.length)
+    const index = this.vacant.pop() ?? this.slots++
+    this.table.set(index, f)
+    return index
   }
 
   /** Gives a slot back. A module is the engine's to collect when all of its kernels are gone. */
@@ -42,12 +47,23 @@ export class Engine {
 
   /** Runs `count` steps of a step table: pairs (kernel, record). */
   run(steps: number, count: number): void {
-    this.driver ??= makeDriver(this.memory, this.table)
-    this.driver(steps, count)
+    this.driver.run(steps, count)
+  }
+  private get driver(): Driver {
+    this.made ??= makeDriver(this.memory, this.table)
+    return this.made
+  }
+  /** The kernel of loops over steps, in the table from its first use on. */
+  get repeat(): number {
+    this.repeating ??= this.put(this.driver.repeat)
+    return this.repeating
   }
 }
 
-/** run(steps, count): for each pair (kernel, record) call_indirect the kernel with its record. */
+/**
+ * run(steps, count): for each pair (kernel, record) call_indirect the kernel with its record. repeat(record): runs its steps, and moves its words, as often as it says;
+ * then all is as it was.
+ */
 const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): Driver => {
   const m = new Module()
   m.importMemory({ min: 1 })
@@ -66,6 +82,35 @@ const makeDriver = (memory: WebAssembly.Memory, table: WebAssembly.Table): Drive
       f.op(OP.i32_sub, count, 1).localTee(count).brIf(again)
     })
   })
+  const r = m.kernel('repeat')
+  const record = r.param(0)
+  const [n, word, left, address, total] = [r.local('i32'), r.local('i32'), r.local('i32'), r.local('i32'), r.local('i32')]
+  const field = (k: number) => () => r.get(record).i32Load(4 * k)
+  const { at: of } = repeatRecord
+  /** Adds to each moving word; `by` leaves on the stack what. */
+  const move = (by: () => unknown): void => {
+    r.localSet(word, field(of.moves)).localSet(left, field(of.moving))
+    r.block((done) => {
+      r.op(OP.i32_eqz, left).brIf(done)
+      r.loop((again) => {
+        r.get(word)
+          .i32Load(4 * moveEntry.at.word)
+          .set(address)
+        r.get(address).op(OP.i32_add, () => r.get(address).i32Load(0), by)
+        r.i32Store(0)
+        r.op(OP.i32_add, word, 4 * moveEntry.words).set(word)
+        r.op(OP.i32_sub, left, 1).localTee(left).brIf(again)
+      })
+    })
+  }
+  const step = (): unknown => r.get(word).i32Load(4 * moveEntry.at.by)
+  r.localSet(n, field(of.iterations)).localSet(total, n)
+  r.loop((again) => {
+    r.call(f, field(of.steps), field(of.count))
+    move(step)
+    r.op(OP.i32_sub, n, 1).localTee(n).brIf(again)
+  })
+  move(() => r.op(OP.i32_sub, 0, () => r.op(OP.i32_mul, step, total)))
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(m.finish()), { env: { memory, table } })
-  return exports.run as Driver
+  return exports as unknown as Driver
 }

@@ -10,7 +10,7 @@ import { HEAP, planBytes } from '../plan/cache.js'
 import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import { type Image, layOut, type Segment, segmentsOf } from './image.js'
+import { type Image, layOut, type Move, type Segment } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
 import { stepEntry } from './records.js'
@@ -57,22 +57,20 @@ export interface Making {
 /** The same, laid out. */
 interface Parts extends Making {
   readonly image: Image
-  readonly segments: readonly Segment[]
   readonly constants: Uint8Array
   /** The image's words at the base where they were put last. */
   readonly words: Int32Array<ArrayBuffer>
   /** Records of steps in JavaScript, by step. */
   readonly records: readonly (Int32Array | undefined)[]
 }
-const partsOf = (of: Making): Parts => {
+const partsOf = (of: Making, arena: Arena): Parts => {
   const { plan, installed, ir } = of
-  const image = layOut(plan, installed, ir)
+  const image = layOut(plan, installed, ir, () => arena.engine!.repeat)
   const words = image.words.slice()
-  const segments = segmentsOf(plan, installed)
-  const records: (Int32Array | undefined)[] = []
-  for (const s of segments)
-    if (s.kind === 'js') records[s.step] = words.subarray(image.recordOf[s.step]!, image.recordOf[s.step + 1] ?? image.stepTable)
-  return { ...of, image, segments, constants: literalsOf(ir), words, records }
+  const records = plan.steps.map((s, i) =>
+    installed[s.kernel]!.run === undefined ? undefined : words.subarray(image.recordOf[i]!, image.recordEnd[i]!),
+  )
+  return { ...of, image, constants: literalsOf(ir), words, records }
 }
 
 /** Bytes that are poisoned behind a program's own: what a kernel reads past its end. */
@@ -89,6 +87,8 @@ export class CpuExecutable implements Executable {
   /** Where the image lies in the memory. */
   private wordsAt: Int32Array | undefined
   private constantsAt: Uint8Array | undefined
+  /** Iterations of loops that run here, the outermost first. */
+  private rounds: { readonly moves: readonly Move[]; at: number }[] = []
   /** Runs on the stack: a kernel in JavaScript may run, and dispose, this very executable. */
   private running = 0
   private disposed = false
@@ -98,7 +98,7 @@ export class CpuExecutable implements Executable {
     of: Making,
     private readonly arena: Arena,
   ) {
-    const parts = partsOf(of)
+    const parts = partsOf(of, arena)
     this.of = parts
     const { image, constants } = parts
     const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
@@ -161,10 +161,15 @@ export class CpuExecutable implements Executable {
     this.running++
     arena.top = base + of.image.bytes
     let done = false
+    const { rounds } = this
+    this.rounds = []
     try {
-      this.steps(of, base)
+      this.steps(of, base, of.image.segments)
       done = true
     } finally {
+      // What a loop left moved when something was thrown is put back.
+      if (this.rounds.length > 0) this.base = -1
+      this.rounds = rounds
       arena.top = base
       this.running--
       if (!done && this.disposed) this.dispose()
@@ -192,18 +197,42 @@ export class CpuExecutable implements Executable {
       copy(v, of.ir.captured[i]!.tensor.data)
     }
   }
-  private steps(of: Parts, base: number): void {
+  private steps(of: Parts, base: number, segments: readonly Segment[]): void {
     const { arena } = this
-    const { segments, image } = of
+    const { image } = of
     for (let i = 0; i < segments.length; i++) {
       const s = segments[i]!
-      if (s.kind === 'wasm') arena.run(base + 4 * (image.stepTable + stepEntry.words * s.start), s.count)
+      if (s.kind === 'wasm') arena.run(base + 4 * (image.stepTable + stepEntry.words * s.start), s.count, s.calls)
+      else if (s.kind === 'repeat') this.repeat(of, base, s)
       else {
         this.runJs(of, s.step)
         // A kernel may have run compiled functions, even this very one, further up in the memory.
-        if (this.base !== base || this.buffer !== arena.buffer) this.settle(of, base)
+        if (this.base !== base || this.buffer !== arena.buffer) {
+          this.settle(of, base)
+          this.move(of)
+        }
       }
     }
+  }
+  /** A loop with a kernel in JavaScript in it. */
+  private repeat(of: Parts, base: number, { count, moves, segments }: Segment & { readonly kind: 'repeat' }): void {
+    const round = { moves, at: 0 }
+    this.rounds.push(round)
+    for (; round.at < count; round.at++) {
+      this.move(of)
+      this.steps(of, base, segments)
+    }
+    round.at = 0
+    this.move(of)
+    this.rounds.pop()
+  }
+  /** Puts the words that move where they are in these iterations. */
+  private move({ image, words }: Parts): void {
+    const { base, rounds } = this
+    const at = this.wordsAt!
+    for (const { moves } of rounds) for (const { word } of moves) words[word] = image.words[word]! + base
+    for (const { moves, at: k } of rounds) for (const { word, by } of moves) words[word]! += k * by
+    for (const { moves } of rounds) for (const { word } of moves) at[word] = words[word]!
   }
 
   /** The results as arrays that nothing else holds. */

@@ -17,6 +17,11 @@ export interface RecordWriter {
 /** An entry of the step table: the kernel's place in the table of functions, and the address of its record. */
 export const stepEntry = /*#__PURE__*/ layout('kernel record')
 
+/** A loop over steps: its part of the step table, how often it runs, and the words that move with each iteration. */
+export const repeatRecord = /*#__PURE__*/ layout('steps count iterations moves moving')
+/** A word of a record, and what is added to it after each iteration. */
+export const moveEntry = /*#__PURE__*/ layout('word by')
+
 /** C = A B. C has unit column stride. */
 export const gemmRecord = /*#__PURE__*/ layout(
   'c a b m n k',

@@ -14,6 +14,8 @@ export interface Draft {
   readonly offset: number
   readonly strides: readonly number[]
   readonly dtype: DType
+  /** Bytes, as those of an operand. */
+  readonly advance?: readonly number[]
 }
 export interface DraftOutput extends Draft {
   readonly fold?: { readonly op: Fold; readonly axes: readonly boolean[]; readonly accumulate: boolean }
@@ -135,7 +137,12 @@ export const makeLoop = (
     return folds ? { ...out, fold: { op: o.fold!.op, axes: c.flags[i]!, accumulate: o.fold!.accumulate } } : out
   })
   const operands = drafts.map(
-    (d, k): Operand => ({ storage: d.storage, offset: d.offset, strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]) }),
+    (d, k): Operand => ({
+      storage: d.storage,
+      offset: d.offset,
+      strides: byteStrides(c.strides[k]!, itemBytes[d.dtype]),
+      ...(d.advance !== undefined && { advance: d.advance }),
+    }),
   )
   return {
     kernel: { kind: 'loop', rank: c.shape.length, body, inputs: inputs.map((_, k) => access(k)), outputs: outs },

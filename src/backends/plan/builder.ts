@@ -85,10 +85,11 @@ export class Builder {
     shape: readonly number[],
     dtype: DType,
     position = 0,
+    // Literals in a program of scalars are arguments of the value (ir.ts), so they are no part of its identity.
+    paramsId = this.ids.paramsId(prim, params, kind === 'program'),
   ): number {
     const of = prim === null ? -1 : this.ids.id(prim)
-    // Literals in a program of scalars are arguments of the value (ir.ts), so they are no part of its identity.
-    const code = [this.ids.id(kind), of, this.ids.paramsId(prim, params, kind === 'program'), position, this.ids.id(dtype), args.length]
+    const code = [this.ids.id(kind), of, paramsId, position, this.ids.id(dtype), args.length]
     for (const a of args) code.push(this.first(a))
     // The shape is no function of the rest: a scalar function of literals may be wanted at any shape.
     for (const d of shape) code.push(d)

@@ -40,8 +40,8 @@ export const planBytes = (plan: Plan): number => {
   let axes = 0
   for (const s of plan.steps) {
     operands += s.reads.length + s.writes.length
-    for (const o of s.reads) axes += o.strides.length
-    for (const o of s.writes) axes += o.strides.length
+    for (const o of s.reads) axes += o.strides.length + (o.advance?.length ?? 0)
+    for (const o of s.writes) axes += o.strides.length + (o.advance?.length ?? 0)
   }
   let ops = 0
   for (const k of plan.kernels) ops += k.kind === 'loop' ? 4 + k.body.ops.length : 4

@@ -6,31 +6,63 @@ import { sizeOf } from '../../core/graph/shape.js'
 import { elementwise } from '../../core/ops/families.js'
 import type { SliceParams } from '../../core/ops/layout-slice.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
+import { type Around, emitRepeat } from './emit-repeat.js'
 import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
 import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
 import { folds, reshapeStrides } from './lower.js'
-import type { Place, Places } from './places.js'
+import type { BufferSpec } from './memory.js'
+import type { Given, Place, Places } from './places.js'
+import type { Loop } from './repeat.js'
 import type { Operand, Step } from './step.js'
-import type { Value } from './value.js'
+import type { Ir, Value } from './value.js'
 
 const addOp = elementwise.add as unknown as AnyPrimitive
 /** Parts of a concat that one loop copies. */
 const PARTS = 8
 
-export class Emitter {
+/** What is emitted for a whole plan: steps of loops stand among the others. */
+export class Sheet {
   readonly kernels: Kernel[] = []
   readonly kernelKeys: string[] = []
   readonly steps: Step[] = []
+  readonly loops: Loop[] = []
+  readonly buffers: BufferSpec[] = []
   /** Accumulators that something else still read. */
   copied = 0
   private readonly kernelIndex = new Map<string, number>()
+  constructor(readonly names: KernelNames) {}
+
+  kernel(key: string, make: () => Kernel): number {
+    let i = this.kernelIndex.get(key)
+    if (i === undefined) {
+      i = this.kernels.length
+      this.kernels.push(make())
+      this.kernelKeys.push(key)
+      this.kernelIndex.set(key, i)
+    }
+    return i
+  }
+}
+/** Emits the steps of a loop's body, `depth` loops deep. */
+export type EmitBody = (body: Ir, given: Given, depth: number) => void
+
+const copyBody = (dtype: Value['dtype'], count = 1): Body => ({
+  inputs: new Array<Value['dtype']>(count).fill(dtype),
+  ops: [],
+  results: Array.from({ length: count }, (_, i) => i),
+})
+
+export class Emitter {
   private readonly values: readonly Value[]
 
   constructor(
     private readonly fused: Fused,
     private readonly places: Places,
-    private readonly names: KernelNames,
+    private readonly sheet: Sheet,
+    private readonly body: EmitBody,
+    /** Loops around these values. */
+    private readonly depth: number,
   ) {
     this.values = fused.values
   }
@@ -45,36 +77,22 @@ export class Emitter {
     else if (u.kind === 'concat') this.emitConcat(v)
     else if (u.kind === 'pad') this.emitPad(v)
     else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
+    else if (u.kind === 'repeat') emitRepeat(this.around(), unit, v, new Map(this.resultsOf(v.id).map((r) => [r.position, r.value])))
     else this.emitOpaque(unit, v)
   }
 
-  private kernel(key: string, make: () => Kernel): number {
-    let i = this.kernelIndex.get(key)
-    if (i === undefined) {
-      i = this.kernels.length
-      this.kernels.push(make())
-      this.kernelKeys.push(key)
-      this.kernelIndex.set(key, i)
-    }
-    return i
-  }
   private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {
-    this.steps.push(this.loopStep(shape, body, inputs, outputs))
+    this.sheet.steps.push(this.loopStep(shape, body, inputs, outputs))
   }
   /** A step that copies elements to another storage; the caller says where it stands among the others. */
   copyStep(from: Start, to: Start, size: number, dtype: Value['dtype']): Step {
-    return this.loopStep(
-      [size],
-      { inputs: [dtype], ops: [], results: [0] },
-      [{ ...from, strides: [1], dtype }],
-      [{ ...to, strides: [1], dtype }],
-    )
+    return this.loopStep([size], copyBody(dtype), [{ ...from, strides: [1], dtype }], [{ ...to, strides: [1], dtype }])
   }
   private loopStep(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): Step {
     const made = makeLoop(shape, body, inputs, outputs, this.places.itemBytes, !this.places.without.has('collapse'))
     const cost = body.ops.reduce((c, o) => c + o.prim.cost, 0) + outputs.filter((o) => o.fold).length
     return {
-      kernel: this.kernel(this.names.loop(made.kernel), () => made.kernel),
+      kernel: this.sheet.kernel(this.sheet.names.loop(made.kernel), () => made.kernel),
       sizes: made.sizes,
       reads: made.reads,
       writes: made.writes,
@@ -84,7 +102,7 @@ export class Emitter {
 
   /** A place as what a loop writes. */
   private target(p: Place, dtype: Value['dtype']): Draft {
-    return { storage: p.storage, offset: p.offset * this.places.itemBytes[dtype], strides: p.strides, dtype }
+    return { ...this.places.start(p, dtype), strides: p.strides, dtype }
   }
 
   private emitLoop(unit: number, u: Unit): void {
@@ -108,7 +126,7 @@ export class Emitter {
         return at
       }
       const d = this.places.draft(id, u.shape)
-      const key = `${d.storage},${d.offset},${d.strides.join()}`
+      const key = `${d.storage},${d.offset},${d.strides.join()},${d.advance?.join() ?? ''}`
       let k = inputKeys.get(key)
       if (k === undefined) {
         k = inputs.length
@@ -136,8 +154,7 @@ export class Emitter {
         const strides = kept.map((keep) => (keep ? p.strides[k++]! : 0))
         results.push(load(v.args[0]!))
         outputs.push({
-          storage: p.storage,
-          offset: p.offset * this.places.itemBytes[v.dtype],
+          ...this.places.start(p, v.dtype),
           strides,
           dtype: v.dtype,
           fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate },
@@ -192,13 +209,8 @@ export class Emitter {
   /** Makes `v` live in acc's storage when this is acc's last reader; otherwise copies acc first. */
   private accumulateInto(unit: number, v: Value, acc: number): void {
     if (this.places.takeOver(unit, v, acc)) return
-    this.copied++
-    this.loop(
-      v.shape,
-      { inputs: [v.dtype], ops: [], results: [0] },
-      [this.places.draft(acc, v.shape)],
-      [this.target(this.places.own(v), v.dtype)],
-    )
+    this.sheet.copied++
+    this.loop(v.shape, copyBody(v.dtype), [this.places.draft(acc, v.shape)], [this.target(this.places.own(v), v.dtype)])
   }
 
   private emitGemm(unit: number, v: Value): void {
@@ -216,15 +228,15 @@ export class Emitter {
       const lead = q.strides.slice(0, -2)
       const run = w.shape.length === rank ? reshapeStrides(batch, lead, [count]) : [0]
       const strides = q.strides.length === 0 ? [0, 0, 0] : [run?.[0] ?? 0, ...q.strides.slice(-2)]
-      return { o: { storage: q.storage, offset: q.offset * item, strides: strides.map((s) => s * item) }, shape: w.shape }
+      return { o: { ...this.places.start(q, w.dtype), strides: strides.map((s) => s * item) }, shape: w.shape }
     }
     const a = operand(v.args[0]!)
     const b = operand(v.args[1]!)
     const k = a.shape[a.shape.length - 1]!
-    const c: Operand = { storage: p.storage, offset: p.offset * item, strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
+    const c: Operand = { ...this.places.start(p, v.dtype), strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
     const kernel: GemmKernel = { kind: 'gemm', dtype: v.dtype as 'f32' | 'f64', accumulate }
-    this.steps.push({
-      kernel: this.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
+    this.sheet.steps.push({
+      kernel: this.sheet.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
       sizes: [count, m, n, k],
       reads: [a.o, b.o],
       writes: [c],
@@ -253,8 +265,8 @@ export class Emitter {
         const group = parts.slice(i, i + PARTS)
         const shape = this.values[group[0]!.id]!.shape
         const inputs = group.map(({ id }) => this.places.draft(id, shape))
-        const outputs = group.map(({ offset }) => ({ ...this.target(whole, c.dtype), offset: offset * this.places.itemBytes[c.dtype] }))
-        this.loop(shape, { inputs: group.map(() => c.dtype), ops: [], results: group.map((_, i) => i) }, inputs, outputs)
+        const outputs = group.map(({ offset }) => this.target({ ...whole, offset }, c.dtype))
+        this.loop(shape, copyBody(c.dtype, group.length), inputs, outputs)
       }
   }
 
@@ -262,11 +274,11 @@ export class Emitter {
     const { at } = v.params as { readonly at: SliceParams }
     const whole = this.places.own(v)
     const out = this.target(whole, v.dtype)
-    const copyBody: Body = { inputs: [v.dtype], ops: [], results: [0] }
-    this.loop(v.shape, copyBody, [this.places.draft(v.args[1]!, v.shape)], [out])
+    const copying = copyBody(v.dtype)
+    this.loop(v.shape, copying, [this.places.draft(v.args[1]!, v.shape)], [out])
     const x = this.values[v.args[0]!]!
     if (x.size === 0) return
-    this.loop(x.shape, copyBody, [this.places.draft(x.id, x.shape)], [this.places.region(whole, at, v.dtype)])
+    this.loop(x.shape, copying, [this.places.draft(x.id, x.shape)], [this.places.region(whole, at, v.dtype)])
   }
   private emitSliceAdd(unit: number, v: Value): void {
     const p = v.params as SliceParams
@@ -282,6 +294,24 @@ export class Emitter {
     )
   }
 
+  /** What a loop's steps are emitted with. */
+  private around(): Around {
+    const { values, places, sheet, depth, body } = this
+    return { values, places, steps: sheet.steps, loops: sheet.loops, depth, copy: (id, to) => this.copyTo(id, to), body }
+  }
+  private copyTo(id: number, to: Place): void {
+    const { shape, dtype, size } = this.values[id]!
+    if (size > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
+  }
+  /** Copies the results of a step that are not where they belong. */
+  settle(outputs: readonly number[], wanted: readonly (Place | undefined)[]): void {
+    outputs.forEach((id, i) => {
+      const to = wanted[i]
+      const from = this.places.placeOf(id)
+      if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to)
+    })
+  }
+
   private emitOpaque(unit: number, v: Value): void {
     const prim = v.prim!
     const inPlace = prim.accumulates
@@ -294,8 +324,7 @@ export class Emitter {
       readonly dtype: Value['dtype']
     }[]
     const operand = (id: number): Operand => {
-      const q = this.places.placeOf(id)
-      return { storage: q.storage, offset: q.offset * this.places.itemBytes[this.values[id]!.dtype], strides: [] }
+      return { ...this.places.start(this.places.placeOf(id), this.values[id]!.dtype), strides: [] }
     }
     const byPosition = new Map(results.map((r) => [r.position, r.value]))
     const targets = outs.map((o, i): Operand => {
@@ -304,9 +333,9 @@ export class Emitter {
       return value === undefined ? { storage: this.places.newStorage(sizeOf(o.shape), o.dtype), offset: 0, strides: [] } : operand(value.id)
     })
     const kernel: OpaqueKernel = { kind: 'opaque', prim, params: v.params, args: avals, results: outs, inPlace }
-    const key = this.names.opaque(prim, v.params, [...avals, ...outs].map((a) => `${a.dtype}${a.shape.join('x')}`).join())
-    this.steps.push({
-      kernel: this.kernel(key, () => kernel),
+    const key = this.sheet.names.opaque(prim, v.params, [...avals, ...outs].map((a) => `${a.dtype}${a.shape.join('x')}`).join())
+    this.sheet.steps.push({
+      kernel: this.sheet.kernel(key, () => kernel),
       sizes: [],
       reads: v.args.filter((_, i) => i !== inPlace).map(operand),
       writes: targets,

@@ -5,6 +5,7 @@ import { showAval } from '../../core/graph/aval.js'
 import type { Program } from '../../core/graph/program.js'
 import type { Kernel } from './kernel.js'
 import type { Plan } from './plan.js'
+import { type Loop, timesOf } from './repeat.js'
 import type { Step } from './step.js'
 import type { Ir } from './value.js'
 
@@ -26,9 +27,26 @@ const labelOf = (k: Kernel): string =>
 
 const sizesOf = (s: Step, k: Kernel): readonly number[] => (k.kind === 'opaque' ? (k.results[0]?.shape ?? []) : s.sizes)
 
+/** A loop: what a step of it moves, and what its steps stack. */
+const loopOf = ({ first, end, count, depth }: Loop, plan: Plan, steps: Explanation['steps']): Explanation['loops'][number] => {
+  const stacked = new Set(
+    plan.steps.slice(first, end).flatMap((s) => s.writes.flatMap((o) => ((o.advance?.[depth] ?? 0) === 0 ? [] : [o.storage]))),
+  )
+  return {
+    first,
+    end,
+    count,
+    bytesPerStep: steps.slice(first, end).reduce((n, s) => n + s.bytes, 0),
+    stackedBytes: [...stacked].reduce((n, s) => n + plan.storages[s]!.bytes, 0),
+  }
+}
+
 /** Bytes of the buffers that a step touches; a literal has 8. */
 const bytesMoved = (s: Step, plan: Plan): number =>
-  [...s.reads, ...s.writes].reduce((n, o) => n + (o.storage < 0 ? 8 : plan.storages[o.storage]!.bytes), 0)
+  [...s.reads, ...s.writes].reduce((n, o) => {
+    const walked = o.advance?.findLast((by) => by !== 0)
+    return n + (o.storage < 0 ? 8 : Math.min(plan.storages[o.storage]!.bytes, Math.abs(walked ?? Number.POSITIVE_INFINITY)))
+  }, 0)
 
 /** A prepared plan with what was measured about its making. */
 export interface Explained {
@@ -49,7 +67,8 @@ export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Expl
     const { bytes, f16 } = plan.storages[storage] ?? { bytes: 0, f16: false }
     return i === undefined ? `b${storage} (${bytes} B${f16 ? ' of f16' : ''})` : `input ${i} (${showAval(program.inputs[i]!.aval)})`
   }
-  const steps = plan.steps.map((s): Explanation['steps'][number] => {
+  const times = timesOf(plan.steps, plan.loops)
+  const steps = plan.steps.map((s, i): Explanation['steps'][number] => {
     const k = plan.kernels[s.kernel]!
     return {
       ...kernels[s.kernel]!,
@@ -58,6 +77,7 @@ export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Expl
       writes: s.writes.map((o) => place(o.storage)),
       flops: s.flops,
       bytes: bytesMoved(s, plan),
+      times: times[i]!,
     }
   })
   const counts: Record<string, number> = {}
@@ -70,8 +90,9 @@ export const explainPlan = ({ backend, program, ir, plan, planMs, cached }: Expl
     steps,
     counts,
     kernels: plan.kernels.length,
-    flops: steps.reduce((n, s) => n + s.flops, 0),
-    bytes: steps.reduce((n, s) => n + s.bytes, 0),
+    loops: plan.loops.map((l) => loopOf(l, plan, steps)),
+    flops: steps.reduce((n, s) => n + s.times * s.flops, 0),
+    bytes: steps.reduce((n, s) => n + s.times * s.bytes, 0),
     peakBytes: plan.peakBytes,
     buffers: plan.storages.length,
     peakBuffers: plan.peakBuffers,

@@ -1,6 +1,6 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
 import type { Kernel } from './kernel.js'
-import type { BufferSpec } from './memory.js'
+import type { Placed } from './memory.js'
 import type { Operand, Step } from './step.js'
 
 /** Does the step add to what this storage holds? Such sums keep 32 bits. */
@@ -12,7 +12,13 @@ const accumulates = (s: Step, kernel: Kernel, storage: number): boolean => {
   return kernel.kind === 'gemm' ? kernel.accumulate : kernel.inPlace !== undefined && at === 0
 }
 
-const asF16 = (o: Operand): Operand => ({ ...o, offset: o.offset / 2, strides: o.strides.map((x) => x / 2), f16: true })
+const asF16 = (o: Operand): Operand => ({
+  ...o,
+  offset: o.offset / 2,
+  strides: o.strides.map((x) => x / 2),
+  ...(o.advance !== undefined && { advance: o.advance.map((x) => x / 2) }),
+  f16: true,
+})
 
 /** Which arguments and results of a program are stored as f16, by their places. */
 export interface Stored {
@@ -36,22 +42,13 @@ export interface Start {
   readonly offset: number
 }
 
-/** Steps and storages before storages have addresses, and where a program's arguments and results lie. */
-export interface Placed {
-  readonly steps: readonly Step[]
-  readonly buffers: readonly BufferSpec[]
-  readonly inputs: readonly number[]
-  readonly captured: readonly number[]
-  readonly outputs: readonly Start[]
-}
-
 /**
  * The same with storages of f16: those that `wanted` asks for, but none that a step adds to, that a kernel touches which does not take them,
  * or that holds an argument or result of 32 bits too. An argument or result that is asked for and may not be gets a storage of its own, and
  * a step that copies it (`copy`). `sizes` are those of the results.
  */
 export const storeAsF16 = (
-  { steps, buffers, inputs, captured, outputs }: Placed,
+  { steps, loops, buffers, inputs, captured, outputs }: Placed,
   kernels: readonly Kernel[],
   wanted: F16Storage,
   sizes: readonly number[],
@@ -96,9 +93,10 @@ export const storeAsF16 = (
     return to
   })
   const narrowed = (o: Operand): Operand => (f16[o.storage] === true ? asF16(o) : o)
-  if (!f16.includes(true)) return { steps, buffers, inputs, captured, outputs }
+  if (!f16.includes(true)) return { steps, loops, buffers, inputs, captured, outputs }
   return {
     steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
+    loops: loops.map((l) => ({ ...l, first: l.first + before.length, end: l.end + before.length })),
     buffers: all.map((r, i) => (f16[i] ? { ...r, bytes: r.bytes / 2, f16: true } : r)),
     inputs: given,
     captured,

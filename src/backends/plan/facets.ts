@@ -20,8 +20,8 @@ const mapFacets: FacetTable<typeof mapFamily> = { map: planned('loop') }
 /** Only what a function with rules of its own computes is planned. */
 const customFacets: FacetTable<typeof customFamily> = { customRule: planned('written out') }
 
-/** A loop is its steps one after the other, a branch every branch and a choice. */
-const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('written out'), switchCase: planned('written out') }
+/** A loop stays one where its step runs more than once; a branch is every branch and a choice. */
+const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('loop'), switchCase: planned('written out') }
 
 /** A backend's tables begin with these. */
 export const plannedFamilies = { layout: layoutFacets, map: mapFacets, custom: customFacets, control: controlFacets } as const

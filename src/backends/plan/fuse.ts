@@ -25,7 +25,7 @@ export interface Limits {
 
 /** Values that one loop computes, in order; or one value that has a kernel of its own. */
 export interface Unit {
-  readonly kind: 'loop' | 'gemm' | 'concat' | 'pad' | 'sliceAdd' | 'opaque'
+  readonly kind: 'loop' | 'gemm' | 'concat' | 'pad' | 'sliceAdd' | 'opaque' | 'repeat'
   readonly values: number[]
   /** Iteration shape of a loop. */
   readonly shape: readonly number[]
@@ -66,7 +66,7 @@ const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): voi
         !sameShape(acc.shape, v.shape)
       )
         continue
-      if (acc.constant || acc.kind === 'input' || acc.kind === 'const' || acc.id > v.id) continue
+      if (acc.constant || (acc.kind === 'input' && ir.carried?.has(acc.id) !== true) || acc.kind === 'const' || acc.id > v.id) continue
       values[v.id] = { ...term, id: v.id, args: [...term.args, acc.id] }
       live[term.id] = 0
       break

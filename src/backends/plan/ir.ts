@@ -1,15 +1,17 @@
 /** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
-import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/graph/expand.js'
+import { expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
 import { CONST, capturedTensor, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
+import { type ScanParams, scanPrimitive } from '../../core/ops/control.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
-import { lowerings } from './lower.js'
+import { contiguousIn, lowerings } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
+import { type Repeat, reduced, usedResults, walkedRows } from './repeat.js'
 import type { Ir } from './value.js'
 
 export type { Ir, Value, View } from './value.js'
@@ -57,16 +59,19 @@ class Values {
   private readonly results = new Map<number, readonly number[]>()
   private readonly inputOf = new Map<Node, number>()
   private readonly scalars = scalarsOf()
+  /** Results that something reads, of applications of several. */
+  private readonly used: ReadonlyMap<Node, ReadonlySet<number>>
   readonly inputs: readonly number[]
   readonly captured: { value: number; tensor: Tensor }[] = []
 
   constructor(
     program: Program,
     private readonly linear: Linear,
-    ids: Identities,
+    private readonly ids: Identities,
     private readonly without: Without,
   ) {
     this.builder = new Builder(ids, without)
+    this.used = usedResults(linear.nodes)
     this.at = new Int32Array(linear.nodes.length)
     this.inputs = program.inputs.map((x) => (linear.index.has(x) ? this.input(x) : -1))
     const byTensor = new Map<Tensor, number>()
@@ -107,6 +112,7 @@ class Values {
   private apply(n: Node, args: readonly number[]): readonly number[] {
     const prim = n.prim!
     if (isScalarProgram(prim)) return this.program(n, args)
+    if (isLoop(n)) return this.repeat(n, args)
     if (prim.class === 'elementwise') return [this.scalar(prim, n.payload, args, n.aval.shape, n.aval.dtype)]
     const lower = lowerings[prim.name as keyof typeof lowerings]
     const avals = resultAvals(n)
@@ -117,6 +123,21 @@ class Values {
   private scalar(prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number {
     const b = this.builder
     return prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
+  }
+  /** A loop: the values of one step, and its literals as further arguments; results that nothing reads are left out. */
+  private repeat(n: Node, args: readonly number[]): readonly number[] {
+    const b = this.builder
+    const { length, reverse, ...params } = n.payload as ScanParams
+    const { program, args: read, carries, slices, places } = reduced({ length, reverse, ...params }, this.used.get(n)!)
+    const body = stepIr(program, carries, this.ids, this.without)
+    const given = read.map((i, k) => (k >= carries && k < carries + slices ? rows(b, args[i]!) : owned(b, args[i]!)))
+    const literals = body.consts.map((c) => b.constant(c.number, body.values[c.value]!.dtype))
+    const avals = resultAvals(n)
+    const repeat: Repeat = { body, count: length, carries, slices, reverse }
+    const identity = this.ids.id(`repeat ${length} ${carries} ${slices} ${reverse} ${body.key.join()}`)
+    const { shape, dtype } = avals[places.indexOf(0)]!
+    const whole = b.make('repeat', null, repeat, [...given, ...literals], shape, dtype, 0, identity)
+    return avals.map((a, i) => (places[i]! < 0 ? -1 : b.make('result', null, null, [whole], a.shape, a.dtype, places[i]!)))
   }
   /** A program of scalars: its operations where it is small, else one value that a loop of its own computes. */
   private program(n: Node, args: readonly number[]): readonly number[] {
@@ -162,12 +183,62 @@ const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], nu
   return out
 }
 
+/** Steps of a loop up to which it is written out: of one step it is that step. */
+const FEW = 1
+/** Does the planner run this application as a loop? */
+const isLoop = ({ prim, payload }: Node): boolean =>
+  prim === (scanPrimitive as unknown as AnyPrimitive) && (payload as ScanParams).length > FEW
+
 /** From nodes to values. */
-export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir => {
-  const { roots, linear } = writtenOut(program.outputs)
+export const buildIr = (program: Program, ids: Identities = new Identities(), without: Without = ALL_PASSES): Ir =>
+  irOf(program, ids, without, (b, ids) => ids.map((id) => owned(b, id)))
+
+/**
+ * The values of a loop's step. Its results are values of their own, each of which can be made where it belongs, but for a carry that stays as it is, and for rows that are
+ * a carry as the step found or left it: such a carry goes along its rows.
+ */
+const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir => {
+  const ir = irOf(program, ids, without, (b, made, given) => {
+    const stays = made.map((m, i) => i < carries && m === given[i])
+    const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m && stays[i] === false)
+    const left = new Map<number, number>()
+    const seen = new Set<number>()
+    return made.map((m, i) => {
+      if (stays[i] === true || (i >= carries && walks(m))) return m
+      const known = left.get(m)
+      if (i >= carries && known !== undefined) return known
+      const id = owned(b, m)
+      const base = b.viewOf(id).base
+      const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id
+      seen.add(base).add(own)
+      if (i < carries) left.set(m, own)
+      return own
+    })
+  })
+  const over = ir.inputs.slice(0, carries).filter((id, i) => id >= 0 && walkedRows(ir, carries, i).length === 0)
+  return { ...ir, carried: new Set(over) }
+}
+
+const irOf = (
+  program: Program,
+  ids: Identities,
+  without: Without,
+  returned: (b: Builder, made: readonly number[], inputs: readonly number[]) => readonly number[],
+): Ir => {
+  const loops = !without.has('loops')
+  const { roots, linear } = expandAll(
+    program.outputs,
+    (n) => (isScalarProgram(n.prim!) || (loops && isLoop(n)) ? undefined : n.prim!.expand),
+    'planning',
+    1000,
+  )
   const made = new Values(program, linear, ids, without)
   const b = made.builder
-  const outputs = roots.map((o) => owned(b, made.of(o)))
+  const outputs = returned(
+    b,
+    roots.map((o) => made.of(o)),
+    made.inputs,
+  )
   const { words, number } = b.key(outputs)
   words.push(-5)
   for (const o of outputs) words.push(number[o]!)
@@ -194,6 +265,13 @@ const broadcastOf = (b: Builder, id: number, shape: readonly number[]): number[]
 
 /** The value contiguous in a storage: itself, or a copy of a strided view or of a literal. */
 const owned = (b: Builder, id: number): number => (b.isContiguous(id) && !b.value(b.viewOf(id).base).constant ? id : b.copy(id))
+
+/** An array whose slices along the first axis are contiguous: itself, or a copy. */
+const rows = (b: Builder, id: number): number => {
+  const { shape } = b.value(id)
+  const { base, strides } = b.viewOf(id)
+  return !b.value(base).constant && b.value(base).kind !== 'const' && contiguousIn(shape.slice(1), strides.slice(1)) ? id : owned(b, id)
+}
 
 const opaque = (
   b: Builder,

@@ -56,6 +56,10 @@ export const reshapeStrides = (shape: readonly number[], strides: readonly numbe
   for (const s of stack) out.push(s)
   return out
 }
+/** Do elements of this shape lie one after the other? */
+export const contiguousIn = (shape: readonly number[], strides: readonly number[]): boolean =>
+  sizeOf(shape) === 0 || stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1)
+
 /** The arrangement of a layout operation; a copy where views are left out. */
 const arranged = (b: Builder, view: View, shape: readonly number[], dtype: DType): number => {
   const v = b.makeView(view, shape, dtype)

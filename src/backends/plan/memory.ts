@@ -2,7 +2,8 @@
 import type { DType } from '../../core/types/dtype.js'
 import type { Kernel } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import type { Step } from './step.js'
+import type { Loop } from './repeat.js'
+import { aligns, type Step } from './step.js'
 
 /** A buffer before it has an address. */
 export interface BufferSpec {
@@ -92,19 +93,31 @@ class FreeList {
   }
 }
 
-export const assignMemory = (
-  steps: readonly Step[],
-  kernels: readonly Kernel[],
-  buffers: readonly BufferSpec[],
-  inputs: readonly number[],
-  outputs: readonly number[],
-  without: Without = ALL_PASSES,
-): Memory => {
+/** Steps before they have memory, and what they read and give. */
+export interface Placed {
+  readonly steps: readonly Step[]
+  readonly loops: readonly Loop[]
+  readonly buffers: readonly BufferSpec[]
+  readonly inputs: readonly number[]
+  readonly captured: readonly number[]
+  readonly outputs: readonly { readonly storage: number; readonly offset: number }[]
+}
+/** When storages live: from step to step, and in which loop (-1: in none) an iteration makes and forgets them. */
+interface Lives {
+  readonly first: Int32Array
+  readonly last: Int32Array
+  readonly home: Int32Array
+}
+/**
+ * What is read or written outside of a loop too, or moves with its iterations, lives as long as the loop: what lies there is needed, or was made, in another
+ * iteration.
+ */
+const livesOf = ({ steps, loops, buffers, inputs, captured, outputs }: Placed): Lives => {
   const n = buffers.length
-  const bytes = buffers.map((r) => r.bytes)
   const first = new Int32Array(n).fill(-2)
   const last = new Int32Array(n).fill(-2)
-  for (const i of inputs) if (i >= 0) first[i] = last[i] = -1
+  const home = new Int32Array(n).fill(-1)
+  for (const i of [...inputs, ...captured]) if (i >= 0) first[i] = last[i] = -1
   steps.forEach((s, k) => {
     for (const operands of [s.reads, s.writes])
       for (const o of operands) {
@@ -113,7 +126,34 @@ export const assignMemory = (
         last[o.storage] = k
       }
   })
-  for (const o of outputs) if (o >= 0) last[o] = steps.length
+  for (const o of outputs) if (o.storage >= 0) last[o.storage] = steps.length
+  // Inner loops first: what lives as long as one may be forgotten by the next.
+  for (let l = loops.length - 1; l >= 0; l--) {
+    const { first: from, end, depth } = loops[l]!
+    for (let k = from; k < end; k++)
+      for (const operands of [steps[k]!.reads, steps[k]!.writes])
+        for (const { storage, advance } of operands) {
+          if (storage < 0) continue
+          const local = first[storage]! >= from && last[storage]! < end && (advance?.[depth] ?? 0) === 0
+          if (local) {
+            if (home[storage] === -1) home[storage] = l
+          } else {
+            first[storage] = Math.min(first[storage]!, from)
+            last[storage] = Math.max(last[storage]!, end - 1)
+            // Not this loop's, whatever another operand says; an inner loop's it is not either.
+            home[storage] = -2 - l
+          }
+        }
+    for (let i = 0; i < n; i++) if (home[i] === -2 - l) home[i] = -1
+  }
+  return { first, last, home }
+}
+
+export const assignMemory = (placed: Placed, kernels: readonly Kernel[], without: Without = ALL_PASSES): Memory => {
+  const { steps, buffers } = placed
+  const n = buffers.length
+  const bytes = buffers.map((r) => r.bytes)
+  const { first, last, home } = livesOf(placed)
   const offset = new Array<number>(n).fill(0)
   const [words, f16] = [new FreeList(), new FreeList()]
   const free = (i: number): FreeList => (buffers[i]!.f16 === true ? f16 : words)
@@ -138,7 +178,8 @@ export const assignMemory = (
   steps.forEach((s, k) => {
     const reused = new Set<number>()
     for (const i of starts[k]!) {
-      const from = without.has('inPlace') ? -1 : reusable(s, kernels[s.kernel]!, i, ends[k]!, buffers, reused)
+      const ending = without.has('inPlace') ? [] : ends[k]!.filter((j) => home[j] === home[i])
+      const from = reusable(s, kernels[s.kernel]!, i, ending, buffers, reused)
       if (from >= 0) {
         reused.add(from)
         offset[i] = offset[from]!
@@ -182,7 +223,7 @@ const reusable = (
   for (const from of ending) {
     if (reused.has(from) || !sameSize(buffers[from]!, buffers[storage]!) || s.writes.some((o) => o.storage === from)) continue
     const uses = s.reads.filter((o) => o.storage === from)
-    if (uses.length > 0 && uses.every((o) => o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i]))) return from
+    if (uses.length > 0 && uses.every((o) => aligns(o, out))) return from
   }
   return -1
 }

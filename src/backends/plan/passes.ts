@@ -13,6 +13,8 @@
  * - `takeOver`: an accumulator is added to where it lies
  * - `inPlace`: a loop writes over an argument that dies in it
  * - `recycle`: memory is used again
+ * - `loops`: a loop stays one, whose step is planned once
+ * - `carry`: the next state of a loop is made where the last one lies
  * - `collapse`: neighbouring axes are walked as one
  */
 export const passes = [
@@ -28,6 +30,8 @@ export const passes = [
   'takeOver',
   'inPlace',
   'recycle',
+  'loops',
+  'carry',
   'collapse',
 ] as const
 export type Pass = (typeof passes)[number]

@@ -1,14 +1,14 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 
-import { sameShape, sizeOf, stridesOf } from '../../core/graph/shape.js'
+import { sameShape, stridesOf } from '../../core/graph/shape.js'
 import type { SliceParams } from '../../core/ops/layout-slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides } from './body.js'
 import type { Fused } from './fuse.js'
-import { reshapeStrides } from './lower.js'
+import { contiguousIn, reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf } from './schedule.js'
+import { baseOf, iteration } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
@@ -16,14 +16,29 @@ export interface Place {
   readonly storage: number
   readonly offset: number
   readonly strides: readonly number[]
+  /** Elements by which it moves with each iteration of the loops around, the outermost first; absent where it stays. */
+  readonly advance?: readonly number[]
 }
 
-const contiguous = (shape: readonly number[], strides: readonly number[]): boolean =>
-  stridesOf(shape).every((s, i) => s === strides[i] || shape[i] === 1) || sizeOf(shape) === 0
+/** Kinds of values whose kernel writes to any contiguous place. */
+const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set(['scalar', 'copy', 'fold', 'gemm', 'concat', 'pad', 'program', 'opaque'])
+/** Is it added into an argument, whose place is its own? */
+const accumulates = (v: Value): boolean =>
+  (v.kind === 'gemm' && v.args.length > 2) ||
+  (v.kind === 'fold' && v.args.length > 1) ||
+  (v.kind === 'opaque' && v.prim!.accumulates !== undefined)
+
+/** Where a step's own values meet those around its loop: places of its inputs and outputs, slots of its literals. */
+export interface Given {
+  /** By value. Only what goes round may be written over. */
+  readonly inputs: ReadonlyMap<number, Place>
+  /** By position; undefined where nothing reads a result afterwards. */
+  readonly outputs: readonly (Place | undefined)[]
+  /** Of each literal, in order. */
+  readonly slots: readonly number[]
+}
 
 export class Places {
-  /** The storages, by number. */
-  readonly buffers: BufferSpec[] = []
   private readonly places: (Place | undefined)[]
   private readonly values: readonly Value[]
   /** Slot of each literal. */
@@ -31,7 +46,7 @@ export class Places {
   /** Place in the order of the last unit that reads a value (a base); after all others for what the program returns. */
   private readonly lastRead: Float64Array
   /** Values that lie in each storage and may still be read. */
-  private readonly residents: number[][] = []
+  private readonly residents = new Map<number, number[]>()
   /** Which arguments of a concat are made where they belong. */
   private readonly parts = new Map<number, Set<number>>()
 
@@ -40,14 +55,17 @@ export class Places {
     ir: Ir,
     private readonly fused: Fused,
     private readonly position: Int32Array,
+    /** The storages of the whole plan, by number. */
+    private readonly buffers: BufferSpec[],
     readonly itemBytes: ItemBytes,
     readonly without: Without = ALL_PASSES,
+    given?: Given,
   ) {
     this.values = fused.values
     this.places = new Array<Place | undefined>(this.values.length)
     this.slots = new Int32Array(this.values.length)
     ir.consts.forEach((c, i) => {
-      this.slots[c.value] = i
+      this.slots[c.value] = given === undefined ? i : given.slots[i]!
     })
     this.lastRead = new Float64Array(this.values.length).fill(-1)
     for (const v of this.values) {
@@ -59,11 +77,24 @@ export class Places {
       }
     }
     for (const o of ir.outputs) this.lastRead[baseOf(this.values, o)] = Number.POSITIVE_INFINITY
+    if (given === undefined) return
+    for (const [id, place] of given.inputs) {
+      this.put(id, place)
+      // The next iteration reads it too.
+      if (ir.carried?.has(id) !== true) this.lastRead[id] = Number.POSITIVE_INFINITY
+    }
+    ir.outputs.forEach((id, i) => {
+      const place = given.outputs[i]
+      if (place !== undefined) this.placeResult(id, place, [...(ir.carried ?? [])])
+    })
+  }
+  /** The slot of a literal. */
+  slotOf(id: number): number {
+    return this.slots[id]!
   }
 
   newStorage(size: number, dtype: DType): number {
     this.buffers.push({ bytes: size * this.itemBytes[dtype], dtype })
-    this.residents.push([])
     return this.buffers.length - 1
   }
   /** The place of a value with a storage of its own, made when first asked for. */
@@ -74,7 +105,9 @@ export class Places {
   }
   private put(id: number, place: Place): Place {
     this.places[id] = place
-    this.residents[place.storage]!.push(id)
+    const known = this.residents.get(place.storage)
+    if (known === undefined) this.residents.set(place.storage, [id])
+    else known.push(id)
     return place
   }
   /** Is the value (a base) a result of the program? */
@@ -92,7 +125,16 @@ export class Places {
     const base = this.values[v.view.base]!
     if (base.kind === 'const') return { storage: -1 - this.slots[base.id]!, offset: 0, strides: stillStrides(v.view.strides.length) }
     const p = this.own(base)
-    return { storage: p.storage, offset: p.offset + v.view.offset, strides: v.view.strides }
+    return { ...p, offset: p.offset + v.view.offset, strides: v.view.strides }
+  }
+
+  /** A place in bytes, as operands have it. */
+  start(p: Place, dtype: DType): Pick<Draft, 'storage' | 'offset' | 'advance'> {
+    const item = this.itemBytes[dtype]
+    const { storage, advance } = p
+    return advance === undefined
+      ? { storage, offset: p.offset * item }
+      : { storage, offset: p.offset * item, advance: advance.map((n) => n * item) }
   }
 
   /** A value as an operand of a loop over `shape`. */
@@ -100,8 +142,7 @@ export class Places {
     const v = this.values[id]!
     const p = this.placeOf(id)
     return {
-      storage: p.storage,
-      offset: p.offset * this.itemBytes[v.dtype],
+      ...this.start(p, v.dtype),
       strides: p.storage < 0 ? stillStrides(shape.length) : spreadStrides({ base: id, offset: 0, strides: p.strides }, v.shape, shape),
       dtype: v.dtype,
     }
@@ -110,8 +151,7 @@ export class Places {
   region(whole: Place, p: SliceParams, dtype: Value['dtype']): Draft {
     const offset = p.starts.reduce((o, s, i) => o + s * whole.strides[i]!, whole.offset)
     return {
-      storage: whole.storage,
-      offset: offset * this.itemBytes[dtype],
+      ...this.start({ ...whole, offset }, dtype),
       strides: whole.strides.map((s, i) => s * p.strides[i]!),
       dtype,
     }
@@ -130,7 +170,7 @@ export class Places {
       const root = this.values[baseOf(this.values, id)]!
       const strides = this.stridesOfPart(whole, c, k)
       if (strides === undefined) return
-      this.put(root.id, { storage: whole.storage, offset, strides })
+      this.put(root.id, { ...whole, offset, strides })
       let made = this.parts.get(c.id)
       if (made === undefined) {
         made = new Set()
@@ -151,12 +191,12 @@ export class Places {
     if (this.places[root.id] !== undefined || root.constant || !['scalar', 'copy', 'fold', 'gemm'].includes(root.kind)) return undefined
     if (this.returned(root.id)) return undefined
     // The part must be all of its root, in order.
-    if (v.size !== root.size || (v.view !== undefined && !(v.view.offset === 0 && contiguous(v.shape, v.view.strides)))) return undefined
+    if (v.size !== root.size || (v.view !== undefined && !(v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))) return undefined
     // An accumulator's storage is its own.
     if ((root.kind === 'gemm' && root.args.length > 2) || (root.kind === 'fold' && root.args.length > 1)) return undefined
     const strides = sameShape(v.shape, root.shape) ? whole.strides : reshapeStrides(v.shape, whole.strides, root.shape)
     if (strides === undefined) return undefined
-    if (contiguous(root.shape, strides)) return stridesOf(root.shape)
+    if (contiguousIn(root.shape, strides)) return stridesOf(root.shape)
     if (root.kind === 'gemm' && (root.shape.length !== 2 || strides[1] !== 1)) return undefined
     return this.readByLoopsOnly(root, c, k) ? strides : undefined
   }
@@ -179,19 +219,62 @@ export class Places {
    * of a concat, or an accumulator's earlier state, as long as that is dead), and the kernel that makes v may read acc in no other way.
    */
   takeOver(unit: number, v: Value, acc: number): boolean {
-    if (this.without.has('takeOver')) return false
+    if (this.places[v.id] !== undefined) return false
+    const place = this.vacated(unit, v, acc)
+    if (place !== undefined) this.put(v.id, { ...place, strides: stridesOf(v.shape) })
+    return place !== undefined
+  }
+  /** Makes a value lie at a place that was vacated for it. */
+  lie(v: Value, place: Place): void {
+    this.put(v.id, { ...place, strides: stridesOf(v.shape) })
+  }
+  /** The place of acc, when the kernel or loop of `v`, in this unit, may write over it; undefined when it may not. */
+  vacated(unit: number, v: Value, acc: number): Place | undefined {
+    if (this.without.has('takeOver')) return undefined
     const base = this.values[baseOf(this.values, acc)]!
-    if (base.kind === 'const' || base.constant || this.places[v.id] !== undefined) return false
+    if (base.kind === 'const' || base.constant) return undefined
     const now = this.position[unit]!
-    if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return false
+    if (v.args.filter((a) => baseOf(this.values, a) === base.id).length !== 1) return undefined
     const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.position[this.fused.unitOf[x]!]! >= now)
     const place = this.placeOf(acc)
-    if (others || this.returned(base.id) || !contiguous(v.shape, place.strides)) return false
+    if (others || this.returned(base.id) || !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined
     // Units come in order: what is dead now stays so.
-    const alive = this.residents[place.storage]!.filter((x) => this.lastRead[x]! >= now)
-    this.residents[place.storage] = alive
-    if (alive.some((x) => x !== base.id)) return false
-    this.put(v.id, { storage: place.storage, offset: place.offset, strides: stridesOf(v.shape) })
-    return true
+    const alive = this.residents.get(place.storage)!.filter((x) => this.lastRead[x]! >= now)
+    this.residents.set(place.storage, alive)
+    return alive.some((x) => x !== base.id) ? undefined : place
+  }
+
+  /**
+   * Lets a step make a result where it belongs. Where its carry lies, only if nothing reads that afterwards: what does, does so in earlier units, or at
+   * the same points of the same loop.
+   */
+  private placeResult(id: number, place: Place, carried: readonly number[]): void {
+    const v = this.values[id]!
+    const root = this.values[baseOf(this.values, id)]!
+    const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
+    const maker = root.kind === 'result' ? this.values[root.args[0]!]! : root
+    const made = MADE_ANYWHERE.has(maker.kind) && !accumulates(maker) && this.places[root.id] === undefined && !root.constant
+    if (!whole || !made) return
+    const carry = carried.find((c) => this.places[c]!.storage === place.storage)
+    if (carry !== undefined && !this.isDeadBefore(carry, root)) return
+    this.put(root.id, { ...place, strides: stridesOf(root.shape) })
+  }
+  /** Is what a step was given read before `root` is made, or at the same points of the loop that makes it? */
+  private isDeadBefore(carry: number, root: Value): boolean {
+    const { unitOf, units, uses } = this.fused
+    if (this.without.has('carry') || root.kind === 'concat') return false
+    const unit = unitOf[root.kind === 'result' ? root.args[0]! : root.id]!
+    const pointwise = units[unit]!.kind === 'loop' && (root.kind === 'scalar' || root.kind === 'copy')
+    return uses.every(carry, (x) => {
+      const at = unitOf[x]!
+      if (at !== unit) return this.position[at]! < this.position[unit]!
+      return (
+        pointwise &&
+        sameShape(iteration(this.values, this.values[x]!), root.shape) &&
+        this.values[x]!.args.every(
+          (a) => baseOf(this.values, a) !== carry || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
+        )
+      )
+    })
   }
 }

@@ -1,14 +1,15 @@
 /** A Plan: kernels, steps and memory of one program, as a value that tests and users can read. */
 import { itemBytes } from '../../core/graph/aval.js'
 import { KernelNames } from './body.js'
-import { Emitter } from './emit.js'
-import { type Placed, type Start, storeAsF16 } from './f16-storage.js'
-import { fuse, type Limits } from './fuse.js'
+import { Emitter, Sheet } from './emit.js'
+import { type Start, storeAsF16 } from './f16-storage.js'
+import { type Fused, fuse, type Limits } from './fuse.js'
 import type { Kernel } from './kernel.js'
-import { assignMemory, type Storage } from './memory.js'
+import { assignMemory, type Placed, type Storage } from './memory.js'
 import { orderUnits } from './order.js'
 import { ALL_PASSES } from './passes.js'
-import { Places } from './places.js'
+import { type Given, Places } from './places.js'
+import { type Loop, outerFirst } from './repeat.js'
 import type { Step } from './step.js'
 import type { Ir } from './value.js'
 
@@ -17,6 +18,8 @@ export interface Plan {
   /** Canonical text of each kernel: equal text, equal kernel, in every plan of one backend. */
   readonly kernelKeys: readonly string[]
   readonly steps: readonly Step[]
+  /** Which steps run again and again; one that lies in another stands behind it. */
+  readonly loops: readonly Loop[]
   readonly storages: readonly Storage[]
   /** Storage of each program input (-1: nothing reads it), of each captured tensor, of each output with its byte offset. */
   readonly inputs: readonly number[]
@@ -30,10 +33,14 @@ export interface Plan {
   readonly copiedAccumulators: number
 }
 
-/** Plans a program: fuse, order, choose kernels, place values, store as f16 what may be, assign memory. */
-export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
-  const item = limits.itemBytes ?? itemBytes
-  const without = limits.without ?? ALL_PASSES
+/** Values that were emitted: where they lie, and how more is emitted beside them. */
+interface Emitted {
+  readonly fused: Fused
+  readonly places: Places
+  readonly emitter: Emitter
+}
+/** Emits the steps of values: fuse, order, place, choose kernels. `given`: those of a loop's body, `depth` loops deep. */
+const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0): Emitted => {
   const fused = fuse(ir, limits)
   const { units, values } = fused
   const order = orderUnits(fused)
@@ -41,40 +48,43 @@ export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new Kernel
   order.forEach((u, i) => {
     position[u] = i
   })
-  const places = new Places(ir, fused, position, item, without)
+  const places = new Places(ir, fused, position, sheet.buffers, limits.itemBytes ?? itemBytes, limits.without ?? ALL_PASSES, given)
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
-  const emitter = new Emitter(fused, places, names)
+  const emitter = new Emitter(fused, places, sheet, (body, inside, at) => void emitted(body, limits, sheet, inside, at), depth)
   for (const u of order) emitter.emit(u)
-  const { kernels, kernelKeys } = emitter
+  if (given !== undefined) emitter.settle(ir.outputs, given.outputs)
+  return { fused, places, emitter }
+}
+
+/** Plans a program: fuse, order, choose kernels, place values, store as f16 what may be, assign memory. */
+export const makePlan = (ir: Ir, limits: Limits, names: KernelNames = new KernelNames()): Plan => {
+  const item = limits.itemBytes ?? itemBytes
+  const sheet = new Sheet(names)
+  const { fused, places, emitter } = emitted(ir, limits, sheet)
+  const { values } = fused
+  const { kernels, kernelKeys } = sheet
   const inputs = ir.inputs.map((id) => (id < 0 ? -1 : places.own(values[id]!).storage))
   const captured = ir.captured.map((c) => places.own(values[c.value]!).storage)
   const outputs = ir.outputs.map((id) => {
     const p = places.placeOf(id)
     return { storage: p.storage, offset: p.offset * item[values[id]!.dtype] }
   })
-  const whole: Placed = { steps: emitter.steps, buffers: places.buffers, inputs, captured, outputs }
+  const whole: Placed = { steps: sheet.steps, loops: outerFirst(sheet.loops), buffers: sheet.buffers, inputs, captured, outputs }
   const sizes = ir.outputs.map((id) => values[id]!.size)
   const copy = (from: Start, to: Start, size: number): Step => emitter.copyStep(from, to, size, 'f32')
   const placed = limits.f16 === undefined ? whole : storeAsF16(whole, kernels, limits.f16, sizes, copy)
-  const { steps, buffers } = placed
-  const memory = assignMemory(
-    steps,
-    kernels,
-    buffers,
-    [...placed.inputs, ...captured],
-    placed.outputs.map((o) => o.storage),
-    without,
-  )
+  const memory = assignMemory(placed, kernels, limits.without ?? ALL_PASSES)
   return {
     ...memory,
     kernels,
     kernelKeys,
-    steps,
+    steps: placed.steps,
+    loops: placed.loops,
     inputs: placed.inputs,
     captured,
     outputs: placed.outputs,
-    copiedAccumulators: emitter.copied,
+    copiedAccumulators: sheet.copied,
   }
 }

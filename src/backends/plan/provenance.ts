@@ -10,6 +10,7 @@ import type { DType } from '../../core/types/dtype.js'
 import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
 import type { Plan } from './plan.js'
+import { eachRun, movedStep, timesOf } from './repeat.js'
 import { argumentsOf, type Operand, type Step } from './step.js'
 import {
   capturedSymbol,
@@ -36,16 +37,18 @@ export interface Claim {
 }
 
 /** Elements that checking a plan visits or holds, about: what decides whether it is done. */
-export const costOf = ({ steps, kernels, arenaBytes, f16Bytes }: Plan): number =>
-  steps.reduce(
-    (n, s) => {
+export const costOf = ({ steps, loops, kernels, arenaBytes, f16Bytes }: Plan): number => {
+  const times = timesOf(steps, loops)
+  return steps.reduce(
+    (n, s, i) => {
       const k = kernels[s.kernel]!
-      if (k.kind === 'loop') return n + sizeOf(s.sizes) * (1 + k.body.ops.length + s.reads.length + s.writes.length)
-      if (k.kind === 'gemm') return n + sizeOf(s.sizes)
-      return n + [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
+      if (k.kind === 'loop') return n + times[i]! * sizeOf(s.sizes) * (1 + k.body.ops.length + s.reads.length + s.writes.length)
+      if (k.kind === 'gemm') return n + times[i]! * sizeOf(s.sizes)
+      return n + times[i]! * [...k.args, ...k.results].reduce((m, a) => m + sizeOf(a.shape), 0)
     },
     (arenaBytes + f16Bytes) / 8,
   )
+}
 
 /** Inside an element that begins before. */
 const INSIDE = 255
@@ -111,6 +114,8 @@ class Run {
   private readonly words: Arena
   private readonly f16: Arena
   private step = -1
+  /** Counts steps as they run: those of loops again and again. */
+  private run = -1
   constructor(
     private readonly claim: Claim,
     private readonly ids: Identities,
@@ -148,13 +153,13 @@ class Run {
     if (storage < 0) return this.literal(storage)
     const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
-    return arena.read(address, bytes, this.step, point, () => `step ${this.step} reads byte ${byte} of storage ${storage}`)
+    return arena.read(address, bytes, this.run, point, () => `step ${this.step} reads byte ${byte} of storage ${storage}`)
   }
   private write(storage: number, byte: number, dtype: DType, symbol: number, point: number): void {
     if (storage < 0) fail('no literal is written', `step ${this.step}`)
     const bytes = this.bytesOf(dtype, this.claim.plan.storages[storage]!.f16)
     const { arena, address } = this.at(storage, byte, bytes)
-    arena.write(address, bytes, symbol, this.step, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
+    arena.write(address, bytes, symbol, this.run, point, () => `step ${this.step} writes byte ${byte} of storage ${storage}`)
   }
   /** The elements of an array; `pointwise`: each is read by the point of its own number, which may overwrite it. */
   private array({ storage, offset }: Start, shape: readonly number[], dtype: DType, pointwise = false): Symbols {
@@ -264,14 +269,17 @@ class Run {
     ir.captured.forEach((c, i) => {
       feed(plan.captured[i]!, sizeOf(c.tensor.shape), c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
     })
-    plan.steps.forEach((s, i) => {
+    eachRun(plan.steps.length, plan.loops, (i, at) => {
       this.step = i
+      this.run++
+      const s = movedStep(plan.steps[i]!, at)
       const k = plan.kernels[s.kernel]!
       if (k.kind === 'loop') this.loop(k, s)
       else if (k.kind === 'gemm') this.gemm(k, s)
       else this.opaque(k, s)
     })
     this.step = plan.steps.length
+    this.run++
     const want = symbolsOf(program, this.ids)
     program.outputs.forEach((o, i) => {
       const got = this.array(plan.outputs[i]!, o.shape, o.dtype)

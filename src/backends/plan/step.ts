@@ -9,7 +9,17 @@ export interface Operand {
   readonly strides: readonly number[]
   /** f32 elements stored as f16, of two bytes: offset and strides count those. */
   readonly f16?: true
+  /** Bytes by which it moves with each iteration of the loops around its step, the outermost first; absent where it stays. */
+  readonly advance?: readonly number[]
 }
+
+/** Do two operands lie alike at every point, and in every iteration? */
+export const aligns = (a: Operand, b: Operand): boolean =>
+  a.offset === b.offset &&
+  a.strides.every((x, i) => x === b.strides[i]) &&
+  Array.from({ length: Math.max(a.advance?.length ?? 0, b.advance?.length ?? 0) }).every(
+    (_, d) => (a.advance?.[d] ?? 0) === (b.advance?.[d] ?? 0),
+  )
 
 /**
  * One kernel call. What a kernel adds to (an accumulating fold, C of C += A B, an argument in place) is among the writes alone: its last

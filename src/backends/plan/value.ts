@@ -21,6 +21,7 @@ export type ValueKind =
   | 'pad'
   | 'sliceAdd'
   | 'opaque'
+  | 'repeat'
   | 'result'
   | 'copy'
   | 'view'
@@ -50,6 +51,8 @@ export interface Ir {
   readonly inputs: readonly number[]
   readonly captured: readonly { readonly value: number; readonly tensor: Tensor }[]
   readonly consts: readonly { readonly value: number; readonly number: number }[]
+  /** Inputs that may be written over: what goes round in a loop, of a step's values. */
+  readonly carried?: ReadonlySet<number>
   /** Structure without the numbers in constant slots: what a plan cache compares. */
   readonly key: Int32Array
 }

@@ -4,6 +4,7 @@ import type { Identities } from '../../core/graph/identity.js'
 import { ALIGN } from './memory.js'
 import type { Plan } from './plan.js'
 import { type Claim, checkProvenance, costOf } from './provenance.js'
+import { aligns } from './step.js'
 
 const fail: (law: string, detail: string) => never = (law, detail) => raise({ _tag: 'InternalLaw', law, detail })
 
@@ -78,9 +79,7 @@ const overlaps = ({ steps, storages, arenaBytes, f16Bytes }: Plan): void => {
       if (!inPlace) fail('no two live buffers overlap', `storages ${j} and ${i} at step ${s.first}`)
       const step = steps[s.first]!
       const out = step.writes.find((o) => o.storage === i)!
-      for (const o of step.reads)
-        if (o.storage === j && (o.offset !== out.offset || o.strides.some((x, d) => x !== out.strides[d])))
-          fail('in-place writes follow their reads', `step ${s.first}`)
+      for (const o of step.reads) if (o.storage === j && !aligns(o, out)) fail('in-place writes follow their reads', `step ${s.first}`)
     }
   }
 }

@@ -7,7 +7,10 @@ import { preludeOf } from './wgsl/library.js'
  * A word of a record: a number, the place of an operand (in elements) once memory is assigned, or the bits of a literal of the
  * program: programs of one plan differ in them.
  */
-export type Word = number | { readonly storage: number; readonly byteOffset: number } | { readonly literal: number }
+export type Word =
+  | number
+  | { readonly storage: number; readonly byteOffset: number; readonly advance?: readonly number[] }
+  | { readonly literal: number }
 
 /** A storage number of the plan; `scratch` is a region behind the arena that belongs to one step. */
 export const SCRATCH = 1 << 30
@@ -74,8 +77,24 @@ export const register: Readonly<Record<Exclude<DType, 'f64'>, string>> = { f32: 
 /** Bytes of an element of an operand. */
 export const itemOf = (o: Operand): 2 | 4 => (o.f16 === true ? 2 : 4)
 /** Where an operand starts, and where one of its elements lies. */
-export const place = (o: Operand): Word => ({ storage: o.storage, byteOffset: o.offset })
-export const placeAt = (o: Operand, element: number): Word => ({ storage: o.storage, byteOffset: o.offset + itemOf(o) * element })
+export const placeAt = (o: Operand, element: number): Word => ({
+  storage: o.storage,
+  byteOffset: o.offset + itemOf(o) * element,
+  ...(o.advance !== undefined && { advance: o.advance }),
+})
+export const place = (o: Operand): Word => placeAt(o, 0)
+/** A dispatch in these iterations of the loops around it: the same shader, another record. */
+export const movedDispatch = (d: Dispatch, at: readonly number[]): Dispatch =>
+  at.length === 0
+    ? d
+    : {
+        ...d,
+        words: d.words.map((w) => {
+          if (typeof w === 'number' || !('storage' in w) || w.advance === undefined) return w
+          const { storage, byteOffset, advance } = w
+          return { storage, byteOffset: advance.reduce((n, by, k) => n + by * (at[k] ?? 0), byteOffset) }
+        }),
+      }
 
 /** An element of an operand as a value of its dtype: f32 is widened where it is stored as f16. */
 export const load = (o: Operand, dtype: DType, index: string, view: View): string =>

@@ -9,7 +9,8 @@ import { sizeOf } from '../../core/graph/shape.js'
 import { type Stored, storedKey } from '../plan/f16-storage.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
-import { argumentsOf, type Operand } from '../plan/step.js'
+import { movedStep } from '../plan/repeat.js'
+import { argumentsOf, type Operand, type Step } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
 import { type Prepared, Resident } from './resident.js'
@@ -153,7 +154,7 @@ export class WebGpuExecutable implements AsyncExecutable {
       for (const s of r.segments) {
         if (s.kind === 'gpu') r.encode(encoder, s.dispatches)
         else {
-          await this.onCpu(r, arenas.words, encoder, s.step, s.kernel)
+          await this.onCpu(r, arenas.words, encoder, movedStep(plan.steps[s.step]!, s.at), s.kernel)
           encoder = gpu.createCommandEncoder()
         }
       }
@@ -186,10 +187,9 @@ export class WebGpuExecutable implements AsyncExecutable {
   }
 
   /** A primitive without a kernel: its arguments read back, its meaning run, its results written. Ends the encoder's submit. */
-  private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, step: number, kernel: OpaqueKernel): Promise<void> {
+  private async onCpu(r: Resident, arena: GPUBuffer, encoder: GPUCommandEncoder, s: Step, kernel: OpaqueKernel): Promise<void> {
     const { device } = r
     const { gpu, stats } = device
-    const s = r.of.plan.steps[step]!
     const at = (o: Operand): number => r.address(o.storage, o.offset)
     const given = argumentsOf(kernel, s)
     const spans = kernel.args.map((a, i) => ({ a, from: at(given[i]!), bytes: 4 * sizeOf(a.shape) }))

@@ -9,7 +9,7 @@ export const explainOnDevice = (plain: Explanation, program: Program, plan: Plan
   const onCpu = lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [s] : []))
   const dispatches = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches : []))
   const transfers = new Map(onCpu.map((s) => [s.step, { ...transferOf(s.kernel), reason: lowered.reason(s.kernel) }]))
-  const moved = [...transfers.values()]
+  const moved = onCpu.map((s) => transferOf(s.kernel))
   const written = program.inputs.reduce((n, x, i) => (plan.inputs[i]! < 0 ? n : n + 4 * x.aval.size), 0)
   const read = program.outputs.reduce((n, x) => n + 4 * x.aval.size, 0)
   return {

@@ -2,8 +2,9 @@
 import type { KernelFunction } from '../../core/extend/kernel-table.js'
 import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
+import { eachRun } from '../plan/repeat.js'
 import type { Step } from '../plan/step.js'
-import type { Dispatch } from './dispatch.js'
+import { type Dispatch, movedDispatch } from './dispatch.js'
 import type { WebGpuFacets } from './facets.js'
 import { gemmDispatches } from './gemm.js'
 import type { Dispatches, Machine } from './kernel.js'
@@ -12,7 +13,7 @@ import { loopDispatches } from './loop.js'
 /** What runs between two points where the CPU is needed: dispatches of one submit, or one primitive's meaning over arrays read back. */
 export type Segment =
   | { readonly kind: 'gpu'; readonly dispatches: readonly { readonly step: number; readonly dispatch: Dispatch }[] }
-  | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
+  | { readonly kind: 'cpu'; readonly step: number; readonly at: readonly number[]; readonly kernel: OpaqueKernel }
 
 export interface Lowered {
   readonly segments: readonly Segment[]
@@ -31,15 +32,16 @@ export const takesF16 = (kernel: Kernel, facets: WebGpuFacets): boolean => {
   return facet.kind === 'whole' && facet.make.f16 === true
 }
 
-/** Every step lowered; neighbouring dispatches share a segment. */
+/** Every step lowered, those of loops again and again; neighbouring dispatches share a segment. */
 export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): Lowered => {
   const segments: Segment[] = []
   let scratchBytes = 0
   let open: { step: number; dispatch: Dispatch }[] | undefined
-  plan.steps.forEach((s, step) => {
-    const made = lowerStep(plan, s, machine, facets)
+  const lowered = plan.steps.map((s) => lowerStep(plan, s, machine, facets))
+  eachRun(plan.steps.length, plan.loops, (step, at) => {
+    const made = lowered[step]
     if (made === undefined) {
-      segments.push({ kind: 'cpu', step, kernel: plan.kernels[s.kernel] as OpaqueKernel })
+      segments.push({ kind: 'cpu', step, at, kernel: plan.kernels[plan.steps[step]!.kernel] as OpaqueKernel })
       open = undefined
       return
     }
@@ -48,7 +50,7 @@ export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): L
       open = []
       segments.push({ kind: 'gpu', dispatches: open })
     }
-    for (const dispatch of made.dispatches) open.push({ step, dispatch })
+    for (const dispatch of made.dispatches) open.push({ step, dispatch: movedDispatch(dispatch, at) })
   })
   return {
     segments,

@@ -17,7 +17,7 @@ interface Bound {
 /** Dispatches of one pass, or a primitive that the CPU computes. */
 export type Ready =
   | { readonly kind: 'gpu'; readonly dispatches: readonly Bound[] }
-  | { readonly kind: 'cpu'; readonly step: number; readonly kernel: OpaqueKernel }
+  | { readonly kind: 'cpu'; readonly step: number; readonly at: readonly number[]; readonly kernel: OpaqueKernel }
 
 /** The memory of a program's calls; that of f16 where it has any. */
 interface Arenas {

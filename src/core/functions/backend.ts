@@ -68,10 +68,25 @@ export interface ExplainedStep {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly flops: number
-  /** Bytes of the buffers that it touches. */
+  /** Bytes of the buffers that it touches; of one that its loop walks along, those of an iteration. */
   readonly bytes: number
+  /** How often it runs: more than once in a loop. */
+  readonly times: number
   /** A step that a device has no kernel for: it runs on the CPU, with so many bytes read back and written; and why. */
   readonly transfer?: { readonly bytesRead: number; readonly bytesWritten: number; readonly reason: string }
+}
+
+/** Steps that run again and again, as one loop. */
+export interface ExplainedLoop {
+  /** Its steps: from this one to before that. */
+  readonly first: number
+  readonly end: number
+  /** How often they run. */
+  readonly count: number
+  /** Bytes moved by one iteration. */
+  readonly bytesPerStep: number
+  /** Bytes of what is stacked step by step: results, and what the way back needs. */
+  readonly stackedBytes: number
 }
 
 /** What one call asks of a device, with every argument and result in the host's memory. */
@@ -91,6 +106,8 @@ export interface Explanation {
   readonly backend: string
   /** Steps by kernel, in order. */
   readonly steps: readonly ExplainedStep[]
+  /** Which of them run again and again; one that lies in another stands behind it. */
+  readonly loops: readonly ExplainedLoop[]
   /** Number of steps by kind: loop, gemm, and the names of opaque primitives. */
   readonly counts: Readonly<Record<string, number>>
   /** Number of distinct kernels. */

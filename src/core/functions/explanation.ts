@@ -20,7 +20,7 @@ export const explanationText = (e: Explanation): string => {
   const steps = tableOf(
     ['step', 'kernel', 'sizes', 'flops', 'bytes', 'reads', 'writes'],
     e.steps.map((s, i) => [
-      i,
+      s.times === 1 ? i : `${i} (${grouped(s.times)} times)`,
       `${short(s.kernel)}${s.transfer === undefined ? '' : ' (on the CPU)'}`,
       `[${s.sizes.join(', ')}]`,
       s.flops,
@@ -34,6 +34,10 @@ export const explanationText = (e: Explanation): string => {
   return [
     `${e.backend}: ${figures.join(', ')}.`,
     ...(e.steps.length === 0 ? [] : steps.map((line) => `  ${line}`)),
+    ...e.loops.map(
+      (l) =>
+        `loop: steps ${l.first} to ${l.end - 1}, ${grouped(l.count)} times, ${grouped(l.bytesPerStep)} bytes moved by each, ${grouped(l.stackedBytes)} stacked.`,
+    ),
     ...(device === undefined ? [] : [device]),
     ...(e.fallback === undefined ? [] : [`slower than it could be: ${e.fallback}`]),
     ...(dropped.length === 0 ? [] : ['left out of the derivatives:', ...dropped.map((d) => `  ${d.text}`)]),

@@ -1,135 +1,20 @@
 /** Loops and branches over trees: `scan`, `fori`, `switchCase`, `cond`. What their functions capture becomes arguments. */
-import { flagOf, functionOf, integerOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
-import { type Aval, aval, isFloat, sameAval, showAval } from '../graph/aval.js'
+import { flagOf, functionOf, integerOf, listOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { isFloat, showAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { builtBefore, close } from '../graph/close.js'
-import { asExpr, CONST, INPUT, input, linearize, type Node, nodesBuilt } from '../graph/expr.js'
+import { asExpr, CONST, input, type Node, nodesBuilt } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
-import { dependents, type Program } from '../graph/program.js'
-import { flatten, leafPaths, sameDef, showDef, type TreeDef, unflatten } from '../graph/tree.js'
-import { beside, isWeak } from '../graph/weak.js'
-import type { CondFn, ForiFn, ScanFn, SwitchCaseFn } from '../types/signatures/control.js'
+import type { Program } from '../graph/program.js'
+import type { TreeDef } from '../graph/tree.js'
+import { beside } from '../graph/weak.js'
+import type { CondFn, ForiFn, LoopOptions, ScanFn, ScanOptions, SwitchCaseFn } from '../types/signatures/control.js'
 import { arange } from './construct.js'
-import { scanNodes, switchNodes } from './control.js'
-
-/** A tree as nodes. Numbers and constants without a dtype take that of what comes back. */
-interface Leaves {
-  readonly def: TreeDef
-  readonly nodes: readonly Node[]
-  readonly paths: readonly string[]
-}
-const leavesOf = (tree: unknown, where: string): Leaves => {
-  const { leaves, def } = flatten(tree, where)
-  return { def, nodes: leaves.map((x) => lift(x, where)), paths: leafPaths(def) }
-}
-const NOTHING: Leaves = { def: { _tag: 'Tuple', items: [] }, nodes: [], paths: [] }
-const isNothing = (x: unknown): boolean => x === undefined || x === null
-const treeOf = ({ def }: Leaves, nodes: readonly Node[]): unknown => unflatten(def, nodes.map(asExpr))
-const placed = (what: string, path: string): string => (path === '' ? what : `${what} at ${path}`)
-
-/** Are two trees of one structure? Else an error that says where they differ. */
-const sameTree = (op: string, what: string, got: Leaves, want: Leaves): void => {
-  if (sameDef(want.def, got.def)) return
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${what} is ${showDef(got.def)}, it must be ${showDef(want.def)}.`,
-    fix: 'return the same tree, with one array for each *.',
-  })
-}
-/** Is a leaf of the shape and dtype of another? Else an error that names the leaf. */
-const sameLeaf = (op: string, what: string, got: Aval, want: Aval): void => {
-  if (sameAval(got, want)) return
-  const reason = `${what} is ${showAval(got)}, it must be ${showAval(want)}`
-  if (got.dtype !== want.dtype)
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [got.dtype, want.dtype],
-      reason,
-      fix: `cast it to ${want.dtype}, or begin with ${got.dtype}.`,
-    })
-  raise({
-    _tag: 'ShapeMismatch',
-    op,
-    shapes: [got.shape, want.shape],
-    reason: `${reason}.`,
-    fix: `begin with ${showShape(got.shape)}, or return ${showShape(want.shape)}.`,
-  })
-}
-
-/** What of a body is the same at every step is computed once, outside: what depends on none of its inputs, but on some array. */
-const invariant = (inputs: readonly Node[], outputs: readonly Node[]): ((n: Node) => boolean) => {
-  const linear = linearize(outputs)
-  const own = new Set(inputs)
-  const depends = dependents(linear, inputs)
-  const reads = dependents(
-    linear,
-    linear.nodes.filter((n) => n.kind === INPUT && !own.has(n)),
-  )
-  return (n) => {
-    const i = linear.index.get(n)
-    return depends[i] !== 1 && reads[i] === 1 && n.prim?.class !== 'layout'
-  }
-}
-
-/** One step as f computes it. */
-interface Step {
-  readonly inputs: readonly Node[]
-  readonly carry: readonly Node[]
-  readonly ys: Leaves | undefined
-}
-/** Traces f over a carry and slices of these kinds. */
-const stepOf = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: Leaves, xs: Leaves | undefined): Step => {
-  const c = carry.nodes.map((n, i) => input(n.aval, carry.paths[i] || 'carry'))
-  const x = (xs ?? NOTHING).nodes.map((n, i) => input(aval(n.shape.slice(1), n.dtype), xs!.paths[i] || 'x'))
-  const made = f(treeOf(carry, c), xs === undefined ? undefined : treeOf(xs, x))
-  if (!Array.isArray(made) || made.length !== 2)
-    raise({ _tag: 'BadInput', where: op, reason: `f returned ${shown(made)}.`, fix: 'return [carry, y]; y may be null.' })
-  const [next, y] = made as unknown as readonly [unknown, unknown]
-  const after = leavesOf(next, `${op}: the carry that f returned`)
-  sameTree(op, 'the carry that f returned', after, carry)
-  return { inputs: [...c, ...x], carry: after.nodes, ys: isNothing(y) ? undefined : leavesOf(y, `${op}: y`) }
-}
-interface Settled {
-  readonly carry: Leaves
-  readonly xs: Leaves | undefined
-  readonly step: Step
-}
-const asF32 = (tree: Leaves, which: (n: Node, i: number) => boolean): Leaves => ({
-  ...tree,
-  nodes: tree.nodes.map((n, i) => (which(n, i) ? beside(n, 'f32') : n)),
-})
-/**
- * The same, with a carry whose dtypes stay what they are. Beside an f32 in the body, a carry (and slices) to which nobody gave a dtype is f32 where f then
- * returns one there.
- */
-const settled = (op: string, f: (carry: unknown, x: unknown) => unknown, carry: Leaves, xs: Leaves | undefined): Settled => {
-  const step = stepOf(op, f, carry, xs)
-  const all = linearize([...step.carry, ...(step.ys?.nodes ?? [])]).nodes
-  let open = carry.nodes.map(isWeak)
-  if (all.some((n) => n.dtype === 'f32'))
-    while (open.includes(true) || xs?.nodes.some(isWeak) === true) {
-      const narrow = asF32(carry, (_, i) => open[i]!)
-      const slices = xs && asF32(xs, isWeak)
-      const trial = stepOf(op, f, narrow, slices)
-      const next = trial.carry.map((n, i) => beside(n, narrow.nodes[i]!.dtype))
-      const wrong = next.map((n, i) => open[i]! && n.dtype !== 'f32')
-      if (!wrong.includes(true)) return fixed(op, { carry: narrow, xs: slices, step: trial })
-      open = open.map((o, i) => o && !wrong[i])
-    }
-  return fixed(op, { carry, xs, step })
-}
-/** A step whose carry is what it began with. */
-const fixed = (op: string, { carry, xs, step }: Settled): Settled => {
-  const next = step.carry.map((n, i) => beside(n, carry.nodes[i]!.dtype))
-  next.forEach((n, i) => {
-    sameLeaf(op, placed('the carry that f returned', carry.paths[i]!), n.aval, carry.nodes[i]!.aval)
-  })
-  return { carry, xs, step: { ...step, carry: next } }
-}
+import { switchNodes } from './control.js'
+import { loopBy } from './loop-segments.js'
+import { invariant, isNothing, type Leaves, leavesOf, placed, type StepFn, sameLeaf, sameTree, settled, treeOf } from './loop-step.js'
 
 /** The number of steps: the leading axis of every leaf of xs, or what is given. */
 const lengthOf = (op: string, xs: Leaves | undefined, given: number | undefined): number => {
@@ -150,25 +35,26 @@ const lengthOf = (op: string, xs: Leaves | undefined, given: number | undefined)
 
 const scanning = (
   op: string,
-  f: (carry: unknown, x: unknown) => unknown,
+  f: StepFn,
   init: unknown,
   given: unknown,
-  { length: asked, reverse = false }: { readonly length?: number; readonly reverse?: boolean },
+  { length: asked, reverse, ...how }: ScanOptions,
 ): readonly [carry: unknown, ys: unknown] => {
+  const loop = loopBy(op, how)
   const xsGiven = isNothing(given) ? undefined : leavesOf(given, `${op}: xs`)
   const length = lengthOf(op, xsGiven, asked)
   const mark = nodesBuilt()
-  const { carry, xs, step } = settled(op, f, leavesOf(init, `${op}: the carry`), xsGiven)
+  const { carry, xs, step } = settled({ op, returned: 'the carry that f returned' }, f, leavesOf(init, `${op}: the carry`), xsGiven)
   const outputs = [...step.carry, ...(step.ys?.nodes ?? [])]
   const inner = invariant(step.inputs, outputs)
   const before = builtBefore(mark)
   const { program, captured } = close(op, step.inputs, outputs, (n) => before(n) || inner(n))
-  const results = scanNodes([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
+  const results = loop([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
     program,
     length,
     carries: carry.nodes.length,
     slices: xs?.nodes.length ?? 0,
-    reverse,
+    reverse: flagOf(reverse, 'reverse', op),
   })
   return [
     treeOf(carry, results.slice(0, carry.nodes.length)),
@@ -184,39 +70,38 @@ const scanning = (
  * slices from the last to the first; what is stacked stays where its slice was. What f captures is the same at every step, and what it computes of that
  * alone is computed once. A carry to which nobody gave a dtype, `0` or `zeros([3])`, takes that of what f returns.
  *
+ * `unroll: k` makes k steps one step of the loop. `checkpoint` says what is kept for the way back, the rest being computed again: 'nothing' of a step but
+ * its carry, its 'contractions', 'everything' that is not cheap (the default); or the carry of every k-th step alone (a number), about sqrt(length) of them
+ * ('sqrt'). Neither changes a bit of a value or of a gradient in reverse mode; other derivatives may round otherwise.
+ *
  * Rule    forward: one loop over the carry and its tangent. Reverse: one loop from the last step to the first, over what the steps kept.
  * Errors  BadInput for another tree or for lengths that differ; ShapeMismatch and DTypeMismatch, with the leaf, where the carry changes.
  * @example
  * const [total, sums] = scan((s: AnyExpr, x: AnyExpr) => [add(s, x), add(s, x)], 0, tensor([1, 2, 3]))
  * evaluate(sums)   // [1, 3, 6]
  */
-export const scan: ScanFn = typed(
-  (
-    f: (carry: unknown, x: unknown) => unknown,
-    init: unknown,
-    xs?: unknown,
-    options?: { readonly length?: number; readonly reverse?: boolean },
-  ): readonly [unknown, unknown] => {
-    functionOf(f, 'f', 'scan')
-    const { length, reverse } = optionsOf(options, scanOptions, 'scan')
-    return scanning('scan', f, init, xs, { ...(length !== undefined && { length }), reverse: flagOf(reverse, 'reverse', 'scan') })
-  },
-)
-const scanOptions: Names<{ readonly length?: number; readonly reverse?: boolean }> = { length: true, reverse: true }
+export const scan: ScanFn = typed((f: StepFn, init: unknown, xs?: unknown, options?: ScanOptions): readonly [unknown, unknown] => {
+  functionOf(f, 'f', 'scan')
+  return scanning('scan', f, init, xs, optionsOf(options, scanOptions, 'scan'))
+})
+const loopOptions: Names<LoopOptions> = { unroll: true, checkpoint: true }
+const scanOptions: Names<ScanOptions> = { length: true, reverse: true, ...loopOptions }
 
 /**
- * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression.
+ * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression. `unroll` and `checkpoint` as those of scan.
  *
  * Rule    as that of scan.
  * Errors  as those of scan; BadInput unless n is a whole number from 0.
  * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
  */
-export const fori: ForiFn = typed((n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown): unknown => {
-  functionOf(f, 'f', 'fori')
-  const length = lengthOf('fori', undefined, n)
-  const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), {})
-  return carry
-})
+export const fori: ForiFn = typed(
+  (n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown, options?: LoopOptions): unknown => {
+    functionOf(f, 'f', 'fori')
+    const length = lengthOf('fori', undefined, n)
+    const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), optionsOf(options, loopOptions, 'fori'))
+    return carry
+  },
+)
 
 /** The programs of branches over the same arguments: what any of them captured is an argument of all. */
 const branching = (

@@ -9,13 +9,17 @@ import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { flatProgram, inline, type Program } from '../graph/program.js'
 import { sizeOf } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { eq, le } from './compare.js'
+import { eq, le, lt } from './compare.js'
 import { add, mul, sin, where } from './elementwise.js'
 import { concatNode } from './layout-join.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 
 const family = 'control'
+
+/** What the steps of a loop keep for the way back: what is not cheap to make again, the products alone, or nothing but what a step begins with. */
+export const KEEPS = ['everything', 'contractions', 'nothing'] as const
+export type Keep = (typeof KEEPS)[number]
 
 export interface ScanParams {
   /** One step: from the carry, the slices of this step and what f captured, to the next carry and what is stacked. */
@@ -27,20 +31,36 @@ export interface ScanParams {
   readonly slices: number
   /** From the last slice to the first. */
   readonly reverse: boolean
+  /**
+   * The place, among carry and slices, of a scalar bool: a step is taken only while it is true. Of a step that is not taken the carry stays as it is, and
+   * zeros are stacked; so once a carry is false, nothing changes any more.
+   */
+  readonly until?: number
+  /** What its steps keep for the way back; `everything` where it is not said. */
+  readonly keep?: Keep
 }
 
-/** The order in which steps are taken: the slice that each one reads and writes. */
-const order = ({ length, reverse }: ScanParams): readonly number[] => Array.from({ length }, (_, k) => (reverse ? length - 1 - k : k))
+/** The number of steps of a loop that ends when its condition says so, and in no other way. */
+export const UNBOUNDED = 2 ** 31 - 1
+/** Has a loop no end but that of its condition? */
+export const isUnbounded = ({ length, until }: ScanParams): boolean => length === UNBOUNDED && until !== undefined
+
+/** The slice that is read and written by the i-th step that is taken. */
+const sliceAt = ({ length, reverse }: ScanParams, i: number): number => (reverse ? length - 1 - i : i)
 
 /** Do these parameters fit each other? What comes from elsewhere (JSON) is held against this. */
 const isScan = (u: unknown): u is ScanParams => {
   const p = typeof u === 'object' && u !== null ? (u as Partial<ScanParams>) : {}
-  const { program, length, carries, slices } = p
+  const { program, length, carries, slices, until } = p
   const counts = [length, carries, slices].every((n) => Number.isSafeInteger(n) && (n as number) >= 0)
   const lists = [program?.inputs, program?.outputs].every((l) => Array.isArray(l) && l.every((n) => n instanceof Node))
   if (!counts || !lists || typeof p.reverse !== 'boolean' || program!.captured.length > 0) return false
+  if (p.keep !== undefined && !KEEPS.includes(p.keep)) return false
   const { inputs, outputs } = program!
+  const flag = until === undefined ? undefined : inputs[until]?.aval
+  const flagged = until === undefined || (until < carries! + slices! && flag?.dtype === 'bool' && flag.shape.length === 0)
   return (
+    flagged &&
     inputs.length >= carries! + slices! &&
     outputs.length >= carries! &&
     inputs.slice(0, carries).every((x, i) => sameAval(x.aval, outputs[i]!.aval))
@@ -80,40 +100,68 @@ const checkArguments = (op: string, args: readonly Aval[], want: readonly Aval[]
   })
 }
 
+/** The program of a step that is taken or not, without `until`: where its flag is false the carry stays, and zeros are stacked. */
+export const masked = ({ program, carries, until }: ScanParams): Program => {
+  if (until === undefined) return program
+  const { inputs, outputs } = program
+  const flag = asExpr(inputs[until]!)
+  const either = (made: Node, i: number): Node => {
+    const old = i < carries ? inputs[i]! : zeros(made.aval)
+    return made === old ? made : asNode(where(flag, asExpr(made), asExpr(old)))
+  }
+  return flatProgram('step', inputs, outputs.map(either))
+}
+const zeros = ({ shape, dtype }: Aval): Node => broadcastNode(constant(0, dtype), shape)
+
 /** The loop in full: every step's program, its slices and what it stacks. */
-const unrolled = (params: ScanParams, args: readonly Node[]): readonly Node[] => {
-  const { program, length, carries, slices } = params
+export const unrolled = (args: readonly Node[], params: ScanParams): readonly Node[] => {
+  if (isUnbounded(params))
+    raise({
+      _tag: 'BadInput',
+      where: 'whileLoop',
+      reason: 'a loop without maxSteps cannot be written out step by step.',
+      fix: 'give { maxSteps }, or run it on reference().',
+    })
+  const { length, carries, slices } = params
+  const program = masked(params)
   const same = args.slice(carries + slices)
   const rows: Node[][] = program.outputs.slice(carries).map(() => new Array<Node>(length))
   let carry: readonly Node[] = args.slice(0, carries)
-  for (const k of order(params)) {
-    const at = args.slice(carries, carries + slices).map((x, i) => reshapeNode(sliceAxis(x, 0, k, 1), program.inputs[carries + i]!.shape))
+  for (let i = 0; i < length; i++) {
+    const k = sliceAt(params, i)
+    const at = args.slice(carries, carries + slices).map((x, j) => reshapeNode(sliceAxis(x, 0, k, 1), program.inputs[carries + j]!.shape))
     const made = inline(program, [...carry, ...at, ...same])
     carry = made.slice(0, carries)
-    rows.forEach((row, i) => {
-      const y = made[carries + i]!
+    rows.forEach((row, j) => {
+      const y = made[carries + j]!
       row[k] = reshapeNode(y, [1, ...y.shape])
     })
   }
   return [...carry, ...rows.map((row, i) => (length === 0 ? noRows(program.outputs[carries + i]!.aval) : concatNode(row, 0)))]
 }
-const noRows = ({ shape, dtype }: Aval): Node => broadcastNode(constant(0, dtype), [0, ...shape])
+const noRows = ({ shape, dtype }: Aval): Node => zeros(aval([0, ...shape], dtype))
 
 /** Plain loops: a step's program by the meanings of its primitives, over views of the slices. */
 const scanMeaning = (args: readonly NDArray[], params: ScanParams, outs: readonly NDArray[]): void => {
-  const { program, carries, slices } = params
+  const { program, carries, slices, length, until } = params
   const row = (a: NDArray, x: Node, k: number): NDArray => {
     const n = sizeOf(x.shape)
     return { shape: x.shape, dtype: x.dtype, data: a.data.slice(k * n, (k + 1) * n) as never }
   }
   let carry: readonly NDArray[] = args.slice(0, carries)
-  for (const k of order(params)) {
+  if (until !== undefined) for (const y of outs.slice(carries)) y.data.fill(0)
+  for (let i = 0; i < length; i++) {
+    const k = sliceAt(params, i)
     const values = new Map(
-      program.inputs.map((x, i) => [x, i < carries ? carry[i]! : i < carries + slices ? row(args[i]!, x, k) : args[i]!] as const),
+      program.inputs.map((x, j) => [x, j < carries ? carry[j]! : j < carries + slices ? row(args[j]!, x, k) : args[j]!] as const),
     )
+    if (until !== undefined && values.get(program.inputs[until]!)!.data[0] === 0) {
+      if (until < carries) break
+      continue
+    }
     const made = evaluateNodes(program.outputs, values)
     carry = made.slice(0, carries)
-    for (let i = carries; i < made.length; i++) outs[i]!.data.set(made[i]!.data as never, k * made[i]!.data.length)
+    for (let j = carries; j < made.length; j++) outs[j]!.data.set(made[j]!.data as never, k * made[j]!.data.length)
   }
   carry.forEach((c, i) => {
     outs[i]!.data.set(c.data as never)
@@ -132,6 +180,20 @@ const samplePair = (): Program => {
   const [p, q, x] = [f64([]), f64([]), f64([])]
   return flatProgram('pair', [p, q, x], [asNode(add(asExpr(p), mul(asExpr(q), asExpr(x)))), asNode(sin(asExpr(q)))])
 }
+/** h' = sin(h w + x), y = h h', until three steps are taken; what counts them is carried beside it. */
+const sampleWhile = (): Program => {
+  const [h, x, w] = [f64([2]), f64([2]), f64([2])]
+  const [more, n] = [input(aval([], 'bool')), input(aval([], 'i32'))]
+  const next = sin(add(mul(asExpr(h), asExpr(w)), asExpr(x)))
+  const count = add(asExpr(n), 1)
+  return flatProgram('while', [more, n, h, x, w], [asNode(lt(count, 3)), asNode(count), asNode(next), asNode(mul(asExpr(h), next))])
+}
+/** The same recurrence at the steps that a slice marks. */
+const sampleMarked = (): Program => {
+  const [h, x, mark] = [f64([2]), f64([2]), input(aval([], 'bool'))]
+  const next = sin(add(asExpr(h), asExpr(x)))
+  return flatProgram('marked', [h, mark, x], [asNode(next), asNode(mul(asExpr(h), next))])
+}
 const arg = (...shape: number[]): { readonly shape: readonly number[]; readonly dtype: 'f64' } => ({ shape, dtype: 'f64' })
 
 export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = primitive({
@@ -146,7 +208,7 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
   meaning: scanMeaning,
   programs: ({ program }) => [program],
   withPrograms: (params, [program]) => ({ ...params, program: program! }),
-  expand: (xs, params) => unrolled(params, xs.map(asNode)).map(asExpr),
+  expand: (xs, params) => unrolled(xs.map(asNode), params).map(asExpr),
   samples: [
     {
       args: [arg(2), arg(3, 2), arg(2)],
@@ -167,8 +229,33 @@ export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = 
       },
       note: 'no steps',
     },
+    {
+      args: [{ shape: [], dtype: 'bool', values: [1] }, { shape: [], dtype: 'i32', values: [0] }, arg(2), arg(5, 2), arg(2)],
+      get params() {
+        return { program: sampleWhile(), length: 5, carries: 3, slices: 1, reverse: false, until: 0 }
+      },
+      note: 'three of five steps',
+    },
+    {
+      args: [arg(2), { shape: [4], dtype: 'bool', values: [1, 0, 1, 0] }, arg(4, 2)],
+      get params() {
+        return { program: sampleMarked(), length: 4, carries: 1, slices: 2, reverse: true, until: 1 }
+      },
+      note: 'the steps that a slice marks',
+    },
+    {
+      args: [arg(2), arg(3, 2), arg(2)],
+      get params() {
+        return { program: sampleStep(), length: 3, carries: 1, slices: 1, reverse: true, keep: 'nothing' }
+      },
+      note: 'nothing is kept but the carry',
+    },
   ],
-  showParams: ({ length, reverse }) => `${length} steps${reverse ? ', from the last' : ''}`,
+  showParams: (params: ScanParams) => {
+    const { length, reverse, until, keep } = params
+    const steps = isUnbounded(params) ? 'steps' : `${length} steps`
+    return `${steps}${reverse ? ', from the last' : ''}${until === undefined ? '' : `, while argument ${until} holds`}${keep === undefined ? '' : `, keeping ${keep}`}`
+  },
   source: 'c_k, y_k = f(c_(k-1), x_k)',
 })
 

@@ -1,6 +1,8 @@
 /** Every operation that users call: what these modules export is public, with the type and the docstring it has there. */
 export * from './along-axis.js'
+export * from './associative-scan.js'
 export * from './at.js'
+export * from './checkpoint.js'
 export * from './compare.js'
 export * from './construct.js'
 export * from './control-flow.js'
@@ -14,3 +16,4 @@ export * from './nn.js'
 export * from './products.js'
 export * from './reductions.js'
 export * from './statistics.js'
+export * from './while-loop.js'

@@ -5,8 +5,8 @@
 import { random } from '../../../src/check/index.js'
 import { type Algebra, type ApplyAt, evaluating, interpretNodes } from '../../../src/core/functions/interpret.js'
 import { type Aval, aval, isFloat } from '../../../src/core/graph/aval.js'
-import { isScalarProgram } from '../../../src/core/graph/expand.js'
-import type { Node } from '../../../src/core/graph/expr.js'
+import { isScalarProgram, listed } from '../../../src/core/graph/expand.js'
+import { asExpr, asNode, input, type Node } from '../../../src/core/graph/expr.js'
 import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { Program } from '../../../src/core/graph/program.js'
 import { liftScalar } from '../../../src/core/ops/lifted.js'
@@ -91,14 +91,18 @@ const shaken = (next: () => number): Algebra<NDArray> => {
   const algebra: Algebra<NDArray> = {
     ...plain,
     apply: (at, args) => {
-      const [inner] = at.programs
-      if (inner === undefined) return shake(at, args, plain.apply(at, args))
+      const { expand } = at.primitive
+      if (at.programs.length === 0 || expand === undefined) return shake(at, args, plain.apply(at, args))
       // The operations inside are shaken too; those of a map work on scalars, at every index of the result.
-      const own: Algebra<NDArray> = isScalarProgram(at.primitive)
-        ? { ...algebra, apply: (a, xs) => algebra.apply(wide(a, at.results[0]!.shape), xs) }
-        : algebra
-      const outs = interpretNodes(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
-      return outs.map((o, i) => spread(o, at.results[i]!))
+      if (isScalarProgram(at.primitive)) {
+        const inner = at.programs[0]!
+        const own: Algebra<NDArray> = { ...algebra, apply: (a, xs) => algebra.apply(wide(a, at.results[0]!.shape), xs) }
+        const outs = interpretNodes(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
+        return outs.map((o, i) => spread(o, at.results[i]!))
+      }
+      const us = args.map((a) => input(aval(a.shape, a.dtype)))
+      const ys = listed(expand(us.map(asExpr), at.params)).map(asNode)
+      return interpretNodes(algebra, ys, new Map(us.map((u, i) => [u, args[i]!])))
     },
   }
   return algebra

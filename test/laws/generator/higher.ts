@@ -189,14 +189,14 @@ const vmapped: Builder = (d) => {
 }
 // Operations without a kink, a tie or a domain.
 const SAFE = new Set(
-  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs scan fori'.split(
+  'reshape transpose slice broadcastTo concat stack split unstack pad flip roll tile repeat expandDims squeeze diag tril triu gather take scatterAdd setAt dynamicSlice dynamicUpdateSlice takeAlongAxis sum mean prod logsumexp cumsum cumprod linearRecurrence matmul matmulAdd linear einsum tensordot dot vecdot vdot outer kron trace conv avgPool softmax logSoftmax full zeros ones zerosLike onesLike cast oneHot embedding dropout where select map hvp grad jvp vjp valueAndGrad stopGradient fma eye arange linspace assertShape count any all maxPool sort argsort argmax max min topk relu abs scan fori whilePair associativeScan lt'.split(
     ' ',
   ),
 )
 // ---- loops and branches: what is drawn at the first step must be tame at every one
 const smooth = (l: Lambda): boolean => l.steps.every((s) => SMOOTH.has(s.op) || SAFE.has(s.op))
 const tame = (): readonly Row[] =>
-  inside().filter((r) => !['jacfwd', 'jacrev', 'hessian', 'scan', 'fori', 'cond', 'switchCase'].includes(r.name))
+  inside().filter((r) => !['jacfwd', 'jacrev', 'hessian', 'scan', 'fori', 'whileLoop', 'checkpoint', 'cond', 'switchCase'].includes(r.name))
 /** Of the shape of a value, bounded, and moved by another one of any shape. */
 const stirred = (d: Draw, h: Value, y: Value): Value => {
   const same = sameShape(shapeOf(h), shapeOf(y)) && dtypeOf(h) === dtypeOf(y) && d.chance(0.7)
@@ -207,6 +207,11 @@ const row0 = (v: Value): NDArray => {
   const shape = shapeOf(v).slice(1)
   return { shape, dtype: dtypeOf(v), data: v.array.data.slice(0, sizeOf(shape)) }
 }
+/** How a loop is put together and what it keeps: neither changes what it gives. */
+const howOf = (d: Draw): { readonly [key: string]: Template } => ({
+  ...(d.chance(0.2) && { unroll: d.between(1, 3) }),
+  ...(d.chance(0.3) && { checkpoint: d.of<Template>(['nothing', 'contractions', 'everything', 'sqrt', 1, 2, 3]) }),
+})
 const scanned: Builder = (d) => {
   shallow(d)
   const h = little(d, 12)
@@ -228,7 +233,8 @@ const scanned: Builder = (d) => {
     { at: [h.array, row0(xs)], open: d.chance(0.4) },
   )
   if (!smooth(f)) redraw('a kink inside scan')
-  d.emit('scan', [{ fn: f }, ref(h), ref(xs), ...(d.chance(0.3) ? [{ reverse: true }] : [])])
+  const options = { ...(d.chance(0.4) && { reverse: true }), ...howOf(d) }
+  d.emit('scan', [{ fn: f }, ref(h), ref(xs), ...(Object.keys(options).length === 0 ? [] : [options])])
 }
 const counted: Builder = (d) => {
   shallow(d)
@@ -244,7 +250,56 @@ const counted: Builder = (d) => {
     { at: [{ shape: [], dtype: 'i32', data: Int32Array.of(0) }, c.array], open: d.chance(0.4) },
   )
   if (!smooth(f)) redraw('a kink inside fori')
-  d.emit('fori', [d.between(0, 4), { fn: f }, ref(c)])
+  const how = howOf(d)
+  d.emit('fori', [d.between(0, 4), { fn: f }, ref(c), ...(Object.keys(how).length === 0 ? [] : [how])])
+}
+/** A loop that ends when its count is reached, or its steps are at an end. */
+const conditioned: Builder = (d) => {
+  shallow(d)
+  const c = little(d, 12)
+  const counts = d.find((v) => dtypeOf(v) === 'i32' && rankOf(v) === 0 && Math.abs(v.array.data[0]!) <= 4)
+  const count: Template = counts !== undefined && d.chance(0.7) ? ref(counts) : ref(d.op('cast', d.between(0, 2), 'i32'))
+  const k: NDArray = { shape: [], dtype: 'i32', data: Int32Array.of(0) }
+  const at = { at: [k, c.array], open: d.chance(0.4) }
+  const limit = d.between(0, 4)
+  const more = d.lambda([c, c], (inner) => ref(inner.op('lt', ref(inner.pool[inner.pool.length - 2]!), limit)), at)
+  const body = d.lambda(
+    [c, c],
+    (inner) => {
+      const [n, own] = inner.pool.slice(-2) as [Value, Value]
+      stepsBy(inner, tame(), inner.between(0, 2))
+      return [ref(inner.op('add', ref(n), 1)), ref(stirred(inner, own, lastFloat(inner)))]
+    },
+    at,
+  )
+  if (!smooth(body)) redraw('a kink inside whileLoop')
+  d.emit('whilePair', [{ fn: more }, { fn: body }, count, ref(c), d.between(0, 4)])
+}
+const checkpointed: Builder = (d) => {
+  shallow(d)
+  const xs = arguments_(d, 60)
+  const f = d.lambda(xs, body(inside, 3), { open: d.chance(0.5) })
+  d.emit('checkpoint', [{ fn: f }, ...(d.chance(0.5) ? [d.of(['nothing', 'contractions', 'everything'])] : [])], xs.map(ref))
+}
+/** Running results of a function that is associative, or of one that is not: in the order of their rounds they are a function all the same. */
+const associated: Builder = (d) => {
+  shallow(d)
+  const x = d.float(
+    (v) => rankOf(v) > 0 && v.array.data.length <= 24 && v.array.data.length > 0,
+    () => d.shape(d.between(1, 2)),
+  )
+  const axis = d.between(-rankOf(x), rankOf(x) - 1)
+  // op is called with more elements and fewer: only what works at every index.
+  const op = d.lambda(
+    [x, x],
+    (inner) => {
+      const [a, b] = inner.pool.slice(-2) as [Value, Value]
+      const [p, q] = [inner.chance(0.5) ? inner.op('sin', ref(a)) : a, inner.chance(0.5) ? inner.op('mul', ref(b), 0.7) : b]
+      return ref(inner.op('tanh', ref(inner.op(inner.of(['add', 'mul', 'sub']), ref(p), ref(q)))))
+    },
+    { at: [x.array, x.array] },
+  )
+  d.emit('associativeScan', [{ fn: op }, ref(x), { axis, ...(d.chance(0.4) && { reverse: true }) }])
 }
 const branch = (d: Draw, xs: readonly Value[]): Lambda =>
   d.lambda(
@@ -302,6 +357,9 @@ export const higherRows: readonly Row[] = [
   { name: 'customRule', weight: 0.8, build: rule },
   { name: 'scan', weight: 1, build: scanned },
   { name: 'fori', weight: 0.6, build: counted },
+  { name: 'whileLoop', weight: 0.6, build: conditioned },
+  { name: 'associativeScan', weight: 0.5, build: associated },
+  { name: 'checkpoint', weight: 0.5, build: checkpointed },
   { name: 'cond', weight: 0.6, build: conditional },
   { name: 'switchCase', weight: 0.5, build: switched },
   { name: 'fn', weight: 0.3, build: declared },

@@ -111,6 +111,15 @@ export const COMPOUND: Readonly<
     run: (api, f, x, dx) => (((api.linearize as Call)(f) as Call)(x) as readonly [unknown, Call])[1](dx),
     text: (f, x, dx) => `linearize(${f})(${x})[1](${dx})`,
   },
+  whilePair: {
+    uses: ['whileLoop'],
+    run: (api, more, body, n, c, maxSteps) => {
+      const apart = (f: unknown) => (state: unknown) => (f as Call)(...(state as readonly unknown[]))
+      return (api.whileLoop as Call)(apart(more), apart(body), [n, c], { maxSteps })
+    },
+    text: (more, body, n, c, maxSteps) =>
+      `whileLoop((s) => (${more})(...s), (s) => (${body})(...s), [${n}, ${c}], { maxSteps: ${maxSteps} })`,
+  },
   declared: {
     uses: ['fn', 'f64', 'f32'],
     run: (api, f, x) => {

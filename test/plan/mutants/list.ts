@@ -6,16 +6,16 @@ export type Mutant = Edit
 const of =
   (file: string) =>
   (name: string, find: string, put: string): Mutant => ({ name, file, find, put })
-const [builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
-  'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
-].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
+const [step, repeat, loops, image, engine, builder, ir, lower, schedule, fuse, places, emit, body, memory, cache, identity, ints, groups] = [
+  'step', 'repeat', 'emit-repeat', '../cpu/image', '../cpu/engine', 'builder', 'ir', 'lower', 'schedule', 'fuse', 'places', 'emit', 'body', 'memory', 'cache', '../../core/graph/identity', 'ints', '../../core/graph/groups',
+].map((f) => of(`backends/plan/${f}.ts`)) as [M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M] // biome-ignore format: names
 type M = ReturnType<typeof of>
 
 /** Sharing: which values, programs and plans are one. */
 const sharing: readonly Mutant[] = [
   builder('values are equal without their shape', 'for (const d of shape) code.push(d)\n', ''),
   builder('values are equal without their position', 'position, this.ids.id(dtype), args.length]', '0, this.ids.id(dtype), args.length]'),
-  builder('values are equal without their parameters', "this.ids.paramsId(prim, params, kind === 'program'), position", '0, position'),
+  builder('values are equal without their parameters', "paramsId = this.ids.paramsId(prim, params, kind === 'program')", 'paramsId = 0'),
   builder('values are equal without their primitive', 'prim === null ? -1 : this.ids.id(prim)', '-1'),
   builder('literals are equal by their high word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(0)]'),
   builder('literals are equal by their low word', 'words.getInt32(0), words.getInt32(4)]', 'words.getInt32(4)]'),
@@ -82,29 +82,25 @@ const fusion: readonly Mutant[] = [
 const placing: readonly Mutant[] = [
   places('the first reader is the last', 'if (at > this.lastRead[base]!)', 'if (this.lastRead[base]! < 0)'),
   places('results of the program may be overwritten', 'this.lastRead[baseOf(this.values, o)] = Number.POSITIVE_INFINITY', 'void o'),
-  places('an accumulator is read again by its own kernel', '.length !== 1) return false', '.length < 1) return false'),
+  places('an accumulator is read again by its own kernel', '.length !== 1) return undefined', '.length < 1) return undefined'),
   places('others read the accumulator later', 'if (others || this.returned', 'if (this.returned'),
-  places('strided accumulators', '|| !contiguous(v.shape, place.strides)) return false', ') return false'),
-  places('storages of accumulators hold nothing else', 'if (alive.some((x) => x !== base.id)) return false', ''),
+  places('strided accumulators', '|| !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined', ') return undefined'),
+  places('storages of accumulators hold nothing else', 'return alive.some((x) => x !== base.id) ? undefined : place', 'return place'),
   places('what the kernel itself reads is dead', 'this.lastRead[x]! >= now', 'this.lastRead[x]! > now'),
   places('parts begin at elements', 'whole.offset + at * whole.strides[axis]!', 'whole.offset + at'),
   places('a part in two places', 'this.places[root.id] !== undefined || root.constant', 'root.constant'),
   places('parts that are returned', 'if (this.returned(root.id)) return undefined', ''),
-  places('transposed parts', 'v.view.offset === 0 && contiguous(v.shape, v.view.strides)', 'v.view.offset === 0'),
+  places('transposed parts', '!(v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))', '!(v.view.offset === 0))'),
   places('strided parts that other kernels read', "if (!['scalar', 'copy', 'fold', 'concat'].includes(user.kind)) return false", ''),
   places('strided parts that are read through views', '(user.id === c.id && j === k)', 'true'),
   places('products in columns', "if (root.kind === 'gemm' && (root.shape.length !== 2 || strides[1] !== 1)) return undefined", ''),
   places('regions begin at 0', 'o + s * whole.strides[i]!, whole.offset', 'o + 0 * s, whole.offset'),
   places('regions without steps', 'strides: whole.strides.map((s, i) => s * p.strides[i]!)', 'strides: whole.strides'),
   memory('storages die at their first use', 'last[o.storage] = k\n', 'if (last[o.storage]! < 0) last[o.storage] = k\n'),
-  memory('results die', 'if (o >= 0) last[o] = steps.length', 'void o'),
+  memory('results die', 'if (o.storage >= 0) last[o.storage] = steps.length', 'void o'),
   memory('inputs are born late', 'if (i >= 0) first[i] = last[i] = -1', 'void i'),
-  memory(
-    'loops overwrite what they read elsewhere',
-    'o.offset === out.offset && o.strides.every((x, i) => x === out.strides[i])',
-    'o.offset >= 0',
-  ),
-  memory('loops overwrite at any stride', '&& o.strides.every((x, i) => x === out.strides[i]))) return from', ')) return from'),
+  step('loops overwrite what they read elsewhere', 'a.offset === b.offset &&', 'a.offset >= 0 &&'),
+  step('loops overwrite at any stride', 'a.strides.every((x, i) => x === b.strides[i]) &&', ''),
   memory(
     'folds overwrite what they read',
     'mine.length !== 1 || kernel.outputs[s.writes.indexOf(mine[0]!)]!.fold !== undefined',
@@ -128,7 +124,7 @@ const emitting: readonly Mutant[] = [
   emit('no accumulator is copied', 'if (this.places.takeOver(unit, v, acc)) return\n', 'if (this.places.takeOver(unit, v, acc) || unit >= 0) return\n'),
   emit('matrices follow at once', 'strides: [m * n, p', 'strides: [n, p'),
   emit('batches of one matrix', 'run?.[0] ?? 0', '0'),
-  emit('parts are copied to the beginning', 'offset: offset * this.places.itemBytes[c.dtype]', 'offset: 0'),
+  emit('parts are copied to the beginning', 'this.target({ ...whole, offset }, c.dtype)', 'this.target(whole, c.dtype)'),
   emit('results in the order of their reading', 'byPosition.get(i)', 'results[i]?.value'),
   body('axes are walked as one', 'last?.s.every((x, i) => x === s[i]! * d)', 'last !== undefined'),
   body('folded and kept axes are one', 'last.f.every((x, i) => x === f[i])', 'last.f.length >= 0'),
@@ -140,4 +136,49 @@ const emitting: readonly Mutant[] = [
   body('kernels are equal whatever their strides', 'k.inputs.map((a) => a[0]).join', 'k.inputs.map(() => 0).join'),
 ] // biome-ignore format: rows
 
-export const mutants: readonly Mutant[] = [...sharing, ...lowering, ...fusion, ...placing, ...emitting]
+/** Loops: what a step is given, where its results go, what lives as long as the loop. */
+const looping: readonly Mutant[] = [
+  repeat('what only other carries read is left out', 'n || index.has(inputs[i]!))', 'n)'),
+  repeat('slices are counted with what is the same', 'i >= carries && i < carries + slices).length', 'i >= carries).length'),
+  ir('loops are equal without their length', 'repeat ${length} ${carries}', 'repeat ${carries}'),
+  ir('loops are equal in both directions', '${slices} ${reverse} ', '${slices} '),
+  ir('loops are equal whatever they do', '${reverse} ${body.key.join()}', '${reverse}'),
+  ir('slices are strided', '&& contiguousIn(shape.slice(1), strides.slice(1)) ? id', '? id'),
+  ir('slices are literals', "!b.value(base).constant && b.value(base).kind !== 'const' && contiguousIn", 'contiguousIn'),
+  ir('a step gives what it was given', "const own = b.value(base).kind === 'input' || seen.has(base) ? b.copy(id) : id", 'const own = id'),
+  ir('what is stacked is written over', 'i) => id >= 0 && walkedRows(ir, carries, i).length === 0', 'id) => id >= 0'),
+  ir('a carry that stays is stacked', 'const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m && stays[i] === false)', 'const walks = (m: number): boolean => given.some((x, i) => i < carries && x === m)'),
+  fuse('slices are added to', "(acc.kind === 'input' && ir.carried?.has(acc.id) !== true)", 'false'),
+  loops('loops back begin at the first slice', 'reverse ? p.offset + (count - 1) * by : p.offset', 'p.offset'),
+  loops('loops back go forward', 'reverse ? -by : by] }', 'by] }'),
+  loops('slices stay', 'advance: [...this.moves(p), reverse ? -by : by]', 'advance: [...this.moves(p), 0]'),
+  loops('inner loops forget the outer', 'p.advance?.[d] ?? 0)', '0)'),
+  loops('what is found is what is left', 'found === reverse ? 1 : 0', 'found ? 1 : 0'),
+  loops('steps write the row that they read', 'after: walking(first + by)', 'after: walking(first)'),
+  loops('the last carry is the first', 'end: row(last)', 'end: row(first)'),
+  loops('rows have no room for the last', '(count + 1) * size', 'count * size'),
+  loops('a carry begins with what is there', 'if (taken === undefined) at.copy(begin, home)', 'void taken'),
+  loops('a carry that walks begins with what is there', 'at.copy(begin, row(first))\n', ''),
+  loops('rows that are made are made again', 'row === undefined || made.has(i) ? undefined', 'row === undefined ? undefined'),
+  places('a carry is written over in the unit that reads it', 'return this.position[at]! < this.position[unit]!', 'return this.position[at]! <= this.position[unit]! + 1'),
+  places('a carry is written over by any kernel', "units[unit]!.kind === 'loop' && (root.kind === 'scalar' || root.kind === 'copy')", 'true'),
+  places('a carry is read at other points', '(a) => baseOf(this.values, a) !== carry || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),', '() => true,'),
+  places('a carry is written over whoever reads it', 'if (carry !== undefined && !this.isDeadBefore(carry, root)) return\n', ''),
+  places('sums are made where they do not begin', '!accumulates(maker) &&', 'maker.id >= 0 &&'),
+  places('parts of results are made where the whole belongs', 'if (!whole || !made) return', 'if (!made) return'),
+  places('what every step reads may be written over', 'if (ir.carried?.has(id) !== true) this.lastRead[id] = Number.POSITIVE_INFINITY', ''),
+  places('parts of rows stay', 'this.put(root.id, { ...whole, offset, strides })', 'this.put(root.id, { storage: whole.storage, offset, strides })'),
+  places('views of slices stay', 'return { ...p, offset: p.offset + v.view.offset, strides: v.view.strides }', 'return { storage: p.storage, offset: p.offset + v.view.offset, strides: v.view.strides }'),
+  emit('results that are made elsewhere stay there', 'if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to)', 'void from'),
+  emit('slices of two steps are one operand', ",${d.advance?.join() ?? ''}`", '`'),
+  memory('what a loop reads dies in its first step', 'last[storage] = Math.max(last[storage]!, end - 1)\n', ''),
+  memory('what a loop stacks is born when it is written', 'first[storage] = Math.min(first[storage]!, from)\n', ''),
+  memory('rows live for one step', "&& (advance?.[depth] ?? 0) === 0", ''),
+  memory('a step writes over what the next one reads', '.filter((j) => home[j] === home[i])', ''),
+  step('rows are written over slices of another direction', '(_, d) => (a.advance?.[d] ?? 0) === (b.advance?.[d] ?? 0)', '() => true'),
+  image('words of inner loops move with the outer', 'advance[depth] ? [{ word, by: advance[depth] }] : []', 'advance[0] ? [{ word, by: advance[0] }] : []'),
+  image('loops run once', 'words.set(at + of.iterations, loop.count)', 'words.set(at + of.iterations, 1)'),
+  engine('a loop does not begin again where it began', '  move(() => r.op(OP.i32_sub, 0, () => r.op(OP.i32_mul, step, total)))\n', ''),
+] // biome-ignore format: rows
+
+export const mutants: readonly Mutant[] = [...sharing, ...lowering, ...fusion, ...placing, ...emitting, ...looping]

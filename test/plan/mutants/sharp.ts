@@ -17,7 +17,211 @@ export interface Sharp {
 }
 const own = cd.unary({ name: 'own', scalar: (x) => x! + 1, source: 'test' })
 
+type Step = (carry: readonly E[], x: E) => readonly [carry: readonly E[], y: unknown]
+const scanned = (f: Step, init: readonly unknown[], xs: E | null, options: object = {}): readonly E[] => {
+  const [carry, ys] = (cd.scan as unknown as (f: Step, init: readonly unknown[], xs: unknown, o: object) => [readonly E[], unknown])(
+    f,
+    init,
+    xs,
+    options,
+  )
+  return [...carry, ...(ys === null ? [] : Array.isArray(ys) ? (ys as readonly E[]) : [ys as E])]
+}
+/** Loops: each for a way in which a step's values may lie wrongly. */
+const loops: readonly Sharp[] = [
+  // a carry that is stacked, as it was found, as it was left, both; and back
+  ...[{}, { reverse: true }].flatMap((o): Sharp[] => [
+    {
+      f: (h, w, xs) => [...scanned(([c], x) => [[tanh(add(matmul(c, w), x))], c], [h], xs!, o)],
+      shapes: [
+        [2, 2],
+        [2, 2],
+        [3, 2, 2],
+      ],
+    },
+    {
+      f: (h, w, xs) => [
+        ...scanned(
+          ([c], x) => {
+            const n = tanh(add(matmul(c, w), x))
+            return [[n], [n, c, n, c]]
+          },
+          [h],
+          xs!,
+          o,
+        ),
+      ],
+      shapes: [
+        [2, 2],
+        [2, 2],
+        [3, 2, 2],
+      ],
+    },
+    {
+      f: (a, b, xs) => [
+        ...scanned(
+          ([p, q], x) => [
+            [q!, add(sin(p), x)],
+            [p, mul(p, q)],
+          ],
+          [a, b],
+          xs!,
+          o,
+        ),
+      ],
+      shapes: [[3], [3], [4, 3]],
+    },
+    {
+      f: (a, b, xs) => [
+        ...scanned(
+          ([p, q], x) => [
+            [p!, add(mul(q, 0.5), mul(p, x))],
+            [p, q],
+          ],
+          [a, b],
+          xs!,
+          o,
+        ),
+      ],
+      shapes: [[3], [3], [4, 3]],
+    },
+    { f: (a, xs) => [...scanned(([s], x) => [[add(s, sum(mul(x, x), { axis: 0 }))], x], [a], xs!, o)], shapes: [[2], [4, 3, 2]] },
+    {
+      f: (a, xs) => [...scanned(([s], x) => [[add(s, x)], sum(x)], [a], transpose(xs, [2, 0, 1]), o)],
+      shapes: [
+        [2, 3],
+        [2, 3, 4],
+      ],
+    },
+  ]),
+  // what is written over, and when it is read
+  { f: (a, b) => scanned(([p, q]) => [[sub(p, mul(q, 0.1)), add(q, mul(p, 0.1))], null], [a, b], null, { length: 4 }), shapes: [[3], [3]] },
+  { f: (a) => scanned(([p]) => [[add(mul(p, 0.5), flip(p))], null], [a], null, { length: 3 }), shapes: [[4]] },
+  { f: (a) => scanned(([p]) => [[mul(sin(p), sum(p))], null], [a], null, { length: 3 }), shapes: [[4]] },
+  {
+    f: (a) =>
+      scanned(([p]) => [[add(p, slice(p, [0, 2], [2, 3]))], null], [slice(a, [0, 0], [2, 3])], null, { length: 3 }).concat(
+        scanned(([p]) => [[transpose(sin(p))], null], [a], null, { length: 3 }),
+      ),
+    shapes: [[3, 3]],
+    values: true,
+  },
+  {
+    f: (a, w) => scanned(([p]) => [[matmul(w, p)], null], [a], null, { length: 3 }),
+    shapes: [
+      [2, 2],
+      [2, 2],
+    ],
+  },
+  {
+    f: (a, w) => scanned(([p]) => [[add(p, matmul(w, sin(p)))], null], [a], null, { length: 3 }),
+    shapes: [
+      [2, 2],
+      [2, 2],
+    ],
+  },
+  {
+    f: (a, w) => scanned(([p]) => [[add(p, matmul(w, w))], mul(p, 2)], [a], null, { length: 3 }),
+    shapes: [
+      [2, 2],
+      [2, 2],
+    ],
+  },
+  {
+    f: (a, w) =>
+      scanned(
+        ([p]) => {
+          const m = add(p, matmul(w, w))
+          return [[sin(m)], [m, p]]
+        },
+        [a],
+        null,
+        { length: 3 },
+      ),
+    shapes: [
+      [2, 2],
+      [2, 2],
+    ],
+  },
+  {
+    f: (a) => scanned(([p]) => [[concat([slice(p, [1], [3]), slice(mul(p, 2), [0], [1])])], null], [a], null, { length: 4 }),
+    shapes: [[3]],
+  },
+  { f: (a) => scanned(([p]) => [[reshape(mul(transpose(p), 2), [2, 3])], reshape(p, [6])], [a], null, { length: 3 }), shapes: [[2, 3]] },
+  { f: (a, xs) => scanned(([p], x) => [[sort(add(p, x))], concat([sin(p), cos(x)])], [a], xs!), shapes: [[3], [4, 3]] },
+  { f: (a, xs) => scanned(([s], x) => [[s!], add(x, matmul(x, x))], [a], xs!), shapes: [[2], [3, 2, 2]] },
+  {
+    f: (a, xs, ys) => {
+      const [s, r] = scanned(([p], x) => [[add(p, x)], mul(x, 2)], [a], xs!)
+      return [s!, ...scanned(([p], x) => [[add(p, mul(x, 3))], sin(x)], [a], r!), add(xs, ys)]
+    },
+    shapes: [[2], [3, 2], [3, 2]],
+  },
+  { f: (a, xs) => scanned(([p], x) => [[p!], [mul(x, 2), 1, p]], [a], xs!), shapes: [[2], [3, 2]] },
+  { f: (a) => scanned(([p, q]) => [[sub(p, q), q!], add(p, q)], [mul(a, 2), mul(a, 2)], null, { length: 3 }), shapes: [[2]] },
+  {
+    f: (a, b) => scanned(([p, q, r]) => [[add(p, q), add(q, r), sin(r)], null], [a, b, add(a, b)], null, { length: 3 }).slice(0, 1),
+    shapes: [[2], [2]],
+  },
+  { f: (a) => scanned(([p], x) => [[add(p, x)], null], [a], broadcastTo(0.5, [3, 2])), shapes: [[2]] },
+  // loops alike but for their length, direction, body
+  {
+    f: (a, xs) => [
+      ...scanned(([p], x) => [[sub(x, p)], null], [a], xs!),
+      ...scanned(([p], x) => [[sub(x, p)], null], [a], xs!, { reverse: true }),
+      ...scanned(([p], x) => [[sub(p, x)], null], [a], xs!),
+    ],
+    shapes: [[2], [3, 2]],
+  },
+  {
+    f: (a) => [
+      ...scanned(([p]) => [[mul(p, 3)], null], [a], null, { length: 2 }),
+      ...scanned(([p]) => [[mul(p, 3)], null], [a], null, { length: 3 }),
+      ...scanned(([p]) => [[mul(p, 5)], null], [a], null, { length: 3 }),
+    ],
+    shapes: [[2]],
+  },
+  // loops in loops
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const [s, r] = scanned(([q], y) => [[add(mul(q, 0.5), y)], mul(y, q)], [p!], x)
+          return [[s!], [r, s]]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 4, 2]],
+  },
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const [s] = scanned(([q], y) => [[add(q, mul(y, sum(x)))], null], [p!], x, { reverse: true })
+          return [[s!], x]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 4, 2]],
+  },
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const [s] = scanned(([q]) => [[sin(add(q, x))], null], [mul(p, 2)], null, { length: 3 })
+          return [[add(s, p)], null]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 2]],
+  },
+]
+
 export const sharp: readonly Sharp[] = [
+  ...loops,
   // accumulators that the same kernel reads too
   { f: (x) => sin(add(x, gather(x, [2, 0, 1]))), shapes: [[3]] },
   { f: (x) => add(x, sort(x)), shapes: [[4]] },

@@ -45,8 +45,19 @@ type Steps<X> = X extends Typed<infer S, DType> ? Head<S> : number
 /** What is stacked of Y. */
 type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Carried<Y>, N>
 
+/**
+ * What a loop keeps for the way back. `everything`: what is not cheap to make again; `contractions`: products alone; `nothing`: what a step begins with. A
+ * number k: the carry of every k-th step, and what is between them is computed again; `sqrt`: that for about the root of the number of steps.
+ */
+export type Checkpoint = 'everything' | 'contractions' | 'nothing' | 'sqrt' | number
+/** Options of every loop whose number of steps is known. */
+export interface LoopOptions {
+  /** So many steps are one step of the loop that is run. */
+  readonly unroll?: number | undefined
+  readonly checkpoint?: Checkpoint | undefined
+}
 /** Options of `scan`. */
-export interface ScanOptions {
+export interface ScanOptions extends LoopOptions {
   /** The number of steps, where there are no xs to say it. */
   readonly length?: number | undefined
   /** From the last slice to the first. */
@@ -60,7 +71,56 @@ export type ScanFn = <C, X, N extends Next<C>, Y>(
   options?: ScanOptions,
 ) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
-export type ForiFn = <C, N extends Next<C>>(n: number, f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N, init: C) => Carried<N>
+export type ForiFn = <C, N extends Next<C>>(
+  n: number,
+  f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N,
+  init: C,
+  options?: LoopOptions,
+) => Carried<N>
+/** Options of `whileLoop`. */
+export interface WhileOptions extends LoopOptions {
+  /** At most this many steps. Reverse mode needs it. */
+  readonly maxSteps?: number | undefined
+}
+/** How a loop ended: after how many steps, and whether its condition ended it. */
+export interface Ended {
+  readonly steps: Expr<[], 'i32'>
+  readonly done: Expr<[], 'bool'>
+}
+/** whileLoop(condition, body, init, { maxSteps }): [state, { steps, done }] of state = body(state) while condition(state). */
+export type WhileLoopFn = <C, N extends Next<C>>(
+  condition: (state: Carried<C>) => Arg | boolean,
+  body: (state: Carried<C>) => N,
+  init: C,
+  options?: WhileOptions,
+) => readonly [state: Carried<N>, ended: Ended]
+/** The tree of expressions that stands for some elements of X along the axis. */
+type Elements<X> =
+  X extends Typed<Shape, infer D>
+    ? Expr<Shape, D>
+    : X extends PlainLeaf
+      ? Expr<Shape, X extends NestedArray<boolean> ? 'bool' : WeakF64>
+      : X extends NoTangent
+        ? NoTangent
+        : { readonly [K in keyof X]: Elements<X[K]> }
+/** Options of `associativeScan`. */
+export interface AssociativeOptions {
+  /** The axis along which it goes, the first by default; of every leaf. */
+  readonly axis?: number | undefined
+  /** From the last element to the first. */
+  readonly reverse?: boolean | undefined
+}
+/** associativeScan(op, xs, { axis, reverse }): x_0, op(x_0, x_1), op(op(x_0, x_1), x_2) ... */
+export type AssociativeScanFn = <X>(
+  op: (a: Elements<X>, b: Elements<X>) => Next<Elements<X>>,
+  xs: X,
+  options?: AssociativeOptions,
+) => Carried<X>
+/** checkpoint(f, keep): f, of which the way back keeps less. */
+export type CheckpointFn = <const A extends readonly unknown[], R>(
+  f: (...args: A) => R,
+  keep?: 'everything' | 'contractions' | 'nothing',
+) => (...args: A) => Carried<R>
 
 type Args<A extends readonly unknown[]> = { [K in keyof A]: Carried<A[K]> }
 /** switchCase(index, branches, ...args): what the branch at the index makes of the arguments. */

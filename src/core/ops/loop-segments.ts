@@ -1,0 +1,96 @@
+/** Loops over segments of steps: several steps in one body, and what is kept for the way back. */
+import { integerOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { aval } from '../graph/aval.js'
+import { input, type Node } from '../graph/expr.js'
+import { flatProgram } from '../graph/program.js'
+import type { Checkpoint, LoopOptions } from '../types/signatures/control.js'
+import { KEEPS, type Keep, type ScanParams, scanNodes, unrolled } from './control.js'
+import { concatNode } from './layout-join.js'
+import { reshapeNode } from './layout-move.js'
+import { sliceAxis } from './layout-slice.js'
+
+/** The results of a loop's steps for these arguments. */
+type Loop = (args: readonly Node[], params: ScanParams) => readonly Node[]
+
+/**
+ * The loop with what is the same at every step as a carry that no step changes: cotangents of such a carry are added up in the order of the steps, whatever
+ * segments these are in.
+ */
+const carryingAll = (args: readonly Node[], params: ScanParams, loop: Loop): readonly Node[] => {
+  const { program, carries, slices, until } = params
+  const moved = <X>(list: readonly X[]): X[] => [
+    ...list.slice(0, carries),
+    ...list.slice(carries + slices),
+    ...list.slice(carries, carries + slices),
+  ]
+  const same = program.inputs.slice(carries + slices)
+  const outputs = [...program.outputs.slice(0, carries), ...same, ...program.outputs.slice(carries)]
+  const results = loop(moved(args), {
+    ...params,
+    program: flatProgram(program.name, moved(program.inputs), outputs),
+    carries: carries + same.length,
+    ...(until !== undefined && until >= carries && { until: until + same.length }),
+  })
+  return [...results.slice(0, carries), ...results.slice(carries + same.length)]
+}
+
+/** A loop over segments of `size` steps, each by `steps`; what is left over comes last. */
+const inSegments = (args: readonly Node[], params: ScanParams, size: number, steps: Loop, keep?: Keep): readonly Node[] =>
+  carryingAll(args, params, (all, loop) => overSegments(all, loop, size, steps, keep))
+const overSegments = (args: readonly Node[], params: ScanParams, size: number, steps: Loop, keep?: Keep): readonly Node[] => {
+  const { program, carries, slices, length, reverse } = params
+  const count = Math.floor(length / size)
+  const rest = length - count * size
+  const isSlice = (i: number): boolean => i >= carries && i < carries + slices
+  const inputs = program.inputs.map((x, i) => input(isSlice(i) ? aval([size, ...x.shape], x.dtype) : x.aval))
+  const segment = flatProgram('segment', inputs, steps(inputs, { ...params, length: size }))
+  /** The arguments with the slices of some steps; the steps that are taken first have the last slices where the loop runs backwards. */
+  const over = (carry: readonly Node[], from: number, n: number): readonly Node[] =>
+    args.map((x, i) => (i < carries ? carry[i]! : isSlice(i) ? sliceAxis(x, 0, reverse ? length - from - n : from, n) : x))
+  const own = over(args, 0, count * size).map((x, i) => (isSlice(i) ? reshapeNode(x, [count, size, ...x.shape.slice(1)]) : x))
+  const made = scanNodes(own, { ...params, program: segment, length: count, ...(keep && { keep }) })
+  const carry = made.slice(0, carries)
+  const rows = made.slice(carries).map((y) => reshapeNode(y, [count * size, ...y.shape.slice(2)]))
+  if (rest === 0) return [...carry, ...rows]
+  const last = steps(over(carry, count * size, rest), { ...params, length: rest })
+  return [
+    ...last.slice(0, carries),
+    ...rows.map((row, i) => concatNode(reverse ? [last[carries + i]!, row] : [row, last[carries + i]!], 0)),
+  ]
+}
+
+const unrolledBy =
+  (size: number): Loop =>
+  (args, params) =>
+    params.length === 0 ? scanNodes(args, params) : inSegments(args, params, Math.min(size, params.length), unrolled)
+
+/** How the steps of a loop are put together, as its options say. */
+export const loopBy = (op: string, { unroll, checkpoint }: LoopOptions): Loop => {
+  const size = unroll === undefined ? 1 : integerOf(unroll, 'unroll', op)
+  if (size < 1) raise({ _tag: 'BadInput', where: op, reason: `unroll is ${size}.`, fix: 'give the number of steps in one body, from 1.' })
+  const steps = size === 1 ? scanNodes : unrolledBy(size)
+  if (checkpoint === undefined) return steps
+  if (typeof checkpoint === 'string' && checkpoint !== 'sqrt') {
+    const keep = keepOf(checkpoint, 'checkpoint', op)
+    return (args, params) => steps(args, { ...params, keep })
+  }
+  const every = segmentOf(op, checkpoint)
+  return (args, params) => (params.length < 2 ? steps(args, params) : inSegments(args, params, every(params.length), steps, 'nothing'))
+}
+const segmentOf = (op: string, checkpoint: Checkpoint): ((length: number) => number) => {
+  if (checkpoint === 'sqrt') return (length) => Math.ceil(Math.sqrt(length))
+  const size = integerOf(checkpoint, 'checkpoint', op)
+  return size > 0
+    ? (length) => Math.min(size, length)
+    : raise({ _tag: 'BadInput', where: op, reason: `checkpoint is ${size}.`, fix: "give a number of steps from 1, or 'sqrt'." })
+}
+/** What is kept for the way back. */
+export const keepOf = (given: unknown, what: string, op: string): Keep =>
+  KEEPS.find((k) => k === given) ??
+  raise({
+    _tag: 'BadInput',
+    where: op,
+    reason: `${what} is ${shown(given)}.`,
+    fix: `give ${[...KEEPS.map((k) => `'${k}'`), ...(op === 'checkpoint' ? [] : ["'sqrt'", 'a number of steps'])].join(', ')}.`,
+  })

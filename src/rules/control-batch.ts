@@ -1,0 +1,95 @@
+/** Loops under vmap: what has the axis of examples, and a loop that goes on until all examples have ended. */
+
+import type { Batching } from '../core/calculus/rule.js'
+import { aval } from '../core/graph/aval.js'
+import { asExpr, asNode, input, linearize, type Node } from '../core/graph/expr.js'
+import { dependents, flatProgram, type Program } from '../core/graph/program.js'
+import { masked, type ScanParams, scanNodes } from '../core/ops/control.js'
+import { broadcastNode, transposeNode } from '../core/ops/layout-move.js'
+import { any } from '../core/ops/statistics.js'
+import type { AnyExpr } from '../core/types/expr.js'
+
+const step = (inputs: readonly Node[], outputs: readonly Node[]): Program => flatProgram('step', inputs, outputs)
+
+/** Which inputs and results of a step have the axis of examples, where some arguments have it: a carry has it from the first step on. */
+const widened = (
+  { program, carries }: ScanParams,
+  batched: readonly boolean[],
+): { readonly inputs: readonly boolean[]; readonly outputs: readonly boolean[] } => {
+  const linear = linearize(program.outputs)
+  let wide = [...batched]
+  for (;;) {
+    const depends = dependents(
+      linear,
+      program.inputs.filter((_, i) => wide[i]),
+    )
+    const outputs = program.outputs.map((o) => depends[linear.index.get(o)] === 1)
+    const next = wide.map((w, i) => w || (i < carries && outputs[i]!))
+    if (next.every((w, i) => w === wide[i])) return { inputs: wide, outputs }
+    wide = next
+  }
+}
+/** The same loop with a step whose flag is looked at by each example: examples that have ended stay as they are. */
+const eachMasked = (params: ScanParams): ScanParams => {
+  const { until: _until, ...rest } = params
+  return { ...rest, program: masked(params) }
+}
+
+/** A loop over a leading axis of some arguments: whatever depends on them has it. One whose flag has it goes on until all examples have ended. */
+export const scanBatch = (
+  xs: readonly AnyExpr[],
+  batched: readonly boolean[],
+  params: ScanParams,
+  size: number,
+  through: Batching,
+): readonly AnyExpr[] => {
+  const { carries, slices, until } = params
+  const own = until !== undefined && widened(params, batched).inputs[until]!
+  const { program } = own ? eachMasked(params) : params
+  const { inputs: wide, outputs: isWide } = widened({ ...params, program }, batched)
+  const inputs = program.inputs.map((x, i) => (wide[i] ? input(aval([size, ...x.shape], x.dtype)) : x))
+  const made = through(
+    program.outputs.map(asExpr),
+    new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(inputs[i]!)] as const] : []))),
+    size,
+  )
+  // A carry that depends on none stays what it is; one that has the axis before the first step has it after each.
+  const outputs = program.outputs.map((o, i) => (isWide[i] || (i < carries && wide[i]) ? asNode(made[i]) : o))
+  const args = xs.map((x, i) => {
+    const n = asNode(x)
+    if (i < carries) return wide[i] && !batched[i] ? broadcastNode(n, [size, ...n.shape]) : n
+    return i < carries + slices && batched[i] ? swapped(n) : n
+  })
+  const loop = { ...params, program: step(inputs, outputs) }
+  return (own ? untilAll(args, loop) : scanNodes(args, loop)).map((y, i) => {
+    if (i < carries) return asExpr(wide[i] ? y : broadcastNode(y, [size, ...y.shape]))
+    return asExpr(isWide[i] ? swapped(y) : broadcastNode(y, [size, ...y.shape]))
+  })
+}
+/** A loop whose flag is one for each example: a step is taken while any of them holds, which is a carry or a slice more. */
+const untilAll = (args: readonly Node[], params: ScanParams): readonly Node[] => {
+  const { program, carries, slices, until } = params as ScanParams & { readonly until: number }
+  const { inputs, outputs } = program
+  const some = (flags: Node, axis: number): Node => asNode(any(asExpr(flags), { axis }))
+  const flag = input(aval([], 'bool'))
+  const isCarry = until < carries
+  const at = isCarry ? carries : carries + slices
+  const all = {
+    ...params,
+    program: step(
+      [...inputs.slice(0, at), flag, ...inputs.slice(at)],
+      isCarry ? [...outputs.slice(0, at), some(outputs[until]!, 0), ...outputs.slice(at)] : outputs,
+    ),
+    carries: carries + (isCarry ? 1 : 0),
+    slices: slices + (isCarry ? 0 : 1),
+    until: at,
+  }
+  const results = scanNodes([...args.slice(0, at), some(args[until]!, isCarry ? 0 : 1), ...args.slice(at)], all)
+  return isCarry ? results.filter((_, i) => i !== at) : results
+}
+/** The axis of steps and that of examples exchanged. */
+const swapped = (n: Node): Node =>
+  transposeNode(
+    n,
+    n.shape.map((_, i) => (i < 2 ? 1 - i : i)),
+  )
