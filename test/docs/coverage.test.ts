@@ -4,13 +4,14 @@ import * as check from '../../src/check/index.js'
 import * as property from '../../src/check/property.js'
 import * as codual from '../../src/index.js'
 import * as optim from '../../src/optim/index.js'
+import * as solve from '../../src/solve/index.js'
 import * as train from '../../src/train/index.js'
 import * as trainNode from '../../src/train/node.js'
 import { patternOf } from './expected.js'
 import { examplesIn } from './extract.js'
 import { entries, exportsOf, type PublicName, publicNames, shortPath } from './public-names.js'
 
-const values: Readonly<Record<string, unknown>> = { ...codual, ...check, ...property, ...optim, ...train, ...trainNode }
+const values: Readonly<Record<string, unknown>> = { ...codual, ...check, ...property, ...optim, ...solve, ...train, ...trainNode }
 const names = publicNames()
 const where = (n: PublicName): string => `${n.name} (${shortPath(n.file)}:${n.line})`
 const isFunction = (n: PublicName): boolean => !n.type && typeof values[n.name] === 'function'

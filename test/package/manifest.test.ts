@@ -14,6 +14,7 @@ describe('package.json', () => {
       './check',
       './check/property',
       './optim',
+      './solve',
       './train',
       './train/node',
       './package.json',
@@ -23,6 +24,7 @@ describe('package.json', () => {
       ['./check', './dist/check/index'],
       ['./check/property', './dist/check/property'],
       ['./optim', './dist/optim/index'],
+      ['./solve', './dist/solve/index'],
       ['./train', './dist/train/index'],
       ['./train/node', './dist/train/node'],
     ] as const) {

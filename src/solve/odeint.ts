@@ -1,0 +1,109 @@
+/** Ordinary differential equations: options, trees, and the choice of steps and of the derivative. */
+import { functionOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type AnyExpr, cast, type Expr, type Float, type Scalar, type Shape, type Tensor, vmap } from '../index.js'
+import { adaptive, type Path } from './adaptive.js'
+import { type Integrate, withAdjoint } from './adjoint.js'
+import { even } from './even.js'
+import { oneOf, positiveOf, wholeOf } from './options.js'
+import { type ArrayTree, type NumberLists, paramsOf, type Unknowns, vectorOf } from './vectors.js'
+
+/** Options of `odeint`. */
+export interface OdeOptions {
+  /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
+  readonly method?: 'dopri5' | 'rk4' | undefined
+  /** A step is taken where its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
+  readonly rtol?: number | undefined
+  /** 1e-9 unless given, 1e-6 in f32. */
+  readonly atol?: number | undefined
+  /** At most so many steps, with those that are not taken: 100 unless given. */
+  readonly maxSteps?: number | undefined
+  /** The length that is tried first; from f unless given. */
+  readonly firstStep?: number | undefined
+  /** So many equal steps from each time to the next, whatever their error; of 'rk4' 1 unless given. */
+  readonly substeps?: number | undefined
+  /** The derivative: 'steps' unless given, that of the steps as they were taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
+  readonly adjoint?: 'steps' | 'adjoint' | undefined
+}
+const names: Names<OdeOptions> = {
+  method: true,
+  rtol: true,
+  atol: true,
+  maxSteps: true,
+  firstStep: true,
+  substeps: true,
+  adjoint: true,
+}
+
+/** T with an axis of times in front. */
+export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
+/** What `odeint` found, and whether it is what was asked for. */
+export type Trajectory<Y> = {
+  /** The states at the times, along a first axis; of times that were not reached the last state. */
+  readonly ys: AtTimes<Y>
+  /** How many steps were tried. */
+  readonly steps: Scalar<'i32'>
+  /** The time that was reached. It has no derivative. */
+  readonly t: Scalar<Float>
+  /** Was the last time reached, over times in one direction, and (in equal steps) by numbers? */
+  readonly done: Scalar<'bool'>
+}
+
+/** The options, checked, as a way to integrate. */
+const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
+  const given = optionsOf(options, names, op)
+  const method = oneOf(given.method ?? 'dopri5', ['dopri5', 'rk4'], 'method', op)
+  const adjoint = oneOf(given.adjoint ?? 'steps', ['steps', 'adjoint'], 'adjoint', op)
+  const positive = (name: 'rtol' | 'firstStep'): number | undefined =>
+    given[name] === undefined ? undefined : positiveOf(given[name], name, op)
+  const [rtol, firstStep] = [positive('rtol'), positive('firstStep')]
+  const atol = given.atol === undefined ? undefined : numberOf(given.atol, 'atol', op)
+  if (atol !== undefined && !(atol >= 0)) raise({ _tag: 'BadInput', where: op, reason: `atol is ${atol}, it must be 0 or more.` })
+  const maxSteps = wholeOf(given.maxSteps ?? 100, 'maxSteps', op)
+  const substeps = given.substeps === undefined && method === 'dopri5' ? undefined : wholeOf(given.substeps ?? 1, 'substeps', op)
+  const steps: Integrate = (f, y0, ts, params): Path => {
+    const slope = (t: AnyExpr, y: AnyExpr): AnyExpr => f(t, y, params)
+    if (substeps !== undefined) return even(slope, y0, ts, { method, substeps })
+    const single = y0.dtype === 'f32'
+    return adaptive(slope, y0, ts, { rtol: rtol ?? (single ? 1e-4 : 1e-6), atol: atol ?? (single ? 1e-6 : 1e-9), maxSteps, firstStep })
+  }
+  return adjoint === 'steps' ? steps : withAdjoint(steps)
+}
+
+/**
+ * The states y(ts) of dy/dt = f(t, y, params) with y(ts[0]) = y0: y a tree of floats, f gives a tree like it; the times go up or down.
+ *
+ * Result  { ys, steps, t, done }: ys has the times as its first axis. Where maxSteps were not enough, or f is not a number, done is false, t is the
+ *         time reached, and ys has the last state beyond it.
+ * Rule    of y0, ts and params: that of the steps as they were taken, their lengths held; with adjoint: 'adjoint' that of the equation, solved from the last time to
+ *         the first (forward: beside y), and NaN where that needs more than maxSteps. What f captures has a derivative with 'steps' alone.
+ * Errors  BadInput without times and for options; ShapeMismatch or DTypeMismatch where f's result is unlike y0.
+ * @example
+ * evaluate(odeint((_t, y) => neg(y), tensor(1), [0, 1, 2]).ys)   // [1, 0.36788, 0.135335]
+ * evaluate(odeint((_t, y, k) => mul(k, y), tensor(1), [0, 1], tensor(2), { method: 'rk4', substeps: 20 }).ys)   // [1, 7.389]
+ */
+export const odeint = <const Y, const P = Record<never, never>>(
+  f: (t: Scalar<Float>, y: Unknowns<Y>, params: Unknowns<P>) => ArrayTree,
+  y0: Y,
+  ts: Expr<Shape, Float> | Tensor<Shape, Float> | AnyExpr | NumberLists,
+  params?: P,
+  options?: OdeOptions,
+): Trajectory<Unknowns<Y>> => {
+  const op = 'odeint'
+  functionOf(f, 'f', op)
+  const integrate = integrator(options, op)
+  const start = vectorOf(y0, 'y0', op)
+  const times = cast(ts as AnyExpr, start.dtype) as AnyExpr
+  if (times.shape.length !== 1 || times.shape[0] === 0)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `the times are of shape [${times.shape.join(', ')}].`,
+      fix: 'give a list of times; the first is that of y0.',
+    })
+  const flat = (t: AnyExpr, y: AnyExpr, p: unknown): AnyExpr =>
+    start.of(f(t as Scalar<Float>, start.back(y) as Unknowns<Y>, p as Unknowns<P>), 'f(t, y)')
+  const { ys, steps, t, done } = integrate(flat, start.at, times, paramsOf(params ?? {}, start.dtype, op))
+  const atTimes = (vmap(start.back as never) as unknown as (v: AnyExpr) => unknown)(ys)
+  return { ys: atTimes, steps, t, done } as unknown as Trajectory<Unknowns<Y>>
+}

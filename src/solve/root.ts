@@ -1,0 +1,92 @@
+/** Roots of systems by Newton's method, differentiated by the implicit function theorem. */
+import { functionOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { type AnyExpr, add, and, cast, full, gt, le, minimum, mul, where } from '../index.js'
+import { type Equation, implicit } from './implicit.js'
+import { iterate } from './iterate.js'
+import { type LinearHow, type LinearSolveOptions, linearHow, type Solution, solveVector } from './linear.js'
+import { positiveOf, wholeOf } from './options.js'
+import { type ArrayTree, type Flat, minus, norm, paramsOf, pushed, type Unknowns, vectorOf } from './vectors.js'
+
+/** Options of `root`. */
+export interface RootOptions {
+  /** Found where |f(x)| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
+  readonly tolerance?: number | undefined
+  /** At most so many steps: 30 unless given. */
+  readonly maxSteps?: number | undefined
+  /** How the linear systems of the steps and of the derivative are solved: by gmres unless given. */
+  readonly linear?: Omit<LinearSolveOptions, 'preconditioner'> | undefined
+}
+const names: Names<RootOptions> = { tolerance: true, maxSteps: true, linear: true }
+
+/** The options of the linear systems in an equation. */
+export const innerHow = (given: Omit<LinearSolveOptions, 'preconditioner'> | undefined, op: string): LinearHow => {
+  const all: Names<Omit<LinearSolveOptions, 'preconditioner'>> = { method: true, tolerance: true, maxSteps: true, restart: true }
+  return linearHow(optionsOf(given, all, `${op}: linear`), `${op}: linear`, (m) => m as never)
+}
+
+/**
+ * Newton's method. A step that does not shrink |f| (Armijo, with its small constant) is not taken, and the next is half as long; after one
+ * that is, four times as long, at most whole.
+ */
+const newton =
+  (f: Flat, maxSteps: number, how: LinearHow): Equation['search'] =>
+  (x0, params, tolerance) => {
+    const f0 = f(x0, params)
+    const init = {
+      x: x0,
+      fx: f0,
+      size: norm(f0),
+      length: cast(1, x0.dtype as 'f64') as AnyExpr,
+      steps: full([], 0, 'i32') as AnyExpr,
+    }
+    const end = iterate(
+      ({ size, length }) => and(gt(size, tolerance), gt(length, 1e-10)) as AnyExpr,
+      ({ x, fx, size, length, steps }) => {
+        const jacobian: Flat = (v, at) => pushed((u) => f(u, (at as readonly unknown[])[1]), (at as readonly [AnyExpr])[0], v)
+        const d = solveVector(jacobian, minus(fx), [x, params], how).x
+        const trial = add(x, mul(length, d)) as AnyExpr
+        const fTrial = f(trial, params)
+        const sizeTrial = norm(fTrial)
+        const shrinks = le(sizeTrial, mul(add(1, mul(-1e-4, length)), size))
+        return {
+          x: where(shrinks, trial, x) as AnyExpr,
+          fx: where(shrinks, fTrial, fx) as AnyExpr,
+          size: where(shrinks, sizeTrial, size) as AnyExpr,
+          length: where(shrinks, minimum(1, mul(4, length)), mul(0.5, length)) as AnyExpr,
+          steps: add(steps, 1) as AnyExpr,
+        }
+      },
+      init,
+      maxSteps,
+    )
+    return { x: end.x, steps: end.steps, residual: end.size }
+  }
+
+/**
+ * x with f(x, params) = 0, by Newton's method with shortened steps, from x0: trees of floats; f gives a tree like x.
+ *
+ * Result  { x, steps, residual, converged }: residual is |f(x)|, converged says that it is at most the tolerance.
+ * Rule    f_x dx = -f_p dp, in reverse its transpose, of any order; nothing of the steps is kept. NaN where that system is not solved. x0 and what
+ *         f captures have no derivative: what f depends on belongs in the parameters.
+ * Errors  ShapeMismatch or DTypeMismatch where f's result is unlike x0; BadInput.
+ * @example
+ * evaluate(root((x, a) => sub(mul(x, x), a), tensor(1), tensor(2)).x)   // 1.41421356
+ * grad((a: AnyExpr) => root((x, p) => sub(mul(x, x), p), tensor(1), a).x)(2)   // 0.35355339
+ */
+export const root = <const X, const P = Record<never, never>>(
+  f: (x: Unknowns<X>, params: Unknowns<P>) => ArrayTree,
+  x0: X,
+  params?: P,
+  options?: RootOptions,
+): Solution<Unknowns<X>> => {
+  const op = 'root'
+  functionOf(f, 'f', op)
+  const { tolerance, maxSteps, linear } = optionsOf(options, names, op)
+  const start = vectorOf(x0, 'x0', op)
+  const flat: Flat = (v, p) => start.of(f(start.back(v) as Unknowns<X>, p as Unknowns<P>), 'f(x)')
+  const how = innerHow(linear, op)
+  const search = newton(flat, wholeOf(maxSteps ?? 30, 'maxSteps', op), how)
+  const given = tolerance === undefined ? undefined : positiveOf(tolerance, 'tolerance', op)
+  const solution = implicit({ name: op, g: flat, search }, start.at, paramsOf(params ?? {}, start.dtype, op), given, how)
+  return { ...solution, x: start.back(solution.x) as Unknowns<X> }
+}
