@@ -1,6 +1,8 @@
 /** Declared kinks on which a program lies. */
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { expandAll } from '../core/graph/expand.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { isUnbounded, type ScanParams, scanPrimitive } from '../core/ops/control.js'
 import type { Derived } from './subject.js'
 
 /**
@@ -9,7 +11,7 @@ import type { Derived } from './subject.js'
  */
 export const kinkAmong = (d: Derived): string | undefined => {
   let found: string | undefined
-  const { roots } = expandAll(d.outs, (n) => n.prim!.expand, 'the checker', 64)
+  const { roots } = expandAll(d.outs, ({ prim, payload }) => (isEndless(prim!, payload) ? undefined : prim!.expand), 'the checker', 64)
   evaluateNodes(roots, d.env, ({ name, kinks }, args, [result]) => {
     if (found !== undefined || kinks.length === 0) return
     for (let i = 0; i < result!.data.length; i++)
@@ -17,3 +19,7 @@ export const kinkAmong = (d: Derived): string | undefined => {
   })
   return found
 }
+
+/** A loop that nothing but its condition ends. */
+const isEndless = (prim: AnyPrimitive, params: unknown): boolean =>
+  prim === (scanPrimitive as unknown as AnyPrimitive) && isUnbounded(params as ScanParams)

@@ -12,7 +12,7 @@ import { type ArrayTree, dot, type Flat, norm, paramsOf, type Unknowns, vectorOf
 export interface FixedPointOptions {
   /** Found where |f(x) - x| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
   readonly tolerance?: number | undefined
-  /** At most so many steps: 100 unless given. */
+  /** At most so many steps: 1000 unless given. */
   readonly maxSteps?: number | undefined
   /** 'plain' unless given: x = f(x); 'anderson' combines the last steps. */
   readonly method?: 'plain' | 'anderson' | undefined
@@ -115,7 +115,7 @@ export const fixedPoint = <const X, const P = Record<never, never>>(
   functionOf(f, 'f', op)
   const given = optionsOf(options, names, op)
   const method = oneOf(given.method ?? 'plain', ['plain', 'anderson'], 'method', op)
-  const maxSteps = wholeOf(given.maxSteps ?? 100, 'maxSteps', op)
+  const maxSteps = wholeOf(given.maxSteps ?? 1000, 'maxSteps', op)
   const memory = wholeOf(given.memory ?? 5, 'memory', op)
   const tolerance = given.tolerance === undefined ? undefined : positiveOf(given.tolerance, 'tolerance', op)
   const start = vectorOf(x0, 'x0', op)

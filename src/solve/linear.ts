@@ -41,7 +41,7 @@ export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> {
   readonly method?: 'cg' | 'gmres' | 'bicgstab' | undefined
   /** Solved where |b - A x| <= tolerance |b|: 1e-10 unless given, 1e-5 in f32. */
   readonly tolerance?: number | undefined
-  /** At most so many steps: twice the number of unknowns, and 100, unless given. */
+  /** At most so many steps: twice the number of unknowns, and 1000, unless given. */
   readonly maxSteps?: number | undefined
   /** How many directions gmres keeps before it begins again: 30 unless given. */
   readonly restart?: number | undefined
@@ -92,7 +92,7 @@ interface Raw {
 export const solveVector = (A: Flat, b: AnyExpr, params: unknown, how: LinearHow): Solution<AnyExpr> => {
   const tolerance = toleranceFor(how.tolerance, b)
   const n = b.shape[0]!
-  const maxSteps = how.maxSteps ?? Math.max(1, Math.min(2 * n, 100))
+  const maxSteps = how.maxSteps ?? Math.max(1, Math.min(2 * n, 1000))
   const value = (rhs: AnyExpr, p: unknown): Raw => {
     // Half of the tolerance, so that rounding in the method's own residual does not decide.
     const { x, steps } = methods[how.method]((v) => A(v, p), rhs, {

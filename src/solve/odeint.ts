@@ -16,7 +16,7 @@ export interface OdeOptions {
   readonly rtol?: number | undefined
   /** 1e-9 unless given, 1e-6 in f32. */
   readonly atol?: number | undefined
-  /** At most so many steps, with those that are not taken: 100 unless given. */
+  /** At most so many steps, with those that are not taken: 1000 unless given. */
   readonly maxSteps?: number | undefined
   /** The length that is tried first; from f unless given. */
   readonly firstStep?: number | undefined
@@ -59,7 +59,7 @@ const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
   const [rtol, firstStep] = [positive('rtol'), positive('firstStep')]
   const atol = given.atol === undefined ? undefined : numberOf(given.atol, 'atol', op)
   if (atol !== undefined && !(atol >= 0)) raise({ _tag: 'BadInput', where: op, reason: `atol is ${atol}, it must be 0 or more.` })
-  const maxSteps = wholeOf(given.maxSteps ?? 100, 'maxSteps', op)
+  const maxSteps = wholeOf(given.maxSteps ?? 1000, 'maxSteps', op)
   const substeps = given.substeps === undefined && method === 'dopri5' ? undefined : wholeOf(given.substeps ?? 1, 'substeps', op)
   const steps: Integrate = (f, y0, ts, params): Path => {
     const slope = (t: AnyExpr, y: AnyExpr): AnyExpr => f(t, y, params)

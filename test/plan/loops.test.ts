@@ -15,13 +15,13 @@ const runs = (e: cd.Explanation): number => e.steps.reduce((n, s) => n + s.times
 
 const [B, H] = [3, 4]
 /** An LSTM of one product for all gates, its states stacked and read at the end. */
+const ops = cd as unknown as Readonly<Record<string, (...xs: readonly unknown[]) => E>>
+const { add, matmul, mul, sigmoid, split, tanh } = ops
 const cell = (x: E, [h, c]: readonly [E, E], w: E, u: E, b: E): readonly [E, E] => {
-  const product = (p: E, q: E): E => cd.matmul(p, q) as unknown as E
-  const plus = (p: E, q: E): E => cd.add(p, q) as unknown as E
-  const gates = plus(plus(product(x, w), product(h, u)), b)
-  const [i, f, g, o] = cd.split(gates, 4, { axis: 1 }) as unknown as readonly [E, E, E, E]
-  const next = plus(cd.mul(cd.sigmoid(f), c) as unknown as E, cd.mul(cd.sigmoid(i), cd.tanh(g)) as unknown as E)
-  return [cd.mul(cd.sigmoid(o), cd.tanh(next)) as unknown as E, next]
+  const gates = add!(add!(matmul!(x, w), matmul!(h, u)), b)
+  const [i, f, g, o] = split!(gates, 4, { axis: 1 }) as unknown as readonly [E, E, E, E]
+  const next = add!(mul!(sigmoid!(f), c), mul!(sigmoid!(i), tanh!(g)))
+  return [mul!(sigmoid!(o), tanh!(next)), next]
 }
 const lstm = (T: number, how: 'scan' | 'unrolled') =>
   cd.fn({ w: cd.f64(H, 4 * H), u: cd.f64(H, 4 * H), b: cd.f64(4 * H), xs: cd.f64(T, B, H) }, ({ w, u, b, xs }) => {
@@ -31,7 +31,7 @@ const lstm = (T: number, how: 'scan' | 'unrolled') =>
         const next = cell(x, s, w as never, u as never, b as never)
         return [next, next[0]] as const
       }
-      const [, hs] = cd.scan(step as never, [zero, zero], xs as never) as unknown as readonly [unknown, E]
+      const [, hs] = ops.scan!(step, [zero, zero], xs) as unknown as readonly [unknown, E]
       return cd.sum(cd.mul(hs, hs))
     }
     let s: readonly [E, E] = [zero, zero]
@@ -97,23 +97,23 @@ describe('a carry', () => {
   const copies = (e: cd.Explanation) => e.steps.filter((x) => x.times > 1 && x.kernel === 'loop copy').length
   const x = cd.tensor([1, 2, 3])
   it('is written in place where nothing reads it afterwards', () => {
-    const e = explain((a: E) => cd.fori(5, ((_k: E, c: E) => cd.sin(cd.mul(c, 0.5))) as never, a as never), x)
+    const e = explain((a: E) => ops.fori!(5, ((_k: E, c: E) => cd.sin(cd.mul(c, 0.5))) as never, a as never), x)
     expect(e.steps.filter((s) => s.times === 5).length).toBe(1)
     expect(copies(e)).toBe(0)
   })
   it('is copied where it is read at other points', () => {
-    const e = explain((a: E) => cd.fori(5, ((_k: E, c: E) => cd.add(c, cd.flip(c))) as never, a as never), x)
+    const e = explain((a: E) => ops.fori!(5, ((_k: E, c: E) => cd.add(c, cd.flip(c))) as never, a as never), x)
     expect(copies(e)).toBe(1)
   })
   it('two that change places are', () => {
-    const e = explain((a: E) => cd.fori(5, ((_k: E, [p, q]: readonly [E, E]) => [q, cd.sin(p)]) as never, [a, cd.cos(a)] as never), x)
+    const e = explain((a: E) => ops.fori!(5, ((_k: E, [p, q]: readonly [E, E]) => [q, cd.sin(p)]) as never, [a, cd.cos(a)] as never), x)
     expect(copies(e)).toBeGreaterThan(0)
     expect(e.verified).toBe('provenance')
   })
   it('that is stacked is never copied, forward and back', () => {
     for (const reverse of [false, true]) {
       const f = (a: E, xs: E) =>
-        cd.scan(((c: E, y: E) => [cd.tanh(cd.add(cd.matmul(c, c), y)), c]) as never, a as never, xs as never, { reverse } as never)
+        ops.scan!(((c: E, y: E) => [cd.tanh(cd.add(cd.matmul(c, c), y)), c]) as never, a as never, xs as never, { reverse } as never)
       const e = explain(f, cd.tensor(random(4), [2, 2]), cd.tensor(random(12), [3, 2, 2]))
       expect(copies(e)).toBe(0)
       expect(e.verified).toBe('provenance')
@@ -121,7 +121,7 @@ describe('a carry', () => {
   })
   it('nobody reads, and what is stacked for nobody, is not computed', () => {
     const f = (a: E, b: E) => {
-      const [[p]] = cd.scan(
+      const [[p]] = ops.scan!(
         (([c, d]: readonly [E, E]) => [[cd.sin(c), cd.exp(d)], cd.cos(d)]) as never,
         [a, b] as never,
         null as never,
@@ -137,7 +137,7 @@ describe('a carry', () => {
 describe('loops share plans', () => {
   it('where they differ in numbers alone', () => {
     const backend = makeCpu({ verify: true })
-    const f = (k: number) => (a: E) => cd.fori(6, ((_i: E, c: E) => cd.mul(c, k)) as never, a as never)
+    const f = (k: number) => (a: E) => ops.fori!(6, ((_i: E, c: E) => cd.mul(c, k)) as never, a as never)
     const got = [1.5, 2.5, 3.5].map((k) => compiled(f(k), backend)(2))
     got.forEach((y, i) => {
       expect(numbers(y)[0]).toBeCloseTo(2 * (1.5 + i) ** 6, 9)
@@ -146,7 +146,7 @@ describe('loops share plans', () => {
   })
   it('and not where they differ in length or direction', () => {
     const backend = makeCpu({ verify: true })
-    const f = (n: number) => (a: E) => cd.fori(n, ((_i: E, c: E) => cd.mul(c, 3)) as never, a as never)
+    const f = (n: number) => (a: E) => ops.fori!(n, ((_i: E, c: E) => cd.mul(c, 3)) as never, a as never)
     expect(numbers(compiled(f(4), backend)(1))).toEqual([81])
     expect(numbers(compiled(f(5), backend)(1))).toEqual([243])
   })
@@ -181,7 +181,7 @@ describe('kernels in JavaScript inside of loops', () => {
       },
     } as never) as unknown as { readonly kernels: { readonly cpu: never } }
     const f = compiled(
-      (a: E, xs: E) => cd.scan(((c: E, x: E) => [cd.add(calling(c), x), cd.mul(c, x)]) as never, a as never, xs as never),
+      (a: E, xs: E) => ops.scan!(((c: E, x: E) => [cd.add(calling(c), x), cd.mul(c, x)]) as never, a as never, xs as never),
       makeCpu({ kernels: plugin.kernels.cpu }),
     )
     const given = [cd.tensor([0, 10]), cd.tensor(random(10), [5, 2])] as const
@@ -200,14 +200,14 @@ describe('kernels in JavaScript inside of loops', () => {
   })
   const nested = (a: E, xs: E) => {
     const inner = (c: E, x: E) => {
-      const [d] = cd.scan(
+      const [d] = ops.scan!(
         ((e: E, y: E) => [cd.sort(cd.add(e, y) as never), null]) as never,
         c as never,
         x as never,
       ) as unknown as readonly [E]
       return [d, cd.sum(d)]
     }
-    return cd.scan(inner as never, a as never, xs as never)
+    return ops.scan!(inner as never, a as never, xs as never)
   }
   const args = [cd.tensor([3, 1, 2]), cd.tensor(random(2 * 4 * 3), [2, 4, 3])] as const
   it.each([true, false])('loops in loops over them, SIMD %s, give what the reference gives', (simd) => {

@@ -28,7 +28,7 @@ const labelOf = (k: Kernel): string =>
 const sizesOf = (s: Step, k: Kernel): readonly number[] => (k.kind === 'opaque' ? (k.results[0]?.shape ?? []) : s.sizes)
 
 /** A loop: what a step of it moves, and what its steps stack. */
-const loopOf = ({ first, end, count, depth }: Loop, plan: Plan, steps: Explanation['steps']): Explanation['loops'][number] => {
+const loopOf = ({ first, end, count, depth, flag }: Loop, plan: Plan, steps: Explanation['steps']): Explanation['loops'][number] => {
   const stacked = new Set(
     plan.steps.slice(first, end).flatMap((s) => s.writes.flatMap((o) => ((o.advance?.[depth] ?? 0) === 0 ? [] : [o.storage]))),
   )
@@ -36,6 +36,7 @@ const loopOf = ({ first, end, count, depth }: Loop, plan: Plan, steps: Explanati
     first,
     end,
     count,
+    conditional: flag !== undefined,
     bytesPerStep: steps.slice(first, end).reduce((n, s) => n + s.bytes, 0),
     stackedBytes: [...stacked].reduce((n, s) => n + plan.storages[s]!.bytes, 0),
   }

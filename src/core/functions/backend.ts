@@ -81,8 +81,9 @@ export interface ExplainedLoop {
   /** Its steps: from this one to before that. */
   readonly first: number
   readonly end: number
-  /** How often they run. */
+  /** How often they run: at most, where a condition may end the loop, or leave a step out. */
   readonly count: number
+  readonly conditional: boolean
   /** Bytes moved by one iteration. */
   readonly bytesPerStep: number
   /** Bytes of what is stacked step by step: results, and what the way back needs. */

@@ -36,7 +36,7 @@ export const explanationText = (e: Explanation): string => {
     ...(e.steps.length === 0 ? [] : steps.map((line) => `  ${line}`)),
     ...e.loops.map(
       (l) =>
-        `loop: steps ${l.first} to ${l.end - 1}, ${grouped(l.count)} times, ${grouped(l.bytesPerStep)} bytes moved by each, ${grouped(l.stackedBytes)} stacked.`,
+        `loop: steps ${l.first} to ${l.end - 1}, ${l.conditional ? 'at most ' : ''}${grouped(l.count)} times, ${grouped(l.bytesPerStep)} bytes moved by each, ${grouped(l.stackedBytes)} stacked.`,
     ),
     ...(device === undefined ? [] : [device]),
     ...(e.fallback === undefined ? [] : [`slower than it could be: ${e.fallback}`]),
