@@ -125,6 +125,37 @@ const gru = (dtype: Float) =>
     return sumSquares(h)
   })
 
+/** The same three as loops: a plan has one step of each. */
+const rnnLoop = (dtype: Float) =>
+  cd.fn(declare('W7', dtype), ({ xs, Wx, Wh, b }) => {
+    const step = (h: Array<[64, 128]>, z: Array<[64, 128]>) => [cd.tanh(cd.add(cd.add(z, cd.matmul(h, Wh)), b)), null] as const
+    const [h] = cd.scan(step, cd.zeros([64, 128], dtype), cd.matmul(xs, Wx))
+    return sumSquares(h)
+  })
+const lstmLoop = (dtype: Float) =>
+  cd.fn(declare('W8', dtype), ({ xs, Wi, Wh, b }) => {
+    const step = ([h, c]: readonly [Gate, Gate], z: Gates) => {
+      const [i, f, g, o] = bySplit(cd.add(z, cd.matmul(h, Wh)))
+      const next = cd.add(cd.mul(cd.sigmoid(f), c), cd.mul(cd.sigmoid(i), cd.tanh(g)))
+      return [[cd.mul(cd.sigmoid(o), cd.tanh(next)), next] as const, null] as const
+    }
+    const [[h]] = cd.scan(step, [cd.zeros([256, 64], dtype), cd.zeros([256, 64], dtype)] as const, cd.add(cd.matmul(xs, Wi), b))
+    return sumSquares(h)
+  })
+const gruLoop = (dtype: Float) =>
+  cd.fn(declare('W9', dtype), ({ xs, Wi, Wh, b }) => {
+    const step = (h: Gate, fromInput: Array<[256, 192]>) => {
+      const [rx, zx, nx] = cd.split(fromInput, 3, { axis: -1 })
+      const [rh, zh, nh] = cd.split(cd.matmul(h, Wh), 3, { axis: -1 })
+      const r = cd.sigmoid(cd.add(rx, rh))
+      const z = cd.sigmoid(cd.add(zx, zh))
+      const n = cd.tanh(cd.add(nx, cd.mul(r, nh)))
+      return [cd.add(cd.mul(cd.sub(1, z), n), cd.mul(z, h)), null] as const
+    }
+    const [h] = cd.scan(step, cd.zeros([256, 64], dtype), cd.add(cd.matmul(xs, Wi), b))
+    return sumSquares(h)
+  })
+
 /** Sum over i of 100 (x[i + 1] - x[i]^2)^2 + (1 - x[i])^2. */
 const rosenbrock = ({ x }: { readonly x: Array<[number]> }) => {
   const n = x.shape[0]
@@ -205,4 +236,7 @@ export const programs: Readonly<Record<WorkloadId, (dtype: Float) => WorkloadPro
 /** Other ways to write a workload: their golden values are the workload's. */
 export const variants: Readonly<Record<string, { readonly of: WorkloadId; readonly program: (dtype: Float) => WorkloadProgram }>> = {
   'W8/slices': { of: 'W8', program: (dtype) => withGradient('W8', lstm(dtype, bySlices)) },
+  'W7/scan': { of: 'W7', program: (dtype) => withGradient('W7', rnnLoop(dtype)) },
+  'W8/scan': { of: 'W8', program: (dtype) => withGradient('W8', lstmLoop(dtype)) },
+  'W9/scan': { of: 'W9', program: (dtype) => withGradient('W9', gruLoop(dtype)) },
 }

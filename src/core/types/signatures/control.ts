@@ -26,7 +26,7 @@ export type Next<T> =
         ? NoTangent
         : { readonly [K in keyof T]: Next<T[K]> }
 /** A carry without a dtype takes that of what comes back. */
-type NextLeaf<S extends Shape, D extends DType> = D extends Weak
+type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
   ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank | PlainLeaf
   : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape

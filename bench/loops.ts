@@ -1,0 +1,127 @@
+// Loops: what a scan costs beside the same loop written out in JavaScript, to prepare and to run; long loops; the first call of a neural ODE and of a Kalman filter.
+// `npm run bench:loops`
+import { makeCpu } from '../src/backends/cpu/index.js'
+import * as cd from '../src/index.js'
+import { inputsOf } from '../test/golden/data.js'
+import { programs, variants } from '../test/golden/programs.js'
+
+type E = cd.AnyExpr
+type Op = (...xs: readonly unknown[]) => E
+const { add, div, fori, log, matmul, mul, reshape, scan, slice, sub, sum, tanh, tensor, transpose, ...rest } = cd as unknown as Readonly<
+  Record<string, Op>
+>
+type Call = (...xs: readonly unknown[]) => unknown
+const compile = cd.compile as unknown as (
+  f: unknown,
+  b: cd.SyncBackend,
+) => Call & { explain: (...xs: readonly unknown[]) => cd.Explanation }
+const gradient = cd.valueAndGrad as unknown as (f: unknown, o?: object) => unknown
+const wave = (n: number, k: number, size = 1): Float64Array => Float64Array.from({ length: n }, (_, i) => size * Math.sin(k * (i + 1)))
+const ms = (f: () => unknown): number => {
+  const t = performance.now()
+  f()
+  return performance.now() - t
+}
+const least = (n: number, f: () => number): number => Math.min(...Array.from({ length: n }, f))
+
+/** First call on a backend of its own, after another program has warmed the library up; then the least of many. */
+const measured = (make: () => unknown, args: readonly unknown[], runs: number) => {
+  let call: Call | undefined
+  const first = least(5, () => {
+    const f = compile(make(), makeCpu())
+    call = f
+    return ms(() => f(...args))
+  })
+  return { first, run: least(runs, () => ms(() => call!(...args))) }
+}
+
+const workload = (id: 'W7' | 'W8' | 'W9') => {
+  const args = [Object.fromEntries(Object.entries(inputsOf(id, 'f32')).map(([k, { shape, data }]) => [k, tensor!(data, shape)]))]
+  const loop = measured(() => variants[`${id}/scan`]!.program('f32').whole, args, 30)
+  const out = measured(() => programs[id]('f32').whole, args, 30)
+  console.log(
+    `${id} as a scan / written out: first call ${(loop.first / out.first).toFixed(2)} (${loop.first.toFixed(0)} ms / ${out.first.toFixed(0)} ms), run ${(loop.run / out.run).toFixed(2)} (${loop.run.toFixed(2)} ms)`,
+  )
+}
+for (const id of ['W7', 'W8', 'W9'] as const) workload(id)
+
+/** A layer of 8 units over T steps, with its gradient. */
+const layer = (how: 'scan' | 'out', T: number) =>
+  gradient((w: E, xs: E) => {
+    const step = (h: E, x: E): E => tanh!(add!(matmul!(h, w), x))
+    const zero = (cd.zeros as unknown as Op)([1, 8])
+    if (how === 'scan') {
+      const [h] = scan!((c: E, x: E) => [step(c, x), null], zero, xs) as unknown as readonly [E]
+      return sum!(mul!(h, h))
+    }
+    let h = zero
+    for (const x of rest.unstack!(xs) as unknown as readonly E[]) h = step(h, x)
+    return sum!(mul!(h, h))
+  })
+const layerArgs = (T: number) => [tensor!(wave(64, 1.3, 0.3), [8, 8]), tensor!(wave(8 * T, 0.7), [T, 1, 8])]
+for (const T of [64, 512]) {
+  const [s, o] = (['scan', 'out'] as const).map((how) => measured(() => layer(how, T), layerArgs(T), 200)) as [
+    ReturnType<typeof measured>,
+    ReturnType<typeof measured>,
+  ]
+  console.log(
+    `a layer of 8 units, ${T} steps: first call ${(o.first / s.first).toFixed(1)} times faster, run ${(s.run / o.run).toFixed(2)} of the written-out one`,
+  )
+}
+const [short, long] = [10, 10_000].map((T) => measured(() => layer('scan', T), layerArgs(T), 20).first) as [number, number]
+console.log(
+  `10,000 steps / 10 steps: first call ${(long / short).toFixed(2)} (${long.toFixed(1)} ms / ${short.toFixed(1)} ms), of which the run itself is ${measured(() => layer('scan', 10_000), layerArgs(10_000), 20).run.toFixed(1)} ms`,
+)
+
+/** 1,000 steps of Runge and Kutta of a network of 16 units, value and gradient. */
+const ode = (N: number) =>
+  gradient(({ w1, b1, w2, y0 }: Record<string, E>) => {
+    const f = (y: E): E => matmul!(tanh!(add!(matmul!(y, w1), b1)), w2)
+    const dt = 0.01
+    const y = fori!(
+      N,
+      (_k: E, u: E) => {
+        const k1 = f(u)
+        const k2 = f(add!(u, mul!(k1, dt / 2)))
+        const k3 = f(add!(u, mul!(k2, dt / 2)))
+        const k4 = f(add!(u, mul!(k3, dt)))
+        return add!(u, mul!(add!(add!(k1, mul!(k2, 2)), add!(mul!(k3, 2), k4)), dt / 6))
+      },
+      y0,
+    )
+    return sum!(mul!(y, y))
+  }, {})
+const odeArgs = [
+  {
+    w1: tensor!(wave(32, 1.1, 0.3), [2, 16]),
+    b1: tensor!(wave(16, 0.9, 0.1), [16]),
+    w2: tensor!(wave(32, 0.6, 0.3), [16, 2]),
+    y0: tensor!(wave(2, 2), [2]),
+  },
+]
+const rss = process.memoryUsage().rss
+const o = measured(() => ode(1000), odeArgs, 20)
+console.log(
+  `neural ODE, 1,000 steps: first call ${o.first.toFixed(0)} ms, run ${o.run.toFixed(2)} ms, resident memory grew by ${((process.memoryUsage().rss - rss) / 2 ** 20).toFixed(0)} MiB in five first calls`,
+)
+
+/** A Kalman filter of a state of 2 and a measurement of 1: its log likelihood by its noises. */
+const kalman = (T: number) =>
+  gradient((q: E, r: E, ys: E) => {
+    const F = tensor!([1, 1, 0, 1].map(Number), [2, 2])
+    const I = tensor!([1, 0, 0, 1], [2, 2])
+    const step = ([m, P, l]: readonly [E, E, E], y: E) => {
+      const [m1, P1] = [matmul!(F, m), add!(matmul!(matmul!(F, P), transpose!(F)), mul!(q, I))]
+      const S = add!(slice!(P1, [0, 0], [1, 1]), r)
+      const K = div!(slice!(P1, [0, 0], [2, 1]), S)
+      const e = sub!(y, slice!(m1, [0, 0], [1, 1]))
+      const row = slice!(P1, [0, 0], [1, 2])
+      const like = add!(l, reshape!(add!(log!(S), div!(mul!(e, e), S)), []))
+      return [[add!(m1, mul!(K, e)), sub!(P1, matmul!(K, row)), like], null]
+    }
+    const [[, , l]] = scan!(step, [(cd.zeros as unknown as Op)([2, 1]), I, 0], ys) as unknown as readonly [readonly [E, E, E]]
+    return l
+  })
+const kArgs = [0.1, 0.5, tensor!(wave(200, 0.3), [200, 1, 1])]
+const k = measured(() => kalman(200), kArgs, 50)
+console.log(`Kalman filter, 200 steps: first call ${k.first.toFixed(0)} ms, run ${k.run.toFixed(2)} ms`)
