@@ -134,6 +134,31 @@ describe('a carry', () => {
   })
 })
 
+describe('what a loop keeps for the way back', () => {
+  const [T, n] = [100, 16]
+  const state = 8 * n * n
+  const peak = (checkpoint: unknown) => {
+    const f = cd.valueAndGrad(((w: E, x: E) => {
+      const step = (h: E): readonly [E, null] => [tanh!(matmul!(ops.sin!(h), w)), null]
+      const [h] = ops.scan!(step, x, null, { length: T, checkpoint }) as unknown as readonly [E]
+      return cd.sum(h)
+    }) as never)
+    const c = compiled(f, makeCpu())
+    const args = [cd.tensor(random(n * n), [n, n]), cd.tensor(random(n * n, 2), [n, n])]
+    return { value: numbers(c(...args)), states: c.explain(...args).peakBytes / state }
+  }
+  const all = peak('everything')
+  it('is known before it runs: three arrays of a step, or its carry alone', () => {
+    expect(Math.abs(all.states - 3 * T)).toBeLessThan(10)
+    expect(Math.abs(peak('nothing').states - T)).toBeLessThan(10)
+  })
+  it("is a carry for each segment and all of one segment with 'sqrt', and the same numbers", () => {
+    const some = peak('sqrt')
+    expect(some.states).toBeLessThan(4 * Math.sqrt(T) + 10)
+    expect(some.value).toEqual(all.value)
+  })
+})
+
 describe('loops share plans', () => {
   it('where they differ in numbers alone', () => {
     const backend = makeCpu({ verify: true })

@@ -7,7 +7,7 @@ const BASE = PAGE
 
 /** Counted where it happens: by the allocator and by the driver. */
 export interface CpuStats {
-  /** Runs of prepared programs, and kernels that they ran. */
+  /** Runs of prepared programs, and kernels that they ran; in a loop that its condition ends, those that it may run. */
   readonly calls: number
   readonly kernelCalls: number
   /** Arrays made for results, and their bytes; `.into` makes none. */
