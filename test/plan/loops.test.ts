@@ -240,4 +240,36 @@ describe('kernels in JavaScript inside of loops', () => {
     const f = compiled(nested, makeCpu({ verify: true, simd, poison: true }))
     for (let i = 0; i < 3; i++) expect(numbers(f(...args))).toEqual(want)
   })
+
+  it.each([true, false])('loops that end early inside of loops, with their gradient, SIMD %s', (simd) => {
+    const { tensor, sort, whileLoop, scan, lt, sin } = ops as Readonly<Record<string, (...xs: readonly unknown[]) => E>>
+    const f = (a: E, xs: E) =>
+      scan!(
+        (c: E, x: E) => {
+          const [[s], { steps }] = whileLoop!(
+            ([v]: readonly [E]) => lt!(cd.sum(v), 6),
+            ([v, k]: readonly [E, E]) => [sort!(add!(v, mul!(x, x))), add!(k, 1)],
+            [c, tensor!(0, [], 'i32')],
+            { maxSteps: 12 },
+          ) as unknown as readonly [readonly [E], { steps: E }]
+          return [mul!(s, 0.5), [steps, s]]
+        },
+        a,
+        xs,
+      )
+    const loss = (a: E, xs: E) => {
+      const [c, [, s]] = f(a, xs) as unknown as readonly [E, readonly [E, E]]
+      return add!(cd.sum(sin!(c)), cd.sum(mul!(s, s)))
+    }
+    const given = [cd.tensor([3, -1, 2]), cd.tensor(random(12), [4, 3])]
+    const gradient = (cd.grad as unknown as (f: unknown, o: object) => unknown)(loss, { wrt: [0, 1] })
+    for (const g of [f, gradient]) {
+      const want = numbers(compiled(g, cd.reference())(...given))
+      const run = compiled(g, makeCpu({ verify: true, simd, poison: true }))
+      for (let i = 0; i < 2; i++)
+        numbers(run(...given)).forEach((x, k) => {
+          expect(x).toBeCloseTo(want[k]!, 10)
+        })
+    }
+  })
 })
