@@ -3,12 +3,10 @@
 import type { Batching, Rule, RuleConfig } from '../core/calculus/rule.js'
 import { raise } from '../core/errors/explain.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
-import { programsOf } from '../core/graph/expand.js'
 import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/graph/expr.js'
 import { dependents, flatProgram } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
-import { stopGradient } from '../core/ops/arithmetic.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, type customFamily, customPrimitive } from '../core/ops/custom.js'
 import { sum } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
@@ -195,11 +193,6 @@ const batchedParams = (params: CustomParams, batched: readonly boolean[], size: 
   }
 }
 
-const stops = (outputs: readonly Node[]): boolean =>
-  linearize(outputs).nodes.some(
-    ({ prim, payload }) => prim !== null && (prim === stopGradient.primitive || programsOf(prim, payload).some((p) => stops(p.outputs))),
-  )
-
 /** One rule per primitive of core/ops/custom.ts. */
 export const customRules: { readonly [K in keyof typeof customFamily]: Rule } = {
   customRule: estimating(
@@ -230,7 +223,6 @@ export const customRules: { readonly [K in keyof typeof customFamily]: Rule } = 
       batch: (xs, batched, params, size, through) =>
         applyMulti(customPrimitive, (xs as readonly AnyExpr[]).map(asNode), batchedParams(params, batched, size, through)).map(asExpr),
     }),
-    // What a function of its own rules stops inside, differences cannot hold still.
-    ({ estimates, program }: CustomParams) => estimates || stops(program.outputs),
+    ({ estimates }: CustomParams) => estimates,
   ),
 }

@@ -81,7 +81,9 @@ const plainStep = (d: Drawing, c: Candidate, sample: Sample): readonly Value[] |
 /** The same step within customRule, whose rules are those of the step. */
 const customStep = (d: Drawing, c: Candidate, sample: Sample): readonly Value[] | undefined => {
   const custom = d.shipped('customRule')
-  if (custom === undefined || c.rule.frule === undefined || c.rule.rrule === undefined) return plainStep(d, c, sample)
+  // What stands still inside differences do not hold: no alias (stopGradient) there.
+  const fits = c.primitive.alias !== true && c.rule.frule !== undefined && c.rule.rrule !== undefined
+  if (custom === undefined || !fits) return plainStep(d, c, sample)
   const args = drawArguments(d, c, sample)
   if (args.length === 0 || args.some((v) => !isFloat(v.aval.dtype))) return d.apply(c.primitive, heldStill(d, c, args), sample.params)
   if (d.apply(c.primitive, args, sample.params) === undefined) return undefined
