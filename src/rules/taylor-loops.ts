@@ -1,5 +1,5 @@
 /** Taylor mode of loops: a loop over the carry and its coefficients. */
-import { FILLED } from '../core/calculus/hard-zeros.js'
+import { FILLED, GUARDED } from '../core/calculus/hard-zeros.js'
 import type { Hardness } from '../core/calculus/rule.js'
 import { Series, type TaylorContext, type TaylorRule } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
@@ -83,13 +83,15 @@ const scanSeries = (xs: readonly Series[], params: ScanParams, context: TaylorCo
     params,
     orders,
   )
-  const { carries, program } = params
+  const { carries, program, until } = params
   let at = carries
   const series = [
     ...step.inputs
       .slice(0, carries)
       .map((list) => list.map((m): Forced => (m === undefined ? ZeroTangent : config.hardened(results[at++]!, m.hardness)))),
-    ...stacked.map((list) => list.map((d): Forced => (isExpr(d) ? config.hardened(results[at++]!, config.hardness(d)) : d))),
+    ...stacked.map((list) =>
+      list.map((d): Forced => (isExpr(d) ? config.hardened(results[at++]!, until === undefined ? config.hardness(d) : GUARDED) : d)),
+    ),
   ]
   return orders.map((k) => series.map((list, i) => (isFloat(program.outputs[i]!.dtype) ? list[k - 1]! : NoTangent)))
 }
@@ -123,8 +125,10 @@ const looped = (
     ],
   )
   const all = given.flatMap((list, p) => [...list, ...moves[p]!.map(givenOr0)])
+  const { until } = params
   const results = scanNodes(all, {
     ...params,
+    ...(until !== undefined && { until: body.inputs.indexOf(program.inputs[until]!) }),
     program: body,
     carries: carries + moves[0]!.length,
     slices: slices + moves[1]!.length,
