@@ -4,6 +4,7 @@ import type { FromJSONFn, FromProgramFn, ToProgramFn } from '../program.js'
 import type { ClipGradientFn, ReverseGradientFn } from './estimators.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './run.js'
 import type { GaussNewtonFn, HessianSparsityFn, SparseHessianFn, SparseJacobianFn, SparsityFn } from './sparse.js'
+import type { TapGradientFn } from './tap.js'
 import type {
   CustomRuleFn,
   FnFn,
@@ -43,6 +44,7 @@ export interface Codual {
   readonly straightThrough: StraightThroughFn
   readonly clipGradient: ClipGradientFn
   readonly reverseGradient: ReverseGradientFn
+  readonly tapGradient: TapGradientFn
   readonly evaluate: EvaluateFn
   readonly compile: CompileFn
   readonly compileAsync: CompileAsyncFn
