@@ -1,4 +1,4 @@
-/** Families that the planner computes by itself, for every backend: views and copies, the scalar programs of maps, functions written out. */
+/** Families that are the same on every backend: views and copies, the scalar programs of maps, functions written out, calls of the user's. */
 import { calling, type FacetTable, planned } from '../../core/extend/kernel-table.js'
 import type { controlFamily } from '../../core/ops/control.js'
 import type { customFamily } from '../../core/ops/custom.js'

@@ -29,6 +29,8 @@ export interface Level {
   readonly around: readonly Place[] | undefined
   readonly steps: readonly number[]
   readonly outer?: Outer
+  /** Of a program of numbers: the element of an array at which it is evaluated. */
+  readonly element?: { readonly shape: readonly number[]; readonly at: number }
 }
 /** The application whose program a level is, and where an element that came in through an input stands among its arguments. */
 interface Outer {
@@ -65,7 +67,7 @@ const finite = (a: NDArray): boolean => firstBad(a, (x) => !Number.isFinite(x)) 
 export const indexIn = (shape: readonly number[], at: number): readonly number[] =>
   stridesOf(shape).map((s, i) => Math.floor(at / s) % shape[i]!)
 
-type Where = Pick<Level, 'around' | 'steps' | 'inputs' | 'outer'>
+type Where = Pick<Level, 'around' | 'steps' | 'inputs' | 'outer' | 'element'>
 const evaluatedAt = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, where: Where): Level => {
   const made = new Map<Node, Made>()
   const touch: Touch = (_prim, args, results, _params, node) => {
@@ -179,8 +181,8 @@ const back = (level: Level, from: Node, element: number, bad: Bad): Found | Ente
     )
     return {
       node: app,
-      aval: a,
-      at,
+      aval: level.element === undefined ? a : aval(level.element.shape, a.dtype),
+      at: level.element?.at ?? at,
       value: made.results[r]!.data[at]!,
       given: numbers ? sources.map((s) => String(valueAt(made.args, s))) : made.args.map(spread),
       steps: level.steps,
@@ -208,18 +210,27 @@ export const tracedBack = (level: Level, node: Node, at: number, bad: Bad): Foun
   return found !== undefined && 'node' in found ? found : undefined
 }
 
+/** A program of an application, evaluated: at a step of a loop, or at an element. */
+type Inner = (
+  outputs: readonly Node[],
+  values: ReadonlyMap<Node, NDArray>,
+  lift: Outer['lift'],
+  at: Pick<Level, 'element'> & { readonly step?: number },
+) => Level
+
 /** Looks into the programs of an application: what made the number there, or the argument that it came in through. */
 const inside = (level: Level, app: Node, made: Made, r: number, at: number, bad: Bad): Found | Entered | undefined => {
   const programs = programsOf(app.prim!, app.payload)
   if (programs.length === 0) return undefined
   const place = placeOf(level, app)
-  const levelOf = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, lift: Outer['lift'], step?: number): Level => {
+  const levelOf: Inner = (outputs, values, lift, { step, element }) => {
     const k = programs.findIndex((p) => p.outputs === outputs)
     return evaluatedAt(outputs, values, {
       around: level.around === undefined || k < 0 ? undefined : [...level.around, { ...place, inner: k }],
       steps: step === undefined ? level.steps : [...level.steps, step],
       inputs: k < 0 ? [...values.keys()] : programs[k]!.inputs,
       outer: { level, app, made, lift },
+      ...(element !== undefined && { element }),
     })
   }
   if (isScalarProgram(app.prim!)) return insideMap(app, made, programs[0]!, levelOf, r, at, bad)
@@ -229,7 +240,7 @@ const inside = (level: Level, app: Node, made: Made, r: number, at: number, bad:
     (outputs, values, step) => {
       if (found !== undefined) return evaluateNodes(outputs, values)
       const lift: Outer['lift'] = loop === undefined ? (e) => argumentOf(app, e) : (e) => slicedAt(loop, step!, e)
-      const one = levelOf(outputs, values, lift, step)
+      const one = levelOf(outputs, values, lift, { ...(step !== undefined && { step }) })
       if (loop !== undefined) found = insideStep(one, loop, r, at, bad)
       else {
         const ended = back(one, outputs[r]!, at, bad)
@@ -269,7 +280,7 @@ const insideMap = (
   app: Node,
   { args }: Made,
   program: Program,
-  levelOf: (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, lift: Outer['lift']) => Level,
+  levelOf: Inner,
   r: number,
   at: number,
   bad: Bad,
@@ -282,7 +293,7 @@ const insideMap = (
     data: a.data.slice(elements[i]!, elements[i]! + 1) as never,
   })
   const lift: Outer['lift'] = (e) => ({ ...e, at: elements[e.input]! })
-  const one = levelOf(program.outputs, new Map(program.inputs.map((x, i) => [x, scalar(args[i]!, i)])), lift)
+  const one = levelOf(program.outputs, new Map(program.inputs.map((x, i) => [x, scalar(args[i]!, i)])), lift, { element: { shape, at } })
   const found = back(one, program.outputs[r]!, 0, bad)
-  return 'node' in found ? { ...found, at, aval: aval(shape, found.aval.dtype) } : lift(found)
+  return 'node' in found ? found : lift(found)
 }
