@@ -9,9 +9,9 @@ import { raise } from './core/errors/explain.js'
 import { makeCustomRule } from './core/extend/custom-rule.js'
 import { type KernelTable, kernelTable } from './core/extend/kernel-table.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/extend/plugin.js'
-import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core/functions/backend.js'
-import { type CompileOptions, compileSync, evaluateWith, makeRuntime } from './core/functions/compile.js'
-import { compileAsync as compileAsyncCore } from './core/functions/compile-async.js'
+import { type Backend, type SyncBackend, syncBackendOf } from './core/functions/backend.js'
+import { type CompileOptions, evaluateWith, makeRuntime } from './core/functions/compile.js'
+import { compileAsync as compileAsyncCore, compileOn } from './core/functions/compile-async.js'
 import { type Env, runCore, runSyncCore } from './core/functions/effects.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/functions/function.js'
 import { typed } from './core/graph/operation.js'
@@ -27,7 +27,6 @@ import type { Codual } from './core/types/signatures/codual.js'
 import type * as estimators from './core/types/signatures/estimators.js'
 import type * as running from './core/types/signatures/run.js'
 import type * as sparse from './core/types/signatures/sparse.js'
-import type { TapGradientFn } from './core/types/signatures/tap.js'
 import type * as transforms from './core/types/signatures/transforms.js'
 import type { VmapFn } from './core/types/signatures/vmap.js'
 import { makeOperators } from './modes/operators/index.js'
@@ -51,10 +50,7 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
     fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
       declare(runtime, declaration, body, options),
     evaluate: evaluateWith(backend),
-    compile: (f: unknown, b: Backend = backend, options?: CompileOptions) =>
-      backendOf(b, 'compile').kind === 'sync'
-        ? compileSync(f, b as SyncBackend, 'compile', options)
-        : compileAsyncCore(f, b, 'compile', options),
+    compile: compileOn(backend),
     compileAsync: (f: unknown, b: Backend, options?: CompileOptions) => compileAsyncCore(f, b, 'compileAsync', options),
     show: (f: unknown, sizes?: Readonly<Record<string, number>>) =>
       typeof f === 'function' || isProgram(f)
@@ -294,17 +290,13 @@ export const clipGradient: estimators.ClipGradientFn = bound.clipGradient
  */
 export const reverseGradient: estimators.ReverseGradientFn = bound.reverseGradient
 /**
- * x itself, whose cotangent is shown to f as a tensor on the way back, in a loop at every step. Of a tree: every float leaf.
+ * x itself, whose cotangent is shown to f as a tensor on the way back, in a loop at every step. Of a tree: every float leaf. Derivatives stay what they are.
  *
- * Values and derivatives stay what they are. Shown is what reverse and mixed mode compute: forward mode has no cotangents, and one that is zero, or that no
- * result needs, is not computed. Under vmap f sees those of all examples at once.
+ * Forward mode has no cotangents; one that is zero, or that no result needs, is not computed. Under vmap f sees those of all examples at once.
  * Errors  BadInput where f is not a function.
- * @example
- * const seen: unknown[] = []
- * grad((x) => sum(square(tapGradient(mul(x, 3), (v) => seen.push(v.toArray())))))([1, 2])   // [18, 36]
- * seen   // [[6, 12]]
+ * @example grad((x) => sum(square(tapGradient(mul(x, 3), (v) => console.assert(v.shape[0] === 2)))))([1, 2])   // [18, 36]
  */
-export const tapGradient: TapGradientFn = bound.tapGradient
+export const tapGradient: estimators.TapGradientFn = bound.tapGradient
 /**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *

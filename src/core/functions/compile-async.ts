@@ -14,7 +14,16 @@ import {
   type Explanation,
   type SyncBackend,
 } from './backend.js'
-import { accumulates, type CompileOptions, capturesIntact, type IntoOptions, toTensors, trapIn } from './compile.js'
+import {
+  accumulates,
+  type CompiledCore,
+  type CompileOptions,
+  capturesIntact,
+  compileSync,
+  type IntoOptions,
+  toTensors,
+  trapIn,
+} from './compile.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { assertReadable, holdForReading, Targets } from './output-locks.js'
 import { type Prepared, Signatures } from './signatures.js'
@@ -222,3 +231,9 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync',
     ...(typeof Symbol.asyncDispose === 'symbol' && { [Symbol.asyncDispose]: dispose }),
   }) as CompiledAsyncCore // which has the two symbols, in engines that know them
 }
+
+/** `compile`, on this backend unless given one: at once where the backend answers at once. */
+export const compileOn =
+  (usual: SyncBackend) =>
+  (f: unknown, b: Backend = usual, options?: CompileOptions): CompiledCore | CompiledAsyncCore =>
+    backendOf(b, 'compile').kind === 'sync' ? compileSync(f, b as SyncBackend, 'compile', options) : compileAsync(f, b, 'compile', options)

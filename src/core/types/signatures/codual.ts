@@ -1,10 +1,9 @@
 // What `makeCodual` gives: every public function that runs or differentiates.
 import type { Env } from '../../functions/effects.js'
 import type { FromJSONFn, FromProgramFn, ToProgramFn } from '../program.js'
-import type { ClipGradientFn, ReverseGradientFn } from './estimators.js'
+import type { ClipGradientFn, ReverseGradientFn, TapGradientFn } from './estimators.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './run.js'
 import type { GaussNewtonFn, HessianSparsityFn, SparseHessianFn, SparseJacobianFn, SparsityFn } from './sparse.js'
-import type { TapGradientFn } from './tap.js'
 import type {
   CustomRuleFn,
   FnFn,

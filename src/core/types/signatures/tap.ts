@@ -4,5 +4,3 @@ import type { Lifted } from './elementwise.js'
 
 /** tap(tree, f): the same values; f sees each leaf whenever it is computed. */
 export type TapFn = <T>(tree: T, f: (x: Tensor) => unknown) => Lifted<T>
-/** tapGradient(tree, f): the same values; f sees the cotangent of each leaf on the way back. */
-export type TapGradientFn = TapFn
