@@ -4,6 +4,7 @@ import { transposed } from '../../core/calculus/colouring.js'
 import { estimatesIn } from '../../core/calculus/rule.js'
 import { type Names, optionsOf, recordOf, shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { reading } from '../../core/errors/language.js'
 import { type Meta, metaOf, readArgs } from '../../core/functions/function.js'
 import { aval, isFloat } from '../../core/graph/aval.js'
 import { castNode } from '../../core/graph/cast.js'
@@ -200,7 +201,9 @@ const part = (x: unknown, name: string): Node =>
         })
 /** A sparse matrix as one of rank 2. */
 export const toDense = (given: unknown): unknown => {
-  const { rows, cols, values, shape } = recordOf(given as Record<string, unknown>, 'the argument', 'toDense')
+  const { rows, cols, values, shape } = reading('toDense', () => ({
+    ...recordOf(given as Record<string, unknown>, 'the argument', 'toDense'),
+  }))
   const size = capturedTensor(part(shape, 'shape'))
   if (size?.shape.join() !== '2')
     return raise({
