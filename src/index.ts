@@ -9,9 +9,9 @@ import { raise } from './core/errors/explain.js'
 import { makeCustomRule } from './core/extend/custom-rule.js'
 import { type KernelTable, kernelTable } from './core/extend/kernel-table.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from './core/extend/plugin.js'
-import { type Backend, backendOf, type SyncBackend, syncBackendOf } from './core/functions/backend.js'
-import { compileSync, evaluateWith, makeRuntime } from './core/functions/compile.js'
-import { compileAsync as compileAsyncCore } from './core/functions/compile-async.js'
+import { type Backend, type SyncBackend, syncBackendOf } from './core/functions/backend.js'
+import { type CompileOptions, evaluateWith, makeRuntime } from './core/functions/compile.js'
+import { compileAsync as compileAsyncCore, compileOn } from './core/functions/compile-async.js'
 import { type Env, runCore, runSyncCore } from './core/functions/effects.js'
 import { declare, metaOf, type Runtime, traceDeclared } from './core/functions/function.js'
 import { typed } from './core/graph/operation.js'
@@ -50,9 +50,8 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
     fn: (declaration: unknown, body: (x: unknown) => unknown, options?: { readonly name?: string }) =>
       declare(runtime, declaration, body, options),
     evaluate: evaluateWith(backend),
-    compile: (f: unknown, b: Backend = backend) =>
-      backendOf(b, 'compile').kind === 'sync' ? compileSync(f, b as SyncBackend) : compileAsyncCore(f, b, 'compile'),
-    compileAsync: (f: unknown, b: Backend) => compileAsyncCore(f, b),
+    compile: compileOn(backend),
+    compileAsync: (f: unknown, b: Backend, options?: CompileOptions) => compileAsyncCore(f, b, 'compileAsync', options),
     show: (f: unknown, sizes?: Readonly<Record<string, number>>) =>
       typeof f === 'function' || isProgram(f)
         ? showProgram(isProgram(f) ? f : traceDeclared(metaOf(f, 'show'), sizes, 'show'), siteOf)
@@ -291,6 +290,14 @@ export const clipGradient: estimators.ClipGradientFn = bound.clipGradient
  */
 export const reverseGradient: estimators.ReverseGradientFn = bound.reverseGradient
 /**
+ * x itself, whose cotangent is shown to f as a tensor on the way back, in a loop at every step. Of a tree: every float leaf. Derivatives stay what they are.
+ *
+ * Forward mode has no cotangents; one that is zero, or that no result needs, is not computed. Under vmap f sees those of all examples at once.
+ * Errors  BadInput where f is not a function.
+ * @example grad((x) => sum(square(tapGradient(mul(x, 3), (v) => console.assert(v.shape[0] === 2)))))([1, 2])   // [18, 36]
+ */
+export const tapGradient: estimators.TapGradientFn = bound.tapGradient
+/**
  * The values of expressions (a tree of them) that depend on no input, on the default backend.
  *
  * @example evaluate({ y: add([1, 2], 3) })   // { y: [4, 5] }
@@ -300,7 +307,8 @@ export const evaluate: running.EvaluateFn = bound.evaluate
  * A plain function that plans f once per signature (tree, shapes, dtypes) and then only runs; on the default backend unless given one.
  *
  * Captured tensors are read at every call; captured numbers stay what they were when it was traced. `.into(outputs)` writes into the
- * caller's tensors, `.explain()` tells what runs and what it costs. On an asynchronous backend it gives promises.
+ * caller's tensors, `.explain()` tells what runs and what it costs. On an asynchronous backend it gives promises. `{ trap: 'nan' }`: a call
+ * whose result holds a NaN is an error that says what made it first ('nonFinite': an infinity too).
  * Errors  thrown as AdException.
  * @example compile(grad((x) => sum(mul(x, x))))([1, 2, 3])   // [2, 4, 6]
  */

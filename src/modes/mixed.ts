@@ -3,9 +3,8 @@
 import { findRegions, type Region, regionLimits } from '../core/calculus/regions.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { expanded, isScalarProgram } from '../core/graph/expand.js'
-import { APPLY, applyAny, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/graph/expr.js'
+import { APPLY, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
-import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
@@ -216,10 +215,9 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
     for (const k of region.nodes) {
       const n = nodes[k]!
       made.push(
-        applyAny(
-          n.prim as AnyPrimitive,
+        reapplied(
+          n,
           n.args.map((a) => made[position.get(index.get(a))!]!),
-          n.payload,
         )[0]!,
       )
     }

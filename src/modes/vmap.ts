@@ -18,7 +18,7 @@ export const batched = (registry: Registry, outputs: readonly Node[], replaced: 
   // Of no example there is nothing to compute, whatever the primitives are; rules need not think of it.
   size === 0
     ? reached(outputs, replaced).map((wide, i) => ({ node: wide ? noExample(outputs[i]!) : outputs[i]!, wide }))
-    : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size))
+    : blaming(outputs, (at) => batchAt(at, registry, outputs, replaced, size), false)
 
 /** `batched`, where every result has the axis. */
 export const batch = (registry: Registry, outputs: readonly Node[], replaced: ReadonlyMap<Node, Node>, size: number): Node[] =>

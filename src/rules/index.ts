@@ -11,6 +11,7 @@ import { mapRules } from './map.js'
 import { nnRules } from './nn.js'
 import { reduceRules } from './reduce.js'
 import { scanRules } from './scans.js'
+import { tapRules } from './tap.js'
 import { withTaylor } from './taylor.js'
 
 /** The tables of rules, by family. */
@@ -26,6 +27,7 @@ export const ruleFamilies = {
   map: mapRules,
   custom: customRules,
   control: withTaylor(controlRules),
+  tap: withTaylor(tapRules),
 } as const
 
 /** The registry of all shipped rules. */

@@ -1,9 +1,10 @@
-/** Families that the planner computes by itself, for every backend: views and copies, the scalar programs of maps, functions written out. */
-import { type FacetTable, planned } from '../../core/extend/kernel-table.js'
+/** Families that are the same on every backend: views and copies, the scalar programs of maps, functions written out, calls of the user's. */
+import { calling, type FacetTable, planned } from '../../core/extend/kernel-table.js'
 import type { controlFamily } from '../../core/ops/control.js'
 import type { customFamily } from '../../core/ops/custom.js'
 import type { layout } from '../../core/ops/families.js'
 import type { mapFamily } from '../../core/ops/map.js'
+import { type tapFamily, tapped } from '../../core/ops/tap.js'
 
 const layoutFacets: FacetTable<typeof layout> = {
   broadcastTo: planned('view'),
@@ -23,5 +24,14 @@ const customFacets: FacetTable<typeof customFamily> = { customRule: planned('wri
 /** A loop stays one where its step runs more than once; a branch is every branch and a choice. */
 const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('loop'), switchCase: planned('written out') }
 
+/** A function of the user's is called, wherever the rest runs. */
+const tapFacets: FacetTable<typeof tapFamily> = { tap: calling(tapped) }
+
 /** A backend's tables begin with these. */
-export const plannedFamilies = { layout: layoutFacets, map: mapFacets, custom: customFacets, control: controlFacets } as const
+export const plannedFamilies = {
+  layout: layoutFacets,
+  map: mapFacets,
+  custom: customFacets,
+  control: controlFacets,
+  tap: tapFacets,
+} as const

@@ -12,6 +12,7 @@ import { fold } from '../graph/rewrite.js'
 import { broadcastStrides, forEachIndex, range, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
 import { contract, indexing, layout, reduce, scans } from '../ops/families.js'
 import { eachReduced, type ReduceParams } from '../ops/reduce.js'
+import { tapPrimitive } from '../ops/tap.js'
 import type { IndexSets } from './index-sets.js'
 
 /** The set of each element, row-major; undefined where none depends on anything. */
@@ -195,6 +196,7 @@ const passing: ReadonlyMap<AnyPrimitive, Passing> = new Map<AnyPrimitive, Passin
   [as(contract.matmul), (n, [a, b], of) => [product(n, a, b, of, n.args)]],
   [as(contract.matmulAdd), (n, [acc, a, b], of) => [of.both(acc, product(n, a, b, of, n.args.slice(1)))]],
   [as(layout.sliceAdd), addedAt(as(layout.slice))],
+  [as(tapPrimitive), (_n, args) => args],
   [as(indexing.gather), copiedAt(1, anywhereAlong)],
   [as(indexing.takeAlongAxis), copiedAt(1, anywhereAlong)],
   [as(indexing.dynamicSlice), copiedAt(1)],

@@ -8,6 +8,25 @@ export interface Site {
   readonly source?: string
 }
 
+/** What made a number that is not finite, first of all: an argument that had it, or an equation that made it of others. */
+export interface NonFiniteCause {
+  /** NaN, Infinity or -Infinity. */
+  readonly value: number
+  /** The primitive; undefined of an argument. */
+  readonly primitive?: string
+  /** The argument's name. */
+  readonly argument?: string
+  /** The element, and the array that it is in, as text. */
+  readonly index: readonly number[]
+  readonly array: string
+  /** What the primitive was given there: numbers of one that computes element by element, otherwise arrays with their range. */
+  readonly given: readonly string[]
+  /** The steps of the loops around, the outermost first. */
+  readonly steps: readonly number[]
+  /** The primitive of the function whose derivative it is part of, where that can be told. */
+  readonly derivativeOf?: string
+}
+
 /** A failure, as data. `_tag` says what kind; never test with `instanceof` (ESM and CJS copies differ). */
 export type AdError =
   | {
@@ -65,6 +84,17 @@ export type AdError =
     }
   | { readonly _tag: 'Unsupported'; readonly backend: string; readonly what: string; readonly fix?: string; readonly site?: Site }
   | { readonly _tag: 'Device'; readonly backend: string; readonly reason: string; readonly fix?: string; readonly site?: Site }
+  | {
+      readonly _tag: 'NonFinite'
+      /** The compiled function, the result and its element. */
+      readonly where: string
+      readonly result: string
+      readonly index: readonly number[]
+      readonly value: number
+      /** In the order in which they happened: an infinity may come before the NaN that is made of it. */
+      readonly causes: readonly NonFiniteCause[]
+      readonly site?: Site
+    }
   | { readonly _tag: 'Decode'; readonly errors: readonly { readonly path: string; readonly reason: string }[] }
   | { readonly _tag: 'InternalLaw'; readonly law: string; readonly detail: string; readonly site?: Site }
 

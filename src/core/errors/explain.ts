@@ -1,5 +1,5 @@
 /** The only place with prose: an AdError in words, with the equation, the user's line and the fix. */
-import { type AdError, type AdErrorTag, AdException, isAdException, type Site } from './error.js'
+import { type AdError, type AdErrorTag, AdException, isAdException, type NonFiniteCause, type Site } from './error.js'
 
 /** `[2, 3]`. */
 export const showShape = (shape: readonly (number | string)[]): string => `[${shape.join(', ')}]`
@@ -20,6 +20,27 @@ const notScalar = ({ op, shape, dtype, tree }: Extract<AdError, { readonly _tag:
   return [
     `${needs} ${dtype} ${showShape(shape)}.`,
     `${none}: cast the inputs first, cast(x, 'f64'), or give floats; where(c, a, b) chooses between values.`,
+  ]
+}
+
+/** `log(-1) is NaN (element [2] of f64 [3])`. */
+const causeOf = ({ value, primitive, argument, index, array, given, steps, derivativeOf }: NonFiniteCause): string => {
+  const at = index.length === 0 ? array : `element ${showShape(index)} of ${array}`
+  if (primitive === undefined) return `${argument}${index.length === 0 ? '' : showShape(index)} is ${value} (${array})`
+  const loops = steps.map((k) => `, step ${k} of a loop`).join('')
+  return `${primitive}(${given.join(', ')}) is ${value} (${at})${loops}${derivativeOf === undefined ? '' : `, in the derivative of ${derivativeOf}`}`
+}
+const nonFinite = (e: Extract<AdError, { readonly _tag: 'NonFinite' }>): readonly [what: string, fix: string] => {
+  const at = e.index.length === 0 ? e.result : `${e.result}, element ${showShape(e.index)},`
+  const causes = e.causes.map((c, i) => `  ${i === 0 ? 'first' : 'then'}: ${causeOf(c)}`)
+  const [first] = e.causes
+  return [
+    [`NonFinite: ${e.where}: ${at} is ${e.value}.`, ...causes].join('\n'),
+    first === undefined
+      ? 'evaluated operation by operation it is finite: this backend rounds or overflows otherwise. Compare with reference().'
+      : first.primitive === undefined
+        ? `look at the data: isfinite(x) is false where they are not finite.`
+        : `choose what ${first.derivativeOf ?? first.primitive} is given, where(ok, x, safe), or among its results: what where leaves out reaches neither value nor derivative.`,
   ]
 }
 
@@ -59,6 +80,8 @@ const headline = (e: AdError): readonly [what: string, fix?: string] => {
       return [`Unsupported: ${e.backend}: ${e.what}`, e.fix]
     case 'Device':
       return [`Device: ${e.backend}: ${e.reason}`, e.fix ?? `make the backend again.`]
+    case 'NonFinite':
+      return nonFinite(e)
     case 'Decode':
       return [
         `Decode: ${e.errors.length} error${e.errors.length === 1 ? '' : 's'}\n${e.errors.map((x) => `  ${x.path}: ${x.reason}`).join('\n')}`,
@@ -82,6 +105,7 @@ const arrays: Readonly<Record<AdErrorTag, string | undefined>> = {
   OutOfMemory: undefined,
   Unsupported: undefined,
   Device: undefined,
+  NonFinite: 'causes',
   Decode: 'errors',
   InternalLaw: undefined,
 }

@@ -87,6 +87,8 @@ export const planned = (as: PlannedAs, otherwise?: string): Planned => ({
   as,
   ...(otherwise !== undefined && { otherwise }),
 })
+/** The kernel that is a function in JavaScript, over copies of the arrays. */
+export const calling = <P>(f: KernelFunction<P>): Call => ({ kind: 'call', f: f as KernelFunction })
 /**
  * The kernel that is the primitive's own meaning, with the reason why plain loops are enough.
  *

@@ -14,10 +14,20 @@ import {
   type Explanation,
   type SyncBackend,
 } from './backend.js'
-import { accumulates, capturesIntact, type IntoOptions, toTensors } from './compile.js'
+import {
+  accumulates,
+  type CompiledCore,
+  type CompileOptions,
+  capturesIntact,
+  compileSync,
+  type IntoOptions,
+  toTensors,
+  trapIn,
+} from './compile.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { assertReadable, holdForReading, Targets } from './output-locks.js'
 import { type Prepared, Signatures } from './signatures.js'
+import { type Trap, type Trapped, trappingLater } from './trap.js'
 
 /** A function compiled for an asynchronous backend. */
 export interface CompiledAsyncCore {
@@ -70,11 +80,14 @@ const prepareOn = async (backend: Backend, program: Program): Promise<AsyncExecu
 const nothing = (): void => undefined
 
 /** The executables of a program: preparing starts now, that of sums when it is asked for. */
-const laterOf = (backend: Backend, program: Program, located: (e: unknown) => unknown): Later => {
+const laterOf = (backend: Backend, program: Program, located: (e: unknown) => unknown, trapped?: Omit<Trapped, 'program'>): Later => {
   const prepared = (p: Program): Promise<AsyncExecutable> =>
-    prepareOn(backend, p).catch((e) => {
-      throw located(e)
-    })
+    prepareOn(backend, p).then(
+      (x) => trappingLater(x, trapped && { ...trapped, program: p }),
+      (e) => {
+        throw located(e)
+      },
+    )
   const whole = withoutCaptures(program)
   const executable = prepared(whole)
   executable.catch(nothing) // whoever calls sees the rejection
@@ -115,7 +128,7 @@ class Calls {
   private readonly signatures: Signatures<Later, Elements>
   private disposed: Promise<void> | undefined
 
-  constructor(f: unknown, backend: Backend, where: string) {
+  constructor(f: unknown, backend: Backend, where: string, trap: Trap | undefined) {
     /** Frees what was prepared, once the calls before have ended. */
     const drop = (later: Later): void =>
       void this.queue.add(async () => {
@@ -125,7 +138,7 @@ class Calls {
       f,
       {
         read: elementsOf,
-        make: (program, located) => laterOf(backend, program, located),
+        make: (program, located, retrace) => laterOf(backend, program, located, trap && { name: this.signatures.name, trap, retrace }),
         bytes: () => undefined, // an executable says what it weighs once it is there
         drop,
       },
@@ -199,8 +212,8 @@ class Calls {
  * A function of promises. A call traces and plans a signature that is new, and copies its arguments, before it returns; then it has its
  * turn after those before it. A failed call rejects its own Promise, and the queue goes on.
  */
-export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync'): CompiledAsyncCore => {
-  const calls = new Calls(f, backendOf(given, where), where)
+export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync', options?: CompileOptions): CompiledAsyncCore => {
+  const calls = new Calls(f, backendOf(given, where), where, trapIn(options, where))
   const dispose = (): Promise<void> => calls.dispose()
   return Object.assign((...args: readonly unknown[]) => calls.call(args), {
     into: (outputs: unknown, options?: IntoOptions) => {
@@ -218,3 +231,9 @@ export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync')
     ...(typeof Symbol.asyncDispose === 'symbol' && { [Symbol.asyncDispose]: dispose }),
   }) as CompiledAsyncCore // which has the two symbols, in engines that know them
 }
+
+/** `compile`, on this backend unless given one: at once where the backend answers at once. */
+export const compileOn =
+  (usual: SyncBackend) =>
+  (f: unknown, b: Backend = usual, options?: CompileOptions): CompiledCore | CompiledAsyncCore =>
+    backendOf(b, 'compile').kind === 'sync' ? compileSync(f, b as SyncBackend, 'compile', options) : compileAsync(f, b, 'compile', options)

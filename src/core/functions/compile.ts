@@ -11,6 +11,7 @@ import { hosted } from './device-tensor.js'
 import { inlined, type Runtime, toNode } from './function.js'
 import { assertReadable, Targets } from './output-locks.js'
 import { preparing, Signatures } from './signatures.js'
+import { type Trap, type Trapped, trapOf, trapping } from './trap.js'
 
 /** Results as a tree of tensors over typed arrays that nothing else holds. */
 export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
@@ -75,12 +76,30 @@ export interface CompiledCore {
 
 const dataOf = (x: NDArray): TypedArray => x.data
 
+/** Options of `compile`. */
+export interface CompileOptions {
+  /** Raises NonFinite where a result holds a NaN ('nan'), or an infinity too ('nonFinite'). */
+  readonly trap?: Trap | undefined
+}
+const compileOptions: Names<CompileOptions> = { trap: true }
+/** What these options say of a function's results. */
+export const trapIn = (options: CompileOptions | undefined, where: string): Trap | undefined =>
+  trapOf(optionsOf(options, compileOptions, where).trap, where)
+
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
-export const compileSync = (f: unknown, given: SyncBackend, where = 'compile'): CompiledCore => {
+export const compileSync = (f: unknown, given: SyncBackend, where = 'compile', options?: CompileOptions): CompiledCore => {
   const backend = syncBackendOf(given, where)
-  const signatures = new Signatures<Executable, TypedArray>(
+  const trap = trapIn(options, where)
+  const trapped = (program: Program, retrace: () => Program): Trapped | undefined =>
+    trap && { program, name: signatures.name, trap, retrace }
+  const signatures: Signatures<Executable, TypedArray> = new Signatures<Executable, TypedArray>(
     f,
-    { read: dataOf, make: (program) => backend.prepare(program), bytes: (x) => x.bytes, drop: (x) => x.dispose() },
+    {
+      read: dataOf,
+      make: (program, _located, retrace) => trapping(backend.prepare(program), trapped(program, retrace)),
+      bytes: (x) => x.bytes,
+      drop: (x) => x.dispose(),
+    },
     where,
   )
   const call = (...args: readonly unknown[]): unknown => {

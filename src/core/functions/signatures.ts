@@ -15,15 +15,14 @@ import { printedExplanation } from './explanation.js'
 import { concrete, type Meta, metaOf, namedAxes, readArgs, traceDeclared, traceMeta } from './function.js'
 import { Lru } from './lru.js'
 
-/** The error with the user's line, where it is about a node of the program. */
-const atLine = (meta: Meta, program: Program, e: unknown): unknown =>
-  atNode(e, meta.name, () =>
-    traceMeta(
-      meta,
-      program.inputTree,
-      program.inputs.map((x) => x.aval),
-    ),
+const retraced = (meta: Meta, program: Program): Program =>
+  traceMeta(
+    meta,
+    program.inputTree,
+    program.inputs.map((x) => x.aval),
   )
+/** The error with the user's line, where it is about a node of the program. */
+const atLine = (meta: Meta, program: Program, e: unknown): unknown => atNode(e, meta.name, () => retraced(meta, program))
 export const preparing = <X>(meta: Meta, program: Program, make: () => X): X => {
   try {
     return make()
@@ -45,7 +44,7 @@ export interface Prepared<X> {
 export interface Making<X, T extends Elements> {
   /** The elements of an argument. */
   readonly read: (x: NDArray) => T
-  readonly make: (program: Program, located: (e: unknown) => unknown) => X
+  readonly make: (program: Program, located: (e: unknown) => unknown, retrace: () => Program) => X
   /** Bytes that it holds, about. */
   readonly bytes: (executable: X) => number | undefined
   readonly drop: (executable: X) => void
@@ -184,7 +183,13 @@ export class Signatures<X, T extends Elements> {
   }
   private prepare(key: string, def: TreeDef, avals: readonly Aval[], program: Program): Prepared<X> {
     const { meta, making } = this
-    const executable = preparing(meta, program, () => making.make(program, (e) => atLine(meta, program, e)))
+    const executable = preparing(meta, program, () =>
+      making.make(
+        program,
+        (e) => atLine(meta, program, e),
+        () => retraced(meta, program),
+      ),
+    )
     // Preparing may have run code of the user's: that called the function itself, or disposed it.
     const inner = this.prepared.get(key)
     if (inner !== undefined || this.closed) making.drop(executable)

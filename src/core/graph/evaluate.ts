@@ -80,19 +80,57 @@ const leaf = (n: Node): NDArray => {
   )
 }
 
-/** Values of nodes, given those of the inputs; captured tensors are read as they are now. `touch` may change the results of each application. */
+/** Told of each application that is evaluated; it may change the results. */
+export type Touch = (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[], params: unknown, node: Node) => void
+/** Evaluates a program in place of a primitive's meaning that holds it; `step` is the place of a loop's slices. */
+export type Look = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, step: number | undefined) => NDArray[]
+
+/** Who looks into the programs of the meaning that runs; not into those of the primitives in them. */
+let look: Look | undefined
+/** Does somebody only look? Then no effect is told. */
+let quiet = false
+const looking = <A>(by: Look | undefined, silent: boolean, run: () => A): A => {
+  const before = [look, quiet] as const
+  look = by
+  quiet = silent
+  try {
+    return run()
+  } finally {
+    ;[look, quiet] = before
+  }
+}
+/** Runs a meaning for somebody who evaluates its programs. Nobody else is told of its applications. */
+export const lookingInto = (
+  by: Look,
+  prim: AnyPrimitive,
+  params: unknown,
+  args: readonly NDArray[],
+  results: readonly Aval[],
+): NDArray[] => {
+  const outs = results.map((a) => emptyArray(a))
+  looking(by, true, () => prim.meaning(args, params, outs))
+  return outs
+}
+
+/** Values of nodes, given those of the inputs; captured tensors are read as they are now. `step` says of a loop's program which slices it has. */
 export const evaluateNodes = (
   outputs: readonly Node[],
   values: ReadonlyMap<Node, NDArray> = new Map(),
-  touch?: (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[], params: unknown) => void,
-): NDArray[] =>
-  fold<NDArray>(outputs, {
+  touch?: Touch,
+  step?: number,
+): NDArray[] => {
+  const by = look
+  if (by !== undefined) return looking(undefined, quiet, () => by(outputs, values, step))
+  if (touch !== undefined && !quiet) return looking(undefined, true, () => evaluateNodes(outputs, values, touch))
+  return fold<NDArray>(outputs, {
     at: (n) => values.get(n),
     leaf,
     apply: (n, args) => {
       const results = resultArrays(n.prim!, n.payload, args, resultAvals(n))
-      touch?.(n.prim!, args, results, n.payload)
+      touch?.(n.prim!, args, results, n.payload, n)
+      if (!quiet) n.prim!.effect?.(args, n.payload)
       return results
     },
     release: true,
   })
+}

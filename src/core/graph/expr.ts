@@ -36,9 +36,11 @@ let built = 0
 /** How many nodes there have been. */
 export const nodesBuilt = (): number => built
 
-let watcher: ((node: Node) => void) | undefined
-/** From now on `f` is told of every application that is built; undefined: nobody is. Gives back who was told before. For replays only. */
-export const watchApplies = (f: ((node: Node) => void) | undefined): ((node: Node) => void) | undefined => {
+/** Told of every application that is built; of the same application over other arguments with the one that it was. */
+export type Watcher = (node: Node, was?: Node) => void
+let watcher: Watcher | undefined
+/** From now on `f` is told; undefined: nobody is. Gives back who was told before. For replays only. */
+export const watchApplies = (f: Watcher | undefined): Watcher | undefined => {
   const before = watcher
   watcher = f
   return before
@@ -180,16 +182,21 @@ export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] =>
   if (same) return resultsOf(node)
   // Arguments of the same avals give results of the same avals: no shape rule is asked.
   if (alike) {
-    const made = new Node(APPLY, node.aval, node.prim, args, node.payload)
+    const made = copyOf(node, node.aval, args)
     return node.prim!.multi ? withOutputs(made, resultAvals(node)) : [made]
   }
   const avals = node.prim!.shapeRule(
     args.map((x) => x.aval),
     node.payload,
   )
-  if (!node.prim!.multi) return [new Node(APPLY, avals as Aval, node.prim, args, node.payload)]
+  if (!node.prim!.multi) return [copyOf(node, avals as Aval, args)]
   const all = avals as readonly Aval[]
-  return withOutputs(new Node(APPLY, all[0] ?? NOTHING, node.prim, args, node.payload), all)
+  return withOutputs(copyOf(node, all[0] ?? NOTHING, args), all)
+}
+const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
+  const made = new Node(APPLY, a, node.prim, args, node.payload)
+  if (watcher !== undefined) watcher(made, node)
+  return made
 }
 
 /** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */

@@ -71,6 +71,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly shapeRule: (args: readonly Aval[], params: P) => Aval | readonly Aval[]
   /** Plain loops over row-major arrays: what the primitive means. Writes every element of `outs`. */
   readonly meaning: (args: readonly NDArray[], params: P, outs: readonly NDArray[]) => void
+  /** Beside its meaning: told of its arguments whenever a backend computes it. What only looks at numbers (the checker, `trap`) tells it nothing. */
+  readonly effect?: (args: readonly NDArray[], params: P) => void
   /** Elementwise only: the function at one index, in f64. */
   readonly scalar?: (...xs: number[]) => number
   /** Elementwise only: the function on i32, where f64 would round what wraps. */
@@ -165,6 +167,7 @@ const declared: Names<Primitive> = {
   dtypes: true,
   shapeRule: true,
   meaning: true,
+  effect: true,
   scalar: true,
   integer: true,
   scalarWith: true,

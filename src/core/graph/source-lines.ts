@@ -20,14 +20,17 @@ const settled = new WeakSet<AdException>()
 /** Errors about a node of the user's; others name the line where they were raised. */
 const ABOUT_NODE: ReadonlySet<AdErrorTag> = new Set<AdErrorTag>(['MissingRule', 'NotImplemented', 'NotScalar', 'InternalLaw'])
 
-/** Above 0 while derivatives are built: those nodes are not the user's. */
-let deriving = 0
+/** The walks that build nodes of others now, the innermost last: what is built meanwhile is not the user's. */
+const walks: Cursor[] = []
 let replaying = false
 
-/** The node that a walk is at. */
+/** The node that a walk is at; `derives` where what it builds there is a derivative of it. */
 export interface Cursor {
   node: Node | undefined
+  readonly derives: boolean
 }
+/** The innermost walk; undefined while the user's own code builds. */
+export const walking = (): Cursor | undefined => walks.at(-1)
 const addBlame = (e: AdException, node: Node, outputs: readonly Node[]): void => {
   const list = blames.get(e)
   if (list === undefined) blames.set(e, [{ node, outputs }])
@@ -35,21 +38,20 @@ const addBlame = (e: AdException, node: Node, outputs: readonly Node[]): void =>
 }
 
 /** A walk over the user's nodes begins: until `left`, what is built is not theirs. */
-export const entered = (): Cursor => {
-  deriving++
-  return { node: undefined }
+export const entered = (derives = true): Cursor => {
+  const at: Cursor = { node: undefined, derives }
+  walks.push(at)
+  return at
 }
-export const left = (): void => {
-  deriving--
-}
+export const left = (): void => void walks.pop()
 /** What such a walk raised: about the node it was at. */
 export const blamed = (e: unknown, at: Cursor, outputs: readonly Node[]): unknown => {
   if (isAdException(e) && at.node !== undefined) addBlame(e, at.node, outputs)
   return e
 }
 /** A walk over the user's nodes that builds others, all of it. */
-export const blaming = <A>(outputs: readonly Node[], walk: (at: Cursor) => A): A => {
-  const at = entered()
+export const blaming = <A>(outputs: readonly Node[], walk: (at: Cursor) => A, derives = true): A => {
+  const at = entered(derives)
   try {
     return walk(at)
   } catch (e) {
@@ -80,12 +82,13 @@ const sites = new WeakMap<Node, string>()
 /** The line that a node was built at, where it was recorded. */
 export const siteOf = (node: Node): string | undefined => sites.get(node)
 
-const here = (): string | undefined => userFrame(deepStack())
+/** The user's line that runs now. */
+export const here = (): string | undefined => userFrame(deepStack())
 
 /** What `build` gives, with the line of every node that the user's code builds recorded. */
 export const recordingSites = <A>(build: () => A): A => {
-  const before = watchApplies((node) => {
-    const source = deriving === 0 ? here() : undefined
+  const before = watchApplies((node, was) => {
+    const source = was !== undefined ? sites.get(was) : walks.length === 0 ? here() : undefined
     if (source !== undefined) sites.set(node, source)
   })
   try {
@@ -96,13 +99,13 @@ export const recordingSites = <A>(build: () => A): A => {
 }
 
 /** How a trace went: what it gave or raised, how many nodes it built, and where each node is in it. */
-interface Went<A> {
+export interface Went<A> {
   readonly value: A | undefined
   readonly error: unknown
   readonly start: number
   readonly count: number
 }
-const attempt = <A>(build: () => A): Went<A> => {
+export const attempt = <A>(build: () => A): Went<A> => {
   const start = nodesBuilt()
   try {
     return { value: build(), error: undefined, start, count: nodesBuilt() - start }
@@ -116,7 +119,7 @@ const primitiveOf = (e: AdError): string | undefined =>
   e._tag === 'MissingRule' || e._tag === 'MissingKernel' ? e.primitive : e._tag === 'NotImplemented' ? e.rule : undefined
 
 /** `grad(f)` was traced, f's node is meant. */
-const inner = (name: string): string => /^\w+\((.*)\)$/.exec(name)?.[1] ?? name
+export const inner = (name: string): string => /^\w+\((.*)\)$/.exec(name)?.[1] ?? name
 
 /**
  * The error with the equation and the line of the node it is about. The first replay finds the node (what the first trace made once and
@@ -135,8 +138,8 @@ const relocated = <A>(e: AdException, name: string, build: () => A, find: (went:
     const found = new Map<Blame, string>()
     let named: { readonly node: Node; readonly source: string } | undefined
     let start = 0
-    watchApplies((node) => {
-      if (deriving > 0) return
+    watchApplies((node, was) => {
+      if (walks.length > 0 || was !== undefined) return
       const candidate = wanted.get(node.id - start)
       if (candidate !== undefined && candidate.node.prim === node.prim) {
         const source = here()

@@ -160,7 +160,7 @@ const scanMeaning = (args: readonly NDArray[], params: ScanParams, outs: readonl
       if (until < carries) break
       continue
     }
-    const made = evaluateNodes(program.outputs, values)
+    const made = evaluateNodes(program.outputs, values, undefined, k)
     carry = made.slice(0, carries)
     for (let j = carries; j < made.length; j++) outs[j]!.data.set(made[j]!.data as never, k * made[j]!.data.length)
   }

@@ -2,6 +2,7 @@
 import * as t from 'io-ts'
 import { raise } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
+import { evaluateNodes } from '../graph/evaluate.js'
 import { asExpr, asNode, input, type Node } from '../graph/expr.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { flatProgram, inline, type Program } from '../graph/program.js'
@@ -111,6 +112,11 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
         })
     })
     return program.outputs.map((o) => o.aval)
+  },
+  meaning: (args, { program }, outs) => {
+    evaluateNodes(program.outputs, new Map(program.inputs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
+      outs[i]!.data.set(y.data as never)
+    })
   },
   programs: ({ program }) => [program],
   withPrograms: (params, [program]) => ({ ...params, program: program! }),

@@ -28,6 +28,7 @@ import * as products from './products.js'
 import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
 import * as lines from './scans.js'
+import { tapFamily } from './tap.js'
 
 export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
@@ -50,4 +51,5 @@ export const families = {
   map: mapFamily,
   custom: customFamily,
   control: controlFamily,
+  tap: tapFamily,
 } as const

@@ -4,7 +4,7 @@ import { functionOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { close, independentOf } from '../graph/close.js'
-import { APPLY, applyAny, applyMulti, asExpr, asNode, CONST, INPUT, input, linearize, Node } from '../graph/expr.js'
+import { APPLY, applyMulti, asExpr, asNode, CONST, INPUT, input, linearize, Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
@@ -34,9 +34,7 @@ export interface MapParams {
 export const expandMap = (program: Program, args: readonly Node[]): Node[] => {
   const shape = mapShape(args.map((a) => a.aval))
   const at = new Map(program.inputs.map((x, i) => [x, args[i]!]))
-  return rewrite(program.outputs, { at: (n) => at.get(n), apply: (n, xs) => applyAny(n.prim!, xs, n.payload) }).map((y) =>
-    broadcastNode(y, shape),
-  )
+  return rewrite(program.outputs, { at: (n) => at.get(n) }).map((y) => broadcastNode(y, shape))
 }
 
 /** The program at every index of arguments of any shape: a node for each result. */

@@ -1,6 +1,6 @@
-/** Derivatives that are deliberately not the function's own: straight-through estimators, clipped and reversed gradients. */
+/** Identities and functions whose way back is their own: straight-through estimators, clipped, reversed and shown gradients. */
 
-import { numberOf } from '../../core/errors/check-arguments.js'
+import { functionOf, numberOf } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
 import { makeCustomRule } from '../../core/extend/custom-rule.js'
 import { metaOf } from '../../core/functions/function.js'
@@ -9,7 +9,8 @@ import { asExpr, asNode } from '../../core/graph/expr.js'
 import { lift } from '../../core/graph/lift.js'
 import { flatten, unflatten } from '../../core/graph/tree.js'
 import { cast, clamp, mul, neg, stopGradient } from '../../core/ops/elementwise.js'
-import type { AnyExpr } from '../../core/types/expr.js'
+import { tap } from '../../core/ops/tap.js'
+import type { AnyExpr, Tensor } from '../../core/types/expr.js'
 import { spread } from '../arguments.js'
 import type { Callable, Context } from './shared.js'
 import { jvp } from './tangent.js'
@@ -85,3 +86,16 @@ export const reverseGradient = (c: Context) => {
       return reversed(x, stopGradient(cast(k, x.dtype)))
     })
 }
+
+/** x, whose cotangent is shown to f. */
+export const tapGradient =
+  (c: Context) =>
+  (tree: unknown, f: (xBar: Tensor) => unknown): unknown => {
+    functionOf(f, 'f', 'tapGradient')
+    const shown = makeCustomRule(c.runtime)((x: unknown) => x, {
+      name: 'tapGradient',
+      frule: (x, dx) => [x, dx],
+      rrule: (x) => [x, (yBar: AnyExpr) => tap(yBar, f)],
+    })
+    return leafwise(tree, 'tapGradient', shown)
+  }

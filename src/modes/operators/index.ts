@@ -1,6 +1,6 @@
 /** The operators that users call: functions to functions, over the rules of a registry. */
 import { vmap } from './batching.js'
-import { clipGradient, reverseGradient, straightThrough } from './estimators.js'
+import { clipGradient, reverseGradient, straightThrough, tapGradient } from './estimators.js'
 import { gaussNewtonProduct } from './gauss-newton.js'
 import { grad, valueAndGrad } from './gradient.js'
 import { hessian, jacfwd, jacrev } from './jacobian.js'
@@ -30,4 +30,5 @@ export const makeOperators = (c: Context) => ({
   straightThrough: straightThrough(c),
   clipGradient: clipGradient(c),
   reverseGradient: reverseGradient(c),
+  tapGradient: tapGradient(c),
 })

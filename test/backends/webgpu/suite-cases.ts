@@ -39,9 +39,11 @@ const retyped = (prim: AnyPrimitive, params: unknown, dtype: DType): unknown => 
   const p = params as { readonly dtype?: DType }
   if (p.dtype === 'f64') return { ...p, dtype }
   if (prim.programs === undefined) return params
+  const nested = (n: Node, args: readonly Node[]): readonly Node[] | undefined =>
+    n.prim!.programs && applyAny(n.prim!, args, retyped(n.prim!, n.payload, dtype))
   const of = ({ name, inputs, outputs }: Program): Program => {
     const at = new Map(inputs.map((x) => [x, x.dtype === 'f64' ? input(aval(x.shape, dtype)) : x]))
-    return flat(name, [...at.values()], rewrite(outputs, { at: (n) => at.get(n) }))
+    return flat(name, [...at.values()], rewrite(outputs, { at: (n) => at.get(n), apply: nested }))
   }
   return prim.withPrograms!(params, prim.programs(params).map(of))
 }

@@ -363,4 +363,6 @@ export const higherRows: readonly Row[] = [
   { name: 'cond', weight: 0.6, build: conditional },
   { name: 'switchCase', weight: 0.5, build: switched },
   { name: 'fn', weight: 0.3, build: declared },
+  { name: 'tap', weight: 0.3, build: (d) => void d.emit('shown', [ref(d.float())]) },
+  { name: 'tapGradient', weight: 0.2, build: (d) => void d.emit('shownBack', [ref(d.float())]) },
 ]

@@ -95,6 +95,9 @@ export const refsOf = (t: Template, into: number[] = []): number[] => {
 type Call = (...xs: readonly unknown[]) => unknown
 type Env = Map<number, unknown>
 
+/** Who is shown values, and does nothing with them. */
+const nobody = (): void => undefined
+
 /** Operations of the generator's own, made of public ones: what they do and how they are written. */
 export const COMPOUND: Readonly<
   Record<
@@ -119,6 +122,16 @@ export const COMPOUND: Readonly<
     },
     text: (more, body, n, c, maxSteps) =>
       `whileLoop((s) => (${more})(...s), (s) => (${body})(...s), [${n}, ${c}], { maxSteps: ${maxSteps} })`,
+  },
+  shown: {
+    uses: ['tap'],
+    run: (api, x) => (api.tap as Call)(x, nobody),
+    text: (x) => `tap(${x}, () => undefined)`,
+  },
+  shownBack: {
+    uses: ['tapGradient'],
+    run: (api, x) => (api.tapGradient as Call)(x, nobody),
+    text: (x) => `tapGradient(${x}, () => undefined)`,
   },
   declared: {
     uses: ['fn', 'f64', 'f32'],

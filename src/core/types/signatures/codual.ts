@@ -1,7 +1,7 @@
 // What `makeCodual` gives: every public function that runs or differentiates.
 import type { Env } from '../../functions/effects.js'
 import type { FromJSONFn, FromProgramFn, ToProgramFn } from '../program.js'
-import type { ClipGradientFn, ReverseGradientFn } from './estimators.js'
+import type { ClipGradientFn, ReverseGradientFn, TapGradientFn } from './estimators.js'
 import type { CompileAsyncFn, CompileFn, EvaluateFn, RunFn, RunSyncFn, ShowFn } from './run.js'
 import type { GaussNewtonFn, HessianSparsityFn, SparseHessianFn, SparseJacobianFn, SparsityFn } from './sparse.js'
 import type {
@@ -43,6 +43,7 @@ export interface Codual {
   readonly straightThrough: StraightThroughFn
   readonly clipGradient: ClipGradientFn
   readonly reverseGradient: ReverseGradientFn
+  readonly tapGradient: TapGradientFn
   readonly evaluate: EvaluateFn
   readonly compile: CompileFn
   readonly compileAsync: CompileAsyncFn

@@ -41,13 +41,18 @@ export interface CompiledAsync<A extends readonly unknown[], Out>
   dispose(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
-/** compile(f, backend): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
+/** Options of `compile`. */
+export interface CompileOptions {
+  /** A call with a NaN in its result is an error, NonFinite, that says what made it first; 'nonFinite': an infinity too. */
+  readonly trap?: 'nan' | 'nonFinite' | undefined
+}
+/** compile(f, backend, { trap }): a plain callable, one plan per signature; the default backend where none is given; throws AdException, or rejects with it. */
 export interface CompileFn {
-  <F extends AnyFn>(f: F, backend?: Backend<'sync'>): Compiled<ArgsOf<F>, ResultOf<F>>
-  <F extends AnyFn>(f: F, backend: Backend<'async'>): CompiledAsync<ArgsOf<F>, ResultOf<F>>
+  <F extends AnyFn>(f: F, backend?: Backend<'sync'>, options?: CompileOptions): Compiled<ArgsOf<F>, ResultOf<F>>
+  <F extends AnyFn>(f: F, backend: Backend<'async'>, options?: CompileOptions): CompiledAsync<ArgsOf<F>, ResultOf<F>>
 }
 /** compileAsync(f, backend): as `compile`, giving promises: a new signature is traced and planned in the call, on its thread; running has its turn later. */
-export type CompileAsyncFn = <F extends AnyFn>(f: F, backend: Backend) => CompiledAsync<ArgsOf<F>, ResultOf<F>>
+export type CompileAsyncFn = <F extends AnyFn>(f: F, backend: Backend, options?: CompileOptions) => CompiledAsync<ArgsOf<F>, ResultOf<F>>
 /** run(f)(...inputs): an effect that needs Env, may fail with an AdError and gives the result. */
 export type RunFn<Env> = <F extends AnyFn>(f: F) => (...args: ValuesOf<ArgsOf<F>>) => ReaderTaskEither<Env, AdError, Tensors<ResultOf<F>>>
 /** What `runSync(backend)` gives. */
