@@ -49,7 +49,7 @@ export const plot = async (
     title,
     background: 'white',
     layer: [
-      { data: { values: rows(points) }, mark: { type: 'point', filled: true, size: 30, clip: true }, encoding },
+      { data: { values: rows(points) }, mark: { type: 'point', filled: true, size: 30 }, encoding },
       {
         data: { values: rows(lines) },
         mark: { type: 'line', strokeWidth: 1.5, clip: true },
