@@ -1,15 +1,6 @@
 // Pictures as SVG files, drawn on the server by vega-lite: the loss of every step, and some test images with what was predicted.
-import { parse, View } from 'vega'
-import { compile, type TopLevelSpec } from 'vega-lite'
+import { svg } from '../plot.js'
 import { type Digits, pixels, side } from './data.js'
-
-/** A vega-lite specification as SVG text. */
-const svg = async (spec: TopLevelSpec): Promise<string> => {
-  const view = new View(parse(compile(spec).spec), { renderer: 'none' })
-  const text = await view.toSVG()
-  view.finalize()
-  return text
-}
 
 /** The loss of each training step, one curve for each model, with its running mean. */
 export const lossCurves = (curves: Readonly<Record<string, readonly number[]>>): Promise<string> => {

@@ -1,7 +1,6 @@
 /** Every example runs and prints what it promises; the figures that must not move are asserted. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -16,13 +15,7 @@ import * as rule from '../../examples/rule.js'
 import * as yota from '../../examples/yota.js'
 import * as zygote from '../../examples/zygote.js'
 import manifest from '../../package.json' with { type: 'json' }
-
-/** What `main` returns, and the lines it printed. */
-const told = <R>(main: (log: (line: string) => void) => R): { readonly result: R; readonly text: () => string } => {
-  const lines: string[] = []
-  const result = main((line) => lines.push(line))
-  return { result, text: () => lines.join('\n') }
-}
+import { inFolder, told } from './told.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
@@ -30,7 +23,9 @@ describe('npm run example:NAME', () => {
   const scripts = Object.entries(manifest.scripts).filter(([name]) => name.startsWith('example:'))
   it('names a file for each example', () => {
     expect(scripts.map(([name]) => name.slice('example:'.length)).sort()).toEqual(
-      ['autograd', 'browser', 'cells', 'digits', 'flux', 'mooncake', 'quickstart', 'rule', 'yota', 'zygote'].sort(),
+      'autograd browser cells clipping digits flux hmc implicit kalman lstnet mooncake nbody neural-ode pinn quickstart rule yota zygote'.split(
+        ' ',
+      ),
     )
     for (const [script, command] of scripts) {
       const name = script.slice('example:'.length)
@@ -142,9 +137,8 @@ describe('digits', () => {
     expect(seen.size).toBe(8000)
     expect(Array.from({ length: test.count }, (_, i) => key(test, i)).filter((k) => seen.has(k))).toEqual([])
   })
-  it('--quick: the gradient is checked, both models learn, pictures and accuracy come out', async () => {
-    const out = mkdtempSync(join(tmpdir(), 'codual-digits-'))
-    try {
+  it('--quick: the gradient is checked, both models learn, pictures and accuracy come out', () =>
+    inFolder(async (out) => {
       const { result, text } = told((log) => digits.main(log, { quick: true, seed: 2, out }))
       const { checked, distance, losses, accuracy, regressionAccuracy, files } = await result
       expect(checked).toMatchObject({ _tag: 'Right', right: { comparisons: 89 } })
@@ -161,10 +155,7 @@ describe('digits', () => {
       }
       expect(text()).toMatch(/^logistic regression: [\d.]+ %\ntest accuracy: [\d.]+ %$/m)
       expect(text().endsWith(`test accuracy: ${(100 * accuracy).toFixed(1)} %`)).toBe(true)
-    } finally {
-      rmSync(out, { recursive: true })
-    }
-  })
+    }))
 })
 
 // ---- the recurrences of cells.ts, as loops over numbers

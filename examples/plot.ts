@@ -1,0 +1,65 @@
+// Pictures of the examples: curves and points as an SVG file, drawn without a page by vega-lite.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, View } from 'vega'
+import { compile, type TopLevelSpec } from 'vega-lite'
+
+/** A vega-lite specification as SVG text. */
+export const svg = async (spec: TopLevelSpec): Promise<string> => {
+  const view = new View(parse(compile(spec).spec), { renderer: 'none' })
+  const text = await view.toSVG()
+  view.finalize()
+  return text
+}
+
+/** Places in the plane, one after the other: [x, y]. */
+export type Path = readonly (readonly number[])[]
+
+/** What a picture shows: curves and points by name. */
+export interface Picture {
+  readonly title: string
+  readonly x: string
+  readonly y: string
+  readonly lines?: Readonly<Record<string, Path>>
+  readonly points?: Readonly<Record<string, Path>>
+  /** Powers of ten along y. */
+  readonly logY?: boolean
+  /** The same scale along both axes, from -extent to extent. */
+  readonly extent?: number
+}
+
+const rows = (paths: Readonly<Record<string, Path>> = {}) =>
+  Object.entries(paths).flatMap(([name, path]) => path.map(([x, y], i) => ({ name, i, x, y })))
+
+/** Writes a picture to FOLDER/NAME.svg and gives that path. */
+export const plot = async (
+  folder: string,
+  name: string,
+  { title, x, y, lines, points, logY = false, extent }: Picture,
+): Promise<string> => {
+  const bounds = extent === undefined ? { zero: false } : { domain: [-extent, extent] }
+  const encoding = {
+    x: { field: 'x', type: 'quantitative', title: x, scale: bounds },
+    y: { field: 'y', type: 'quantitative', title: y, scale: logY ? ({ type: 'log' } as const) : bounds },
+    color: { field: 'name', type: 'nominal', title: null, sort: null },
+  } as const
+  const text = await svg({
+    width: extent === undefined ? 520 : 400,
+    height: extent === undefined ? 300 : 400,
+    title,
+    background: 'white',
+    layer: [
+      { data: { values: rows(points) }, mark: { type: 'point', filled: true, size: 30 }, encoding },
+      {
+        data: { values: rows(lines) },
+        mark: { type: 'line', strokeWidth: 1.5, clip: true },
+        encoding: { ...encoding, order: { field: 'i', type: 'quantitative' } },
+      },
+    ],
+    config: { aria: false },
+  })
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${name}.svg`)
+  writeFileSync(file, text)
+  return file
+}
