@@ -100,10 +100,10 @@ describe('round trips', () => {
       { seed: 3, numRuns: 60 },
     )
   })
-  it('every sample of every shipped primitive, but functions with rules of their own', () => {
+  it('every sample of every shipped primitive, but what holds functions', () => {
     let count = 0
     for (const prim of programs) {
-      if (prim.name === 'customRule') continue
+      if (prim.name === 'customRule' || prim.name === 'tap') continue
       for (const sample of prim.samples) {
         const inputs = sample.args.map((a, i) => input(aval(a.shape, a.dtype ?? 'f64'), `x${i}`))
         const p = flatProgram(prim.name, inputs, applyAny(prim, inputs, sample.params))
