@@ -72,7 +72,8 @@ describe('forms', () => {
         ...['round', 'stopGradient', 'iota', 'searchsorted', 'argmax', 'argmin'],
       ].sort(),
     )
-    for (const name of names('partials')) expect(coreRegistry.rules.get(name)!.primitive.class, name).toBe('elementwise')
+    // What shows a value is an identity as a whole.
+    expect(names('partials').filter((name) => coreRegistry.rules.get(name)!.primitive.class !== 'elementwise')).toEqual(['tap'])
     expect(names('partials')).toEqual(expect.arrayContaining(['add', 'mul', 'exp', 'pow', 'tanh', 'atan2']))
   })
 
