@@ -62,19 +62,14 @@ export const tapPrimitive: Primitive<'tap', TapParams, readonly ['float']> = pri
  * evaluate(last)   // 8
  * seen             // [2, 4, 8]
  */
-export const tap: TapFn = typed(
-  Object.assign(
-    (tree: unknown, f: TapParams['f']): unknown => {
-      const params: TapParams = { f: functionOf(f, 'f', 'tap') }
-      const { leaves, def } = flatten(tree, 'tap')
-      return unflatten(
-        def,
-        leaves.map((leaf): AnyExpr => asExpr(apply(tapPrimitive, [lift(leaf, 'tap')], params))),
-      )
-    },
-    { primitive: tapPrimitive },
-  ),
-)
+export const tap: TapFn = typed((tree: unknown, f: TapParams['f']): unknown => {
+  const params: TapParams = { f: functionOf(f, 'f', 'tap') }
+  const { leaves, def } = flatten(tree, 'tap')
+  return unflatten(
+    def,
+    leaves.map((leaf): AnyExpr => asExpr(apply(tapPrimitive, [lift(leaf, 'tap')], params))),
+  )
+})
 
 /** Primitives of this family, by name. */
 export const tapFamily = { tap: tapPrimitive } as const

@@ -65,9 +65,9 @@ describe.skipIf(lane === undefined)('workloads on lavapipe', () => {
     expect(onlyF64).toEqual(['W5d', 'W6'])
     expect(rows.filter((r) => r.mode === 'mixed').map((r) => r.name)).toEqual([
       ...['W1', 'W2', 'W3', 'W4', 'W5', 'W7', 'W8', 'W9', 'W10', 'W11', 'W12', 'W14', 'W15s', 'W15l'],
-      'W8/slices',
+      ...['W8/slices', 'W7/scan', 'W8/scan', 'W9/scan'],
     ])
-    expect(rows.length).toBe(2 * 15 + 4)
+    expect(rows.length).toBe(2 * 18 + 4)
   })
   for (const id of onlyF64)
     it(`${id} is refused: it is in f64`, async () => {

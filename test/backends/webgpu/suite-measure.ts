@@ -51,7 +51,7 @@ export const judge = (
     const part = k < wide.results ? `result ${k}` : `cotangent ${k - wide.results}`
     if (failures.length < 4) failures.push(`${part}, entry ${i}: ${got[k]![i]}, the meaning says ${want[k]![i]} (${how})`)
   }
-  const sized = forward.in === 'terms' && isFloat(outputs[0]!.dtype)
+  const sized = forward.in === 'terms' && outputs.some((o) => isFloat(o.dtype))
   const ones = sized ? expected(make(true, () => 1)) : undefined
   const sizes = sized ? expected(make(true, Math.abs)) : undefined
   want.forEach((w, k) => {
