@@ -223,6 +223,24 @@ describe('kernels in JavaScript inside of loops', () => {
     left = Number.POSITIVE_INFINITY
     expect(numbers(f(...given))).toEqual(want)
   })
+  it('and functions of numbers that WebAssembly calls may throw in a loop: the next call begins where loops begin', () => {
+    let left = Number.POSITIVE_INFINITY
+    const fussy = cd.unary({
+      name: 'fussy',
+      source: 'a test',
+      scalar: (x) => {
+        if (left-- <= 0) throw new Error('enough')
+        return x! + 1
+      },
+    }) as unknown as (x: E) => E
+    const f = compiled((a: E, xs: E) => ops.scan!((c: E, x: E) => [add!(fussy(c), x), mul!(c, x)], a, xs), makeCpu({ poison: true }))
+    const given = [cd.tensor([0, 10]), cd.tensor(random(10), [5, 2])] as const
+    const want = numbers(f(...given))
+    left = 5
+    expect(() => f(...given)).toThrow()
+    left = Number.POSITIVE_INFINITY
+    expect(numbers(f(...given))).toEqual(want)
+  })
   const nested = (a: E, xs: E) => {
     const inner = (c: E, x: E) => {
       const [d] = ops.scan!(

@@ -168,8 +168,8 @@ export class CpuExecutable implements Executable {
       this.steps(of, base, of.image.segments)
       done = true
     } finally {
-      // What a loop left moved when something was thrown is put back.
-      if (this.rounds.length > 0) this.base = -1
+      // Words that a loop had moved when something was thrown, here or by a function that WebAssembly calls, are written again.
+      if (!done) this.base = -1
       this.rounds = rounds
       arena.top = base
       this.running--

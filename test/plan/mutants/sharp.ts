@@ -27,6 +27,8 @@ const scanned = (f: Step, init: readonly unknown[], xs: E | null, options: objec
   )
   return [...carry, ...(ys === null ? [] : Array.isArray(ys) ? (ys as readonly E[]) : [ys as E])]
 }
+const whiled = (more: (s: E) => E, body: (s: E) => E, init: E): E =>
+  (cd.whileLoop as unknown as (m: unknown, b: unknown, s: unknown, o: object) => readonly [E])(more, body, init, { maxSteps: 6 })[0]
 /** Loops: each for a way in which a step's values may lie wrongly. */
 const loops: readonly Sharp[] = [
   // a carry that is stacked, as it was found, as it was left, both; and back
@@ -196,6 +198,48 @@ const loops: readonly Sharp[] = [
       ...scanned(([p]) => [[mul(p, 5)], null], [a], null, { length: 3 }),
     ],
     shapes: [[2]],
+  },
+  // loops that end early: their way back leaves steps out
+  {
+    f: (a, w) =>
+      whiled(
+        (p) => cd.lt(sum(p) as never, 3) as unknown as E,
+        (p) => add(mul(p, 1.5), sin(w)),
+        a,
+      ),
+    shapes: [[2], [2]],
+  },
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const q = whiled(
+            (s) => cd.lt(sum(s) as never, 2) as unknown as E,
+            (s) => add(s, mul(x, x)),
+            p!,
+          )
+          return [[mul(q, 0.4)], sin(q)]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 2]],
+  },
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const q = whiled(
+            (s) => cd.lt(sum(s) as never, 2) as unknown as E,
+            (s) => sort(add(s, mul(x, x))),
+            p!,
+          )
+          return [[mul(q, 0.4)], sin(q)]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 2]],
   },
   // loops in loops
   {

@@ -80,7 +80,7 @@ const identities = (): void => {
 }
 
 const oracle = reference()
-const backends = [makeCpu({ verify: true, simd: true }), makeCpu({ verify: true, simd: false })]
+const backends = [makeCpu({ verify: true, simd: true, poison: true }), makeCpu({ verify: true, simd: false, poison: true })]
 const lanes: Lanes = { oracle, lanes: [laneOf('simd', backends[0]!), laneOf('plain', backends[1]!)], without: new Map() }
 
 const inputsOf = (program: Program): TypedArray[] =>
