@@ -25,10 +25,10 @@ const ms = (f: () => unknown): number => {
 const least = (n: number, f: () => number): number => Math.min(...Array.from({ length: n }, f))
 
 /** First call on a backend of its own, after another program has warmed the library up; then the least of many. */
-const measured = (make: () => unknown, args: readonly unknown[], runs: number) => {
+const measured = (make: () => unknown, args: readonly unknown[], runs: number, calls = 5, loops = true) => {
   let call: Call | undefined
-  const first = least(5, () => {
-    const f = compile(make(), makeCpu())
+  const first = least(calls, () => {
+    const f = compile(make(), makeCpu(loops ? {} : { without: ['loops'] }))
     call = f
     return ms(() => f(...args))
   })
@@ -46,7 +46,7 @@ const workload = (id: 'W7' | 'W8' | 'W9') => {
 for (const id of ['W7', 'W8', 'W9'] as const) workload(id)
 
 /** A layer of 8 units over T steps, with its gradient. */
-const layer = (how: 'scan' | 'out', T: number) =>
+const layer = (how: 'scan' | 'out') =>
   gradient((w: E, xs: E) => {
     const step = (h: E, x: E): E => tanh!(add!(matmul!(h, w), x))
     const zero = (cd.zeros as unknown as Op)([1, 8])
@@ -60,7 +60,7 @@ const layer = (how: 'scan' | 'out', T: number) =>
   })
 const layerArgs = (T: number) => [tensor!(wave(64, 1.3, 0.3), [8, 8]), tensor!(wave(8 * T, 0.7), [T, 1, 8])]
 for (const T of [64, 512]) {
-  const [s, o] = (['scan', 'out'] as const).map((how) => measured(() => layer(how, T), layerArgs(T), 200)) as [
+  const [s, o] = (['scan', 'out'] as const).map((how) => measured(() => layer(how), layerArgs(T), 200)) as [
     ReturnType<typeof measured>,
     ReturnType<typeof measured>,
   ]
@@ -68,10 +68,18 @@ for (const T of [64, 512]) {
     `a layer of 8 units, ${T} steps: first call ${(o.first / s.first).toFixed(1)} times faster, run ${(s.run / o.run).toFixed(2)} of the written-out one`,
   )
 }
-const [short, long] = [10, 10_000].map((T) => measured(() => layer('scan', T), layerArgs(T), 20).first) as [number, number]
-console.log(
-  `10,000 steps / 10 steps: first call ${(long / short).toFixed(2)} (${long.toFixed(1)} ms / ${short.toFixed(1)} ms), of which the run itself is ${measured(() => layer('scan', 10_000), layerArgs(10_000), 20).run.toFixed(1)} ms`,
-)
+/** Tracing, deriving and planning alone, on one backend whose kernels are compiled. */
+const prepared = (T: number): number => {
+  const backend = makeCpu()
+  const args = layerArgs(T)
+  return least(10, () => {
+    backend.clearCache()
+    const f = compile(layer('scan'), backend) as unknown as { prepare: (...xs: readonly unknown[]) => unknown }
+    return ms(() => f.prepare(...args))
+  })
+}
+const [short, long] = [10, 10_000].map(prepared) as [number, number]
+console.log(`10,000 steps / 10 steps: preparing ${(long / short).toFixed(2)} (${long.toFixed(2)} ms)`)
 
 /** 1,000 steps of Runge and Kutta of a network of 16 units, value and gradient. */
 const ode = (N: number) =>
@@ -101,12 +109,14 @@ const odeArgs = [
 ]
 const rss = process.memoryUsage().rss
 const o = measured(() => ode(1000), odeArgs, 20)
+const grown = (process.memoryUsage().rss - rss) / 2 ** 20
+const oOut = measured(() => ode(1000), odeArgs, 20, 2, false)
 console.log(
-  `neural ODE, 1,000 steps: first call ${o.first.toFixed(0)} ms, run ${o.run.toFixed(2)} ms, resident memory grew by ${((process.memoryUsage().rss - rss) / 2 ** 20).toFixed(0)} MiB in five first calls`,
+  `neural ODE, 1,000 steps: first call ${o.first.toFixed(0)} ms, ${(oOut.first / o.first).toFixed(0)} times faster than written out, run ${o.run.toFixed(2)} ms, ${(o.run / oOut.run).toFixed(2)} of written out; resident memory grew by ${grown.toFixed(0)} MiB in five first calls`,
 )
 
 /** A Kalman filter of a state of 2 and a measurement of 1: its log likelihood by its noises. */
-const kalman = (T: number) =>
+const kalman = () =>
   gradient((q: E, r: E, ys: E) => {
     const F = tensor!([1, 1, 0, 1].map(Number), [2, 2])
     const I = tensor!([1, 0, 0, 1], [2, 2])
@@ -123,5 +133,8 @@ const kalman = (T: number) =>
     return l
   })
 const kArgs = [0.1, 0.5, tensor!(wave(200, 0.3), [200, 1, 1])]
-const k = measured(() => kalman(200), kArgs, 50)
-console.log(`Kalman filter, 200 steps: first call ${k.first.toFixed(0)} ms, run ${k.run.toFixed(2)} ms`)
+const k = measured(() => kalman(), kArgs, 50)
+const kOut = measured(() => kalman(), kArgs, 50, 2, false)
+console.log(
+  `Kalman filter, 200 steps: first call ${k.first.toFixed(0)} ms, ${(kOut.first / k.first).toFixed(0)} times faster than written out, run ${k.run.toFixed(2)} ms, ${(k.run / kOut.run).toFixed(2)} of written out`,
+)

@@ -1,4 +1,9 @@
 // Programs written for a fault each: small, and next to others that a careless planner takes for the same.
+import { aval } from '../../../src/core/graph/aval.js'
+import { asExpr, asNode, input } from '../../../src/core/graph/expr.js'
+import { lift } from '../../../src/core/graph/lift.js'
+import { flatProgram } from '../../../src/core/graph/program.js'
+import { scanNodes } from '../../../src/core/ops/control.js'
 import * as cd from '../../../src/index.js'
 
 type E = cd.AnyExpr
@@ -29,6 +34,17 @@ const scanned = (f: Step, init: readonly unknown[], xs: E | null, options: objec
 }
 const whiled = (more: (s: E) => E, body: (s: E) => E, init: E): E =>
   (cd.whileLoop as unknown as (m: unknown, b: unknown, s: unknown, o: object) => readonly [E])(more, body, init, { maxSteps: 6 })[0]
+/** Steps that a slice marks, over two carries of which the second alone is read: h' = sin(h + x), where its mark is true. */
+const marked = (g: E, h: E, xs: E, marks: readonly boolean[], reverse: boolean): E => {
+  const [f64, bool] = [(...shape: number[]) => input(aval(shape, 'f64')), input(aval([], 'bool'))]
+  const [c, d, x] = [f64(2), f64(2), f64(2)]
+  const next = [add(asExpr(c), asExpr(d)), sin(add(asExpr(d), asExpr(x)))].map(asNode)
+  const flags = lift(cd.tensor([...marks], [marks.length], 'bool'), 'marked')
+  const program = flatProgram('marked', [c, d, bool, x], next)
+  return asExpr(
+    scanNodes([asNode(g), asNode(h), flags, asNode(xs)], { program, length: marks.length, carries: 2, slices: 2, reverse, until: 2 })[1]!,
+  )
+}
 /** Loops: each for a way in which a step's values may lie wrongly. */
 const loops: readonly Sharp[] = [
   // a carry that is stacked, as it was found, as it was left, both; and back
@@ -241,6 +257,16 @@ const loops: readonly Sharp[] = [
       ),
     shapes: [[2], [3, 2]],
   },
+  ...[false, true].flatMap((reverse): Sharp[] => {
+    const marks = [false, true, true, false]
+    const shapes = [[2], [2], [4, 2]]
+    // zeros that no planner knows, which a careless one takes for marks
+    const zeros = (xs: E): E => cd.where(cd.gt(xs as never, 9), xs as never, 0) as E
+    return [
+      { f: (g, h, xs) => marked(g, h, xs, marks, reverse), shapes },
+      { f: (g, h, xs) => marked(g, h, zeros(xs), marks, reverse), shapes },
+    ]
+  }),
   // loops in loops
   {
     f: (a, xs) =>
