@@ -5,6 +5,7 @@ import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { judge, numeral, type Slope } from './finite-differences.js'
+import type { OnKink } from './kinks.js'
 import { reduced } from './mistakes.js'
 
 /**
@@ -127,8 +128,11 @@ export interface Place {
 export interface Held {
   /** How far rounding may have moved the derivative that is given. */
   readonly rounding?: () => number
-  /** A primitive that lies on a declared kink: where the function has a value on one side alone, its slope there may be that of one side of the kink. */
-  readonly kink?: () => string | undefined
+  /**
+   * A primitive that lies on a declared kink: where the function has a value on one side alone, its slope there may be that of one side of the kink, and where
+   * several have kinks the whole may have none.
+   */
+  readonly kink?: () => OnKink | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
   /** The least and greatest derivative at points around this one, where it is at a kink. */
@@ -257,8 +261,11 @@ export class Collector {
       const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))
       if (given >= range[0] - slack && given <= range[1] + slack) return void this.kinkAt(at, given, range[0], range[1], more.near ?? '')
     }
-    const kink = slope._tag === 'OneSided' ? more.kink?.() : undefined
-    if (kink !== undefined) return void this.undecidedAt(at, `${kink} lies on a kink, of which one side alone has values`, place)
+    const kink = more.kink?.()
+    if (kink !== undefined && slope._tag === 'OneSided')
+      return void this.undecidedAt(at, `${kink.name} lies on a kink, of which one side alone has values`, place)
+    if (kink?.several && slope._tag === 'Smooth')
+      return void this.undecidedAt(at, `${kink.name} lies on a kink that the whole does not have`, place)
     if (this.excuse !== undefined) return void this.undecidedAt(at, this.excuse, place)
     const moves = rounding?.() ?? 0
     const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN

@@ -26,7 +26,7 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
     return
   }
   const kink = kinkAmong(d)
-  const excuse = kink === undefined ? undefined : `${kink} lies on a kink, where a derivative is a convention`
+  const excuse = kink === undefined ? undefined : `${kink.name} lies on a kink, where a derivative is a convention`
   out.under('second order', excuse, () => {
     const kinked = checkDirections(gradient, directions, next, out)
     if (total(gradient.wrt) <= SMALL) checkJacobian(gradient, out, kinked)

@@ -8,13 +8,13 @@ import { asExpr, asNode, constant, input, linearize, type Node, OUTPUT } from '.
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
 import {
+  branched,
   type controlFamily,
   isUnbounded,
   type ScanParams,
   type SwitchParams,
   scanNodes,
   scanPrimitive,
-  selected,
   switchPrimitive,
 } from '../core/ops/control.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
@@ -384,6 +384,6 @@ export const controlRules: { readonly [K in keyof typeof controlFamily]: Rule } 
   }),
   switchCase: {
     primitive: switchPrimitive as never,
-    ...composedRules((xs, params) => selected(params as SwitchParams, xs.map(asNode)).map(asExpr)),
+    ...composedRules((xs, params) => branched(params as SwitchParams, xs.map(asNode)).map(asExpr)),
   },
 }

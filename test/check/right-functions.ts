@@ -16,7 +16,7 @@ export interface RightFunction {
 const {
   abs, acos, acosh, add, asin, at, atan2, atanh, avgPool, cast, cbrt, clamp, cond, conv, copysign, cos, cumprod, cumsum, customRule,
   digamma, div, einsum, elu, exp, expm1, floor, fori, gather, grad, gt, hypot, jvp, layerNorm, le, lgamma, log, log1p, logsumexp, map,
-  matmul, max, maximum, maxPool, mean, min, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scatterAdd, searchsorted,
+  matmul, max, maximum, maxPool, mean, min, minimum, mod, mul, norm, pow, prod, relu, relu6, round, rsqrt, scatterAdd, searchsorted,
   sigmoid, sign, sin, softmax, softsign, sort, sqrt, square, std, stopGradient, sub, sum, tan, tanh, topk, variance, vmap, where,
   xlogy,
 } = op
@@ -116,6 +116,7 @@ const kinks: readonly RightFunction[] = [
     'one derivative on both sides, two curvatures',
   ),
   right('copysign at 0', (x) => sum(copysign(x, [1, -1])), [[0, 0]], 'as abs'),
+  right('the smaller of x and relu x at 0', (x) => sum(minimum(x, relu(x))), [[0, -1.25]], 'x itself, of two kinks'),
   right('the middle of five by sort', (x) => at(sort(x), 2), [[1, 2, 2 + 1e-10, 5, 0]], 'the median changes its element'),
   right(
     'topk with ties',

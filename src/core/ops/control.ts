@@ -10,7 +10,7 @@ import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { flatProgram, inline, type Program } from '../graph/program.js'
 import { sizeOf } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import { eq, le, lt } from './compare.js'
+import { eq, ge, le, lt } from './compare.js'
 import { add, mul, sin, where } from './elementwise.js'
 import { concatNode } from './layout-join.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
@@ -301,18 +301,40 @@ const switchCodec: t.Type<SwitchParams> = new t.Type<SwitchParams>(
   t.identity,
 )
 
-/** Every branch, and at each result the one that is chosen; an index below 0 is the first, one behind the last the last. */
-export const selected = ({ branches }: SwitchParams, [index, ...args]: readonly Node[]): readonly Node[] => {
+/**
+ * The result of the branch at the index; one below 0 is the first, one behind the last the last. Where all branches are what fuses with a choice (operations
+ * element by element, and views) both sides of each choice are computed, at each element; of others the chosen one runs alone.
+ */
+export const branched = (params: SwitchParams, [index, ...args]: readonly Node[]): readonly Node[] =>
+  params.branches.length > 1 && params.branches.some((p) => linearize(p.outputs).nodes.some((n) => n.prim?.class === 'opaque'))
+    ? alone(params, index!, args)
+    : selected(params, index!, args)
+const selected = ({ branches }: SwitchParams, index: Node, args: readonly Node[]): readonly Node[] => {
   const made = branches.map((p) => inline(p, args))
   return made[0]!.map((_, i) => {
     const last = made.length - 1
     let y = made[last]![i]!
-    for (let b = last - 1; b >= 0; b--) y = asNode(where(chosen(index!, b), asExpr(made[b]![i]!), asExpr(y)))
+    for (let b = last - 1; b >= 0; b--) y = asNode(where(chosen(index, b, branches.length), asExpr(made[b]![i]!), asExpr(y)))
     return y
   })
 }
-/** Is it the index of this branch (of the first one also below)? */
-const chosen = (index: Node, branch: number): AnyExpr => (branch === 0 ? le : eq)(asExpr(index), branch)
+/** Each branch as a loop of one step, which is taken where its mark is true. Its arguments are slices: what they have in common is not computed before it. */
+const alone = ({ branches }: SwitchParams, index: Node, args: readonly Node[]): readonly Node[] => {
+  const row = (n: Node): Node => reshapeNode(n, [1, ...n.shape])
+  let carry: readonly Node[] = branches[0]!.outputs.map((o) => zeros(o.aval))
+  for (const [b, { inputs, outputs }] of branches.entries()) {
+    const olds = carry.map((c) => input(c.aval))
+    const mark = input(aval([], 'bool'))
+    const slices = [asNode(chosen(index, b, branches.length)), ...args].map(row)
+    const program = flatProgram('branch', [...olds, mark, ...inputs], outputs)
+    const rest = { length: 1, carries: olds.length, slices: slices.length, reverse: false, until: olds.length }
+    carry = scanNodes([...carry, ...slices], { program, ...rest })
+  }
+  return carry
+}
+/** Is it the index of this branch, that of the first one also below, that of the last also behind it? */
+const chosen = (index: Node, branch: number, branches: number): AnyExpr =>
+  (branch === 0 ? le : branch === branches - 1 ? ge : eq)(asExpr(index), branch)
 
 const sampleBranches = (): readonly Program[] => {
   const branch = (make: (x: AnyExpr, w: AnyExpr) => readonly AnyExpr[]): Program => {
@@ -349,7 +371,7 @@ export const switchPrimitive: Primitive<'switchCase', SwitchParams, readonly 'fl
   },
   programs: ({ branches }) => branches,
   withPrograms: (params, branches) => ({ ...params, branches }),
-  expand: (xs, params) => selected(params, xs.map(asNode)).map(asExpr),
+  expand: (xs, params) => branched(params, xs.map(asNode)).map(asExpr),
   samples: [sampleSwitch(0), sampleSwitch(1), sampleSwitch(2), sampleSwitch(-1), sampleSwitch(7)],
   showParams: ({ branches }) => `${branches.length} branches`,
   source: 'y = f_i(x)',
