@@ -189,11 +189,11 @@ const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], nu
 
 /** Steps of a loop up to which it is written out: of one step it is that step. */
 const FEW = 1
-/** Does the planner run this application as a loop? Of one step too where that keeps less for the way back: apart from what is around, it is computed again. */
+/** Does the planner run this application as a loop? Of one step too where that may be left out, or keeps less for the way back: apart from what is around, it is computed again. */
 const isLoop = ({ prim, payload }: Node): boolean => {
   if (prim !== (scanPrimitive as unknown as AnyPrimitive)) return false
-  const { length, keep } = payload as ScanParams
-  return length > FEW || (length > 0 && keep !== undefined && keep !== 'everything')
+  const { length, keep, until } = payload as ScanParams
+  return length > FEW || (length > 0 && (until !== undefined || (keep !== undefined && keep !== 'everything')))
 }
 
 /** From nodes to values. */

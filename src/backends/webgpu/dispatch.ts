@@ -4,13 +4,14 @@ import type { Operand } from '../plan/step.js'
 import { preludeOf } from './wgsl/library.js'
 
 /**
- * A word of a record: a number, the place of an operand (in elements) once memory is assigned, or the bits of a literal of the
- * program: programs of one plan differ in them.
+ * A word of a record: a number, the place of an operand (in elements) once memory is assigned, the bits of a literal of the
+ * program (programs of one plan differ in them), or the place of a mark: a word behind all scratch that says whether an iteration of a loop is taken.
  */
 export type Word =
   | number
   | { readonly storage: number; readonly byteOffset: number; readonly advance?: readonly number[] }
   | { readonly literal: number }
+  | { readonly mark: number }
 
 /** A storage number of the plan; `scratch` is a region behind the arena that belongs to one step. */
 export const SCRATCH = 1 << 30
@@ -26,10 +27,13 @@ export interface Dispatch {
 /** How a shader sees the memory's words. */
 export type View = 'f32' | 'u32' | 'atomic<u32>'
 
-/** Memory and record as every shader declares them; and the memory of f16, where the text uses it. */
+/** The record as every shader declares it. */
+const record = (words: number): string => `var<uniform> p: array<vec4<u32>, ${Math.max(1, Math.ceil(words / 4))}>;`
+const memory = (view: View): string => `@group(0) @binding(0) var<storage, read_write> m: array<${view}>;`
+/** Memory and record; and the memory of f16, where the text uses it. */
 const header = (words: number, view: View, f16: boolean): string =>
-  `@group(0) @binding(0) var<storage, read_write> m: array<${view}>;
-@group(0) @binding(1) var<uniform> p: array<vec4<u32>, ${Math.max(1, Math.ceil(words / 4))}>;
+  `${memory(view)}
+@group(0) @binding(1) ${record(words)}
 ${f16 ? '@group(0) @binding(2) var<storage, read_write> h: array<f16>;\n' : ''}`
 
 /** A word of the record, as u32 or as i32. */
@@ -48,9 +52,9 @@ const ofSubgroups =
 const entry = (size: number, body: string, subgroups = false): string =>
   `@compute @workgroup_size(${size})
 fn main(@builtin(workgroup_id) w: vec3<u32>, @builtin(num_workgroups) nw: vec3<u32>, @builtin(local_invocation_index) l: u32${subgroups ? ofSubgroups : ''}) {
-  let g = w.x + w.y * nw.x;
-${body}}
+${BEGIN}${body}}
 `
+const BEGIN = '  let g = w.x + w.y * nw.x;\n'
 
 /** A shader before it is text. */
 export interface Source {
@@ -83,9 +87,41 @@ export const placeAt = (o: Operand, element: number): Word => ({
   ...(o.advance !== undefined && { advance: o.advance }),
 })
 export const place = (o: Operand): Word => placeAt(o, 0)
-/** A dispatch in these iterations of the loops around it: the same shader, another record. */
+/** What a mark is, by the view of memory: all of 0 or the f32 1, which no view takes for a number that it flushes to 0. */
+const markAt: Readonly<Record<View, (index: string) => string>> = {
+  f32: (i) => `bitcast<u32>(m[${i}])`,
+  u32: (i) => `m[${i}]`,
+  'atomic<u32>': (i) => `atomicLoad(&m[${i}])`,
+}
+const VIEWS = Object.keys(markAt) as View[]
+/** A dispatch whose workgroups return at once where the mark is 0: as `indirect` ones of no workgroups, but the mark needs no buffer of its own. */
+export const guarded = (d: Dispatch, mark: number): Dispatch => {
+  const at = d.words.length
+  const view = VIEWS.find((v) => d.wgsl.includes(memory(v)))!
+  const wgsl = d.wgsl
+    .replace(record(at), record(at + 1))
+    .replace('@compute', 'var<workgroup> cd_taken: u32;\n@compute')
+    .replace(
+      BEGIN,
+      `  if (l == 0u) { cd_taken = ${markAt[view](word(at))}; }\n  if (workgroupUniformLoad(&cd_taken) == 0u) { return; }\n${BEGIN}`,
+    )
+  return { ...d, wgsl, words: [...d.words, { mark }] }
+}
+/** Marks an iteration: taken where its flag is true, and where the iteration of the loop around is taken. */
+export const marking = (flag: Operand, mark: number, around: number | undefined): Dispatch => ({
+  wgsl: shader({
+    width: 1,
+    words: 3,
+    body: `  m[${word(1)}] = select(0u, 0x3f800000u, m[${word(0)}] != 0u${around === undefined ? '' : ` && m[${word(2)}] != 0u`});\n`,
+  }),
+  words: [place(flag), { mark }, { mark: around ?? mark }],
+  groups: 1,
+})
+
+const moves = (w: Word): boolean => typeof w !== 'number' && 'advance' in w && w.advance?.some((by) => by !== 0) === true
+/** A dispatch in these iterations of the loops around it: the same shader, another record; itself, where no operand moves. */
 export const movedDispatch = (d: Dispatch, at: readonly number[]): Dispatch =>
-  at.length === 0
+  at.length === 0 || !d.words.some(moves)
     ? d
     : {
         ...d,

@@ -13,7 +13,7 @@ import { movedStep } from '../plan/repeat.js'
 import { argumentsOf, type Operand, type Step } from '../plan/step.js'
 import { WebGpuArray } from './array.js'
 import type { Device, Reader } from './memory.js'
-import { type Prepared, Resident } from './resident.js'
+import { type Prepared, type Ready, Resident } from './resident.js'
 import { fromDevice, toDevice } from './words.js'
 
 /** What a call has asked of the device, and how its answer is read. */
@@ -35,6 +35,9 @@ const storedAsF16 = (xs: readonly Elements[] | undefined): ReadonlySet<number> =
   if (xs === undefined || !xs.some((x) => onADevice(x) && x.half === true)) return inWords.inputs
   return new Set(xs.flatMap((x, i) => (onADevice(x) && x.half === true ? [i] : [])))
 }
+
+/** Iterations of a loop that only its condition ends, between two readbacks. */
+export const TRIPS = 32
 
 /** What an executable is made of. */
 export interface Making {
@@ -153,7 +156,10 @@ export class WebGpuExecutable implements AsyncExecutable {
       })
       for (const s of r.segments) {
         if (s.kind === 'gpu') r.encode(encoder, s.dispatches)
-        else {
+        else if (s.kind === 'while') {
+          await this.until(r, arenas.words, encoder, s)
+          encoder = gpu.createCommandEncoder()
+        } else {
           await this.onCpu(r, arenas.words, encoder, movedStep(plan.steps[s.step]!, s.at), s.kernel)
           encoder = gpu.createCommandEncoder()
         }
@@ -183,6 +189,20 @@ export class WebGpuExecutable implements AsyncExecutable {
     } catch (e) {
       for (const scope of Object.values(popped())) scope.catch(() => undefined)
       throw e
+    }
+  }
+
+  /** Iterations, TRIPS in a submit, until none is taken any more: one readback of a word after each submit. Ends the encoder's submit. */
+  private async until(r: Resident, arena: GPUBuffer, begun: GPUCommandEncoder, s: Ready & { readonly kind: 'while' }): Promise<void> {
+    const { device } = r
+    // The mark once more: will the next iteration be taken?
+    const trips = [...Array.from({ length: TRIPS }, () => s.dispatches).flat(), s.dispatches[0]!]
+    for (let encoder = begun, taken = true; taken; encoder = device.gpu.createCommandEncoder()) {
+      r.encode(encoder, trips)
+      const staging = device.takeStaging(4)
+      encoder.copyBufferToBuffer(arena, r.markAt(s.mark), staging, 0, 4)
+      device.submit(encoder)
+      taken = await device.readStaging(staging, 4, 4)((mapped) => new Uint32Array(mapped, 0, 1)[0] !== 0)
     }
   }
 

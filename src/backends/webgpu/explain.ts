@@ -2,12 +2,12 @@
 import type { Explanation } from '../../core/functions/backend.js'
 import type { Program } from '../../core/graph/program.js'
 import type { Plan } from '../plan/plan.js'
-import { transferOf } from './executable.js'
+import { TRIPS, transferOf } from './executable.js'
 import type { Lowered } from './lower.js'
 
 export const explainOnDevice = (plain: Explanation, program: Program, plan: Plan, lowered: Lowered): Explanation => {
   const onCpu = lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [s] : []))
-  const dispatches = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches : []))
+  const dispatches = lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [] : s.dispatches))
   const transfers = new Map(onCpu.map((s) => [s.step, { ...transferOf(s.kernel), reason: lowered.reason(s.kernel) }]))
   const moved = onCpu.map((s) => transferOf(s.kernel))
   const written = program.inputs.reduce((n, x, i) => (plan.inputs[i]! < 0 ? n : n + 4 * x.aval.size), 0)
@@ -22,6 +22,7 @@ export const explainOnDevice = (plain: Explanation, program: Program, plan: Plan
       bytesWritten: moved.reduce((n, t) => n + t.bytesWritten, written),
       bytesRead: moved.reduce((n, t) => n + t.bytesRead, read),
       pipelines: new Set(dispatches.map((d) => d.dispatch.wgsl)).size,
+      ...(lowered.segments.some((s) => s.kind === 'while') && { trips: TRIPS }),
     },
   }
 }

@@ -14,10 +14,11 @@ interface Bound {
   readonly offset: number
   readonly groups: number
 }
-/** Dispatches of one pass, or a primitive that the CPU computes. */
+/** Dispatches of one pass, a primitive that the CPU computes, or an iteration until its mark is 0. */
 export type Ready =
   | { readonly kind: 'gpu'; readonly dispatches: readonly Bound[] }
   | { readonly kind: 'cpu'; readonly step: number; readonly at: readonly number[]; readonly kernel: OpaqueKernel }
+  | { readonly kind: 'while'; readonly dispatches: readonly Bound[]; readonly mark: number }
 
 /** The memory of a program's calls; that of f16 where it has any. */
 interface Arenas {
@@ -29,6 +30,7 @@ interface Arenas {
 interface Layout {
   readonly constants: number
   readonly scratch: number
+  readonly marks: number
   readonly bytes: number
   /** Bytes of the arena of f16. */
   readonly f16Bytes: number
@@ -70,12 +72,13 @@ export class Resident {
     const lowered = of.lower(device)
     const constants = aligned(plan.arenaBytes, 16)
     const scratch = aligned(constants + 4 * ir.consts.length, 16)
-    const layout = { constants, scratch, bytes: Math.max(16, scratch + lowered.scratchBytes), f16Bytes: aligned(plan.f16Bytes, 16) }
+    const marks = aligned(scratch + lowered.scratchBytes, 4)
+    const layout = { constants, scratch, marks, bytes: Math.max(16, marks + 4 * lowered.marks), f16Bytes: aligned(plan.f16Bytes, 16) }
     const needed = Math.max(layout.bytes, layout.f16Bytes)
     if (needed > device.limitBytes) raise({ _tag: 'OutOfMemory', backend: 'webgpu', neededBytes: needed, limitBytes: device.limitBytes })
     const literals = literalsOf(ir)
     const align = device.gpu.limits.minUniformBufferOffsetAlignment / 4
-    const all = lowered.segments.flatMap((s) => (s.kind === 'gpu' ? s.dispatches.map((d) => d.dispatch) : []))
+    const all = [...new Set(lowered.segments.flatMap((s) => (s.kind === 'cpu' ? [] : s.dispatches.map((d) => d.dispatch))))]
     const pipelines = Promise.all(all.map((d) => device.pipeline(d.wgsl, layout.f16Bytes > 0)))
     let at = 0
     const offsets = new Map<Dispatch, number>()
@@ -89,6 +92,7 @@ export class Resident {
     const place = (w: Word): number => {
       if (typeof w === 'number') return w
       if ('literal' in w) return literals[w.literal]!
+      if ('mark' in w) return layout.marks / 4 + w.mark
       if (w.storage === SCRATCH) return (layout.scratch + w.byteOffset) / 4
       if (w.storage < 0) return layout.constants / 4 - 1 - w.storage
       const { offset, f16 } = plan.storages[w.storage]!
@@ -108,7 +112,7 @@ export class Resident {
         s.kind === 'cpu'
           ? s
           : {
-              kind: 'gpu',
+              ...s,
               dispatches: s.dispatches.map(({ dispatch: d }) => ({
                 pipeline: pipelineOf.get(d)!,
                 offset: 4 * offsets.get(d)!,
@@ -126,6 +130,11 @@ export class Resident {
   /** Byte address of an operand in the arena. */
   address(storage: number, offset = 0): number {
     return storage < 0 ? this.layout.constants + 4 * (-1 - storage) : this.of.plan.storages[storage]!.offset + offset
+  }
+
+  /** Byte address of a mark. */
+  markAt(mark: number): number {
+    return this.layout.marks + 4 * mark
   }
 
   /** The arena that holds a storage. */

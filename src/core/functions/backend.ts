@@ -100,6 +100,8 @@ export interface DeviceWork {
   readonly bytesRead: number
   /** Distinct shaders. */
   readonly pipelines: number
+  /** Of a loop that only its condition ends: these figures are of one iteration, and so many lie between two readbacks of one word. */
+  readonly trips?: number
 }
 
 /** Figures of a plan, as data: what runs, how often, and what it needs. */

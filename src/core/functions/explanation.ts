@@ -51,6 +51,7 @@ const tellDevice = (d: NonNullable<Explanation['device']>): string =>
     `${many(d.bytesWritten, 'byte')} written`,
     `${grouped(d.bytesRead)} read`,
     many(d.pipelines, 'pipeline'),
+    ...(d.trips === undefined ? [] : [`a submit and a readback for each ${d.trips} iterations of a loop without maxSteps`]),
   ].join(', ')
 
 /** The same data, which prints as that text. */

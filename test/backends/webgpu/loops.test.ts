@@ -54,16 +54,42 @@ describe.skipIf(lane === undefined)('loops on lavapipe', () => {
     expect(Number(x.data[0])).toBeCloseTo(Math.SQRT2, 4)
     expect([Number(steps.data[0]), Number(done.data[0])]).toEqual([3, 1])
   })
-  it('a loop without maxSteps is refused, and what to do is said', async () => {
+  it('a loop without maxSteps is read back once each 32 iterations', { timeout: 120_000 }, async () => {
+    const upTo = (a: never) =>
+      op.whileLoop!(
+        (x: never) => op.lt!(x, 70.5),
+        (x: never) => op.add!(x, 1),
+        a,
+      ) as unknown
+    const f = compile(upTo, backend)
+    for (const [from, steps, submits] of [
+      [0, 71, 4],
+      [70, 1, 2],
+      [80, 0, 2],
+      [71 - 64, 64, 3],
+    ]) {
+      const asking = await asked(f, [cd.tensor(Float32Array.of(from!), [])])
+      const [x, said] = asking.value as [cd.Tensor, { steps: cd.Tensor; done: cd.Tensor }]
+      expect([Number(x.data[0]), Number(said.steps.data[0]), Number(said.done.data[0])]).toEqual([from! + steps!, steps, 1])
+      expect({ from, submits: asking.submits, readbacks: asking.readbacks }).toEqual({ from, submits, readbacks: submits })
+    }
+    expect((await f.explain(cd.tensor(Float32Array.of(0), []))).device).toMatchObject({ trips: 32 })
+  })
+  it('within another loop it is refused, and what to do is said', async () => {
     const f = compile(
       (a: never) =>
-        (
-          op.whileLoop!(
-            (x: never) => op.lt!(x, 10),
-            (x: never) => op.mul!(x, 2),
-            a,
-          ) as never[]
-        )[0],
+        op.fori!(
+          3,
+          (_k: never, x: never) =>
+            (
+              op.whileLoop!(
+                (y: never) => op.lt!(y, 10),
+                (y: never) => op.mul!(y, 2),
+                x,
+              ) as never[]
+            )[0],
+          a,
+        ),
       backend,
     )
     const error = await f(cd.tensor(Float32Array.of(1), [])).then(
@@ -71,5 +97,37 @@ describe.skipIf(lane === undefined)('loops on lavapipe', () => {
       (e: unknown) => (cd.isAdException(e) ? (e.error as AdError) : undefined),
     )
     expect(error).toMatchObject({ _tag: 'Unsupported', backend: 'webgpu', fix: 'give { maxSteps }, or run on cpu().' })
+  })
+  it('workgroups of steps that are not taken return at once: a product of each kind, in branches and in loops', {
+    timeout: 120_000,
+  }, async () => {
+    const heavy = (w: never) => (x: never) => op.tanh!(op.matmul!(x, w))
+    const light = (x: never) => op.mul!(x, 0.5)
+    const f = (p: never, x: never, w: never) => {
+      const [more] = op.whileLoop!(
+        (s: never) => op.gt!(op.sum!(op.square!(s)), 1),
+        (s: never) => op.matmul!(op.mul!(s, 0.4), w),
+        x,
+        { maxSteps: 9 },
+      ) as never[]
+      const inside = op.fori!(4, (k: never, s: never) => op.cond!(op.lt!(k, 2), heavy(w), light, s), x)
+      return { chosen: op.cond!(op.gt!(p, 0), heavy(w), (s: never) => op.matmul!(light(s), w), x), more, inside }
+    }
+    const total = (p: never, x: never, w: never) => {
+      const made = f(p, x, w) as unknown as Record<string, never>
+      return Object.values(made).reduce((s, y) => op.add!(s, op.sum!(op.square!(y))), op.sum!(x))
+    }
+    const data = (n: number, k: number) => Float32Array.from({ length: n }, (_, i) => Math.sin(1 + k + 3 * i))
+    const [x, w] = [cd.tensor(data(15, 1), [3, 5]), cd.tensor(data(25, 2), [5, 5])]
+    const gradient = (cd.grad as unknown as (f: unknown, o: unknown) => unknown)(total, { wrt: [1, 2] })
+    for (const g of [f, gradient]) {
+      const [there, here] = [compile(g, backend), compile(g, cd.reference())]
+      for (const p of [1, -1]) {
+        const args = [cd.tensor(Float32Array.of(p), []), x, w]
+        const { value, submits, readbacks } = await asked(there, args)
+        expect({ submits, readbacks }).toEqual({ submits: 1, readbacks: 1 })
+        expect(cd.treeAllClose(value as never, (await here(...args)) as never, { rtol: 1e-4, atol: 1e-5 })).toBe(true)
+      }
+    }
   })
 })
