@@ -65,7 +65,7 @@ const near = (got: readonly number[], want: readonly number[]): void => {
 }
 const options: readonly object[] = [
   ...[2, 3, 5, 9].map((unroll) => ({ unroll })),
-  ...['nothing', 'contractions', 'everything', 'sqrt', 1, 2, 3, 5, 9].map((checkpoint) => ({ checkpoint })),
+  ...['nothing', 'contractions', 'everything', 'sqrt', 1, 2, 3, 5, 9, { snapshots: 9 }].map((checkpoint) => ({ checkpoint })),
   { unroll: 2, checkpoint: 3 },
   { unroll: 2, checkpoint: 'nothing' },
 ]
@@ -95,6 +95,24 @@ describe('values and gradients are the same to the bit', () => {
         'mixed',
       )
     })
+  it('with snapshots: loops in loops, two and three of them, and what is left over', () => {
+    for (const c of cases)
+      for (const [length, snapshots, reverse] of [
+        [9, 6, false],
+        [11, 7, true],
+        [17, 8, false],
+      ] as const) {
+        const args = [...c.carry, [length, ...c.x], ...c.same].map((s, i) => drawn(s, 11 + i))
+        const want = first(loop(c, { reverse }), args, cd.reference())
+        expect({ name: c.name, length, got: first(loop(c, { reverse, checkpoint: { snapshots } }), args, cd.reference()) }).toEqual({
+          name: c.name,
+          length,
+          got: want,
+        })
+      }
+    const count = (o: object) => (x: E) => (cd.fori as unknown as Call)(17, (_k: E, h: E) => sin!(add!(mul!(h, x), 0.3)), x, o)
+    expect(first(count({ checkpoint: { snapshots: 8 } }) as never, [0.7], cd.cpu())).toEqual(first(count({}) as never, [0.7], cd.cpu()))
+  })
   it('and second derivatives to rounding', () => {
     for (const c of cases) {
       const args = [...c.carry, [5, ...c.x], ...c.same].map((s, i) => drawn(s, 11 + i))
@@ -211,6 +229,13 @@ describe('what does not fit is one error', () => {
     ['unroll 0', () => scan({ unroll: 0 }), 'scan: unroll is 0.'],
     ['half a step', () => scan({ unroll: 0.5 }), 'scan: unroll must be a whole number, not 0.5.'],
     ['another policy', () => scan({ checkpoint: 'some' }), "scan: checkpoint is 'some'."],
+    ['no snapshots', () => scan({ checkpoint: { snapshots: 0 } }), 'scan: snapshots is 0.'],
+    ['another name', () => scan({ checkpoint: { snapshot: 3 } }), 'scan: checkpoint: there is no option snapshot.'],
+    [
+      'too few snapshots',
+      () => (cd.fori as unknown as Call)(100, (_k: E, h: E) => h, 0, { checkpoint: { snapshots: 5 } }),
+      'fori: 5 snapshots are too few for 100 steps.',
+    ],
     ['a checkpoint of no step', () => scan({ checkpoint: 0 }), 'scan: checkpoint is 0.'],
     [
       'a loop without an end',

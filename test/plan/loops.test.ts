@@ -157,6 +157,14 @@ describe('what a loop keeps for the way back', () => {
     expect(some.states).toBeLessThan(4 * Math.sqrt(T) + 10)
     expect(some.value).toEqual(all.value)
   })
+  it('is at most so many carries with `snapshots`, and the same numbers', () => {
+    for (const snapshots of [100, 50, 20, 14]) {
+      const some = peak({ snapshots })
+      // Beside them the arguments and results, and what a step needs.
+      expect(some.states).toBeLessThan(snapshots + 10)
+      expect(some.value).toEqual(all.value)
+    }
+  })
 })
 
 describe('loops share plans', () => {

@@ -1,10 +1,10 @@
 /** Loops over segments of steps: several steps in one body, and what is kept for the way back. */
-import { integerOf, shown } from '../errors/check-arguments.js'
+import { integerOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
 import { input, type Node } from '../graph/expr.js'
 import { flatProgram } from '../graph/program.js'
-import type { Checkpoint, LoopOptions } from '../types/signatures/control.js'
+import type { Checkpoint, LoopOptions, Snapshots } from '../types/signatures/control.js'
 import { KEEPS, type Keep, type ScanParams, scanNodes, unrolled } from './control.js'
 import { concatNode } from './layout-join.js'
 import { reshapeNode } from './layout-move.js'
@@ -60,6 +60,49 @@ const overSegments = (args: readonly Node[], params: ScanParams, size: number, s
   ]
 }
 
+/**
+ * Loops in loops, each of which keeps what its segments begin with: together at most so many carries at any time. Their number is the least that can do it: so often every step is computed again,
+ * less one. (Binomial checkpointing keeps fewer for as many repeats, of segments which all differ in length: here a plan has few.)
+ */
+const bySnapshots =
+  (snapshots: number, steps: Loop): Loop =>
+  (args, params) => {
+    const { length } = params
+    if (length <= snapshots) return steps(args, { ...params, keep: 'nothing' })
+    const count = Math.floor(snapshots / levelsOf(length, snapshots))
+    const within = bySnapshots(snapshots - count, steps)
+    return overSegments(args, params, Math.ceil(length / count), within, 'nothing')
+  }
+/** The least number of loops in each other that can take so many steps: their counts add up to at most `snapshots`. */
+const levelsOf = (length: number, snapshots: number): number => {
+  for (let k = 1; 2 * k <= snapshots; k++) {
+    const [least, more] = [Math.floor(snapshots / k), snapshots % k]
+    if (least ** (k - more) * (least + 1) ** more >= length) return k
+  }
+  return 0
+}
+const snapshotsOf = (op: string, checkpoint: Snapshots): ((steps: Loop) => Loop) => {
+  const snapshots = integerOf(optionsOf(checkpoint, { snapshots: true }, `${op}: checkpoint`).snapshots, 'snapshots', op)
+  if (snapshots < 1) raise({ _tag: 'BadInput', where: op, reason: `snapshots is ${snapshots}.`, fix: 'give a number of snapshots from 1.' })
+  return (steps) => (args, params) => {
+    const { length } = params
+    if (length > snapshots && levelsOf(length, snapshots) === 0)
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${snapshots} snapshots are too few for ${length} steps.`,
+        fix: `give at least ${fewestFor(length)}.`,
+      })
+    return carryingAll(args, params, bySnapshots(snapshots, steps))
+  }
+}
+/** The least number of snapshots for so many steps. */
+const fewestFor = (length: number): number => {
+  let n = 1
+  while (n < length && levelsOf(length, n) === 0) n++
+  return n
+}
+
 const unrolledBy =
   (size: number): Loop =>
   (args, params) =>
@@ -75,10 +118,11 @@ export const loopBy = (op: string, { unroll, checkpoint }: LoopOptions): Loop =>
     const keep = keepOf(checkpoint, 'checkpoint', op)
     return (args, params) => steps(args, { ...params, keep })
   }
+  if (typeof checkpoint === 'object' && checkpoint !== null) return snapshotsOf(op, checkpoint)(steps)
   const every = segmentOf(op, checkpoint)
   return (args, params) => (params.length < 2 ? steps(args, params) : inSegments(args, params, every(params.length), steps, 'nothing'))
 }
-const segmentOf = (op: string, checkpoint: Checkpoint): ((length: number) => number) => {
+const segmentOf = (op: string, checkpoint: Exclude<Checkpoint, Snapshots>): ((length: number) => number) => {
   if (checkpoint === 'sqrt') return (length) => Math.ceil(Math.sqrt(length))
   const size = integerOf(checkpoint, 'checkpoint', op)
   return size > 0
@@ -92,5 +136,5 @@ export const keepOf = (given: unknown, what: string, op: string): Keep =>
     _tag: 'BadInput',
     where: op,
     reason: `${what} is ${shown(given)}.`,
-    fix: `give ${[...KEEPS.map((k) => `'${k}'`), ...(op === 'checkpoint' ? [] : ["'sqrt'", 'a number of steps'])].join(', ')}.`,
+    fix: `give ${[...KEEPS.map((k) => `'${k}'`), ...(op === 'checkpoint' ? [] : ["'sqrt'", 'a number of steps', '{ snapshots }'])].join(', ')}.`,
   })

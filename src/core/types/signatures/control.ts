@@ -49,9 +49,13 @@ type Stacked<Y, N extends Dim> = Y extends null | undefined ? null : Batched<Car
 
 /**
  * What a loop keeps for the way back. `everything`: what is not cheap to make again; `contractions`: products alone; `nothing`: what a step begins with. A
- * number k: the carry of every k-th step, and what is between them is computed again; `sqrt`: that for about the root of the number of steps.
+ * number k: the carry of every k-th step, and what is between them is computed again; `sqrt`: that for about the root of the number of steps. `snapshots`:
+ * at most so many carries at any time, steps computed again as rarely as that allows.
  */
-export type Checkpoint = 'everything' | 'contractions' | 'nothing' | 'sqrt' | number
+export type Checkpoint = 'everything' | 'contractions' | 'nothing' | 'sqrt' | number | Snapshots
+export interface Snapshots {
+  readonly snapshots: number
+}
 /** Options of every loop whose number of steps is known. */
 export interface LoopOptions {
   /** So many steps are one step of the loop that is run. */
