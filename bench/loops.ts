@@ -1,5 +1,7 @@
 // Loops: what a scan costs beside the same loop written out in JavaScript, to prepare and to run; long loops; the first call of a neural ODE and of a Kalman filter.
 // `npm run bench:loops`
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { makeCpu } from '../src/backends/cpu/index.js'
 import * as cd from '../src/index.js'
 import { inputsOf } from '../test/golden/data.js'
@@ -138,3 +140,15 @@ const kOut = measured(() => kalman(), kArgs, 50, 2, false)
 console.log(
   `Kalman filter, 200 steps: first call ${k.first.toFixed(0)} ms, ${(kOut.first / k.first).toFixed(0)} times faster than written out, run ${k.run.toFixed(2)} ms, ${(k.run / kOut.run).toFixed(2)} of written out`,
 )
+
+/** PyTorch's own loops, where a Python that has it is found: `python3`, or what CODUAL_PYTHON names. */
+const python = process.env.CODUAL_PYTHON ?? 'python3'
+const peer = spawnSync(python, [fileURLToPath(new URL('./peers/torch-loops.py', import.meta.url))], { encoding: 'utf8' })
+if (peer.status === 0) {
+  const torch = JSON.parse(peer.stdout) as { readonly version: string; readonly ode: number; readonly kalman: number }
+  const times = (theirs: number, ours: number): string =>
+    `${(theirs / ours).toFixed(0)} times (${theirs.toFixed(1)} ms / ${ours.toFixed(2)} ms)`
+  console.log(
+    `PyTorch ${torch.version} / codual, value and gradient: neural ODE ${times(torch.ode, o.run)}, Kalman filter ${times(torch.kalman, k.run)}`,
+  )
+} else console.log(`PyTorch is not compared: ${python} has none (CODUAL_PYTHON names another)`)
