@@ -7,9 +7,15 @@ import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ClampFn, FloatUnary, FloatUnaryWith, Ternary, Unary } from '../types/signatures/elementwise.js'
-import { add, div, maximum, minimum, mul, where } from './arithmetic.js'
+import type { GluFn } from '../types/signatures/nn.js'
+import type { AxisOptions } from '../types/signatures/reduce.js'
+import { add, div, maximum, minimum, mul, sub, where } from './arithmetic.js'
 import { gt } from './compare.js'
-import { abs, erfc, expm1, neg, sigmoid, softplus, square, tanh } from './functions.js'
+import { abs, erfc, expm1, log1p, neg, sigmoid, sign, softplus, square, tanh } from './functions.js'
+
+import { axisOf, axisOption } from './layout-move.js'
+import { sliceAxis } from './layout-slice.js'
+import { sinh } from './trigonometric.js'
 
 const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
@@ -133,6 +139,115 @@ export const logSigmoid: FloatUnary = typed((x: unknown): AnyExpr => neg(softplu
  * @example relu6([-1, 3, 9])   // [0, 3, 6]
  */
 export const relu6: Unary = typed((x: AnyExpr) => clamp(x, 0, 6))
+/**
+ * max(x, 0) + min(alpha (exp(x / alpha) - 1), 0): elu with a slope of 1 at 0 for every alpha, 1 unless given.
+ *
+ * Rule  dy = dx or exp(x / alpha) dx.   Source  Barron 2017.
+ * @example celu([-1, 2], { alpha: 2 })   // [-0.7869, 2]
+ */
+export const celu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluOptions): AnyExpr => {
+  const y = float(x, 'celu')
+  const alpha = numberOf(optionsOf(options, eluOptions, 'celu').alpha ?? 1, 'alpha', 'celu')
+  return where(gt(y, 0), y, mul(expm1(div(y, alpha)), alpha))
+})
+/**
+ * (x + 3) / 6 kept between 0 and 1.
+ *
+ * Rule  dy = dx / 6 inside; at a bound, half of it.   Source  PyTorch hardsigmoid, NNlib hardsigma.
+ * @example hardSigmoid([-4, 0, 1.5])   // [0, 0.5, 0.75]
+ */
+export const hardSigmoid: FloatUnary = typed((x: unknown): AnyExpr => clamp(div(add(float(x, 'hardSigmoid'), 3), 6), 0, 1))
+/**
+ * x hardSigmoid(x).
+ *
+ * Rule  by composition.   Source  Howard et al. 2019.
+ * @example hardSwish([-4, 0, 3])   // [0, 0, 3]
+ */
+export const hardSwish: FloatUnary = typed((x: unknown): AnyExpr => {
+  const y = float(x, 'hardSwish')
+  return mul(y, hardSigmoid(y))
+})
+/**
+ * x kept between -1 and 1.
+ *
+ * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib hardtanh.
+ * @example hardTanh([-3, 0.5, 2])   // [-1, 0.5, 1]
+ */
+export const hardTanh: Unary = typed((x: AnyExpr) => clamp(x, -1, 1))
+type ShrinkOptions = { readonly lambda?: number | undefined }
+const shrinkOptions: Names<ShrinkOptions> = { lambda: true }
+const lambdaOf = (options: ShrinkOptions | undefined, op: string): number => {
+  const lambda = numberOf(optionsOf(options, shrinkOptions, op).lambda ?? 0.5, 'lambda', op)
+  return lambda >= 0 ? lambda : raise({ _tag: 'BadInput', where: op, reason: `lambda is ${lambda}.`, fix: 'give a number from 0.' })
+}
+/**
+ * x moved towards 0 by lambda (0.5 unless given), and 0 within it: the proximal operator of lambda |x|.
+ *
+ * Rule  dy = dx outside, 0 inside.   Source  NNlib softshrink.   Errors  BadInput for a negative lambda.
+ * @example softShrink([-2, 0.25, 1])   // [-1.5, 0, 0.5]
+ */
+export const softShrink: FloatUnaryWith<ShrinkOptions> = typed((x: unknown, options?: ShrinkOptions): AnyExpr => {
+  const y = float(x, 'softShrink')
+  const lambda = lambdaOf(options, 'softShrink')
+  return where(gt(abs(y), lambda), sub(y, mul(sign(y), lambda)), mul(y, 0))
+})
+/**
+ * x where |x| > lambda (0.5 unless given), else 0.
+ *
+ * Rule  dy = dx outside, 0 inside.   Source  PyTorch hardshrink.   Errors  BadInput for a negative lambda.
+ * @example hardShrink([-2, 0.25, 1])   // [-2, 0, 1]
+ */
+export const hardShrink: FloatUnaryWith<ShrinkOptions> = typed((x: unknown, options?: ShrinkOptions): AnyExpr => {
+  const y = float(x, 'hardShrink')
+  return where(gt(abs(y), lambdaOf(options, 'hardShrink')), y, mul(y, 0))
+})
+/**
+ * x - tanh(x).
+ *
+ * Rule  dy = tanh(x)^2 dx.   Source  NNlib tanhshrink.
+ * @example tanhShrink([0, 1])   // [0, 0.2384]
+ */
+export const tanhShrink: FloatUnary = typed((x: unknown): AnyExpr => {
+  const y = float(x, 'tanhShrink')
+  return sub(y, tanh(y))
+})
+/**
+ * x tanh(x).
+ *
+ * Rule  by composition.   Source  Roy et al. 2019.
+ * @example lisht([-1, 0])   // [0.7616, 0]
+ */
+export const lisht: FloatUnary = typed((x: unknown): AnyExpr => {
+  const y = float(x, 'lisht')
+  return mul(y, tanh(y))
+})
+/**
+ * log(cosh(x)), without overflow.
+ *
+ * Rule  dy = tanh(x) dx.   Source  NNlib logcosh: x + softplus(-2 x) - log 2.
+ * @example logCosh([-1000, 0])   // [999.3068, 0]
+ */
+export const logCosh: FloatUnary = typed((x: unknown): AnyExpr => {
+  const y = float(x, 'logCosh')
+  // Even and near x^2 / 2 at 0, where the sum would cancel: log1p of 2 sinh^2(x / 2) there.
+  const half = sinh(div(clamp(y, -1, 1), 2))
+  return where(gt(abs(y), 1), sub(add(abs(y), softplus(mul(abs(y), -2))), Math.LN2), log1p(mul(2, square(half))))
+})
+/**
+ * a sigmoid(b) of the two halves of x along an axis (the last by default): a gated linear unit.
+ *
+ * Shapes  x: [..., 2 n] -> [..., n].   Rule  by composition.   Source  Dauphin et al. 2017.
+ * Errors  BadInput for an axis out of range or of odd length.
+ * @example glu([2, 0])   // [1]
+ */
+export const glu: GluFn = typed((x: unknown, options?: AxisOptions): AnyExpr => {
+  const y = liftFloat(x, 'glu')
+  const axis = axisOf(optionsOf(options, axisOption, 'glu').axis ?? -1, y.shape.length, 'glu')
+  const n = y.shape[axis]! / 2
+  if (!Number.isInteger(n))
+    raise({ _tag: 'BadInput', where: 'glu', reason: `axis ${axis} has ${2 * n} entries.`, fix: 'give an axis of even length: two halves.' })
+  return mul(asExpr(sliceAxis(y, axis, 0, n)), sigmoid(asExpr(sliceAxis(y, axis, n, n))))
+})
 /**
  * Radians as degrees: 180 x / pi.
  *

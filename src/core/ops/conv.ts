@@ -282,8 +282,8 @@ export const perAxis = (given: unknown, count: number, what: string, op: string)
     raise({
       _tag: 'BadInput',
       where: op,
-      reason: `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : 'one or two positive integers'}.`,
-      fix: `write ${what}: ${count === 1 ? '2' : '2, or [2, 2]'}.`,
+      reason: `${what} ${shown(given)} is not ${count === 1 ? 'a positive integer' : `one or ${count === 3 ? 'three' : 'two'} positive integers`}.`,
+      fix: `write ${what}: ${count === 1 ? '2' : `2, or [${new Array(count).fill(2).join(', ')}]`}.`,
     })
   return list.length === count ? (list as readonly number[]) : new Array<number>(count).fill(list[0] as number)
 }
@@ -309,7 +309,7 @@ export const paddingOf = (
       _tag: 'BadInput',
       where: op,
       reason: `padding ${shown(padding)} is not understood.`,
-      fix: `give a number, ${stride.length === 1 ? '[w], [[left, right]]' : '[h, w], [[top, bottom], [left, right]]'}, 'same' or 'valid'.`,
+      fix: `give a number, ${stride.length === 1 ? '[w], [[left, right]]' : stride.length === 3 ? '[d, h, w], [[front, back], [top, bottom], [left, right]]' : '[h, w], [[top, bottom], [left, right]]'}, 'same' or 'valid'.`,
     })
   return out as readonly number[]
 }

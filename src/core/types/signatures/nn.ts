@@ -36,9 +36,13 @@ export interface LinearFn {
 }
 /** What a bias that is left out adds. */
 type OrZero<B> = [B] extends [undefined] ? number : Exclude<B, undefined>
-/** Options of `crossEntropy`: the axis of the classes, the last by default; `none` keeps one loss for each position. */
-export interface CrossEntropyOptions extends AxisOptions {
+/** How losses become one; `none` keeps one for each position. */
+export interface LossOptions {
   readonly reduction?: 'mean' | 'sum' | 'none' | undefined
+}
+/** Options of `crossEntropy` and `nllLoss`: the axis of the classes, the last by default. */
+export interface CrossEntropyOptions extends AxisOptions, LossOptions {
+  readonly labelSmoothing?: number | undefined
 }
 type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
   ? [R] extends ['none']
@@ -58,6 +62,83 @@ export type CrossEntropyFn = <
   targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
   options?: O,
 ) => Expr<Losses<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+/** nllLoss(logP, targets, { axis, reduction }): as crossEntropy, of log probabilities. */
+export type NllFn = CrossEntropyFn
+type LossesOf<S extends Shape, O> = O extends { readonly reduction: infer R }
+  ? [R] extends ['none']
+    ? S
+    : 'none' extends R
+      ? Shape
+      : []
+  : []
+/** mseLoss(x, target, { reduction }) and its kin: the target broadcasts against x. */
+export type LossFn<Op extends string, Options = unknown> = <
+  T extends Arg,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends LossOptions & Options = LossOptions & Options,
+>(
+  prediction: Operand<S, D> | Plain,
+  target: Guard<Broadcast<S, ShapeOf<T>, Op>, T>,
+  options?: O,
+) => Expr<LossesOf<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+export interface HuberOptions {
+  readonly delta?: number | undefined
+}
+export interface SmoothL1Options {
+  readonly beta?: number | undefined
+}
+export interface BceOptions {
+  readonly posWeight?: Arg | undefined
+}
+export interface FocalOptions {
+  readonly gamma?: number | undefined
+  readonly alpha?: number | null | undefined
+}
+export interface HingeOptions {
+  readonly margin?: number | undefined
+  readonly squared?: boolean | undefined
+}
+export interface KlDivOptions {
+  readonly logTarget?: boolean | undefined
+}
+/** Options of `cosineSimilarity`. */
+export interface CosineOptions extends AxisOptions {
+  readonly eps?: number | undefined
+}
+/** cosineSimilarity(a, b, { axis, eps }): the cosine of the angle between vectors along an axis. */
+export type CosineFn = <B extends Arg, S extends Shape = Shape, D extends DType = WeakF64, const O extends CosineOptions = NoOptions>(
+  a: Operand<S, D> | Plain,
+  b: Guard<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>, B>,
+  options?: O,
+) => Expr<Ok<ReduceAt<Ok<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>>, AxisOf<O, -1>, false>>, Promote<AsFloat<D>, DTypeOf<B>>>
+/** glu(x, { axis }): the half of x along an axis (the last by default), gated by the other. */
+export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: AxisOptions,
+) => Expr<{ readonly [I in keyof S]: number }, AsFloat<D>>
+/** Options of `rmsNorm`. */
+export interface RmsNormOptions {
+  readonly axis?: number | readonly number[] | undefined
+  readonly eps?: number | undefined
+  readonly scale?: Operand | undefined
+}
+/** rmsNorm(x, { axis, eps, scale }): root mean square 1 along an axis (default the last). */
+export type RmsNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: RmsNormOptions) => Expr<S, AsFloat<D>>
+/** Options of `groupNorm` and `instanceNorm`. */
+export interface GroupNormOptions {
+  readonly eps?: number | undefined
+  readonly scale?: Operand | undefined
+  readonly bias?: Operand | undefined
+}
+/** groupNorm(x, groups, { eps, scale, bias }): normalised over groups of channels (axis 1) and all positions. */
+export type GroupNormFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  groups: number,
+  options?: GroupNormOptions,
+) => Expr<S, AsFloat<D>>
+/** instanceNorm(x, { eps, scale, bias }): normalised over the positions of each channel. */
+export type InstanceNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>, options?: GroupNormOptions) => Expr<S, AsFloat<D>>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
