@@ -20,6 +20,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
 ]
 const others: Readonly<Record<string, string>> = {
   'codual/optim': 'Optimisers: codual/optim',
+  'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',
   'codual/train': 'Training: codual/train',
   'codual/train/node': 'Training in Node: codual/train/node',

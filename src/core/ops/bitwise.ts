@@ -64,7 +64,7 @@ export const bitwiseOr: BitwiseOp<'bitwiseOr'> = two(integerPair('bitwiseOr', (a
  */
 export const bitwiseXor: BitwiseOp<'bitwiseXor'> = two(integerPair('bitwiseXor', (a, b) => a ^ b, PATTERNS, [0, 0], logical))
 
-const not: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primitive({
+const notPrimitive: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primitive({
   name: 'bitwiseNot',
   family: 'bitwise',
   args: ['int'],
@@ -88,7 +88,7 @@ const not: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primitive({
  * @example bitwiseNot([0, 5])   // [-1, -6]
  */
 export const bitwiseNot: BitwiseNotOp = typed(
-  Object.assign((x: unknown): AnyExpr => asExpr(apply(not, [bitsOf(x, 'bitwiseNot')], NO_PARAMS)), { primitive: not }),
+  Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [bitsOf(x, 'bitwiseNot')], NO_PARAMS)), { primitive: notPrimitive }),
 )
 
 /**
