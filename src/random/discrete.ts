@@ -39,8 +39,10 @@ import {
   floatAmong,
   isArray,
   type Key,
+  type NoOptions,
   type Parameter,
   parameterIn,
+  type ShapeIn,
   type ShapeOf,
   shapeFor,
   shapeIn,
@@ -189,9 +191,9 @@ export const permutation = <const X extends Parameter>(
 }
 
 /** Options of `choice`. */
-export interface ChoiceOptions<S extends readonly number[] = readonly number[]> {
+export interface ChoiceOptions {
   /** How many, in which shape: one, of rank 0, unless given. */
-  readonly shape?: S | undefined
+  readonly shape?: readonly number[] | undefined
   /** May the same be chosen again? true unless given. */
   readonly replace?: boolean | undefined
   /** How likely each is: numbers from 0 that sum to 1. All equally unless given. */
@@ -239,11 +241,11 @@ const chosenPlaces = (words: Words, n: number, shape: readonly number[], { repla
  * Errors  BadInput where more are asked for than there are, without replacement; ShapeMismatch where p has not a number for each.
  * @example choice(key(0), 5, { shape: [3], replace: false })   // [0, 1, 4]
  */
-export const choice = <const X extends Parameter, const S extends readonly number[] = []>(
+export const choice = <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
   key: Key,
   x: X,
-  options?: ChoiceOptions<S>,
-): X extends number ? Expr<Drawn<S>, 'i32'> : Expr<Shape, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
+  options?: O,
+): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<Shape, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
   const op = 'choice'
   const given = optionsOf(options as ChoiceOptions | undefined, choiceOptions, op)
   const words = wordsOf(key, op)
@@ -257,11 +259,11 @@ export const choice = <const X extends Parameter, const S extends readonly numbe
 // ---- by weights, and counts
 
 /** Options of `categorical`. */
-export interface CategoricalOptions<S extends readonly number[] = readonly number[]> {
+export interface CategoricalOptions {
   /** The axis of the classes: the last unless given. */
   readonly axis?: number | undefined
   /** The shape of the result: that of the logits without the axis, or with more axes in front of it, each of other draws. */
-  readonly shape?: S | undefined
+  readonly shape?: readonly number[] | undefined
 }
 const categoricalOptions: Names<CategoricalOptions> = { axis: true, shape: true }
 /**
@@ -271,11 +273,11 @@ const categoricalOptions: Names<CategoricalOptions> = { axis: true, shape: true 
  * Errors  BadInput for an axis that is none; ShapeMismatch for another shape.
  * @example categorical(key(0), [0, 1, 2], { shape: [4] })   // [2, 2, 2, 1]
  */
-export const categorical = <const L extends Parameter, const S extends readonly number[] | undefined = undefined>(
+export const categorical = <const L extends Parameter, const O extends CategoricalOptions = NoOptions>(
   key: Key,
   logits: L,
-  options?: CategoricalOptions<S & readonly number[]>,
-): Expr<S extends readonly number[] ? Drawn<S> : Shape, 'i32'> => {
+  options?: O,
+): Expr<ShapeIn<O, Shape>, 'i32'> => {
   const op = 'categorical'
   const given = optionsOf(options as CategoricalOptions | undefined, categoricalOptions, op)
   const dtype = floatAmong([logits])

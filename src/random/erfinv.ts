@@ -1,5 +1,5 @@
 /** The inverse of erf, by polynomials in -log(1 - u^2), as XLA has it.   Source  Giles 2010, Approximating the erfinv function. */
-import { type AnyExpr, add, customRule, exp, type Float, log1p, lt, mul, neg, sqrt, square, sub, where } from '../index.js'
+import { type AnyExpr, add, customRule, exp, type Float, log, lt, mul, neg, sqrt, square, sub, where } from '../index.js'
 
 /** Coefficients from the highest power, of a variable from which `centre` is subtracted. */
 interface Piece {
@@ -58,7 +58,8 @@ const pieceAt = ({ centre, coefficients }: Piece, x: AnyExpr): AnyExpr => {
 
 /** erfinv without a derivative of its own: that of its polynomials is good to half of the digits. */
 export const erfinvOf = (u: AnyExpr, dtype: Float): AnyExpr => {
-  const w = neg(log1p(neg(square(u))))
+  // 1 - u is exact where u is near 1, where XLA's 1 - u^2 is not.
+  const w = neg(log(mul(sub(1, u), add(1, u))))
   const far = sqrt(w)
   if (dtype === 'f32') return mul(u, where(lt(w, 5), pieceAt(single[0], w), pieceAt(single[1], far)))
   return mul(u, where(lt(w, 6.25), pieceAt(double[0], w), where(lt(w, 16), pieceAt(double[1], far), pieceAt(double[2], far))))

@@ -40,6 +40,7 @@ import {
   floatAmong,
   floatIn,
   type Key,
+  type NoOptions,
   type Parameter,
   parameterIn,
   type ShapeOf,
@@ -147,15 +148,11 @@ const givenIn = (options: DistributionOptions | undefined, parameters: Readonly<
  * Source  Marsaglia and Tsang 2000; Figurnov, Mohamed and Mnih 2018; `jax.random.gamma`, whose numbers these are but for rounding.
  * @example gamma(key(0), [0.5, 3])   // [0.098054, 1.9621]
  */
-export const gamma = <
-  const A extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const gamma = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
   key: Key,
   a: A,
-  options?: DistributionOptions<S & readonly number[], D & Float>,
-): DrawnFor<A, S, D> => {
+  options?: O,
+): DrawnFor<A, O> => {
   const op = 'gamma'
   const { dtype, parameters } = givenIn(options as DistributionOptions | undefined, { a }, op)
   return gammaOf(wordsOf(key, op), parameters[0]!, dtype, false, op) as never
@@ -173,17 +170,12 @@ const pair = (key: unknown, op: string): readonly [Words, Words] => {
  * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.   Source  `jax.random.beta`.
  * @example beta(key(0), 2, 3, { shape: [2] })   // [0.32796, 0.61381]
  */
-export const beta = <
-  const A extends Parameter,
-  const B extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const beta = <const A extends Parameter, const B extends Parameter, const O extends DistributionOptions = NoOptions>(
   key: Key,
   a: A,
   b: B,
-  options?: DistributionOptions<S & readonly number[], D & Float>,
-): DrawnFor<A extends number ? B : A, S, D> => {
+  options?: O,
+): DrawnFor<A extends number ? B : A, O> => {
   const op = 'beta'
   const { dtype, parameters } = givenIn(options as DistributionOptions | undefined, { a, b }, op)
   const [first, second] = pair(key, op)
@@ -202,15 +194,11 @@ export const beta = <
  * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch, also for alpha of rank 0.
  * @example sum(dirichlet(key(0), [1, 2, 3]))   // 1
  */
-export const dirichlet = <
-  const A extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const dirichlet = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
   key: Key,
   alpha: A,
-  options?: DistributionOptions<S & readonly number[], D & Float>,
-): Expr<S extends readonly number[] ? Shape : ShapeOf<A>, DrawnFor<A, undefined, D>['dtype']> => {
+  options?: O,
+): Expr<'shape' extends keyof O ? Shape : ShapeOf<A>, DrawnFor<A, O>['dtype']> => {
   const op = 'dirichlet'
   const given = optionsOf(options as DistributionOptions | undefined, drawOptions, op)
   checkNumbers(alpha, positive, 'alpha', 'positive', op)
@@ -236,15 +224,11 @@ export const dirichlet = <
  * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
  * @example studentT(key(0), 3, { shape: [2] })   // [1.4012, -0.60725]
  */
-export const studentT = <
-  const A extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const studentT = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
   key: Key,
   df: A,
-  options?: DistributionOptions<S & readonly number[], D & Float>,
-): DrawnFor<A, S, D> => {
+  options?: O,
+): DrawnFor<A, O> => {
   const op = 'studentT'
   const { dtype, shape, parameters } = givenIn(options as DistributionOptions | undefined, { df }, op)
   const [first, second] = pair(key, op)

@@ -33,17 +33,25 @@ export interface DtypeOption<D extends Float = Float> {
   readonly dtype?: D | undefined
 }
 /** Options of what has the shape of its parameters, or one that they broadcast to. */
-export interface DistributionOptions<S extends readonly number[] = readonly number[], D extends Float = Float> {
+export interface DistributionOptions {
   /** The shape of the result, to which the parameters broadcast: theirs unless given. */
-  readonly shape?: S | undefined
+  readonly shape?: readonly number[] | undefined
   /** 'f32' or 'f64': that of the parameters unless given, 'f64' for plain numbers. */
-  readonly dtype?: D | undefined
+  readonly dtype?: Float | undefined
 }
-/** What is drawn for parameters A with options O: the shape and the dtype. */
-export type DrawnFor<A, S extends readonly number[] | undefined, D extends Float | undefined> = Expr<
-  S extends readonly number[] ? Drawn<S> : ShapeOf<A>,
-  D extends Float ? D : FloatOf<A>
+/** The shape that options ask for, else S. */
+export type ShapeIn<O, S extends Shape> = O extends { readonly shape: infer Z extends readonly number[] }
+  ? Drawn<Z>
+  : 'shape' extends keyof O
+    ? Shape
+    : S
+/** What is drawn for parameters A with options O. */
+export type DrawnFor<A, O> = Expr<
+  ShapeIn<O, ShapeOf<A>>,
+  O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOf<A>
 >
+/** No options. */
+export type NoOptions = Readonly<Record<never, never>>
 /** The dtype of a parameter that is not told another. */
 type FloatOf<A> = A extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'
 

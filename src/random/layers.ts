@@ -150,8 +150,7 @@ export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
 }
 
 /** Options of `multivariateNormal`. */
-export interface MultivariateNormalOptions<S extends readonly number[] = readonly number[], D extends Float = Float>
-  extends DistributionOptions<S, D> {
+export interface MultivariateNormalOptions extends DistributionOptions {
   /** L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
   readonly factor: Parameter
 }
@@ -164,15 +163,11 @@ const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dty
  * Errors  ShapeMismatch where the factor is not square, of the mean's length; BadInput where the key is none.
  * @example multivariateNormal(key(0), [1, 2], { factor: [[1, 0], [3, 0.5]] })   // [0.79416, 0.99009]
  */
-export const multivariateNormal = <
-  const M extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const multivariateNormal = <const M extends Parameter, const O extends MultivariateNormalOptions>(
   key: Key,
   mean: M,
-  options: MultivariateNormalOptions<S & readonly number[], D & Float>,
-): DrawnFor<Expr, undefined, D> => {
+  options: O,
+): DrawnFor<Expr, Omit<O, 'shape'>> => {
   const op = 'multivariateNormal'
   const given = optionsOf(options as MultivariateNormalOptions, multivariateOptions, op)
   const dtype = floatIn(given.dtype, floatAmong([mean, given.factor]), op)

@@ -28,6 +28,7 @@ import {
   floatAmong,
   floatIn,
   type Key,
+  type NoOptions,
   type Parameter,
   parameterIn,
   shapeFor,
@@ -134,17 +135,12 @@ export const truncatedOf = (words: Words, low: AnyExpr, high: AnyExpr, dtype: Fl
  * Errors  BadInput where the key is none; ShapeMismatch where a bound does not broadcast to the shape.
  * @example truncatedNormal(key(0), 0, 2, { shape: [2] })   // [0.52356, 0.26171]
  */
-export const truncatedNormal = <
-  const L extends Parameter,
-  const U extends Parameter,
-  const S extends readonly number[] | undefined = undefined,
-  D extends Float | undefined = undefined,
->(
+export const truncatedNormal = <const L extends Parameter, const U extends Parameter, const O extends DistributionOptions = NoOptions>(
   key: Key,
   lower: L,
   upper: U,
-  options?: DistributionOptions<S & readonly number[], D & Float>,
-): DrawnFor<L extends number ? U : L, S, D> => {
+  options?: O,
+): DrawnFor<L extends number ? U : L, O> => {
   const op = 'truncatedNormal'
   const given = optionsOf(options as DistributionOptions | undefined, drawOptions, op)
   const dtype = floatIn(given.dtype, floatAmong([lower, upper]), op)

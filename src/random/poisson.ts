@@ -29,15 +29,26 @@ import {
   zerosLike,
 } from '../index.js'
 import { wordsFor } from './bits.js'
-import { checkNumbers, type Drawn, type Key, type Parameter, parameterIn, type ShapeOf, shapeFor, spread, wordsOf } from './given.js'
+import {
+  checkNumbers,
+  type Key,
+  type NoOptions,
+  type Parameter,
+  parameterIn,
+  type ShapeIn,
+  type ShapeOf,
+  shapeFor,
+  spread,
+  wordsOf,
+} from './given.js'
 import { childKey } from './key.js'
 import type { Words } from './threefry.js'
 import { fractionOf } from './uniform.js'
 
 /** Options of `poisson`. */
-export interface PoissonOptions<S extends readonly number[] = readonly number[]> {
+export interface PoissonOptions {
   /** The shape of the result, to which the rate broadcasts: that of the rate unless given. */
-  readonly shape?: S | undefined
+  readonly shape?: readonly number[] | undefined
 }
 /** Below this rate products of uniform numbers are counted, from it on numbers are rejected. */
 const FEW = 10
@@ -96,11 +107,11 @@ const rejected = (key: Words, rate: AnyExpr): AnyExpr => {
  * Errors  BadInput where the key is none, or for numbers below 0; ShapeMismatch where the rate does not broadcast to the shape.
  * @example poisson(key(0), 4, { shape: [4] })   // [0, 1, 5, 5]
  */
-export const poisson = <const R extends Parameter, const S extends readonly number[] | undefined = undefined>(
+export const poisson = <const R extends Parameter, const O extends PoissonOptions = NoOptions>(
   key: Key,
   rate: R,
-  options?: PoissonOptions<S & readonly number[]>,
-): Expr<S extends readonly number[] ? Drawn<S> : ShapeOf<R>, 'i32'> => {
+  options?: O,
+): Expr<ShapeIn<O, ShapeOf<R>>, 'i32'> => {
   const op = 'poisson'
   const given = optionsOf(options as PoissonOptions | undefined, { shape: true }, op)
   checkNumbers(rate, (x) => x >= 0 && x < 2 ** 31, 'rate', 'from 0 to below 2^31', op)

@@ -10,8 +10,10 @@ import {
   floatIn,
   isArray,
   type Key,
+  type NoOptions,
   type Parameter,
   parameterIn,
+  type ShapeIn,
   type ShapeOf,
   shapeFor,
   shapeIn,
@@ -71,9 +73,9 @@ export const uniform = <const S extends readonly number[] = [], D extends Float 
 }
 
 /** Options of `bernoulli`. */
-export interface BernoulliOptions<S extends readonly number[] = readonly number[]> {
+export interface BernoulliOptions {
   /** The shape of the result, to which p broadcasts: that of p unless given. */
-  readonly shape?: S | undefined
+  readonly shape?: readonly number[] | undefined
   /** The dtype of the uniform numbers that are compared with p: that of p unless given, 'f32' for plain numbers. */
   readonly dtype?: Float | undefined
 }
@@ -86,11 +88,11 @@ const probability = (x: number): boolean => x >= 0 && x <= 1
  * Errors  BadInput for numbers outside of 0 to 1.
  * @example bernoulli(key(0), 0.5, { shape: [3] })   // [false, false, true]
  */
-export const bernoulli = <const P extends Parameter = number, const S extends readonly number[] | undefined = undefined>(
+export const bernoulli = <const P extends Parameter = number, const O extends BernoulliOptions = NoOptions>(
   key: Key,
   p?: P,
-  options?: BernoulliOptions<S & readonly number[]>,
-): Expr<S extends readonly number[] ? Drawn<S> : ShapeOf<P>, 'bool'> => {
+  options?: O,
+): Expr<ShapeIn<O, ShapeOf<P>>, 'bool'> => {
   const op = 'bernoulli'
   const given = optionsOf(options as BernoulliOptions | undefined, bernoulliOptions, op)
   checkNumbers(p, probability, 'p', 'from 0 to 1', op)

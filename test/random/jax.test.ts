@@ -2,6 +2,7 @@
 import { init, numpy as np, random as other } from '@jax-js/jax'
 import { beforeAll, describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { erfinv, erfinvOf } from '../../src/random/erfinv.js'
 import { gammaGradient } from '../../src/random/gamma-gradient.js'
 import * as random from '../../src/random/index.js'
 import { threefry2x32 } from '../../src/random/threefry.js'
@@ -124,6 +125,17 @@ describe.each(['f32', 'f64'] as const)('distributions in %s', (dtype) => {
       expect(y.dtype).toBe(dtype)
       near(y.toArray(), want[name], dtype)
     } else expect(y.toArray()).toEqual(want[name])
+  })
+})
+
+describe('erfinv', () => {
+  it.each([1e-10, 0.1, 0.5, 0.9, 0.999, 1 - 1e-6, 1 - 2 ** -24, 1 - 1e-9, 1 - 2 ** -40, 1 - 2 ** -53])('at %d, by erfc', (u) => {
+    const y = cd.evaluate(erfinvOf(cd.full([], u) as cd.AnyExpr, 'f64')).item()
+    // A relative error of y is one of 2 y^2 as much in erfc y.
+    const error = Math.abs(cd.evaluate(cd.erfc(y)).item() / (1 - u) - 1)
+    expect(error).toBeLessThan(2e-15 * (1 + 2 * y * y))
+    const slope = (cd.grad((x: cd.AnyExpr) => erfinv(x, 'f64'))(u) as unknown as cd.Tensor).item()
+    expect(slope / ((Math.sqrt(Math.PI) / 2) * Math.exp(y * y))).toBeCloseTo(1, 12)
   })
 })
 

@@ -68,13 +68,44 @@ describe.each(names)('%s', (name) => {
   })
 })
 
+describe('types', () => {
+  it('are those of the values', () => {
+    const a: cd.Expr<[2, 3], 'f32'> = random.uniform(key, [2, 3], { dtype: 'f32' })
+    const b: cd.Expr<[], 'f64'> = random.normal(key)
+    const c: cd.Expr<[5, 2], 'i32'> = random.splitKey(key, 5)
+    const d: cd.Expr<[4], 'bool'> = random.bernoulli(key, 0.5, { shape: [4] })
+    const e: cd.Expr<[3], 'f32'> = random.gamma(key, cd.tensor(new Float32Array([1, 2, 3]), [3]))
+    const f: cd.Expr<[7], 'i32'> = random.permutation(key, 7)
+    const g: cd.Expr<[2], 'f32'> = random.dropout(cd.tensor(new Float32Array(2), [2]), 0.5, key)
+    const h: cd.Expr<[2], 'i32'> = random.foldIn(key, 3)
+    const i: cd.Expr<[6], 'i32'> = random.poisson(key, 3, { shape: [6] })
+    // @ts-expect-error a key is i32
+    expect(() => random.uniform(cd.tensor([1, 2], [2]))).toThrow()
+    // @ts-expect-error no such dtype
+    expect(() => random.normal(key, [2], { dtype: 'i32' })).toThrow()
+    for (const [x, shape, dtype] of [
+      [a, [2, 3], 'f32'],
+      [b, [], 'f64'],
+      [c, [5, 2], 'i32'],
+      [d, [4], 'bool'],
+      [e, [3], 'f32'],
+      [f, [7], 'i32'],
+      [g, [2], 'f32'],
+      [h, [2], 'i32'],
+      [i, [6], 'i32'],
+    ] as const)
+      expect([x.shape, x.dtype]).toEqual([shape, dtype])
+  })
+})
+
 describe('keys', () => {
   it('in a scan that splits them: the unrolled numbers', () => {
     const step = (k: cd.AnyExpr) => {
       const [next, own] = cd.unstack(random.splitKey(k)) as readonly cd.AnyExpr[]
       return [next, random.normal(own!, [2], { dtype: 'f32' })] as const
     }
-    const [, ys] = cd.scan((k: cd.AnyExpr) => step(k) as never, key as never, undefined, { length: 4 }) as unknown as readonly cd.AnyExpr[]
+    const scan = cd.scan as unknown as (f: unknown, init: unknown, xs: undefined, options: object) => readonly cd.AnyExpr[]
+    const [, ys] = scan(step, key, undefined, { length: 4 })
     let k = cd.cast(key, 'i32') as cd.AnyExpr
     const rows: cd.AnyExpr[] = []
     for (let i = 0; i < 4; i++) {
