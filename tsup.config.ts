@@ -19,6 +19,7 @@ export default defineConfig({
     'check/index': 'src/check/index.ts',
     'check/property': 'src/check/property.ts',
     'optim/index': 'src/optim/index.ts',
+    'random/index': 'src/random/index.ts',
     'solve/index': 'src/solve/index.ts',
     'train/index': 'src/train/index.ts',
     'train/node': 'src/train/node.ts',

@@ -1,5 +1,6 @@
 /** Every shipped rule, folded into one registry. */
 import { type Registry, registryOf } from '../core/calculus/rule.js'
+import { bitwiseRules } from './bitwise.js'
 import { compareRules } from './compare.js'
 import { contractRules } from './contract.js'
 import { controlRules } from './control.js'
@@ -18,6 +19,7 @@ import { withTaylor } from './taylor.js'
 export const ruleFamilies = {
   elementwise: withTaylor(elementwiseRules),
   compare: compareRules,
+  bitwise: bitwiseRules,
   layout: withTaylor(layoutRules),
   reduce: withTaylor(reduceRules),
   scans: withTaylor(scanRules),

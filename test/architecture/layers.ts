@@ -38,6 +38,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
+  'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/train': { layers: [], parts: ['src/index.ts'], packages: ['fp-ts'], optional: ['cli-progress', 'node:'] },
 }

@@ -7,7 +7,10 @@ import { entries, type PublicName, publicNames, root, shortPath } from './public
 const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|index\.ts$|backends/],
   ['New arrays', /ops\/construct/],
-  ['Elementwise', /ops\/(elementwise|arithmetic|compare|functions|trigonometric|special-functions|gamma|polygamma|activations|lifted|map)/],
+  [
+    'Elementwise',
+    /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|special-functions|gamma|polygamma|activations|lifted|map)/,
+  ],
   ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis)/],
   ['Shapes', /ops\/(layout|joins)/],
   ['Indexing', /ops\/(at|indexing)/],
@@ -17,6 +20,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
 ]
 const others: Readonly<Record<string, string>> = {
   'codual/optim': 'Optimisers: codual/optim',
+  'codual/random': 'Random numbers: codual/random',
   'codual/solve': 'Solvers: codual/solve',
   'codual/train': 'Training: codual/train',
   'codual/train/node': 'Training in Node: codual/train/node',

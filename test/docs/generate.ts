@@ -31,17 +31,23 @@ const specifierOf = (from: string, path: string): string => relative(dirname(fro
 
 /** The imports of a module: public names, and what its source file exports under other names. */
 const header = (path: string, source: string): readonly string[] => {
-  const open = Object.entries(entries).flatMap(([entry, file]) => {
-    const names = publics.filter((n) => n.entry === entry)
-    return [false, true].map((type) =>
-      importLine(
-        path,
-        file,
-        names.filter((n) => n.type === type).map((n) => n.name),
-        type,
-      ),
-    )
-  })
+  // A name of several entry points is that of the file's own, else of the first.
+  const isOwn = (file: string): boolean => dirname(file) !== join(root, 'src') && join(root, source).startsWith(`${dirname(file)}/`)
+  const seen = new Set<string>()
+  const open = Object.entries(entries)
+    .sort(([, a], [, b]) => Number(isOwn(b)) - Number(isOwn(a)))
+    .flatMap(([entry, file]) => {
+      const names = publics.filter((n) => n.entry === entry && !seen.has(n.name))
+      for (const n of names) seen.add(n.name)
+      return [false, true].map((type) =>
+        importLine(
+          path,
+          file,
+          names.filter((n) => n.type === type).map((n) => n.name),
+          type,
+        ),
+      )
+    })
   const taken = new Set(publics.map((n) => n.name))
   const file = join(root, source)
   const own = source.endsWith('.ts') ? [...new Set(exportsOf(file).map((e) => e.name))].filter((n) => !taken.has(n)) : []

@@ -12,6 +12,7 @@ export const entries: Readonly<Record<string, string>> = {
   'codual/check': join(root, 'src/check/index.ts'),
   'codual/check/property': join(root, 'src/check/property.ts'),
   'codual/optim': join(root, 'src/optim/index.ts'),
+  'codual/random': join(root, 'src/random/index.ts'),
   'codual/solve': join(root, 'src/solve/index.ts'),
   'codual/train': join(root, 'src/train/index.ts'),
   'codual/train/node': join(root, 'src/train/node.ts'),

@@ -68,6 +68,7 @@ describe('forms', () => {
     expect(names('bilinear')).toEqual(['conv', 'convInput', 'convKernel', 'matmul'])
     expect(names('constant')).toEqual(
       [
+        ...['bitwiseAnd', 'bitwiseOr', 'bitwiseXor', 'bitwiseNot', 'leftShift', 'rightShift', 'rightShiftLogical', 'shiftBy'],
         ...['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isnan', 'isfinite', 'logicalAnd', 'logicalOr', 'logicalNot', 'sign', 'floor', 'ceil'],
         ...['round', 'stopGradient', 'iota', 'searchsorted', 'argmax', 'argmin'],
       ].sort(),

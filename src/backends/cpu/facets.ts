@@ -2,6 +2,7 @@
 import { Facets, inlined, kernelTable } from '../../core/extend/kernel-table.js'
 import { families } from '../../core/ops/families.js'
 import { plannedFamilies } from '../plan/facets.js'
+import { bitwiseKernels } from './bitwise.js'
 import { compareKernels } from './compare.js'
 import { contractKernels } from './contract.js'
 import { elementwiseKernels } from './elementwise.js'
@@ -16,6 +17,7 @@ export const cpuFamilies: { readonly [F in keyof typeof families]: CpuTable<(typ
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
   compare: inlined(compareKernels),
+  bitwise: inlined(bitwiseKernels),
   reduce: reduceKernels,
   scans: scanKernels,
   indexing: indexingKernels,

@@ -5,6 +5,7 @@ import { Facets, inline, inlined, type KernelTable, kernelTable } from '../../co
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { families } from '../../core/ops/families.js'
 import { plannedFamilies } from '../plan/facets.js'
+import { bitwiseKernels } from './bitwise.js'
 import { compareKernels } from './compare.js'
 import { contractKernels } from './contract.js'
 import { elementwiseKernels } from './elementwise.js'
@@ -19,6 +20,7 @@ const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(type
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
   compare: inlined(compareKernels),
+  bitwise: inlined(bitwiseKernels),
   reduce: reduceKernels,
   scans: scanKernels,
   indexing: indexingKernels,

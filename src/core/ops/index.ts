@@ -2,6 +2,7 @@
 export * from './along-axis.js'
 export * from './associative-scan.js'
 export * from './at.js'
+export * from './bitwise.js'
 export * from './checkpoint.js'
 export * from './compare.js'
 export * from './construct.js'

@@ -40,7 +40,11 @@ export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primiti
   },
   meaning: (_args, { shape, axis }, [out]) => {
     const { before, size, after } = aroundAxis(shape, axis)
-    for (let b = 0, at = 0; b < before; b++) for (let i = 0; i < size; i++) for (let c = 0; c < after; c++) out!.data[at++] = i
+    const { data } = out!
+    for (let b = 0, at = 0; b < before; b++)
+      for (let i = 0; i < size; i++, at += after)
+        if (after === 1) data[at] = i
+        else data.fill(i, at, at + after)
   },
   samples: [
     { args: [], params: { shape: [4], axis: 0, dtype: 'i32' } },

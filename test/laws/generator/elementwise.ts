@@ -99,8 +99,10 @@ const comparison =
     d.op(op, ref(x), y)
   }
 const bools = (d: Draw): Value => d.find((v) => dtypeOf(v) === 'bool') ?? (d.canInput() ? d.input(d.shape(), 'bool') : redraw('no bool'))
+const whole = (d: Draw): Value => d.find((v) => dtypeOf(v) === 'i32') ?? (d.canInput() ? d.input(d.shape(), 'i32') : redraw('no i32'))
 const COMPARISONS = new Set(['eq', 'ne', 'lt', 'le', 'gt', 'ge'])
 const LOGIC = new Set(['and', 'or'])
+const BITS = new Set(['bitwiseAnd', 'bitwiseOr', 'bitwiseXor', 'leftShift', 'rightShift', 'rightShiftLogical'])
 /** Those with a builder of their own. */
 const OWN = new Set(['where', 'select', 'stopGradient'])
 
@@ -108,6 +110,15 @@ const primitiveRows: readonly Row[] = [...primitiveOps].flatMap(([name, p]): Row
   if (COMPARISONS.has(name)) return [{ name, weight: 0.4, build: comparison(name), scalar: true }]
   if (OWN.has(name)) return []
   if (LOGIC.has(name)) return [{ name, weight: 0.5, build: (d) => ((v) => void d.op(name, ref(v), beside2(d, v)))(bools(d)) }]
+  if (BITS.has(name))
+    return [
+      {
+        name,
+        weight: 0.6,
+        build: (d) => ((v) => void d.op(name, ref(v), d.chance(0.3) ? d.int(34) : beside(d, shapeOf(v), 'i32')))(whole(d)),
+      },
+    ]
+  if (name === 'bitwiseNot') return [{ name, weight: 0.6, build: (d) => void d.op(name, ref(whole(d))) }]
   if (name === 'not') return [{ name, weight: 0.5, build: (d) => void d.op(name, ref(bools(d))) }]
   if (name === 'isnan' || name === 'isfinite') return [{ name, weight: 0.3, build: (d) => void d.op(name, ref(d.float())) }]
   const common = ['add', 'sub', 'mul', 'tanh', 'sin', 'neg', 'square'].includes(name)

@@ -55,6 +55,16 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
+/** An operation on the bits of two i32 operands that broadcast; a plain number or array is i32. */
+export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
+  <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
+  <A extends Arg | PlainBool, B extends Arg | PlainBool>(
+    a: A,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B>,
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, 'i32'>
+}
+/** bitwiseNot. */
+export interface BitwiseNotOp extends UnaryTo<'i32'>, OfPrimitive<'bitwiseNot', readonly ['int']> {}
 /** `UnaryTo` that is one primitive: isnan, isfinite, not. */
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 

@@ -1,0 +1,306 @@
+/** Whole numbers: within bounds, by weights, in random order, counts. None has a derivative. */
+import { integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  add,
+  arange,
+  argmax,
+  argsort,
+  bitwiseAnd,
+  bitwiseXor,
+  cumsum,
+  type Expr,
+  expandDims,
+  full,
+  gather,
+  ge,
+  le,
+  log,
+  lt,
+  mod,
+  mul,
+  reshape,
+  rightShiftLogical,
+  type Shape,
+  searchsorted,
+  slice,
+  sub,
+  type Tensor,
+  takeAlongAxis,
+  topk,
+  where,
+} from '../index.js'
+import { wordOf, wordsFor } from './bits.js'
+import {
+  checkNumbers,
+  type Drawn,
+  exprOf,
+  floatAmong,
+  isArray,
+  type Key,
+  type NoOptions,
+  type Parameter,
+  parameterIn,
+  type ShapeIn,
+  type ShapeOf,
+  shapeFor,
+  shapeIn,
+  sizeOf,
+  wordsOf,
+} from './given.js'
+import { childKey } from './key.js'
+import { gumbelOf } from './normal.js'
+import type { Words } from './threefry.js'
+import { fractionOf } from './uniform.js'
+
+const bad = (where: string, reason: string, fix?: string): never =>
+  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
+const SIGN = -(2 ** 31)
+
+// ---- whole numbers within bounds
+
+/** The remainder of x by s, both of them unsigned. */
+type Remainder = (x: AnyExpr) => AnyExpr
+/** By what is not negative as an i32: of twice the half of x, and its last bit. */
+const bySmall =
+  (s: AnyExpr | number): Remainder =>
+  (x) => {
+    const half = mod(rightShiftLogical(x, 1), s)
+    const bit = bitwiseAnd(x, 1)
+    const rest = sub(sub(s, half), bit)
+    return where(ge(half, rest), sub(half, rest), add(add(half, half), bit))
+  }
+/** By 2^31 or more: x itself, or what is left of it. */
+const byLarge =
+  (s: AnyExpr | number): Remainder =>
+  (x) =>
+    where(ge(bitwiseXor(x, SIGN), bitwiseXor(s, SIGN)), sub(x, s), x)
+const byNumber = (span: number): Remainder => {
+  if (span === 2 ** 32) return (x) => x
+  if ((span & (span - 1)) === 0) return (x) => bitwiseAnd(x, (span - 1) | 0)
+  return span < 2 ** 31 ? bySmall(span) : byLarge(span | 0)
+}
+/** 2^32 modulo the span, by the square of 2^16 in 32 bits. */
+const multiplierOf = (span: number): number => {
+  const half = 2 ** 16 % span
+  return (((half * half) % 2 ** 32) % span) | 0
+}
+/** Two words modulo the span, added as the high and the low half of 64 bits. */
+const offsetOf = (key: Words, shape: readonly number[], rem: Remainder, multiplier: AnyExpr | number): AnyExpr => {
+  const [high, low] = [0, 1].map((i) => wordOf(wordsFor(childKey(key, i), shape)))
+  return rem(add(mul(rem(high!), multiplier), rem(low!)))
+}
+/** Whole numbers from 0 to below n. */
+const below = (key: Words, shape: readonly number[], n: number): AnyExpr => offsetOf(key, shape, byNumber(n), multiplierOf(n))
+
+/**
+ * Whole numbers from `min` to below `max`, all equally likely (up to 1 in 2^32).
+ *
+ * Shapes  the bounds broadcast to the shape.   Dtype  i32.   Rule  none.   Source  `jax.random.randint`.
+ * Errors  BadInput for bounds that are not whole, no i32, or in the wrong order; ShapeMismatch. Computed bounds in the wrong order give min.
+ * @example randint(key(0), [4], 1, 7)   // [2, 1, 3, 2]
+ */
+export const randint = <const S extends readonly number[]>(
+  key: Key,
+  shape: S,
+  min: number | AnyExpr | Tensor,
+  max: number | AnyExpr | Tensor,
+): Expr<Drawn<S>, 'i32'> => {
+  const op = 'randint'
+  const words = wordsOf(key, op)
+  const to = shapeIn(shape, op)
+  if (!isArray(min) && !isArray(max)) {
+    const [low, high] = [integerOf(min, 'min', op), integerOf(max, 'max', op)]
+    if (low < SIGN || high > 2 ** 31 || low >= high)
+      bad(op, `min is ${low} and max is ${high}.`, 'give min < max, from -2147483648 to 2147483648.')
+    return add(low, below(words, to, high - low)) as never
+  }
+  const bound = (x: number | AnyExpr | Tensor, what: string): AnyExpr => {
+    if (isArray(x) && x.dtype !== 'i32') return bad(op, `${what} is ${x.dtype}.`, 'cast it to i32.')
+    return parameterIn(isArray(x) ? x : integerOf(x, what, op), 'i32', op, what)
+  }
+  const [low, high] = [bound(min, 'min'), bound(max, 'max')]
+  shapeFor(to, [low.shape, high.shape], op)
+  const span = where(le(high, low), 1, sub(high, low)) as AnyExpr
+  const large = lt(span, 0)
+  const small = where(large, 1, span)
+  const rem: Remainder = (x) => where(large, byLarge(span)(x), bySmall(small)(x))
+  const half = rem(full([], 2 ** 16, 'i32') as AnyExpr)
+  return add(low, offsetOf(words, to, rem, rem(mul(half, half)))) as never
+}
+
+// ---- random order
+
+/** x in random order along an axis: sorted by random words, as often as their collisions ask for. */
+const shuffled = (key: Words, x: AnyExpr, axis: number, size: number): AnyExpr => {
+  const rounds = Math.ceil((3 * Math.log(Math.max(1, size))) / Math.log(2 ** 32 - 1))
+  let [rest, y] = [key, x]
+  for (let i = 0; i < rounds; i++) {
+    const order = argsort(bitwiseXor(wordOf(wordsFor(childKey(rest, 1), x.shape)), SIGN), { axis })
+    rest = childKey(rest, 0)
+    y = takeAlongAxis(y, order as never, { axis }) as AnyExpr
+  }
+  return y
+}
+const places = (key: Words, n: number): AnyExpr => shuffled(key, arange(n, 'i32') as AnyExpr, 0, n)
+/** An array, or the number of those that are meant. */
+const arrayOrCount = (given: unknown, op: string): AnyExpr | number => {
+  if (typeof given === 'number') {
+    const n = integerOf(given, 'n', op)
+    return n >= 0 ? n : bad(op, `n is ${n}.`, 'give a whole number from 0.')
+  }
+  if (isArray(given)) return exprOf(given)
+  return parameterIn(given, 'f64', op, 'x')
+}
+const axisIn = (given: unknown, rank: number, op: string): number => {
+  const axis = integerOf(given ?? 0, 'axis', op)
+  return axis >= -rank && axis < rank
+    ? (axis + rank) % rank
+    : bad(op, `axis is ${axis}, the array has rank ${rank}.`, rank === 0 ? 'give an array of rank 1 or more.' : undefined)
+}
+
+/** Options of `permutation`. */
+export interface PermutationOptions {
+  /** The axis whose slices change their places: the first unless given. */
+  readonly axis?: number | undefined
+  /** Each line along the axis in an order of its own; false unless given. */
+  readonly independent?: boolean | undefined
+}
+const permutationOptions: Names<PermutationOptions> = { axis: true, independent: true }
+/**
+ * The numbers 0 to n - 1, or the slices of an array, in random order.
+ *
+ * Dtype  i32 for a number, else the array's.   Rule  linear in the array: the cotangent in the order before.   Source  `jax.random.permutation`.
+ * Errors  BadInput for an axis that is none, or a number that is not whole or negative.
+ * @example permutation(key(0), 5)   // [0, 1, 4, 3, 2]
+ */
+export const permutation = <const X extends Parameter>(
+  key: Key,
+  x: X,
+  options?: PermutationOptions,
+): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
+  const op = 'permutation'
+  const given = optionsOf(options, permutationOptions, op)
+  const words = wordsOf(key, op)
+  const from = arrayOrCount(x, op)
+  if (typeof from === 'number') return places(words, from) as never
+  const axis = axisIn(given.axis, from.shape.length, op)
+  if (given.independent === true) return shuffled(words, from, axis, sizeOf(from.shape)) as never
+  return gather(from, places(words, from.shape[axis]!) as never, { axis }) as never
+}
+
+/** Options of `choice`. */
+export interface ChoiceOptions {
+  /** How many, in which shape: one, of rank 0, unless given. */
+  readonly shape?: readonly number[] | undefined
+  /** May the same be chosen again? true unless given. */
+  readonly replace?: boolean | undefined
+  /** How likely each is: numbers from 0 that sum to 1. All equally unless given. */
+  readonly p?: Parameter | undefined
+  /** The axis along which slices are chosen: the first unless given. */
+  readonly axis?: number | undefined
+}
+const choiceOptions: Names<ChoiceOptions> = { shape: true, replace: true, p: true, axis: true }
+/** Places that are chosen among n, one for each of `count`. */
+const chosenPlaces = (words: Words, n: number, shape: readonly number[], { replace, p }: ChoiceOptions, op: string): AnyExpr => {
+  const count = sizeOf(shape)
+  const again = replace !== false
+  if (n === 0 && count > 0) bad(op, 'there is nothing to choose from.')
+  if (!again && count > n) bad(op, `${count} of ${n} without replacement.`, 'choose fewer, or allow replacement.')
+  if (count === 0) return full(shape as number[], 0, 'i32') as AnyExpr
+  if (p === undefined) {
+    if (again) return below(words, shape, n)
+    return reshape(slice(places(words, n), [0], [count]), shape as number[]) as AnyExpr
+  }
+  checkNumbers(p, (x) => x >= 0, 'p', '0 or more', op)
+  const dtype = floatAmong([p])
+  const weights = parameterIn(p, dtype, op, 'p')
+  if (weights.shape.length !== 1 || weights.shape[0] !== n)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [weights.shape],
+      reason: `p has shape [${weights.shape.join(', ')}], it must have [${n}].`,
+      fix: 'give a number for each.',
+    })
+  if (again) {
+    const sums = cumsum(weights) as AnyExpr
+    const all = slice(sums, [n - 1], [n]) as AnyExpr
+    const at = mul(reshape(all, []), sub(1, fractionOf(wordsFor(words, shape), dtype)))
+    return searchsorted(sums as never, at) as AnyExpr
+  }
+  const { indices } = topk(add(gumbelOf(wordsFor(words, [n]), dtype), log(weights)), count)
+  return reshape(indices as AnyExpr, shape as number[]) as AnyExpr
+}
+/**
+ * Numbers from 0 to n - 1, or slices of an array, chosen at random.
+ *
+ * Shapes  of a number: `shape`; of an array: `shape` in the place of the axis.   Dtype  i32 for a number, else the array's.
+ * Rule    linear in the array: cotangents are added where they were taken; none for p.   Source  `jax.random.choice`.
+ * Errors  BadInput where more are asked for than there are, without replacement; ShapeMismatch where p has not a number for each.
+ * @example choice(key(0), 5, { shape: [3], replace: false })   // [0, 1, 4]
+ */
+export const choice = <const X extends Parameter, const O extends ChoiceOptions = NoOptions>(
+  key: Key,
+  x: X,
+  options?: O,
+): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<Shape, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
+  const op = 'choice'
+  const given = optionsOf(options as ChoiceOptions | undefined, choiceOptions, op)
+  const words = wordsOf(key, op)
+  const shape = shapeIn(given.shape, op)
+  const from = arrayOrCount(x, op)
+  if (typeof from === 'number') return chosenPlaces(words, from, shape, given, op) as never
+  const axis = axisIn(given.axis, from.shape.length, op)
+  return gather(from, chosenPlaces(words, from.shape[axis]!, shape, given, op) as never, { axis }) as never
+}
+
+// ---- by weights, and counts
+
+/** Options of `categorical`. */
+export interface CategoricalOptions {
+  /** The axis of the classes: the last unless given. */
+  readonly axis?: number | undefined
+  /** The shape of the result: that of the logits without the axis, or with more axes in front of it, each of other draws. */
+  readonly shape?: readonly number[] | undefined
+}
+const categoricalOptions: Names<CategoricalOptions> = { axis: true, shape: true }
+/**
+ * Classes drawn by their logits, unnormalised logarithms of how likely they are: argmax(logits + gumbel).
+ *
+ * Shapes  the logits' without the axis, or `shape`, which ends with that.   Dtype  i32.   Rule  none.   Source  `jax.random.categorical`.
+ * Errors  BadInput for an axis that is none; ShapeMismatch for another shape.
+ * @example categorical(key(0), [0, 1, 2], { shape: [4] })   // [2, 2, 2, 1]
+ */
+export const categorical = <const L extends Parameter, const O extends CategoricalOptions = NoOptions>(
+  key: Key,
+  logits: L,
+  options?: O,
+): Expr<ShapeIn<O, Shape>, 'i32'> => {
+  const op = 'categorical'
+  const given = optionsOf(options as CategoricalOptions | undefined, categoricalOptions, op)
+  const dtype = floatAmong([logits])
+  const x = parameterIn(logits, dtype, op, 'logits')
+  const axis = axisIn(given.axis ?? -1, x.shape.length, op)
+  const rest = x.shape.filter((_, i) => i !== axis)
+  const shape = given.shape === undefined ? rest : shapeIn(given.shape, op)
+  const prefix = shape.slice(0, shape.length - rest.length)
+  if (shape.length < rest.length || shapeFor(shape.slice(prefix.length), [rest], op).length !== rest.length)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [shape, x.shape],
+      reason: `the shape [${shape.join(', ')}] does not end with [${rest.join(', ')}].`,
+    })
+  const own = shape.slice(prefix.length)
+  const noise = gumbelOf(wordsFor(wordsOf(key, op), [...prefix, ...own.slice(0, axis), x.shape[axis]!, ...own.slice(axis)]), dtype)
+  const over =
+    prefix.length === 0
+      ? x
+      : (expandDims(
+          x,
+          prefix.map((_, i) => i),
+        ) as AnyExpr)
+  return argmax(add(noise, over), { axis: prefix.length + axis }) as never
+}

@@ -1,0 +1,237 @@
+/** Gamma numbers by rejection, and what is made of them. */
+import { optionsOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  add,
+  and,
+  any,
+  customRule,
+  div,
+  type Expr,
+  eq,
+  exp,
+  type Float,
+  ge,
+  gt,
+  log,
+  lt,
+  maximum,
+  mul,
+  neg,
+  not,
+  or,
+  pow,
+  type Shape,
+  softmax,
+  sqrt,
+  stack,
+  sub,
+  where,
+  whileLoop,
+  zerosLike,
+} from '../index.js'
+import { firstWords, wordsFor } from './bits.js'
+import { gammaGradient } from './gamma-gradient.js'
+import {
+  checkNumbers,
+  type DistributionOptions,
+  type DrawnFor,
+  floatAmong,
+  floatIn,
+  type Key,
+  type NoOptions,
+  type Parameter,
+  parameterIn,
+  type ShapeOf,
+  shapeFor,
+  spread,
+  wordsOf,
+} from './given.js'
+import { childKey } from './key.js'
+import { drawOptions, exponentialOf, normalOf } from './normal.js'
+import type { Words } from './threefry.js'
+import { fractionOf, tinyOf } from './uniform.js'
+
+/** Rejections in a row: one more in twenty at most, so that none of 2^31 numbers takes so many. */
+const MAX_STEPS = 100
+
+const chosen = (c: AnyExpr, [a, b]: Words, [d, e]: Words): Words => [where(c, a, d), where(c, b, e)]
+
+/** V of gamma numbers d V with d = a - 1/3, a >= 1: the cube of 1 + c times a normal number, where a uniform one accepts it.   Source  Marsaglia and Tsang 2000. */
+const accepted = (keys: Words, d: AnyExpr, dtype: Float): AnyExpr => {
+  const c = div(1 / 3, sqrt(d))
+  const unset = zerosLike(keys[0]) as AnyExpr
+  const open = not(zerosLike(d) as AnyExpr) as AnyExpr
+  const init = { outer: keys, x: [unset, unset], u: [unset, unset], fresh: open, open, cube: add(zerosLike(d) as AnyExpr, 1) }
+  const body = (s: { outer: Words; x: Words; u: Words; fresh: AnyExpr; open: AnyExpr; cube: AnyExpr }) => {
+    // Each trial has three keys of the one before; a normal number that makes 1 + c x negative is drawn again from the second.
+    const outer = chosen(s.fresh, childKey(s.outer, 0), s.outer)
+    const from = chosen(s.fresh, childKey(s.outer, 1), s.x)
+    const u = chosen(s.fresh, childKey(s.outer, 2), s.u)
+    const normal = normalOf(firstWords(childKey(from, 1)), dtype)
+    const v = add(1, mul(normal, c))
+    const positive = gt(v, 0)
+    const x2 = mul(normal, normal)
+    const v3 = where(positive, mul(mul(v, v), v), 1)
+    const uniform = fractionOf(firstWords(u), dtype)
+    const quick = lt(uniform, sub(1, mul(0.0331, mul(x2, x2))))
+    const exact = lt(log(uniform), add(mul(0.5, x2), mul(d, add(sub(1, v3), log(v3)))))
+    const taken = and(positive, or(quick, exact))
+    return {
+      ...{ outer, x: childKey(from, 0), u, fresh: positive, open: and(s.open, not(taken)) },
+      cube: where(and(s.open, positive), v3, s.cube),
+    }
+  }
+  const [end] = whileLoop((s: { readonly open: AnyExpr }) => any(s.open) as never, body as never, init as never, { maxSteps: MAX_STEPS })
+  return (end as { readonly cube: AnyExpr }).cube
+}
+
+/** Gamma numbers, or their logarithms, of keys for each element. Below a = 1 that of a + 1 times u^(1 / a). */
+const sampled = (keys: Words, a: AnyExpr, dtype: Float, logs: boolean): AnyExpr => {
+  const above = ge(a, 1)
+  const d = sub(where(above, a, add(a, 1)), 1 / 3)
+  const v = accepted(childKey(keys, 0), d, dtype)
+  const boost = childKey(keys, 1)
+  if (logs) {
+    const power = neg(exponentialOf(firstWords(boost), dtype))
+    return add(add(log(d), log(v)), where(or(above, eq(power, 0)), 0, div(power, a)))
+  }
+  return mul(mul(d, v), where(above, 1, pow(sub(1, fractionOf(firstWords(boost), dtype)), div(1, where(above, 1, a)))))
+}
+
+/** The same with their derivative by a: of the logarithm, divided by the number itself. */
+const gammaOf = (key: Words, a: AnyExpr, dtype: Float, logs: boolean, name: string): AnyExpr => {
+  const draw = ([k, alpha]: readonly [AnyExpr, AnyExpr]): AnyExpr => {
+    const keys = wordsFor(wordsOf(k, name), alpha.shape)
+    return sampled(keys, alpha, dtype, logs)
+  }
+  const made = customRule(((k: AnyExpr, alpha: AnyExpr) => draw([k, alpha])) as never, {
+    name,
+    frule: (([k, alpha]: readonly [AnyExpr, AnyExpr], [, da]: readonly [unknown, AnyExpr]) => {
+      const y = made(k, alpha)
+      const x = logs ? maximum(exp(y), tinyOf(dtype)) : y
+      const slope = gammaGradient(alpha, x, dtype)
+      return [y, mul(da, logs ? div(slope, x) : slope)]
+    }) as never,
+  }) as unknown as (k: AnyExpr, alpha: AnyExpr) => AnyExpr
+  return made(stack([key[0], key[1]]) as AnyExpr, a)
+}
+
+const positive = (x: number): boolean => x > 0
+interface Given {
+  readonly dtype: Float
+  readonly shape: readonly number[]
+  readonly parameters: readonly AnyExpr[]
+}
+/** Options and positive parameters, spread over the shape. */
+const givenIn = (options: DistributionOptions | undefined, parameters: Readonly<Record<string, unknown>>, op: string): Given => {
+  const given = optionsOf(options, drawOptions, op)
+  const dtype = floatIn(given.dtype, floatAmong(Object.values(parameters)), op)
+  const each = Object.entries(parameters).map(([name, x]) => {
+    checkNumbers(x, positive, name, 'positive', op)
+    return parameterIn(x, dtype, op, name)
+  })
+  const shape = shapeFor(
+    given.shape,
+    each.map((x) => x.shape),
+    op,
+  )
+  return { dtype, shape, parameters: each.map((x) => spread(x, shape)) }
+}
+
+/**
+ * Gamma numbers of shape parameter a > 0 and scale 1: of density x^(a - 1) e^-x / Gamma(a).
+ *
+ * Shapes  a's, or `shape`.   Rule  implicit: dx = -(dP/da) / p(x) da, P the distribution function of density p.
+ * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch where a does not broadcast to the shape.
+ * Source  Marsaglia and Tsang 2000; Figurnov, Mohamed and Mnih 2018; `jax.random.gamma`, whose numbers these are but for rounding.
+ * @example gamma(key(0), [0.5, 3])   // [0.098054, 1.9621]
+ */
+export const gamma = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
+  key: Key,
+  a: A,
+  options?: O,
+): DrawnFor<A, O> => {
+  const op = 'gamma'
+  const { dtype, parameters } = givenIn(options as DistributionOptions | undefined, { a }, op)
+  return gammaOf(wordsOf(key, op), parameters[0]!, dtype, false, op) as never
+}
+
+/** Two keys of one. */
+const pair = (key: unknown, op: string): readonly [Words, Words] => {
+  const words = wordsOf(key, op)
+  return [childKey(words, 0), childKey(words, 1)]
+}
+/**
+ * Beta numbers of parameters a > 0 and b > 0: of density x^(a - 1) (1 - x)^(b - 1) / B(a, b), as x / (x + y) of two gamma numbers.
+ *
+ * Shapes  a's and b's, which broadcast, or `shape`.   Rule  by those of the gamma numbers, of whose logarithms it is made.
+ * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.   Source  `jax.random.beta`.
+ * @example beta(key(0), 2, 3, { shape: [2] })   // [0.32796, 0.61381]
+ */
+export const beta = <const A extends Parameter, const B extends Parameter, const O extends DistributionOptions = NoOptions>(
+  key: Key,
+  a: A,
+  b: B,
+  options?: O,
+): DrawnFor<A extends number ? B : A, O> => {
+  const op = 'beta'
+  const { dtype, parameters } = givenIn(options as DistributionOptions | undefined, { a, b }, op)
+  const [first, second] = pair(key, op)
+  const x = gammaOf(first, parameters[0]!, dtype, true, op)
+  const y = gammaOf(second, parameters[1]!, dtype, true, op)
+  const most = maximum(x, y)
+  const [p, q] = [exp(sub(x, most)), exp(sub(y, most))]
+  return div(p, add(p, q)) as never
+}
+
+/**
+ * Dirichlet numbers: along the last axis positive ones of sum 1, gamma numbers of parameters `alpha` over their sum.
+ *
+ * Shapes  alpha's, [..., n]; with `shape`, those of alpha without its last axis broadcast to it: [...shape, n].
+ * Rule    by those of the gamma numbers, of whose logarithms it is made.   Source  `jax.random.dirichlet`.
+ * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch, also for alpha of rank 0.
+ * @example sum(dirichlet(key(0), [1, 2, 3]))   // 1
+ */
+export const dirichlet = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
+  key: Key,
+  alpha: A,
+  options?: O,
+): Expr<'shape' extends keyof O ? Shape : ShapeOf<A>, DrawnFor<A, O>['dtype']> => {
+  const op = 'dirichlet'
+  const given = optionsOf(options as DistributionOptions | undefined, drawOptions, op)
+  checkNumbers(alpha, positive, 'alpha', 'positive', op)
+  const dtype = floatIn(given.dtype, floatAmong([alpha]), op)
+  const a = parameterIn(alpha, dtype, op, 'alpha')
+  const n = a.shape.at(-1)
+  if (n === undefined)
+    return raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [a.shape],
+      reason: 'alpha has rank 0.',
+      fix: 'give a parameter for each of the numbers that sum to 1.',
+    })
+  const shape = [...shapeFor(given.shape, [a.shape.slice(0, -1)], op), n]
+  return softmax(gammaOf(wordsOf(key, op), spread(a, shape), dtype, true, op), { axis: -1 }) as never
+}
+
+/**
+ * Student's t numbers of `df` > 0 degrees of freedom: a normal number over the root of a gamma number of df / 2, divided by df / 2.
+ *
+ * Shapes  df's, or `shape`.   Rule  by those of the gamma numbers.   Source  `jax.random.t`.
+ * Errors  BadInput where the key is none, or for numbers that are not positive; ShapeMismatch.
+ * @example studentT(key(0), 3, { shape: [2] })   // [1.4012, -0.60725]
+ */
+export const studentT = <const A extends Parameter, const O extends DistributionOptions = NoOptions>(
+  key: Key,
+  df: A,
+  options?: O,
+): DrawnFor<A, O> => {
+  const op = 'studentT'
+  const { dtype, shape, parameters } = givenIn(options as DistributionOptions | undefined, { df }, op)
+  const [first, second] = pair(key, op)
+  const half = div(parameters[0]!, 2)
+  return mul(normalOf(wordsFor(first, shape), dtype), sqrt(div(half, gammaOf(second, half, dtype, false, op)))) as never
+}

@@ -1,0 +1,154 @@
+/** What random functions are told, checked: keys, shapes, dtypes, parameters. */
+import { integersOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  broadcastTo,
+  cast,
+  type Dim,
+  type DType,
+  type Expr,
+  type Float,
+  isTensor,
+  reshape,
+  type Shape,
+  slice,
+  type Tensor,
+} from '../index.js'
+import type { Words } from './threefry.js'
+
+/** A key: two words of 32 bits, as `key`, `splitKey` and `foldIn` give it. An expression or a tensor, so that loops carry it and vmap maps it. */
+export type Key = Expr<Shape, DType> | Tensor<[2], 'i32'> | Tensor<Shape, 'i32'>
+/** The shape of a result, as it was written. */
+export type Drawn<S extends readonly number[]> = { -readonly [K in keyof S]: number extends S[K] ? Dim : S[K] }
+/** A parameter of a distribution: floats that broadcast. */
+export type Parameter = AnyExpr | Tensor | number | NumberLists
+/** An array of numbers, nested to any depth. */
+export type NumberLists = readonly (number | NumberLists)[]
+/** The shape of a parameter. */
+export type ShapeOf<A> = A extends Expr<infer S, DType> | Tensor<infer S, DType> ? S : A extends number ? [] : Shape
+/** Options of what has a shape of its own. */
+export interface DtypeOption<D extends Float = Float> {
+  /** 'f32' or 'f64': 'f64' unless given. */
+  readonly dtype?: D | undefined
+}
+/** Options of what has the shape of its parameters, or one that they broadcast to. */
+export interface DistributionOptions {
+  /** The shape of the result, to which the parameters broadcast: theirs unless given. */
+  readonly shape?: readonly number[] | undefined
+  /** 'f32' or 'f64': that of the parameters unless given, 'f64' for plain numbers. */
+  readonly dtype?: Float | undefined
+}
+/** The shape that options ask for, else S. */
+export type ShapeIn<O, S extends Shape> = O extends { readonly shape: infer Z extends readonly number[] }
+  ? Drawn<Z>
+  : 'shape' extends keyof O
+    ? Shape
+    : S
+/** What is drawn for parameters A with options O. */
+export type DrawnFor<A, O> = Expr<
+  ShapeIn<O, ShapeOf<A>>,
+  O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOf<A>
+>
+/** No options. */
+export type NoOptions = Readonly<Record<never, never>>
+/** The dtype of a parameter that is not told another. */
+type FloatOf<A> = A extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'
+
+const bad = (where: string, reason: string, fix?: string): never =>
+  raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })
+
+/** Elements that one draw has at most: what an array has, each by a counter of 32 bits. */
+const MOST = 2 ** 31 - 1
+/** A shape: none is rank 0. */
+export const shapeIn = (given: unknown, op: string): readonly number[] => {
+  const shape = given === undefined ? [] : integersOf(given, 'the shape', op)
+  const size = shape.reduce((n, d) => n * d, 1)
+  return shape.every((d) => d >= 0) && size <= MOST ? shape : bad(op, `[${shape.join(', ')}] is not a shape of at most ${MOST} elements.`)
+}
+export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
+
+/** 'f32' or 'f64'. */
+export const floatIn = (given: unknown, otherwise: Float, op: string): Float =>
+  given === undefined
+    ? otherwise
+    : given === 'f32' || given === 'f64'
+      ? given
+      : raise({ _tag: 'BadInput', where: op, reason: `dtype is ${shown(given)}.`, fix: `give 'f32' or 'f64'.` })
+
+export const isArray = (x: unknown): x is AnyExpr | Tensor =>
+  isTensor(x) || (typeof x === 'object' && x !== null && (x as { readonly _tag?: unknown })._tag === 'Expr')
+
+/** An expression of what is given: a tensor is read at every call. */
+export const exprOf = (x: AnyExpr | Tensor): AnyExpr => (isTensor(x) ? (cast(x, x.dtype) as AnyExpr) : (x as AnyExpr))
+/** A parameter as an expression of this dtype. Numbers are constants. */
+export const parameterIn = (given: unknown, dtype: DType, op: string, what: string): AnyExpr => {
+  if (isArray(given)) return given.dtype === dtype ? exprOf(given) : (cast(given, dtype) as AnyExpr)
+  if (typeof given === 'number' || Array.isArray(given) || ArrayBuffer.isView(given)) return cast(given as number, dtype) as AnyExpr
+  return bad(op, `${what} is ${shown(given)}.`, 'give an expression, a tensor, a number or an array of numbers.')
+}
+/** The dtype of parameters where no other is told: f32 where those that have one are f32. */
+export const floatAmong = (parameters: readonly unknown[]): Float => {
+  const own = parameters.filter(isArray).map((p) => p.dtype)
+  return own.length > 0 && own.every((d) => d === 'f32') ? 'f32' : 'f64'
+}
+/** A number among a parameter's that lies outside of what is allowed: told where the numbers are known before anything runs. */
+export const outside = (given: unknown, allowed: (x: number) => boolean): number | undefined => {
+  if (typeof given === 'number') return allowed(given) ? undefined : given
+  if (!Array.isArray(given) && !(ArrayBuffer.isView(given) && !(given instanceof DataView))) return undefined
+  for (const x of given as ArrayLike<unknown> & Iterable<unknown>) {
+    const found = outside(x, allowed)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+/** Raises BadInput where a number among a parameter's is not allowed. */
+export const checkNumbers = (given: unknown, allowed: (x: number) => boolean, what: string, must: string, op: string): void => {
+  const x = outside(given, allowed)
+  if (x !== undefined) bad(op, `${what} is ${x}, it must be ${must}.`)
+}
+/** The shape to which these broadcast together with the one that is told. */
+export const shapeFor = (given: unknown, parameters: readonly (readonly number[])[], op: string): readonly number[] => {
+  const told = given === undefined ? undefined : shapeIn(given, op)
+  const all = told === undefined ? parameters : [told, ...parameters]
+  const rank = all.reduce((r, s) => Math.max(r, s.length), 0)
+  const out = Array.from({ length: rank }, (_, i) =>
+    all.reduce((n, s) => {
+      const d = s[i - rank + s.length] ?? 1
+      return n === 1 ? d : n
+    }, 1),
+  )
+  const clash = all.some((s) => s.some((d, i) => d !== 1 && d !== out[i + rank - s.length]))
+  const grown = told !== undefined && (rank > told.length || told.some((d, i) => d !== out[i]))
+  if (clash || grown) {
+    const shapes = parameters.map((s) => `[${s.join(', ')}]`).join(' and ')
+    const to = told === undefined ? 'do not broadcast' : `do not broadcast to [${told.join(', ')}]`
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: all,
+      reason: `parameters of shape ${shapes} ${to}.`,
+      fix: 'give a shape that they broadcast to.',
+    })
+  }
+  return out
+}
+export const spread = (x: AnyExpr, shape: readonly number[]): AnyExpr =>
+  x.shape.length === shape.length && x.shape.every((d, i) => d === shape[i]) ? x : (broadcastTo(x, shape as number[]) as AnyExpr)
+
+const makeOne = 'make one: key(seed), splitKey(key) or foldIn(key, i).'
+/** The two words of a key. */
+export const wordsOf = (given: unknown, op: string): Words => {
+  if (!isArray(given)) return bad(op, `the key is ${shown(given)}.`, makeOne)
+  const [n, ...rest] = given.shape
+  if (given.dtype !== 'i32' || n !== 2 || rest.length > 0) {
+    const batch = given.dtype === 'i32' && given.shape.length > 1 && given.shape.at(-1) === 2
+    return bad(
+      op,
+      `the key is ${given.dtype} [${given.shape.join(', ')}], it must be i32 [2].`,
+      batch ? 'those are several keys: take one of them (at(keys, 0)), or use vmap.' : makeOne,
+    )
+  }
+  const word = (i: number): AnyExpr => reshape(slice(given as AnyExpr, [i], [i + 1]), []) as AnyExpr
+  return [word(0), word(1)]
+}

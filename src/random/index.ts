@@ -1,0 +1,33 @@
+/**
+ * Random numbers with explicit keys: a function of a key and a shape, the same on every backend, in loops, under vmap and within gradients.
+ * Written with the public interface of codual alone.
+ */
+export { bits } from './bits.js'
+export {
+  type CategoricalOptions,
+  type ChoiceOptions,
+  categorical,
+  choice,
+  type PermutationOptions,
+  permutation,
+  randint,
+} from './discrete.js'
+export { beta, dirichlet, gamma, studentT } from './gamma.js'
+export type { DistributionOptions, Drawn, DrawnFor, DtypeOption, Key, NoOptions, Parameter, ShapeIn, ShapeOf } from './given.js'
+export { foldIn, key, splitKey } from './key.js'
+export {
+  dropout,
+  glorotNormal,
+  glorotUniform,
+  heNormal,
+  heUniform,
+  type Initialiser,
+  type InitOptions,
+  lecunNormal,
+  lecunUniform,
+  type MultivariateNormalOptions,
+  multivariateNormal,
+} from './layers.js'
+export { exponential, gumbel, laplace, logistic, normal, type ShapedFn, truncatedNormal } from './normal.js'
+export { type PoissonOptions, poisson } from './poisson.js'
+export { type BernoulliOptions, bernoulli, type UniformOptions, uniform } from './uniform.js'

@@ -1,0 +1,73 @@
+/** Keys: where random numbers come from. */
+import { integerOf } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type AnyExpr, arange, type Expr, full, stack, type Tensor, tensor } from '../index.js'
+import { exprOf, isArray, type Key, shapeIn, wordsOf } from './given.js'
+import { threefry2x32, type Words } from './threefry.js'
+
+const WORD = 2 ** 32
+/** A scalar i32 that is computed. */
+const scalarIn = (given: AnyExpr | Tensor, what: string, op: string): AnyExpr =>
+  given.dtype === 'i32' && given.shape.length === 0
+    ? exprOf(given)
+    : raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${what} is ${given.dtype} [${given.shape.join(', ')}], it must be a whole number or an i32 of rank 0.`,
+        fix: 'cast it to i32, or use vmap for several.',
+      })
+const naturalIn = (given: unknown, most: number, what: string, op: string): number => {
+  const n = integerOf(given, what, op)
+  return n >= 0 && n <= most ? n : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${n}, it must be from 0 to ${most}.` })
+}
+/** A word that is known. */
+const wordOf = (n: number): AnyExpr => full([], n | 0, 'i32') as AnyExpr
+const joined = (words: Words): AnyExpr => stack([words[0], words[1]], { axis: -1 }) as AnyExpr
+
+/** The words of the i-th of the keys that `splitKey` makes of keys, one key or one for each element. */
+export const childKey = (keys: Words, i: number): Words => threefry2x32(keys, [wordOf(0), wordOf(i)])
+
+interface KeyFn {
+  (seed: number): Tensor<[2], 'i32'>
+  (seed: Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'>
+}
+/**
+ * The key of a seed: a whole number from 0 to 2^53 - 1, its high and its low word; or an i32 of rank 0 that is computed, below a high word of 0.
+ *
+ * The same seed is the same key, and the same key the same numbers, everywhere; as JAX's `jax.random.key` (with x64, where the seed needs it).
+ * Errors  BadInput for a seed that is negative, not whole, or no scalar.
+ * @example key(42)   // [0, 42]
+ */
+export const key: KeyFn = ((seed: unknown): AnyExpr | Tensor => {
+  if (isArray(seed)) return joined([wordOf(0), scalarIn(seed, 'the seed', 'key')])
+  const n = naturalIn(seed, Number.MAX_SAFE_INTEGER, 'the seed', 'key')
+  return tensor([Math.floor(n / WORD) | 0, (n % WORD) | 0], [2], 'i32')
+}) as KeyFn
+
+/**
+ * n keys of one: i32 [n, 2], each as good as any other. The key itself is used up: what else is drawn from it may agree with theirs.
+ *
+ * As `jax.random.split`. `unstack` makes a list of them, `vmap` maps them, `scan` takes them one by one.
+ * Errors  BadInput where n is not a whole number from 0, or the key is none.
+ * @example
+ * splitKey(key(0))   // [[1797259609, -1715843330], [928981903, -841280227]]
+ * const [a, b] = unstack(splitKey(key(0)))
+ */
+export const splitKey = <const N extends number = 2>(given: Key, n?: N): Expr<[N, 2], 'i32'> => {
+  const op = 'splitKey'
+  const [count] = shapeIn([naturalIn(n ?? 2, 2 ** 30, 'n', op)], op)
+  return joined(threefry2x32(wordsOf(given, op), [wordOf(0), arange(count!, 'i32') as AnyExpr])) as Expr<[N, 2], 'i32'>
+}
+
+/**
+ * The key of a key and a number: another one for every number, a whole one from 0 to 2^32 - 1 or an i32 of rank 0: the step of a loop, say.
+ *
+ * As `jax.random.fold_in`.
+ * Errors  BadInput where i is not such a number, or the key is none.
+ * @example foldIn(key(0), 1)   // [928981903, -841280227]
+ */
+export const foldIn = (given: Key, i: number | Expr<[], 'i32'> | Tensor<[], 'i32'> | AnyExpr): Expr<[2], 'i32'> => {
+  const op = 'foldIn'
+  const data = isArray(i) ? scalarIn(i, 'i', op) : wordOf(naturalIn(i, WORD - 1, 'i', op))
+  return joined(threefry2x32(wordsOf(given, op), [wordOf(0), data])) as Expr<[2], 'i32'>
+}

@@ -1,0 +1,187 @@
+/** What layers draw: first parameters and masks. */
+import { integerOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import {
+  type AnyExpr,
+  add,
+  type Expr,
+  expandDims,
+  type Float,
+  full,
+  lt,
+  dropout as masked,
+  matmul,
+  mul,
+  squeeze,
+  type Tensor,
+} from '../index.js'
+import { wordsFor } from './bits.js'
+import {
+  type DistributionOptions,
+  type Drawn,
+  type DrawnFor,
+  type DtypeOption,
+  exprOf,
+  floatAmong,
+  floatIn,
+  isArray,
+  type Key,
+  type NumberLists,
+  type Parameter,
+  parameterIn,
+  type ShapeOf,
+  shapeFor,
+  shapeIn,
+  sizeOf,
+  wordsOf,
+} from './given.js'
+import { normalOf, truncatedOf } from './normal.js'
+import { between, fractionOf } from './uniform.js'
+
+/** Options of the initialisers. */
+export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
+  /** A factor of the standard deviation: 1 unless given. */
+  readonly gain?: number | undefined
+  /** The axis of what comes in: the second last unless given. For kernels of `conv` 1. */
+  readonly inAxis?: number | undefined
+  /** The axis of what goes out: the last unless given. For kernels of `conv` 0. */
+  readonly outAxis?: number | undefined
+}
+const initOptions: Names<InitOptions> = { dtype: true, gain: true, inAxis: true, outAxis: true }
+/** First parameters of a shape: `f(key, shape, options)`. */
+export type Initialiser = <const S extends readonly number[], D extends Float = 'f64'>(
+  key: Key,
+  shape: S,
+  options?: InitOptions<D>,
+) => Expr<Drawn<S>, D>
+
+/** The standard deviation of what lies between -2 and 2 of normal numbers. */
+const WITHIN_TWO = 0.8796256610342398
+/** Numbers of mean 0 and variance gain^2 scale / fan. */
+const initialiser = (op: string, scale: number, fan: (inside: number, outside: number) => number, normal: boolean): Initialiser =>
+  ((key: unknown, given: unknown, options: InitOptions | undefined): AnyExpr => {
+    const { dtype: told, gain, inAxis, outAxis } = optionsOf(options, initOptions, op)
+    const dtype = floatIn(told, 'f64', op)
+    const shape = shapeIn(given, op)
+    const at = (axis: unknown, otherwise: number, what: string): number => {
+      const i = integerOf(axis ?? otherwise, what, op)
+      if (shape.length >= 2 && i >= -shape.length && i < shape.length) return (i + shape.length) % shape.length
+      return raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${what} is ${i}, the shape is [${shape.join(', ')}].`,
+        fix: 'give a shape with an axis for what comes in and one for what goes out.',
+      })
+    }
+    const [i, o] = [at(inAxis, -2, 'inAxis'), at(outAxis, -1, 'outAxis')]
+    if (i === o) raise({ _tag: 'BadInput', where: op, reason: `inAxis and outAxis are both ${i}.` })
+    const field = sizeOf(shape.filter((_, k) => k !== i && k !== o))
+    // An empty array has no numbers to scale.
+    const deviation = numberOf(gain ?? 1, 'gain', op) * Math.sqrt(scale / Math.max(1, fan(shape[i]! * field, shape[o]! * field)))
+    const words = wordsFor(wordsOf(key, op), shape)
+    if (!normal) return mul(between(fractionOf(words, dtype), -1, 1, dtype), deviation * Math.sqrt(3))
+    const bound = (x: number): AnyExpr => full([], x, dtype) as AnyExpr
+    return mul(truncatedOf(words, bound(-2), bound(2), dtype), deviation / WITHIN_TWO)
+  }) as never
+const mean = (a: number, b: number): number => (a + b) / 2
+const incoming = (a: number): number => a
+
+/**
+ * First parameters for tanh and sigmoid, uniform: of variance 2 / (in + out).
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  Glorot and Bengio 2010; `jax.nn.initializers.glorot_uniform`.
+ * @example glorotUniform(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const glorotUniform: Initialiser = initialiser('glorotUniform', 1, mean, false)
+/**
+ * First parameters for tanh and sigmoid, normal within two deviations: of variance 2 / (in + out).
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  Glorot and Bengio 2010; `jax.nn.initializers.glorot_normal`.
+ * @example glorotNormal(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const glorotNormal: Initialiser = initialiser('glorotNormal', 1, mean, true)
+/**
+ * First parameters for relu, uniform: of variance 2 / in.
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  He et al. 2015; `jax.nn.initializers.he_uniform`.
+ * @example heUniform(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const heUniform: Initialiser = initialiser('heUniform', 2, incoming, false)
+/**
+ * First parameters for relu, normal within two deviations: of variance 2 / in.
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  He et al. 2015; `jax.nn.initializers.he_normal`.
+ * @example heNormal(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const heNormal: Initialiser = initialiser('heNormal', 2, incoming, true)
+/**
+ * First parameters for selu, uniform: of variance 1 / in.
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  LeCun et al. 1998; `jax.nn.initializers.lecun_uniform`.
+ * @example lecunUniform(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const lecunUniform: Initialiser = initialiser('lecunUniform', 1, incoming, false)
+/**
+ * First parameters for selu, normal within two deviations: of variance 1 / in.
+ *
+ * Errors  BadInput for a shape of fewer than two axes.   Source  LeCun et al. 1998; `jax.nn.initializers.lecun_normal`.
+ * @example lecunNormal(key(0), [2, 3]).shape   // [2, 3]
+ */
+export const lecunNormal: Initialiser = initialiser('lecunNormal', 1, incoming, true)
+
+/**
+ * x / (1 - rate) with probability 1 - rate, else 0: the `dropout` of the library with a mask of the key.
+ *
+ * Shapes  x's.   Dtype  x's, f64 for i32 and bool; the mask is of f32 numbers, the same for every dtype.   Rule  xBar = yBar masked and scaled alike.
+ * Errors  BadInput unless 0 <= rate < 1, or where the key is none.   Source  Srivastava et al. 2014.
+ * @example dropout([1, 1, 1, 1], 0.5, key(1))   // [2, 0, 2, 2]
+ */
+export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
+  x: X,
+  rate: number,
+  key: Key,
+): Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? (D extends Float ? D : 'f64') : 'f64'> => {
+  const op = 'dropout'
+  if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
+    raise({ _tag: 'BadInput', where: op, reason: `rate is ${shown(rate)}.`, fix: 'write dropout(x, rate, key) with 0 <= rate < 1.' })
+  const words = wordsOf(key, op)
+  const array = isArray(x) ? exprOf(x) : parameterIn(x, 'f64', op, 'x')
+  return masked(array, lt(fractionOf(wordsFor(words, array.shape), 'f32'), Math.fround(1 - rate)), rate) as never
+}
+
+/** Options of `multivariateNormal`. */
+export interface MultivariateNormalOptions extends DistributionOptions {
+  /** L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
+  readonly factor: Parameter
+}
+const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dtype: true, factor: true }
+/**
+ * Normal vectors of a mean and a covariance L L^T, given by its factor L: mean + L z.
+ *
+ * Shapes  mean [..., n], factor [..., n, n]; the axes in front broadcast, to `shape` where it is given: [...shape, n].
+ * Rule    linear in the mean and in the factor, z held still.   Source  `jax.random.multivariate_normal`.
+ * Errors  ShapeMismatch where the factor is not square, of the mean's length; BadInput where the key is none.
+ * @example multivariateNormal(key(0), [1, 2], { factor: [[1, 0], [3, 0.5]] })   // [0.79416, 0.99009]
+ */
+export const multivariateNormal = <const M extends Parameter, const O extends MultivariateNormalOptions>(
+  key: Key,
+  mean: M,
+  options: O,
+): DrawnFor<Expr, Omit<O, 'shape'>> => {
+  const op = 'multivariateNormal'
+  const given = optionsOf(options as MultivariateNormalOptions, multivariateOptions, op)
+  const dtype = floatIn(given.dtype, floatAmong([mean, given.factor]), op)
+  const [m, l] = [parameterIn(mean, dtype, op, 'the mean'), parameterIn(given.factor, dtype, op, 'factor')]
+  const n = m.shape.at(-1)
+  if (n === undefined || l.shape.at(-1) !== n || l.shape.at(-2) !== n)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [m.shape, l.shape],
+      reason: `the mean is [${m.shape.join(', ')}], the factor [${l.shape.join(', ')}].`,
+      fix: 'give a mean [..., n] and a factor [..., n, n].',
+    })
+  const shape = shapeFor(given.shape, [m.shape.slice(0, -1), l.shape.slice(0, -2)], op)
+  const z = normalOf(wordsFor(wordsOf(key, op), [...shape, n!]), dtype)
+  return add(m, squeeze(matmul(l, expandDims(z, -1)), -1)) as never
+}
