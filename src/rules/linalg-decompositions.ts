@@ -90,7 +90,7 @@ const eighRule: Rule = multiRule(op.eighPrimitive, {
     const p = product(t(v), symmetric(dx), v)
     return [ys, [diag(p), product(v, mul(p, reciprocal(differences(w), expandDims(largest(w), -1))))]]
   },
-  rrule: ([a], _params, { ys }) => {
+  rrule: ([a], _params, { ys, config }) => {
     const eighPullback = ([wYes, vYes]: readonly Forced[]) => {
       const [w, v] = ys as [AnyExpr, AnyExpr]
       const [wBar, vBar] = [forced(wYes), forced(vYes)]
@@ -100,7 +100,9 @@ const eighRule: Rule = multiRule(op.eighPrimitive, {
           const turned = vBar && mul(product(t(v), vBar), reciprocal(differences(w), expandDims(largest(w), -1)))
           // Without a cotangent of the vectors a diagonal scales the columns, and is no matrix.
           const x =
-            turned === undefined ? product(timesColumns(v, wBar!), t(v)) : product(v, total([wBar && onDiagonal(wBar), turned])!, t(v))
+            turned === undefined
+              ? product(config.product(expandDims(wBar!, -2), v), t(v))
+              : product(v, total([wBar && onDiagonal(wBar), turned])!, t(v))
           return phi(add(x, t(x)))
         }),
       ] as const
@@ -133,14 +135,14 @@ const svdRule: Rule = multiRule(op.svdPrimitive, {
     const rest = isSquare(a) ? undefined : timesColumns(outside(u, av), reciprocal(s, largest(s)))
     return [ys, [total([du, rest])!, diag(p), product(v, mul(add(rows, t(rows)), f))]]
   },
-  rrule: ([a], _params, { ys }) => {
+  rrule: ([a], _params, { ys, config }) => {
     const svdPullback = ([uYes, sYes, vYes]: readonly Forced[]) => {
       const [u, s, v] = ys as [AnyExpr, AnyExpr, AnyExpr]
       const [uBar, sBar, vBar] = [forced(uYes), forced(sYes), forced(vYes)]
       if ((uBar ?? sBar ?? vBar) === undefined || isEmpty(a)) return [ZeroTangent] as const
       return [
         thunk(() => {
-          if (uBar === undefined && vBar === undefined) return product(timesColumns(u, sBar!), t(v))
+          if (uBar === undefined && vBar === undefined) return product(config.product(expandDims(sBar!, -2), u), t(v))
           const f = ofSquares(s)
           const [j, k] = [uBar && mul(product(t(u), uBar), f), vBar && mul(product(t(v), vBar), f)]
           const core = total([sBar && onDiagonal(sBar), j && timesColumns(add(j, t(j)), s), k && timesRows(add(k, t(k)), s)])!

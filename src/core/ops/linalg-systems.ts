@@ -23,7 +23,7 @@ import { anySvd, counting, detPrimitive, lstsqNode, slogdetNodes, solveNode } fr
  * Errors  ShapeMismatch unless a is square and b fits.
  * @example solve([[2, 1], [1, 3]], [3, 5])   // [0.8, 1.4]
  */
-export const solve: SolveFn<'solve'> = typed((a: unknown, b: unknown): AnyExpr => {
+export const solve: SolveFn = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = systemOf(a, b, 'solve')
   return asExpr(onSystems(x, y, 'solve', squareAxes(x.shape, 'solve').n, (m, r) => solveNode(m, r)))
 })

@@ -11,12 +11,12 @@ import type {
   LuFn,
   QrFn,
   QrOptions,
-  SolveFn,
   SquareFn,
   SvdFn,
   SvdOptions,
   SvdvalsFn,
   TriangularOptions,
+  TriangularSolveFn,
 } from '../types/signatures/linalg.js'
 import { eye, tril, triu } from './construct.js'
 import { matmulNode } from './contract.js'
@@ -59,18 +59,16 @@ const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: tr
  * Errors  ShapeMismatch unless a is square and b fits.
  * @example triangularSolve([[2, 0], [1, 4]], [2, 9], { lower: true })   // [1, 2]
  */
-export const triangularSolve: SolveFn<'triangularSolve', TriangularOptions> = typed(
-  (a: unknown, b: unknown, options?: TriangularOptions): AnyExpr => {
-    const { lower, transpose, unitDiagonal } = optionsOf(options, triangularOptions, 'triangularSolve')
-    const params = {
-      lower: flagOf(lower, 'lower', 'triangularSolve'),
-      transpose: flagOf(transpose, 'transpose', 'triangularSolve'),
-      unitDiagonal: flagOf(unitDiagonal, 'unitDiagonal', 'triangularSolve'),
-    }
-    const [x, y] = systemOf(a, b, 'triangularSolve')
-    return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params)))
-  },
-)
+export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown, options?: TriangularOptions): AnyExpr => {
+  const { lower, transpose, unitDiagonal } = optionsOf(options, triangularOptions, 'triangularSolve')
+  const params = {
+    lower: flagOf(lower, 'lower', 'triangularSolve'),
+    transpose: flagOf(transpose, 'transpose', 'triangularSolve'),
+    unitDiagonal: flagOf(unitDiagonal, 'unitDiagonal', 'triangularSolve'),
+  }
+  const [x, y] = systemOf(a, b, 'triangularSolve')
+  return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params)))
+})
 
 /**
  * P A = L U, by elimination with partial pivoting: { p, l, u }, where row i of l u is row p[i] of A.

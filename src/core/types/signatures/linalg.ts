@@ -79,11 +79,16 @@ export interface TriangularOptions {
   readonly unitDiagonal?: boolean | undefined
 }
 /** A solution x of a x = b: a vector where b is one. */
-export type SolveFn<Op extends string, O = never> = <A extends Arg, B extends Arg>(
+export type SolveFn = <A extends Arg, B extends Arg>(
   a: A,
-  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, Op>, B>,
-  ...options: [O] extends [never] ? [] : [options?: O]
-) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, Op>>, AsFloat<PromoteArgs<A, B>>>
+  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
+) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
+/** triangularSolve(a, b, { lower, transpose, unitDiagonal }): `solve` for a triangular matrix. */
+export type TriangularSolveFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
+  options?: TriangularOptions,
+) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
 /** Options of `lstsq`, `pinv` and `matrixRank`. */
 export interface RcondOptions {
   /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
