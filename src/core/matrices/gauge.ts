@@ -4,8 +4,8 @@ export const flips = (v: Float64Array, at: number, n: number): boolean => {
   let size = -1
   for (let i = 0; i < n; i++) {
     const x = Math.abs(v[at + i]!)
-    // Components that differ by rounding alone count as equal, so that it is the first of them everywhere.
-    if (x > size * (1 + 1e-6)) {
+    // Components that are equal to four digits count as equal, so that it is the first of them whatever rounds them.
+    if (x > size * 1.0001) {
       size = x
       most = i
     }
