@@ -3,7 +3,7 @@
  * one triangle of an argument (cholesky, eigh, triangularSolve) has its gradient there, and zeros elsewhere.
  */
 import type { Rule } from '../core/calculus/rule.js'
-import { applyMulti, asExpr, asNode } from '../core/graph/expr.js'
+import { applyMulti, asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
 import { NO_PARAMS, type Primitive } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { eq, ge } from '../core/ops/compare.js'
@@ -14,6 +14,7 @@ import type { linalg } from '../core/ops/families.js'
 import { takeAlongNode } from '../core/ops/indexing-along.js'
 import { iotaNode } from '../core/ops/indexing-gather.js'
 import { broadcastTo, expandDims, pad, reshape, transpose } from '../core/ops/layout.js'
+import { concatNode } from '../core/ops/layout-join.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
 import { max, prod, sum } from '../core/ops/reductions.js'
 import { sortNodes } from '../core/ops/scans.js'
@@ -46,6 +47,28 @@ const batchOfSystems =
 
 // ---- cholesky and triangular systems -----------------------------------------------------------------------------------
 
+/** Rows from which a product of which only a triangle is read is made of blocks. */
+const BLOCKS = 128
+/** L^T M for lower triangular L, in the lower triangle, where M's own is all that is read; above it anything. By halves: a third of the multiplications. */
+const lowerOfProduct = (l: AnyExpr, m: AnyExpr): AnyExpr => {
+  const shape = dims(l)
+  const n = shape[shape.length - 1]!
+  if (n < BLOCKS) return product(t(l), m)
+  const head = Math.floor(n / 2)
+  const rows = shape.length - 2
+  const part = (x: AnyExpr, i: 0 | 1, j: 0 | 1): AnyExpr => {
+    const along = (y: Node, axis: number, k: 0 | 1): Node => (k === 0 ? sliceAxis(y, axis, 0, head) : sliceAxis(y, axis, head, n - head))
+    return asExpr(along(along(asNode(x), rows, i), rows + 1, j))
+  }
+  const below = part(m, 1, 0)
+  const first = add(lowerOfProduct(part(l, 0, 0), part(m, 0, 0)), product(t(part(l, 1, 0)), below))
+  const zeros = broadcastTo(asExpr(constant(0, l.dtype)), [...shape.slice(0, -2), head, n - head])
+  const joined = (xs: readonly AnyExpr[], axis: number): AnyExpr => asExpr(concatNode(xs.map(asNode), axis))
+  return joined(
+    [joined([first, zeros], rows + 1), joined([product(t(part(l, 1, 1)), below), lowerOfProduct(part(l, 1, 1), part(m, 1, 1))], rows + 1)],
+    rows,
+  )
+}
 const choleskyRule: Rule = rule(op.choleskyPrimitive, {
   // dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.
   frule: (_xs, [da], _params, { y: l }) => {
@@ -58,7 +81,7 @@ const choleskyRule: Rule = rule(op.choleskyPrimitive, {
     const choleskyPullback = (lBar: AnyExpr) =>
       [
         thunk(() => {
-          const x = overLt(l, t(overLt(l, phi(product(t(l), lBar)))))
+          const x = overLt(l, t(overLt(l, phi(lowerOfProduct(l, lBar)))))
           return phi(add(x, t(x)))
         }),
       ] as const
