@@ -267,10 +267,10 @@ const lstsqRule: Rule = rule(system.lstsqPrimitive, {
 
 /** One rule per primitive of the family `linalg`. */
 export const linalgRules: { readonly [K in keyof typeof linalg]: Rule } = {
-  ...decompositionRules,
   cholesky: choleskyRule,
   triangularSolve: triangularRule,
   lu: luRule,
+  ...decompositionRules,
   solve: solveRule,
   det: detRule,
   slogdet: slogdetRule,
