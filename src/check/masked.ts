@@ -13,7 +13,7 @@ import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents } from '../core/graph/program.js'
 import { substitute } from '../core/graph/rewrite.js'
 import { mul, where } from '../core/ops/elementwise.js'
-import { contract, nn, reduce, scans } from '../core/ops/families.js'
+import { contract, linalg, nn, reduce, scans } from '../core/ops/families.js'
 import { ones } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
 import { pullback, pushforward } from '../modes/transform.js'
@@ -43,6 +43,7 @@ export interface Masked {
 
 const contractions: ReadonlySet<AnyPrimitive> = new Set([
   ...Object.values(contract),
+  ...Object.values(linalg),
   ...[nn.conv, nn.convInput, nn.convKernel, nn.convInputAdd, nn.convKernelAdd],
 ] as readonly AnyPrimitive[])
 const products: ReadonlySet<AnyPrimitive> = new Set([...contractions, scans.linearRecurrence, scans.cumprod] as readonly AnyPrimitive[])

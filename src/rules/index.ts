@@ -8,6 +8,7 @@ import { customRules } from './custom.js'
 import { elementwiseRules } from './elementwise.js'
 import { indexingRules } from './indexing.js'
 import { layoutRules } from './layout.js'
+import { linalgRules } from './linalg.js'
 import { mapRules } from './map.js'
 import { nnRules } from './nn.js'
 import { reduceRules } from './reduce.js'
@@ -25,6 +26,7 @@ export const ruleFamilies = {
   scans: withTaylor(scanRules),
   indexing: indexingRules,
   contract: withTaylor(contractRules),
+  linalg: linalgRules,
   nn: withTaylor(nnRules),
   map: mapRules,
   custom: customRules,

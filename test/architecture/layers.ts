@@ -44,7 +44,7 @@ export const layers: Readonly<Record<string, Layer>> = {
 }
 
 /** The rooms of src/core from the lowest floor up. At run time a file imports its own room and those below. */
-export const rooms: readonly string[] = ['types', 'errors', 'graph', 'ops', 'calculus', 'functions', 'extend', 'programs']
+export const rooms: readonly string[] = ['types', 'errors', 'matrices', 'graph', 'ops', 'calculus', 'functions', 'extend', 'programs']
 
 /** The one file that imports every layer. */
 export const compositionRoot = 'src/index.ts'

@@ -37,8 +37,9 @@ const caseOf = (prim: AnyPrimitive, sample: Sample, float: 'f64' | 'f32'): Case 
     const x = input(aval(a.shape, dtype))
     const data = allocate(dtype, x.aval.size)
     const [low, high] = a.domain ?? [-2, 2]
+    const values = a.values ?? a.draw?.(draw, a.shape)
     for (let j = 0; j < data.length; j++)
-      data[j] = a.values?.[j] ?? (isFloat(dtype) ? low + (high - low) * draw() : Math.floor(low + (high - low) * draw()))
+      data[j] = values?.[j] ?? (isFloat(dtype) ? low + (high - low) * draw() : Math.floor(low + (high - low) * draw()))
     return { x, data }
   })
   let ys: readonly Node[]

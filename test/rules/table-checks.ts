@@ -58,8 +58,9 @@ const caseOf = (primitive: AnyPrimitive, sample: Sample, next: () => number, flo
   const args = sample.args.map((a) => {
     const dtype = a.dtype ?? float
     const [low, high] = a.domain ?? [-2, 2]
+    const values = a.values ?? a.draw?.(next, a.shape)
     return array(a.shape, dtype, (i) => {
-      if (a.values !== undefined) return a.values[i]!
+      if (values !== undefined) return values[i]!
       const x = low + (high - low) * next()
       return isFloat(dtype) ? x : Math.floor(x)
     })

@@ -8,6 +8,7 @@ import { contractKernels } from './contract.js'
 import { elementwiseKernels } from './elementwise.js'
 import { indexingKernels } from './indexing.js'
 import type { CpuKernelTable, CpuTable, ScalarKernel, WholeKernelOf } from './kernel.js'
+import { linalgKernels } from './linalg.js'
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
@@ -22,6 +23,7 @@ export const cpuFamilies: { readonly [F in keyof typeof families]: CpuTable<(typ
   scans: scanKernels,
   indexing: indexingKernels,
   contract: contractKernels,
+  linalg: linalgKernels,
   nn: nnKernels,
 }
 

@@ -3,6 +3,7 @@
 import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import type { Driven } from './driven.js'
 import type { Local, Module } from './wasm/encoder.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
@@ -30,8 +31,8 @@ interface WholeKernel {
   readonly emit: (module: Module, name: string) => unknown
   readonly scratchBytes: number
 }
-/** The kernel of a primitive at these shapes. Where the engine has no SIMD, the meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel
+/** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | Driven
 
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */
 export type CpuTable<F> = FacetTable<F, ScalarKernel, WholeKernelOf>

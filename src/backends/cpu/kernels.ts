@@ -8,10 +8,12 @@ import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
+import { type Driven, drivenScratchBytes, productBy } from './driven.js'
 import type { CpuFacets } from './facets.js'
 import { runGemm, runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import { Module } from './wasm/encoder.js'
+import type { FloatName } from './wasm/float.js'
 import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
 import { loopScratchBytes } from './wasm/totals.js'
@@ -95,6 +97,7 @@ const nameBytes = (k: Kernel): number => 256 + (k.kind === 'loop' ? 64 * k.body.
 
 export class Kernels {
   private readonly byKey = new Map<string, Held>()
+  private readonly products = new Map<FloatName, number>()
   private count = 0
   private cached = 0
   private named = 0
@@ -187,8 +190,8 @@ export class Kernels {
     this.byKey.set(key, held)
     return held
   }
-  private inJs(key: string, run: Run): Held {
-    return this.add(key, { index: 0, run, scratch: noScratch }, { bytes: FUNCTION_BYTES, module: false, kernels: 0, cached: 0 })
+  private inJs(key: string, run: Run, scratch: Installed['scratch'] = noScratch): Held {
+    return this.add(key, { index: 0, run, scratch }, { bytes: FUNCTION_BYTES, module: false, kernels: 0, cached: 0 })
   }
   private compile(
     module: Module,
@@ -232,11 +235,38 @@ export class Kernels {
     return this.inJs(key, (w, v) => runLoop(k, w, v))
   }
 
+  /** In JavaScript, with products of WebAssembly. */
+  private driven(key: string, k: OpaqueKernel, { drive, largest }: Driven): Held {
+    const type = k.results[0]!.dtype as FloatName
+    const bytes = drivenScratchBytes(type, largest)
+    if (bytes === 0) return this.inJs(key, byMeaning(k))
+    const engine = this.arena.engine!
+    const index = this.productOf(type)
+    const at = new OpaqueRecord(k.results.length, k.args.length).scratch
+    const run: Run = (record, { buffer }) => {
+      const { results, args } = arraysOf(k, record, buffer)
+      drive(args, k.params as never, results, productBy(engine, index, buffer, addressAt(record, at), type))
+    }
+    return this.inJs(key, run, () => bytes)
+  }
+  /** C += A B of driven kernels, in the table from its first use on. */
+  private productOf(type: FloatName): number {
+    const known = this.products.get(type)
+    if (known !== undefined) return known
+    const m = new Module()
+    m.importMemory({ min: 1 })
+    emitGemm(m, { type, madd: false, accumulate: true }, 'kernel')
+    const index = this.compile(m, ['kernel']).indices[0]!
+    this.products.set(type, index)
+    return index
+  }
+
   private makeOpaque(key: string, k: OpaqueKernel): Held {
     const facet = this.facets.of(k.prim)
     if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
+      if ('drive' in own) return this.driven(key, k, own)
       return this.single(key, own.emit, () => own.scratchBytes)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))

@@ -11,6 +11,7 @@ import { contractKernels } from './contract.js'
 import { elementwiseKernels } from './elementwise.js'
 import { indexingKernels } from './indexing.js'
 import type { WebGpuKernelTable, WebGpuTable, WgslScalar, WholeShader } from './kernel.js'
+import { linalgKernels } from './linalg.js'
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
@@ -25,6 +26,7 @@ const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(type
   scans: scanKernels,
   indexing: indexingKernels,
   contract: contractKernels,
+  linalg: linalgKernels,
   nn: nnKernels,
 }
 

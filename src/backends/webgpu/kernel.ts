@@ -35,15 +35,15 @@ export interface Dispatches {
 }
 /**
  * The dispatches of a primitive that is run as a whole, at these shapes. Operands are the results, then the arguments, each contiguous and
- * row-major; an accumulator (`kernel.inPlace`) is the first result, and is not among the arguments.
+ * row-major; an accumulator (`kernel.inPlace`) is the first result, and is not among the arguments. None where the arrays are too large for it: then the CPU runs the meaning.
  */
 export interface WholeShader {
-  (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine): Dispatches
+  (kernel: OpaqueKernel, operands: readonly Operand[], machine: Machine): Dispatches | undefined
   /** Operands of f32 may be stored as f16. */
   readonly f16?: true
 }
 /** A shader that reads and writes its f32 operands as they are stored: by `floatAt` and `setFloat`, or as words by `wordAt` and `setWord`. */
-export const acceptsF16 = (make: (...given: Parameters<WholeShader>) => Dispatches): WholeShader =>
+export const acceptsF16 = (make: (...given: Parameters<WholeShader>) => Dispatches | undefined): WholeShader =>
   Object.assign((...given: Parameters<WholeShader>) => make(...given), { f16: true as const })
 
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */

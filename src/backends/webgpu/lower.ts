@@ -136,7 +136,13 @@ export const lowerPlan = (plan: Plan, machine: Machine, facets: WebGpuFacets): L
     },
     reason: ({ prim }) => {
       const facet = facets.of(prim)
-      return facet.kind === 'byMeaning' ? facet.reason : facet.kind === 'call' ? 'a function in JavaScript' : 'no shader for these dtypes'
+      return facet.kind === 'byMeaning'
+        ? facet.reason
+        : facet.kind === 'call'
+          ? 'a function in JavaScript'
+          : facet.kind === 'whole'
+            ? 'too large for its shader'
+            : 'no shader for these dtypes'
     },
   }
 }

@@ -12,6 +12,7 @@ import { controlFamily } from './control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
 import * as numbers from './elementwise.js'
+import * as factorisations from './factorisations.js'
 import * as places from './indexing.js'
 import * as elements from './indexing-along.js'
 import * as windows from './indexing-dynamic.js'
@@ -30,6 +31,7 @@ import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
 import * as lines from './scans.js'
 import * as shifts from './shift.js'
+import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
 
 export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
@@ -40,6 +42,7 @@ export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
 export const scans = /*#__PURE__*/ primitivesIn({ ...lines, ...alongAxis })
 export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...elements, ...windows, ...places })
 export const contract = /*#__PURE__*/ primitivesIn({ ...contractions, ...products })
+export const linalg = /*#__PURE__*/ primitivesIn({ ...factorisations, ...systems })
 export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...networks })
 
 export const families = {
@@ -51,6 +54,7 @@ export const families = {
   scans,
   indexing,
   contract,
+  linalg,
   nn,
   map: mapFamily,
   custom: customFamily,

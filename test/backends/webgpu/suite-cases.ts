@@ -132,15 +132,17 @@ export const caseOf = (prim: AnyPrimitive, sample: Sample, dtype: DeviceDType, {
   const draw = random(17)
   const args = sample.args.map((a) => {
     const own = a.dtype === undefined || a.dtype === 'f64' ? open : a.dtype
-    const base = view === undefined || !isFloat(own) ? undefined : behind(a.shape, view)
+    // Numbers of a kind, of a positive definite matrix, are no longer that when they are repeated.
+    const base = view === undefined || !isFloat(own) || (view === 'broadcast' && a.draw !== undefined) ? undefined : behind(a.shape, view)
     const shape = base?.shape ?? a.shape
     const data = allocate(own, sizeOf(shape))
     if (base !== undefined) data.fill(Number.NaN)
     const [low, high] = own === 'bool' ? [0, 2] : own === 'i32' && a.dtype !== 'i32' ? [-9, 10] : (a.domain ?? [-2, 2])
     const n = base?.reads.length ?? data.length
+    const values = a.values ?? a.draw?.(draw, a.shape)
     for (let j = 0; j < n; j++) {
       const drawn = low + (high - low) * draw()
-      const x = a.values?.[j] ?? drawn
+      const x = values?.[j] ?? drawn
       const at = base?.reads[j] ?? j
       data[at] = isFloat(own) ? Math.fround(fill === undefined ? x : fill(x)) : own === 'bool' ? Number(Math.floor(x) !== 0) : Math.floor(x)
     }

@@ -9,12 +9,14 @@ import { rows } from './math-rows.js'
  * `ulps`: units in the last place of each entry; 0 is the rounded meaning, bit for bit, signs of zero too.
  * `terms`: for each entry eps times (`per` times its terms + `more`) times the sum of their absolute values. Both are computed by the
  * meaning itself, on ones and on absolute values: the error bound of a sum of products in any order.
+ * `array`: `eps` eps relative to the largest entry of its array, or to 1: what a factorisation promises of matrices far from singular.
  * `factors`: eps times the entries of the longest argument, relative to each entry: the bound of a product in any order.
  */
 export type Forward =
   | { readonly in: 'ulps'; readonly ulps: number; readonly why: string; readonly slack?: (...x: number[]) => number }
   | { readonly in: 'terms'; readonly per: number; readonly more: number; readonly why: string }
   | { readonly in: 'factors'; readonly why: string }
+  | { readonly in: 'array'; readonly eps: number; readonly why: string }
 
 /** A cotangent may be `gradient` eps away, relative to the largest entry of its array (or to 1). */
 export interface Promised {
@@ -44,7 +46,11 @@ const usual = (prim: AnyPrimitive): Promised => {
       gradient: chain,
     }
   if (prim.class === 'layout' || prim.family === 'compare') return { forward: moved, gradient: few }
-  return { forward: sums, gradient: long }
+  return prim.family === 'linalg' ? factorised : { forward: sums, gradient: long }
+}
+const factorised: Promised = {
+  forward: { in: 'array', eps: 16, why: 'a few steps that are each backward stable' },
+  gradient: { eps: 64, why: 'several factorisations and products one after the other' },
 }
 const chosen: Promised = { forward: moved, gradient: few }
 const running: Promised = { forward: product, gradient: chain }

@@ -6,6 +6,7 @@ import { elementwiseRows, type Row } from './elementwise.js'
 import { choose, higherRows, setInside } from './higher.js'
 import { indexingRows, reduceRows } from './indexing.js'
 import { layoutRows } from './layout.js'
+import { linalgRows } from './linalg.js'
 import { type Api, type RandomProgram, refsOf, type Template } from './program.js'
 import { longChain, sharingRows, wideDag } from './sharing.js'
 
@@ -16,6 +17,7 @@ export const families = {
   indexing: indexingRows,
   reduce: reduceRows,
   contract: contractRows,
+  linalg: linalgRows,
   nn: nnRows,
   higher: higherRows,
   sharing: sharingRows,
@@ -40,13 +42,14 @@ const kinds = {
   all: {
     weight: 30,
     steps: [1, 14],
-    rows: weighed({ elementwise: 4, layout: 3, indexing: 2, reduce: 1.5, contract: 1.5, nn: 0.8, higher: 1, sharing: 2 }),
+    rows: weighed({ elementwise: 4, layout: 3, indexing: 2, reduce: 1.5, contract: 1.5, linalg: 0.5, nn: 0.8, higher: 1, sharing: 2 }),
   },
   elementwise: { weight: 12, steps: [2, 18], rows: weighed({ elementwise: 8, reduce: 1, layout: 1 }) },
   views: { weight: 12, steps: [2, 12], rows: weighed({ layout: 6, elementwise: 2, reduce: 1, indexing: 1, sharing: 1 }) },
   sharing: { weight: 15, steps: [1, 6], rows: weighed({ sharing: 5, elementwise: 2, indexing: 1, contract: 1, layout: 1 }) },
   indexing: { weight: 10, steps: [2, 9], rows: weighed({ indexing: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   contract: { weight: 9, steps: [1, 8], rows: weighed({ contract: 4, elementwise: 2, layout: 1, reduce: 1 }) },
+  linalg: { weight: 5, steps: [1, 5], rows: weighed({ linalg: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   nn: { weight: 9, steps: [1, 6], rows: weighed({ nn: 4, elementwise: 2, layout: 1 }) },
   higher: { weight: 10, steps: [1, 4], rows: weighed({ higher: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   chain: { weight: 0.6, steps: [1, 1], rows: [longChain] },

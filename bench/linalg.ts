@@ -1,0 +1,67 @@
+// Linear algebra on the CPU beside ml-matrix and PyTorch (one thread), f64, best of several calls in ms and as ratios: codual's time over the peer's.
+// `npm run bench:linalg`; CODUAL_PYTHON names the Python that has torch (python3 unless given), whose columns are left out where it has none.
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { CholeskyDecomposition, EigenvalueDecomposition, inverse, LuDecomposition, Matrix, QrDecomposition, SVD } from 'ml-matrix'
+import * as cd from '../src/index.js'
+
+type E = cd.AnyExpr
+const best = (f: () => unknown, rounds: number): number => {
+  f()
+  let least = Number.POSITIVE_INFINITY
+  for (let i = 0; i < rounds; i++) {
+    const start = performance.now()
+    f()
+    least = Math.min(least, performance.now() - start)
+  }
+  return least
+}
+const torch = (() => {
+  const { status, stdout } = spawnSync(process.env.CODUAL_PYTHON ?? 'python3', [join(import.meta.dirname, 'linalg.py')], {
+    encoding: 'utf8',
+  })
+  return status === 0 ? (JSON.parse(stdout) as Readonly<Record<string, Readonly<Record<string, number>>>>) : undefined
+})()
+const cell = (x: number | undefined, digits = 2): string => (x === undefined ? '' : x.toFixed(digits)).padStart(11)
+
+console.log(`${''.padEnd(28)}${['codual ms', 'ml-matrix', 'ratio', 'torch', 'ratio'].map((t) => t.padStart(11)).join('')}`)
+for (const n of [20, 100, 500]) {
+  const a = Float64Array.from({ length: n * n }, (_, i) => Math.sin((i * i) % 1000))
+  const s = Float64Array.from({ length: n * n }, (_, at) => {
+    const [i, j] = [Math.floor(at / n), at % n]
+    let sum = i === j ? n : 0
+    for (let k = 0; k < n; k++) sum += a[i * n + k]! * a[j * n + k]!
+    return sum
+  })
+  const w = cd.tensor(
+    Float64Array.from({ length: n * n }, (_, i) => Math.cos(i)),
+    [n, n],
+  )
+  const [x, y] = [cd.tensor(a, [n, n]), cd.tensor(s, [n, n])]
+  const [mx, my] = [Matrix.from1DArray(n, n, a), Matrix.from1DArray(n, n, s)]
+  const column = Matrix.columnVector(Array.from({ length: n }, (_, i) => Math.cos(i)))
+  const ours = (f: (m: E) => unknown, at: unknown): (() => unknown) => {
+    const g = cd.compile(f as never) as unknown as (m: unknown) => unknown
+    return () => g(at)
+  }
+  const cases: readonly (readonly [string, () => unknown, (() => unknown) | undefined])[] = [
+    ['cholesky', ours((m) => cd.cholesky(m as never), y), () => new CholeskyDecomposition(my)],
+    [
+      'cholesky and gradient',
+      ours(cd.valueAndGrad(((m: E) => cd.sum(cd.mul(w, cd.cholesky(m as never) as E))) as never) as never, y),
+      undefined,
+    ],
+    ['lu', ours((m) => cd.lu(m as never), y), () => new LuDecomposition(my)],
+    ['solve', ours((m) => cd.solve(m, cd.at(w, 0) as never), y), () => new LuDecomposition(my).solve(column)],
+    ['inv', ours((m) => cd.inv(m as never), y), () => inverse(my)],
+    ['qr', ours((m) => cd.qr(m as never), x), () => new QrDecomposition(mx).orthogonalMatrix],
+    ['eigh', ours((m) => cd.eigh(m as never), y), () => new EigenvalueDecomposition(my, { assumeSymmetric: true })],
+    ['svd', ours((m) => cd.svd(m as never), x), () => new SVD(mx)],
+  ]
+  for (const [name, own, peer] of cases) {
+    if (n === 500 && (name === 'eigh' || name === 'svd')) continue
+    const rounds = n === 500 ? 4 : 30
+    const [t, p, q] = [best(own, rounds), peer && best(peer, rounds), torch?.[n]?.[name]]
+    console.log(`${`${name} ${n}`.padEnd(28)}${cell(t, 3)}${cell(p, 3)}${cell(p && t / p)}${cell(q, 3)}${cell(q && t / q)}`)
+  }
+}

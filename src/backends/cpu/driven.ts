@@ -1,0 +1,70 @@
+/** Kernels in JavaScript whose products of matrices are WebAssembly's: factorisations, which halve a matrix until plain loops are fastest. */
+import { type Floats, type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
+import type { Factorise } from '../../core/ops/factorisations.js'
+import { aligned } from '../plan/memory.js'
+import type { Engine } from './engine.js'
+import { gemmRecord, stepEntry } from './records.js'
+import type { FloatName } from './wasm/float.js'
+import { gemmScratchBytes } from './wasm/gemm.js'
+
+/** Products of fewer multiplications are plain loops: a call, and a copy of a factor, would take longer. */
+const LEAST = 4096
+/** Bytes of a table of one step and of its record. */
+const RECORD = aligned(4 * (stepEntry.words + gemmRecord.words), 16)
+
+/** A primitive that is driven by JavaScript: what runs, and the rows and columns of the largest matrix in it. */
+export interface Driven {
+  readonly drive: Factorise<never>
+  readonly largest: readonly [rows: number, columns: number]
+}
+
+/** Scratch of a driven kernel: a step, its record, a factor with its sign changed, and what the product itself takes. */
+export const drivenScratchBytes = (type: FloatName, [rows, columns]: Driven['largest']): number => {
+  const n = Math.max(rows, columns)
+  if (rows * columns * n < LEAST) return 0
+  const size = type === 'f64' ? 8 : 4
+  return (
+    RECORD + aligned(size * rows * columns, 16) + Math.max(gemmScratchBytes(type, n, n, n), gemmScratchBytes(type, n, n, Math.min(n, 4096)))
+  )
+}
+
+/** C -= A B as C += (-A) B, by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
+export const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
+  const size = type === 'f64' ? 8 : 4
+  const words = new Int32Array(buffer, scratch, RECORD / 4)
+  const negative = new (type === 'f64' ? Float64Array : Float32Array)(buffer, scratch + RECORD)
+  const record = scratch + 4 * stepEntry.words
+  words[stepEntry.at.kernel] = index
+  words[stepEntry.at.record] = record
+  return (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
+    if (m * n * k < LEAST) {
+      subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
+      return
+    }
+    for (let i = 0, to = 0; i < m; i++) for (let l = 0, from = aAt + i * aRow; l < k; l++, from += aColumn) negative[to++] = -a[from]!
+    const behind = scratch + RECORD + aligned(size * m * k, 16)
+    const place = (x: Floats, at: number): number => x.byteOffset + size * at
+    words.set(
+      gemmRecord.of({
+        c: place(c, cAt),
+        a: scratch + RECORD,
+        b: place(b, bAt),
+        m,
+        n,
+        k,
+        cRowStride: size * cRow,
+        aRowStride: size * k,
+        aColStride: size,
+        bRowStride: size * bRow,
+        bColStride: size * bColumn,
+        scratch: behind,
+        batch: 1,
+        cBatchStride: 0,
+        aBatchStride: 0,
+        bBatchStride: 0,
+      }),
+      stepEntry.words,
+    )
+    engine.run(scratch, 1)
+  }
+}

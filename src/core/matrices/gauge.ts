@@ -1,0 +1,32 @@
+/** Signs of vectors that are unique but for it: the component that is largest in size, the first of equals, is positive. */
+export const flips = (v: Float64Array, at: number, n: number): boolean => {
+  let most = 0
+  let size = -1
+  for (let i = 0; i < n; i++) {
+    const x = Math.abs(v[at + i]!)
+    // Components that are equal to four digits count as equal, so that it is the first of them whatever rounds them.
+    if (x > size * 1.0001) {
+      size = x
+      most = i
+    }
+  }
+  return n > 0 && v[at + most]! < 0
+}
+/** x and y, rotated: x' = c x + s y, y' = c y - s x, for rows of a matrix. */
+export const rotate = (v: Float64Array, x: number, y: number, n: number, c: number, s: number): void => {
+  for (let k = 0; k < n; k++) {
+    const [p, q] = [v[x + k]!, v[y + k]!]
+    v[x + k] = c * p + s * q
+    v[y + k] = c * q - s * p
+  }
+}
+/** The largest |x| of `count` numbers; NaN where one is not finite. */
+export const largestOf = (a: ArrayLike<number>, at: number, count: number): number => {
+  let most = 0
+  for (let i = 0; i < count; i++) {
+    const x = Math.abs(a[at + i]!)
+    if (!(x < Number.POSITIVE_INFINITY)) return Number.NaN
+    if (x > most) most = x
+  }
+  return most
+}

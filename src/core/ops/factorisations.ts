@@ -1,0 +1,297 @@
+/** Factorisations of matrices, and systems with a triangular one: each matrix of a stack, in core/matrices. */
+import * as t from 'io-ts'
+import { raise, showShape } from '../errors/explain.js'
+import { type Aval, aval } from '../graph/aval.js'
+import { apply, applyMulti, type Node } from '../graph/expr.js'
+import type { NDArray } from '../graph/ndarray.js'
+import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
+import { sameShape, sizeOf } from '../graph/shape.js'
+import { cholesky } from '../matrices/cholesky.js'
+import { eigh, eighWorkspace } from '../matrices/eigh.js'
+import { lu } from '../matrices/lu.js'
+import { type Floats, type SubtractProduct, subtractProduct } from '../matrices/product.js'
+import { qr, qrWorkspace } from '../matrices/qr.js'
+import { svd, svdLayout, svdWorkspace } from '../matrices/svd.js'
+import { solveTriangular } from '../matrices/triangular.js'
+
+const family = 'linalg'
+
+/** The axes before the last two, and these. */
+export const matrixAxes = (
+  shape: readonly number[],
+  op: string,
+): { readonly lead: readonly number[]; readonly rows: number; readonly columns: number } => {
+  const [rows, columns] = shape.slice(-2)
+  if (rows === undefined || columns === undefined)
+    return raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [shape],
+      reason: `needs a matrix, got ${showShape(shape)}.`,
+      fix: 'reshape it to two axes or more: the last two are the matrix.',
+    })
+  return { lead: shape.slice(0, -2), rows, columns }
+}
+/** As `matrixAxes`, of square matrices. */
+export const squareAxes = (shape: readonly number[], op: string): { readonly lead: readonly number[]; readonly n: number } => {
+  const { lead, rows, columns } = matrixAxes(shape, op)
+  if (rows !== columns)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [shape],
+      reason: `needs square matrices, got ${showShape(shape)} (${rows} is not ${columns}).`,
+    })
+  return { lead, n: rows }
+}
+const tall = ([x]: readonly Aval[], op: string): ReturnType<typeof matrixAxes> => {
+  const axes = matrixAxes(x!.shape, op)
+  if (axes.rows < axes.columns)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x!.shape],
+      reason: `the primitive takes no matrices with fewer rows than columns, got ${showShape(x!.shape)}.`,
+      fix: `${op} of the library takes any.`,
+    })
+  return axes
+}
+/** Matrices A and right sides B: [..., n, k] of the same leading axes. */
+export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval => {
+  const x = matrixAxes(b.shape, op)
+  const { lead } = matrixAxes(a.shape, op)
+  if (x.rows !== rows || !sameShape(x.lead, lead))
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [a.shape, b.shape],
+      reason: `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}.`,
+    })
+  return b
+}
+
+/** What a factorisation does, given C -= A B. */
+export type Factorise<P> = (args: readonly NDArray[], params: P, outs: readonly NDArray[], subtract: SubtractProduct) => void
+const floats = (x: NDArray): Floats => x.data as Floats
+const count = (x: NDArray): number => sizeOf(x.shape.slice(0, -2))
+const axesOf = (x: NDArray): readonly [m: number, n: number] => [x.shape[x.shape.length - 2]!, x.shape[x.shape.length - 1]!]
+const plainly =
+  <P>(run: Factorise<P>): Primitive<string, P>['meaning'] =>
+  (args, params, outs) =>
+    run(args, params, outs, subtractProduct)
+
+// ---- samples -----------------------------------------------------------------------------------------------------------
+
+type Draw = NonNullable<SampleArg['draw']>
+/** Matrices whose elements at (i, j) are what `at` gives for a uniform number between -1/2 and 1/2. */
+const drawn =
+  (at: (noise: number, i: number, j: number) => number): Draw =>
+  (next, shape) => {
+    const [m, n] = shape.slice(-2) as [number, number]
+    return Array.from({ length: sizeOf(shape) }, (_, k) => at(next() - 0.5, Math.floor(k / n) % m, k % n))
+  }
+/** Positive definite in its lower triangle. What is above is not read. */
+const definite = drawn((x, i, j) => (i === j ? 2.5 + x : x))
+/** Far from singular, with another row as the pivot of each column. */
+const pivoted = drawn((x, i, j) => (i === (j + 1) % 3 ? 3 + x : x))
+const dominant = drawn((x, i, j) => (i === j ? 2.5 + x : x))
+/** Eigenvalues, or singular values, that are well apart. */
+const spread = drawn((x, i, j) => (i === j ? 2 * i + 1 + x : 0.5 * x))
+const square = (shape: readonly number[], draw: Draw): SampleArg => ({ shape, draw })
+
+// ---- cholesky ----------------------------------------------------------------------------------------------------------
+
+export const choleskyRun: Factorise<NoParams> = ([a], _params, [l], subtract) => {
+  const [, n] = axesOf(a!)
+  for (let k = count(a!), at = 0; k > 0; k--, at += n * n) cholesky(floats(a!), floats(l!), at, n, subtract)
+}
+/** Reads the lower triangle alone: its gradient lies there. */
+export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float']> = primitive({
+  name: 'cholesky',
+  family,
+  args: ['float'],
+  dtypes: ['float'],
+  shapeRule: ([a]) => {
+    squareAxes(a!.shape, 'cholesky')
+    return a!
+  },
+  meaning: plainly(choleskyRun),
+  cost: 100,
+  samples: [
+    { args: [square([3, 3], definite)], params: NO_PARAMS },
+    { args: [square([2, 2, 2], definite)], params: NO_PARAMS },
+    { args: [square([1, 1], definite)], params: NO_PARAMS },
+    { args: [square([2, 0, 0], definite)], params: NO_PARAMS },
+  ],
+  source: 'Golub and Van Loan 2013, 4.2',
+})
+
+// ---- triangularSolve ---------------------------------------------------------------------------------------------------
+
+/** Which triangle of A is read; whether it stands for A^T; whether its diagonal is taken to be 1, and not read. */
+export interface TriangularParams {
+  readonly lower: boolean
+  readonly transpose: boolean
+  readonly unitDiagonal: boolean
+}
+export const triangularRun: Factorise<TriangularParams> = ([a, b], { lower, transpose, unitDiagonal }, [x], subtract) => {
+  const [n, k] = axesOf(b!)
+  const to = floats(x!)
+  to.set(floats(b!))
+  for (let c = count(b!), at = 0, bAt = 0; c > 0; c--, at += n * n, bAt += n * k) {
+    const [row, column] = transpose ? [1, n] : [n, 1]
+    solveTriangular({ data: floats(a!), at, row, column, lower: lower !== transpose, unit: unitDiagonal }, 0, n, to, bAt, k, k, subtract)
+  }
+}
+const sides = (shape: readonly number[]): SampleArg => ({ shape })
+export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularParams, readonly ['float', 'float']> = primitive({
+  name: 'triangularSolve',
+  family,
+  args: ['float', 'float'],
+  dtypes: ['float', 'float'],
+  codec: t.type({ lower: t.boolean, transpose: t.boolean, unitDiagonal: t.boolean }),
+  shapeRule: ([a, b]) => systemShape('triangularSolve', a!, b!, squareAxes(a!.shape, 'triangularSolve').n),
+  meaning: plainly(triangularRun),
+  cost: 100,
+  samples: [
+    { args: [square([3, 3], dominant), sides([3, 2])], params: { lower: true, transpose: false, unitDiagonal: false } },
+    { args: [square([2, 2, 2], dominant), sides([2, 2, 3])], params: { lower: true, transpose: true, unitDiagonal: false } },
+    { args: [square([3, 3], dominant), sides([3, 1])], params: { lower: false, transpose: false, unitDiagonal: true } },
+    { args: [square([2, 2], dominant), sides([2, 2])], params: { lower: false, transpose: true, unitDiagonal: false } },
+    { args: [square([0, 0], dominant), sides([0, 2])], params: { lower: true, transpose: false, unitDiagonal: false } },
+  ],
+  showParams: (p) => `${p.lower ? 'lower' : 'upper'}${p.transpose ? ' transposed' : ''}${p.unitDiagonal ? ' unit' : ''}`,
+  source: 'BLAS trsm',
+})
+export const triangularNode = (a: Node, b: Node, params: TriangularParams): Node => apply(triangularSolvePrimitive, [a, b], params)
+
+// ---- lu ----------------------------------------------------------------------------------------------------------------
+
+export const luRun: Factorise<NoParams> = ([a], _params, [packed, pivots, order], subtract) => {
+  const [m, n] = axesOf(a!)
+  const [swaps, rows] = [pivots!.data as Int32Array, order!.data as Int32Array]
+  for (let k = 0; k < count(a!); k++) lu(floats(a!), floats(packed!), swaps, rows, k, m, n, subtract)
+}
+/** L and U in one matrix; which row was swapped with each of the first; the rows of A in their new order. */
+export const luPrimitive: Primitive<'lu', NoParams, readonly ['float']> = primitive({
+  name: 'lu',
+  family,
+  args: ['float'],
+  multi: true,
+  dtypes: ['float'],
+  shapeRule: ([a]) => {
+    const { lead, rows, columns } = matrixAxes(a!.shape, 'lu')
+    return [a!, aval([...lead, Math.min(rows, columns)], 'i32'), aval([...lead, rows], 'i32')]
+  },
+  meaning: plainly(luRun),
+  cost: 100,
+  samples: [
+    { args: [square([3, 3], pivoted)], params: NO_PARAMS },
+    { args: [square([2, 3, 2], pivoted)], params: NO_PARAMS },
+    { args: [square([3, 4], pivoted)], params: NO_PARAMS },
+    { args: [square([1, 1], dominant)], params: NO_PARAMS },
+    { args: [square([0, 2], pivoted)], params: NO_PARAMS },
+  ],
+  source: 'Golub and Van Loan 2013, 3.4; LAPACK getrf',
+})
+export const luNodes = (a: Node): readonly [packed: Node, pivots: Node, order: Node] =>
+  applyMulti(luPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node, Node]
+
+// ---- qr ----------------------------------------------------------------------------------------------------------------
+
+/** With `complete`, Q is square. */
+export interface QrParams {
+  readonly complete: boolean
+}
+export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({
+  name: 'qr',
+  family,
+  args: ['float'],
+  multi: true,
+  dtypes: ['float'],
+  codec: t.type({ complete: t.boolean }),
+  shapeRule: (args, { complete }) => {
+    const { lead, rows, columns } = tall(args, 'qr')
+    const own = complete ? rows : columns
+    return [aval([...lead, rows, own], args[0]!.dtype), aval([...lead, own, columns], args[0]!.dtype)]
+  },
+  meaning: ([a], { complete }, [q, r]) => {
+    const [m, n] = axesOf(a!)
+    const own = complete ? m : n
+    const work = qrWorkspace(m, n, own)
+    for (let k = 0; k < count(a!); k++) qr(floats(a!), k * m * n, floats(q!), k * m * own, floats(r!), k * own * n, m, n, own, work)
+  },
+  cost: 200,
+  samples: [
+    { args: [square([3, 3], dominant)], params: { complete: false } },
+    { args: [square([2, 3, 2], dominant)], params: { complete: false } },
+    { args: [square([2, 2], dominant)], params: { complete: true } },
+    { args: [square([3, 0], dominant)], params: { complete: false } },
+  ],
+  showParams: ({ complete }) => (complete ? 'complete' : ''),
+  source: 'Golub and Van Loan 2013, 5.2',
+})
+export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] =>
+  applyMulti(qrPrimitive, [a], params) as unknown as readonly [Node, Node]
+
+// ---- eigh --------------------------------------------------------------------------------------------------------------
+
+/** Reads the lower triangle alone: its gradient lies there. */
+export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
+  name: 'eigh',
+  family,
+  args: ['float'],
+  multi: true,
+  dtypes: ['float'],
+  shapeRule: ([a]) => {
+    const { lead, n } = squareAxes(a!.shape, 'eigh')
+    return [aval([...lead, n], a!.dtype), a!]
+  },
+  meaning: ([a], _params, [w, v]) => {
+    const [, n] = axesOf(a!)
+    const work = eighWorkspace(n)
+    for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work)
+  },
+  cost: 300,
+  samples: [
+    { args: [square([3, 3], spread)], params: NO_PARAMS },
+    { args: [square([2, 2, 2], spread)], params: NO_PARAMS },
+    { args: [square([1, 1], spread)], params: NO_PARAMS },
+    { args: [square([0, 0], spread)], params: NO_PARAMS },
+  ],
+  source: 'EISPACK tred2 and tql2; Giles 2008, 3.1',
+})
+export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
+  applyMulti(eighPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node]
+
+// ---- svd ---------------------------------------------------------------------------------------------------------------
+
+/** U, singular values and V (not its transpose). */
+export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
+  name: 'svd',
+  family,
+  args: ['float'],
+  multi: true,
+  dtypes: ['float'],
+  shapeRule: (args) => {
+    const { lead, columns } = tall(args, 'svd')
+    const { dtype } = args[0]!
+    return [args[0]!, aval([...lead, columns], dtype), aval([...lead, columns, columns], dtype)]
+  },
+  meaning: ([a], _params, [u, s, v]) => {
+    const [m, n] = axesOf(a!)
+    const of = svdLayout(m, n)
+    const work = svdWorkspace(of)
+    for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, of, work)
+  },
+  cost: 500,
+  samples: [
+    { args: [square([3, 3], spread)], params: NO_PARAMS },
+    { args: [square([2, 3, 2], spread)], params: NO_PARAMS },
+    { args: [square([1, 1], spread)], params: NO_PARAMS },
+    { args: [square([2, 0], spread)], params: NO_PARAMS },
+  ],
+  source: 'Golub and Reinsch 1970; Townsend 2016',
+})
+export const svdNodes = (a: Node): readonly [u: Node, s: Node, v: Node] =>
+  applyMulti(svdPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node, Node]

@@ -1,0 +1,55 @@
+/** Systems whose matrices and right sides have leading axes of their own, and inverses. */
+import { raise, showShape } from '../errors/explain.js'
+import { isFloat } from '../graph/aval.js'
+import { castNode } from '../graph/cast.js'
+import { asNode, type Node } from '../graph/expr.js'
+import { liftAll } from '../graph/lift.js'
+import { broadcastShapes, range, sameShape } from '../graph/shape.js'
+import { eye } from './construct.js'
+import { matrixAxes, squareAxes } from './factorisations.js'
+import { broadcastNode, reshapeNode, transposeNode } from './layout-move.js'
+import { solveNode } from './systems.js'
+
+/** Two arguments of one float dtype. */
+export const systemOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] =>
+  liftAll([a, b], op).map((n) => (isFloat(n.dtype) ? n : castNode(n, 'f64'))) as unknown as readonly [Node, Node]
+
+/**
+ * `solve` of matrices a and right sides b with `rows` rows: b is a vector where it has one axis, else matrices. Leading axes broadcast; where a
+ * has none, all right sides are columns of one.
+ */
+export const onSystems = (a: Node, b: Node, op: string, rows: number, solve: (a: Node, b: Node) => Node): Node => {
+  const { lead } = matrixAxes(a.shape, op)
+  if (b.shape.length === 1) {
+    if (b.shape[0] !== rows) fail(op, a, b)
+    const y = reshapeNode(b, [rows, 1])
+    const x = solve(a, broadcastNode(y, [...lead, rows, 1]))
+    return reshapeNode(x, x.shape.slice(0, -1))
+  }
+  const { lead: own, rows: given, columns } = matrixAxes(b.shape, op)
+  const both = broadcastShapes(lead, own)
+  if (given !== rows || both === undefined) return fail(op, a, b)
+  if (sameShape(lead, own)) return solve(a, b)
+  if (lead.length > 0) return solve(broadcastNode(a, [...both, ...a.shape.slice(-2)]), broadcastNode(b, [...both, rows, columns]))
+  const d = own.length
+  const wide = reshapeNode(transposeNode(b, [d, ...range(d), d + 1]), [rows, own.reduce((x, y) => x * y, columns)])
+  const x = solve(a, wide)
+  return transposeNode(reshapeNode(x, [x.shape[0]!, ...own, columns]), [...range(d).map((i) => i + 1), 0, d + 1])
+}
+const fail = (op: string, a: Node, b: Node): never =>
+  raise({
+    _tag: 'ShapeMismatch',
+    op,
+    shapes: [a.shape, b.shape],
+    reason: `right sides ${showShape(b.shape)} do not belong to matrices ${showShape(a.shape)}.`,
+    fix: 'b is a vector [n] or matrices [..., n, k], with as many rows as a has; leading axes broadcast.',
+  })
+
+/** Identity matrices. */
+export const identity = (lead: readonly number[], n: number, dtype: Node['dtype']): Node =>
+  broadcastNode(asNode(eye(n, dtype)), [...lead, n, n])
+/** The inverse of each matrix. */
+export const inverse = (x: Node, op: string): Node => {
+  const { lead, n } = squareAxes(x.shape, op)
+  return solveNode(x, identity(lead, n, x.dtype))
+}

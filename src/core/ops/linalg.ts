@@ -1,0 +1,169 @@
+/** Factorisations of matrices as users call them: cholesky, triangularSolve, lu, qr, eigh, svd. Their primitives are in factorisations.ts. */
+import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
+import { liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { NO_PARAMS } from '../graph/primitive.js'
+import type { AnyExpr } from '../types/expr.js'
+import type {
+  EighFn,
+  EigvalshFn,
+  LuFn,
+  QrFn,
+  QrOptions,
+  SquareFn,
+  SvdFn,
+  SvdOptions,
+  SvdvalsFn,
+  TriangularOptions,
+  TriangularSolveFn,
+} from '../types/signatures/linalg.js'
+import { eye, tril, triu } from './construct.js'
+import { matmulNode } from './contract.js'
+import { add, mul } from './elementwise.js'
+import { choleskyPrimitive, eighNodes, luNodes, matrixAxes, qrNodes, squareAxes, triangularNode } from './factorisations.js'
+import { concatNode } from './layout-join.js'
+import { swapLast } from './layout-move.js'
+import { sliceAxis } from './layout-slice.js'
+import { onSystems, systemOf } from './linalg-lead.js'
+import { anySvd } from './systems.js'
+
+/** The mean of a matrix and its transpose: the matrix itself where it is symmetric. */
+const symmetrised = (x: unknown, op: string): Node => {
+  const n = liftFloat(x, op)
+  squareAxes(n.shape, op)
+  return asNode(mul(add(asExpr(n), asExpr(swapLast(n))), 0.5))
+}
+
+/**
+ * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive.
+ *
+ * A is taken as (A + A^T) / 2, so that the gradient is symmetric, as JAX has it; to read one triangle alone, pass tril(a) + tril(a, -1)^T.
+ * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.   NaN, all of that matrix, where it is not positive definite.
+ * Rule    dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.   Source  Murray 2016.
+ * Errors  ShapeMismatch unless the last two axes are equal.
+ * @example cholesky([[4, 2], [2, 5]])   // [[2, 0], [1, 2]]
+ */
+export const cholesky: SquareFn<'cholesky'> = typed(
+  (x: unknown): AnyExpr => asExpr(apply(choleskyPrimitive, [symmetrised(x, 'cholesky')], NO_PARAMS)),
+)
+
+const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: true, unitDiagonal: true }
+/**
+ * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`.
+ *
+ * `transpose` takes a^T in its place (`lower` says where the numbers of a are), `unitDiagonal` a diagonal of 1. x a = b is
+ * transpose(triangularSolve(a, transpose(b), { transpose: true })).
+ * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; leading axes broadcast.   Dtype  promoted float.   A zero on the diagonal gives infinities and NaN.
+ * Rule    bBar = a^-T xBar; aBar = -bBar x^T in the triangle that is read, zeros elsewhere.   Source  BLAS trsm.
+ * Errors  ShapeMismatch unless a is square and b fits.
+ * @example triangularSolve([[2, 0], [1, 4]], [2, 9], { lower: true })   // [1, 2]
+ */
+export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown, options?: TriangularOptions): AnyExpr => {
+  const { lower, transpose, unitDiagonal } = optionsOf(options, triangularOptions, 'triangularSolve')
+  const params = {
+    lower: flagOf(lower, 'lower', 'triangularSolve'),
+    transpose: flagOf(transpose, 'transpose', 'triangularSolve'),
+    unitDiagonal: flagOf(unitDiagonal, 'unitDiagonal', 'triangularSolve'),
+  }
+  const [x, y] = systemOf(a, b, 'triangularSolve')
+  return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params)))
+})
+
+/**
+ * P A = L U, by elimination with partial pivoting: { p, l, u }, where row i of l u is row p[i] of A.
+ *
+ * Shapes  [..., m, n] -> p: [..., m], l: [..., m, k] with ones on its diagonal, u: [..., k, n]; k is the smaller of m and n.   Dtype  f32 stays f32; i32 and bool become f64; p is i32.
+ * Rule    with F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U.   Source  Golub and Van Loan 2013, 3.4.
+ * Errors  ShapeMismatch for fewer than two axes.
+ * @example lu([[1, 2], [2, 8]])   // { p: [1, 0], l: [[1, 0], [0.5, 1]], u: [[2, 8], [0, -2]] }
+ */
+export const lu: LuFn = typed((x: unknown) => {
+  const n = liftFloat(x, 'lu')
+  const { rows, columns, lead } = matrixAxes(n.shape, 'lu')
+  const [packed, , order] = luNodes(n)
+  const k = Math.min(rows, columns)
+  const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
+  return { p: asExpr(order), l: add(l, ones(rows, k, n.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
+})
+/** The first k columns of the identity. */
+const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(sliceAxis(asNode(eye(rows, dtype)), 1, 0, k))
+
+const qrOptions: Names<QrOptions> = { complete: true }
+/**
+ * A = Q R: { q, r }, q with orthonormal columns, r upper triangular with a diagonal that is not negative, so that both are unique where A has full rank.
+ *
+ * Shapes  [..., m, n] -> q: [..., m, k], r: [..., k, n]; k is the smaller of m and n, m with `complete`.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    with X = dA R^-1, L the strict lower triangle of Q^T X: dQ = X - Q (Q^T X - L + L^T), dR = (Q^T X - L + L^T) R. For A of full rank.   Source  Walter and Lehmann 2018.
+ * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of a complete q with more columns than A, which are any basis.
+ * @example qr([[3, 5], [4, 5]])   // { q: [[0.6, 0.8], [0.8, -0.6]], r: [[5, 7], [0, 1]] }
+ */
+export const qr: QrFn = typed((x: unknown, options?: QrOptions) => {
+  const complete = flagOf(optionsOf(options, qrOptions, 'qr').complete, 'complete', 'qr')
+  const n = liftFloat(x, 'qr')
+  const { rows, columns, lead } = matrixAxes(n.shape, 'qr')
+  if (rows >= columns) {
+    const [q, r] = qrNodes(n, { complete })
+    return { q: asExpr(q), r: asExpr(r) }
+  }
+  const [q, head] = qrNodes(sliceAxis(n, lead.length + 1, 0, rows), { complete: false })
+  const tail = matmulNode(swapLast(q), sliceAxis(n, lead.length + 1, rows, columns - rows))
+  return { q: asExpr(q), r: asExpr(concatNode([head, tail], lead.length + 1)) }
+})
+
+/**
+ * Eigenvalues and eigenvectors of a symmetric matrix: { w, v }, w ascending, A v = v diag(w); of each column of v the largest component is positive.
+ *
+ * A is taken as (A + A^T) / 2. Eigenvalues that differ by rounding alone (8 n units of the largest) count as equal: what does not depend on which vectors of their
+ * space v has (sum of f(w), the trace of v f(w) v^T) has its derivative there too.
+ * Shapes  [..., n, n] -> w: [..., n], v: [..., n, n].   Dtype  f32 stays f32; i32 and bool become f64.   NaN, all of that matrix, where it holds one.
+ * Rule    dw = diag(P), dv = v (F * P) with P = v^T dA v, F_ij = 1 / (w_j - w_i), 0 where they are equal.   Source  Giles 2008, 3.1.
+ * Errors  ShapeMismatch unless the last two axes are equal.
+ * @example eigh([[2, 1], [1, 2]])   // { w: [1, 3], v: [[0.7071067811865475, 0.7071067811865475], [-0.7071067811865475, 0.7071067811865475]] }
+ */
+export const eigh: EighFn = typed((x: unknown) => {
+  const [w, v] = eighNodes(symmetrised(x, 'eigh'))
+  return { w: asExpr(w), v: asExpr(v) }
+})
+
+/**
+ * Eigenvalues of a symmetric matrix in ascending order, as `eigh` has them.
+ *
+ * Shapes  [..., n, n] -> [..., n].   Dtype  f32 stays f32; i32 and bool become f64.   Rule  dw = diag(v^T dA v).
+ * Errors  ShapeMismatch unless the last two axes are equal.
+ * @example eigvalsh([[2, 1], [1, 2]])   // [1, 3]
+ */
+export const eigvalsh: EigvalshFn = typed((x: unknown): AnyExpr => asExpr(eighNodes(symmetrised(x, 'eigvalsh'))[0]))
+
+const svdOptions: Names<SvdOptions> = { fullMatrices: true }
+/** The columns of u, and a basis of what is orthogonal to them. */
+const completed = (u: Node): Node => {
+  const { rows, columns, lead } = matrixAxes(u.shape, 'svd')
+  if (rows === columns) return u
+  const [q] = qrNodes(u, { complete: true })
+  return concatNode([u, sliceAxis(q, lead.length + 1, columns, rows - columns)], lead.length + 1)
+}
+/**
+ * A = u diag(s) vh: { u, s, vh }, the columns of u and the rows of vh orthonormal, s descending; of each vector of the shorter side (a row of vh where m >= n, a column of
+ * u where m < n) the largest component is positive.
+ *
+ * Singular values that differ by rounding alone count as equal, as in `eigh`; so do those near 0 with 0.
+ * Shapes  [..., m, n] -> u: [..., m, k], s: [..., k], vh: [..., k, n]; k is the smaller of m and n; with `fullMatrices` u: [..., m, m] and vh: [..., n, n].   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    ds = diag(u^T dA v); du and dv as Townsend 2016.   NaN, all of that matrix, where it holds one.
+ * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of the vectors that `fullMatrices` adds, which are any basis.
+ * @example svd([[3, 0], [0, 4]])   // { u: [[0, 1], [1, 0]], s: [4, 3], vh: [[0, 1], [1, 0]] }
+ */
+export const svd: SvdFn = typed((x: unknown, options?: SvdOptions) => {
+  const full = flagOf(optionsOf(options, svdOptions, 'svd').fullMatrices, 'fullMatrices', 'svd')
+  const [u, s, v] = anySvd(liftFloat(x, 'svd'))
+  return { u: asExpr(full ? completed(u) : u), s: asExpr(s), vh: asExpr(swapLast(full ? completed(v) : v)) }
+})
+
+/**
+ * Singular values in descending order, as `svd` has them.
+ *
+ * Shapes  [..., m, n] -> [..., k]; k is the smaller of m and n.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  ds = diag(u^T dA v).
+ * Errors  ShapeMismatch for fewer than two axes.
+ * @example svdvals([[3, 0], [0, 4]])   // [4, 3]
+ */
+export const svdvals: SvdvalsFn = typed((x: unknown): AnyExpr => asExpr(anySvd(liftFloat(x, 'svdvals'))[1]))

@@ -1,0 +1,164 @@
+// Signatures of linear algebra: of one matrix, or of a stack of them.
+import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
+import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { DropLast, Square } from '../shape-contract.js'
+import type { Matrices, MinDim, MultiDot, SetLast, Solved, SwapLast, WithRows } from '../shape-linalg.js'
+import type { PromoteArgs } from './elementwise.js'
+import type { PromoteAll } from './layout.js'
+
+/** A function of square matrices to matrices of their shape: cholesky, inv, expm. */
+export type SquareFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
+) => Expr<S, AsFloat<D>>
+/** A function of square matrices to a number each: det. */
+export type PerMatrixFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
+) => Expr<DropLast<S, 2>, AsFloat<D>>
+/** slogdet(x): the sign of the determinant, and the logarithm of its size. */
+export type SlogdetFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'slogdet'>, Operand<S, D> | Plain>,
+) => { readonly sign: Expr<DropLast<S, 2>, AsFloat<D>>; readonly logdet: Expr<DropLast<S, 2>, AsFloat<D>> }
+/** eigh(x): eigenvalues in ascending order, and eigenvectors as columns. */
+export type EighFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'eigh'>, Operand<S, D> | Plain>,
+) => { readonly w: Expr<DropLast<S, 1>, AsFloat<D>>; readonly v: Expr<S, AsFloat<D>> }
+/** eigvalsh(x): eigenvalues in ascending order. */
+export type EigvalshFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'eigvalsh'>, Operand<S, D> | Plain>,
+) => Expr<DropLast<S, 1>, AsFloat<D>>
+/** lu(x): the order of the rows, L and U. */
+export type LuFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'lu'>, Operand<S, D> | Plain>,
+) => {
+  readonly p: Expr<DropLast<S, 1>, 'i32'>
+  readonly l: Expr<SetLast<S, MinDim<S>>, AsFloat<D>>
+  readonly u: Expr<WithRows<S, MinDim<S>>, AsFloat<D>>
+}
+/** Options of `qr`: with `complete`, q is square. */
+export interface QrOptions {
+  readonly complete?: boolean | undefined
+}
+type Rows<S extends Shape> = S extends readonly [...Shape, infer m extends Dim, unknown] ? m : number
+type Columns<S extends Shape> = S extends readonly [...Shape, infer n extends Dim] ? n : number
+type Own<S extends Shape, Flag, Full> = Flag extends true ? Full : boolean extends Flag ? number : MinDim<S>
+type CompleteIn<O> = O extends { readonly complete: infer C } ? C : false
+type FullIn<O> = O extends { readonly fullMatrices: infer C } ? C : false
+/** qr(x, { complete }): q with orthonormal columns, and r, upper triangular. */
+export type QrFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends QrOptions = NoOptions>(
+  x: Guard<Matrices<S, 'qr'>, Operand<S, D> | Plain>,
+  options?: O,
+) => {
+  readonly q: Expr<SetLast<S, Own<S, CompleteIn<O>, Rows<S>>>, AsFloat<D>>
+  readonly r: Expr<WithRows<S, Own<S, CompleteIn<O>, Rows<S>>>, AsFloat<D>>
+}
+/** Options of `svd`: with `fullMatrices`, u and vh are square. */
+export interface SvdOptions {
+  readonly fullMatrices?: boolean | undefined
+}
+/** svd(x, { fullMatrices }): left singular vectors as columns, singular values, right singular vectors as rows. */
+export type SvdFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends SvdOptions = NoOptions>(
+  x: Guard<Matrices<S, 'svd'>, Operand<S, D> | Plain>,
+  options?: O,
+) => {
+  readonly u: Expr<SetLast<S, Own<S, FullIn<O>, Rows<S>>>, AsFloat<D>>
+  readonly s: Expr<SetLast<DropLast<S, 1>, MinDim<S>>, AsFloat<D>>
+  readonly vh: Expr<WithRows<S, Own<S, FullIn<O>, Columns<S>>>, AsFloat<D>>
+}
+/** svdvals(x): singular values in descending order. */
+export type SvdvalsFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'svdvals'>, Operand<S, D> | Plain>,
+) => Expr<SetLast<DropLast<S, 1>, MinDim<S>>, AsFloat<D>>
+/** Options of `triangularSolve`. */
+export interface TriangularOptions {
+  /** Which triangle is read: the lower one where it is true, the upper one unless given. */
+  readonly lower?: boolean | undefined
+  /** a stands for its transpose; `lower` says where its numbers are, before that. */
+  readonly transpose?: boolean | undefined
+  /** The diagonal is taken to be 1, and not read. */
+  readonly unitDiagonal?: boolean | undefined
+}
+/** A solution x of a x = b: a vector where b is one. */
+export type SolveFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
+) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
+/** triangularSolve(a, b, { lower, transpose, unitDiagonal }): `solve` for a triangular matrix. */
+export type TriangularSolveFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
+  options?: TriangularOptions,
+) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
+/** Options of `lstsq`, `pinv` and `matrixRank`. */
+export interface RcondOptions {
+  /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
+  readonly rcond?: number | undefined
+}
+/** lstsq(a, b): x with the least |a x - b|, and of these the least |x|. */
+export type LstsqFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>, B>,
+  options?: RcondOptions,
+) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'lstsq', SwapLast<ShapeOf<A>>>>, AsFloat<PromoteArgs<A, B>>>
+/** pinv(x): the pseudoinverse. */
+export type PinvFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'pinv'>, Operand<S, D> | Plain>,
+  options?: RcondOptions,
+) => Expr<SwapLast<S>, AsFloat<D>>
+/** matrixRank(x): how many singular values are not 0. */
+export type MatrixRankFn = <S extends Shape = Shape>(
+  x: Guard<Matrices<S, 'matrixRank'>, Operand<S> | Plain>,
+  options?: RcondOptions,
+) => Expr<DropLast<S, 2>, 'i32'>
+/** matrixPower(x, n): x times itself, n times. */
+export type MatrixPowerFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'matrixPower'>, Operand<S, D> | Plain>,
+  n: number,
+) => Expr<S, AsFloat<D>>
+/** multiDot([a, b, c]): the product of matrices, in the order that takes the fewest multiplications. */
+export type MultiDotFn = <const X extends readonly [Arg, ...Arg[]]>(xs: X) => Expr<Ok<MultiDot<ShapesOf<X>>>, AsNumber<PromoteAll<X>>>
+/** The orders of `matrixNorm`. */
+export type MatrixOrder = 'fro' | 'nuc' | 'inf' | '-inf' | number
+/** Options of `matrixNorm`. */
+export interface MatrixNormOptions {
+  /** 'fro' unless given; 'nuc', 1, -1, 2, -2, 'inf' or '-inf'. */
+  readonly ord?: MatrixOrder | undefined
+  readonly keepdims?: boolean | undefined
+}
+type KeptIn<O> = O extends { readonly keepdims: infer K } ? K : false
+/** matrixNorm(x, { ord }): one number for each matrix. */
+export type MatrixNormFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends MatrixNormOptions = NoOptions>(
+  x: Guard<Matrices<S, 'matrixNorm'>, Operand<S, D> | Plain>,
+  options?: O,
+) => Expr<KeptIn<O> extends false ? DropLast<S, 2> : KeptIn<O> extends true ? SetLast<WithRows<S, 1>, 1> : Shape, AsFloat<D>>
+/** Options of `cross`. */
+export interface CrossOptions {
+  readonly axis?: number | undefined
+}
+/** cross(a, b): the vector product in three dimensions. */
+export type CrossFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>, B>,
+  options?: CrossOptions,
+) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>>, AsNumber<PromoteArgs<A, B>>>
+/** toeplitz(c, r): the matrix with c as its first column and r as its first row. */
+export interface ToeplitzFn {
+  <N extends Dim, D extends DType>(c: Operand<[N], D>): Expr<[N, N], AsNumber<D>>
+  <A extends Arg, B extends Arg = A>(c: A, r?: B): Expr<[Length<A>, Length<B>], AsNumber<PromoteArgs<A, B>>>
+}
+type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
+/** blockDiag(a, b, c): the matrix with these on its diagonal. */
+export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], AsNumber<PromoteAll<X>>>
+/** Options of `diagonal`: the main one of the last two axes unless given. */
+export interface DiagonalOptions {
+  readonly offset?: number | undefined
+  readonly axis1?: number | undefined
+  readonly axis2?: number | undefined
+}
+/** diagonal(x, { offset, axis1, axis2 }): its elements along a new last axis. */
+export type DiagonalFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Matrices<S, 'diagonal'>, Operand<S, D> | Plain>,
+  options?: DiagonalOptions,
+) => Expr<WithoutTwo<S>, AsNumber<D>>
+/** As many axes as S, but one. */
+type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape

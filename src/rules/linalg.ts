@@ -1,0 +1,278 @@
+/**
+ * Calculus of linear algebra, for stacks of matrices. Rules are made of the operations themselves, so that every order exists. What reads
+ * one triangle of an argument (cholesky, eigh, triangularSolve) has its gradient there, and zeros elsewhere.
+ */
+import type { Rule } from '../core/calculus/rule.js'
+import { applyMulti, asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
+import { NO_PARAMS, type Primitive } from '../core/graph/primitive.js'
+import { type Forced, NoTangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
+import { eq, ge } from '../core/ops/compare.js'
+import { diag, tril, triu } from '../core/ops/construct.js'
+import { abs, add, cast, maximum, mul, neg, stopGradient, sub, where } from '../core/ops/elementwise.js'
+import * as op from '../core/ops/factorisations.js'
+import type { linalg } from '../core/ops/families.js'
+import { takeAlongNode } from '../core/ops/indexing-along.js'
+import { iotaNode } from '../core/ops/indexing-gather.js'
+import { broadcastTo, expandDims, pad, reshape, transpose } from '../core/ops/layout.js'
+import { concatNode } from '../core/ops/layout-join.js'
+import { sliceAxis } from '../core/ops/layout-slice.js'
+import { max, prod, sum } from '../core/ops/reductions.js'
+import { sortNodes } from '../core/ops/scans.js'
+import * as system from '../core/ops/systems.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { batchAll, dims } from './batching.js'
+import { multiRule, reapply, rule } from './define.js'
+import { decompositionRules } from './linalg-decompositions.js'
+import { asMatrix, identityLike, isEmpty, onDiagonal, phi, product, symmetric, t } from './matrices.js'
+import { addTangents } from './product.js'
+
+const solveIn = (a: AnyExpr, b: AnyExpr, params: op.TriangularParams): AnyExpr => asExpr(op.triangularNode(asNode(a), asNode(b), params))
+const lower = { lower: true, transpose: false, unitDiagonal: false }
+const forced = (x: Forced | undefined): AnyExpr | undefined => (x?._tag === 'Expr' ? x : undefined)
+/** L^-1 X, L^-T X, X L^-T and X L^-1. */
+const overL = (l: AnyExpr, x: AnyExpr): AnyExpr => solveIn(l, x, lower)
+const overLt = (l: AnyExpr, x: AnyExpr): AnyExpr => solveIn(l, x, { ...lower, transpose: true })
+
+/** Batches of systems. One matrix for all right sides makes their columns longer. */
+const batchOfSystems =
+  <P>(primitive: Primitive<string, P>) =>
+  (xs: readonly AnyExpr[], batched: readonly boolean[], params: P, size: number): AnyExpr => {
+    const [a, b] = xs as [AnyExpr, AnyExpr]
+    if (batched[0] || dims(a).length !== 2) return reapply(primitive, batchAll(xs, batched, size), params)
+    const [, , k] = dims(b) as [number, number, number]
+    const rows = transpose(b, [1, 0, 2])
+    const y = reapply(primitive, [a, reshape(rows, [dims(rows)[0]!, size * k])], params)
+    return transpose(reshape(y, [dims(y)[0]!, size, k]), [1, 0, 2])
+  }
+
+// ---- cholesky and triangular systems -----------------------------------------------------------------------------------
+
+/** Rows from which a product of which only a triangle is read is made of blocks. */
+const BLOCKS = 128
+/** L^T M for lower triangular L, in the lower triangle, where M's own is all that is read; above it anything. By halves: a third of the multiplications. */
+const lowerOfProduct = (l: AnyExpr, m: AnyExpr): AnyExpr => {
+  const shape = dims(l)
+  const n = shape[shape.length - 1]!
+  if (n < BLOCKS) return product(t(l), m)
+  const head = Math.floor(n / 2)
+  const rows = shape.length - 2
+  const part = (x: AnyExpr, i: 0 | 1, j: 0 | 1): AnyExpr => {
+    const along = (y: Node, axis: number, k: 0 | 1): Node => (k === 0 ? sliceAxis(y, axis, 0, head) : sliceAxis(y, axis, head, n - head))
+    return asExpr(along(along(asNode(x), rows, i), rows + 1, j))
+  }
+  const below = part(m, 1, 0)
+  const first = add(lowerOfProduct(part(l, 0, 0), part(m, 0, 0)), product(t(part(l, 1, 0)), below))
+  const zeros = broadcastTo(asExpr(constant(0, l.dtype)), [...shape.slice(0, -2), head, n - head])
+  const joined = (xs: readonly AnyExpr[], axis: number): AnyExpr => asExpr(concatNode(xs.map(asNode), axis))
+  return joined(
+    [joined([first, zeros], rows + 1), joined([product(t(part(l, 1, 1)), below), lowerOfProduct(part(l, 1, 1), part(m, 1, 1))], rows + 1)],
+    rows,
+  )
+}
+const choleskyRule: Rule = rule(op.choleskyPrimitive, {
+  // dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.
+  frule: (_xs, [da], _params, { y: l }) => {
+    const dx = forced(da)
+    if (dx === undefined) return [l, ZeroTangent]
+    return [l, product(l, phi(t(overL(l, t(overL(l, symmetric(dx)))))))]
+  },
+  // With X = L^-T phi(L^T LBar) L^-1: ABar = phi(X + X^T).
+  rrule: (_xs, _params, { y: l }) => {
+    const choleskyPullback = (lBar: AnyExpr) =>
+      [
+        thunk(() => {
+          const x = overLt(l, t(overLt(l, phi(lowerOfProduct(l, lBar)))))
+          return phi(add(x, t(x)))
+        }),
+      ] as const
+    return [l, choleskyPullback]
+  },
+  batch: ([a]) => reapply(op.choleskyPrimitive, [a], NO_PARAMS),
+})
+
+/** What of a matrix the system reads. */
+const read = (x: AnyExpr, p: op.TriangularParams): AnyExpr => (p.lower ? tril(x, p.unitDiagonal ? -1 : 0) : triu(x, p.unitDiagonal ? 1 : 0))
+const triangularRule: Rule = rule(op.triangularSolvePrimitive, {
+  frule: ([a], [da, db], params, { y: x }) => {
+    const dx = forced(da)
+    const moved = dx && neg(product(params.transpose ? t(read(dx, params)) : read(dx, params), x))
+    const right = moved === undefined ? db! : addTangents(moved, db!)
+    return [x, right._tag === 'Expr' ? solveIn(a, right, params) : right]
+  },
+  rrule: ([a], params, { y: x }) => {
+    const triangularPullback = (xBar: AnyExpr) => {
+      const bBar = thunk(() => solveIn(a, xBar, { ...params, transpose: !params.transpose }))
+      const b = (): AnyExpr => bBar.force() as AnyExpr
+      return [thunk(() => read(neg(params.transpose ? product(x, t(b())) : product(b(), t(x))), params)), bBar] as const
+    }
+    return [x, triangularPullback]
+  },
+  batch: batchOfSystems(op.triangularSolvePrimitive),
+})
+
+// ---- lu ----------------------------------------------------------------------------------------------------------------
+
+/** The first min(m, n) columns (rows) of packed factors, and then zeros up to `size` of them. */
+const factorOf = (packed: AnyExpr, axis: -1 | -2, size: number): AnyExpr => {
+  const n = asNode(packed)
+  const at = n.shape.length + axis
+  const kept = asExpr(sliceAxis(n, at, 0, Math.min(n.shape[at]!, size)))
+  return pad(
+    kept,
+    dims(kept).map((d, i): readonly [number, number] => [0, i === at ? size - d : 0]),
+  )
+}
+/** L: [m, m] and U: [n, n] with A's rows in order = L A' where A' has U on top: what is missing of either is the identity. */
+const factorsOf = (packed: AnyExpr): { readonly l: AnyExpr; readonly u: AnyExpr } => {
+  const [m, n] = dims(packed).slice(-2) as [number, number]
+  const l = tril(factorOf(packed, -1, m), -1)
+  const u = triu(factorOf(packed, -2, n))
+  const beyond = asExpr(iotaNode([n], 0, 'i32'))
+  return { l: add(l, identityLike(l)), u: n <= m ? u : add(u, onDiagonal(cast(ge(beyond, m), u.dtype))) }
+}
+const unitLower = { lower: true, transpose: false, unitDiagonal: true }
+const upper = { lower: false, transpose: false, unitDiagonal: false }
+/** Rows of each matrix at the places. */
+const rowsAt = (x: AnyExpr, places: AnyExpr): AnyExpr =>
+  asExpr(takeAlongNode(asNode(x), asNode(broadcastTo(expandDims(places, -1), dims(x))), dims(x).length - 2))
+
+const luRule: Rule = multiRule(op.luPrimitive, {
+  // With F = L^-1 P dA U^-1: dL = L tril(F, -1), dU = triu(F) U.
+  frule: ([a], [da], _params, { ys }) => {
+    const dx = forced(da)
+    if (dx === undefined || isEmpty(a)) return [ys, [ZeroTangent, NoTangent, NoTangent]]
+    const { l, u } = factorsOf(ys[0]!)
+    const f = t(solveIn(u, t(solveIn(l, rowsAt(dx, ys[2]!), unitLower)), { ...upper, transpose: true }))
+    return [ys, [add(product(l, tril(f, -1)), product(triu(f), u)), NoTangent, NoTangent]]
+  },
+  rrule: ([a], _params, { ys }) => {
+    const luPullback = ([yBar]: readonly Forced[]) => {
+      const given = forced(yBar)
+      if (given === undefined || isEmpty(a)) return [ZeroTangent] as const
+      return [
+        thunk(() => {
+          const { l, u } = factorsOf(ys[0]!)
+          const f = add(tril(product(t(l), given), -1), triu(product(given, t(u))))
+          const inner = t(solveIn(u, t(solveIn(l, f, { ...unitLower, transpose: true })), upper))
+          const [, places] = sortNodes(asNode(ys[2]!), { axis: dims(ys[2]!).length - 1, descending: false })
+          return rowsAt(inner, asExpr(places))
+        }),
+      ] as const
+    }
+    return [ys, luPullback]
+  },
+  batch: ([a]) => applyMulti(op.luPrimitive, [asNode(a)], NO_PARAMS).map(asExpr),
+})
+
+// ---- systems and determinants ------------------------------------------------------------------------------------------
+
+const solveRule: Rule = rule(system.solvePrimitive, {
+  frule: ([a], [da, db], { transpose }, { y: x }) => {
+    const dx = forced(da)
+    const right = dx === undefined ? db! : addTangents(neg(product(transpose ? t(dx) : dx, x)), db!)
+    return [x, right._tag === 'Expr' ? asExpr(system.solveNode(asNode(a), asNode(right), transpose)) : right]
+  },
+  rrule: ([a], { transpose }, { y: x }) => {
+    const solvePullback = (xBar: AnyExpr) => {
+      const bBar = thunk(() => asExpr(system.solveNode(asNode(a), asNode(xBar), !transpose)))
+      const b = (): AnyExpr => bBar.force() as AnyExpr
+      return [thunk(() => neg(transpose ? product(x, t(b())) : product(b(), t(x)))), bBar] as const
+    }
+    return [x, solvePullback]
+  },
+  batch: batchOfSystems(system.solvePrimitive),
+})
+
+/** The sum over each matrix. */
+const totalOf = (x: AnyExpr): AnyExpr => sum(x, { axis: [-2, -1] })
+/**
+ * The matrix of cofactors, det(A) A^-T, from the factors of A. Zeros on U's diagonal are moved by one unit of the largest element there: of a
+ * singular matrix that is right to rounding, where A^-T is not.
+ */
+const cofactors = (a: AnyExpr): AnyExpr => {
+  const [packed, pivots, order] = op.luNodes(asNode(a)).map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  const d = diag(packed)
+  const unit = stopGradient(
+    mul(maximum(max(abs(d), { axis: -1, keepdims: true }), a.dtype === 'f32' ? 1e-30 : 1e-290), a.dtype === 'f32' ? 2 ** -23 : 2 ** -52),
+  )
+  const zero = eq(d, 0)
+  const moved = where(zero, unit, d)
+  const factors = add(packed, onDiagonal(where(zero, unit, 0)))
+  const inverse = asExpr(system.solveByLu(asNode(factors), asNode(order), asNode(identityLike(a)), true))
+  const det = mul(system.parityOf(asNode(pivots), asNode(a).aval), prod(moved, { axis: -1 }))
+  return mul(inverse, asMatrix(det))
+}
+const detRule: Rule = rule(system.detPrimitive, {
+  frule: ([a], [da], _params, { y, config }) => {
+    const dx = forced(da)
+    return [y, dx === undefined || isEmpty(a) ? ZeroTangent : totalOf(config.product(dx, cofactors(a)))]
+  },
+  rrule: ([a], _params, { y, config }) => {
+    const detPullback = (yBar: AnyExpr) => [isEmpty(a) ? ZeroTangent : thunk(() => config.product(asMatrix(yBar), cofactors(a)))] as const
+    return [y, detPullback]
+  },
+  batch: ([a]) => reapply(system.detPrimitive, [a], NO_PARAMS),
+})
+
+/** A^-T. */
+const inverseTransposed = (a: AnyExpr): AnyExpr => asExpr(system.solveNode(asNode(a), asNode(identityLike(a)), true))
+const slogdetRule: Rule = multiRule(system.slogdetPrimitive, {
+  frule: ([a], [da], _params, { ys, config }) => {
+    const dx = forced(da)
+    return [ys, [ZeroTangent, dx === undefined || isEmpty(a) ? ZeroTangent : totalOf(config.product(dx, inverseTransposed(a)))]]
+  },
+  rrule: ([a], _params, { ys, config }) => {
+    const slogdetPullback = ([, yBar]: readonly Forced[]) => {
+      const given = forced(yBar)
+      return [given === undefined || isEmpty(a) ? ZeroTangent : thunk(() => config.product(asMatrix(given), inverseTransposed(a)))] as const
+    }
+    return [ys, slogdetPullback]
+  },
+  batch: ([a]) => system.slogdetNodes(asNode(a)).map(asExpr),
+})
+
+// With P the pseudoinverse: dx = P (db - dA x) + P P^T dA^T (b - A x) + (I - P A) dA^T P^T x.
+const lstsqRule: Rule = rule(system.lstsqPrimitive, {
+  frule: ([a, b], [da, db], params, { y: x }) => {
+    const by = (y: AnyExpr, back = false): AnyExpr =>
+      asExpr(system.lstsqNode(asNode(a), asNode(y), { ...params, transpose: params.transpose !== back }))
+    const own = (y: AnyExpr): AnyExpr => (params.transpose ? t(y) : y)
+    const dx = forced(da)
+    if (dx === undefined || isEmpty(a)) return [x, db!._tag === 'Expr' && !isEmpty(a) ? by(db!) : ZeroTangent]
+    const moved = neg(product(own(dx), x))
+    const first = by(db!._tag === 'Expr' ? add(moved, db!) : moved)
+    const second = by(by(product(t(own(dx)), sub(b, product(own(a), x))), true))
+    const third = product(t(own(dx)), by(x, true))
+    return [x, add(add(first, second), sub(third, by(product(own(a), third))))]
+  },
+  rrule: ([a, b], params, { y: x }) => {
+    const lstsqPullback = (xBar: AnyExpr) => {
+      if (isEmpty(a)) return [ZeroTangent, ZeroTangent] as const
+      const by = (y: AnyExpr, back = false): AnyExpr =>
+        asExpr(system.lstsqNode(asNode(a), asNode(y), { ...params, transpose: params.transpose !== back }))
+      const bBar = thunk(() => by(xBar, true))
+      const aBar = thunk(() => {
+        const own = params.transpose ? t(a) : a
+        const w = bBar.force() as AnyExpr
+        const rest = sub(xBar, by(product(own, xBar)))
+        const y = add(sub(product(sub(b, product(own, x)), t(by(w))), product(w, t(x))), product(by(x, true), t(rest)))
+        return params.transpose ? t(y) : y
+      })
+      return [aBar, bBar] as const
+    }
+    return [x, lstsqPullback]
+  },
+  batch: batchOfSystems(system.lstsqPrimitive),
+})
+
+/** One rule per primitive of the family `linalg`. */
+export const linalgRules: { readonly [K in keyof typeof linalg]: Rule } = {
+  cholesky: choleskyRule,
+  triangularSolve: triangularRule,
+  lu: luRule,
+  ...decompositionRules,
+  solve: solveRule,
+  det: detRule,
+  slogdet: slogdetRule,
+  lstsq: lstsqRule,
+}

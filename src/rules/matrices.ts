@@ -1,0 +1,36 @@
+/** What rules of linear algebra are made of: products and parts of stacks of matrices. */
+import { asExpr, asNode } from '../core/graph/expr.js'
+import { eq } from '../core/ops/compare.js'
+import { eye, tril } from '../core/ops/construct.js'
+import { matmulNode } from '../core/ops/contract.js'
+import { add, mul, where } from '../core/ops/elementwise.js'
+import { iotaNode } from '../core/ops/indexing-gather.js'
+import { broadcastTo, expandDims } from '../core/ops/layout.js'
+import { swapLast } from '../core/ops/layout-move.js'
+import type { AnyExpr } from '../core/types/expr.js'
+import { dims } from './batching.js'
+
+/** The transpose of each matrix. */
+export const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
+/** Products of matrices from left to right. */
+export const product = (first: AnyExpr, ...rest: readonly AnyExpr[]): AnyExpr =>
+  rest.reduce((x, y) => asExpr(matmulNode(asNode(x), asNode(y))), first)
+/** The symmetric matrix whose lower triangle is x's. */
+export const symmetric = (x: AnyExpr): AnyExpr => add(tril(x), t(tril(x, -1)))
+/** The lower triangle with half of the diagonal. */
+export const phi = (x: AnyExpr): AnyExpr => mul(add(tril(x), tril(x, -1)), 0.5)
+/** Each matrix with its columns times the numbers s: [..., n], and with its rows times them. */
+export const timesColumns = (x: AnyExpr, s: AnyExpr): AnyExpr => mul(x, expandDims(s, -2))
+export const timesRows = (x: AnyExpr, s: AnyExpr): AnyExpr => mul(x, expandDims(s, -1))
+/** Matrices with the vectors x: [..., n] on the diagonal. */
+export const onDiagonal = (x: AnyExpr): AnyExpr => {
+  const n = dims(x)[dims(x).length - 1]!
+  const [rows, columns] = [asExpr(iotaNode([n, 1], 0, 'i32')), asExpr(iotaNode([1, n], 1, 'i32'))]
+  return where(eq(rows, columns), expandDims(x, -1), 0)
+}
+/** Numbers [...] as matrices of one element. */
+export const asMatrix = (x: AnyExpr): AnyExpr => expandDims(x, [-2, -1])
+/** Identity matrices beside x: [..., n, n]. */
+export const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(dims(x)[dims(x).length - 1]!, x.dtype), dims(x))
+/** Has it no elements? Then nothing is to be differentiated. */
+export const isEmpty = (x: AnyExpr): boolean => dims(x).includes(0)
