@@ -10,11 +10,13 @@ import type { CpuKernelTable, CpuTable, ScalarKernel, WholeKernelOf } from './ke
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
+import { specialKernels } from './special.js'
 
 /** Facets by family: each file has the rows of one. */
 export const cpuFamilies: { readonly [F in keyof typeof families]: CpuTable<(typeof families)[F]> } = {
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
+  special: specialKernels,
   compare: inlined(compareKernels),
   reduce: reduceKernels,
   scans: scanKernels,

@@ -5,6 +5,7 @@
 import { castPrimitive } from '../graph/cast.js'
 import { primitivesIn } from '../graph/operation.js'
 import * as alongAxis from './along-axis.js'
+import * as bessels from './bessel.js'
 import * as comparisons from './compare.js'
 import * as contractions from './contract.js'
 import { controlFamily } from './control.js'
@@ -28,9 +29,11 @@ import * as products from './products.js'
 import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
 import * as lines from './scans.js'
+import * as specials from './special.js'
 import { tapFamily } from './tap.js'
 
 export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
+export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
 export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
@@ -41,6 +44,7 @@ export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...net
 
 export const families = {
   elementwise,
+  special,
   compare,
   layout,
   reduce,
