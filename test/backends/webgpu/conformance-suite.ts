@@ -104,8 +104,9 @@ export const conformance = (name: LaneName, extent: Extent): void => {
     it('tries every primitive in every dtype that it declares', () => {
       const tried = new Set(entries.map((e) => `${e.prim.name} ${e.dtype}`))
       const names = new Set(entries.map((e) => e.prim.name))
-      expect([...coreRegistry.rules.keys()].filter((p) => !names.has(p))).toEqual([])
-      for (const { primitive } of coreRegistry.rules.values())
+      const left = Object.keys(families.special)
+      expect([...coreRegistry.rules.keys()].filter((p) => !names.has(p) && !left.includes(p))).toEqual([])
+      for (const { primitive } of [...coreRegistry.rules.values()].filter((r) => !left.includes(r.primitive.name)))
         for (const dtype of dtypes) if (declares(primitive, dtype)) expect([...tried]).toContain(`${primitive.name} ${dtype}`)
     })
   })

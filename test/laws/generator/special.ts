@@ -48,4 +48,38 @@ export const specialRows: readonly Row[] = [
     },
     false,
   ),
+  ...['fft', 'ifft', 'rfft', 'irfft', 'fftn', 'ifftn', 'rfftn', 'irfftn'].map((name) =>
+    row(
+      name,
+      (d) => {
+        const x = d.float(
+          (v) => shapeOf(v).length > 0 && shapeOf(v).every((n) => n > 0) && (shapeOf(v).at(-1)! > 1 || !name.startsWith('irfft')),
+        )
+        const imaginary = !name.startsWith('rfft') && d.chance(0.5)
+        const given: Template = imaginary ? { re: ref(x), im: ref(like(d, shapeOf(x), dtypeOf(x))) } : ref(x)
+        const one = !name.endsWith('n')
+        d.emit(name, [given, { norm: d.of(['ortho', 'forward', 'backward']), ...(one && d.chance(0.4) && { n: d.between(2, 7) }) }])
+      },
+      false,
+    ),
+  ),
+  ...['fft2', 'ifft2'].map((name) =>
+    row(name, (d) => void d.emit(name, [ref(d.float((v) => shapeOf(v).length > 1 && shapeOf(v).every((n) => n > 0)))]), false),
+  ),
+  ...['fftshift', 'ifftshift'].map((name) => row(name, (d) => void d.op(name, ref(d.float((v) => shapeOf(v).length > 0))), false)),
+  row(
+    'fftConvolve',
+    (d) => {
+      const x = d.float((v) => shapeOf(v).length > 0 && shapeOf(v).every((n) => n > 0))
+      d.op('fftConvolve', ref(x), ref(like(d, shapeOf(x), dtypeOf(x))), { mode: d.of(['full', 'same', 'valid']) })
+    },
+    false,
+  ),
+  row(
+    'stft',
+    (d) => void d.emit('stft', [ref(d.float((v) => shapeOf(v).at(-1)! > 3)), { size: d.between(2, 3), hop: d.between(1, 3) }]),
+    false,
+  ),
+  ...['hann', 'hamming', 'blackman', 'fftfreq', 'rfftfreq'].map((name) => row(name, (d) => void d.op(name, d.between(1, 5)), false)),
+  row('kaiser', (d) => void d.op('kaiser', d.between(1, 5), d.of([0.5, 3])), false),
 ]
