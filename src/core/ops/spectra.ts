@@ -27,7 +27,7 @@ import { flip, slice, transpose } from './layout.js'
 import { liftFloats } from './lifted.js'
 import { besselI } from './special-bessel.js'
 
-const count = (n: unknown, op: string, what = 'n'): number => {
+const positive = (n: unknown, op: string, what = 'n'): number => {
   const given = integerOf(n, what, op)
   return given > 0 ? given : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${given}.`, fix: 'give a positive whole number.' })
 }
@@ -40,7 +40,7 @@ const filled = (n: number, dtype: DType, f: (k: number) => number): AnyExpr => {
 const frequencies =
   (op: string, length: (n: number) => number) =>
   (given: unknown, spacing: unknown = 1): AnyExpr => {
-    const n = count(given, op)
+    const n = positive(given, op)
     const d = numberOf(spacing, 'the spacing', op)
     return filled(length(n), 'f64', (k) => (op === 'fftfreq' && 2 * k >= n ? k - n : k) / (n * d))
   }
@@ -62,7 +62,7 @@ export const rfftfreq: FreqFn = typed(frequencies('rfftfreq', (n) => Math.floor(
 const windowOptions: Names<WindowOptions> = { periodic: true, dtype: true }
 /** f of the place in [0, 1]: n - 1 apart, or n for one period. */
 const windowed = (op: string, given: unknown, options: WindowOptions | undefined, f: (t: number) => number): AnyExpr => {
-  const n = count(given, op)
+  const n = positive(given, op)
   const { periodic, dtype = 'f64' } = optionsOf(options, windowOptions, op)
   const own = dtypeOf(dtype, op)
   if (own !== 'f64' && own !== 'f32')
@@ -186,8 +186,8 @@ const stftOptions: Names<StftOptions> = { size: true, hop: true, window: true, c
 export const stft: StftFn = typed((given: unknown, options: StftOptions): Pair => {
   const op = 'stft'
   const { size, hop, window, center = true } = optionsOf(options, stftOptions, op)
-  const frame = count(size, op, 'size')
-  const step = hop === undefined ? Math.max(1, Math.floor(frame / 4)) : count(hop, op, 'hop')
+  const frame = positive(size, op, 'size')
+  const step = hop === undefined ? Math.max(1, Math.floor(frame / 4)) : positive(hop, op, 'hop')
   const signal = asExpr(liftFloat(given as never, op))
   const own = signal.dtype === 'f32' ? 'f32' : 'f64'
   const w = window === undefined ? (hann(frame, { periodic: true, dtype: own }) as AnyExpr) : asExpr(liftFloat(window as never, op))
