@@ -9,7 +9,7 @@ import { programsOf } from '../core/graph/expand.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
-import type { Forced } from '../core/graph/tangent.js'
+import type { NotImplemented } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
@@ -96,15 +96,22 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     return out.findings.length === before
   })
   if (modes.length === 0) return undefined
-  const whole = derive({ ...s, modes })
-  const missing = (d: Derived): readonly Forced[] => [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t) => t._tag === 'NotImplemented')
+  return known({ ...s, modes }, (t, i) => {
+    out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
+  })
+}
+/** The derivatives by those arguments whose own is implemented; the others are told of. */
+export const known = (s: Subject, unknown: (t: NotImplemented, argument: number) => void): Derived => {
+  const whole = derive(s)
+  const missing = (d: Derived): readonly NotImplemented[] =>
+    [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t): t is NotImplemented => t._tag === 'NotImplemented')
   if (missing(whole).length === 0) return whole
   const active = s.active.filter((i) => {
-    const todo = missing(derive({ ...s, modes, active: [i] }))
-    for (const t of todo) if (t._tag === 'NotImplemented') out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
+    const todo = missing(derive({ ...s, active: [i] }))
+    for (const t of todo) unknown(t, i)
     return todo.length === 0
   })
-  return derive({ ...s, modes, active })
+  return derive({ ...s, active })
 }
 
 /** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */

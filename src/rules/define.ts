@@ -18,7 +18,7 @@ import { composedRules } from '../core/extend/decompose.js'
 import { showAval } from '../core/graph/aval.js'
 import { apply, asExpr, asNode } from '../core/graph/expr.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/graph/primitive.js'
-import { type Forced, type NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, type NoTangent, type NotImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { elementwiseBatch } from './batching.js'
 import { formed } from './forms.js'
@@ -30,9 +30,9 @@ export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? re
 export type ArgTangents<A extends readonly ArgKind[]> = {
   readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : Exclude<Tangent, NoTangent>
 }
-/** Entries of dy/dx: an expression, a number, or NoTangent in the `int` slots. */
+/** Entries of dy/dx: an expression, a number, NotImplemented with its reason where it is not known, or NoTangent in the `int` slots. */
 export type Partials<A extends readonly ArgKind[]> = {
-  readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent
+  readonly [K in keyof A]: A[K] extends 'int' ? NoTangent : AnyExpr | number | ZeroTangent | NotImplemented
 }
 
 /** A rule under the author's types: one result, and the cotangent of it. */

@@ -7,7 +7,7 @@ import { isFloat } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
 import { applyAny, asExpr, asNode, constant } from '../core/graph/expr.js'
 import type { AnyPrimitive, ArgKind } from '../core/graph/primitive.js'
-import { type Forced, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type NotImplemented, type Tangent, thunk, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { beside } from '../core/graph/weak.js'
 import { broadcastTo } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
@@ -81,7 +81,7 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
   }
 }
 
-type Entry = AnyExpr | number | ZeroTangent | NoTangent
+type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
 type Matrix = readonly (readonly Entry[] | ZeroTangent | NoTangent)[]
 const refused = (primitive: AnyPrimitive, reason: string, fix: string): never =>
   raise({ _tag: 'BadInput', where: `the partials of ${primitive.name}`, reason, fix })

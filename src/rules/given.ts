@@ -6,7 +6,7 @@ import { raise } from '../core/errors/explain.js'
 import { holds } from '../core/errors/language.js'
 import { isExpr } from '../core/graph/expr.js'
 import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
-import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** The facets of a rule, and of those that are made from transposes. */
@@ -55,8 +55,8 @@ export const forcedIn = (given: Forced, what: string, where: string): Forced =>
   isExpr(given) || given === ZeroTangent || given === NoTangent || unknown(given)
     ? given
     : refuse(where, what, given, 'give an expression, or ZeroTangent.')
-const entryTags: ReadonlySet<unknown> = new Set<Entry['_tag']>(['Expr', 'ZeroTangent', 'NoTangent'])
-type Entry = AnyExpr | ZeroTangent | NoTangent
+const entryTags: ReadonlySet<unknown> = new Set<Entry['_tag']>(['Expr', 'ZeroTangent', 'NoTangent', 'NotImplemented'])
+type Entry = AnyExpr | ZeroTangent | NoTangent | NotImplemented
 /** An entry of dy/dx: by its tag, since a rule may be written with the operations of another copy of codual. */
 export const isEntry = (p: unknown): p is Entry | number =>
   typeof p === 'number' || holds(() => entryTags.has((p as Partial<Entry> | null | undefined)?._tag))

@@ -13,12 +13,14 @@ import { mapRules } from './map.js'
 import { nnRules } from './nn.js'
 import { reduceRules } from './reduce.js'
 import { scanRules } from './scans.js'
+import { specialRules } from './special.js'
 import { tapRules } from './tap.js'
 import { withTaylor } from './taylor.js'
 
 /** The tables of rules, by family. */
 export const ruleFamilies = {
   elementwise: withTaylor(elementwiseRules),
+  special: specialRules,
   compare: compareRules,
   bitwise: bitwiseRules,
   layout: withTaylor(layoutRules),

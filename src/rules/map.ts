@@ -5,7 +5,7 @@ import type { Hardness, Rule, RuleConfig } from '../core/calculus/rule.js'
 import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
 import type { Program } from '../core/graph/program.js'
-import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type NotImplemented, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add } from '../core/ops/elementwise.js'
 import { reshape } from '../core/ops/layout.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
@@ -21,6 +21,8 @@ interface WithPartials {
   readonly at: ReadonlyMap<number, number>
   /** Which hard zeros each output may hold. */
   readonly hardness: readonly Hardness[]
+  /** Those of the partials that are not known. */
+  readonly unknown: ReadonlyMap<number, NotImplemented>
 }
 const memo = new WeakMap<Program, Map<string, { readonly registry: unknown; readonly made: WithPartials }>>()
 
@@ -35,18 +37,20 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
   if (known !== undefined && known.registry === config.registry) return known.made
   const outputs: Node[] = [...program.outputs]
   const at = new Map<number, number>()
+  const unknown = new Map<number, NotImplemented>()
   const hardness: Hardness[] = outputs.map(() => SOFT)
   program.inputs.forEach((x, j) => {
     if (!active[j]) return
     const { dys } = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
     dys.forEach((dy, i) => {
+      if (dy._tag === 'NotImplemented') unknown.set(i * program.inputs.length + j, dy)
       if (dy._tag !== 'Expr') return
       at.set(i * program.inputs.length + j, outputs.length)
       outputs.push(asNode(dy))
       hardness.push(config.hardness(dy))
     })
   })
-  const made = { program: scalarProgram(program.inputs, outputs), at, hardness }
+  const made = { program: scalarProgram(program.inputs, outputs), at, hardness, unknown }
   byMask.set(key, { registry: config.registry, made })
   return made
 }
@@ -70,7 +74,7 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
     rrule: (xs, { program }, { config, active }) => {
       const args = xs as readonly AnyExpr[]
       const n = program.inputs.length
-      const { program: both, at, hardness } = withPartials(program, active, config)
+      const { program: both, at, hardness, unknown } = withPartials(program, active, config)
       const all = mapped(both, args.map(asNode)).map(asExpr)
       const mapPullback = (yBars: readonly Forced[]) =>
         args.map((x, j): Tangent => {
@@ -79,7 +83,8 @@ export const mapRules: { readonly [K in keyof typeof mapFamily]: Rule } = {
           return thunk(() =>
             yBars.reduce<Forced>((sum, yBar, i) => {
               const k = at.get(i * n + j)
-              if (yBar._tag !== 'Expr' || k === undefined) return sum
+              if (sum._tag === 'NotImplemented' || yBar._tag !== 'Expr') return sum
+              if (k === undefined) return unknown.get(i * n + j) ?? sum
               // Hard zeros of a partial hold against the cotangent, as those of the cotangent do against the partial.
               const [p, h] = [all[k]!, hardness[k]!]
               const own = config.hardness(yBar)

@@ -4,7 +4,7 @@ import { SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
-import { type Forced, type NoTangent, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { and, eq, isfinite, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
@@ -16,9 +16,10 @@ const isOne = (x: AnyExpr): boolean => asNode(x).kind === CONST && asNode(x).pay
 /** x times a partial; 1 and -1 cost nothing, 0 is ZeroTangent. */
 export const scaled = (
   dx: AnyExpr,
-  p: AnyExpr | number | ZeroTangent | NoTangent,
+  p: AnyExpr | number | ZeroTangent | NoTangent | NotImplemented,
   config: Pick<RuleConfig, 'product'>,
 ): Exclude<Forced, NoTangent> => {
+  if (typeof p !== 'number' && p._tag === 'NotImplemented') return p
   if (isOne(dx))
     return typeof p !== 'number'
       ? p._tag === 'Expr'
@@ -46,7 +47,7 @@ export const scaled = (
  */
 export const scaleTangent = (
   dx: AnyExpr,
-  p: AnyExpr | number | ZeroTangent | NoTangent,
+  p: AnyExpr | number | ZeroTangent | NoTangent | NotImplemented,
   config: RuleConfig,
 ): Exclude<Forced, NoTangent> => {
   exprIn(dx, 'the (co)tangent', 'scaleTangent')

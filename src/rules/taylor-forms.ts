@@ -2,7 +2,7 @@
 import type { Series, TaylorContext, TaylorRule } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asNode, CONST, input } from '../core/graph/expr.js'
-import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { mul } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { addTangents, scaled } from './product.js'
@@ -47,7 +47,7 @@ export const taylorOfBilinear =
     return (k) => [convolved(k, a!, b!, of, of, of)]
   }
 
-type Entry = AnyExpr | number | ZeroTangent | NoTangent
+type Entry = AnyExpr | number | ZeroTangent | NoTangent | NotImplemented
 /**
  * Of an elementwise function y with partials p_j: y' = sum of p_j(x, y) x_j', so k y_k = sum over j and i <= k of i x_{j,i} p_{j,k-i}. The
  * coefficients of p_j are those of its own expression, in which x and y are the series at hand: they need y below k alone. What recurrences
@@ -83,6 +83,7 @@ const slope = (x: Series): ((k: number) => Forced) => {
 }
 /** The part of y_k that comes through one argument. */
 const term = (k: number, x: Series, dx: (k: number) => Forced, p: Series | Entry, context: TaylorContext): Forced => {
+  if (typeof p === 'object' && !('primal' in p) && p._tag === 'NotImplemented') return p
   const first = x.at(k)
   const at0 = typeof p === 'object' && 'primal' in p ? p.primal : p
   const head = first._tag === 'Expr' ? scaled(first, at0, context.config) : ZeroTangent

@@ -69,7 +69,12 @@ const caseOf = (prim: AnyPrimitive, sample: Sample, float: 'f64' | 'f32'): Case 
           seeds.map((s) => asExpr(s.x)),
           wrt,
         )
-  const outputs = [...ys, ...(r === undefined ? [] : wrt.map((w, i) => instantiate(r.cotangents[i]!, w.aval)))]
+  const outputs = [
+    ...ys,
+    ...(r === undefined
+      ? []
+      : wrt.flatMap((w, i) => (r.cotangents[i]!._tag === 'NotImplemented' ? [] : [instantiate(r.cotangents[i]!, w.aval)]))),
+  ]
   const inputs = [...args, ...seeds]
   const tree = (n: number) => ({ _tag: 'Tuple' as const, items: Array.from({ length: n }, () => ({ _tag: 'Leaf' as const })) })
   return {

@@ -7,10 +7,9 @@ import { entries, type PublicName, publicNames, root, shortPath } from './public
 const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|index\.ts$|backends/],
   ['New arrays', /ops\/construct/],
-  [
-    'Elementwise',
-    /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|special-functions|gamma|polygamma|activations|lifted|map)/,
-  ],
+  ['Elementwise', /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map)/],
+  ['Special functions', /ops\/special/],
+  ['Spectra', /ops\/(fft|spectra)/],
   ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis)/],
   ['Shapes', /ops\/(layout|joins)/],
   ['Indexing', /ops\/(at|indexing)/],

@@ -12,11 +12,13 @@ import { linalgKernels } from './linalg.js'
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
+import { specialKernels } from './special.js'
 
 /** Facets by family: each file has the rows of one. */
 export const cpuFamilies: { readonly [F in keyof typeof families]: CpuTable<(typeof families)[F]> } = {
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
+  special: specialKernels,
   compare: inlined(compareKernels),
   bitwise: inlined(bitwiseKernels),
   reduce: reduceKernels,

@@ -15,11 +15,13 @@ import { linalgKernels } from './linalg.js'
 import { nnKernels } from './nn.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
+import { specialKernels } from './special.js'
 
 /** Facets by family: each file has the rows of one. */
 const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(typeof families)[F]> } = {
   ...plannedFamilies,
   elementwise: inlined(elementwiseKernels),
+  special: specialKernels,
   compare: inlined(compareKernels),
   bitwise: inlined(bitwiseKernels),
   reduce: reduceKernels,

@@ -11,7 +11,7 @@ import { programsOf } from '../graph/expand.js'
 import { linearize, type Node } from '../graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
-import type { Forced, NoTangent, Tangent, ZeroTangent } from '../graph/tangent.js'
+import type { Forced, NoTangent, NotImplemented, Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { TaylorRule } from './taylor.js'
 
@@ -90,7 +90,7 @@ export type PartialsOf = (at: {
   readonly x: readonly AnyExpr[]
   readonly ys: readonly AnyExpr[]
   readonly params: never
-}) => readonly (readonly (AnyExpr | number | ZeroTangent | NoTangent)[] | ZeroTangent | NoTangent)[]
+}) => readonly (readonly (AnyExpr | number | ZeroTangent | NoTangent | NotImplemented)[] | ZeroTangent | NoTangent)[]
 /** Cotangents of the arguments in which a function is linear, for those of its results. */
 export type TransposeOf = (
   yBars: readonly AnyExpr[],

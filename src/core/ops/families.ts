@@ -5,6 +5,7 @@
 import { castPrimitive } from '../graph/cast.js'
 import { primitivesIn } from '../graph/operation.js'
 import * as alongAxis from './along-axis.js'
+import * as bessels from './bessel.js'
 import * as bits from './bitwise.js'
 import * as comparisons from './compare.js'
 import * as contractions from './contract.js'
@@ -31,10 +32,12 @@ import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
 import * as lines from './scans.js'
 import * as shifts from './shift.js'
+import * as specials from './special.js'
 import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
 
 export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
+export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: shifts.shiftByPrimitive })
 export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
@@ -47,6 +50,7 @@ export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...net
 
 export const families = {
   elementwise,
+  special,
   compare,
   bitwise,
   layout,

@@ -4,7 +4,7 @@
  */
 
 /** Sum of c[k] T_k(t), by Clenshaw's recurrence. */
-const chebyshev = (c: readonly number[], t: number): number => {
+export const chebyshev = (c: readonly number[], t: number): number => {
   let b1 = 0
   let b2 = 0
   for (let k = c.length - 1; k > 0; k--) {
@@ -33,15 +33,14 @@ const erfcLarge: readonly number[] = [
 ]
 
 /** exp(-x^2) without the rounding of x^2: x = h + l with h^2 exact. */
-const expMinusSquare = (x: number): number => {
+export const expMinusSquare = (x: number): number => {
   const h = Math.fround(x)
   return Math.exp(-h * h) * Math.exp(-(x - h) * (x + h))
 }
+/** exp(x^2) erfc(x) for x >= 0.5. */
+export const erfcxUpper = (x: number): number => chebyshev(erfcLarge, (x - 3.5) / (x + 2.5)) / (x + 2.5)
 /** erfc(x) for x >= 0.5. */
-const erfcUpper = (x: number): number => {
-  if (x > 27.5) return 0
-  return (expMinusSquare(x) * chebyshev(erfcLarge, (x - 3.5) / (x + 2.5))) / (x + 2.5)
-}
+const erfcUpper = (x: number): number => (x > 27.5 ? 0 : expMinusSquare(x) * erfcxUpper(x))
 
 /** The error function. */
 export const erf = (x: number): number => {
@@ -65,7 +64,7 @@ const lgammaMiddle: readonly number[] = [
   -1.2204107319639856e-17, 3.1630451661790255e-18, -8.206746544166728e-19,
 ]
 /** Bernoulli numbers B2, B4, ... B24. */
-const bernoulli: readonly number[] = [
+export const bernoulli: readonly number[] = [
   1 / 6,
   -1 / 30,
   1 / 42,
@@ -88,9 +87,17 @@ const sinPi = (x: number): number => {
   return Math.abs(r) > 0.5 ? Math.sin(Math.PI * (Math.sign(r) - r)) : Math.sin(Math.PI * r)
 }
 
+/** lgamma(1 + x) for 0 <= x <= 2, without rounding 1 + x. */
+export const lgammaOnePlus = (x: number): number => x * (x - 1) * chebyshev(lgammaMiddle, x - 1)
+/** lgamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x >= 10. */
+export const stirlingTail = (x: number): number => {
+  const r = 1 / (x * x)
+  let tail = 0
+  for (let k = 8; k >= 1; k--) tail = tail * r + bernoulli[k - 1]! / (2 * k * (2 * k - 1))
+  return tail / x
+}
 const lgammaPositive = (x: number): number => {
-  // lgamma(x + 1) - log x, without rounding x + 1.
-  if (x < 1) return x * (x - 1) * chebyshev(lgammaMiddle, x - 1) - Math.log(x)
+  if (x < 1) return lgammaOnePlus(x) - Math.log(x)
   if (x <= 3) return (x - 1) * (x - 2) * chebyshev(lgammaMiddle, x - 2)
   if (x < 12) {
     let product = 1
@@ -102,10 +109,7 @@ const lgammaPositive = (x: number): number => {
     return Math.log(product) + lgammaPositive(y)
   }
   if (x > 1e17) return x * (Math.log(x) - 1)
-  const r = 1 / (x * x)
-  let tail = 0
-  for (let k = 8; k >= 1; k--) tail = tail * r + bernoulli[k - 1]! / (2 * k * (2 * k - 1))
-  return (x - 0.5) * Math.log(x) - x + HALF_LOG_TWO_PI + tail / x
+  return (x - 0.5) * Math.log(x) - x + HALF_LOG_TWO_PI + stirlingTail(x)
 }
 
 /** log |gamma(x)|; +Infinity at 0, -1, -2, ... Between negative integers the error is absolute (about 1e-15), because it has zeros there. */

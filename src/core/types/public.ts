@@ -6,6 +6,7 @@ export type { AnyFunction, JSONValue, Program, TraceOptions } from './program.js
 export type { Dim, Shape } from './shape.js'
 export type { Codual } from './signatures/codual.js'
 export type { DeviceTensor, OnDevice } from './signatures/device.js'
+export type { ComplexPair } from './signatures/fft.js'
 export type { Compiled, CompiledAsync, Duplicated } from './signatures/run.js'
 export type { Sparse, SparseTensors, Sparsity, SparsityOf } from './signatures/sparse.js'
 export type { CustomRules, Hvp, Jet, Jvp, Linearized, ValueAndGrad, ValueGradAux, Vjp } from './signatures/transforms.js'

@@ -73,7 +73,7 @@ const withCotangents = (
     program: flat(
       name,
       all.map((a) => a.x),
-      [...ys, ...bars.map((b, i) => instantiate(b, wrt[i]!.aval))],
+      [...ys, ...bars.flatMap((b, i) => (b._tag === 'NotImplemented' ? [] : [instantiate(b, wrt[i]!.aval)]))],
     ),
     inputs: all.map((a) => a.data),
     results: ys.length,

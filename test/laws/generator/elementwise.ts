@@ -41,12 +41,12 @@ const away = (d: Draw, op: string, v: Value): void => {
   const points = kinksOf[op]
   if (points !== undefined && !d.wild) awayFrom(d, v, points)
 }
-const chosen = (d: Draw, dtypes: readonly DType[]): Value => {
+export const chosen = (d: Draw, dtypes: readonly DType[]): Value => {
   const v = d.find((x) => dtypes.includes(dtypeOf(x)))
   if (v !== undefined && d.chance(0.92)) return v
   return d.canInput() ? d.input(d.shape()) : (v ?? redraw('no argument'))
 }
-const NUMBERS: readonly DType[] = ['f64', 'f32']
+export const NUMBERS: readonly DType[] = ['f64', 'f32']
 const steps = new Set(['floor', 'ceil', 'round', 'sign'])
 
 const one =
@@ -104,7 +104,7 @@ const COMPARISONS = new Set(['eq', 'ne', 'lt', 'le', 'gt', 'ge'])
 const LOGIC = new Set(['and', 'or'])
 const BITS = new Set(['bitwiseAnd', 'bitwiseOr', 'bitwiseXor', 'leftShift', 'rightShift', 'rightShiftLogical'])
 /** Those with a builder of their own. */
-const OWN = new Set(['where', 'select', 'stopGradient'])
+const OWN = new Set(['where', 'select', 'stopGradient', 'gammainc', 'gammaincc', 'betainc', 'zeta'])
 
 const primitiveRows: readonly Row[] = [...primitiveOps].flatMap(([name, p]): Row[] => {
   if (COMPARISONS.has(name)) return [{ name, weight: 0.4, build: comparison(name), scalar: true }]
@@ -128,7 +128,7 @@ const primitiveRows: readonly Row[] = [...primitiveOps].flatMap(([name, p]): Row
 })
 const beside2 = (d: Draw, v: Value): Template => ref(like(d, shapeOf(v), 'bool'))
 
-const composed = (name: string, domain: readonly [number, number] = [-3, 3], options?: (d: Draw) => Template): Row => ({
+export const composed = (name: string, domain: readonly [number, number] = [-3, 3], options?: (d: Draw) => Template): Row => ({
   name,
   weight: 0.3,
   scalar: true,

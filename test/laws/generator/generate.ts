@@ -9,10 +9,12 @@ import { layoutRows } from './layout.js'
 import { linalgRows } from './linalg.js'
 import { type Api, type RandomProgram, refsOf, type Template } from './program.js'
 import { longChain, sharingRows, wideDag } from './sharing.js'
+import { specialRows } from './special.js'
 
 /** Every builder, by family. */
 export const families = {
   elementwise: elementwiseRows,
+  special: specialRows,
   layout: layoutRows,
   indexing: indexingRows,
   reduce: reduceRows,
@@ -42,9 +44,20 @@ const kinds = {
   all: {
     weight: 30,
     steps: [1, 14],
-    rows: weighed({ elementwise: 4, layout: 3, indexing: 2, reduce: 1.5, contract: 1.5, linalg: 0.5, nn: 0.8, higher: 1, sharing: 2 }),
+    rows: weighed({
+      elementwise: 4,
+      special: 0.6,
+      layout: 3,
+      indexing: 2,
+      reduce: 1.5,
+      contract: 1.5,
+      linalg: 0.5,
+      nn: 0.8,
+      higher: 1,
+      sharing: 2,
+    }),
   },
-  elementwise: { weight: 12, steps: [2, 18], rows: weighed({ elementwise: 8, reduce: 1, layout: 1 }) },
+  elementwise: { weight: 12, steps: [2, 18], rows: weighed({ elementwise: 8, special: 1, reduce: 1, layout: 1 }) },
   views: { weight: 12, steps: [2, 12], rows: weighed({ layout: 6, elementwise: 2, reduce: 1, indexing: 1, sharing: 1 }) },
   sharing: { weight: 15, steps: [1, 6], rows: weighed({ sharing: 5, elementwise: 2, indexing: 1, contract: 1, layout: 1 }) },
   indexing: { weight: 10, steps: [2, 9], rows: weighed({ indexing: 4, elementwise: 2, layout: 1, reduce: 1 }) },

@@ -170,6 +170,16 @@ export interface Ternary<Op extends string> {
     z: Guard<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>, C>,
   ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, AsNumber<PromoteArgs3<A, B, C>>>
 }
+/** Three floats that broadcast, i32 and bool in f64, as one primitive: betainc. */
+export interface FloatTernaryOp<Op extends string> extends OfPrimitive<Op, readonly ['float', 'float', 'float']> {
+  <S extends Shape, D extends Float>(x: number, y: number, z: Operand<S, D>): Expr<S, D>
+  (x: number, y: number, z: number): Scalar<WeakF64>
+  <A extends Arg, B extends Arg, C extends Arg>(
+    x: A,
+    y: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+    z: Guard<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>, C>,
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<B>, ShapeOf<C>, Op>>, AsFloat<PromoteArgs3<A, B, C>>>
+}
 /** clamp(x, low, high): a bound that is null or left out is none. */
 export interface ClampFn {
   <S extends Shape, D extends Exclude<DType, 'bool'>>(

@@ -65,11 +65,11 @@ export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsNumber<D>>
-/** `AlongAxisFn` of floats: softmax, logSoftmax. */
-export type FloatAlongAxisFn<Op extends string> = <
+/** `AlongAxisFn` of floats: softmax, logSoftmax, logcumsumexp. */
+export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
-  const O extends AxisOptions = NoOptions,
+  const O extends AxisOptions & Extra = NoOptions & Extra,
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,

@@ -1,0 +1,227 @@
+/** What is made of Fourier transforms or goes with them: frequencies, windows, convolution, transforms of frames. */
+
+import { dtypeOf, flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
+import { asExpr, asNode } from '../graph/expr.js'
+import { lift, liftFloat } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import { makeTensor } from '../graph/tensor.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import type {
+  ConvolveMode,
+  FftConvolveFn,
+  FreqFn,
+  KaiserFn,
+  StftFn,
+  StftOptions,
+  WindowFn,
+  WindowOptions,
+} from '../types/signatures/fft.js'
+import { add, mul, sub } from './arithmetic.js'
+import { irfft, rfft } from './fft.js'
+import type { Pair } from './fft-core.js'
+import { take } from './indexing.js'
+import { concat } from './joins.js'
+import { flip, slice, transpose } from './layout.js'
+import { liftFloats } from './lifted.js'
+import { besselI } from './special-bessel.js'
+
+const positive = (n: unknown, op: string, what = 'n'): number => {
+  const given = integerOf(n, what, op)
+  return given > 0 ? given : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${given}.`, fix: 'give a positive whole number.' })
+}
+const filled = (n: number, dtype: DType, f: (k: number) => number): AnyExpr => {
+  const data = dtype === 'f32' ? new Float32Array(n) : new Float64Array(n)
+  for (let k = 0; k < n; k++) data[k] = f(k)
+  return asExpr(lift(makeTensor(data, [n]), 'a window'))
+}
+
+const frequencies =
+  (op: string, length: (n: number) => number) =>
+  (given: unknown, spacing: unknown = 1): AnyExpr => {
+    const n = positive(given, op)
+    const d = numberOf(spacing, 'the spacing', op)
+    return filled(length(n), 'f64', (k) => (op === 'fftfreq' && 2 * k >= n ? k - n : k) / (n * d))
+  }
+/**
+ * The frequencies of fft's elements, for samples that are `spacing` (1) apart: 0, 1, ..., -2, -1 over n spacing.
+ *
+ * Errors  BadInput when n is no positive whole number.   Source  NumPy fftfreq.
+ * @example fftfreq(4, 0.5)   // [0, 0.5, -1, -0.5]
+ */
+export const fftfreq: FreqFn = typed(frequencies('fftfreq', (n) => n))
+/**
+ * The frequencies of rfft's elements: 0, 1, ..., n / 2 over n spacing.
+ *
+ * Errors  BadInput when n is no positive whole number.   Source  NumPy rfftfreq.
+ * @example rfftfreq(4, 0.5)   // [0, 0.5, 1]
+ */
+export const rfftfreq: FreqFn = typed(frequencies('rfftfreq', (n) => Math.floor(n / 2) + 1))
+
+const windowOptions: Names<WindowOptions> = { periodic: true, dtype: true }
+/** f of the place in [0, 1]: n - 1 apart, or n for one period. */
+const windowed = (op: string, given: unknown, options: WindowOptions | undefined, f: (t: number) => number): AnyExpr => {
+  const n = positive(given, op)
+  const { periodic, dtype = 'f64' } = optionsOf(options, windowOptions, op)
+  const own = dtypeOf(dtype, op)
+  if (own !== 'f64' && own !== 'f32')
+    raise({ _tag: 'BadInput', where: op, reason: `dtype is ${shown(dtype)}.`, fix: "give 'f64' or 'f32'." })
+  const steps = flagOf(periodic, 'periodic', op) ? n : n - 1
+  return filled(n, own, (k) => (steps === 0 ? 1 : f(k / steps)))
+}
+const cosines =
+  (op: string, a: number, b: number, c: number) =>
+  (n: unknown, options?: WindowOptions): AnyExpr =>
+    windowed(op, n, options, (t) => {
+      // The same from both ends, to the bit.
+      const u = Math.min(t, 1 - t)
+      return u === 0 ? a - (b - c) : a - b * Math.cos(2 * Math.PI * u) + c * Math.cos(4 * Math.PI * u)
+    })
+/**
+ * Hann's window, 1/2 - cos(2 pi k / (n - 1)) / 2; with `periodic` over n in place of n - 1.
+ *
+ * Errors  BadInput when n is no positive whole number.   Source  NumPy hanning.
+ * @example hann(5)   // [0, 0.5, 1, 0.5, 0]
+ */
+export const hann: WindowFn = typed(cosines('hann', 0.5, 0.5, 0))
+/**
+ * Hamming's window, 0.54 - 0.46 cos(2 pi k / (n - 1)); with `periodic` over n.
+ *
+ * Errors  BadInput when n is no positive whole number.   Source  NumPy hamming.
+ * @example hamming(3)   // [0.08, 1, 0.08]
+ */
+export const hamming: WindowFn = typed(cosines('hamming', 0.54, 0.46, 0))
+/**
+ * Blackman's window, 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)); with `periodic` over n.
+ *
+ * Errors  BadInput when n is no positive whole number.   Source  NumPy blackman.
+ * @example blackman(3)   // [0, 1, 0]
+ */
+export const blackman: WindowFn = typed(cosines('blackman', 0.42, 0.5, 0.08))
+/**
+ * Kaiser's window, I_0(beta sqrt(1 - t^2)) / I_0(beta) with t from -1 to 1; with `periodic` over n.
+ *
+ * Errors  BadInput when n is no positive whole number or beta no number.   Source  NumPy kaiser.
+ * @example kaiser(3, 2)   // [0.4387, 1, 0.4387]
+ */
+export const kaiser: KaiserFn = typed((n: unknown, given: unknown, options?: WindowOptions): AnyExpr => {
+  const shape = numberOf(given, 'beta', 'kaiser')
+  return windowed('kaiser', n, options, (t) => {
+    const root = 2 * Math.sqrt(Math.max(0, t * (1 - t)))
+    return besselI(0, shape * root) / besselI(0, shape)
+  })
+})
+
+/** The least length from n on with factors 2, 3 and 5 alone. */
+const fastLength = (n: number): number => {
+  for (let m = n; ; m++) {
+    let rest = m
+    for (const p of [2, 3, 5]) while (rest % p === 0) rest /= p
+    if (rest === 1) return m
+  }
+}
+const shapeOf = (x: AnyExpr): readonly number[] => asNode(x).shape
+const lastPart = (x: AnyExpr, from: number, to: number): AnyExpr => {
+  const shape = shapeOf(x)
+  const last = shape.length - 1
+  return slice(
+    x,
+    shape.map((_, i) => (i === last ? from : 0)),
+    shape.map((d, i) => (i === last ? to : d)),
+  ) as AnyExpr
+}
+const hasLast = (x: AnyExpr, op: string, what: string): number => {
+  const n = shapeOf(x).at(-1)
+  if (n === undefined || n === 0)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${what} ${n === 0 ? 'has no element along its last axis' : 'is a number'}.`,
+      fix: 'give at least one sample.',
+    })
+  return n!
+}
+const convolveOptions: Names<{ readonly mode?: ConvolveMode | undefined }> = { mode: true }
+/**
+ * The convolution of real arrays along the last axis, by rfft: y_k = sum of a_j b_{k - j}; the other axes broadcast.
+ *
+ * Shapes  [..., n], [..., m] -> [..., n + m - 1] ('full'), [..., n] ('same'), [..., |n - m| + 1] ('valid').   Rule  bilinear.
+ * Error   a few eps of the 2-norms of a and b, as SciPy fftconvolve.   Errors  BadInput for numbers, empty axes or another mode.
+ * @example fftConvolve([1, 2], [1, 1, 1])   // [1, 3, 3, 2]
+ */
+export const fftConvolve: FftConvolveFn = typed(
+  (first: unknown, second: unknown, options?: { readonly mode?: ConvolveMode | undefined }): AnyExpr => {
+    const op = 'fftConvolve'
+    const [a, b] = liftFloats([first, second], op, false).map(asExpr) as [AnyExpr, AnyExpr]
+    const { mode = 'full' } = optionsOf(options, convolveOptions, op)
+    const [n, m] = [hasLast(a, op, 'the first'), hasLast(b, op, 'the second')]
+    const starts: Readonly<Record<ConvolveMode, readonly [number, number]>> = {
+      full: [0, n + m - 1],
+      same: [Math.floor((m - 1) / 2), n],
+      valid: [Math.min(n, m) - 1, Math.abs(n - m) + 1],
+    }
+    const part = Object.hasOwn(starts, mode) ? starts[mode] : undefined
+    if (part === undefined)
+      return raise({ _tag: 'BadInput', where: op, reason: `mode is ${shown(mode)}.`, fix: "give 'full', 'same' or 'valid'." })
+    const length = fastLength(n + m - 1)
+    const [x, y] = [a, b].map((v) => rfft(v as never, { n: length } as never) as unknown as Pair) as [Pair, Pair]
+    const product = {
+      re: sub(mul(x.re, y.re), mul(x.im, y.im)) as AnyExpr,
+      im: add(mul(x.re, y.im), mul(x.im, y.re)) as AnyExpr,
+    }
+    return lastPart(irfft(product as never, { n: length } as never) as AnyExpr, part[0], part[0] + part[1])
+  },
+)
+
+const stftOptions: Names<StftOptions> = { size: true, hop: true, window: true, center: true }
+/**
+ * Transforms of frames of `size` samples, `hop` (size / 4) apart, along the last axis of a real array: X[k, t] = rfft(window x[t hop : t hop + size])_k.
+ *
+ * Shapes  [..., n] -> [..., floor(size / 2) + 1, frames].   The window is a periodic Hann unless given; with `center` (the default) frame t is around sample
+ * t hop, x reflected at its ends.   Rule  linear.   Source  PyTorch stft.
+ * Errors  BadInput for sizes that are no positive whole numbers, a window of another length, or fewer samples than a frame needs.
+ * @example stft([1, 2, 3, 4], { size: 2, hop: 2, window: [1, 1], center: false }).re   // [[3, 7], [-1, -1]]
+ */
+export const stft: StftFn = typed((given: unknown, options: StftOptions): Pair => {
+  const op = 'stft'
+  const { size, hop, window, center = true } = optionsOf(options, stftOptions, op)
+  const frame = positive(size, op, 'size')
+  const step = hop === undefined ? Math.max(1, Math.floor(frame / 4)) : positive(hop, op, 'hop')
+  const signal = asExpr(liftFloat(given as never, op))
+  const own = signal.dtype === 'f32' ? 'f32' : 'f64'
+  const w = window === undefined ? (hann(frame, { periodic: true, dtype: own }) as AnyExpr) : asExpr(liftFloat(window as never, op))
+  if (`${shapeOf(w)}` !== `${[frame]}`)
+    raise({ _tag: 'BadInput', where: op, reason: `the window has the shape [${shapeOf(w)}].`, fix: `give one of [${frame}].` })
+  const n = hasLast(signal, op, 'the signal')
+  const x = flagOf(center, 'center', op) ? reflected(signal, n, Math.floor(frame / 2)) : signal
+  const length = shapeOf(x).at(-1)!
+  if (length < frame)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${length} samples are less than a frame of ${frame}.`,
+      fix: 'give more, or a smaller size.',
+    })
+  const frames = Math.floor((length - frame) / step) + 1
+  const at = makeTensor(
+    Int32Array.from({ length: frames * frame }, (_, i) => Math.floor(i / frame) * step + (i % frame)),
+    [frames, frame],
+  )
+  const cut = mul(take(x as never, at as never, { axis: -1 } as never) as AnyExpr, w) as AnyExpr
+  const y = rfft(cut as never) as unknown as Pair
+  return { re: transpose(y.re as never) as AnyExpr, im: transpose(y.im as never) as AnyExpr }
+})
+/** x with `by` samples more at each end, mirrored at the first and the last. */
+const reflected = (x: AnyExpr, n: number, by: number): AnyExpr => {
+  if (by === 0) return x
+  if (by >= n)
+    raise({
+      _tag: 'BadInput',
+      where: 'stft',
+      reason: `${n} samples cannot be reflected by ${by}.`,
+      fix: 'give more samples, a smaller size, or center: false.',
+    })
+  const mirror = (from: number): AnyExpr => flip(lastPart(x, from, from + by) as never, { axis: -1 } as never) as AnyExpr
+  return concat([mirror(1), x, mirror(n - 1 - by)] as never, { axis: -1 } as never) as AnyExpr
+}

@@ -1,0 +1,108 @@
+// Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
+import type { AsFloat, DType, WeakF64 } from '../dtype.js'
+import type { Expr, Operand, Plain } from '../expr.js'
+import type { Guard, Shape } from '../shape.js'
+import type { HasAxis } from '../shape-index.js'
+
+/** A complex array: its real and its imaginary part. */
+export interface ComplexPair<S extends Shape = Shape, D extends DType = DType> {
+  readonly re: Expr<S, D>
+  readonly im: Expr<S, D>
+}
+/** What is taken as a complex array: two arrays of one shape, or a real one. */
+export type ComplexArg<S extends Shape, D extends DType> =
+  | Operand<S, D>
+  | Plain
+  | { readonly re: Operand<S, D>; readonly im: Operand<S, D> }
+/** As NumPy: which of the two directions divides by n, or both by its root. */
+export type Norm = 'backward' | 'ortho' | 'forward'
+/** Options of fft, ifft, rfft and irfft. */
+export interface FftOptions {
+  readonly n?: number | undefined
+  readonly axis?: number | undefined
+  readonly norm?: Norm | undefined
+}
+/** Options of fft2 and fftn and their kin. */
+export interface FftnOptions {
+  readonly s?: readonly number[] | undefined
+  readonly axes?: readonly number[] | undefined
+  readonly norm?: Norm | undefined
+}
+type NoOptions = Readonly<Record<never, never>>
+/** A shape of which only the rank is known. */
+export type Unsized<S extends Shape> = { [K in keyof S]: number }
+/** Where they work; the last axis unless given. */
+type AxisOf<O> = O extends { readonly axis: infer A } ? A : -1
+type Kept<S extends Shape, O> = O extends { readonly n: number } | { readonly s: readonly number[] } ? Unsized<S> : S
+
+/** fft and ifft: the shape stays unless a length is given. */
+export type FftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+  x: ComplexArg<S, D>,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => ComplexPair<Kept<S, O>, AsFloat<D>>
+/** rfft: of a real array, with another length. */
+export type RfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => ComplexPair<Unsized<S>, AsFloat<D>>
+/** irfft: a real array. */
+export type IrfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
+  x: ComplexArg<S, D>,
+  options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
+) => Expr<Unsized<S>, AsFloat<D>>
+/** fft2, fftn and their inverses. */
+export type FftnFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftnOptions = NoOptions>(
+  x: ComplexArg<S, D>,
+  options?: O,
+) => ComplexPair<Kept<S, O>, AsFloat<D>>
+/** rfftn. */
+export type RfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: FftnOptions,
+) => ComplexPair<Unsized<S>, AsFloat<D>>
+/** irfftn. */
+export type IrfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: ComplexArg<S, D>,
+  options?: FftnOptions,
+) => Expr<Unsized<S>, AsFloat<D>>
+/** fftshift and ifftshift. */
+export type FftShiftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: { readonly axes?: number | readonly number[] | undefined },
+) => Expr<S, D>
+
+/** fftfreq and rfftfreq: (n, spacing?). */
+export type FreqFn = (n: number, spacing?: number) => Expr<[number], 'f64'>
+/** Options of windows: one period in place of both ends; the dtype. */
+export interface WindowOptions<D extends 'f64' | 'f32' = 'f64' | 'f32'> {
+  readonly periodic?: boolean | undefined
+  readonly dtype?: D | undefined
+}
+/** hann, hamming and blackman. */
+export type WindowFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>(n: N, options?: WindowOptions<D>) => Expr<[N], D>
+/** kaiser(n, beta). */
+export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>(
+  n: N,
+  beta: number,
+  options?: WindowOptions<D>,
+) => Expr<[N], D>
+/** Which part of a convolution: all of it, as long as the first, where both overlap whole. */
+export type ConvolveMode = 'full' | 'same' | 'valid'
+/** fftConvolve(a, b, { mode }): of the rank of the longer. */
+export type FftConvolveFn = (
+  a: Operand<Shape, DType> | Plain,
+  b: Operand<Shape, DType> | Plain,
+  options?: { readonly mode?: ConvolveMode | undefined },
+) => Expr<Shape, 'f64' | 'f32'>
+/** Options of stft. */
+export interface StftOptions {
+  readonly size: number
+  readonly hop?: number | undefined
+  readonly window?: Operand<Shape, DType> | Plain | undefined
+  readonly center?: boolean | undefined
+}
+/** stft(x, { size, hop?, window?, center? }). */
+export type StftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options: StftOptions,
+) => ComplexPair<[...Unsized<S>, number], AsFloat<D>>
