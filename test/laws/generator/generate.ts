@@ -1,5 +1,6 @@
 /** A random program from a seed: which builders, how many steps, what is returned. */
 
+import { arrayRows } from './arrays.js'
 import { contractRows, nnRows } from './contract.js'
 import { type Draw as D, Draw, isFloatValue, ref, type Value } from './draw.js'
 import { elementwiseRows, type Row } from './elementwise.js'
@@ -15,6 +16,7 @@ export const families = {
   layout: layoutRows,
   indexing: indexingRows,
   reduce: reduceRows,
+  arrays: arrayRows,
   contract: contractRows,
   nn: nnRows,
   higher: higherRows,
@@ -40,12 +42,13 @@ const kinds = {
   all: {
     weight: 30,
     steps: [1, 14],
-    rows: weighed({ elementwise: 4, layout: 3, indexing: 2, reduce: 1.5, contract: 1.5, nn: 0.8, higher: 1, sharing: 2 }),
+    rows: weighed({ elementwise: 4, layout: 3, indexing: 2, reduce: 1.5, arrays: 2, contract: 1.5, nn: 0.8, higher: 1, sharing: 2 }),
   },
   elementwise: { weight: 12, steps: [2, 18], rows: weighed({ elementwise: 8, reduce: 1, layout: 1 }) },
   views: { weight: 12, steps: [2, 12], rows: weighed({ layout: 6, elementwise: 2, reduce: 1, indexing: 1, sharing: 1 }) },
   sharing: { weight: 15, steps: [1, 6], rows: weighed({ sharing: 5, elementwise: 2, indexing: 1, contract: 1, layout: 1 }) },
   indexing: { weight: 10, steps: [2, 9], rows: weighed({ indexing: 4, elementwise: 2, layout: 1, reduce: 1 }) },
+  arrays: { weight: 10, steps: [2, 8], rows: weighed({ arrays: 6, elementwise: 2, layout: 1 }) },
   contract: { weight: 9, steps: [1, 8], rows: weighed({ contract: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   nn: { weight: 9, steps: [1, 6], rows: weighed({ nn: 4, elementwise: 2, layout: 1 }) },
   higher: { weight: 10, steps: [1, 4], rows: weighed({ higher: 4, elementwise: 2, layout: 1, reduce: 1 }) },
