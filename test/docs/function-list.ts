@@ -6,10 +6,15 @@ import { entries, type PublicName, publicNames, root, shortPath } from './public
 /** What the files of a section have in common, in the order of the page. The first that fits a name takes it. */
 const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|index\.ts$|backends/],
-  ['New arrays', /ops\/construct/],
-  ['Elementwise', /ops\/(elementwise|arithmetic|compare|functions|trigonometric|special-functions|gamma|polygamma|activations|lifted|map)/],
-  ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis)/],
-  ['Shapes', /ops\/(layout|joins)/],
+  ['New arrays', /ops\/(construct|grids)/],
+  [
+    'Elementwise',
+    /ops\/(elementwise|arithmetic|compare|functions|trigonometric|special-functions|gamma|polygamma|activations|lifted|map|numeric|choices)/,
+  ],
+  ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis|quantiles|moments|nan)/],
+  ['Counts, segments, places', /ops\/(counting|segments)/],
+  ['Differences, integrals, interpolation, convolution', /ops\/differences/],
+  ['Shapes', /ops\/(layout|joins|arrange)/],
   ['Indexing', /ops\/(at|indexing)/],
   ['Products', /ops\/(contract|einsum|products)/],
   ['Neural networks', /ops\/(nn|conv|pool)/],

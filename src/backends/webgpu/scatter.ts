@@ -216,19 +216,19 @@ export const scatterReduceShader: WholeShader = acceptsF16((kernel, operands) =>
   const each = { words, functions: [RESOLVE, ...functions] }
   return {
     dispatches: [
-      perItem({ ...each, items: size, body: `  let w = m[xp + t]; m[kp + t] = ${key('w')};\n` }),
+      perItem({ ...each, items: size, body: `  let bits = m[xp + t]; m[kp + t] = ${key('bits')};\n` }),
       perItem({
         ...each,
         items: updates,
         body: `  let rest = t % inner; let i = (t / inner) % count; let block = t / inner / count; let line = block / (columns / inner);
   let wide = inner;
   let row = resolve(m[ip + line * count + i], n);
-  let w = ${wordAt(u, 'up + t')};
-  m[vp + t] = ${key('w')}; m[tp + t] = ${at('n', 'row')};
+  let bits = ${wordAt(u, 'up + t')};
+  m[vp + t] = ${key('bits')}; m[tp + t] = ${at('n', 'row')};
 `,
       }),
       perItem({ ...each, items: updates, atomic: true, body: `  atomicMax(&m[kp + atomicLoad(&m[tp + t])], atomicLoad(&m[vp + t]));\n` }),
-      perItem({ ...each, items: size, body: `  let k = m[kp + t]; m[xp + t] = ${word('k')};\n` }),
+      perItem({ ...each, items: size, body: `  let best = m[kp + t]; m[xp + t] = ${word('best')};\n` }),
     ].flat(),
     scratchBytes: 4 * (size + 2 * updates),
   }

@@ -269,25 +269,24 @@ export const histogram: HistogramFn = typed((x: unknown, options: HistogramOptio
   return { counts: div(div(counts, sum(counts)), width), edges }
 })
 
-const bincountOptions: Names<{ readonly length: number; readonly weights?: unknown }> = { length: true, weights: true }
+const bincountOptions: Names<{ readonly size: number; readonly weights?: unknown }> = { size: true, weights: true }
 
 /**
- * How often each of 0, 1, ..., length - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
+ * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
  *
- * Shapes  any -> [length].   Dtype  i32, of weights theirs.   Rule  of weights: weightsBar_i = yBar at x_i.   Source  NumPy bincount.
- * Errors  BadInput without a length, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
- * @example bincount([1, 1, 3], { length: 4 })   // [0, 2, 0, 1]
+ * Shapes  any -> [size].   Dtype  i32, of weights theirs.   Rule  of weights: weightsBar_i = yBar at x_i.   Source  NumPy bincount.
+ * Errors  BadInput without a size, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
+ * @example bincount([1, 1, 3], { size: 4 })   // [0, 2, 0, 1]
  */
-export const bincount: BincountFn = typed((x: unknown, options: { readonly length: number; readonly weights?: unknown }): AnyExpr => {
-  const { length, weights } = optionsOf(options ?? ({} as never), bincountOptions, 'bincount')
+export const bincount: BincountFn = typed((x: unknown, options: { readonly size: number; readonly weights?: unknown }): AnyExpr => {
+  const { size, weights } = optionsOf(options ?? ({} as never), bincountOptions, 'bincount')
   const i = liftIndices(x, 'bincount')
-  if (!(Number.isInteger(length) && length >= 0))
+  if (!(Number.isInteger(size) && size >= 0))
     raise({
       _tag: 'BadInput',
       where: 'bincount',
-      reason:
-        length === undefined ? 'the largest number is known only when it runs, and a shape before.' : `${shown(length)} is not a length.`,
-      fix: 'give { length }, a whole number.',
+      reason: size === undefined ? 'the largest number is known only when it runs, and a shape before.' : `${shown(size)} is not a size.`,
+      fix: 'give { size }, a whole number.',
     })
   const w = weights === undefined ? broadcastNode(constant(1, 'i32'), i.shape) : lift(weights, 'bincount')
   if (!sameShape(w.shape, i.shape))
@@ -298,7 +297,7 @@ export const bincount: BincountFn = typed((x: unknown, options: { readonly lengt
       reason: `weights of ${showShape(w.shape)} for numbers of ${showShape(i.shape)}.`,
       fix: 'give one for each.',
     })
-  return asExpr(segmentsOf('sum', flat(w.dtype === 'bool' ? castNode(w, 'i32') : w), flat(i), length))
+  return asExpr(segmentsOf('sum', flat(w.dtype === 'bool' ? castNode(w, 'i32') : w), flat(i), size))
 })
 
 const digitizeOptions: Names<{ readonly right?: boolean | undefined }> = { right: true }

@@ -9,9 +9,9 @@ import { typed } from '../graph/operation.js'
 import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { AllCloseFn, CloseOptions, IsCloseFn, NanToNumFn, NanToNumOptions } from '../types/signatures/arrays.js'
-import type { Binary, ClampFn, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
+import type { Binary, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
 import { and, eq, gt, isfinite, isnan, le, lt, not, or } from './compare.js'
-import { abs, add, ceil, clamp, copysign, div, floor, maximum, minimum, mod, mul, round, stopGradient, sub, where } from './elementwise.js'
+import { abs, add, ceil, copysign, div, floor, maximum, minimum, mod, mul, round, stopGradient, sub, where } from './elementwise.js'
 import { all } from './statistics.js'
 
 const pair = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
@@ -173,6 +173,3 @@ export const nanToNum: NanToNumFn = typed((x: unknown, options?: NanToNumOptions
   numberOf(nan, 'nan', 'nanToNum')
   return isFloat(n.dtype) ? where(isfinite(v), v, where(isnan(v), nan, where(gt(v, 0), high, low))) : v
 })
-
-/** NumPy's name of `clamp`. @example clip([1, 5], 2, 4)   // [2, 4] */
-export const clip: ClampFn = clamp

@@ -118,11 +118,6 @@ const builders: Readonly<Record<string, Builder>> = {
     d.op('signbit', ref(v))
   },
   nanToNum: plain('nanToNum'),
-  clip: (d) => {
-    const v = floats(d, 0)
-    awayFrom(d, v, () => [-1, 1.5])
-    d.op('clip', ref(v), -1, 1.5)
-  },
   logspace: (d) => void d.op('logspace', 0, 1, d.between(1, 5), { dtype: d.dtype }),
   geomspace: (d) => void d.op('geomspace', 1, 8, d.between(1, 5), { dtype: d.dtype }),
   meshgrid: (d) => void d.emit('meshgrid', [[ref(vector(d)), ref(vector(d))], ...(d.chance(0.5) ? [{ indexing: 'ij' }] : [])]),
@@ -191,7 +186,7 @@ const builders: Readonly<Record<string, Builder>> = {
     awayFrom(d, v, () => [-3, -1, 1, 3])
     d.emit('histogram', [ref(v), { bins: 3, range: [-3, 3] }])
   },
-  bincount: (d) => void d.op('bincount', ref(intsOf(d)), { length: 4 }),
+  bincount: (d) => void d.op('bincount', ref(intsOf(d)), { size: 4 }),
   digitize: (d) => {
     const v = floats(d)
     awayFrom(d, v, () => [-1, 0.5])

@@ -256,25 +256,30 @@ export type HistogramFn = (
 ) => { readonly counts: Expr<[number], DType>; readonly edges: Expr<[number], DType> }
 export type BincountFn = <const N extends number>(
   x: Index | number | NumberArray,
-  options: { readonly length: N; readonly weights?: Operand | NumberArray | undefined },
+  options: { readonly size: N; readonly weights?: Operand | NumberArray | undefined },
 ) => Expr<[N], DType>
 export type DigitizeFn = <S extends Shape = Shape>(
   x: Operand<S> | Plain,
   bins: Operand | readonly number[],
   options?: { readonly right?: boolean | undefined },
 ) => Expr<S, 'i32'>
+type Segments<S extends Shape, N extends number> = [number] extends [S['length']]
+  ? Shape
+  : S extends readonly [Dim, ...infer R extends Shape]
+    ? [N, ...R]
+    : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to. */
-export type SegmentFn = <R extends Shape, D extends DType, const N extends number>(
-  x: Operand<readonly [Dim, ...R], D>,
+export type SegmentFn = <S extends Shape, D extends DType, const N extends number>(
+  x: Operand<S, D>,
   ids: Index | readonly number[],
   segments: N,
-) => Expr<[N, ...R], AsNumber<D>>
+) => Expr<Segments<S, N>, AsNumber<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <R extends Shape, D extends DType, const N extends number>(
-  x: Operand<readonly [Dim, ...R], D>,
+export type SegmentMeanFn = <S extends Shape, D extends DType, const N extends number>(
+  x: Operand<S, D>,
   ids: Index | readonly number[],
   segments: N,
-) => Expr<[N, ...R], AsFloat<D>>
+) => Expr<Segments<S, N>, AsFloat<D>>
 
 // ---- choices
 
