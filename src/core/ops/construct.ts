@@ -7,6 +7,7 @@ import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
+import { MAX_SIZE } from '../graph/shape.js'
 import { isTensor } from '../graph/tensor.js'
 import { constantOf, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
@@ -101,6 +102,7 @@ export const arange: ArangeFn = typed((first: number, second?: DType | number, s
       raise({ _tag: 'BadInput', where: 'arange', reason: `${what} must be finite, not ${shown(x)}.` })
   if (step === 0) raise({ _tag: 'BadInput', where: 'arange', reason: 'with a step of 0 the end is never reached.', fix: 'use full.' })
   const n = Math.max(0, Math.ceil((second - first) / step))
+  if (n > MAX_SIZE) raise({ _tag: 'BadInput', where: 'arange', reason: `${n} numbers are too many.`, fix: 'take a longer step.' })
   return asExpr(constantOf(fourth, (d) => progression(first, step, n, dtypeOf(d, 'arange'))))
 })
 /** start + i step. */

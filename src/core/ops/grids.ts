@@ -5,6 +5,7 @@ import { raise, showShape } from '../errors/explain.js'
 import { asExpr } from '../graph/expr.js'
 import { liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
+import { MAX_SIZE } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
 import { constantOf } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
@@ -119,6 +120,8 @@ const triangleIndices = (op: string, n: number, k: number, m: number, keep: (row
     if (!(integerOf(size, 'a number of rows and columns', op) >= 0))
       raise({ _tag: 'BadInput', where: op, reason: `${size} is not a length.` })
   integerOf(k, 'the number of a diagonal', op)
+  if (n * m > MAX_SIZE)
+    raise({ _tag: 'BadInput', where: op, reason: `a matrix of ${n} by ${m} is too large.`, fix: 'work on blocks of it.' })
   const [rows, columns]: [number[], number[]] = [[], []]
   for (let i = 0; i < n; i++)
     for (let j = 0; j < m; j++)

@@ -16,7 +16,7 @@ import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
 import { div, mul, sqrt, sub } from './elementwise.js'
 import { broadcastNode, reshapeNode, swapLast } from './layout-move.js'
-import { axesOf, reduceOptions } from './reduce.js'
+import { axesOf, reduceOptions, reductionOf } from './reduce.js'
 import { max, mean, min, sum } from './reductions.js'
 
 const averageOptions: Names<AverageOptions> = { ...reduceOptions, weights: true }
@@ -56,8 +56,9 @@ export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> 
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */
 export const ptp: ReduceFn<'ptp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const v = asExpr(lift(x, 'ptp'))
-  return sub(max(v, options), min(v, options))
+  const n = lift(x, 'ptp')
+  const given = reductionOf(n, options, 'ptp')
+  return sub(max(asExpr(n), given), min(asExpr(n), given))
 })
 
 const covOptions: Names<CovOptions> = { ddof: true, rowvar: true, weights: true }

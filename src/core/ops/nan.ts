@@ -10,7 +10,8 @@ import type { ReduceOptions } from '../types/shape.js'
 import type { ArgOptions, ArgReduceFn, Ddof, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'
 import { eq, gt, isnan, not } from './compare.js'
 import { div, sqrt, square, sub, where } from './elementwise.js'
-import { axesOf, reduceOptions } from './reduce.js'
+import { axisOf } from './layout-move.js'
+import { axesOf, noElement, reduceOptions, reductionOf } from './reduce.js'
 import { argmax, argmin, max, min, prod, sum } from './reductions.js'
 import { all, count } from './statistics.js'
 
@@ -23,7 +24,10 @@ const without = (n: Node, value: number): AnyExpr => (isFloat(n.dtype) ? where(i
  * Shapes, dtype, errors  as `sum`.   Rule  xBar = yBar repeated, 0 at a NaN.
  * @example nansum([1, NaN, 2])   // 3
  */
-export const nansum: SumFn<'nansum'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => sum(without(lift(x, 'nansum'), 0), options))
+export const nansum: SumFn<'nansum'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+  const n = lift(x, 'nansum')
+  return sum(without(n, 0), reductionOf(n, options, 'nansum'))
+})
 
 /**
  * Product over axes (all by default) of what is not NaN; 1 where there is nothing else.
@@ -31,18 +35,22 @@ export const nansum: SumFn<'nansum'> = typed((x: unknown, options?: ReduceOption
  * Shapes, dtype, errors  as `prod`.   Rule  as `prod`, 0 at a NaN.
  * @example nanprod([2, NaN, 3])   // 6
  */
-export const nanprod: SumFn<'nanprod'> = typed(
-  (x: unknown, options?: ReduceOptions): AnyExpr => prod(without(lift(x, 'nanprod'), 1), options),
-)
+export const nanprod: SumFn<'nanprod'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+  const n = lift(x, 'nanprod')
+  return prod(without(n, 1), reductionOf(n, options, 'nanprod'))
+})
 
 const extreme =
   (op: 'nanmax' | 'nanmin') =>
   (x: unknown, options?: ReduceOptions): AnyExpr => {
     const n = lift(x, op)
+    const given = reductionOf(n, options, op)
+    // Of no elements there is no maximum, NaN or not: the error says so in the name that was written.
+    if (given.axis.some((a) => n.shape[a] === 0) && n.shape.every((d, i) => d > 0 || given.axis.includes(i))) noElement(op, n.shape)
     const fold = op === 'nanmax' ? max : min
-    if (!isFloat(n.dtype)) return fold(asExpr(n), options)
-    const isEmpty = all(isnan(asExpr(n)), options)
-    return where(isEmpty, Number.NaN, fold(without(n, op === 'nanmax' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY), options))
+    if (!isFloat(n.dtype)) return fold(asExpr(n), given)
+    const isEmpty = all(isnan(asExpr(n)), given)
+    return where(isEmpty, Number.NaN, fold(without(n, op === 'nanmax' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY), given))
   }
 
 /**
@@ -71,9 +79,8 @@ const meanOf = (n: Node, options: ReduceOptions): AnyExpr => div(sum(without(n, 
  * @example nanmean([1, NaN, 3])   // 2
  */
 export const nanmean: FloatReduceFn<'nanmean'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const { axis, keepdims } = optionsOf(options, reduceOptions, 'nanmean')
   const n = liftFloat(x, 'nanmean')
-  return meanOf(n, { axis: axesOf(n.shape.length, axis, 'nanmean'), keepdims: flagOf(keepdims, 'keepdims', 'nanmean') })
+  return meanOf(n, reductionOf(n, options, 'nanmean'))
 })
 
 const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
@@ -111,15 +118,26 @@ export const nanstd: FloatReduceFn<'nanstd', Ddof> = typed((x: unknown, options?
   return where(isZero, 0, sqrt(where(isZero, 1, v)))
 })
 
+const argOptions: Names<ArgOptions> = reduceOptions
+const position =
+  (op: 'nanargmax' | 'nanargmin') =>
+  (x: unknown, options?: ArgOptions): AnyExpr => {
+    const n = lift(x, op)
+    const { axis, keepdims } = optionsOf(options, argOptions, op)
+    const given = {
+      keepdims: flagOf(keepdims, 'keepdims', op),
+      axis: axis === undefined || axis === null ? null : axisOf(axis, n.shape.length, op),
+    }
+    return op === 'nanargmax' ? argmax(without(n, Number.NEGATIVE_INFINITY), given) : argmin(without(n, Number.POSITIVE_INFINITY), given)
+  }
+
 /**
  * Index of the largest element that is not NaN, as `argmax`: the first of equals; 0 where there is none.
  *
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmax`.
  * @example nanargmax([1, NaN, 3])   // 2
  */
-export const nanargmax: ArgReduceFn<'nanargmax'> = typed(
-  (x: unknown, options?: ArgOptions): AnyExpr => argmax(without(lift(x, 'nanargmax'), Number.NEGATIVE_INFINITY), options),
-)
+export const nanargmax: ArgReduceFn<'nanargmax'> = typed(position('nanargmax'))
 
 /**
  * Index of the smallest element that is not NaN, as `argmin`: the first of equals; 0 where there is none.
@@ -127,6 +145,4 @@ export const nanargmax: ArgReduceFn<'nanargmax'> = typed(
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmin`.
  * @example nanargmin([NaN, 1, 3])   // 1
  */
-export const nanargmin: ArgReduceFn<'nanargmin'> = typed(
-  (x: unknown, options?: ArgOptions): AnyExpr => argmin(without(lift(x, 'nanargmin'), Number.POSITIVE_INFINITY), options),
-)
+export const nanargmin: ArgReduceFn<'nanargmin'> = typed(position('nanargmin'))
