@@ -242,6 +242,10 @@ for axis in [None, 0, 1, -1]:
     case("nanquantile", [n, 0.3, {"axis": axis}], np.asarray(np.nanquantile(n, 0.3, axis=axis)))
 for m in METHODS:
     case("nanquantile", [n, 0.3, {"axis": 0, "method": m}], np.asarray(np.nanquantile(n, 0.3, axis=0, method=m)))
+finite = floats(2, 3)
+for ours, theirs in [("nansum", np.nansum), ("nanprod", np.nanprod), ("nanmean", np.nanmean), ("nanmax", np.nanmax), ("nanmin", np.nanmin), ("nanvar", np.nanvar), ("nanstd", np.nanstd), ("nanmedian", np.nanmedian)]:
+    case(ours, [finite, {"axis": 1}], theirs(finite, axis=1))
+case("nanquantile", [finite, 0.3, {"axis": 1}], np.nanquantile(finite, 0.3, axis=1))
 case("nanargmax", [n, {"axis": 0}], np.nanargmax(n, axis=0).astype(np.int32))
 case("nanargmin", [n, {"axis": 0}], np.nanargmin(n, axis=0).astype(np.int32))
 case("nansum", [ints(4)], None)

@@ -6,7 +6,7 @@ import { untyped } from '../rules/untyped.js'
 import { type Case, cases, difference, type Given, isGiven, mapGiven, pairs, resultOf, tensorOf } from './arrays.js'
 
 type AnyFunction = (...xs: readonly unknown[]) => unknown
-const op = (c: Case): AnyFunction => untyped[c.f] as AnyFunction
+const op = (c: Case): AnyFunction => (untyped as unknown as Readonly<Record<string, AnyFunction>>)[c.f]!
 const label = (c: Case): string => `${c.f} ${JSON.stringify(c.args).slice(0, 200)}`
 const bound = (dtype: string): number => (dtype === 'f32' ? 4e-6 : 1e-12)
 

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
 import { type AnyExpr, evaluate, grad, jvp, type Tensor, tensor, vmap } from '../../src/index.js'
-import { untyped as cd } from './untyped.js'
+import { untyped } from './untyped.js'
 
 type F = (...xs: readonly unknown[]) => unknown
+const cd: Readonly<Record<string, F>> = untyped as never
 const value = (x: unknown): unknown => (evaluate as (e: unknown) => Tensor)(x).toArray()
 const gradOf = (f: F, ...xs: readonly unknown[]): unknown =>
   ((grad as unknown as (f: F) => (...xs: readonly unknown[]) => Tensor)(f)(...xs) as Tensor).toArray()

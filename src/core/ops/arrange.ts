@@ -2,6 +2,7 @@
 
 import { integerOf, integersOf, listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -240,8 +241,20 @@ export const rot90: Rot90Fn = typed((x: unknown, options?: TurnOptions): AnyExpr
   return quarters === 1 ? swapped(flip(v, { axis: b })) : flip(swapped(v), { axis: b })
 })
 
-/** How deep lists are nested, and the arrays in them in order. */
-const depthOf = (blocks: unknown): number => (Array.isArray(blocks) ? 1 + Math.max(0, ...blocks.map(depthOf)) : 0)
+/** More axes than this no list of blocks has. */
+const DEEPEST = 16
+/** How deep lists are nested. */
+const depthOf = (blocks: unknown, left = DEEPEST): number => {
+  if (!Array.isArray(blocks)) return 0
+  if (left === 0)
+    raise({
+      _tag: 'BadInput',
+      where: 'block',
+      reason: `lists of blocks are nested deeper than ${DEEPEST}.`,
+      fix: 'give a list for each axis.',
+    })
+  return 1 + blocks.reduce((deepest: number, b) => Math.max(deepest, depthOf(b, left - 1)), 0)
+}
 
 /**
  * Blocks joined: lists of arrays along the last axis, lists of these along the one before it. Blocks are expressions, tensors or numbers.
@@ -253,7 +266,7 @@ const depthOf = (blocks: unknown): number => (Array.isArray(blocks) ? 1 + Math.m
 export const block: BlockFn = typed((given: BlockList): AnyExpr => {
   const blocks = settled(given, 'blocks', 'block')
   if (!Array.isArray(blocks)) return asExpr(lift(blocks, 'block'))
-  const depth = depthOf(blocks)
+  const depth = reading('block', () => depthOf(blocks))
   const join = (list: readonly unknown[], left: number): AnyExpr => {
     if (list.length === 0) raise({ _tag: 'BadInput', where: 'block', reason: 'a list of blocks is empty.', fix: 'leave it out.' })
     const parts = list.map((x) => {

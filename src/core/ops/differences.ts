@@ -76,7 +76,7 @@ const differences = (x: AnyExpr, axis: number): AnyExpr => {
  */
 export const diff: AlongFn<'diff', DiffOptions> = typed((x: unknown, options?: AxisOptions & DiffOptions): AnyExpr => {
   const { axis: given = -1, n = 1, prepend, append } = optionsOf(options, diffOptions, 'diff')
-  const all = [prepend, x, append].flatMap((v) => (v === undefined ? [] : [v]))
+  const all = [...(prepend === undefined ? [] : [prepend]), x, ...(append === undefined ? [] : [append])]
   const lifted = (all.length === 1 ? [lift(x, 'diff')] : liftAll(all, 'diff')).map(asExpr)
   const own = lifted[prepend === undefined ? 0 : 1]!
   const axis = axisOf(given, rankOf(own), 'diff')

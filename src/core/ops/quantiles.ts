@@ -1,6 +1,6 @@
 /** What order decides: median, quantiles, the same without NaN, and sorting by several keys. */
 
-import { flagOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { flagOf, listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, isExpr, type Node } from '../graph/expr.js'
@@ -97,7 +97,7 @@ const quantileOf = (lines: Lines, q: AnyExpr | number, method: QuantileMethod): 
 }
 
 /** What q may be: a number or several, or an expression or a tensor of rank 0 or 1; `whole` is what counts as all. */
-const quantile1 = (
+const quantilesOf = (
   x: unknown,
   q: unknown,
   options: QuantileOptions | undefined,
@@ -125,7 +125,7 @@ const quantile1 = (
           fix: whole === 1 ? 'percentile goes to 100.' : 'quantile goes to 1.',
         })
   if (!isExpr(q) && !isTensor(q)) {
-    if (!Array.isArray(q)) return quantileOf(lines, known(q), method)
+    if (!Array.isArray(settled(q, 'q', op))) return quantileOf(lines, known(q), method)
     const list = listOf(q, 'q', op)
     if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'there is no q.', fix: 'give one at least.' })
     return stack(list.map((v) => quantileOf(lines, known(v), method)))
@@ -153,7 +153,7 @@ const quantile1 = (
  * @example quantile([1, 2, 4, 8], 0.5)   // 3
  */
 export const quantile: QuantileFn<'quantile'> = typed(
-  (x: unknown, q: unknown, options?: QuantileOptions): AnyExpr => quantile1(x, q, options, 'quantile', 1, false),
+  (x: unknown, q: unknown, options?: QuantileOptions): AnyExpr => quantilesOf(x, q, options, 'quantile', 1, false),
 )
 
 /**
@@ -163,7 +163,7 @@ export const quantile: QuantileFn<'quantile'> = typed(
  * @example percentile([1, 2, 4, 8], [0, 50])   // [1, 3]
  */
 export const percentile: QuantileFn<'percentile'> = typed(
-  (x: unknown, p: unknown, options?: QuantileOptions): AnyExpr => quantile1(x, p, options, 'percentile', 100, false),
+  (x: unknown, p: unknown, options?: QuantileOptions): AnyExpr => quantilesOf(x, p, options, 'percentile', 100, false),
 )
 
 /**
@@ -173,7 +173,7 @@ export const percentile: QuantileFn<'percentile'> = typed(
  * @example nanquantile([1, NaN, 3], 0.5)   // 2
  */
 export const nanquantile: QuantileFn<'nanquantile'> = typed(
-  (x: unknown, q: unknown, options?: QuantileOptions): AnyExpr => quantile1(x, q, options, 'nanquantile', 1, true),
+  (x: unknown, q: unknown, options?: QuantileOptions): AnyExpr => quantilesOf(x, q, options, 'nanquantile', 1, true),
 )
 
 const middle = (x: unknown, options: ReduceOptions | undefined, op: string, skipsNan: boolean): AnyExpr =>
