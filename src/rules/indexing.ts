@@ -28,6 +28,7 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
 import { linearRule, nonDifferentiable, reapply } from './define.js'
 import { zerosLike } from './forms.js'
+import { scatterReduceRule } from './scatter-reduce.js'
 
 const gather = (x: AnyExpr, indices: AnyExpr, p: GatherParams): AnyExpr => reapply(gatherPrimitive, [x, indices], p)
 const scatterAdd = (acc: AnyExpr, indices: AnyExpr, u: AnyExpr, p: GatherParams): AnyExpr =>
@@ -101,6 +102,7 @@ export const indexingRules: { readonly [K in keyof typeof indexing]: Rule } = {
       return reapply(setAtPrimitive, all, q)
     },
   }),
+  scatterReduce: scatterReduceRule(batchGather),
   takeAlongAxis: linearRule(takeAlongAxisPrimitive, {
     transpose: (yBar, [x, indices], p) => [addedInto(x, (acc) => reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p)), NoTangent],
     batch: (xs, batched, { axis }, size) => reapply(takeAlongAxisPrimitive, batchAll(xs, batched, size), { axis: axis + 1 }),

@@ -1,8 +1,11 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 
 import type { Rule } from '../core/calculus/rule.js'
+import { castNode } from '../core/graph/cast.js'
 import { asExpr, asNode, constant } from '../core/graph/expr.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
+import { eq } from '../core/ops/compare.js'
+import { div, maximum, where } from '../core/ops/elementwise.js'
 import type { scans } from '../core/ops/families.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
@@ -38,6 +41,35 @@ const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: 
 
 export const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
 
+/**
+ * Running extremes: y_k is shared equally by the elements so far that are it. Their number, and the sum of what they have, run on while y
+ * stays the same: both are linear recurrences.
+ */
+const runningExtremeRule = (primitive: typeof op.cummaxPrimitive | typeof op.cumminPrimitive): Rule => {
+  const shares = (x: AnyExpr, y: AnyExpr, { axis, reverse }: op.RunningParams) => {
+    const one = (c: AnyExpr): AnyExpr => asExpr(castNode(asNode(c), y.dtype))
+    const stays = one(eq(shift(y, axis, reverse), y))
+    const is = eq(x, y)
+    // At least 1: beside a NaN nothing is equal.
+    return { stays, keep: (v: AnyExpr): AnyExpr => where(is, v, 0), count: maximum(recurrence(stays, one(is), axis, reverse), 1) }
+  }
+  return rule(primitive as typeof op.cummaxPrimitive, {
+    frule: ([x], [dx], p, { y }) => {
+      if (dx._tag !== 'Expr') return [y, ZeroTangent]
+      const { stays, keep, count } = shares(x, y, p)
+      return [y, div(recurrence(stays, keep(dx), p.axis, p.reverse), count)]
+    },
+    rrule: ([x], p, { y }) => {
+      const runningExtremePullback = (yBar: AnyExpr) => {
+        const { stays, keep, count } = shares(x, y, p)
+        return [thunk(() => keep(recurrenceTransposed(stays, div(yBar, count), p.axis, p.reverse)))] as const
+      }
+      return [y, runningExtremePullback]
+    },
+    batch: ([x], _b, p) => reapply(primitive as typeof op.cummaxPrimitive, [x], { ...p, axis: p.axis + 1 }),
+  })
+}
+
 /** One rule per primitive of the family `scans`. */
 export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   cumsum: linearRule(op.cumsumPrimitive, {
@@ -66,6 +98,8 @@ export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
     },
     batch: ([x], _b, p) => cumprodOf(x, { ...p, axis: p.axis + 1 }),
   }),
+  cummax: runningExtremeRule(op.cummaxPrimitive),
+  cummin: runningExtremeRule(op.cumminPrimitive),
   linearRecurrence: rule(op.linearRecurrencePrimitive, {
     frule: ([a], [da, db], { axis, reverse }, { y, config }) => {
       const source = addTangents(da._tag === 'Expr' ? config.product(da, shift(y, axis, reverse)) : ZeroTangent, db)

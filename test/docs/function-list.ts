@@ -6,15 +6,20 @@ import { entries, type PublicName, publicNames, root, shortPath } from './public
 /** What the files of a section have in common, in the order of the page. The first that fits a name takes it. */
 const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|index\.ts$|backends/],
-  ['New arrays', /ops\/construct/],
-  ['Elementwise', /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map)/],
+  ['New arrays', /ops\/(construct|grids)/],
+  [
+    'Elementwise',
+    /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices)/,
+  ],
   ['Special functions', /ops\/special/],
   ['Spectra', /ops\/(fft|spectra)/],
-  ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis)/],
-  ['Shapes', /ops\/(layout|joins)/],
+  ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis|quantiles|moments|nan)/],
+  ['Counts, segments, places', /ops\/(counting|segments)/],
+  ['Differences, integrals, interpolation, convolution', /ops\/differences/],
+  ['Shapes', /ops\/(layout|joins|arrange)/],
   ['Indexing', /ops\/(at|indexing)/],
   ['Products', /ops\/(contract|einsum|products)/],
-  ['Neural networks', /ops\/(nn|conv|pool)/],
+  ['Neural networks', /ops\/(nn|conv|pool|losses|norms|sequences|windows)/],
   ['Rules and primitives of your own', /./],
 ]
 const others: Readonly<Record<string, string>> = {

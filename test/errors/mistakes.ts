@@ -76,7 +76,7 @@ export const mistakes: readonly Mistake[] = [
   row(() => u.tensor!([1, 2], { dtype: 'f32' }), "tensor(data, 'f32')"),
   row(() => u.cast!(x, 'float32'), "'float32' is not a dtype", "write 'f32'"),
   row(() => u.cast!(x, cd.f32), "a dtype is text: 'f32'"),
-  row(() => u.arange!(0, 10, 2), 'add(a, mul(s, arange(n)))'),
+  row(() => u.arange!(0, 10, 2, 3), 'arange(start, stop, step, dtype)'),
   row(() => u.eye!(2, 3), 'eye(n) is square'),
   row(() => u.f64!([2, 3]), 'give sizes one by one: f64(2, 3)'),
   // what is no array

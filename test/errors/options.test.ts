@@ -1,12 +1,13 @@
 /** Options by name: one that does not exist, or something else in their place, is an error that says which there are. */
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { rows as arrays } from './options/arrays.js'
 import { rows as layout } from './options/layout.js'
 import { rows as modes } from './options/modes.js'
 import { rows as nn } from './options/nn.js'
 
 type Row = readonly [name: string, call: (options: never) => unknown]
-const rows: readonly Row[] = [...layout, ...nn, ...modes]
+const rows: readonly Row[] = [...layout, ...arrays, ...nn, ...modes]
 
 describe('options', () => {
   it.each(rows.map(([name, call]) => ({ name, call })))('$name', async ({ name, call }) => {

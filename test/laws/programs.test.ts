@@ -24,7 +24,7 @@ const NOT_OPERATIONS = new Set(
   inplaceableThunk interpret isAdException linearRule makeCodual missing multiRule nonDifferentiable notImplemented onDevice onHost optOut
   perElement pluginMonoid primitive raise reference registryMonoid registryOf reverseAlgebra rule run runSync scalarRule show tensor thunk
   isTensor ravel toJSON toProgram treeAllClose treeFlatten treeLeaves treeMap treeReduce treeZip unary vectorSpace webgpu
-  jet sparsity hessianSparsity sparseJacobian sparseHessian toDense gaussNewtonProduct
+  einsumPath jet sparsity hessianSparsity sparseJacobian sparseHessian toDense gaussNewtonProduct
   addTangents batchAll clipGradient elementwise estimator multiLinearRule multiScalarRule reverseGradient scaleTangent straightThrough`.split(
     /\s+/,
   ),

@@ -12,6 +12,7 @@ export const indexingKernels: CpuTable<typeof indexing> = {
   gather: byMeaning(ADDRESSES),
   scatterAdd: byMeaning(ADDRESSES),
   setAt: byMeaning(ADDRESSES),
+  scatterReduce: byMeaning(ADDRESSES),
   takeAlongAxis: byMeaning(ADDRESSES),
   scatterAddAlong: byMeaning(ADDRESSES),
   searchsorted: byMeaning('a binary search for each value'),

@@ -9,6 +9,8 @@ const CHAIN = 'a chain of dependent operations along the axis'
 export const scanKernels: CpuTable<typeof scans> = {
   cumsum: byMeaning(CHAIN),
   cumprod: byMeaning(CHAIN),
+  cummax: byMeaning(CHAIN),
+  cummin: byMeaning(CHAIN),
   linearRecurrence: byMeaning(CHAIN),
   sort: byMeaning('the engine sorts'),
 }

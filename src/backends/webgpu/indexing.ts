@@ -11,7 +11,7 @@ import {
   takeAlongShader,
 } from './gather.js'
 import type { WebGpuTable } from './kernel.js'
-import { scatterAddAlongShader, scatterAddShader, setAtShader } from './scatter.js'
+import { scatterAddAlongShader, scatterAddShader, scatterReduceShader, setAtShader } from './scatter.js'
 
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: WebGpuTable<typeof indexing> = {
@@ -19,6 +19,7 @@ export const indexingKernels: WebGpuTable<typeof indexing> = {
   gather: whole(gatherShader),
   scatterAdd: whole(scatterAddShader),
   setAt: whole(setAtShader),
+  scatterReduce: whole(scatterReduceShader),
   takeAlongAxis: whole(takeAlongShader),
   scatterAddAlong: whole(scatterAddAlongShader),
   searchsorted: whole(searchShader),

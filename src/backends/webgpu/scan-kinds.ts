@@ -1,5 +1,6 @@
 /** What runs along the lines of a scan, as WGSL: sums, products and linear recurrences. */
 import type { DType } from '../../core/types/dtype.js'
+import { ordered } from './ordered.js'
 import { collect } from './sums.js'
 
 /**
@@ -104,6 +105,20 @@ export const recurrence: ScanKind = {
     join: (x) => `a = times(a, ${scaledWords(x)});`,
     words: ['bitcast<u32>(a.x)', 'bitcast<u32>(a.e)'],
   },
+}
+
+/** The greatest (or smallest) so far, as a key. */
+export const extremes = (mode: 'max' | 'min', dtype: DType): ScanKind => {
+  const { functions, key, word } = ordered(mode, dtype)
+  return {
+    functions,
+    state: 'var s = 0u;',
+    step: ([x]) => `s = max(s, ${key(x!)});`,
+    join: ([x]) => `s = max(s, ${x});`,
+    value: word('s'),
+    carry: ['s'],
+    resume: ([x]) => `s = ${x};`,
+  }
 }
 
 const isFloat = (dtype: DType): boolean => dtype === 'f32'

@@ -1,10 +1,10 @@
 /** Scans along lines: one invocation per line, or per chunk of one, with the chunks' totals scanned in between. */
 import { aroundAxis } from '../../core/ops/reduce.js'
-import type { RecurrenceParams, ScanParams } from '../../core/ops/scans.js'
+import type { RecurrenceParams, RunningParams, ScanParams } from '../../core/ops/scans.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, setWord, type Word, wordAt } from './dispatch.js'
 import { acceptsF16, type Dispatches, type Machine } from './kernel.js'
-import { products, recurrence, type ScanKind, sums } from './scan-kinds.js'
+import { extremes, products, recurrence, type ScanKind, sums } from './scan-kinds.js'
 import { perItem, scratch } from './shader.js'
 
 /** Elements of a line that are worth an invocation; shorter lines than this many of them stay whole. */
@@ -135,6 +135,12 @@ export const cumsumShader = acceptsF16(({ args, params }, operands, machine) =>
 export const cumprodShader = acceptsF16(({ args, params }, operands, machine) =>
   scanned(products(args[0]!.dtype), args[0]!.shape, operands, params as ScanParams, machine),
 )
+const extremeShader = (mode: 'max' | 'min') =>
+  acceptsF16(({ args, params }, operands, machine) =>
+    scanned(extremes(mode, args[0]!.dtype), args[0]!.shape, operands, params as RunningParams, machine),
+  )
+export const cummaxShader = extremeShader('max')
+export const cumminShader = extremeShader('min')
 export const recurrenceShader = acceptsF16(({ args, params }, operands, machine) =>
   scanned(recurrence, args[0]!.shape, operands, params as RecurrenceParams, machine),
 )

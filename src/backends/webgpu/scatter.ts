@@ -1,4 +1,5 @@
 /** What writes at computed places: scatterAdd, scatterAddAlong, setAt. The order of the indices decides, as in their meanings: no float is added atomically. */
+import type { FoldParams } from '../../core/ops/indexing-fold.js'
 import type { GatherParams } from '../../core/ops/indexing-gather.js'
 import type { AxisParams } from '../../core/ops/layout-join.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -6,6 +7,7 @@ import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
 import { alongGeometry, at, gatherGeometry, type Indexed, LINE } from './gather.js'
 import { acceptsF16, type Dispatches, type Machine, type WholeShader } from './kernel.js'
+import { ordered } from './ordered.js'
 import { addWords, perItem, RESOLVE, scratch } from './shader.js'
 import { sortDispatches } from './sort.js'
 import { BLOCK, collect } from './sums.js'
@@ -182,5 +184,52 @@ export const setAtShader = acceptsF16((kernel, operands, machine) => {
       }),
     ].flat(),
     scratchBytes: 4 * g.lines * g.size,
+  }
+})
+
+/**
+ * Maxima and minima do not depend on the order: of long lists each update's key goes to its place by an atomic maximum. Products are rounded in the
+ * order of the indices, so there each column walks the list.
+ */
+export const scatterReduceShader: WholeShader = acceptsF16((kernel, operands) => {
+  const { mode, ...p } = kernel.params as FoldParams
+  const { dtype } = kernel.results[0]!
+  const g = gatherGeometry(kernel.args[0]!.shape, kernel.args[1]!.shape, p)
+  if (g.lines * g.columns * g.count === 0) return { dispatches: [], scratchBytes: 0 }
+  const [x, indices, u] = operands as readonly [Operand, Operand, Operand]
+  const float = (w: string): string => `bitcast<f32>(${w})`
+  if (mode === 'mul') {
+    const product = (a: string, b: string): string => (dtype === 'f32' ? `bitcast<u32>(${float(a)} * ${float(b)})` : `${a} * ${b}`)
+    return { dispatches: walked(g, operands, (to, from) => `m[xp + ${to}] = ${product(`m[xp + ${to}]`, from)};`), scratchBytes: 0 }
+  }
+  const { functions, key, word } = ordered(mode, dtype)
+  const [size, updates] = [g.lines * g.columns * g.size, g.lines * g.columns * g.count]
+  const words = {
+    xp: place(x),
+    kp: scratch(0),
+    vp: scratch(size),
+    tp: scratch(size + updates),
+    ip: place(indices),
+    up: place(u),
+    ...g.words,
+  }
+  const each = { words, functions: [RESOLVE, ...functions] }
+  return {
+    dispatches: [
+      perItem({ ...each, items: size, body: `  let bits = m[xp + t]; m[kp + t] = ${key('bits')};\n` }),
+      perItem({
+        ...each,
+        items: updates,
+        body: `  let rest = t % inner; let i = (t / inner) % count; let block = t / inner / count; let line = block / (columns / inner);
+  let wide = inner;
+  let row = resolve(m[ip + line * count + i], n);
+  let bits = ${wordAt(u, 'up + t')};
+  m[vp + t] = ${key('bits')}; m[tp + t] = ${at('n', 'row')};
+`,
+      }),
+      perItem({ ...each, items: updates, atomic: true, body: `  atomicMax(&m[kp + atomicLoad(&m[tp + t])], atomicLoad(&m[vp + t]));\n` }),
+      perItem({ ...each, items: size, body: `  let best = m[kp + t]; m[xp + t] = ${word('best')};\n` }),
+    ].flat(),
+    scratchBytes: 4 * (size + 2 * updates),
   }
 })

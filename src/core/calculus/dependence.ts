@@ -192,7 +192,7 @@ const product = (n: Node, a: Sets, b: Sets, of: Dependence, args: readonly Node[
 const as = (p: unknown): AnyPrimitive => p as AnyPrimitive
 const passing: ReadonlyMap<AnyPrimitive, Passing> = new Map<AnyPrimitive, Passing>([
   ...[reduce.sum, reduce.prod, reduce.max, reduce.min].map((p) => [as(p), folded] as const),
-  ...[scans.cumsum, scans.cumprod, scans.linearRecurrence].map((p) => [as(p), running] as const),
+  ...[scans.cumsum, scans.cumprod, scans.cummax, scans.cummin, scans.linearRecurrence].map((p) => [as(p), running] as const),
   [as(contract.matmul), (n, [a, b], of) => [product(n, a, b, of, n.args)]],
   [as(contract.matmulAdd), (n, [acc, a, b], of) => [of.both(acc, product(n, a, b, of, n.args.slice(1)))]],
   [as(layout.sliceAdd), addedAt(as(layout.slice))],
@@ -203,6 +203,7 @@ const passing: ReadonlyMap<AnyPrimitive, Passing> = new Map<AnyPrimitive, Passin
   [as(indexing.setAt), copiedAt(1)],
   [as(indexing.dynamicUpdateSlice), copiedAt(1)],
   [as(indexing.scatterAdd), addedAt(as(indexing.gather), 1)],
+  [as(indexing.scatterReduce), addedAt(as(indexing.gather), 1)],
   [as(indexing.scatterAddAlong), addedAt(as(indexing.takeAlongAxis), 1)],
   [as(indexing.dynamicSliceAdd), addedAt(as(indexing.dynamicSlice), 1)],
 ])

@@ -120,7 +120,7 @@ const dtypes: Readonly<Record<string, string>> = {
 }
 /** Calls with more numbers than there are here. */
 const dtypeCalls: Readonly<Record<string, string>> = {
-  arange: 'arange(n) counts from 0; from a to b by steps of s: add(a, mul(s, arange(n))).',
+  arange: 'arange(n, dtype) counts from 0, arange(start, stop, step, dtype) from start.',
   eye: 'eye(n) is square; a part of it: slice(eye(n), [0, 0], [2, 3]).',
 }
 /** What was meant where something that is no dtype stands for one. */

@@ -17,11 +17,21 @@ import type {
   RunningOptions,
   SortOptions,
   TopKFn,
+  TopKOptions,
 } from '../types/signatures/reduce.js'
-import { axisOf, axisOption, broadcastNode } from './layout-move.js'
+import { axisOf, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 import { broadcastAvals } from './lifted.js'
-import { cumprodPrimitive, cumsumPrimitive, recurrenceNode, type ScanParams, sortNodes } from './scans.js'
+import {
+  cummaxPrimitive,
+  cumminPrimitive,
+  cumprodPrimitive,
+  cumsumPrimitive,
+  type RunningParams,
+  recurrenceNode,
+  type ScanParams,
+  sortNodes,
+} from './scans.js'
 
 const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
 const scanned =
@@ -58,7 +68,35 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
  */
 export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive as never))
 
-const recurrenceOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
+const runningOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
+const extreme =
+  (prim: Primitive<'cummax' | 'cummin', RunningParams, readonly ['float']>) =>
+  (x: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
+    const n = lift(x, prim.name)
+    const { axis = -1, reverse } = optionsOf(options, runningOptions, prim.name)
+    const params = { axis: axisOf(axis, n.shape.length, prim.name), reverse: flagOf(reverse, 'reverse', prim.name) }
+    return asExpr(apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], params))
+  }
+
+/**
+ * Running maxima y_k = max(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
+ *
+ * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Rule    each yBar_k is shared equally by those of x_0, ..., x_k that are y_k, as `max` shares it.   Source  NumPy maximum.accumulate.
+ * Errors  BadInput for an axis out of range.
+ * @example cummax([1, 3, 2, 5])   // [1, 3, 3, 5]
+ */
+export const cummax: AlongAxisFn<'cummax', Pick<RunningOptions, 'reverse'>> = typed(extreme(cummaxPrimitive as never))
+
+/**
+ * Running minima y_k = min(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
+ *
+ * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Rule    each yBar_k is shared equally by those of x_0, ..., x_k that are y_k, as `min` shares it.   Source  NumPy minimum.accumulate.
+ * Errors  BadInput for an axis out of range.
+ * @example cummin([3, 1, 2, 0])   // [3, 1, 1, 0]
+ */
+export const cummin: AlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = typed(extreme(cumminPrimitive as never))
 
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
@@ -70,7 +108,7 @@ const recurrenceOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = 
  */
 export const linearRecurrence: LinearRecurrenceFn = typed(
   (a: unknown, b: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
-    const { axis = -1, reverse } = optionsOf(options, recurrenceOptions, 'linearRecurrence')
+    const { axis = -1, reverse } = optionsOf(options, runningOptions, 'linearRecurrence')
     const lifted = liftAll([a, b], 'linearRecurrence')
     const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
     const shape = broadcastAvals(
@@ -122,20 +160,25 @@ export const argsort: ArgSortFn = typed(
   (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1]),
 )
 
+const topkOptions: Names<TopKOptions> = { axis: true, largest: true }
+
 /**
- * The k largest elements along an axis (the last by default), the largest first, and where they are; a NaN counts as the largest.
+ * The k largest elements along an axis (the last by default), the largest first, and where they are; with `largest: false` the k smallest, the smallest
+ * first. A NaN counts as the largest.
  *
  * Shapes  x's with k along the axis.   Dtype  x's, and i32 for the indices.
  * Rule    xBar = valuesBar put back at the indices.
  * Errors  BadInput unless k is a whole number from 0 to the axis' length.
- * @example topk([1, 4, 3], 2).values   // [4, 3]
+ * @example
+ * topk([1, 4, 3], 2).values                       // [4, 3]
+ * topk([1, 4, 3], 2, { largest: false }).values   // [1, 3]
  */
 export const topk: TopKFn = typed(
-  (x: unknown, k: number, options?: AxisOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
+  (x: unknown, k: number, options?: TopKOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
     const n = sortable(x, 'topk')
-    const { axis: given = -1 } = optionsOf(options, axisOption, 'topk')
+    const { axis: given = -1, largest = true } = optionsOf(options, topkOptions, 'topk')
     const axis = axisOf(given, n.shape.length, 'topk')
-    const [values, indices] = sortNodes(n, { axis, descending: true })
+    const [values, indices] = sortNodes(n, { axis, descending: flagOf(largest, 'largest', 'topk') })
     if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))
       raise({
         _tag: 'BadInput',

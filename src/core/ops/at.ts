@@ -9,7 +9,7 @@ import { lift, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { AddAtFn, AtFn, SetFn } from '../types/signatures/index-ops.js'
+import type { AddAtFn, AtFn, MaxAtFn, MinAtFn, MulAtFn, SetFn } from '../types/signatures/index-ops.js'
 import { indicesOf } from './indexing-notation.js'
 import { readPart, stepsOf, writePart } from './indexing-parts.js'
 import { broadcastNode } from './layout-move.js'
@@ -30,17 +30,18 @@ export const at: AtFn = typed((x: unknown, ...indices: readonly unknown[]): AnyE
   return asExpr(readPart(n, stepsOf(indicesOf(indices, n.shape, 'at'), n.shape, 'at')))
 })
 
+const HOW = { set: 'set', addAt: 'add', maxAt: 'max', minAt: 'min', mulAt: 'mul' } as const
 const updating =
-  (op: 'set' | 'addAt') =>
+  (op: keyof typeof HOW) =>
   (x: unknown, given: unknown, v: unknown): AnyExpr => {
     const [n, u] = liftInto(x, v, op)
     const indices = !isExpr(given) && reading(op, () => Array.isArray(given)) ? settled(given, 'indices', op) : [given]
-    if (op === 'addAt' && n.dtype === 'bool')
+    if (op !== 'set' && n.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
         op,
         dtypes: [n.dtype, u.dtype],
-        reason: 'booleans are not added.',
+        reason: op === 'addAt' ? 'booleans are not added.' : 'booleans are no numbers.',
         fix: "cast(x, 'i32') to count, or set.",
       })
     if (isFloat(u.dtype) && !isFloat(n.dtype))
@@ -63,7 +64,7 @@ const updating =
         })
       return broadcastNode(castNode(u, n.dtype), part)
     }
-    return asExpr(writePart(n, steps, op === 'set' ? 'set' : 'add', update))
+    return asExpr(writePart(n, steps, HOW[op], update))
   }
 
 /**
@@ -86,3 +87,33 @@ export const set: SetFn = typed(updating('set'))
  * @example addAt(tensor([1, 2, 3]), [[0, 0]], [10, 20])   // [31, 2, 3]
  */
 export const addAt: AddAtFn = typed(updating('addAt'))
+
+/**
+ * x with the larger of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy maximum.at, JAX's x.at[].max.
+ * Rule    an element's cotangent is shared equally by what is as large as it: x's own element and the v that go there.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example maxAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [4, 5, 3]
+ */
+export const maxAt: MaxAtFn = typed(updating('maxAt'))
+
+/**
+ * x with the smaller of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy minimum.at, JAX's x.at[].min.
+ * Rule    an element's cotangent is shared equally by what is as small as it: x's own element and the v that go there.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example minAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [1, 4, 3]
+ */
+export const minAt: MinAtFn = typed(updating('minAt'))
+
+/**
+ * x with x[indices] multiplied by v; indices are a list, as for `at`, or one alone. An index that comes twice multiplies twice.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy multiply.at, JAX's x.at[].multiply.
+ * Rule    each factor has the cotangent times the product of the others: exact where some are zero.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example mulAt(tensor([1, 5, 3]), [[0, 0]], [2, 3])   // [6, 5, 3]
+ */
+export const mulAt: MulAtFn = typed(updating('mulAt'))

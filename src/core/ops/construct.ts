@@ -1,12 +1,13 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
 
-import { dtypeOf, listOf, shown } from '../errors/check-arguments.js'
+import { dtypeOf, flagOf, listOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval, shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
+import { MAX_SIZE } from '../graph/shape.js'
 import { isTensor } from '../graph/tensor.js'
 import { constantOf, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
@@ -20,6 +21,7 @@ import type {
   FullFn,
   LikeFn,
   LinspaceFn,
+  LinspaceOptions,
   TriangleFn,
 } from '../types/signatures/layout.js'
 import { eq, ge, le } from './compare.js'
@@ -84,29 +86,63 @@ export const zerosLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 0,
 export const onesLike: LikeFn = typed((x: unknown): AnyExpr => filledLike(x, 1, 'onesLike'))
 
 /**
- * 0, 1, ..., n - 1. Without a dtype: that of the floats beside it, f64 alone.
+ * 0, 1, ..., n - 1; or start, start + step, ... as long as they are before stop (1 is the step unless given). Without a dtype: that of the floats
+ * beside it, f64 alone.
  *
- * Errors  BadInput unless n is a non-negative integer.
- * @example arange(3)   // [0, 1, 2]
+ * Shapes  [n], or [ceil((stop - start) / step)], 0 where that is negative.   Source  NumPy arange.
+ * Errors  BadInput unless n is a non-negative integer, for a step of 0, and for bounds that are not finite.
+ * @example
+ * arange(3)          // [0, 1, 2]
+ * arange(7, 1, -2)   // [7, 5, 3]
  */
-export const arange: ArangeFn = typed(
-  (n: number, dtype?: DType): AnyExpr => asExpr(constantOf(dtype, (d) => numbers(lengthOf(n, 'arange'), dtypeOf(d, 'arange')))),
-)
+export const arange: ArangeFn = typed((first: number, second?: DType | number, step = 1, fourth?: DType): AnyExpr => {
+  if (typeof second !== 'number') return asExpr(constantOf(second, (d) => numbers(lengthOf(first, 'arange'), dtypeOf(d, 'arange'))))
+  for (const [x, what] of [[first, 'start'], [second, 'stop'], [step, 'step']] as const) // biome-ignore format: one row
+    if (!Number.isFinite(numberOf(x, what, 'arange')))
+      raise({ _tag: 'BadInput', where: 'arange', reason: `${what} must be finite, not ${shown(x)}.` })
+  if (step === 0) raise({ _tag: 'BadInput', where: 'arange', reason: 'with a step of 0 the end is never reached.', fix: 'use full.' })
+  const n = Math.max(0, Math.ceil((second - first) / step))
+  if (n > MAX_SIZE) raise({ _tag: 'BadInput', where: 'arange', reason: `${n} numbers are too many.`, fix: 'take a longer step.' })
+  return asExpr(constantOf(fourth, (d) => progression(first, step, n, dtypeOf(d, 'arange'))))
+})
+/** start + i step. */
+const progression = (start: number, step: number, n: number, dtype: DType): Node => {
+  if (dtype === 'bool') return castNode(progression(start, step, n, 'f64'), 'bool')
+  if (dtype === 'i32' && !(Number.isInteger(start) && Number.isInteger(step)))
+    raise({
+      _tag: 'BadInput',
+      where: 'arange',
+      reason: `from ${start} by ${step} are no integers.`,
+      fix: `cast the result, or take 'f64'.`,
+    })
+  const i = iotaNode([n], 0, dtype)
+  const scaled = step === 1 ? i : asNode(mul(asExpr(i), step))
+  return start === 0 ? scaled : asNode(add(asExpr(scaled), start))
+}
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
+const linspaceOptions: Names<LinspaceOptions & { readonly dtype?: DType }> = { endpoint: true, dtype: true }
+
 /**
- * n numbers at equal distances from `from` to `to`, both included. Without a dtype: that of the floats beside it, f64 alone.
+ * n numbers at equal distances from `from` to `to`, both included unless `endpoint` is false. Without a dtype: that of the floats beside it, f64 alone.
  * The ends may be scalar expressions.
  *
- * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto.
+ * Rule    dy_i = (1 - i / (n - 1)) dfrom + i / (n - 1) dto; n for n - 1 without the end.
  * Errors  BadInput unless n is a non-negative integer; DTypeMismatch for a dtype that is not a float.
- * @example linspace(0, 1, 3)   // [0, 0.5, 1]
+ * @example
+ * linspace(0, 1, 3)                        // [0, 0.5, 1]
+ * linspace(0, 1, 4, { endpoint: false })   // [0, 0.25, 0.5, 0.75]
  */
-export const linspace: LinspaceFn = typed((from: unknown, to: unknown, n: number, dtype?: DType): AnyExpr => {
-  const numbersAlone = typeof from === 'number' && typeof to === 'number'
-  return numbersAlone ? asExpr(constantOf(dtype, (d) => asNode(spaced(from, to, n, d)))) : spaced(from, to, n, dtype)
-})
-const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined): AnyExpr => {
+export const linspace: LinspaceFn = typed(
+  (from: unknown, to: unknown, n: number, given?: DType | (LinspaceOptions & { readonly dtype?: DType })): AnyExpr => {
+    const { endpoint, dtype } =
+      typeof given === 'object' ? optionsOf(given, linspaceOptions, 'linspace') : { endpoint: undefined, dtype: given }
+    const open = endpoint !== undefined && !flagOf(endpoint, 'endpoint', 'linspace')
+    const numbersAlone = typeof from === 'number' && typeof to === 'number'
+    return numbersAlone ? asExpr(constantOf(dtype, (d) => asNode(spaced(from, to, n, d, open)))) : spaced(from, to, n, dtype, open)
+  },
+)
+const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined, open: boolean): AnyExpr => {
   const [a0, b0] = liftAll([from, to], 'linspace')
   const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
   if (d !== 'f64' && d !== 'f32')
@@ -115,6 +151,7 @@ const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined)
   const b = asExpr(castNode(b0!, d))
   const last = lengthOf(n, 'linspace') - 1
   const i = asExpr(iotaNode([n], 0, d))
+  if (open) return add(a, mul(i, div(sub(b, a), Math.max(n, 1))))
   if (last < 1) return add(mul(i, 0), a)
   // The last number is `to` itself, not what rounding makes of it.
   return where(eq(i, last), b, add(a, mul(i, div(sub(b, a), last))))

@@ -7,10 +7,11 @@ import { liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { range, sizeOf } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { EinsumFn, TensordotFn } from '../types/signatures/contract.js'
+import type { EinsumFn, EinsumPathFn, TensordotFn } from '../types/signatures/contract.js'
 import { mul } from './arithmetic.js'
 import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
+import { type Contraction, type Path, pathOf } from './einsum-path.js'
 import { axesIn, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { reduceNode, sumPrimitive } from './reduce.js'
 
@@ -83,19 +84,34 @@ const summed = (x: Labelled, kept: ReadonlySet<string>): Labelled => {
   return axes.length === 0 ? x : { node: reduceNode(sumPrimitive, x.node, axes), labels: x.labels.filter((l) => kept.has(l)) }
 }
 
-/** The sum over all labels that are not in the output, two operands at a time from the left. */
-const contractAll = (operands: readonly Labelled[], output: readonly string[]): Node => {
+/** Operands without repeated labels, and without those that nobody else reads. */
+const termsOf = (operands: readonly Labelled[], output: readonly string[]): readonly Labelled[] => {
   const plain = operands.map(withoutRepeats)
-  /** Labels that something other than operand i, or than the operands up to i, still needs. */
+  /** Labels that something other than operand i still needs. */
   const elsewhere = (i: number): Set<string> => new Set([...output, ...plain.flatMap((x, j) => (j === i ? [] : x.labels))])
-  const later = (i: number): Set<string> => new Set([...output, ...plain.slice(i + 1).flatMap((x) => x.labels)])
-  const terms = plain.map((x, i) => summed(x, elsewhere(i)))
-  const result = terms.slice(1).reduce((x, y, i) => contractPair(x, y, later(i + 1), i === terms.length - 2 ? output : []), terms[0]!)
-  return ordered(result, output)
+  return plain.map((x, i) => summed(x, elsewhere(i)))
+}
+const contractionOf = (terms: readonly Labelled[], output: readonly string[]): Contraction => ({
+  labels: terms.map((x) => x.labels),
+  sizes: new Map(terms.flatMap((x) => x.labels.map((l) => [l, sizeIn(x, l)] as const))),
+  output,
+})
+/** The sum over all labels that are not in the output, two operands at a time. */
+const contractAll = (operands: readonly Labelled[], output: readonly string[]): Node => {
+  const left = [...termsOf(operands, output)]
+  for (const [i, j] of pathOf(contractionOf(left, output)).path) {
+    // What was made before stands last; its labels come first, as those of what is read from the left.
+    const isMade = left.length < operands.length && j === left.length - 1
+    const [[y], [x]] = [left.splice(j, 1), left.splice(i, 1)] as [[Labelled], [Labelled]]
+    const [a, b] = isMade ? [y, x] : [x, y]
+    const kept = new Set([...output, ...left.flatMap((x) => x.labels)])
+    left.push(contractPair(a, b, kept, left.length === 0 ? output : []))
+  }
+  return ordered(left[0]!, output)
 }
 
-const bad = (reason: string, fix?: string): never => raise({ _tag: 'BadInput', where: 'einsum', reason, ...(fix && { fix }) })
-const letters = (term: string): string[] =>
+type Bad = (reason: string, fix?: string) => never
+const letters = (term: string, bad: Bad): string[] =>
   [...term].map((l) => (/[A-Za-z]/.test(l) ? l : bad(`'${l}' is not the name of an axis.`, 'name axes by letters, as in ij,jk->ik.')))
 
 /** A term of the specification: letters, and where among them the axes stand that have none. */
@@ -104,35 +120,31 @@ interface Term {
   readonly after: readonly string[]
   readonly ellipsis: boolean
 }
-const termOf = (text: string): Term => {
+const termOf = (text: string, bad: Bad): Term => {
   const [before, after, ...more] = text.split('...')
   if (more.length > 0) bad(`'${text}' has more than one ellipsis.`)
-  return { before: letters(before!), after: letters(after ?? ''), ellipsis: after !== undefined }
+  return { before: letters(before!, bad), after: letters(after ?? '', bad), ellipsis: after !== undefined }
 }
 /** The labels of n axes under an ellipsis: they line up from the right. */
 const unnamed = (n: number): string[] => range(n).map((k) => `...${n - 1 - k}`)
 const isUnnamed = (label: string): boolean => label.startsWith('.')
 const labelsOf = (t: Term, n: number): readonly string[] => [...t.before, ...(t.ellipsis ? unnamed(n) : []), ...t.after]
 
-/**
- * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
- * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
- * is those of the ellipsis, then the letters that occur once, in alphabetical order.
- *
- * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; bool becomes i32, i32 wraps.
- * Rule    of the matrix products, two operands at a time from the left, that it is made of.   Source  NumPy einsum.
- * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
- * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
- */
-export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]): AnyExpr => {
+/** The operands of a specification with the labels of their axes, and those of the output. */
+const labelled = (
+  op: string,
+  spec: unknown,
+  xs: readonly unknown[],
+): { readonly operands: readonly Labelled[]; readonly output: readonly string[] } => {
+  const bad: Bad = (reason, fix) => raise({ _tag: 'BadInput', where: op, reason, ...(fix && { fix }) })
   const text = typeof spec === 'string' ? spec.replace(/\s/g, '') : bad('the first argument is not a string.', "give one, as 'ij,jk->ik'.")
   const [inputs, out, ...rest] = text.split('->')
   if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
-  const terms = inputs!.split(',').map(termOf)
+  const terms = inputs!.split(',').map((t) => termOf(t, bad))
   if (terms.length !== xs.length) bad(`'${spec}' names ${terms.length} operands, got ${xs.length}.`, 'separate operands by commas.')
-  const nodes = liftAll(xs, 'einsum', 'i32')
+  const nodes = liftAll(xs, op, 'i32')
   const mismatch = (reason: string, fix?: string): never =>
-    raise({ _tag: 'ShapeMismatch', op: 'einsum', shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
+    raise({ _tag: 'ShapeMismatch', op, shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
   const labels = terms.map((t, i) => {
     const s = nodes[i]!.shape
     const more = s.length - t.before.length - t.after.length
@@ -157,7 +169,7 @@ export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]):
   const all = labels.flat()
   const most = all.filter((l, i) => isUnnamed(l) && all.indexOf(l) === i).length
   const once = (): readonly string[] => all.filter((l) => !isUnnamed(l) && all.indexOf(l) === all.lastIndexOf(l)).sort()
-  const result = out === undefined ? undefined : termOf(out)
+  const result = out === undefined ? undefined : termOf(out, bad)
   if (result !== undefined && most > 0 && !result.ellipsis)
     bad("the output leaves out the axes of '...'.", 'write ... in the output too; name axes by letters to sum over them.')
   const output = result === undefined ? [...unnamed(most), ...once()] : labelsOf(result, most)
@@ -166,7 +178,7 @@ export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]):
     if (output.indexOf(l) !== i) bad(`the output names '${l}' twice.`, 'take the diagonal of a result with diag.')
   })
   // An axis that broadcasts is left out: what has it not is the same along it.
-  const labelled = nodes.map((node, i) => {
+  const operands = nodes.map((node, i) => {
     const kept = range(node.shape.length).filter((axis) => node.shape[axis] === sizes.get(labels[i]![axis]!))
     return {
       node: reshapeNode(
@@ -176,7 +188,35 @@ export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]):
       labels: kept.map((axis) => labels[i]![axis]!),
     }
   })
-  return asExpr(contractAll(labelled, output))
+  return { operands, output }
+}
+
+/**
+ * Einstein's summation: every axis has a letter; axes of one letter run together, and letters not in the output are summed.
+ * A letter twice in one operand takes its diagonal. An ellipsis stands for axes without letters, which broadcast. Without an arrow the output
+ * is those of the ellipsis, then the letters that occur once, in alphabetical order.
+ *
+ * Shapes  as the letters say; axes of one letter are equally long.   Dtype  promoted; bool becomes i32, i32 wraps.
+ * Rule    of the matrix products, two operands at a time in the order of `einsumPath`, that it is made of.   Source  NumPy einsum.
+ * Errors  ShapeMismatch when ranks or lengths differ, BadInput for letters that do not fit and an ellipsis that the output leaves out.
+ * @example einsum('...ij,...jk->...ik', [[[1, 2]], [[5, 6]]], [[3], [4]])   // [[[11]], [[39]]]
+ */
+export const einsum: EinsumFn = typed((spec: string, ...xs: readonly unknown[]): AnyExpr => {
+  const { operands, output } = labelled('einsum', spec, xs)
+  return asExpr(contractAll(operands, output))
+})
+
+/**
+ * The order in which `einsum` contracts these operands, two at a time: in `path` their positions in the list of what is left, which loses both and gets
+ * their product at its end; `flops` is how many multiplications and additions that takes, `largest` the size of the largest product. Up to 8 operands it
+ * is the cheapest of all orders, beyond the pair comes first that shortens the operands most.
+ *
+ * Shapes  those of `einsum`; data, no expression.   Source  Smith and Gray 2018, opt_einsum: optimal, greedy.   Errors  as `einsum`.
+ * @example einsumPath('ij,jk,k->i', ones([2, 8]), ones([8, 8]), ones([8]))   // { path: [[1, 2], [0, 1]], flops: 160, largest: 8 }
+ */
+export const einsumPath: EinsumPathFn = typed((spec: string, ...xs: readonly unknown[]): Path => {
+  const { operands, output } = labelled('einsumPath', spec, xs)
+  return pathOf(contractionOf(termsOf(operands, output), output))
 })
 
 /**

@@ -17,6 +17,7 @@ import * as factorisations from './factorisations.js'
 import * as places from './indexing.js'
 import * as elements from './indexing-along.js'
 import * as windows from './indexing-dynamic.js'
+import * as foldsAt from './indexing-fold.js'
 import * as slices from './indexing-gather.js'
 import * as joins from './joins.js'
 import * as moves from './layout.js'
@@ -43,7 +44,7 @@ export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: s
 export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
 export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
 export const scans = /*#__PURE__*/ primitivesIn({ ...lines, ...alongAxis })
-export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...elements, ...windows, ...places })
+export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows, ...places })
 export const contract = /*#__PURE__*/ primitivesIn({ ...contractions, ...products })
 export const linalg = /*#__PURE__*/ primitivesIn({ ...factorisations, ...systems })
 export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...networks })

@@ -65,7 +65,7 @@ export interface GatherParams {
   readonly axis: number
   readonly batchDims: number
 }
-const gatherCodec: t.Type<GatherParams> = t.type({ axis: natural, batchDims: natural })
+export const gatherCodec: t.Type<GatherParams> = t.type({ axis: natural, batchDims: natural })
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
 export const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {
@@ -113,7 +113,7 @@ const eachRow = (
 /** Elements of a row behind the axis. */
 const rowSize = (x: readonly number[], { axis }: GatherParams): number => sizeOf(x.slice(axis + 1))
 /** Calls f(element of x, element of the slices) for every element of the slices, in order. */
-const eachGathered = (
+export const eachGathered = (
   x: readonly number[],
   indices: { readonly shape: readonly number[]; readonly data: ArrayLike<number> },
   p: GatherParams,
@@ -161,10 +161,10 @@ export const addRows = (
     if (start >= 0) for (let c = 0; c < width; c++) to[row * width + c] = totals[start + c]!
   }
 }
-const showGather = ({ axis, batchDims }: GatherParams): string => `axis ${axis}${batchDims > 0 ? ` batch ${batchDims}` : ''}`
+export const showGather = ({ axis, batchDims }: GatherParams): string => `axis ${axis}${batchDims > 0 ? ` batch ${batchDims}` : ''}`
 const at = (shape: readonly number[], values: readonly number[]) => ({ shape, dtype: 'i32' as const, values })
 /** Arrays, indices and parameters that all three are tried with. */
-const gatherCases: readonly {
+export const gatherCases: readonly {
   readonly x: readonly number[]
   readonly indices: ReturnType<typeof at>
   readonly params: GatherParams
@@ -180,7 +180,7 @@ const gatherCases: readonly {
   { x: [3, 2], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'no indices' },
   { x: [0], indices: at([0], []), params: { axis: 0, batchDims: 0 }, note: 'nothing at all' },
 ]
-const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] =>
+export const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] =>
   gatheredShape('sample', aval(c.x, 'f64'), aval(c.indices.shape, 'i32'), c.params)
 
 export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float', 'int']> = primitive({
@@ -200,7 +200,7 @@ export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float
   source: 'NumPy take, mode clip; TensorFlow batch_dims',
 })
 
-const updateShape =
+export const updateShape =
   (op: string) =>
   ([x, indices, u]: readonly Aval[], p: GatherParams): Aval => {
     const slices = aval(gatheredShape(op, x!, indices!, p), x!.dtype)
@@ -213,7 +213,7 @@ const updateShape =
       })
     return x!
   }
-const updateSamples = gatherCases.map((c) => ({
+export const updateSamples = gatherCases.map((c) => ({
   args: [{ shape: c.x }, c.indices, { shape: slicesOf(c) }],
   params: c.params,
   ...(c.note && { note: c.note }),

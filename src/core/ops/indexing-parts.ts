@@ -6,10 +6,12 @@ import { raise, showShape } from '../errors/explain.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, range, sizeOf, stridesOf } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
+import type { AnyExpr } from '../types/expr.js'
 import { add, maximum, minimum, mul } from './arithmetic.js'
 import { lt } from './compare.js'
 import { where } from './elementwise.js'
 import { dynamicSliceAddNode, dynamicSliceNode, dynamicUpdateSliceNode, liftStarts } from './indexing-dynamic.js'
+import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { gatherNode, scatterAddNode, setAtNode } from './indexing-gather.js'
 import type { AxisIndex, Index } from './indexing-notation.js'
 import { concatNode } from './layout-join.js'
@@ -23,6 +25,8 @@ interface Step {
   readonly write: (x: Node, u: Node) => Node
   /** x with u added to the part; none where the step reads every element once. */
   readonly add?: (x: Node, u: Node) => Node
+  /** x with u folded into the part; none where the step reads no element twice. */
+  readonly fold?: (x: Node, u: Node, mode: FoldMode) => Node
 }
 
 // ---- the steps
@@ -42,6 +46,7 @@ const gathered = (indices: Node, axis: number): Step => {
     read: (x) => gatherNode(x, indices, p),
     write: (x, u) => setAtNode(x, indices, u, p),
     add: (x, u) => scatterAddNode(x, indices, u, p),
+    fold: (x, u, mode) => scatterReduceNode(x, indices, u, { ...p, mode }),
   }
 }
 const windowed = (starts: Node, sizes: readonly number[]): Step => {
@@ -215,15 +220,24 @@ export const stepsOf = (indices: readonly Index[], shape: readonly number[], op:
 /** The part of x that the steps lead to. */
 export const readPart = (x: Node, steps: readonly Step[]): Node => steps.reduce((y, s) => s.read(y), x)
 
-/** x with its part made of u, which is given the part's shape: replaced, or added to. */
-export const writePart = (x: Node, steps: readonly Step[], how: 'set' | 'add', update: (shape: readonly number[]) => Node): Node => {
+type Combine = (a: AnyExpr, b: AnyExpr) => AnyExpr
+const combined = { add, max: maximum, min: minimum, mul } as const
+
+/** x with its part made of u, which is given the part's shape: replaced, added to, or folded with. */
+export const writePart = (
+  x: Node,
+  steps: readonly Step[],
+  how: 'set' | 'add' | FoldMode,
+  update: (shape: readonly number[]) => Node,
+): Node => {
   const wholes = [x]
   for (const s of steps) wholes.push(s.read(wholes[wholes.length - 1]!))
   const part = wholes.pop()!
   const u = update(part.shape)
   if (part.aval.size === 0) return x
-  // Only the innermost step that picks elements adds; those around it put back what it made.
-  const adding = how === 'add' ? steps.findLastIndex((s) => s.add !== undefined) : -1
-  const inner = how === 'add' && adding < 0 ? asNode(add(asExpr(part), asExpr(u))) : u
-  return steps.reduceRight((v, s, i) => (i === adding ? s.add!(wholes[i]!, v) : s.write(wholes[i]!, v)), inner)
+  // Only the innermost step that picks elements adds (or folds); those around it put back what it made.
+  const picking = how === 'set' ? -1 : steps.findLastIndex((s) => (how === 'add' ? s.add : s.fold) !== undefined)
+  const inner = how !== 'set' && picking < 0 ? asNode((combined[how] as Combine)(asExpr(part), asExpr(u))) : u
+  const pick = (s: Step, whole: Node, v: Node): Node => (how === 'add' ? s.add!(whole, v) : s.fold!(whole, v, how as FoldMode))
+  return steps.reduceRight((v, s, i) => (i === picking ? pick(s, wholes[i]!, v) : s.write(wholes[i]!, v)), inner)
 }

@@ -1,16 +1,22 @@
 /** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
 
-import { integersOf, listOf, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { integersOf, listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { asExpr, type Node } from '../graph/expr.js'
+import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { MAX_SIZE, sameShape } from '../graph/shape.js'
+import { makeTensor } from '../graph/tensor.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ConcatFn, RepeatFn, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
+import type { ConcatFn, RepeatFn, RepeatOptions, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
 import type { AxisOptions } from '../types/signatures/reduce.js'
+import { cumsum } from './along-axis.js'
+import { arange } from './construct.js'
+import { searchsorted } from './indexing.js'
+import { gatherNode } from './indexing-gather.js'
 import { concatNode, splitNode } from './layout-join.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { picked } from './pad-modes.js'
 
 /** Arrays in a list, of one dtype; raises BadInput where there are none. */
 const liftList = (xs: unknown, op: string, done: string): Node[] => {
@@ -131,17 +137,55 @@ export const tile: TileFn = typed((x: unknown, reps: number | readonly number[])
   )
 })
 
+const repeatOptions: Names<RepeatOptions> = { axis: true, totalLength: true }
+/** x with its i-th slice counts[i] times; of counts that are computed `length` says how many places there are: what is missing is the last slice. */
+const repeatedBy = (x: Node, given: unknown, axis: number, length: number | undefined): AnyExpr => {
+  const d = x.shape[axis]!
+  const known = Array.isArray(given) ? integersOf(given, 'counts', 'repeat') : undefined
+  const node = known === undefined ? lift(given, 'repeat') : undefined
+  const own = known === undefined ? node!.shape : [known.length]
+  if (own.length !== 1 || own[0] !== d || known?.some((k) => k < 0) === true || (node !== undefined && node.dtype !== 'i32'))
+    raise({
+      _tag: 'BadInput',
+      where: 'repeat',
+      reason: `counts ${shown(given)} are not one for each of the ${d} slices along axis ${axis}.`,
+      fix: 'give as many whole numbers, none negative (i32 where they are computed).',
+    })
+  if (known !== undefined && (length === undefined || length === known.reduce((a, k) => a + k, 0)))
+    return asExpr(
+      picked(
+        x,
+        axis,
+        known.flatMap((k, i) => new Array<number>(k).fill(i)),
+      ),
+    )
+  if (!(Number.isInteger(length) && length! >= 0))
+    raise({
+      _tag: 'BadInput',
+      where: 'repeat',
+      reason: 'the length of the result follows from counts that are computed, and a shape is known before.',
+      fix: 'give { totalLength }, a whole number; NumPy needs none.',
+    })
+  const ends = cumsum(known === undefined ? asExpr(node!) : asExpr(makeTensor(known, undefined, 'i32').node))
+  const starts = asNode(searchsorted(ends as never, arange(length!, 'i32'), { side: 'right' }))
+  return asExpr(gatherNode(x, starts, { axis, batchDims: 0 }))
+}
+
 /**
- * Each element of x repeated `times` times along an axis (the first by default).
+ * Each element of x repeated `times` times along an axis (the first by default); `times` may be a list, a count for each.
+ * Counts that are computed (i32) need `totalLength`: what they leave free repeats the last element, what is over is cut off.
  *
  * Rule    xBar = the sum of yBar over each element's copies.
- * Errors  BadInput unless times is a non-negative integer.
- * @example repeat(tensor([1, 2]), 2)   // [1, 1, 2, 2]
+ * Errors  BadInput unless times is a non-negative integer, or one for each element; and for computed counts without `totalLength`.
+ * @example
+ * repeat(tensor([1, 2]), 2)        // [1, 1, 2, 2]
+ * repeat(tensor([1, 2]), [1, 3])   // [1, 2, 2, 2]
  */
-export const repeat: RepeatFn = typed((x: unknown, times: number, options?: AxisOptions): AnyExpr => {
-  const { axis: along = 0 } = optionsOf(options, axisOption, 'repeat')
+export const repeat: RepeatFn = typed((x: unknown, times: number, options?: RepeatOptions): AnyExpr => {
+  const { axis: along = 0, totalLength } = optionsOf(options, repeatOptions, 'repeat')
   const n = lift(x, 'repeat')
   const axis = axisOf(along, n.shape.length, 'repeat')
+  if (typeof times === 'object') return repeatedBy(n, settled(times, 'counts', 'repeat'), axis, totalLength)
   if (!Number.isInteger(times) || times < 0)
     raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
   const at = (k: number): number[] => [...n.shape.slice(0, axis + 1), k, ...n.shape.slice(axis + 1)]

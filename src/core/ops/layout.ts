@@ -1,10 +1,11 @@
 /** Layout of one array: broadcastTo, reshape, transpose, expandDims, squeeze, slice, pad, flip, roll. */
 
-import { listOf, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
 import { shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { asExpr } from '../graph/expr.js'
+import { asExpr, isExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { range } from '../graph/shape.js'
@@ -16,6 +17,8 @@ import type {
   ExpandDimsFn,
   FlipFn,
   PadFn,
+  PadMode,
+  PadOptions,
   ReshapeFn,
   RollFn,
   SliceFn,
@@ -25,6 +28,7 @@ import type {
 import { concatNode } from './layout-join.js'
 import { axesIn, axisOption, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { padNode, partOfAxis, sliceAxis, sliceNode } from './layout-slice.js'
+import { padded, padModeOf } from './pad-modes.js'
 
 /**
  * x reversed along the axes (all by default).
@@ -236,16 +240,37 @@ const isPair = (w: unknown): w is readonly [number, number] =>
 const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
   showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
 
+const padOptions: Names<PadOptions> = { mode: true, value: true }
+/** What stands behind the widths: options, or the value itself. */
+const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: unknown } => {
+  const isOptions = (): boolean =>
+    typeof given === 'object' && given !== null && !isExpr(given) && ('mode' in given || Object.getPrototypeOf(given) === Object.prototype)
+  if (given === undefined || !reading('pad', isOptions)) return { mode: 'constant', value: given ?? 0 }
+  const { mode = 'constant', value } = optionsOf(given as PadOptions, padOptions, 'pad')
+  if (value !== undefined && mode !== 'constant')
+    raise({
+      _tag: 'BadInput',
+      where: 'pad',
+      reason: `mode ${shown(mode)} has no value: it reads x.`,
+      fix: 'leave the value out, or the mode.',
+    })
+  return { mode: padModeOf(mode), value: value ?? 0 }
+}
+
 /**
- * x with `widths[i] = [before, after]` entries of `value` added along axis i; a number stands for both ends.
+ * x with `widths[i] = [before, after]` entries added along axis i; a number stands for both ends. They are `value`, 0 unless given; or by `mode`
+ * the nearest element ('edge'), x mirrored at its ends without them ('reflect') or with them ('symmetric'), x again ('wrap').
  *
  * Shapes  axes beyond widths are kept; one number alone pads every axis.   Dtype  x's; value is cast to it.
- * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding.
- * Errors  BadInput for negative widths or more widths than axes.
- * @example pad(tensor([1, 2]), [[1, 0]])   // [0, 1, 2]
+ * Rule    xBar = yBar without the padding; valueBar = the sum of yBar over the padding. By mode each place's cotangent goes to what it reads.
+ * Errors  BadInput for negative widths, more widths than axes, another mode, and an empty axis that a mode would read.
+ * @example
+ * pad(tensor([1, 2]), [[1, 0]])                          // [0, 1, 2]
+ * pad(tensor([1, 2, 3]), [[2, 1]], { mode: 'reflect' })  // [3, 2, 1, 2, 3, 2]
  */
-export const pad: PadFn = typed((x: unknown, widths: PadWidths, value: unknown = 0): AnyExpr => {
+export const pad: PadFn = typed((x: unknown, widths: PadWidths, given?: unknown): AnyExpr => {
   const n = lift(x, 'pad')
+  const { mode, value } = paddingOf(given)
   const list =
     typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
   const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
@@ -263,6 +288,7 @@ export const pad: PadFn = typed((x: unknown, widths: PadWidths, value: unknown =
     })
   const at = (i: number) => ends[i] ?? ([0, 0] as const)
   if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
+  if (mode !== 'constant') return asExpr(padded(n, ends as readonly (readonly [number, number])[], mode))
   return asExpr(
     padNode(
       n,

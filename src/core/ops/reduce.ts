@@ -39,7 +39,7 @@ const nonEmptyShape =
     if (args[0]!.size === 0 && y.size > 0) noElement(op, args[0]!.shape)
     return y
   }
-const noElement = (op: string, shape: readonly number[]): never =>
+export const noElement = (op: string, shape: readonly number[]): never =>
   raise({
     _tag: 'BadInput',
     where: op,
@@ -222,10 +222,19 @@ export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes:
       )
     : y
 }
+/** The axes and the flag that the options give, checked in the name of op. */
+export const reductionOf = (
+  x: Node,
+  options: ReduceOptions | undefined,
+  op: string,
+): { readonly axis: readonly number[]; readonly keepdims: boolean } => {
+  const { axis, keepdims } = optionsOf(options, reduceOptions, op)
+  return { axis: axesOf(x.shape.length, axis, op), keepdims: flagOf(keepdims, 'keepdims', op) }
+}
 /** `reduceNode` by the options given. */
 export const reducedNode = (prim: Primitive<string, ReduceParams>, x: Node, options: ReduceOptions | undefined, op: string): Node => {
-  const { axis, keepdims } = optionsOf(options, reduceOptions, op)
-  return reduceNode(prim, x, axesOf(x.shape.length, axis, op), flagOf(keepdims, 'keepdims', op))
+  const { axis, keepdims } = reductionOf(x, options, op)
+  return reduceNode(prim, x, axis, keepdims)
 }
 
 /** Sum down to a shape that broadcasts to x's: the inverse of broadcasting. */

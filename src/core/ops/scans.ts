@@ -81,18 +81,64 @@ export const cumprodPrimitive = scan('cumprod', 1, (total, x) => total * x, [
   { args: [{ shape: [5], values: [2, 0, 3, 0, 5] }], params: { axis: 0, reverse: false, exclusive: true }, note: 'two zeros' },
 ])
 
-// ---- linear recurrences ------------------------------------------------------------------------------------------------
+// ---- cummax and cummin -------------------------------------------------------------------------------------------------
 
-export interface RecurrenceParams {
+export interface RunningParams {
   readonly axis: number
   readonly reverse: boolean
 }
+const runningCodec: t.Type<RunningParams> = t.type({ axis: natural, reverse: t.boolean })
+const showRunning = ({ axis, reverse }: RunningParams): string => `axis ${axis}${reverse ? ' reverse' : ''}`
+
+const extreme = <const N extends 'cummax' | 'cummin'>(
+  name: N,
+  choose: (a: number, b: number) => number,
+): Primitive<N, RunningParams, readonly ['float']> =>
+  primitive({
+    name,
+    family,
+    args: ['float'],
+    codec: runningCodec,
+    dtypes: ['number'],
+    shapeRule: ([x], { axis }) => {
+      hasAxis(x!.shape, axis, name)
+      return x!
+    },
+    meaning: ([x], { axis, reverse }, [out]) => {
+      eachLine(x!.shape, axis, (start, stride, size) => {
+        let best = 0
+        for (let k = 0; k < size; k++) {
+          const at = start + (reverse ? size - 1 - k : k) * stride
+          best = k === 0 ? x!.data[at]! : choose(best, x!.data[at]!)
+          out!.data[at] = best
+        }
+      })
+    },
+    samples: [
+      { args: [{ shape: [5] }], params: { axis: 0, reverse: false } },
+      { args: [{ shape: [2, 3] }], params: { axis: 0, reverse: true } },
+      { args: [{ shape: [2, 4, 2] }], params: { axis: 1, reverse: false } },
+      { args: [{ shape: [1] }], params: { axis: 0, reverse: true } },
+      { args: [{ shape: [2, 0] }], params: { axis: 1, reverse: false } },
+      { args: [{ shape: [0, 3] }], params: { axis: 1, reverse: false } },
+      { args: [{ shape: [6], dtype: 'i32', domain: [-4, 5] }], params: { axis: 0, reverse: false } },
+    ],
+    showParams: showRunning,
+    source: `NumPy ${name === 'cummax' ? 'maximum' : 'minimum'}.accumulate`,
+  })
+
+export const cummaxPrimitive = extreme('cummax', Math.max)
+export const cumminPrimitive = extreme('cummin', Math.min)
+
+// ---- linear recurrences ------------------------------------------------------------------------------------------------
+
+export type RecurrenceParams = RunningParams
 
 export const linearRecurrencePrimitive: Primitive<'linearRecurrence', RecurrenceParams, readonly ['float', 'float']> = primitive({
   name: 'linearRecurrence',
   family,
   args: ['float', 'float'],
-  codec: t.type({ axis: natural, reverse: t.boolean }),
+  codec: runningCodec,
   dtypes: ['float', 'float'],
   shapeRule: ([a, b], { axis }) => {
     if (!sameAval(a!, b!))
@@ -123,7 +169,7 @@ export const linearRecurrencePrimitive: Primitive<'linearRecurrence', Recurrence
     { args: [{ shape: [1] }, { shape: [1] }], params: { axis: 0, reverse: false } },
     { args: [{ shape: [2, 0] }, { shape: [2, 0] }], params: { axis: 1, reverse: false } },
   ],
-  showParams: ({ axis, reverse }) => `axis ${axis}${reverse ? ' reverse' : ''}`,
+  showParams: showRunning,
   source: 'Blelloch 1990, first-order recurrences',
 })
 export const recurrenceNode = (a: Node, b: Node, params: RecurrenceParams): Node => apply(linearRecurrencePrimitive, [a, b], params)

@@ -134,6 +134,10 @@ const exact: Readonly<Record<string, readonly [f: F, given: readonly Given[]]>> 
   argsort: [(a) => op.argsort(a, { axis: 1 }), [oddRows]],
   cumsum: [(a) => op.cumsum(a, { axis: 1 }), [oddRows]],
   cumprod: [(a) => op.cumprod(a, { axis: 1 }), [oddRows]],
+  cummax: [(a) => op.cummax(a, { axis: 1 }), [oddRows]],
+  'cummin from the end': [(a) => op.cummin(a, { axis: 1, reverse: true }), [oddRows]],
+  segmentMax: [(a, i) => op.segmentMax(a, i, 3), [x8, { shape: [8], dtype: 'i32', data: [0, 1, 0, 2, 1, 0, 2, 2] }]],
+  segmentMin: [(a, i) => op.segmentMin(a, i, 3), [x8, { shape: [8], dtype: 'i32', data: [0, 1, 0, 2, 1, 0, 2, 2] }]],
   'sum along rows': [(a) => op.sum(a, { axis: 1 }), [oddRows]],
   'sum of one number many times': [(a) => op.sum(a, { axis: 1 }), [alone]],
   'prod along rows': [(a) => op.prod(a, { axis: 1 }), [oddRows]],
@@ -194,6 +198,15 @@ const long: Readonly<Record<string, readonly [f: F, given: readonly Given[]]>> =
   'max and min of rows, in one loop': [(a) => op.sub(op.max(a, { axis: 1 }), op.min(a, { axis: 1 })), [wave([70, 1100], 1.7, 2)]],
   'sums of two axes of one array': [(a) => op.add(op.sum(a, { axis: 1 }), op.sum(a, { axis: 0 })), [wave([600, 600], 1.7, 2)]],
   'a fold beside its points': [(a) => op.div(op.exp(a), op.sum(op.exp(a), { axis: 1, keepdims: true })), [wave([66, 640], 1.7, 2)]],
+  'a running maximum in chunks': [(a) => op.cummax(a), [wave([9000], 1.7)]],
+  'a running minimum in chunks, from the end': [(a) => op.cummin(a, { reverse: true }), [wave([9000], 1.7)]],
+  'maxima of many segments': [
+    (a, b) => op.maximum(op.segmentMax(a, op.cast(op.mul(b, 3), 'i32'), 40), -9),
+    [wave([3000, 2], 1.7), wave([3000], 9, 5)],
+  ],
+  'products of segments': [(a, b) => op.segmentProd(a, op.cast(b, 'i32'), 300), [wave([600, 3], 1.7, 2), wave([600], 100, 100)]],
+  'a quantile of columns': [(a) => op.quantile(a, 0.3, { axis: 0 }), [wave([99, 40], 1.7)]],
+  'a line through points': [(a, x, y) => op.interp(a, x, y), [wave([700], 1.7), f32([3], [-1, 0, 0.5]), f32([3], [3, 0, 2])]],
   'a mean of squares, pulled back': [(a, b) => op.mean(op.square(op.sub(op.matmul(a, b), 1))), [wave([40, 90]), wave([90, 30])]],
 }
 const integers = (shape: readonly number[]): Given => {

@@ -1,5 +1,6 @@
 /** A random program from a seed: which builders, how many steps, what is returned. */
 
+import { arrayRows } from './arrays.js'
 import { contractRows, nnRows } from './contract.js'
 import { type Draw as D, Draw, isFloatValue, ref, type Value } from './draw.js'
 import { elementwiseRows, type Row } from './elementwise.js'
@@ -18,6 +19,7 @@ export const families = {
   layout: layoutRows,
   indexing: indexingRows,
   reduce: reduceRows,
+  arrays: arrayRows,
   contract: contractRows,
   linalg: linalgRows,
   nn: nnRows,
@@ -50,6 +52,7 @@ const kinds = {
       layout: 3,
       indexing: 2,
       reduce: 1.5,
+      arrays: 2,
       contract: 1.5,
       linalg: 0.5,
       nn: 0.8,
@@ -61,6 +64,7 @@ const kinds = {
   views: { weight: 12, steps: [2, 12], rows: weighed({ layout: 6, elementwise: 2, reduce: 1, indexing: 1, sharing: 1 }) },
   sharing: { weight: 15, steps: [1, 6], rows: weighed({ sharing: 5, elementwise: 2, indexing: 1, contract: 1, layout: 1 }) },
   indexing: { weight: 10, steps: [2, 9], rows: weighed({ indexing: 4, elementwise: 2, layout: 1, reduce: 1 }) },
+  arrays: { weight: 10, steps: [2, 8], rows: weighed({ arrays: 6, elementwise: 2, layout: 1 }) },
   contract: { weight: 9, steps: [1, 8], rows: weighed({ contract: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   linalg: { weight: 5, steps: [1, 5], rows: weighed({ linalg: 4, elementwise: 2, layout: 1, reduce: 1 }) },
   nn: { weight: 9, steps: [1, 6], rows: weighed({ nn: 4, elementwise: 2, layout: 1 }) },

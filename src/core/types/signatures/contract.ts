@@ -80,3 +80,8 @@ export interface TraceFn {
   <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>
   <S extends Shape, D extends DType>(x: Guard<Square<S, 'trace'>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
 }
+/** einsumPath(spec, ...xs): the order in which einsum contracts, and its cost. */
+export type EinsumPathFn = (
+  spec: string,
+  ...xs: readonly Arg[]
+) => { readonly path: readonly (readonly [number, number])[]; readonly flops: number; readonly largest: number }

@@ -105,3 +105,7 @@ type UpdateFn<Op extends string> = <
 export type SetFn = UpdateFn<'set'>
 /** addAt(x, indices, v): x with v added to x[indices]. */
 export type AddAtFn = UpdateFn<'addAt'>
+/** maxAt, minAt, mulAt(x, indices, v): x with v and x[indices] made one. */
+export type MaxAtFn = UpdateFn<'maxAt'>
+export type MinAtFn = UpdateFn<'minAt'>
+export type MulAtFn = UpdateFn<'mulAt'>

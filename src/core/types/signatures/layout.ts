@@ -2,7 +2,7 @@
 import type { DType, Weak, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NestedArray, NumberArray, Operand, Plain, PlainBool, ShapesOf, Spec, Tensor } from '../expr.js'
 import type { BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, Unnamed, Writable } from '../shape.js'
-import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile } from '../shape-index.js'
+import type { AnySizes, Bounds, Diag, HasAxis, Pad, PadWidths, Repeat, Slice, Tile, WithAxis } from '../shape-index.js'
 import type { Concat, ExpandDims, Reshape, Split, Squeeze, Stack, Transpose, Unstack } from '../shape-layout.js'
 import type { AxisOptions } from './reduce.js'
 
@@ -68,13 +68,21 @@ export interface FullFn {
 }
 /** zerosLike, onesLike. */
 export type LikeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
-/** arange(n, dtype?): 0, 1, ... n - 1. */
+/** arange(n, dtype?): 0, 1, ... n - 1; arange(start, stop, step?, dtype?). */
 export interface ArangeFn {
   <const N extends number>(n: N): Expr<[N], WeakF64>
+  (start: number, stop: number, step?: number): Expr<[number], WeakF64>
+  <D extends DType>(start: number, stop: number, step: number, dtype: D): Expr<[number], D>
   <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N], D>
 }
-/** linspace(from, to, n, dtype?). */
+/** Options of linspace: is the end one of the numbers? */
+export interface LinspaceOptions {
+  readonly endpoint?: boolean | undefined
+}
+/** linspace(from, to, n, dtype?, { endpoint }?). */
 export interface LinspaceFn {
+  <const N extends number>(from: number, to: number, n: N, options: LinspaceOptions): Expr<[N], WeakF64>
+  <const N extends number, D extends DType>(from: number, to: number, n: N, options: LinspaceOptions & { readonly dtype: D }): Expr<[N], D>
   <const N extends number>(from: number, to: number, n: N): Expr<[N], WeakF64>
   <const N extends number, D extends DType>(from: number, to: number, n: N, dtype: D): Expr<[N], D>
 }
@@ -179,11 +187,17 @@ export type SliceFn = <
   ends?: Guard<Slice<S, F, T, Z>, T>,
   strides?: Z,
 ) => Expr<Ok<Slice<S, F, T, Z>>, D>
-/** pad(x, widths, value?): zeros, or value, around x. */
+/** What `pad` puts around x: a value, or x itself. */
+export type PadMode = 'constant' | 'edge' | 'reflect' | 'symmetric' | 'wrap'
+export interface PadOptions {
+  readonly mode?: PadMode | undefined
+  readonly value?: number | undefined
+}
+/** pad(x, widths, value?): zeros, or value, around x; pad(x, widths, { mode }). */
 export type PadFn = <S extends Shape, D extends DType, const W extends PadWidths>(
   x: Operand<S, D>,
   widths: Guard<Pad<S, W>, W>,
-  value?: number,
+  value?: number | PadOptions,
 ) => Expr<Ok<Pad<S, W>>, D>
 /** tile(x, reps): the whole array repeated. */
 export type TileFn = <S extends Shape, D extends DType, const R extends number | readonly number[]>(
@@ -191,11 +205,23 @@ export type TileFn = <S extends Shape, D extends DType, const R extends number |
   reps: R,
 ) => Expr<Ok<Tile<S, R>>, D>
 /** repeat(x, n, { axis }): each element n times along an axis, the first by default. */
-export type RepeatFn = <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D>,
-  n: Guard<Repeat<S, N, AxisOf<O>>, N>,
-  options?: O,
-) => Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
+export interface RepeatFn {
+  <S extends Shape, D extends DType, const N extends number, const O extends AxisOptions = NoOptions>(
+    x: Operand<S, D>,
+    n: Guard<Repeat<S, N, AxisOf<O>>, N>,
+    options?: O,
+  ): Expr<Ok<Repeat<S, N, AxisOf<O>>>, D>
+  /** As many times as the counts say, of each its own; `totalLength` says how long that is where counts are computed. */
+  <S extends Shape, D extends DType, const O extends RepeatOptions = NoOptions>(
+    x: Operand<S, D>,
+    counts: readonly number[] | Operand<Shape, 'i32'>,
+    options?: O,
+  ): Expr<Ok<WithAxis<S, AxisOf<O>, number, 'repeat'>>, D>
+}
+/** Options of repeat: how long the result is, where counts are computed. */
+export interface RepeatOptions extends AxisOptions {
+  readonly totalLength?: number | undefined
+}
 type AxesError<S extends Shape, O, Op extends string> = O extends { readonly axis: infer A }
   ? A extends readonly (infer B)[]
     ? HasAxis<S, B, Op>

@@ -76,9 +76,13 @@ export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
 ) => Expr<S, AsFloat<D>>
 /** argsort: the indices that sort along one axis (default the last). */
 export type ArgSortFn = <S extends Shape = Shape>(x: Operand<S> | Plain, options?: AxisOptions & SortOptions) => Expr<S, 'i32'>
+/** Options of topk: the smallest where `largest` is false. */
+export interface TopKOptions extends AxisOptions {
+  readonly largest?: boolean | undefined
+}
 /** topk(x, k): the k largest along one axis (default the last), in order, and where they are. */
 export interface TopKFn {
-  <S extends Shape, D extends DType, const K extends number, const O extends AxisOptions = NoOptions>(
+  <S extends Shape, D extends DType, const K extends number, const O extends TopKOptions = NoOptions>(
     x: Operand<S, D>,
     k: Guard<WithAxis<S, AxisIn<O, -1>, K, 'topk'>, K>,
     options?: O,
@@ -89,7 +93,7 @@ export interface TopKFn {
   <X extends Plain>(
     x: X,
     k: number,
-    options?: AxisOptions,
+    options?: TopKOptions,
   ): { readonly values: Expr<ShapeOf<X>, WeakF64>; readonly indices: Expr<ShapeOf<X>, 'i32'> }
 }
 /** linearRecurrence(a, b, { axis, reverse }): s_k = a_k s_(k-1) + b_k along one axis (default the last). */

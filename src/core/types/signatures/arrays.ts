@@ -1,0 +1,301 @@
+// Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
+import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
+import type { Arg, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf } from '../expr.js'
+import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
+import type { AnySizes, WithAxis } from '../shape-index.js'
+import type { PromoteArgs } from './elementwise.js'
+import type { Index } from './index-ops.js'
+import type { PromoteAll } from './layout.js'
+import type { AxisOptions, Ddof } from './reduce.js'
+
+/** As many axes as S has, of unknown sizes; an unknown rank stays unknown. */
+export type SameRank<S extends Shape> = [number] extends [S['length']] ? Shape : AnySizes<S>
+type AxisIn<O, Default> = O extends { readonly axis: infer A } ? A : Default
+type LastAxis<S extends Shape, O, Op extends string> = WithAxis<S, AxisIn<O, -1>, number, Op>
+
+// ---- numbers
+
+/** Options of isclose and allclose. */
+export interface CloseOptions {
+  readonly rtol?: number | undefined
+  readonly atol?: number | undefined
+  readonly equalNan?: boolean | undefined
+}
+export type IsCloseFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'isclose'>, B>,
+  options?: CloseOptions,
+) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'isclose'>>, 'bool'>
+export type AllCloseFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, 'allclose'>, B>,
+  options?: CloseOptions,
+) => Expr<[], 'bool'>
+/** What nanToNum puts in the place of what is no number. */
+export interface NanToNumOptions {
+  readonly nan?: number | undefined
+  readonly posinf?: number | undefined
+  readonly neginf?: number | undefined
+}
+export type NanToNumFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: NanToNumOptions,
+) => Expr<S, NoInfer<D>>
+
+// ---- new arrays
+
+/** logspace, geomspace. */
+export interface SpacedFn<Options> {
+  <const N extends number>(from: number, to: number, n: N, options?: Options): Expr<[N], WeakF64>
+  <const N extends number, D extends DType>(from: number, to: number, n: N, options: Options & { readonly dtype: D }): Expr<[N], D>
+}
+type AxisOfEach<X extends readonly unknown[]> = { -readonly [K in keyof X]: number }
+/** meshgrid([x, y, ...], { indexing }): the coordinates of a grid, an array for each axis. */
+export type MeshgridFn = <const X extends readonly Arg[]>(
+  xs: X,
+  options?: { readonly indexing?: 'xy' | 'ij' | undefined },
+) => { readonly [K in keyof X]: Expr<SameRank<AxisOfEach<X>>, PromoteAll<X>> }
+/** trilIndices, triuIndices: rows and columns. */
+export type TriangleIndicesFn = (
+  n: number,
+  k?: number,
+  m?: number,
+) => { readonly rows: Expr<[number], 'i32'>; readonly columns: Expr<[number], 'i32'> }
+
+// ---- arranging
+
+/** The same rank and dtype, other sizes. */
+export type RearrangeFn<Args extends readonly unknown[]> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  ...args: Args
+) => Expr<SameRank<S>, NoInfer<D>>
+/** The same shape and dtype. */
+export type SameShapeFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, NoInfer<D>>
+export type FlattenFn = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<[number], NoInfer<D>>
+type AtLeast<S extends Shape, N extends 1 | 2 | 3> = [number] extends [S['length']]
+  ? Shape
+  : S['length'] extends 0
+    ? N extends 1
+      ? [1]
+      : N extends 2
+        ? [1, 1]
+        : [1, 1, 1]
+    : N extends 1
+      ? S
+      : S extends readonly [infer A extends Dim]
+        ? N extends 2
+          ? [1, A]
+          : [1, A, 1]
+        : N extends 2
+          ? S
+          : S extends readonly [infer A extends Dim, infer B extends Dim]
+            ? [A, B, 1]
+            : S
+export type AtLeastFn<N extends 1 | 2 | 3> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+) => Expr<AtLeast<S, N>, NoInfer<D>>
+type First<X extends readonly unknown[]> = ShapesOf<X> extends readonly [infer S extends Shape, ...unknown[]] ? S : Shape
+type Joined<X extends readonly unknown[], N extends 1 | 2 | 3> = SameRank<AtLeast<First<X>, N>>
+/** vstack, hstack, dstack, columnStack: arrays joined along one of their first axes, N of which they have at least. */
+export type JoinFn<N extends 1 | 2 | 3> = <const X extends readonly Arg[]>(xs: X) => Expr<Joined<X, N>, PromoteAll<X>>
+/** arraySplit(x, n, { axis }). */
+export type ArraySplitFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  parts: number,
+  options?: AxisOptions,
+) => readonly Expr<SameRank<S>, D>[]
+/** Arrays in rows in ... : what `block` joins. */
+export type BlockList = readonly (Arg | BlockList)[]
+export type BlockFn = (blocks: BlockList) => Expr<Shape, DType>
+export type Rot90Fn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: { readonly k?: number | undefined; readonly axes?: readonly [number, number] | undefined },
+) => Expr<SameRank<S>, NoInfer<D>>
+/** A function along one axis (the last by default), whose length is another afterwards. */
+export type AlongFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions & Extra = NoOptions & Extra,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<LastAxis<S, O, Op>, O>,
+) => Expr<Ok<LastAxis<S, O, Op>>, AsNumber<D>>
+
+// ---- differences, sums, interpolation
+
+export interface DiffOptions {
+  readonly n?: number | undefined
+  readonly prepend?: Arg | undefined
+  readonly append?: Arg | undefined
+}
+export interface GradientOptions {
+  readonly axis?: number | readonly number[] | null | undefined
+  readonly spacing?: number | Operand | NumberArray | readonly (number | Operand | NumberArray)[] | undefined
+  readonly edgeOrder?: 1 | 2 | undefined
+}
+/** gradient(x): of a vector, or along one axis, an array; else one for each axis. */
+export type GradientFn = <S extends Shape, D extends DType, const O extends GradientOptions = NoOptions>(
+  x: Operand<S, D>,
+  options?: O,
+) => O extends { readonly axis: number }
+  ? Expr<S, AsFloat<D>>
+  : S extends readonly [Dim]
+    ? O extends { readonly axis: readonly number[] }
+      ? readonly Expr<S, AsFloat<D>>[]
+      : Expr<S, AsFloat<D>>
+    : readonly Expr<S, AsFloat<D>>[]
+/** Where the samples of an integral are: at x, or dx apart. */
+export interface SpacingOptions {
+  readonly x?: Operand | NumberArray | undefined
+  readonly dx?: number | undefined
+}
+export type TrapezoidFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions & SpacingOptions = NoOptions>(
+  y: Operand<S, D> | Plain,
+  options?: O,
+) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<D>>
+export interface InterpOptions {
+  readonly left?: number | undefined
+  readonly right?: number | undefined
+}
+export type InterpFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  xp: Operand | readonly number[],
+  fp: Operand | readonly number[],
+  options?: InterpOptions,
+) => Expr<S, AsFloat<D>>
+export type PolyvalFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  p: Operand | readonly number[],
+  x: Operand<S, D> | Plain,
+) => Expr<S, DType>
+export type ConvolveFn = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
+  a: A,
+  v: B,
+  options?: { readonly mode?: 'full' | 'same' | 'valid' | undefined },
+) => Expr<[number], AsFloat<PromoteArgs<A, B>>>
+
+// ---- order and moments
+
+/** How a quantile lies between two elements. */
+export type QuantileMethod = 'linear' | 'lower' | 'higher' | 'nearest' | 'midpoint'
+export interface QuantileOptions extends ReduceOptions {
+  readonly method?: QuantileMethod | undefined
+}
+/** quantile, percentile: of one q a reduction; a list of them is a first axis. */
+export interface QuantileFn<Op extends string> {
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends QuantileOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
+    q: number,
+    options?: Guard<Reduce<S, O, Op>, O>,
+  ): Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
+  <S extends Shape = Shape, D extends DType = WeakF64, const O extends QuantileOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
+    q: Operand | readonly number[],
+    options?: Guard<Reduce<S, O, Op>, O>,
+  ): Expr<Shape, AsFloat<D>>
+}
+export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: AxisOptions) => Expr<Shape, 'i32'>
+export interface AverageOptions extends ReduceOptions {
+  readonly weights?: Operand | NumberArray | undefined
+}
+export interface CovOptions extends Ddof {
+  readonly rowvar?: boolean | undefined
+  readonly weights?: Operand | readonly number[] | undefined
+}
+/** cov, corrcoef: [variables, variables]; of a vector a number. */
+export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  options?: Options,
+) => Expr<S extends readonly [Dim] ? [] : S extends readonly [Dim, Dim] ? [number, number] : Shape, AsFloat<D>>
+
+// ---- counting, and what has a size that data decide
+
+/** Results have `size` places; those that nothing needs hold `fill`. */
+export interface SizeOptions {
+  readonly size: number
+}
+export interface FilledSize extends SizeOptions {
+  readonly fill?: number | undefined
+}
+type SizeIn<O> = O extends { readonly size: infer N extends number } ? N : number
+export type NonzeroFn = <S extends Shape = Shape, const O extends FilledSize = FilledSize>(
+  x: Operand<S> | Plain | PlainBool,
+  options: O,
+) => { readonly [K in keyof S]: Expr<[SizeIn<O>], 'i32'> }
+export type ArgwhereFn = <S extends Shape = Shape, const O extends FilledSize = FilledSize>(
+  x: Operand<S> | Plain | PlainBool,
+  options: O,
+) => Expr<[SizeIn<O>, [number] extends [S['length']] ? number : S['length'] & number], 'i32'>
+export type BooleanMaskFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  mask: Operand | PlainBool | NumberArray,
+  options: FilledSize & AxisOptions,
+) => Expr<Shape, D>
+export type CompressFn = <S extends Shape, D extends DType>(
+  condition: Operand<Shape> | readonly (boolean | number)[],
+  x: Operand<S, D>,
+  options: FilledSize & AxisOptions,
+) => Expr<SameRank<S>, D>
+export type UniqueFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FilledSize = FilledSize>(
+  x: Operand<S, D> | Plain,
+  options: O,
+) => {
+  readonly values: Expr<[SizeIn<O>], AsNumber<D>>
+  readonly indices: Expr<[SizeIn<O>], 'i32'>
+  readonly inverse: Expr<S, 'i32'>
+  readonly counts: Expr<[SizeIn<O>], 'i32'>
+}
+export interface HistogramOptions {
+  readonly bins?: number | Operand | readonly number[] | undefined
+  readonly range?: readonly [number, number] | undefined
+  readonly weights?: Operand | NumberArray | undefined
+  readonly density?: boolean | undefined
+}
+export type HistogramFn = (
+  x: Operand | Plain,
+  options: HistogramOptions,
+) => { readonly counts: Expr<[number], DType>; readonly edges: Expr<[number], DType> }
+export type BincountFn = <const N extends number>(
+  x: Index | number | NumberArray,
+  options: { readonly size: N; readonly weights?: Operand | NumberArray | undefined },
+) => Expr<[N], DType>
+export type DigitizeFn = <S extends Shape = Shape>(
+  x: Operand<S> | Plain,
+  bins: Operand | readonly number[],
+  options?: { readonly right?: boolean | undefined },
+) => Expr<S, 'i32'>
+type Segments<S extends Shape, N extends number> = [number] extends [S['length']]
+  ? Shape
+  : S extends readonly [Dim, ...infer R extends Shape]
+    ? [N, ...R]
+    : Shape
+/** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to. */
+export type SegmentFn = <S extends Shape, D extends DType, const N extends number>(
+  x: Operand<S, D>,
+  ids: Index | readonly number[],
+  segments: N,
+) => Expr<Segments<S, N>, AsNumber<D>>
+/** segmentMean: in floats. */
+export type SegmentMeanFn = <S extends Shape, D extends DType, const N extends number>(
+  x: Operand<S, D>,
+  ids: Index | readonly number[],
+  segments: N,
+) => Expr<Segments<S, N>, AsFloat<D>>
+
+// ---- choices
+
+export type PutAlongAxisFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  indices: Index | NumberArray,
+  values: Operand | Plain,
+  options?: AxisOptions,
+) => Expr<S, D>
+export type SelectFirstFn = (
+  conditions: readonly (Operand | Plain | PlainBool)[],
+  choices: readonly (Operand | Plain)[],
+  otherwise?: Operand | Plain,
+) => Expr<Shape, DType>
+export type PiecewiseFn = <S extends Shape, D extends DType>(
+  x: Operand<S, D>,
+  conditions: readonly (Operand | PlainBool)[],
+  functions: readonly (number | Operand | ((x: Expr<S, D>) => Expr<Shape, DType>))[],
+) => Expr<S, D>
