@@ -53,7 +53,7 @@ describe('attention over long sequences', () => {
       )
       return g.explain(...long).peakBytes / (8 * n * n)
     }
-    expect(peak((q: E, k: E, v: E) => plain(q, k, v, undefined) as never)).toBeGreaterThan(1)
+    expect(peak(((q: E, k: E, v: E) => plain(q, k, v, undefined)) as never)).toBeGreaterThan(1)
     expect(peak(((q: E, k: E, v: E) => op.scaledDotProductAttention!(q, k, v)) as never)).toBeLessThan(0.3)
   })
   it('a row of which nothing counts is zeros, and has no gradient', () => {
@@ -126,7 +126,7 @@ describe('layers', () => {
       (y: E) => op.unfold!(y, { window: 2 }),
       (y: E) => op.pixelShuffle!(y, 2),
     ]) {
-      const many = cd.evaluate((op.vmap as unknown as Any)(f)(x) as never) as unknown as cd.Tensor
+      const many = cd.evaluate((op.vmap as unknown as (f: unknown) => (x: unknown) => unknown)(f)(x) as never) as unknown as cd.Tensor
       const each = [0, 1, 2].map((i) => f(op.at!(x, i)))
       expect(cd.treeAllClose(many as never, cd.evaluate(op.stack!(each)) as never, { rtol: 1e-13, atol: 1e-14 })).toBe(true)
     }

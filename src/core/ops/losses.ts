@@ -1,5 +1,5 @@
 /** What models are fitted by: the distance of predictions from targets, one for each, their mean or their sum. */
-import { flagOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
@@ -26,21 +26,11 @@ import { add, div, maximum, mul, neg, pow, sub, where, xlogy } from './elementwi
 import { abs, exp, relu, sigmoid, softplus, sqrt, square } from './functions.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { lossReduction } from './loss-reduction.js'
 import { logSoftmax } from './nn.js'
-import { mean, sum } from './reductions.js'
+import { sum } from './reductions.js'
 
-type Reduction = 'mean' | 'sum' | 'none'
-const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr>> = {
-  mean: (losses) => mean(losses),
-  sum: (losses) => sum(losses),
-  none: (losses) => losses,
-}
 const reducing: Names<LossOptions> = { reduction: true }
-/** How the losses of single predictions become one. */
-export const reductionOf = (op: string, name: Reduction = 'mean'): ((losses: AnyExpr) => AnyExpr) =>
-  typeof name === 'string' && Object.hasOwn(reductions, name)
-    ? reductions[name]
-    : raise({ _tag: 'BadInput', where: op, reason: `${shown(name)} is not a reduction.`, fix: "give 'mean', 'sum' or 'none'." })
 /** A prediction and a target that broadcast against it. */
 const pairOf = (prediction: unknown, target: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
   const [x, t] = liftAll([prediction, target], op, 'f32') as [Node, Node]
@@ -107,7 +97,7 @@ export const crossEntropy: CrossEntropyFn = typed((logits: unknown, targets: unk
   const x = asExpr(liftFloat(logits, 'crossEntropy'))
   const { axis: named = -1, reduction, labelSmoothing } = optionsOf(options, crossEntropyOptions, 'crossEntropy')
   const axis = axisOf(named, x.shape.length, 'crossEntropy')
-  const reduced = reductionOf('crossEntropy', reduction)
+  const reduced = lossReduction('crossEntropy', reduction)
   return reduced(entropyOf(logSoftmax(x, { axis }), targets, axis, smoothingOf(labelSmoothing, 'crossEntropy'), 'crossEntropy'))
 })
 /**
@@ -121,7 +111,7 @@ export const nllLoss: NllFn = typed((logP: unknown, targets: unknown, options?: 
   const x = asExpr(liftFloat(logP, 'nllLoss'))
   const { axis: named = -1, reduction, labelSmoothing } = optionsOf(options, crossEntropyOptions, 'nllLoss')
   const axis = axisOf(named, x.shape.length, 'nllLoss')
-  return reductionOf('nllLoss', reduction)(entropyOf(x, targets, axis, smoothingOf(labelSmoothing, 'nllLoss'), 'nllLoss'))
+  return lossReduction('nllLoss', reduction)(entropyOf(x, targets, axis, smoothingOf(labelSmoothing, 'nllLoss'), 'nllLoss'))
 })
 
 /** A loss of single numbers, reduced. */
@@ -133,7 +123,7 @@ const lossOf = <O extends LossOptions>(
   const all = { ...names, ...reducing } as Names<O>
   return (prediction, target, options) => {
     const given = optionsOf(options, all, op)
-    const reduced = reductionOf(op, given.reduction)
+    const reduced = lossReduction(op, given.reduction)
     return reduced(loss(...pairOf(prediction, target, op), given))
   }
 }

@@ -17,7 +17,7 @@ import { iotaNode, liftIndices } from './indexing-gather.js'
 import { concatNode } from './layout-join.js'
 import { broadcastNode, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
-import { reductionOf } from './losses.js'
+import { lossReduction } from './loss-reduction.js'
 import { matmul } from './products.js'
 import { max, mean, sum } from './reductions.js'
 
@@ -130,7 +130,7 @@ const inGroups = (arrays: readonly [Node, Node, Node], mask: Node | undefined, o
   const [heads, kept] = [q.shape.at(-3) ?? 1, k.shape.at(-3) ?? 1]
   const groups = heads / kept
   const [n, m] = [q.shape.at(-2)!, k.shape.at(-2)!]
-  const same = kept === 1 || heads === 1 || groups === 1
+  const same = kept === 1 || heads === 1 || heads === kept
   if (!same && (!Number.isInteger(groups) || v.shape.at(-3) !== kept))
     unfit(`${heads} heads of q are no multiple of the ${kept} of k.`, 'give as many, or a multiple.')
   const split = (x: Node, to: readonly number[]): Node => reshapeNode(x, [...x.shape.slice(0, -3), ...to, ...x.shape.slice(-2)])
@@ -232,6 +232,6 @@ export const ctcLoss: CtcFn = typed(
     const other = flagOf(zeroInfinity, 'zeroInfinity', op) ? 0 : Number.POSITIVE_INFINITY
     const losses = where(possible, mul(-1, total), other)
     if (reduction === undefined || reduction === 'mean') return mean(div(losses, maximum(asExpr(lengths), 1)))
-    return reductionOf(op, reduction)(losses)
+    return lossReduction(op, reduction)(losses)
   },
 )
