@@ -225,7 +225,7 @@ export const lisht: FloatUnary = typed((x: unknown): AnyExpr => {
  * log(cosh(x)), without overflow.
  *
  * Rule  dy = tanh(x) dx.   Source  NNlib logcosh: x + softplus(-2 x) - log 2.
- * @example logCosh([-1000, 0])   // [999.3068, 0]
+ * @example logCosh([-1000, 0])   // [999.31, 0]
  */
 export const logCosh: FloatUnary = typed((x: unknown): AnyExpr => {
   const y = float(x, 'logCosh')

@@ -174,7 +174,7 @@ const logSum = (xs: readonly AnyExpr[]): AnyExpr => {
  * Shapes  logP: [t, n, k] log probabilities, targets: [n, s] i32, inputLengths, targetLengths: [n] i32 -> [], or [n] without a reduction.
  * Rule    by composition.   Source  Graves et al. 2006; PyTorch ctc_loss.
  * Errors  ShapeMismatch for shapes that do not belong together, DTypeMismatch for targets that are not i32, BadInput for a blank out of range.
- * @example ctcLoss(tensor([[[-1, -0.5]], [[-1, -0.5]]]), [[1]], [2], [1])   // -0.0986122886681098
+ * @example ctcLoss(tensor([[[-1, -0.5]], [[-1, -0.5]]]), [[1]], [2], [1])   // 0.20562
  */
 export const ctcLoss: CtcFn = typed(
   (logP: unknown, targets: unknown, inputLengths: unknown, targetLengths: unknown, options?: CtcOptions): AnyExpr => {

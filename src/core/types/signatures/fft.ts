@@ -13,7 +13,7 @@ export interface ComplexPair<S extends Shape = Shape, D extends DType = DType> {
 export type ComplexArg<S extends Shape, D extends DType> =
   | Operand<S, D>
   | Plain
-  | { readonly re: Operand<S, D>; readonly im: Operand<S, D> }
+  | { readonly re: Operand<S, D> | Plain; readonly im: Operand<S, D> | Plain }
 /** As NumPy: which of the two directions divides by n, or both by its root. */
 export type Norm = 'backward' | 'ortho' | 'forward'
 /** Options of fft, ifft, rfft and irfft. */
