@@ -27,6 +27,8 @@ export {
   lecunUniform,
   type MultivariateNormalOptions,
   multivariateNormal,
+  type OrthogonalOptions,
+  orthogonal,
 } from './layers.js'
 export { exponential, gumbel, laplace, logistic, normal, type ShapedFn, truncatedNormal } from './normal.js'
 export { type PoissonOptions, poisson } from './poisson.js'

@@ -4,6 +4,7 @@ import { raise } from '../core/errors/explain.js'
 import {
   type AnyExpr,
   add,
+  cholesky,
   type Expr,
   expandDims,
   type Float,
@@ -12,6 +13,7 @@ import {
   dropout as masked,
   matmul,
   mul,
+  qr,
   squeeze,
   type Tensor,
 } from '../index.js'
@@ -151,16 +153,18 @@ export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
 
 /** Options of `multivariateNormal`. */
 export interface MultivariateNormalOptions extends DistributionOptions {
-  /** L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
-  readonly factor: Parameter
+  /** Positive definite, [..., n, n]: its lower triangle's Cholesky factor is taken. */
+  readonly covariance?: Parameter | undefined
+  /** In its place L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
+  readonly factor?: Parameter | undefined
 }
-const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dtype: true, factor: true }
+const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dtype: true, covariance: true, factor: true }
 /**
- * Normal vectors of a mean and a covariance L L^T, given by its factor L: mean + L z.
+ * Normal vectors of a mean and a covariance L L^T, or of its factor L: mean + L z. NaN where the covariance is not positive definite.
  *
- * Shapes  mean [..., n], factor [..., n, n]; the axes in front broadcast, to `shape` where it is given: [...shape, n].
+ * Shapes  mean [..., n], covariance or factor [..., n, n]; the axes in front broadcast, to `shape` where it is given: [...shape, n].
  * Rule    linear in the mean and in the factor, z held still.   Source  `jax.random.multivariate_normal`.
- * Errors  ShapeMismatch where the factor is not square, of the mean's length; BadInput where the key is none.
+ * Errors  ShapeMismatch where the covariance is not square, of the mean's length; BadInput where the key is none, or unless one of covariance and factor is given.
  * @example multivariateNormal(key(0), [1, 2], { factor: [[1, 0], [3, 0.5]] })   // [0.79416, 0.99009]
  */
 export const multivariateNormal = <const M extends Parameter, const O extends MultivariateNormalOptions>(
@@ -170,18 +174,47 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
 ): DrawnFor<Expr, Omit<O, 'shape'>> => {
   const op = 'multivariateNormal'
   const given = optionsOf(options as MultivariateNormalOptions, multivariateOptions, op)
-  const dtype = floatIn(given.dtype, floatAmong([mean, given.factor]), op)
-  const [m, l] = [parameterIn(mean, dtype, op, 'the mean'), parameterIn(given.factor, dtype, op, 'factor')]
+  if ((given.covariance === undefined) === (given.factor === undefined))
+    raise({ _tag: 'BadInput', where: op, reason: 'one of covariance and factor is needed.', fix: 'write { covariance } or { factor }.' })
+  const what = given.factor === undefined ? 'covariance' : 'factor'
+  const dtype = floatIn(given.dtype, floatAmong([mean, given[what]!]), op)
+  const [m, square] = [parameterIn(mean, dtype, op, 'the mean'), parameterIn(given[what], dtype, op, what)]
   const n = m.shape.at(-1)
-  if (n === undefined || l.shape.at(-1) !== n || l.shape.at(-2) !== n)
+  if (n === undefined || square.shape.at(-1) !== n || square.shape.at(-2) !== n)
     raise({
       _tag: 'ShapeMismatch',
       op,
-      shapes: [m.shape, l.shape],
-      reason: `the mean is [${m.shape.join(', ')}], the factor [${l.shape.join(', ')}].`,
-      fix: 'give a mean [..., n] and a factor [..., n, n].',
+      shapes: [m.shape, square.shape],
+      reason: `the mean is [${m.shape.join(', ')}], the ${what} [${square.shape.join(', ')}].`,
+      fix: `give a mean [..., n] and a ${what} [..., n, n].`,
     })
+  const l = what === 'factor' ? square : (cholesky(square as never) as AnyExpr)
   const shape = shapeFor(given.shape, [m.shape.slice(0, -1), l.shape.slice(0, -2)], op)
   const z = normalOf(wordsFor(wordsOf(key, op), [...shape, n!]), dtype)
   return add(m, squeeze(matmul(l, expandDims(z, -1)), -1)) as never
+}
+
+/** Options of `orthogonal`. */
+export interface OrthogonalOptions extends DistributionOptions {}
+const orthogonalOptions: Names<OrthogonalOptions> = { shape: true, dtype: true }
+/**
+ * Orthogonal matrices, uniform among all of them (Haar's measure): q of a matrix of normal numbers whose r has a positive diagonal.
+ *
+ * Shapes  n -> [...shape, n, n].   Dtype  f64, or the one that is given.   Source  Mezzadri 2007; `jax.random.orthogonal`.
+ * Errors  BadInput where n is no whole number from 0, or the key is none.
+ * @example orthogonal(key(0), 3, { shape: [2] }).shape   // [2, 3, 3]
+ */
+export const orthogonal = <const O extends OrthogonalOptions = object>(
+  key: Key,
+  n: number,
+  options?: O,
+): DrawnFor<Expr, Omit<O, 'shape'>> => {
+  const op = 'orthogonal'
+  const given = optionsOf(options as OrthogonalOptions | undefined, orthogonalOptions, op)
+  const size = integerOf(n, 'n', op)
+  if (size < 0) raise({ _tag: 'BadInput', where: op, reason: `n is ${size}.`, fix: 'give a whole number from 0.' })
+  const dtype = floatIn(given.dtype, 'f64', op)
+  const shape = shapeIn([...(given.shape === undefined ? [] : shapeIn(given.shape, op)), size, size], op)
+  const z = normalOf(wordsFor(wordsOf(key, op), shape), dtype)
+  return (size === 0 ? z : (qr(z as never) as unknown as { readonly q: AnyExpr }).q) as never
 }

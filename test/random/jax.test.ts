@@ -165,3 +165,31 @@ describe('the derivative of gamma numbers by their parameter', () => {
     expect(Math.abs(got('f32') - want)).toBeLessThanOrEqual(2e-4 * Math.abs(want))
   })
 })
+
+describe('matrices', () => {
+  const key = random.key(3)
+  it('orthogonal ones, and normal vectors of a covariance', () => {
+    const near = (got: unknown, want: readonly (readonly number[])[]) =>
+      expect(cd.treeAllClose(got as never, want as never, { rtol: 1e-12, atol: 1e-14 })).toBe(true)
+    near(cd.evaluate(random.orthogonal(key, 3)), [
+      [0.6285646309669353, -0.7026736387369915, -0.3334010529700177],
+      [-0.4702430701203161, -0.6847939562745563, 0.5567123965331298],
+      [0.6194981514913664, 0.19315018735159759, 0.7608646695864008],
+    ])
+    near(
+      cd.evaluate(
+        random.multivariateNormal(key, [1, 2], {
+          covariance: [
+            [4, 1],
+            [1, 3],
+          ],
+          shape: [2],
+        }),
+      ),
+      [
+        [3.2097479535606173, 2.3574701321397002],
+        [-0.42202864032599785, 0.2737639823338631],
+      ],
+    )
+  })
+})

@@ -38,6 +38,8 @@ const drawn: Readonly<Record<string, (key: random.Key, shape: readonly number[])
   categorical: (k, shape) => random.categorical(k, [0, 1, 0.5], { shape }),
   choice: (k, shape) => random.choice(k, 5, { shape, p: [0.1, 0.2, 0.3, 0.2, 0.2] }),
   multivariateNormal: (k, shape) => random.multivariateNormal(k, [1, 2], { factor: [[1, 0], [1, 1]], shape }), // biome-ignore format: one row
+  'multivariateNormal of a covariance': (k, shape) => random.multivariateNormal(k, [1, 2], { covariance: [[4, 1], [1, 3]], shape }), // biome-ignore format: one row
+  orthogonal: (k, shape) => random.orthogonal(k, 2, { shape }),
 }
 const names = Object.keys(drawn)
 const draw = (name: string, k: random.Key, shape: readonly number[]): cd.AnyExpr => drawn[name]!(k, shape) as cd.AnyExpr
@@ -219,6 +221,8 @@ describe('what cannot be drawn is one clear error', () => {
     ['glorotUniform', [k, [3]], 'BadInput', /the shape is \[3\]/],
     ['heNormal', [k, [3, 3], { inAxis: 1, outAxis: 1 }], 'BadInput', /both 1/],
     ['multivariateNormal', [k, [1, 2], { factor: [[1]] }], 'ShapeMismatch', /the factor \[1, 1\]/],
+    ['multivariateNormal', [k, [1, 2], {}], 'BadInput', /one of covariance and factor is needed/],
+    ['orthogonal', [k, -1], 'BadInput', /n is -1/],
   ] as const)('%s, case %#', (name, args, tag, message) => {
     const error = errorOf(() => f[name]!(...args))
     expect(error?._tag).toBe(tag)
