@@ -1,4 +1,5 @@
 /** Taylor mode: the derivatives along a curve are those of nested forward mode, at a cost that grows as a polynomial of the order. */
+
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import { linearize, type Node } from '../../src/core/graph/expr.js'
@@ -8,6 +9,7 @@ import * as cd from '../../src/index.js'
 import { guardedFunction, library, points, series } from '../laws/guarded.js'
 import * as j from '../laws/jets.js'
 import { randomFunction } from '../laws/programs.js'
+import { implemented } from '../rules/partly.js'
 
 type E = cd.AnyExpr
 type F = (...xs: readonly E[]) => E | readonly E[]
@@ -127,9 +129,15 @@ describe('jet of every primitive is nested forward mode, to order 4', () => {
           !xs.some((x, i) => isFloat(x) && (prim.variadic || prim.args[i] === 'float'))
         )
           continue
-        const f: F = (...us) => cd.applyPrimitive(prim as AnyPrimitive, us as never, sample.params as never) as readonly E[]
+        // What has no derivative is held still.
+        const given = xs.filter((_, i) => implemented(name, i))
+        const f: F = (...us) => {
+          let k = 0
+          const all = xs.map((x, i) => (implemented(name, i) ? us[k++] : x))
+          return cd.applyPrimitive(prim as AnyPrimitive, all as never, sample.params as never) as readonly E[]
+        }
         const order = xs.reduce((n, x) => n + x.data.length, 0) > 30 ? 3 : 4
-        compare(f, xs, order, 3, `${name} ${JSON.stringify(sample.args)}`)
+        compare(f, given, order, 3, `${name} ${JSON.stringify(sample.args)}`)
       }
     })
   }
