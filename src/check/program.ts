@@ -295,7 +295,9 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
         accumulate,
       )
       got.forEach((v, i) => {
-        const plus = accumulate ? Float64Array.from(want[i]!.data, (x) => x + 1) : want[i]!.data
+        // i32 wraps around.
+        const one = outputs[i]!.dtype === 'i32' ? (x: number) => (x + 1) | 0 : (x: number) => x + 1
+        const plus = accumulate ? Float64Array.from(want[i]!.data, one) : want[i]!.data
         const place = { shape: outputs[i]!.shape, how: `${backend.name}${how}` }
         if (!accumulate || outputs[i]!.dtype !== 'bool') out.near('backend', `result ${i}`, v, plus, tolerance, rounding(i), place)
         if (into !== undefined) out.is('backend', `${backend.name}${how}, result ${i} is the caller's array`, v === into[i], true)

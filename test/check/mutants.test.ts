@@ -1,4 +1,5 @@
 /** Every differentiable rule of the library, made wrong in every way of a list: the checker finds each. Generated; no code per operation. */
+import { partly } from '../rules/partly.js'
 import { describe, expect, it } from 'vitest'
 import { makeCheck } from '../../src/check/index.js'
 import type { FRule, Registry, RRule, Rule } from '../../src/core/calculus/rule.js'
@@ -65,6 +66,7 @@ const zeroDerivative: Readonly<Record<string, readonly string[]>> = {
   'a result without a tangent space': [
     ...['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'isnan', 'isfinite', 'logicalAnd', 'logicalOr', 'logicalNot'],
     ...['argmax', 'argmin', 'iota', 'searchsorted'],
+    ...['bitwiseAnd', 'bitwiseOr', 'bitwiseXor', 'bitwiseNot', 'leftShift', 'rightShift', 'rightShiftLogical', 'shiftBy'],
   ],
 }
 const zero = new Set(Object.values(zeroDerivative).flat())
@@ -95,7 +97,7 @@ describe('every wrong rule is found', () => {
       if (!zero.has(name))
         it(`${name}: ${facet}`, () => {
           const { args, variadic } = r.primitive
-          const single = args.filter((k) => k === 'float').length < 2 && !variadic
+          const single = (args.filter((k) => k === 'float').length < 2 && !variadic) || name in partly
           const missed = Object.entries(changes).flatMap(([what, change]) => {
             if ((what === exchanged && single) || `${name}: ${facet}, ${what}` in equivalent) return []
             return found(coreRegistry.with(facets[facet](r, change, what)), r.primitive) ? [] : [what]

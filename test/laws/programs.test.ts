@@ -141,7 +141,7 @@ describe('the harness finds', () => {
     const wrong = { ...clean, lanes: [clean.lanes[0]!, laneOf('plain', faulty(clean.lanes[1]!.backend, 'cumsum'))] }
     const found = await firstFound(wrong, shipped, clean, 300)
     expect(found.kind).toContain('on plain')
-    expect(found.program.steps.map((s) => s.op)).toContain('cumsum')
+    expect(printProgram(found.program, found.kind)).toContain('cumsum')
     expect(found.program.steps.length).toBeLessThan(3)
     expect(printProgram(found.program, found.kind)).toContain("from 'codual'")
   })

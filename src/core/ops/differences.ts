@@ -14,6 +14,7 @@ import type {
   AlongFn,
   ConvolveFn,
   DiffOptions,
+  FloatAlongFn,
   GradientFn,
   GradientOptions,
   InterpFn,
@@ -214,7 +215,7 @@ export const trapezoid: TrapezoidFn = typed((y: unknown, options?: AxisOptions &
  * Errors  as `trapezoid`.
  * @example cumulativeTrapezoid([1, 2, 3])   // [1.5, 4]
  */
-export const cumulativeTrapezoid: AlongFn<'cumulativeTrapezoid', SpacingOptions> = typed(
+export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOptions> = typed(
   (y: unknown, options?: AxisOptions & SpacingOptions): AnyExpr => {
     const { area, axis } = areas(y, options, 'cumulativeTrapezoid')
     return cumsum(area, { axis })

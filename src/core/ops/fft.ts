@@ -2,6 +2,7 @@
 
 import { listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
 import { asExpr, asNode } from '../graph/expr.js'
 import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -28,10 +29,17 @@ import { broadcastAvals, liftFloats } from './lifted.js'
 const one: Names<FftOptions> = { n: true, axis: true, norm: true }
 const several: Names<FftnOptions> = { s: true, axes: true, norm: true }
 
+/** What is given, where it is a pair: read once. */
+const pairIn = (given: unknown, op: string): { readonly re: unknown; readonly im: unknown } | undefined =>
+  typeof given !== 'object' || given === null
+    ? undefined
+    : reading(op, () =>
+        're' in given || 'im' in given ? { re: (given as { re?: unknown }).re, im: (given as { im?: unknown }).im } : undefined,
+      )
 /** A pair or a real array, in one float dtype. */
 const complexOf = (given: unknown, op: string): Parts => {
-  const pair = given as { readonly re?: unknown; readonly im?: unknown } | null | undefined
-  if (typeof pair !== 'object' || pair === null || !('re' in pair || 'im' in pair)) return { re: asExpr(liftFloat(given as never, op)) }
+  const pair = pairIn(given, op)
+  if (pair === undefined) return { re: asExpr(liftFloat(given as never, op)) }
   if (pair.re === undefined || pair.im === undefined)
     raise({
       _tag: 'BadInput',
@@ -51,7 +59,8 @@ const complexOf = (given: unknown, op: string): Parts => {
   return { re: asExpr(re!), im: asExpr(im!) }
 }
 const realOf = (given: unknown, op: string): AnyExpr => {
-  if (typeof given === 'object' && given !== null && 're' in given && 'im' in given)
+  const pair = pairIn(given, op)
+  if (pair?.re !== undefined && pair.im !== undefined)
     raise({ _tag: 'BadInput', where: op, reason: 'it is a complex pair.', fix: `give a real array, or call ${op.slice(1)}.` })
   return asExpr(liftFloat(given as never, op))
 }

@@ -11,7 +11,7 @@ import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
 import type { AverageOptions, CovFn, CovOptions } from '../types/signatures/arrays.js'
-import type { FloatReduceFn, ReduceFn } from '../types/signatures/reduce.js'
+import type { FloatReduceFn, SumFn } from '../types/signatures/reduce.js'
 import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
 import { div, mul, sqrt, sub } from './elementwise.js'
@@ -55,7 +55,7 @@ export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> 
  * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */
-export const ptp: ReduceFn<'ptp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+export const ptp: SumFn<'ptp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
   const n = lift(x, 'ptp')
   const given = reductionOf(n, options, 'ptp')
   return sub(max(asExpr(n), given), min(asExpr(n), given))

@@ -7,7 +7,7 @@ import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { ArgOptions, ArgReduceFn, Ddof, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'
+import type { ArgOptions, ArgReduceFn, Ddof, ReduceFn, SettledReduceFn, SumFn } from '../types/signatures/reduce.js'
 import { eq, gt, isnan, not } from './compare.js'
 import { div, sqrt, square, sub, where } from './elementwise.js'
 import { axisOf } from './layout-move.js'
@@ -78,7 +78,7 @@ const meanOf = (n: Node, options: ReduceOptions): AnyExpr => div(sum(without(n, 
  * Shapes, dtype, errors  as `mean`.   Rule  xBar = yBar / count, 0 at a NaN.
  * @example nanmean([1, NaN, 3])   // 2
  */
-export const nanmean: FloatReduceFn<'nanmean'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+export const nanmean: SettledReduceFn<'nanmean'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
   const n = liftFloat(x, 'nanmean')
   return meanOf(n, reductionOf(n, options, 'nanmean'))
 })
@@ -102,7 +102,7 @@ const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op:
  * Shapes, dtype, errors  as `variance`; ddof is whole.   Rule  as `variance`, 0 at a NaN.
  * @example nanvar([1, NaN, 3])   // 1
  */
-export const nanvar: FloatReduceFn<'nanvar', Ddof> = typed(
+export const nanvar: SettledReduceFn<'nanvar', Ddof> = typed(
   (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'nanvar'),
 )
 
@@ -112,7 +112,7 @@ export const nanvar: FloatReduceFn<'nanvar', Ddof> = typed(
  * Shapes, dtype, errors  as `nanvar`.   Rule  as `std`: 0 where the deviation is 0, and at a NaN.
  * @example nanstd([1, NaN, 3])   // 1
  */
-export const nanstd: FloatReduceFn<'nanstd', Ddof> = typed((x: unknown, options?: ReduceOptions & Ddof): AnyExpr => {
+export const nanstd: SettledReduceFn<'nanstd', Ddof> = typed((x: unknown, options?: ReduceOptions & Ddof): AnyExpr => {
   const v = varianceOf(x, options, 'nanstd')
   const isZero = eq(v, 0)
   return where(isZero, 0, sqrt(where(isZero, 1, v)))

@@ -103,7 +103,7 @@ export const fmin: Binary<'fmin'> = typed(choosing('fmin', minimum))
  * @example heaviside([-1, 0, 2], 0.5)   // [0, 0.5, 1]
  */
 export const heaviside: FloatBinary<'heaviside'> = typed((x: unknown, h: unknown): AnyExpr => {
-  const [v, at0] = liftAll([x, h], 'heaviside', 'f32').map((n) => asFloat(n)) as [AnyExpr, AnyExpr]
+  const [v, at0] = liftAll([x, h], 'heaviside').map((n) => asFloat(n)) as [AnyExpr, AnyExpr]
   const s = stopGradient(v)
   return where(lt(s, 0), 0, where(gt(s, 0), 1, where(eq(s, 0), at0, s)))
 })

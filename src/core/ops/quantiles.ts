@@ -8,7 +8,7 @@ import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { otherAxes } from '../graph/shape.js'
 import { isTensor } from '../graph/tensor.js'
-import { beside } from '../graph/weak.js'
+import { beside, declared, isWeak } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
 import type { LexsortFn, QuantileFn, QuantileMethod, QuantileOptions } from '../types/signatures/arrays.js'
@@ -114,7 +114,8 @@ const quantilesOf = (
       reason: `there is no method ${shown(method)}.`,
       fix: `methods are ${methods.map((m) => `'${m}'`).join(', ')}.`,
     })
-  const lines = linesOf(liftFloat(x, op), given, skipsNan, op)
+  const array = liftFloat(x, op)
+  const lines = linesOf(isWeak(array) ? declared(array, 'f64') : array, given, skipsNan, op)
   const known = (v: unknown): number =>
     typeof v === 'number' && v >= 0 && v <= whole
       ? v / whole

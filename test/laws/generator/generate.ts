@@ -6,6 +6,7 @@ import { type Draw as D, Draw, isFloatValue, ref, type Value } from './draw.js'
 import { elementwiseRows, type Row } from './elementwise.js'
 import { choose, higherRows, setInside } from './higher.js'
 import { indexingRows, reduceRows } from './indexing.js'
+import { layerRows } from './layers.js'
 import { layoutRows } from './layout.js'
 import { linalgRows } from './linalg.js'
 import { type Api, type RandomProgram, refsOf, type Template } from './program.js'
@@ -22,7 +23,7 @@ export const families = {
   arrays: arrayRows,
   contract: contractRows,
   linalg: linalgRows,
-  nn: nnRows,
+  nn: [...nnRows, ...layerRows],
   higher: higherRows,
   sharing: sharingRows,
 } as const

@@ -1,5 +1,5 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
-import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
@@ -119,7 +119,16 @@ export type AlongFn<Op extends string, Extra = NoOptions> = <
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<LastAxis<S, O, Op>, O>,
-) => Expr<Ok<LastAxis<S, O, Op>>, AsNumber<D>>
+) => Expr<Ok<LastAxis<S, O, Op>>, D extends 'bool' ? 'bool' : AsNumber<D>>
+/** The same in floats. */
+export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions & Extra = NoOptions & Extra,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<LastAxis<S, O, Op>, O>,
+) => Expr<Ok<LastAxis<S, O, Op>>, AsFloat<D>>
 
 // ---- differences, sums, interpolation
 
@@ -163,10 +172,7 @@ export type InterpFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   fp: Operand | readonly number[],
   options?: InterpOptions,
 ) => Expr<S, AsFloat<D>>
-export type PolyvalFn = <S extends Shape = Shape, D extends DType = WeakF64>(
-  p: Operand | readonly number[],
-  x: Operand<S, D> | Plain,
-) => Expr<S, DType>
+export type PolyvalFn = <P extends Operand | readonly number[], X extends Arg>(p: P, x: X) => Expr<ShapeOf<X>, AsNumber<PromoteArgs<P, X>>>
 export type ConvolveFn = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
   a: A,
   v: B,
@@ -186,12 +192,12 @@ export interface QuantileFn<Op extends string> {
     x: Operand<S, D> | Plain,
     q: number,
     options?: Guard<Reduce<S, O, Op>, O>,
-  ): Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
+  ): Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
   <S extends Shape = Shape, D extends DType = WeakF64, const O extends QuantileOptions = NoOptions>(
     x: Operand<S, D> | Plain,
     q: Operand | readonly number[],
     options?: Guard<Reduce<S, O, Op>, O>,
-  ): Expr<Shape, AsFloat<D>>
+  ): Expr<Shape, Settled<AsFloat<D>>>
 }
 export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: AxisOptions) => Expr<Shape, 'i32'>
 export interface AverageOptions extends ReduceOptions {

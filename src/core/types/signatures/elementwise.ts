@@ -59,12 +59,16 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
 export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
-    a: A,
-    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B>,
+    a: A & Bits<A>,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, 'i32'>
 }
+/** Floats have no bits here; plain numbers are i32. */
+type Bits<A> = A extends Plain | PlainBool ? unknown : [DTypeOf<A>] extends [Float] ? never : unknown
 /** bitwiseNot. */
-export interface BitwiseNotOp extends UnaryTo<'i32'>, OfPrimitive<'bitwiseNot', readonly ['int']> {}
+export interface BitwiseNotOp extends OfPrimitive<'bitwiseNot', readonly ['int']> {
+  <X extends Arg | PlainBool>(x: X & Bits<X>): Expr<ShapeOf<X>, 'i32'>
+}
 /** `UnaryTo` that is one primitive: isnan, isfinite, not. */
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
 

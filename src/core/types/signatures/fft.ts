@@ -1,8 +1,9 @@
 // Signatures of the Fourier transforms: a pair of arrays, real and imaginary part, in and out.
-import type { AsFloat, DType, WeakF64 } from '../dtype.js'
-import type { Expr, Operand, Plain } from '../expr.js'
+import type { AsFloat, DType, Settled, WeakF64 } from '../dtype.js'
+import type { Arg, Expr, Operand, Plain } from '../expr.js'
 import type { Guard, Shape } from '../shape.js'
 import type { HasAxis } from '../shape-index.js'
+import type { PromoteArgs } from './elementwise.js'
 
 /** A complex array: its real and its imaginary part. */
 export interface ComplexPair<S extends Shape = Shape, D extends DType = DType> {
@@ -39,37 +40,37 @@ type Kept<S extends Shape, O> = O extends { readonly n: number } | { readonly s:
 export type FftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
   x: ComplexArg<S, D>,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
-) => ComplexPair<Kept<S, O>, AsFloat<D>>
+) => ComplexPair<Kept<S, O>, Settled<AsFloat<D>>>
 /** rfft: of a real array, with another length. */
 export type RfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
-) => ComplexPair<Unsized<S>, AsFloat<D>>
+) => ComplexPair<Unsized<S>, Settled<AsFloat<D>>>
 /** irfft: a real array. */
 export type IrfftFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftOptions = NoOptions>(
   x: ComplexArg<S, D>,
   options?: Guard<HasAxis<S, AxisOf<O>, Op>, O>,
-) => Expr<Unsized<S>, AsFloat<D>>
+) => Expr<Unsized<S>, Settled<AsFloat<D>>>
 /** fft2, fftn and their inverses. */
 export type FftnFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends FftnOptions = NoOptions>(
   x: ComplexArg<S, D>,
   options?: O,
-) => ComplexPair<Kept<S, O>, AsFloat<D>>
+) => ComplexPair<Kept<S, O>, Settled<AsFloat<D>>>
 /** rfftn. */
 export type RfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options?: FftnOptions,
-) => ComplexPair<Unsized<S>, AsFloat<D>>
+) => ComplexPair<Unsized<S>, Settled<AsFloat<D>>>
 /** irfftn. */
 export type IrfftnFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: ComplexArg<S, D>,
   options?: FftnOptions,
-) => Expr<Unsized<S>, AsFloat<D>>
+) => Expr<Unsized<S>, Settled<AsFloat<D>>>
 /** fftshift and ifftshift. */
 export type FftShiftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options?: { readonly axes?: number | readonly number[] | undefined },
-) => Expr<S, D>
+) => Expr<S, NoInfer<D>>
 
 /** fftfreq and rfftfreq: (n, spacing?). */
 export type FreqFn = (n: number, spacing?: number) => Expr<[number], 'f64'>
@@ -89,11 +90,11 @@ export type KaiserFn = <const N extends number, D extends 'f64' | 'f32' = 'f64'>
 /** Which part of a convolution: all of it, as long as the first, where both overlap whole. */
 export type ConvolveMode = 'full' | 'same' | 'valid'
 /** fftConvolve(a, b, { mode }): of the rank of the longer. */
-export type FftConvolveFn = (
-  a: Operand<Shape, DType> | Plain,
-  b: Operand<Shape, DType> | Plain,
+export type FftConvolveFn = <A extends Arg, B extends Arg>(
+  a: A,
+  b: B,
   options?: { readonly mode?: ConvolveMode | undefined },
-) => Expr<Shape, 'f64' | 'f32'>
+) => Expr<Shape, Settled<AsFloat<PromoteArgs<A, B>>>>
 /** Options of stft. */
 export interface StftOptions {
   readonly size: number
@@ -105,4 +106,4 @@ export interface StftOptions {
 export type StftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options: StftOptions,
-) => ComplexPair<[...Unsized<S>, number], AsFloat<D>>
+) => ComplexPair<[...Unsized<S>, number], Settled<AsFloat<D>>>

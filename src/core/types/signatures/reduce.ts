@@ -1,5 +1,5 @@
 // Signatures of reductions, scans and sorting.
-import type { AsFloat, AsNumber, DType, Float, WeakF64 } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
 import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { HasAxis, WithAxis } from '../shape-index.js'
@@ -24,6 +24,15 @@ export type FloatReduceFn<Op extends string, Extra = NoOptions> = <
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsFloat<D>>
+/** A reduction in floats whose result has a dtype of its own. */
+export type SettledReduceFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends ReduceOptions & Extra = NoOptions & Extra,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<Reduce<S, O, Op>, O>,
+) => Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
 /** A question about elements (not 0 is true): any, all in bool; count in i32. */
 export type CountFn<Op extends string, D extends DType> = <S extends Shape = Shape, const O extends ReduceOptions = NoOptions>(
   x: Operand<S> | Plain | PlainBool,
