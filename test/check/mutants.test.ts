@@ -1,5 +1,5 @@
 /** Every differentiable rule of the library, made wrong in every way of a list: the checker finds each. Generated; no code per operation. */
-import { partly } from '../rules/partly.js'
+
 import { describe, expect, it } from 'vitest'
 import { makeCheck } from '../../src/check/index.js'
 import type { FRule, Registry, RRule, Rule } from '../../src/core/calculus/rule.js'
@@ -11,6 +11,7 @@ import { mul } from '../../src/core/ops/elementwise.js'
 import { isAdException } from '../../src/index.js'
 import { configOf } from '../../src/modes/transform.js'
 import { coreRegistry } from '../../src/rules/index.js'
+import { partly } from '../rules/mutants/partly.js'
 
 /** A tangent times a number. */
 const times = (t: Tangent, by: number): Tangent => {

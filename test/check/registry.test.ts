@@ -8,7 +8,7 @@ import { withoutDuplicates } from '../../src/core/calculus/rule.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { families } from '../../src/core/ops/families.js'
 import { coreRegistry } from '../../src/rules/index.js'
-import { partly } from '../rules/partly.js'
+import { partly } from '../rules/mutants/partly.js'
 
 const { checkRule } = makeCheck(coreRegistry)
 const backends = [cpu()]

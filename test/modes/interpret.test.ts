@@ -39,7 +39,7 @@ import {
 } from '../../src/index.js'
 import { instantiate } from '../../src/modes/common.js'
 import { pullback, pushforward } from '../../src/modes/transform.js'
-import { implemented } from '../rules/partly.js'
+import { implemented } from '../rules/mutants/partly.js'
 
 const face = (x: TensorClass): Tensor => x as unknown as Tensor
 const numbers = (x: { readonly data: ArrayLike<number> }): number[] => Array.from(x.data)

@@ -9,7 +9,7 @@ import * as cd from '../../src/index.js'
 import { guardedFunction, library, points, series } from '../laws/guarded.js'
 import * as j from '../laws/jets.js'
 import { randomFunction } from '../laws/programs.js'
-import { implemented } from '../rules/partly.js'
+import { implemented } from '../rules/mutants/partly.js'
 
 type E = cd.AnyExpr
 type F = (...xs: readonly E[]) => E | readonly E[]

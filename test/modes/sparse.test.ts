@@ -5,7 +5,7 @@ import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { sizeOf } from '../../src/core/graph/shape.js'
 import * as cd from '../../src/index.js'
 import { randomFunction } from '../laws/programs.js'
-import { implemented } from '../rules/partly.js'
+import { implemented } from '../rules/mutants/partly.js'
 
 type E = cd.AnyExpr
 type F = (...xs: readonly E[]) => E

@@ -10,7 +10,7 @@ import { type Mutant, mutants } from './mutants/list.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'codual-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-const programs = Number(process.env.MUTANTS ?? 400)
+const programs = Number(process.env.MUTANTS ?? 2000)
 
 /** The programs over a planner with a fault, as one file. */
 const bundled = async (name: string, m?: Mutant): Promise<string> => {

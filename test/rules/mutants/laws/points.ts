@@ -12,6 +12,7 @@ import { instantiate } from '../../../../src/modes/common.js'
 import { pullback, pushforward } from '../../../../src/modes/transform.js'
 import { batch } from '../../../../src/modes/vmap.js'
 import { coreRegistry } from '../../../../src/rules/index.js'
+import { implemented } from '../partly.js'
 import type { Laws } from './law.js'
 
 const { max, min, sum, mean, cumsum, sort, logsumexp, reshape, broadcastTo } = cd as unknown as Readonly<
@@ -40,13 +41,14 @@ const grid = (count: number): readonly (readonly number[])[] => {
 }
 const params = (p: AnyPrimitive): unknown => p.samples[0]!.params
 
-/** y of vectors of this length, its inputs, and the partials by each of them in both modes. */
+/** y of vectors of this length, its inputs, and the partials by each of them that has one in both modes. */
 const partials = (p: AnyPrimitive, n: number) => {
   const xs = p.args.map(() => input(aval([n], 'f64')))
   const seed = input(aval([n], 'f64'))
   const [y] = applyAny(p, xs, params(p))
-  const forward = xs.map((x) => dense(pushforward(coreRegistry, [y!], new Map([[x, seed]])).tangents[0]!, y!))
-  const reverse = pullback(coreRegistry, [y!], [asExpr(seed)], xs).cotangents.map((t, i) => dense(t, xs[i]!))
+  const moved = xs.filter((_, i) => implemented(p.name, i))
+  const forward = moved.map((x) => dense(pushforward(coreRegistry, [y!], new Map([[x, seed]])).tangents[0]!, y!))
+  const reverse = pullback(coreRegistry, [y!], [asExpr(seed)], moved).cotangents.map((t, i) => dense(t, moved[i]!))
   return { xs, seed, y: y!, forward, reverse }
 }
 /** Arguments where everything is smooth: as samples draw them. */
@@ -127,11 +129,12 @@ export const points: Laws = {
       const at = p.samples[0]!.args.map((a) => vector(Array.from({ length: n }, () => drawn({ ...a, shape: [] }, next).data[0]!)))
       const env = new Map([...xs.map((x, i) => [x, at[i]!] as const), [seed, ones(n)] as const])
       for (let k = 0; k < xs.length; k++) {
+        if (!implemented(p.name, k)) continue
         const second = forward.map((d) => dense(pushforward(coreRegistry, [d], new Map([[xs[k]!, seed]])).tangents[0]!, d))
         const moves = read(second, env).map((row) => row.every((v) => Number.isFinite(v) && v !== 0))
         const broken = new Map(env).set(xs[k]!, vector(new Array<number>(n).fill(Number.NaN)))
         for (const found of [read(forward, broken), read(reverse, broken)])
-          for (let i = 0; i < xs.length; i++) if (moves[i]) yield [found[i]!, new Array<number>(n).fill(Number.NaN)]
+          for (let i = 0; i < forward.length; i++) if (moves[i]) yield [found[i]!, new Array<number>(n).fill(Number.NaN)]
       }
     }
   },
@@ -141,7 +144,7 @@ export const points: Laws = {
       for (const c of SPECIAL.slice(1))
         for (const place of [0, 1]) {
           // 0^x is a constant where the 0 is a literal; of an array it has the slope of 0^0 at 0.
-          if (p.name === 'pow' && place === 0 && c === 0) continue
+          if ((p.name === 'pow' && place === 0 && c === 0) || !implemented(p.name, 1 - place)) continue
           const of = (y: Node, x: Node, seed: Node): readonly Node[] => [
             dense(pushforward(coreRegistry, [y], new Map([[x, seed]])).tangents[0]!, y),
             dense(pullback(coreRegistry, [y], [asExpr(seed)], [x]).cotangents[0]!, x),
