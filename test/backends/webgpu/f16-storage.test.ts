@@ -373,7 +373,11 @@ describe.skipIf(lane === undefined)('f16', () => {
     await f(w, x)
     const before = b.stats()
     for (let i = 0; i < 200; i++) await f(w, x)
-    expect(b.stats()).toMatchObject({ buffers: before.buffers, bufferBytes: before.bufferBytes, pipelines: before.pipelines })
+    // None is made; one that nothing holds any more may go meanwhile.
+    const after = b.stats()
+    expect(after.buffers).toBeLessThanOrEqual(before.buffers)
+    expect(after.bufferBytes).toBeLessThanOrEqual(before.bufferBytes)
+    expect(after.pipelines).toBe(before.pipelines)
     expect(((await cd.onHost(w)) as cd.Tensor).data.every(Number.isFinite)).toBe(true)
   })
 
@@ -486,7 +490,11 @@ describe.skipIf(lane === undefined)('f16', () => {
         expect((await cd.onHost(w)).toArray()).toEqual([4096, 4098, 4099].map((x) => half(x)))
         const before = b.stats()
         for (let i = 0; i < 50; i++) await step(w)
-        expect(b.stats()).toMatchObject({ buffers: before.buffers, bufferBytes: before.bufferBytes, pipelines: before.pipelines })
+        // None is made; one that nothing holds any more may go meanwhile.
+        const after = b.stats()
+        expect(after.buffers).toBeLessThanOrEqual(before.buffers)
+        expect(after.bufferBytes).toBeLessThanOrEqual(before.bufferBytes)
+        expect(after.pipelines).toBe(before.pipelines)
         w.dispose()
       }
     })
