@@ -25,6 +25,13 @@ const ms = (f: () => unknown): number => {
   return performance.now() - t
 }
 const least = (n: number, f: () => number): number => Math.min(...Array.from({ length: n }, f))
+/** Of at least n, and of half a second, in which what is short is compiled by the better compiler. */
+const leastOfMany = (n: number, f: () => number): number => {
+  const end = performance.now() + 500
+  let best = least(n, f)
+  while (performance.now() < end) best = Math.min(best, f())
+  return best
+}
 
 /** Preparing (tracing, deriving, planning, kernels) and first call on a backend of its own, after another program has warmed the library up; then the least of many. */
 const measured = (make: () => unknown, args: readonly unknown[], runs: number, calls = 5, loops = true) => {
@@ -37,7 +44,7 @@ const measured = (make: () => unknown, args: readonly unknown[], runs: number, c
     prepare = Math.min(prepare, preparing)
     return preparing + ms(() => f(...args))
   })
-  return { prepare, first, run: least(runs, () => ms(() => call!(...args))) }
+  return { prepare, first, run: leastOfMany(runs, () => ms(() => call!(...args))) }
 }
 
 const workload = (id: 'W7' | 'W8' | 'W9') => {

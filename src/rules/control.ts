@@ -288,7 +288,7 @@ const endless: Pullback = () =>
     _tag: 'BadInput',
     where: 'whileLoop',
     reason: 'reverse mode keeps what each step needs, and this loop may take any number of steps.',
-    fix: 'give { maxSteps }, or differentiate in forward mode.',
+    fix: 'give { maxSteps }, to fori a number of steps, or differentiate in forward mode.',
   })
 /** Of no step the carry is what it began with. */
 const passed =

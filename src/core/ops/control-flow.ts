@@ -1,5 +1,5 @@
 /** Loops and branches over trees: `scan`, `fori`, `switchCase`, `cond`. What their functions capture becomes arguments. */
-import { flagOf, functionOf, integerOf, listOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { functionOf, listOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { isFloat, showAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
@@ -11,56 +11,11 @@ import type { Program } from '../graph/program.js'
 import type { TreeDef } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
 import type { CondFn, ForiFn, LoopOptions, ScanFn, ScanOptions, SwitchCaseFn } from '../types/signatures/control.js'
+import { lt } from './compare.js'
 import { arange } from './construct.js'
 import { switchNodes } from './control.js'
-import { loopBy } from './loop-segments.js'
-import { invariant, isNothing, type Leaves, leavesOf, placed, type StepFn, sameLeaf, sameTree, settled, treeOf } from './loop-step.js'
-
-/** The number of steps: the leading axis of every leaf of xs, or what is given. */
-const lengthOf = (op: string, xs: Leaves | undefined, given: number | undefined): number => {
-  const bad = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
-  const length = given === undefined ? undefined : integerOf(given, 'length', op)
-  if (length !== undefined && length < 0) bad(`length is ${length}.`, 'give a whole number from 0.')
-  let first: { readonly size: number; readonly path: string } | undefined
-  for (const [i, n] of (xs?.nodes ?? []).entries()) {
-    const path = placed('xs', xs!.paths[i]!)
-    const size = n.shape[0] ?? bad(`${path} is a number: it has no axis of steps.`, 'capture it in f, or put it into the carry.')
-    if (first === undefined) first = { size, path }
-    if (size !== first.size) bad(`${first.path} has ${first.size} steps, ${path} has ${size}.`, 'give every leaf the same leading axis.')
-    if (length !== undefined && size !== length)
-      bad(`length is ${length}, ${path} has ${size} steps.`, 'leave length out, or make them equal.')
-  }
-  return length ?? first?.size ?? bad('it has no xs and no length.', 'give { length }.')
-}
-
-const scanning = (
-  op: string,
-  f: StepFn,
-  init: unknown,
-  given: unknown,
-  { length: asked, reverse, ...how }: ScanOptions,
-): readonly [carry: unknown, ys: unknown] => {
-  const loop = loopBy(op, how)
-  const xsGiven = isNothing(given) ? undefined : leavesOf(given, `${op}: xs`)
-  const length = lengthOf(op, xsGiven, asked)
-  const mark = nodesBuilt()
-  const { carry, xs, step } = settled({ op, returned: 'the carry that f returned' }, f, leavesOf(init, `${op}: the carry`), xsGiven)
-  const outputs = [...step.carry, ...(step.ys?.nodes ?? [])]
-  const inner = invariant(step.inputs, outputs)
-  const before = builtBefore(mark)
-  const { program, captured } = close(op, step.inputs, outputs, (n) => before(n) || inner(n))
-  const results = loop([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
-    program,
-    length,
-    carries: carry.nodes.length,
-    slices: xs?.nodes.length ?? 0,
-    reverse: flagOf(reverse, 'reverse', op),
-  })
-  return [
-    treeOf(carry, results.slice(0, carry.nodes.length)),
-    step.ys === undefined ? null : treeOf(step.ys, results.slice(carry.nodes.length)),
-  ]
-}
+import { leavesOf, placed, type StepFn, sameLeaf, sameTree, treeOf } from './loop-step.js'
+import { lengthOf, looping, scanning } from './loops.js'
 
 /**
  * A loop that carries a state and stacks what each step gives: [carry, ys], where (carry, y_k) = f(carry, x_k).
@@ -87,21 +42,67 @@ export const scan: ScanFn = typed((f: StepFn, init: unknown, xs?: unknown, optio
 const loopOptions: Names<LoopOptions> = { unroll: true, checkpoint: true }
 const scanOptions: Names<ScanOptions> = { length: true, reverse: true, ...loopOptions }
 
+/** A scalar that chooses or counts, as an i32. */
+const indexOf = (op: string, what: string, given: unknown): Node => {
+  const n = lift(given, op)
+  if (n.shape.length !== 0)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [n.shape],
+      reason: `${what} is ${showAval(n.aval)}.`,
+      fix: 'give a scalar; for a choice at every element there is where.',
+    })
+  if (isFloat(n.dtype) && !(n.kind === CONST && Number.isInteger(n.payload)))
+    raise({
+      _tag: 'DTypeMismatch',
+      op,
+      dtypes: [n.dtype],
+      reason: `${what} is ${showAval(n.aval)}`,
+      fix: 'give an i32, a comparison, or cast it.',
+    })
+  return castNode(n, 'i32')
+}
+
+type Body = (k: unknown, carry: unknown) => unknown
+
+/** The loop of a count that is not known before it runs. */
+const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }: LoopOptions): unknown => {
+  const op = 'fori'
+  if (unroll !== undefined || checkpoint !== undefined)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: 'unroll and checkpoint need a number of steps.',
+      fix: 'give n as a number, or use whileLoop with maxSteps.',
+    })
+  const n = asExpr(indexOf(op, 'n', given))
+  return looping(
+    { op, returned: 'the carry that f returned' },
+    (_carry, k) => lt(k as never, n),
+    (carry, k) => f(k, carry),
+    leavesOf(init, `${op}: the carry`),
+  ).state
+}
+
 /**
  * A loop of n steps: carry = f(k, carry) for k = 0 ... n - 1, from `init`. k is an i32 expression. `unroll` and `checkpoint` as those of scan.
  *
- * Rule    as that of scan.
- * Errors  as those of scan; BadInput unless n is a whole number from 0.
+ * n is a number, or an i32 scalar that is known when it runs: one plan for every number of steps, without a step where n is negative. The latter is a whileLoop without
+ * `maxSteps`: it has values, forward mode and vmap, also by n.
+ *
+ * Rule    as that of scan; of an n that is no number, as that of whileLoop.
+ * Errors  as those of scan; BadInput unless a number n is whole, from 0; ShapeMismatch and DTypeMismatch unless another n is an i32 scalar.
  * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
  */
-export const fori: ForiFn = typed(
-  (n: number, f: (k: unknown, carry: unknown) => unknown, init: unknown, options?: LoopOptions): unknown => {
-    functionOf(f, 'f', 'fori')
-    const length = lengthOf('fori', undefined, n)
-    const [carry] = scanning('fori', (c, k) => [f(k, c), null], init, arange(length, 'i32'), optionsOf(options, loopOptions, 'fori'))
-    return carry
-  },
-)
+export const fori: ForiFn = typed((n: unknown, f: Body, init: unknown, given?: LoopOptions): unknown => {
+  const op = 'fori'
+  functionOf(f, 'f', op)
+  const options = optionsOf(given, loopOptions, op)
+  if (typeof n === 'object' && n !== null) return counted(n, f, init, options)
+  const length = lengthOf(op, undefined, n as number)
+  return scanning(op, (c, k) => [f(k, c), null], init, arange(length, 'i32'), options)[0]
+})
 
 /** The programs of branches over the same arguments: what any of them captured is an argument of all. */
 const branching = (
@@ -137,28 +138,6 @@ const branching = (
   return treeOf(first, count === 0 ? [] : switchNodes([index, ...given, ...captured], { branches: programs }))
 }
 const tupleOf = (n: number): TreeDef => ({ _tag: 'Tuple', items: Array.from({ length: n }, (): TreeDef => ({ _tag: 'Leaf' })) })
-
-/** A scalar that chooses, as an i32. */
-const indexOf = (op: string, what: string, given: unknown): Node => {
-  const n = lift(given, op)
-  if (n.shape.length !== 0)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [n.shape],
-      reason: `${what} is ${showAval(n.aval)}.`,
-      fix: 'give a scalar; for a choice at every element there is where.',
-    })
-  if (isFloat(n.dtype) && !(n.kind === CONST && Number.isInteger(n.payload)))
-    raise({
-      _tag: 'DTypeMismatch',
-      op,
-      dtypes: [n.dtype],
-      reason: `${what} is ${showAval(n.aval)}`,
-      fix: 'give an i32, a comparison, or cast it.',
-    })
-  return castNode(n, 'i32')
-}
 
 /**
  * The result of one of several functions of the same arguments, by its place in the list: an index below 0 means the first, one past the end the last.

@@ -15,6 +15,7 @@ import { add, mul, sin, where } from './elementwise.js'
 import { concatNode } from './layout-join.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
+import { sum } from './reductions.js'
 
 const family = 'control'
 
@@ -336,17 +337,19 @@ const alone = ({ branches }: SwitchParams, index: Node, args: readonly Node[]): 
 const chosen = (index: Node, branch: number, branches: number): AnyExpr =>
   (branch === 0 ? le : branch === branches - 1 ? ge : eq)(asExpr(index), branch)
 
-const sampleBranches = (): readonly Program[] => {
-  const branch = (make: (x: AnyExpr, w: AnyExpr) => readonly AnyExpr[]): Program => {
-    const [x, w] = [f64([3]), f64([])]
-    return flatProgram('branch', [x, w], make(asExpr(x), asExpr(w)).map(asNode))
-  }
-  return [branch((x, w) => [sin(mul(x, w)), x]), branch((x, w) => [add(x, w), mul(x, x)]), branch((x) => [x, sin(x)])]
-}
-const sampleSwitch = (index: number): Sample<SwitchParams> => ({
+type SampleBranch = (x: AnyExpr, w: AnyExpr) => readonly AnyExpr[]
+/** Computed side by side, in one kernel. */
+const light: readonly SampleBranch[] = [(x, w) => [sin(mul(x, w)), x], (x, w) => [add(x, w), mul(x, x)], (x) => [x, sin(x)]]
+/** Each is more than operations element by element, and runs alone. */
+const heavy: readonly SampleBranch[] = [(x, w) => [mul(sum(sin(x)), x), mul(x, w)], (x, w) => [mul(x, sum(mul(x, w))), sin(x)]]
+const sampleSwitch = (index: number, of = light): Sample<SwitchParams> => ({
   args: [{ shape: [], dtype: 'i32', values: [index] }, arg(3), arg()],
   get params() {
-    return { branches: sampleBranches() }
+    const branches = of.map((make) => {
+      const [x, w] = [f64([3]), f64([])]
+      return flatProgram('branch', [x, w], make(asExpr(x), asExpr(w)).map(asNode))
+    })
+    return { branches }
   },
 })
 
@@ -372,7 +375,7 @@ export const switchPrimitive: Primitive<'switchCase', SwitchParams, readonly 'fl
   programs: ({ branches }) => branches,
   withPrograms: (params, branches) => ({ ...params, branches }),
   expand: (xs, params) => branched(params, xs.map(asNode)).map(asExpr),
-  samples: [sampleSwitch(0), sampleSwitch(1), sampleSwitch(2), sampleSwitch(-1), sampleSwitch(7)],
+  samples: [...[0, 1, 2, -1, 7].map((i) => sampleSwitch(i)), sampleSwitch(0, heavy), sampleSwitch(1, heavy)],
   showParams: ({ branches }) => `${branches.length} branches`,
   source: 'y = f_i(x)',
 })

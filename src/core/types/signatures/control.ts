@@ -76,9 +76,11 @@ export type ScanFn = <C, X, N extends Next<C>, Y>(
   xs?: X,
   options?: ScanOptions,
 ) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
+/** How many steps, known when it runs: an i32 scalar. */
+type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
 export type ForiFn = <C, N extends Next<C>>(
-  n: number,
+  n: number | Count,
   f: (k: Expr<[], 'i32'>, carry: Carried<C>) => N,
   init: C,
   options?: LoopOptions,
