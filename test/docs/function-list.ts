@@ -1,4 +1,4 @@
-// docs/functions.md: every function of the package with its arguments, its options and the first sentence of its docstring, read from the sources.
+// Every function of the package with its arguments, its options and its docstring, read from the sources; and docs/functions.md, a line for each.
 import { join } from 'node:path'
 import ts from 'typescript'
 import { entries, type PublicName, publicNames, root, shortPath } from './public-names.js'
@@ -19,6 +19,8 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Shapes', /ops\/(layout|joins|arrange)/],
   ['Indexing', /ops\/(at|indexing)/],
   ['Products', /ops\/(contract|einsum|products)/],
+  ['Linear algebra', /ops\/(linalg|matrix)/],
+  ['Control flow', /ops\/(control-flow|while-loop|associative-scan|checkpoint|tap)/],
   ['Neural networks', /ops\/(nn|conv|pool|losses|norms|sequences|windows)/],
   ['Rules and primitives of your own', /./],
 ]
@@ -81,8 +83,14 @@ const sentence = (n: PublicName): string => {
   return first.replace(/\.$/, '').replaceAll('|', '\\|')
 }
 
-/** The page. */
-export const functionsPage = (): string => {
+/** A function: where it is listed, how it is called, and its name with its docstring. */
+export interface Listed {
+  readonly section: string
+  readonly call: string
+  readonly of: PublicName
+}
+/** Every function by section, in the order of the pages. */
+export const listed = (): readonly (readonly [section: string, functions: readonly Listed[]])[] => {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'tsconfig.json'),
     {},
@@ -97,24 +105,34 @@ export const functionsPage = (): string => {
       return [entry, new Map((module === undefined ? [] : checker.getExportsOfModule(module)).map((s) => [s.name, s]))]
     }),
   )
-  const rows = new Map<string, string[]>()
+  const rows = new Map<string, Listed[]>()
   for (const n of publicNames()) {
     if (n.type) continue
     const symbol = symbols.get(n.entry)?.get(n.name)
     if (symbol === undefined) continue
     const type = checker.getTypeOfSymbol(symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
-    const call = callOf(checker, n.name, type.getCallSignatures())
     const section = sectionOf(n)
-    rows.set(section, [...(rows.get(section) ?? []), `| \`${call}\` | ${sentence(n)} |`])
+    rows.set(section, [...(rows.get(section) ?? []), { section, call: callOf(checker, n.name, type.getCallSignatures()), of: n }])
   }
-  const titles = [...sections.map(([title]) => title), ...Object.values(others)]
-  const parts = titles.flatMap((title) => {
+  return [...sections.map(([title]) => title), ...Object.values(others)].flatMap((title) => {
     const list = rows.get(title)
-    return list === undefined
-      ? []
-      : [`## ${title}\n\n| | |\n| --- | --- |\n${[...list].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)).join('\n')}\n`]
+    return list === undefined ? [] : [[title, [...list].sort((a, b) => (a.call.toLowerCase() < b.call.toLowerCase() ? -1 : 1))] as const]
   })
+}
+/** The file of a section's page in docs/reference. */
+export const fileOf = (section: string): string =>
+  `${section
+    .replace(/:.*$/, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z]+/g, '-')}.md`
+
+/** The page. */
+export const functionsPage = (all: ReturnType<typeof listed>): string => {
+  const parts = all.map(
+    ([title, list]) =>
+      `## ${title}\n\n[In full](reference/${fileOf(title)})\n\n| | |\n| --- | --- |\n${list.map(({ call, of }) => `| \`${call}\` | ${sentence(of)} |`).join('\n')}\n`,
+  )
   const intro =
-    'Every function, with its arguments and the names of its options; a question mark says what may be left out, and a record of options may where all of them may. Shapes, dtypes, errors and an example are in the docstring of each, where an editor shows them.\nMade from the sources: `npm run docs:functions`.'
+    'Every function, with its arguments and the names of its options; a question mark says what may be left out, and a record of options may where all of them may. Each section has a page with shapes, dtypes, rules, errors, backends and an example of each function, as its docstring has them, where an editor shows it.\n[names.md](names.md) has what the functions of other libraries are called here.\nMade from the sources: `npm run docs:functions`.'
   return `# Functions\n\n${intro}\n\n${parts.join('\n')}`
 }

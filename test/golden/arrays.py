@@ -313,4 +313,30 @@ case("putAlongAxis", [p, pi, 9, {"axis": 0}], y)
 case("selectFirst", [[t > 1, t > 0], [t, -t], 5], np.select([t > 1, t > 0], [t, -t], 5))
 case("topk", [t, 2, {"largest": False}], {"values": np.sort(t)[:, :2], "indices": np.argsort(t)[:, :2].astype(np.int32)})
 
+# ---- norms of every order, diagonals of any matrix, what is not NaN
+for shape in [(7,), (3, 4), (2, 3, 4)]:
+    v = floats(*shape)
+    v[v == 0] = 0.3
+    for order, name in [(0, 0), (0.5, 0.5), (-1, -1), (-2.5, -2.5), (3.5, 3.5), (-np.inf, "-inf"), (np.inf, "inf")]:
+        for axis in {0, len(shape) - 1}:
+            case("norm", [v, {"ord": name, "axis": axis}], np.linalg.vector_norm(v, ord=order, axis=axis))
+    case("norm", [v.astype(f32), {"ord": -2}], np.linalg.vector_norm(v.astype(f32), ord=-2))
+for shape in [(3, 4), (4, 2), (1, 5), (3, 3)]:
+    v = floats(*shape)
+    for offset in [0, 1, -1, 7]:
+        case("trace", [v, {"offset": offset}], np.trace(v, offset))
+v = floats(2, 3, 4)
+case("trace", [v], np.linalg.trace(v))
+case("trace", [v, {"offset": 2, "axis1": 0}], np.trace(v, 2, 0, 2))
+case("trace", [ints(3, 2)], np.trace(np.array(cases[-1]["args"][0]["data"][:6]).reshape(3, 2)))
+cases[-1]["result"] = plain(np.trace(np.array(cases[-1]["args"][0]["data"], np.int32).reshape(3, 2)).astype(np.int32))
+case("trace", [floats(0, 3)], np.float64(0))
+for v in [np.array([1.5, np.nan, -2, np.nan, 3]), np.array([[np.nan, 1, 2], [np.nan, np.nan, np.nan], [4, 0.5, np.nan]]), floats(3, 4), floats(4, dtype=f32)]:
+    case("nancumsum", [v, {"axis": 0}], np.nancumsum(v, axis=0))
+    case("nancumprod", [v], np.nancumprod(v, axis=-1))
+    case("nanpercentile", [v, [10, 50], {"axis": 0}], np.nanpercentile(v, [10, 50], axis=0).astype(v.dtype))
+    case("nanpercentile", [v, 30], v.dtype.type(np.nanpercentile(v, 30)))
+case("nancumsum", [ints(3), {"reverse": True}], None)
+cases[-1]["result"] = plain(np.cumsum(np.array(cases[-1]["args"][0]["data"], np.int32)[::-1]).astype(np.int32)[::-1].copy())
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

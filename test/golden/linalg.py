@@ -133,5 +133,11 @@ plainly = [
 h = sl.hilbert(12)
 x = np.linalg.solve(h, h @ np.ones(12))
 hilbert = {'backward': float(np.linalg.norm(h @ x - h @ np.ones(12)) / (np.linalg.norm(h) * np.linalg.norm(x)))}
+for lower in (True, False):
+    for trans in (True, False):
+        t, y = r(3, 3) + 3 * np.eye(3), r(2, 2, 3)
+        tri = lambda x, y: torch.linalg.solve((lambda m: m.mT if trans else m)(torch.tril(x) if lower else torch.triu(x)), y, left=False)
+        cases.append(case('triangularSolve', [t, y], tri, options={'lower': lower, 'transpose': trans, 'left': False}))
+        cases.append(case('triangularSolve', [t, y[0, 0]], lambda x, y: tri(x, y[None])[0], options={'lower': lower, 'transpose': trans, 'left': False}))
 json.dump({'cases': cases, 'plainly': plainly, 'hilbert': hilbert}, sys.stdout, separators=(',', ':'))
 print()

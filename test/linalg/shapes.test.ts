@@ -192,7 +192,8 @@ describe('what is refused', () => {
   it('options and numbers that are none', () => {
     const cases: readonly (readonly [string, readonly unknown[], RegExp])[] = [
       ['triangularSolve', [a, [1, 2, 3], { lower: 1 }], /lower must be true or false/],
-      ['triangularSolve', [a, [1, 2, 3], { left: true }], /there is no option left/],
+      ['triangularSolve', [a, [1, 2, 3], { left: 'no' }], /left must be true or false/],
+      ['triangularSolve', [a, [1, 2, 3], { right: true }], /there is no option right/],
       ['qr', [a, { complete: 'yes' }], /complete must be true or false/],
       ['svd', [a, { full: true }], /there is no option full/],
       ['lstsq', [a, [1, 2, 3], { rcond: -1 }], /rcond is -1/],
@@ -221,6 +222,9 @@ describe('what is refused', () => {
       ['diagonal', [a, { axis1: 1, axis2: -1 }], /are both axis 1/],
       ['diagonal', [a, { axis1: 5 }], /axis 5 is out of range/],
       ['diagonal', [a, { offset: 0.5 }], /offset must be a whole number/],
+      ['trace', [a, { axis1: 1, axis2: -1 }], /are both axis 1/],
+      ['trace', [a, { offset: '1' }], /offset must be a whole number/],
+      ['trace', [v], /needs a matrix/],
     ]
     for (const [name, args, message] of cases) expect(() => fn(name)(...args), name).toThrow(message)
   })

@@ -29,24 +29,14 @@ import {
   cumsumPrimitive,
   type RunningParams,
   recurrenceNode,
-  type ScanParams,
+  runningNode,
   sortNodes,
 } from './scans.js'
 
-const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
 const scanned =
-  (prim: Primitive<'cumsum' | 'cumprod', ScanParams, readonly ['float']>) =>
-  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => {
-    const n = lift(x, prim.name)
-    const { axis = -1, reverse, exclusive } = optionsOf(options, scanOptions, prim.name)
-    return asExpr(
-      apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], {
-        axis: axisOf(axis, n.shape.length, prim.name),
-        reverse: flagOf(reverse, 'reverse', prim.name),
-        exclusive: flagOf(exclusive, 'exclusive', prim.name),
-      }),
-    )
-  }
+  (prim: typeof cumsumPrimitive | typeof cumprodPrimitive) =>
+  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr =>
+    asExpr(runningNode(prim, lift(x, prim.name), options, prim.name))
 
 /**
  * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
@@ -56,7 +46,7 @@ const scanned =
  * Errors  BadInput for an axis out of range.
  * @example cumsum([1, 2, 3])   // [1, 3, 6]
  */
-export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsumPrimitive as never))
+export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsumPrimitive))
 
 /**
  * Running products y_k = x_0 ... x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
@@ -66,7 +56,7 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
  * Errors  BadInput for an axis out of range.
  * @example cumprod([1, 2, 3])   // [1, 2, 6]
  */
-export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive as never))
+export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive))
 
 const runningOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
 const extreme =

@@ -48,26 +48,29 @@ export const cholesky: SquareFn<'cholesky'> = typed(
   (x: unknown): AnyExpr => asExpr(apply(choleskyPrimitive, [symmetrised(x, 'cholesky')], NO_PARAMS)),
 )
 
-const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: true, unitDiagonal: true }
+const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: true, unitDiagonal: true, left: true }
 /**
- * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`.
+ * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`. With `left: false` x with x a = b.
  *
- * `transpose` takes a^T in its place (`lower` says where the numbers of a are), `unitDiagonal` a diagonal of 1. x a = b is
- * transpose(triangularSolve(a, transpose(b), { transpose: true })).
- * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; leading axes broadcast.   Dtype  promoted float.   A zero on the diagonal gives infinities and NaN.
- * Rule    bBar = a^-T xBar; aBar = -bBar x^T in the triangle that is read, zeros elsewhere.   Source  BLAS trsm.
+ * `transpose` takes a^T in its place (`lower` says where the numbers of a are), `unitDiagonal` a diagonal of 1.
+ * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; with `left: false` b: [n] or [..., k, n]; leading axes broadcast.   Dtype  promoted float.
+ * Rule    bBar = a^-T xBar; aBar = -bBar x^T in the triangle that is read, zeros elsewhere.   Source  BLAS trsm.   A zero on the diagonal gives infinities and NaN.
  * Errors  ShapeMismatch unless a is square and b fits.
- * @example triangularSolve([[2, 0], [1, 4]], [2, 9], { lower: true })   // [1, 2]
+ * @example
+ * triangularSolve([[2, 0], [1, 4]], [2, 9], { lower: true })                // [1, 2]
+ * triangularSolve([[2, 0], [1, 4]], [[4, 8]], { lower: true, left: false }) // [[1, 2]]
  */
 export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown, options?: TriangularOptions): AnyExpr => {
-  const { lower, transpose, unitDiagonal } = optionsOf(options, triangularOptions, 'triangularSolve')
+  const { lower, transpose, unitDiagonal, left: given = true } = optionsOf(options, triangularOptions, 'triangularSolve')
+  const left = flagOf(given, 'left', 'triangularSolve')
   const params = {
     lower: flagOf(lower, 'lower', 'triangularSolve'),
-    transpose: flagOf(transpose, 'transpose', 'triangularSolve'),
+    // x a = b is a^T x^T = b^T.
+    transpose: flagOf(transpose, 'transpose', 'triangularSolve') === left,
     unitDiagonal: flagOf(unitDiagonal, 'unitDiagonal', 'triangularSolve'),
   }
   const [x, y] = systemOf(a, b, 'triangularSolve')
-  return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params)))
+  return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params), left))
 })
 
 /**

@@ -16,6 +16,7 @@ import type {
   MultiDotFn,
   SquareFn,
   ToeplitzFn,
+  TraceFn,
 } from '../types/signatures/linalg.js'
 import { gt, lt } from './compare.js'
 import { diag } from './construct.js'
@@ -266,6 +267,16 @@ export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr
 })
 
 const diagonalOptions: Names<DiagonalOptions> = { offset: true, axis1: true, axis2: true }
+const diagonalOf = (x: unknown, options: DiagonalOptions | undefined, op: string): AnyExpr => {
+  const n = lift(x, op)
+  const { offset = 0, axis1 = -2, axis2 = -1 } = optionsOf(options, diagonalOptions, op)
+  const rank = n.shape.length
+  matrixAxes(n.shape, op)
+  const [p, q] = [axisOf(axis1, rank, op), axisOf(axis2, rank, op)]
+  if (p === q) raise({ _tag: 'BadInput', where: op, reason: `axis1 and axis2 are both axis ${p}.`, fix: 'give two axes.' })
+  const others = range(rank).filter((i) => i !== p && i !== q)
+  return diag(asExpr(transposeNode(n, [...others, p, q])), integerOf(offset, 'offset', op))
+}
 /**
  * The elements of x where its place along `axis2` is `offset` after that along `axis1`, as a new last axis; of the last two axes, and 0, unless given.
  *
@@ -273,13 +284,13 @@ const diagonalOptions: Names<DiagonalOptions> = { offset: true, axis1: true, axi
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an axis out of range or named twice, or an offset that is no whole number.
  * @example diagonal([[1, 2], [3, 4]], { offset: 1 })   // [2]
  */
-export const diagonal: DiagonalFn = typed((x: unknown, options?: DiagonalOptions): AnyExpr => {
-  const n = lift(x, 'diagonal')
-  const { offset = 0, axis1 = -2, axis2 = -1 } = optionsOf(options, diagonalOptions, 'diagonal')
-  const rank = n.shape.length
-  matrixAxes(n.shape, 'diagonal')
-  const [p, q] = [axisOf(axis1, rank, 'diagonal'), axisOf(axis2, rank, 'diagonal')]
-  if (p === q) raise({ _tag: 'BadInput', where: 'diagonal', reason: `axis1 and axis2 are both axis ${p}.`, fix: 'give two axes.' })
-  const others = range(rank).filter((i) => i !== p && i !== q)
-  return diag(asExpr(transposeNode(n, [...others, p, q])), integerOf(offset, 'offset', 'diagonal'))
-})
+export const diagonal: DiagonalFn = typed((x: unknown, options?: DiagonalOptions): AnyExpr => diagonalOf(x, options, 'diagonal'))
+
+/**
+ * Sum of a diagonal of a matrix, square or not, or of each of a stack of them: the sum of `diagonal`, with its options.
+ *
+ * Shapes  [..., m, n] -> [...]; x without the two axes.   Dtype  x's; bool counts in i32.   Rule  linear: yBar at each element of the diagonal of zeros.   Source  NumPy linalg.trace.
+ * Errors  as `diagonal`.
+ * @example trace([[1, 2, 3], [4, 5, 6]])   // 6
+ */
+export const trace: TraceFn = typed((x: unknown, options?: DiagonalOptions): AnyExpr => sum(diagonalOf(x, options, 'trace'), { axis: -1 }))

@@ -2,17 +2,28 @@
 
 import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
 import { isFloat } from '../graph/aval.js'
-import { asExpr, type Node } from '../graph/expr.js'
+import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { ArgOptions, ArgReduceFn, Ddof, ReduceFn, SettledReduceFn, SumFn } from '../types/signatures/reduce.js'
+import type {
+  AlongAxisFn,
+  ArgOptions,
+  ArgReduceFn,
+  AxisOptions,
+  Ddof,
+  ReduceFn,
+  RunningOptions,
+  SettledReduceFn,
+  SumFn,
+} from '../types/signatures/reduce.js'
 import { eq, gt, isnan, not } from './compare.js'
 import { div, sqrt, square, sub, where } from './elementwise.js'
 import { axisOf } from './layout-move.js'
 import { axesOf, noElement, reduceOptions, reductionOf } from './reduce.js'
 import { argmax, argmin, max, min, prod, sum } from './reductions.js'
+import { cumprodPrimitive, cumsumPrimitive, runningNode } from './scans.js'
 import { all, count } from './statistics.js'
 
 /** x with a number in the place of NaN; integers have none. */
@@ -39,6 +50,33 @@ export const nanprod: SumFn<'nanprod'> = typed((x: unknown, options?: ReduceOpti
   const n = lift(x, 'nanprod')
   return prod(without(n, 1), reductionOf(n, options, 'nanprod'))
 })
+
+const running = (
+  prim: typeof cumsumPrimitive | typeof cumprodPrimitive,
+  x: unknown,
+  unit: number,
+  options: (AxisOptions & RunningOptions) | undefined,
+  op: string,
+): AnyExpr => asExpr(runningNode(prim, asNode(without(lift(x, op), unit)), options, op))
+/**
+ * Running sums along an axis (the last by default) of what is not NaN: a NaN adds 0.
+ *
+ * Shapes, dtype, options, errors  as `cumsum`.   Rule  as `cumsum`, 0 at a NaN.
+ * @example nancumsum([1, NaN, 2])   // [1, 1, 3]
+ */
+export const nancumsum: AlongAxisFn<'nancumsum', RunningOptions> = typed(
+  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => running(cumsumPrimitive, x, 0, options, 'nancumsum'),
+)
+
+/**
+ * Running products along an axis (the last by default) of what is not NaN: a NaN counts as 1.
+ *
+ * Shapes, dtype, options, errors  as `cumprod`.   Rule  as `cumprod`, 0 at a NaN.
+ * @example nancumprod([2, NaN, 3])   // [2, 2, 6]
+ */
+export const nancumprod: AlongAxisFn<'nancumprod', RunningOptions> = typed(
+  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => running(cumprodPrimitive, x, 1, options, 'nancumprod'),
+)
 
 const extreme =
   (op: 'nanmax' | 'nanmin') =>

@@ -1,16 +1,15 @@
-/** Products: matmul, matmulAdd, and those that are made of others: dot, vecdot, vdot, outer, kron, trace. */
+/** Products: matmul, matmulAdd, and those that are made of others: dot, vecdot, vdot, outer, kron. */
 import { optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
-import { lift, liftAll } from '../graph/lift.js'
+import { liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import { broadcastShapes } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { DotFn, KronFn, MatMulAddFn, MatMulFn, OuterFn, TraceFn, VdotFn, VecdotFn } from '../types/signatures/contract.js'
+import type { DotFn, KronFn, MatMulAddFn, MatMulFn, OuterFn, VdotFn, VecdotFn } from '../types/signatures/contract.js'
 import type { AxisOptions } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
-import { diag } from './construct.js'
 import { matmulAddPrimitive, matmulNode } from './contract.js'
 import { tensordot } from './einsum.js'
 import { axisOf, axisOption, reshapeNode } from './layout-move.js'
@@ -138,27 +137,6 @@ export const kron: KronFn = typed((a: unknown, b: unknown): AnyExpr => {
       s.map((d, i) => d * u[i]!),
     ),
   )
-})
-
-/**
- * Sum of the main diagonal of a square matrix, or of each of a stack of them.
- *
- * Shapes  [..., n, n] -> [...].   Dtype  x's.   Rule  xBar = yBar on the diagonal of zeros.
- * Errors  ShapeMismatch unless the last two axes are equal.
- * @example trace(tensor([[1, 2], [3, 4]]))   // 5
- */
-export const trace: TraceFn = typed((x: unknown): AnyExpr => {
-  const n = lift(x, 'trace')
-  const [rows, columns] = n.shape.slice(-2)
-  if (n.shape.length < 2 || rows !== columns)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'trace',
-      shapes: [n.shape],
-      reason: `needs square matrices, got ${showShape(n.shape)}.`,
-      fix: 'sum(diag(x), { axis: -1 }) takes any matrix.',
-    })
-  return sum(diag(asExpr(n)), { axis: -1 })
 })
 
 /**

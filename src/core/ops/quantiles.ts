@@ -177,6 +177,16 @@ export const nanquantile: QuantileFn<'nanquantile'> = typed(
   (x: unknown, q: unknown, options?: QuantileOptions): AnyExpr => quantilesOf(x, q, options, 'nanquantile', 1, true),
 )
 
+/**
+ * The percentile of what is not NaN, as `percentile`; NaN where there is nothing else.
+ *
+ * Shapes, dtype, errors  as `quantile`.   Rule  as `quantile`; a NaN has no cotangent.
+ * @example nanpercentile([1, NaN, 3], 50)   // 2
+ */
+export const nanpercentile: QuantileFn<'nanpercentile'> = typed(
+  (x: unknown, p: unknown, options?: QuantileOptions): AnyExpr => quantilesOf(x, p, options, 'nanpercentile', 100, true),
+)
+
 const middle = (x: unknown, options: ReduceOptions | undefined, op: string, skipsNan: boolean): AnyExpr =>
   quantileOf(linesOf(liftFloat(x, op), optionsOf(options, reduceOptions, op), skipsNan, op), 0.5, 'midpoint')
 

@@ -9,11 +9,11 @@ import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
 import type { CountFn, Ddof, FloatReduceFn, NormOrder } from '../types/signatures/reduce.js'
-import { eq, isfinite } from './compare.js'
+import { eq, isfinite, ne, or } from './compare.js'
 import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
 import { axesOf, maxPrimitive, minPrimitive, reducedNode, reduceNode, reduceOptions, reduceShape, sumPrimitive } from './reduce.js'
-import { max, mean } from './reductions.js'
+import { max, mean, min } from './reductions.js'
 
 /** The shape that a reduction of n has. */
 const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
@@ -61,30 +61,51 @@ export const std: FloatReduceFn<'std', Ddof> = typed(
 )
 
 const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
+/** The order as a number: 'inf' and '-inf' are the infinities. */
+const orderOf = (ord: unknown): number => {
+  if (ord === 'inf' || ord === '-inf') return ord === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
+  if (typeof ord === 'number' && !Number.isNaN(ord)) return ord
+  return raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give a number, 'inf' or '-inf'.` })
+}
+/** (sum of |x|^p)^(1/p) for an order other than 0, 1, 2 and the infinities. A size of 0 has the derivative 0: below order 1 its own is infinite, below 0 it makes the result 0. */
+const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr): AnyExpr => {
+  if (p > 1) return zeroAtZero(total(pow(size, p)), (s) => pow(s, 1 / p))
+  const isZero = eq(size, 0)
+  const power = where(isZero, p > 0 ? 0 : Number.POSITIVE_INFINITY, pow(where(isZero, 1, size), p))
+  if (p > 0) return zeroAtZero(total(power), (s) => pow(s, 1 / p))
+  const s = total(power)
+  const isInfinite = eq(s, Number.POSITIVE_INFINITY)
+  const isNone = eq(s, 0) // no element, or infinite ones
+  const root = pow(where(or(isNone, isInfinite), 1, s), 1 / p)
+  return where(isNone, Number.POSITIVE_INFINITY, where(isInfinite, 0, root))
+}
 
 /**
- * Norm over axes (all by default) of order `ord` >= 1 (2 by default): the root of the sum of |x|^ord; 'inf' is the largest |x|.
+ * Norm over axes (all by default) of order `ord` (2 by default): the root (sum of |x|^ord)^(1 / ord); 'inf' is the largest |x|, '-inf' the smallest, 0 how many are
+ * not 0. Below 1 it is no norm in the strict sense. Of matrices it is `matrixNorm`.
  *
- * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
- * Rule    xBar = x yBar / y for order 2; 0 where the norm is 0. Order 'inf': ties share equally.
- * Errors  BadInput for an order below 1, an axis out of range or named twice.
- * @example norm([3, 4])   // 5
+ * Shapes  as `sum`; over an empty axis 0, of an order below 0 Infinity.   Dtype  f32 stays f32; i32 and bool become f64.
+ * Rule    xBar = sign(x) (|x| / y)^(ord - 1) yBar, for order 2 x yBar / y; 0 where the norm is 0, of an order below 1 where x is 0, of order 0 everywhere. At the
+ *         largest and the smallest: ties share equally.   Source  NumPy vector_norm.
+ * Errors  BadInput for an order that is no number, an axis out of range or named twice.
+ * @example
+ * norm([3, 4])                  // 5
+ * norm([3, 0, -4], { ord: 0 })  // 2
  */
 export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: ReduceOptions & NormOrder): AnyExpr => {
   const n = liftFloat(x, 'norm')
   const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
   const axes = axesOf(n.shape.length, axis, 'norm')
   const keepdims = flagOf(kept, 'keepdims', 'norm')
+  const order = orderOf(ord)
   const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, keepdims))
-  if (ord === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
-  if (ord === 1) return total(abs(asExpr(n)))
-  if (ord === 'inf' || ord === Number.POSITIVE_INFINITY) {
-    if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(0, n.dtype), reducedShape(n, axes, keepdims)))
-    return max(abs(asExpr(n)), { axis: axes, keepdims })
-  }
-  if (!(typeof ord === 'number' && ord > 1))
-    raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give an order of 1 or more, or 'inf'.` })
-  return zeroAtZero(total(pow(abs(asExpr(n)), ord)), (s) => pow(s, 1 / ord))
+  if (order === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
+  if (order === 1) return total(abs(asExpr(n)))
+  if (order === 0) return total(asExpr(castNode(asNode(ne(asExpr(n), 0)), n.dtype)))
+  if (Number.isFinite(order)) return rootOfPowers(abs(asExpr(n)), order, total)
+  if (axes.some((a) => n.shape[a] === 0))
+    return asExpr(broadcastNode(constant(order > 0 ? 0 : Number.POSITIVE_INFINITY, n.dtype), reducedShape(n, axes, keepdims)))
+  return (order > 0 ? max : min)(abs(asExpr(n)), { axis: axes, keepdims })
 })
 
 /**

@@ -42,6 +42,14 @@ export type Solved<A extends Shape, B extends Shape, Op extends string, I extend
     ? Square<A, Op>
     : SolvedBy<A, B, I, Op>
   : SolvedBy<A, B, I, Op>
+/** The shape of x in x a = b: of a vector b that of a transposed system. */
+export type SolvedRight<A extends Shape, B extends Shape, Op extends string> = B extends readonly [unknown]
+  ? Solved<A, B, Op>
+  : Solved<A, SwapLast<B>, Op> extends infer R extends Shape
+    ? SwapLast<R>
+    : Square<A, Op> extends ShapeError<string>
+      ? Square<A, Op>
+      : ShapeError<`${Op}: right sides ${Show<B>} do not belong to matrices ${Show<A>} on the right`>
 type SolvedBy<A extends Shape, B extends Shape, I extends Shape, Op extends string> =
   MatMul<I, B> extends infer R extends Shape ? R : ShapeError<`${Op}: right sides ${Show<B>} do not belong to matrices ${Show<A>}`>
 /** The shape of a product of several matrices, of which the first and the last may be vectors. */

@@ -27,6 +27,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ['quantile', (options?: undefined) => cd.quantile(x, 0.5, options)],
   ['percentile', (options?: undefined) => cd.percentile(x, 50, options)],
   ['nanquantile', (options?: undefined) => cd.nanquantile(x, 0.5, options)],
+  ['nanpercentile', (options?: undefined) => cd.nanpercentile(x, 50, options)],
   ['lexsort', (options?: undefined) => cd.lexsort([x, x], options)],
   ['cov', (options?: undefined) => cd.cov(x, options)],
   ['corrcoef', (options?: undefined) => cd.corrcoef(x, options)],
@@ -34,7 +35,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   ['digitize', (options?: undefined) => cd.digitize(x, row, options)],
   ['putAlongAxis', (options?: undefined) => cd.putAlongAxis(x, [[0], [1]], 7, options)],
   ...(
-    ['median', 'nanmedian', 'ptp', 'average', 'nansum', 'nanprod', 'nanmean', 'nanmax', 'nanmin', 'nanvar', 'nanstd', 'nanargmax', 'nanargmin', 'cummax', 'cummin'] as const // biome-ignore format: a list
+    ['median', 'nanmedian', 'ptp', 'average', 'nansum', 'nanprod', 'nanmean', 'nanmax', 'nanmin', 'nanvar', 'nanstd', 'nanargmax', 'nanargmin', 'cummax', 'cummin', 'nancumsum', 'nancumprod'] as const // biome-ignore format: a list
   )
     .map((name) => [name, (options?: undefined) => untyped[name]!(x, options)] as const),
 ]

@@ -32,7 +32,7 @@ export const rows: readonly (readonly [name: string, call: (options: never) => u
   after('triangularSolve', x, x),
   after('lstsq', x, x),
   after('cross', cd.ones([3]), cd.ones([3])),
-  ...['qr', 'svd', 'pinv', 'matrixRank', 'matrixNorm', 'diagonal'].map((name) => after(name, x)),
+  ...['qr', 'svd', 'pinv', 'matrixRank', 'matrixNorm', 'diagonal', 'trace'].map((name) => after(name, x)),
   after('topk', x, 1),
   after('crossEntropy', x, x),
   after('conv', image, cd.tensor([[[[1, 1]]]])),

@@ -157,8 +157,10 @@ const builders: Readonly<Record<string, Builder>> = {
   convolve: (d) => void d.op('convolve', ref(vector(d)), ref(vector(d)), { mode: d.of(['full', 'same', 'valid']) }),
   correlate: (d) => void d.op('correlate', ref(vector(d)), ref(vector(d)), { mode: d.of(['full', 'same', 'valid']) }),
   ...Object.fromEntries(
-    ['quantile', 'percentile', 'nanquantile', 'median', 'nanmedian', 'ptp', 'nansum', 'nanmean', 'nanmax', 'nanmin', 'nanvar', 'nanstd', 'nanargmax', 'nanargmin', 'average'].map((n) => [n, reduction(n)]), // biome-ignore format: a list
+    ['quantile', 'percentile', 'nanquantile', 'median', 'nanmedian', 'ptp', 'nansum', 'nanmean', 'nanmax', 'nanmin', 'nanvar', 'nanstd', 'nanargmax', 'nanargmin', 'average', 'nanpercentile'].map((n) => [n, reduction(n)]), // biome-ignore format: a list
   ),
+  nancumsum: (d) => void d.op('nancumsum', ref(floats(d)), d.chance(0.5) ? { exclusive: true } : {}),
+  nancumprod: (d) => void d.op('nancumprod', ref(within(d, floats(d), [-2, 2]))),
   nanprod: (d) => void d.op('nanprod', ref(within(d, floats(d), [-2, 2]))),
   lexsort: (d) => {
     const v = floats(d)

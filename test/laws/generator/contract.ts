@@ -122,8 +122,9 @@ const joined =
     d.op(name, ref(a), ref(b))
   }
 const trace: Builder = (d) => {
-  const n = d.between(1, 4)
-  d.op('trace', ref(like(d, d.chance(0.7) ? [n, n] : [2, n, n])))
+  const [m, n] = [d.between(1, 4), d.between(1, 4)]
+  const x = ref(like(d, d.chance(0.7) ? [m, n] : [2, m, n]))
+  d.op('trace', x, ...(d.chance(0.5) ? [{ offset: d.between(-1, 1) }] : []))
 }
 
 interface Window {

@@ -111,7 +111,7 @@ const topk: Builder = (d) => {
   const v = floats(d)
   const axis = axisOf(d, v)
   apart(d, v, [positive(v, axis)])
-  d.emit('topk', [ref(v), d.between(1, Math.max(1, shapeOf(v)[positive(v, axis)]!)), { axis }])
+  d.emit('topk', [ref(v), d.between(1, Math.max(1, shapeOf(v)[positive(v, axis)]!)), { axis, ...(d.chance(0.3) && { largest: false }) }])
 }
 const running =
   (name: 'cumsum' | 'cumprod'): Builder =>
@@ -215,7 +215,7 @@ export const reduceRows: readonly Row[] = [
       'norm',
       'float',
       (d, v, axes) => unlike(d, nonZero(d, v, axes), axes),
-      (d) => d.of<{ readonly [key: string]: Template }>([{}, { ord: 1 }, { ord: 'inf' }, { ord: 3 }]),
+      (d) => d.of<{ readonly [key: string]: Template }>([{}, { ord: 1 }, { ord: 'inf' }, { ord: 3 }, { ord: -2 }, { ord: '-inf' }]),
     ),
   },
   { name: 'logsumexp', weight: 0.5, build: reduction('logsumexp', 'float') },

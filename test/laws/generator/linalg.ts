@@ -78,6 +78,12 @@ const multiDot: Builder = (d) => {
   const middle = like(d, [shapeOf(a)[0]!, shapeOf(b)[0]!], dtypeOf(a))
   d.op('multiDot', [ref(a), ref(middle), ref(b)])
 }
+/** x a = b: matrices on the right. */
+const onTheRight: Builder = (d) => {
+  const a = dominant(d)
+  const b = like(d, d.of<readonly number[]>([[rowsOf(a)], [...shapeOf(a).slice(0, -2), 2, rowsOf(a)]]), dtypeOf(a))
+  d.op('triangularSolve', ref(a), ref(b), { left: false, ...flag(d, 'lower'), ...flag(d, 'transpose') })
+}
 const blockDiag: Builder = (d) => void d.op('blockDiag', ref(vector(d)), ref(vector(d)))
 const diagonal: Builder = (d) => {
   const v = d.float(
@@ -97,6 +103,11 @@ export const linalgRows: readonly Row[] = [
       ...flag(d, 'transpose'),
       ...(d.chance(0.2) && { unitDiagonal: true }),
     })),
+  },
+  {
+    name: 'triangularSolve',
+    weight: 0.2,
+    build: onTheRight,
   },
   { name: 'solve', weight: 0.8, build: system('solve', dominant) },
   { name: 'lstsq', weight: 0.4, build: system('lstsq', oblong) },

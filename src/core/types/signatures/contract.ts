@@ -1,8 +1,8 @@
 // Signatures of contractions and linear algebra.
-import type { AsNumber, DType, Float } from '../dtype.js'
+import type { AsNumber, Float } from '../dtype.js'
 import type { Arg, Expr, Operand, ShapeOf, ShapesOf } from '../expr.js'
 import type { Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
-import type { Dot, DropLast, Einsum, MatMul, Square, Vecdot } from '../shape-contract.js'
+import type { Dot, Einsum, MatMul, Vecdot } from '../shape-contract.js'
 import type { Kron, SameSize, Tensordot, TensordotAxes } from '../shape-products.js'
 import type { Joined } from '../tree.js'
 import type { PromoteArgs, PromoteArgs3 } from './elementwise.js'
@@ -75,11 +75,6 @@ export type MatMulAddFn = <C extends Arg, A extends Arg, B extends Arg>(
   a: A,
   b: Guard<MatMul<ShapeOf<A>, ShapeOf<B>>, B>,
 ) => Expr<Ok<MatMul<ShapeOf<A>, ShapeOf<B>>>, AsNumber<PromoteArgs3<C, A, B>>>
-/** trace(x): one number per square matrix. */
-export interface TraceFn {
-  <N extends Dim, D extends DType>(x: Operand<[N, NoInfer<N>], D>): Expr<[], D>
-  <S extends Shape, D extends DType>(x: Guard<Square<S, 'trace'>, Operand<S, D>>): Expr<DropLast<S, 2>, D>
-}
 /** einsumPath(spec, ...xs): the order in which einsum contracts, and its cost. */
 export type EinsumPathFn = (
   spec: string,

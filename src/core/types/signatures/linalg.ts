@@ -3,7 +3,7 @@ import type { AsFloat, AsNumber, DType, WeakF64 } from '../dtype.js'
 import type { Arg, Expr, Operand, Plain, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Shape } from '../shape.js'
 import type { DropLast, Square } from '../shape-contract.js'
-import type { Matrices, MinDim, MultiDot, SetLast, Solved, SwapLast, WithRows } from '../shape-linalg.js'
+import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast, WithRows } from '../shape-linalg.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
@@ -77,18 +77,27 @@ export interface TriangularOptions {
   readonly transpose?: boolean | undefined
   /** The diagonal is taken to be 1, and not read. */
   readonly unitDiagonal?: boolean | undefined
+  /** Where a stands: a x = b unless it is false, which is x a = b. */
+  readonly left?: boolean | undefined
 }
 /** A solution x of a x = b: a vector where b is one. */
 export type SolveFn = <A extends Arg, B extends Arg>(
   a: A,
   b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>, B>,
 ) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'solve'>>, AsFloat<PromoteArgs<A, B>>>
-/** triangularSolve(a, b, { lower, transpose, unitDiagonal }): `solve` for a triangular matrix. */
-export type TriangularSolveFn = <A extends Arg, B extends Arg>(
+type LeftIn<O> = O extends { readonly left: infer L } ? L : true
+/** The shape of a solution with the matrices on the left, or on the right; either where that is known at run time. */
+type SolvedOn<L, A extends Shape, B extends Shape, Op extends string> = boolean extends L
+  ? Shape
+  : L extends false
+    ? SolvedRight<A, B, Op>
+    : Solved<A, B, Op>
+/** triangularSolve(a, b, { lower, transpose, unitDiagonal, left }): `solve` for a triangular matrix. */
+export type TriangularSolveFn = <A extends Arg, B extends Arg, const O extends TriangularOptions = NoOptions>(
   a: A,
-  b: Guard<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
-  options?: TriangularOptions,
-) => Expr<Ok<Solved<ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
+  b: Guard<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>, B>,
+  options?: O,
+) => Expr<Ok<SolvedOn<LeftIn<O>, ShapeOf<A>, ShapeOf<B>, 'triangularSolve'>>, AsFloat<PromoteArgs<A, B>>>
 /** Options of `lstsq`, `pinv` and `matrixRank`. */
 export interface RcondOptions {
   /** Singular values of at most this share of the largest count as 0: max(m, n) units of rounding unless given. */
@@ -162,3 +171,12 @@ export type DiagonalFn = <S extends Shape = Shape, D extends DType = WeakF64>(
 ) => Expr<WithoutTwo<S>, AsNumber<D>>
 /** As many axes as S, but one. */
 type WithoutTwo<S extends Shape> = S extends readonly [unknown, ...infer T extends Shape] ? { -readonly [K in keyof T]: number } : Shape
+/** trace(x, { offset, axis1, axis2 }): the sum of a diagonal. */
+export type TraceFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends DiagonalOptions = NoOptions>(
+  x: Guard<Matrices<S, 'trace'>, Operand<S, D> | Plain>,
+  options?: O,
+) => Expr<O extends { readonly axis1: unknown } | { readonly axis2: unknown } ? ButTwo<S> : DropLast<S, 2>, AsNumber<D>>
+/** As many axes as S, but two. */
+type ButTwo<S extends Shape> = S extends readonly [unknown, unknown, ...infer T extends Shape]
+  ? { -readonly [K in keyof T]: number }
+  : Shape

@@ -125,5 +125,5 @@ export interface Ddof {
 }
 /** Options of `norm`: its order, 2 where absent. */
 export interface NormOrder {
-  readonly ord?: number | 'inf' | undefined
+  readonly ord?: number | 'inf' | '-inf' | undefined
 }
