@@ -124,6 +124,22 @@ describe('hard matrices', () => {
     }
     near(cd.slogdet(cd.mul(cd.eye(200, 'f64'), 1e10) as never).logdet, 200 * Math.log(1e10), 1e-9)
   })
+  it.each([
+    ['f64', 2 ** 1023],
+    ['f32', 2 ** 127],
+  ] as const)('near the largest of %s: what is finite is found', (dtype, largest) => {
+    const s = [[1, 0.25], [0.25, 0.5]] // biome-ignore format: one row
+    const [a, one] = [cd.mul(cd.tensor(s, undefined, dtype), largest), cd.tensor(s, undefined, dtype)] as unknown as readonly [E, E]
+    const root = Math.sqrt(largest)
+    const tolerance = dtype === 'f32' ? 1e-6 : 1e-14
+    near(cd.div(cd.cholesky(a as never) as E, root), cd.cholesky(one as never), tolerance)
+    near(cd.div(cd.eigvalsh(a as never) as E, largest), cd.eigvalsh(one as never), tolerance)
+    near(cd.eigh(a as never).v, cd.eigh(one as never).v, tolerance)
+    near(cd.div(cd.svdvals(a as never) as E, largest), cd.svdvals(one as never), tolerance)
+    near(cd.div(cd.qr(a as never).r as E, largest), cd.qr(one as never).r, tolerance)
+    near(cd.qr(a as never).q, cd.qr(one as never).q, tolerance)
+    near(cd.div(cd.lu(a as never).u as E, largest), cd.lu(one as never).u, tolerance)
+  })
   it('singular systems have infinities or NaN and a determinant of 0, whose derivative is right', () => {
     const a = cd.tensor([[1, 2], [2, 4]]) // biome-ignore format: one row
     expect(data(cd.solve(a, [1, 1] as never)).some((x) => !Number.isFinite(x))).toBe(true)
