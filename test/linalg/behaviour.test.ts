@@ -176,6 +176,17 @@ describe('NaN', () => {
   })
 })
 
+it('a trap for NaN names the factorisation that made it', () => {
+  const singular = [[1, 2], [2, 1]] // biome-ignore format: one row
+  for (const [name, f] of [
+    ['cholesky', (x: E) => cd.sum(cd.cholesky(x as never) as E)],
+    ['eigh', (x: E) => cd.sum(cd.eigvalsh(cd.div(x, cd.sub(1, 1)) as never) as E)],
+  ] as const) {
+    const run = cd.compile(f as never, cd.cpu(), { trap: 'nan' }) as unknown as (x: unknown) => unknown
+    expect(() => run(singular), name).toThrow(name === 'cholesky' ? /cholesky/ : /eigh/)
+  }
+})
+
 describe('equal values', () => {
   const q = known(cd.qr(noise(4, 4) as never).q)
   const withValues = (...w: readonly number[]): E => known(mm(cd.mul(q, cd.tensor([...w])), t(q)))
@@ -202,6 +213,32 @@ describe('equal values', () => {
       withValues(1, 1 + 1e-9, 2, 4),
     ])
       near(cd.grad(f as never)(x as never), cd.grad(same as never)(x as never), 1e-6)
+  })
+  it.each([
+    ['square', 4, 4],
+    ['tall', 5, 3],
+    ['wide', 3, 5],
+  ] as const)('singular values that are equal, and zeros, of a %s matrix', (_name, m, n) => {
+    const [left, right] = [cd.qr(noise(m, m) as never).q, cd.qr(noise(n, n) as never).q] as unknown as readonly [E, E]
+    const k = Math.min(m, n)
+    const turned = (...s: readonly number[]): E =>
+      known(mm(cd.mul(cd.slice(left, [0, 0], [m, k]), cd.tensor([...s])), cd.slice(right, [0, 0], [k, n])))
+    const f = (x: E): E => {
+      const { u, s, vh } = cd.svd(x as never)
+      const [s2, s4] = [cd.square(s as E), cd.square(cd.square(s as E))]
+      return cd.add(
+        cd.trace(mm(cd.mul(u as E, s4), t(u)) as never) as E,
+        cd.add(cd.trace(mm(t(vh), cd.mul(cd.expandDims(s2, -1), vh as E)) as never) as E, cd.matrixNorm(x as never) as E),
+      ) as E
+    }
+    const g = (x: E): E =>
+      cd.add(cd.add(cd.trace(mm(x, t(x), x, t(x)) as never) as E, cd.sum(cd.square(x)) as E), cd.norm(cd.reshape(x, [-1])) as E) as E
+    const none = new Array<number>(k - 2).fill(0)
+    for (const x of [turned(2, 2, ...none), turned(2, 1, ...none), turned(3, 3, ...none.map(() => 3)), turned(2, 2 + 1e-15, ...none)])
+      near(cd.grad(f as never)(x as never), cd.grad(g as never)(x as never), 1e-6)
+    const zero = cd.zeros([m, n], 'f64') as unknown as E
+    near(cd.grad(((x: E) => cd.sum(cd.square(cd.svdvals(x as never) as E))) as never)(zero as never), zero, 1e-300)
+    expect(data(cd.grad(f as never)(zero as never)).every(Number.isFinite)).toBe(true)
   })
   it('of a function that depends on the vectors, where values are apart by 1e-6', () => {
     const f = (x: E): E => {
