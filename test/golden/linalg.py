@@ -130,6 +130,18 @@ plainly = [
     {'op': 'toeplitz', 'args': [[1, 2, 3], [9, 5, 6, 7]], 'value': plain(sl.toeplitz([1, 2, 3], [9, 5, 6, 7]))},
     {'op': 'blockDiag', 'args': [[[1, 2]], [3, 4], 5], 'value': plain(sl.block_diag([[1, 2]], [3, 4], 5))},
 ]
+# Stacks of matrices and of right sides that broadcast against each other, wide and tall.
+for shape in [(3, 3), (4, 2), (2, 3)]:
+    a, b = r(3, 1, *shape), r(1, 2, shape[0], 2)
+    cases.append(case('lstsq', [a, b], lambda x, y: torch.linalg.pinv(x) @ y))
+a, b = r(3, 1, 3, 3) + 3 * np.eye(3), r(1, 2, 3, 2)
+cases.append(case('solve', [a, b], lambda x, y: torch.linalg.inv(x) @ y))
+cases.append(case('triangularSolve', [a, b], lambda x, y: torch.linalg.inv(torch.triu(x).mT) @ y, options={'lower': False, 'transpose': True, 'unitDiagonal': False}))
+# Equal singular values, and zeros: what does not depend on the vectors.
+q4, q3 = np.linalg.qr(r(4, 4))[0], np.linalg.qr(r(3, 3))[0]
+for s in [(2, 2, 2), (2, 2, 0), (1, 0, 0)]:
+    for a in [q4[:, :3] * s @ q3, (q4[:, :3] * s @ q3).T]:
+        cases.append(case('svd.fourth', [a], lambda x: torch.trace(x @ x.mT @ x @ x.mT)))
 h = sl.hilbert(12)
 x = np.linalg.solve(h, h @ np.ones(12))
 hilbert = {'backward': float(np.linalg.norm(h @ x - h @ np.ones(12)) / (np.linalg.norm(h) * np.linalg.norm(x)))}

@@ -124,6 +124,22 @@ describe('hard matrices', () => {
     }
     near(cd.slogdet(cd.mul(cd.eye(200, 'f64'), 1e10) as never).logdet, 200 * Math.log(1e10), 1e-9)
   })
+  it.each([
+    ['f64', 2 ** 1023],
+    ['f32', 2 ** 127],
+  ] as const)('near the largest of %s: what is finite is found', (dtype, largest) => {
+    const s = [[1, 0.25], [0.25, 0.5]] // biome-ignore format: one row
+    const [a, one] = [cd.mul(cd.tensor(s, undefined, dtype), largest), cd.tensor(s, undefined, dtype)] as unknown as readonly [E, E]
+    const root = Math.sqrt(largest)
+    const tolerance = dtype === 'f32' ? 1e-6 : 1e-14
+    near(cd.div(cd.cholesky(a as never) as E, root), cd.cholesky(one as never), tolerance)
+    near(cd.div(cd.eigvalsh(a as never) as E, largest), cd.eigvalsh(one as never), tolerance)
+    near(cd.eigh(a as never).v, cd.eigh(one as never).v, tolerance)
+    near(cd.div(cd.svdvals(a as never) as E, largest), cd.svdvals(one as never), tolerance)
+    near(cd.div(cd.qr(a as never).r as E, largest), cd.qr(one as never).r, tolerance)
+    near(cd.qr(a as never).q, cd.qr(one as never).q, tolerance)
+    near(cd.div(cd.lu(a as never).u as E, largest), cd.lu(one as never).u, tolerance)
+  })
   it('singular systems have infinities or NaN and a determinant of 0, whose derivative is right', () => {
     const a = cd.tensor([[1, 2], [2, 4]]) // biome-ignore format: one row
     expect(data(cd.solve(a, [1, 1] as never)).some((x) => !Number.isFinite(x))).toBe(true)
@@ -160,6 +176,17 @@ describe('NaN', () => {
   })
 })
 
+it('a trap for NaN names the factorisation that made it', () => {
+  const singular = [[1, 2], [2, 1]] // biome-ignore format: one row
+  for (const [name, f] of [
+    ['cholesky', (x: E) => cd.sum(cd.cholesky(x as never) as E)],
+    ['eigh', (x: E) => cd.sum(cd.eigvalsh(cd.div(x, cd.sub(1, 1)) as never) as E)],
+  ] as const) {
+    const run = cd.compile(f as never, cd.cpu(), { trap: 'nan' }) as unknown as (x: unknown) => unknown
+    expect(() => run(singular), name).toThrow(name === 'cholesky' ? /cholesky/ : /eigh/)
+  }
+})
+
 describe('equal values', () => {
   const q = known(cd.qr(noise(4, 4) as never).q)
   const withValues = (...w: readonly number[]): E => known(mm(cd.mul(q, cd.tensor([...w])), t(q)))
@@ -186,6 +213,32 @@ describe('equal values', () => {
       withValues(1, 1 + 1e-9, 2, 4),
     ])
       near(cd.grad(f as never)(x as never), cd.grad(same as never)(x as never), 1e-6)
+  })
+  it.each([
+    ['square', 4, 4],
+    ['tall', 5, 3],
+    ['wide', 3, 5],
+  ] as const)('singular values that are equal, and zeros, of a %s matrix', (_name, m, n) => {
+    const [left, right] = [cd.qr(noise(m, m) as never).q, cd.qr(noise(n, n) as never).q] as unknown as readonly [E, E]
+    const k = Math.min(m, n)
+    const turned = (...s: readonly number[]): E =>
+      known(mm(cd.mul(cd.slice(left, [0, 0], [m, k]), cd.tensor([...s])), cd.slice(right, [0, 0], [k, n])))
+    const f = (x: E): E => {
+      const { u, s, vh } = cd.svd(x as never)
+      const [s2, s4] = [cd.square(s as E), cd.square(cd.square(s as E))]
+      return cd.add(
+        cd.trace(mm(cd.mul(u as E, s4), t(u)) as never) as E,
+        cd.add(cd.trace(mm(t(vh), cd.mul(cd.expandDims(s2, -1), vh as E)) as never) as E, cd.matrixNorm(x as never) as E),
+      ) as E
+    }
+    const g = (x: E): E =>
+      cd.add(cd.add(cd.trace(mm(x, t(x), x, t(x)) as never) as E, cd.sum(cd.square(x)) as E), cd.norm(cd.reshape(x, [-1])) as E) as E
+    const none = new Array<number>(k - 2).fill(0)
+    for (const x of [turned(2, 2, ...none), turned(2, 1, ...none), turned(3, 3, ...none.map(() => 3)), turned(2, 2 + 1e-15, ...none)])
+      near(cd.grad(f as never)(x as never), cd.grad(g as never)(x as never), 1e-6)
+    const zero = cd.zeros([m, n], 'f64') as unknown as E
+    near(cd.grad(((x: E) => cd.sum(cd.square(cd.svdvals(x as never) as E))) as never)(zero as never), zero, 1e-300)
+    expect(data(cd.grad(f as never)(zero as never)).every(Number.isFinite)).toBe(true)
   })
   it('of a function that depends on the vectors, where values are apart by 1e-6', () => {
     const f = (x: E): E => {

@@ -19,6 +19,10 @@ const functions: Readonly<Record<string, Loose>> = {
   'slogdet.sign': part('slogdet', ({ sign }) => sign!),
   'eigh.squared': part('eigh', ({ v }) => cd.square(v!)),
   'svd.squared': part('svd', ({ u, vh }) => joined(cd.square(u!), cd.square(vh!))),
+  'svd.fourth': part('svd', ({ u, s }) => {
+    const fourth = cd.mul(u!, cd.square(cd.square(s!)))
+    return cd.trace(cd.matmul(fourth, cd.transpose(u!)) as never) as cd.AnyExpr
+  }),
   'qr.q': part('qr', ({ q }) => q!),
   'qr.r': part('qr', ({ r }) => r!),
   lu: part('lu', ({ l, u }) => joined(l!, u!)),

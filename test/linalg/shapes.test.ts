@@ -70,25 +70,55 @@ describe('shapes', () => {
       expect(one.length).toBe(3)
     }
   })
-  it('of views: transposed, sliced with strides, reversed', () => {
+  describe('of views', () => {
     const wide = cd.tensor(
       Float64Array.from({ length: 72 }, (_, i) => Math.sin(i * i) + (i % 14 === 0 ? 4 : 0)),
       [6, 12],
-    )
-    const views = (x: E): readonly E[] =>
-      [
-        cd.transpose(cd.slice(x, [0, 0], [3, 3])),
-        cd.slice(x, [0, 0], [6, 6], [2, 2]),
-        cd.flip(cd.slice(x, [0, 0], [3, 3])),
-        cd.slice(x, [1, 2], [4, 5]),
-      ] as readonly E[]
-    for (let k = 0; k < 4; k++) {
-      const whole = (cd.evaluate(views(wide as unknown as E)[k]!) as cd.Tensor).toArray()
-      for (const name of ['inv', 'det', 'eigvalsh', 'svdvals', 'expm']) {
-        const viewed = data(cd.compile(((x: E) => fn(name)(views(x)[k]!)) as never, cd.cpu())(wide as never))
-        expect(viewed).toEqual(data(fn(name)(whole)))
-      }
+    ) as unknown as E
+    const views: Readonly<Record<string, (x: E) => unknown>> = {
+      transposed: (x) => cd.transpose(cd.slice(x, [0, 0], [3, 3])),
+      strided: (x) => cd.slice(x, [0, 0], [6, 6], [2, 2]),
+      reversed: (x) => cd.flip(cd.slice(x, [0, 0], [3, 3])),
+      'a block within': (x) => cd.slice(x, [1, 2], [4, 5]),
+      'the same for a batch': (x) => cd.broadcastTo(cd.slice(x, [0, 0], [3, 3]), [2, 3, 3]),
+      'a stack whose axes stand elsewhere': (x) => cd.transpose(cd.reshape(cd.slice(x, [0, 0], [3, 12]), [3, 3, 4]), [2, 0, 1]),
+      'one row for all': (x) => cd.broadcastTo(cd.slice(x, [0, 0], [1, 3]), [3, 3]),
     }
+    const leaves = (y: unknown): readonly E[] => ((y as E)._tag === 'Expr' ? [y as E] : Object.values(y as Readonly<Record<string, E>>))
+    const b = (v: E): E =>
+      cd.slice(cd.transpose(cd.broadcastTo(cd.tensor([1, -2, 3]), [2, 3])) as E, [0, 0], [3, 1 + (v.shape.length % 2)]) as E
+    const functions: Readonly<Record<string, (v: E) => unknown>> = {
+      ...Object.fromEntries(['inv', 'det', 'slogdet', 'expm', 'eigvalsh', 'eigh', ...any].map((name) => [name, (v: E) => fn(name)(v)])),
+      cholesky: (v) => cd.cholesky(cd.add(v, cd.mul(9, cd.eye(3))) as never),
+      ...Object.fromEntries(['solve', 'triangularSolve', 'lstsq'].map((name) => [name, (v: E) => fn(name)(v, b(v))])),
+    }
+    it.each(Object.entries(functions))('%s', (name, f) => {
+      for (const [which, view] of Object.entries(views)) {
+        // Its values and its gradient are those of the same matrices that lie in order.
+        if (which === 'one row for all' && !['eigvalsh', 'matrixNorm', 'diagonal', 'expm', 'cholesky', 'svdvals'].includes(name)) continue
+        const floats = (v: E): E => leaves(f(v)).filter((y) => y.dtype === 'f64').map((y) => cd.sum(cd.sin(y)) as E).reduce((p, q) => cd.add(p, q) as E) // biome-ignore format: one row
+        const plain = cd.evaluate(view(wide) as E) as unknown as cd.Tensor
+        const [seen, want] = [
+          cd.compile(((x: E) => leaves(f(view(x) as E))) as never, cd.cpu())(wide as never) as unknown as readonly cd.Tensor[],
+          leaves(f(cd.tensor(Float64Array.from(plain.data), plain.shape as never) as unknown as E)),
+        ]
+        expect(
+          seen.map((y) => Array.from(y.data)),
+          which,
+        ).toEqual(want.map(data))
+        if (name === 'matrixRank' || which === 'one row for all') continue
+        const grad = (g: (x: E) => E, x: unknown): number[] => data(cd.grad(g as never)(x as never))
+        const direct = grad((x) => floats(view(x) as E), wide)
+        const own = cd.tensor(
+          Float64Array.from(grad(floats, cd.tensor(Float64Array.from(plain.data), plain.shape as never))),
+          plain.shape as never,
+        )
+        const through = grad((x) => cd.sum(cd.mul(view(x) as E, own)) as E, wide)
+        through.forEach((x, i) => {
+          expect(Math.abs(x - direct[i]!), `${which} ${i}`).toBeLessThan(1e-9 * Math.max(1, Math.abs(x)))
+        })
+      }
+    })
   })
   it('in f32: the dtype stays, and results are those of f64 to rounding', () => {
     const single = cd.cast(stack, 'f32')

@@ -81,6 +81,25 @@ describe.skipIf(lane === undefined)('linear algebra on lavapipe', () => {
     },
     LIMIT,
   )
+  it.each([1e-30, 1e30])(
+    'numbers of about %d: squares neither vanish nor overflow',
+    async (scale) => {
+      const x = noise(5, 3)
+      const scaled = cd.evaluate(cd.mul(x, scale)) as unknown as E
+      const s = cd.evaluate(cd.add(cd.slice(x, [0, 0], [3, 3]), cd.transpose(cd.slice(x, [0, 0], [3, 3])))) as unknown as E
+      const whole = cd.evaluate(cd.mul(s, scale)) as unknown as E
+      near(await run((y) => cd.div(cd.svdvals(y as never) as E, scale), scaled), cd.svdvals(x as never), 1e-5)
+      near(await run((y) => cd.square(cd.svd(y as never).u as E), scaled), cd.square(cd.svd(x as never).u as E), 1e-4)
+      near(await run((y) => cd.div(cd.qr(y as never).r as E, scale), scaled), cd.qr(x as never).r, 1e-5)
+      near(await run((y) => cd.div(cd.eigvalsh(y as never) as E, scale), whole), cd.eigvalsh(s as never), 1e-5)
+      near(
+        await run((y) => cd.div(cd.cholesky(cd.add(y, cd.mul(cd.eye(3, 'f32'), 4 * scale)) as never) as E, Math.sqrt(scale)), whole),
+        cd.cholesky(cd.add(s, cd.mul(cd.eye(3, 'f32'), 4)) as never),
+        1e-5,
+      )
+    },
+    LIMIT,
+  )
   it(
     'matrices of low rank have orthonormal vectors, and NaN stays in its matrix',
     async () => {

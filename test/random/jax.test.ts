@@ -68,13 +68,16 @@ describe('jax-js', () => {
   beforeAll(async () => {
     await init('wasm')
   })
-  it.each([0, 1, 42, 2 ** 31 - 1])('bits and uniform numbers of seed %j', async (seed) => {
-    const key = () => other.key(np.array(seed, { dtype: np.uint32 }))
-    const bits = (await other.bits(key(), [N]).data()) as Uint32Array
-    expect(Array.from(data(random.bits(random.key(seed), [N])))).toEqual(Array.from(Int32Array.from(bits)))
-    const uniform = (await other.uniform(key(), [N]).data()) as Float32Array
-    expect(Array.from(data(random.uniform(random.key(seed), [N], { dtype: 'f32' })))).toEqual(Array.from(uniform))
-  })
+  it.each([0, 1, 2, 7, 42, 99, 1234567, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1])(
+    'the first 1000 bits and uniform numbers of seed %j',
+    async (seed) => {
+      const key = () => other.key(np.array(seed, { dtype: np.uint32 }))
+      const bits = (await other.bits(key(), [N]).data()) as Uint32Array
+      expect(Array.from(data(random.bits(random.key(seed), [N])))).toEqual(Array.from(Int32Array.from(bits)))
+      const uniform = (await other.uniform(key(), [N]).data()) as Float32Array
+      expect(Array.from(data(random.uniform(random.key(seed), [N], { dtype: 'f32' })))).toEqual(Array.from(uniform))
+    },
+  )
 })
 
 /** Numbers in nested arrays near those of JAX, whose functions round otherwise. */

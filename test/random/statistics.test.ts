@@ -1,11 +1,14 @@
-/** Many draws of fixed keys against the distributions they are of: Kolmogorov and Smirnov's distance, chi-squared, moments, derivatives of moments. */
+/**
+ * Many draws of fixed keys against the distributions they are of: Kolmogorov and Smirnov's distance, chi-squared, moments, derivatives of
+ * moments. 200,000 of each; `npm run check:random` takes a million.
+ */
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
 import * as random from '../../src/random/index.js'
 
 type Numbers = ArrayLike<number>
 const data = (x: unknown): Numbers => cd.evaluate(x as cd.AnyExpr).data as Numbers
-const N = 200_000
+const N = Number(process.env.DRAWS ?? 200_000)
 
 /** The largest distance of the numbers' distribution from `below`, times the root of their number: 1.95 for one in a thousand. */
 const distance = (xs: Numbers, below: (x: number) => number): number => {
@@ -74,6 +77,20 @@ describe.each(['f64', 'f32'] as const)('%s: Kolmogorov and Smirnov', (dtype) => 
     ['studentT of 1', () => random.studentT(key, 1, { shape, dtype }), (x: number) => 0.5 + Math.atan(x) / Math.PI],
     ['studentT of 2', () => random.studentT(key, 2, { shape, dtype }), (x: number) => 0.5 + x / (2 * Math.sqrt(2 + x * x))],
     ['dirichlet', () => cd.at(random.dirichlet(key, [1, 1, 1], { shape, dtype }), ':', 0), (x: number) => 1 - (1 - x) ** 2],
+    // (1, 2) of a vector of mean (1, 2) is of mean 5 and variance (1, 2) L L^T (1, 2)^T.
+    [
+      'multivariateNormal',
+      () => cd.matmul(random.multivariateNormal(key, [1, 2], { factor: [[1, 0], [3, 0.5]], shape, dtype }), cd.tensor([1, 2], [2], dtype)), // biome-ignore format: one row
+      (x: number) => normal((x - 5) / Math.sqrt(50)),
+    ],
+    // A column of a random rotation of space is a point of the sphere: its height is uniform.
+    ['orthogonal', () => cd.at(random.orthogonal(key, 3, { shape: [N / 10], dtype }), ':', 1, 2), (x: number) => (x + 1) / 2],
+    [
+      'glorotUniform',
+      () => cd.mul(random.glorotUniform(key, [N / 500, 500], { dtype }), Math.sqrt((N / 500 + 500) / 6)),
+      (x: number) => (x + 1) / 2,
+    ],
+    ['lecunUniform', () => cd.mul(random.lecunUniform(key, [500, N / 500], { dtype }), Math.sqrt(500 / 3)), (x: number) => (x + 1) / 2],
   ] as const)('%s', (_name, draw, below) => {
     expect(distance(data(draw()), below)).toBeLessThan(1.95)
   })
@@ -126,6 +143,24 @@ describe('chi-squared', () => {
     expected[expected.length - 1] = all.slice(most).reduce((a, b) => a + b, 0)
     const xs = Array.from(data(random.poisson(key, rate, { shape: [N] })), (k) => Math.min(Math.max(k, least), most))
     within(counted(xs, expected.length, least), expected)
+  })
+  it('two of four without replacement, and what dropout keeps', () => {
+    const twos = data(cd.vmap((k) => random.choice(k, 4, { shape: [2], replace: false }))(random.splitKey(key, 24_000)))
+    const counts = new Array<number>(16).fill(0)
+    for (let i = 0; i < twos.length; i += 2) counts[4 * twos[i]! + twos[i + 1]!]!++
+    expect([0, 5, 10, 15].map((i) => counts[i])).toEqual([0, 0, 0, 0])
+    within(
+      counts.filter((_, i) => i % 5 !== 0),
+      new Array<number>(12).fill(2000),
+    )
+    const left = data(random.dropout(cd.ones([N]), 0.2, key))
+    within(
+      counted(
+        Array.from(left, (x) => (x === 0 ? 0 : 1)),
+        2,
+      ),
+      [0.2 * N, 0.8 * N],
+    )
   })
   it('orders of four', () => {
     const orders = data(cd.vmap((k) => random.permutation(k, 4))(random.splitKey(key, 24_000)))

@@ -113,8 +113,13 @@ export const svdShader: WholeShader = (kernel, [u, s, v, a]) => {
       words: { up: place(u!), wp: place(s!), vp: place(v!), ap: place(a!), sp: scratch(0), rows, n, each },
       functions: [...NUMBERS, ROTATE, TANGENT, SIGN, COMPLETE],
       body: `  let x = sp + t * each; let z = x + rows * n; let values = z + n * n; let known = values + n;
-  var good = true;
-  for (var i = 0u; i < rows * n; i++) { let e = ld(ap + t * rows * n + i); good = good && fine(e); st(x + i, e); }
+  // Over a power of two near the largest number, so that squares neither overflow nor vanish.
+  var power = 0x00800000u;
+  for (var i = 0u; i < rows * n; i++) { power = max(power, m[ap + t * rows * n + i] & 0x7f800000u); }
+  let good = power < 0x7f800000u;
+  power = min(power, 0x7e800000u);
+  let unit = bitcast<f32>(power); let inverse = bitcast<f32>(0x7f000000u - power);
+  for (var i = 0u; i < rows * n; i++) { st(x + i, ld(ap + t * rows * n + i) * inverse); }
   for (var i = 0u; i < n * n; i++) { st(z + i, select(0.0, 1.0, i / n == i % n)); }
   for (var sweep = 0u; sweep < ${SWEEPS}u && good; sweep++) {
     var turned = false;
@@ -155,7 +160,7 @@ export const svdShader: WholeShader = (kernel, [u, s, v, a]) => {
     for (var j = 0u; j < n; j++) { let other = ld(values + j); if (other > own || (other == own && j < i)) { to++; } }
     if (!good) { to = i; }
     let sign = sign_of(z + i, n, n);
-    m[wp + t * n + to] = select(${NAN}, bitcast<u32>(own), good);
+    m[wp + t * n + to] = select(${NAN}, bitcast<u32>(own * unit), good);
     for (var k = 0u; k < rows; k++) { m[up + t * rows * n + k * n + to] = select(${NAN}, bitcast<u32>(sign * ld(x + k * n + i)), good); }
     for (var k = 0u; k < n; k++) { m[vp + t * n * n + k * n + to] = select(${NAN}, bitcast<u32>(sign * ld(z + k * n + i)), good); }
   }

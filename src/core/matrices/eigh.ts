@@ -2,7 +2,7 @@
  * Eigenvalues and eigenvectors of symmetric matrices: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
  * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
  */
-import { flips, largestOf, rotate } from './gauge.js'
+import { flips, largestOf, rotate, scaleOf } from './gauge.js'
 import type { Floats } from './product.js'
 
 /** QL steps for one eigenvalue: two or three are usual. */
@@ -150,8 +150,7 @@ export const eigh = (a: Floats, at: number, w: Floats, wAt: number, vectors: Flo
   const [d, e, order] = [n * n, n * n + n, n * n + 2 * n]
   for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) work[i * n + j] = work[j * n + i] = a[at + i * n + j]!
   const size = largestOf(work, 0, n * n)
-  // A power of two, so that squares neither overflow nor vanish, and scaling rounds nothing.
-  const scale = size > 0 ? 2 ** Math.max(-1000, Math.min(1000, Math.round(Math.log2(size)))) : 1
+  const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
   let found = !Number.isNaN(size)
   if (found && n > 0) {

@@ -20,6 +20,8 @@ export const rotate = (v: Float64Array, x: number, y: number, n: number, c: numb
     v[y + k] = c * q - s * p
   }
 }
+/** A power of two near a largest size, or 1: numbers over it have squares that neither overflow nor vanish, and scaling rounds nothing. */
+export const scaleOf = (size: number): number => (size > 0 ? 2 ** Math.max(-1000, Math.min(1000, Math.round(Math.log2(size)))) : 1)
 /** The largest |x| of `count` numbers; NaN where one is not finite. */
 export const largestOf = (a: ArrayLike<number>, at: number, count: number): number => {
   let most = 0

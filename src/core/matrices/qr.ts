@@ -1,4 +1,5 @@
 /** A = Q R by Householder's reflections, with a diagonal of R that is not negative. Source  Golub and Van Loan 2013, 5.2. */
+import { largestOf, scaleOf } from './gauge.js'
 import type { Floats } from './product.js'
 
 /** Numbers that a factorisation of m x n matrices works in. */
@@ -65,7 +66,8 @@ export const qr = (
 ): void => {
   const [qs, tau] = [m * n, m * n + m * columns]
   const w = tau + n
-  for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]!
+  const scale = scaleOf(largestOf(a, aAt, m * n))
+  for (let i = 0; i < m * n; i++) work[i] = a[aAt + i]! / scale
   for (let k = 0; k < n; k++) {
     const from = k * n + k
     const t = reflect(work, from, n, m - k)
@@ -78,7 +80,7 @@ export const qr = (
     apply(work[tau + k]!, work, k * n + k, n, m - k, work, qs + k * columns + k, columns, columns - k, w, work)
   for (let i = 0; i < columns; i++) {
     const sign = i < n && work[i * n + i]! < 0 ? -1 : 1
-    for (let j = 0; j < n; j++) r[rAt + i * n + j] = j < i || i >= n ? 0 : sign * work[i * n + j]!
+    for (let j = 0; j < n; j++) r[rAt + i * n + j] = j < i || i >= n ? 0 : sign * scale * work[i * n + j]!
     for (let k = 0; k < m; k++) q[qAt + k * columns + i] = sign * work[qs + k * columns + i]!
   }
 }

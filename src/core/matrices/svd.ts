@@ -2,7 +2,7 @@
  * Singular values and vectors: reduction to bidiagonal form, then QR steps with implicit shifts. Left and right vectors are held as rows.
  * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
  */
-import { flips, largestOf, rotate } from './gauge.js'
+import { flips, largestOf, rotate, scaleOf } from './gauge.js'
 import type { Floats } from './product.js'
 
 /** QR steps for one singular value: two or three are usual. */
@@ -208,7 +208,7 @@ export const svd = (a: Floats, u: Floats, s: Floats, v: Floats, matrix: number, 
   const { m, n } = of
   const [at, sAt, vAt] = [matrix * m * n, matrix * n, matrix * n * n]
   const size = largestOf(a, at, m * n)
-  const scale = size > 0 ? 2 ** Math.max(-1000, Math.min(1000, Math.round(Math.log2(size)))) : 1
+  const scale = scaleOf(size)
   work.fill(0)
   for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = a[at + i * n + j]! / scale
   let found = !Number.isNaN(size)

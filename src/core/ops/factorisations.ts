@@ -158,6 +158,7 @@ export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularPa
     { args: [square([2, 2, 2], dominant), sides([2, 2, 3])], params: { lower: true, transpose: true, unitDiagonal: false } },
     { args: [square([3, 3], dominant), sides([3, 1])], params: { lower: false, transpose: false, unitDiagonal: true } },
     { args: [square([2, 2], dominant), sides([2, 2])], params: { lower: false, transpose: true, unitDiagonal: false } },
+    { args: [square([2, 2], dominant), sides([2, 1])], params: { lower: true, transpose: true, unitDiagonal: true } },
     { args: [square([0, 0], dominant), sides([0, 2])], params: { lower: true, transpose: false, unitDiagonal: false } },
   ],
   showParams: (p) => `${p.lower ? 'lower' : 'upper'}${p.transpose ? ' transposed' : ''}${p.unitDiagonal ? ' unit' : ''}`,

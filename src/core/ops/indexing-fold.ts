@@ -46,11 +46,11 @@ export const scatterReducePrimitive: Primitive<'scatterReduce', FoldParams, read
     {
       args: [
         { shape: [2], values: [3, 5] },
-        { shape: [4], dtype: 'i32', values: [0, 0, 0, 1] },
+        { shape: [4], dtype: 'i32', values: [0, 0, 0, -1] },
         { shape: [4], values: [2, 0, -1, 0] },
       ],
       params: { axis: 0, batchDims: 0, mode: 'mul' },
-      note: 'a zero among them',
+      note: 'a zero among them, and a place from behind',
     },
     {
       args: [

@@ -28,11 +28,12 @@ import { sliceAxis } from './layout-slice.js'
 import { onSystems, systemOf } from './linalg-lead.js'
 import { anySvd } from './systems.js'
 
-/** The mean of a matrix and its transpose: the matrix itself where it is symmetric. */
+/** The mean of a matrix and its transpose: the matrix itself where it is symmetric. Halves are added, so that large numbers do not overflow. */
 const symmetrised = (x: unknown, op: string): Node => {
   const n = liftFloat(x, op)
   squareAxes(n.shape, op)
-  return asNode(mul(add(asExpr(n), asExpr(swapLast(n))), 0.5))
+  const half = mul(asExpr(n), 0.5)
+  return asNode(add(half, asExpr(swapLast(asNode(half)))))
 }
 
 /**

@@ -8,7 +8,7 @@ type Op =
   | ('add' | 'mul' | 'div' | 'sin' | 'cos' | 'exp' | 'tanh' | 'log' | 'sqrt' | 'square' | 'sum' | 'max' | 'matmul' | 'transpose')
   | ('reshape' | 'where' | 'gt' | 'slice' | 'concat' | 'take' | 'relu' | 'map' | 'stopGradient' | 'cast' | 'logsumexp' | 'broadcastTo')
   | ('sort' | 'cumsum' | 'pow' | 'customRule' | 'scalarRule' | 'sub' | 'polygamma' | 'conv' | 'takeAlongAxis' | 'dynamicSlice')
-  | ('jvp' | 'le' | 'reciprocal' | 'rsqrt' | 'asin' | 'xlogy' | 'cumprod' | 'maximum' | 'flip')
+  | ('jvp' | 'le' | 'reciprocal' | 'rsqrt' | 'asin' | 'xlogy' | 'cumprod' | 'maximum' | 'flip' | 'erfcx')
 const o = cd as unknown as Readonly<Record<Op, F>>
 const { add, mul, div, sin, cos, exp, tanh, log, square, sum, matmul, transpose, where, gt, slice, concat, take, relu, map } = o
 const { stopGradient, cast, logsumexp, sort, cumsum, pow, broadcastTo } = o
@@ -121,6 +121,31 @@ const guarded: readonly Checks[] = (
     }, at), // biome-ignore format: one call
   ]
 })
+
+const l = cd as unknown as {
+  readonly eigh: (x: unknown) => Readonly<Record<'w' | 'v', cd.AnyExpr>>
+  readonly svd: (x: unknown) => Readonly<Record<'u' | 's' | 'vh', cd.AnyExpr>>
+} & Readonly<Record<'det' | 'trace', F>>
+/** Matrices that samples do not have: singular ones, and those of equal values, where what does not depend on the vectors has its derivative. */
+const matrices: readonly Checks[] = [
+  {
+    name: 'the determinant of a singular matrix',
+    // Of the first order: of the second there is none to rounding.
+    check: (checker) => [() => checker(cd.coreRegistry).checkGrad((x: cd.AnyExpr) => l.det(x), [[[1, 2], [2, 4]]], { order: 1 })], // biome-ignore format: one call
+  },
+  of('a trace of eigenvectors of equal values', (x: cd.AnyExpr) => {
+    const { w, v } = l.eigh(add(x, transpose(x)))
+    return l.trace(matmul(mul(v, exp(w)), transpose(v)))
+  }, [[1, 0, 0], [0, 1, 0], [0, 0, 2]]), // biome-ignore format: one call
+  of('what singular vectors of equal values are of', (x: cd.AnyExpr) => {
+    const { u, s } = l.svd(x)
+    return l.trace(matmul(mul(u, square(s)), transpose(u)))
+  }, [[1, 0], [0, 1], [0, 0]]), // biome-ignore format: one call
+  of('eigenvectors of values that are near', (x: cd.AnyExpr) => {
+    const { w, v } = l.eigh(add(x, transpose(x)))
+    return sum(mul(sin(matmul(mul(v, exp(w)), transpose(v))), [[1, 2], [3, 4]]))
+  }, [[1, 0.1], [0.2, 1]]), // biome-ignore format: one call
+]
 
 /** The functions, from small to large. */
 export const functions: readonly Checks[] = [
@@ -255,6 +280,8 @@ export const functions: readonly Checks[] = [
       whileLoop((u: cd.AnyExpr) => gt(u, 0), (u: cd.AnyExpr) => o.sub(u, mul(y, o.sqrt(x))), from, { maxSteps: 3 })[0]
     return add(until(-1), until(-2))
   }, 0, 1), // biome-ignore format: one call
+  of('erfcx far away', (x: cd.AnyExpr) => sum(o.erfcx(x)), [0.5, 3.5, 6, 40, 51, 70, 1e3, 1e9]),
+  ...matrices,
   {
     name: 'rules of a user',
     *check(checker) {

@@ -1,12 +1,15 @@
 /** Operators held against each other: each of them is a few ways of asking for the same numbers. */
 import * as cd from '../../../src/index.js'
-
+import { draws } from './laws/draws.js'
 import { eager } from './laws/eager.js'
+import { far } from './laws/far.js'
 import { joined } from './laws/joined.js'
 import { dot, type Laws, numbers, o, same } from './laws/law.js'
 import { loops } from './laws/loops.js'
+import { matrices } from './laws/matrices.js'
 import { points } from './laws/points.js'
 import { refused } from './laws/refused.js'
+import { transforms } from './laws/transforms.js'
 
 type F = (...xs: readonly unknown[]) => unknown
 const { sum, mul, add, sin, exp, square, matmul } = o
@@ -123,7 +126,7 @@ const own: Laws = {
 /** The function at numbers. */
 const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]
 
-const laws: Laws = { ...own, ...eager, ...joined, ...loops, ...points, ...refused }
+const laws: Laws = { ...own, ...eager, ...joined, ...loops, ...matrices, ...draws, ...transforms, ...far, ...points, ...refused }
 /** The first law (of this name) that does not hold. */
 export const brokenLaw = (only?: string): string | undefined => {
   for (const [name, law] of Object.entries(laws)) {
