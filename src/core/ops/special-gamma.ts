@@ -67,7 +67,7 @@ export const beta = (a: number, b: number): number => {
 export const betaln = (a: number, b: number): number => {
   const [p, q] = a < b ? [a, b] : [b, a]
   if (!(p > 0 && q < INF)) return p === 0 && q < INF ? INF : Math.log(beta(a, b))
-  if (q < 10) return p < 1e-300 ? -Math.log(p) : Math.log(betaPositive(p, q))
+  if (q < 10) return p < 1e-300 ? Math.log1p(p / q) - Math.log(p) : Math.log(betaPositive(p, q))
   return p < 10 ? lgamma(p) - p * Math.log(p + q) + gammaQuotient(p, q) : betalnLarge(p, q)
 }
 
@@ -85,7 +85,7 @@ const zetaPositive = (s: number, q: number): number => {
     const term = powerAt(q, k, s)
     sum += term
     // What follows is less than its integral.
-    if (sum === INF || term * (q + k) < 1e-18 * (s - 1) * sum) return sum
+    if (sum === INF || term * (q + k) <= 1e-18 * (s - 1) * sum) return sum
   }
   const y = q + k
   const power = powerAt(q, k, s)
@@ -106,7 +106,13 @@ export const zeta = (s: number, q: number): number => {
   if (q > 0) return q === INF ? 0 : s === INF ? (q < 1 ? INF : q === 1 ? 1 : 0) : zetaPositive(s, q)
   if (Number.isInteger(q)) return INF
   if (!Number.isInteger(s) || q === Number.NEGATIVE_INFINITY) return NAN
-  if (s > 150) return [-1, 0, 1, 2].reduce((sum, k) => sum + (q - Math.floor(q) - k) ** -s, 0)
+  // The nearest terms on both sides; of an odd s they cancel in pairs.
+  const [r, l] = [q - Math.floor(q), q - Math.ceil(q)]
+  if (s % 2 === 1 && r === -l) return zetaPositive(s, 1 - q)
+  if (s > 150) {
+    const sum = r ** -s + l ** -s + ((r + 1) ** -s + (l - 1) ** -s)
+    return Number.isNaN(sum) ? (r < -l ? INF : -INF) : sum
+  }
   let factorial = 1
   for (let k = 2; k < s; k++) factorial *= k
   return ((s % 2 === 0 ? 1 : -1) * polygamma(s - 1, q)) / factorial

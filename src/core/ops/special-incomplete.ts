@@ -45,6 +45,7 @@ const gammaFront = (a: number, x: number): number => {
   const power = a < 150 ? x ** a : 0
   if (a < 20 || (power > 1e-290 && power < 1e290)) {
     const half = Math.exp(-0.5 * x)
+    if (half === 0) return 0
     return ((power * half) / (a < 1 ? Math.exp(lgammaOnePlus(a)) : a * gammaPositive(a))) * half
   }
   const mu = (x - a) / a
@@ -151,7 +152,8 @@ const betaFraction = (a: number, b: number, at: Parts, below: number): number =>
   const { x } = at
   const fraction = continuedFraction(
     (m) => ((a + m - 1) / (a + 2 * m - 1)) * ((a + b + m - 1) / (a + 2 * m - 1)) * m * (b - m) * x * x,
-    (m) => m + (m * (b - m) * x) / (a + 2 * m - 1) + ((a + m) * (below + 1 + m * (2 - x))) / (a + 2 * m + 1),
+    // At m = 0 and a = 1 the quotient is 0 / 0.
+    (m) => m + (m === 0 ? 0 : (m * (b - m) * x) / (a + 2 * m - 1)) + ((a + m) * (below + 1 + m * (2 - x))) / (a + 2 * m + 1),
   )
   return betaFront(a, b, at, below) / fraction
 }

@@ -18,9 +18,9 @@ export interface Entry {
   readonly samples: readonly number[]
 }
 
-/** Every primitive in every dtype that it declares. The special functions have no kernels on a device. */
+/** Every primitive in every dtype that it declares. */
 export const entries: readonly Entry[] = Object.entries(families).flatMap(([family, table]) =>
-  (family === 'special' ? [] : (Object.values(table) as AnyPrimitive[])).flatMap((prim) =>
+  (Object.values(table) as AnyPrimitive[]).flatMap((prim) =>
     dtypes.flatMap((dtype): Entry[] => {
       const samples = samplesOf(prim, dtype)
       return samples.length === 0 ? [] : [{ family, prim, dtype, samples }]
@@ -104,9 +104,8 @@ export const conformance = (name: LaneName, extent: Extent): void => {
     it('tries every primitive in every dtype that it declares', () => {
       const tried = new Set(entries.map((e) => `${e.prim.name} ${e.dtype}`))
       const names = new Set(entries.map((e) => e.prim.name))
-      const left = Object.keys(families.special)
-      expect([...coreRegistry.rules.keys()].filter((p) => !names.has(p) && !left.includes(p))).toEqual([])
-      for (const { primitive } of [...coreRegistry.rules.values()].filter((r) => !left.includes(r.primitive.name)))
+      expect([...coreRegistry.rules.keys()].filter((p) => !names.has(p))).toEqual([])
+      for (const { primitive } of coreRegistry.rules.values())
         for (const dtype of dtypes) if (declares(primitive, dtype)) expect([...tried]).toContain(`${primitive.name} ${dtype}`)
     })
   })

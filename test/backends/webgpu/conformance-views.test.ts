@@ -1,7 +1,6 @@
 /** Arguments that are views on lavapipe: transposed, every second element of a larger array, broadcast. Elements outside a view are NaN. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
-import { families } from '../../../src/core/ops/families.js'
 import { coreRegistry } from '../../../src/rules/index.js'
 import { findLane, useLane } from './adapter.js'
 import { chosen, declares, entries, promiseOf, runAll } from './conformance-suite.js'
@@ -10,15 +9,15 @@ import { judge } from './suite-measure.js'
 
 const lane = findLane('lavapipe')
 
-/** Loops read views themselves: each view is tried, for functions of one number in turn. Other primitives are given copies: one view shows it. */
-const inLoops = ['elementwise', 'compare', 'reduce', 'layout', 'map']
+/** Loops read views themselves: each view is tried, for functions of one number and special functions in turn. Other primitives are given copies: one view shows it. */
+const inLoops = ['elementwise', 'special', 'compare', 'reduce', 'layout', 'map']
 const rows = entries
   .filter((entry) => entry.dtype === 'f32' && entry.prim.args.includes('float'))
   .map((entry, i) => ({
     entry,
     views: !inLoops.includes(entry.family)
       ? (['sliced'] as const)
-      : entry.family === 'elementwise' && entry.prim.args.length === 1
+      : entry.family === 'special' || (entry.family === 'elementwise' && entry.prim.args.length === 1)
         ? [views[i % views.length]!]
         : views,
   }))
@@ -48,10 +47,8 @@ describe.skipIf(lane === undefined)('views on lavapipe', () => {
 
   it('every primitive that takes f32 has a row, and loops of each family read every view', () => {
     const names = rows.map((r) => r.entry.prim.name)
-    // The special functions have no kernels on a device.
     for (const { primitive } of coreRegistry.rules.values())
-      if (primitive.args.includes('float') && declares(primitive, 'f32') && !(primitive.name in families.special))
-        expect(names).toContain(primitive.name)
+      if (primitive.args.includes('float') && declares(primitive, 'f32')) expect(names).toContain(primitive.name)
     for (const family of inLoops)
       for (const view of views)
         expect(rows.some((r) => r.entry.family === family && (r.views as readonly View[]).includes(view))).toBe(true)

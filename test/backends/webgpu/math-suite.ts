@@ -16,7 +16,7 @@ import { findLane, type LaneName, openDevice } from './adapter.js'
 import { evaluateJobs, type Job } from './evaluate.js'
 import { EPS, type Row, rows, SMALLEST } from './math-rows.js'
 
-const SPECIAL = [
+export const SPECIAL = [
   0,
   -0,
   1,
@@ -59,9 +59,9 @@ const SPECIAL = [
 ].map(Math.fround)
 const SAMPLES = 3000
 /** Quasi-random numbers in (0, 1): steps of the golden ratio's powers, so that arguments are not related. */
-const draw = (i: number, k: number): number => ((i + 0.5) * (k === 0 ? 0.6180339887498949 : 0.7548776662466927)) % 1
+export const draw = (i: number, k: number): number => ((i + 0.5) * (k === 0 ? 0.6180339887498949 : 0.7548776662466927)) % 1
 /** Random bit patterns, the same in every run. */
-const patterns = (n: number, seed: number): Float32Array => {
+export const patterns = (n: number, seed: number): Float32Array => {
   const words = new Uint32Array(n)
   let s = seed
   for (let i = 0; i < n; i++) {
@@ -111,7 +111,7 @@ const ulps = (got: number, want: number): number => {
   return error <= SMALLEST ? 0 : error / 2 ** (Math.max(Math.floor(Math.log2(Math.abs(rounded))), -126) - 23)
 }
 /** The error of a result, at best over the flushings. */
-const errorOf = (got: number, f: (...x: number[]) => number, x: readonly number[], slack: number): number => {
+export const errorOf = (got: number, f: (...x: number[]) => number, x: readonly number[], slack: number): number => {
   let best = Number.POSITIVE_INFINITY
   for (const choice of flushings(x)) {
     const want = f(...choice)
@@ -120,7 +120,7 @@ const errorOf = (got: number, f: (...x: number[]) => number, x: readonly number[
   return best
 }
 
-const floats = (prim: AnyPrimitive, row: WgslScalar, x: readonly number[][], params?: unknown): Job => ({
+export const floats = (prim: AnyPrimitive, row: WgslScalar, x: readonly number[][], params?: unknown): Job => ({
   row,
   params,
   from: prim.args.map(() => 'f32' as const),

@@ -56,12 +56,38 @@ const chosen: Promised = { forward: moved, gradient: few }
 const running: Promised = { forward: product, gradient: chain }
 const sine: Promised = { forward: { in: 'ulps', ulps: 2, why: 'sin, then one product' }, gradient: chain }
 
+const function4 = { forward: { in: 'ulps', ulps: 4, why: 'an exponential, a polynomial and a quotient' }, gradient: chain } as const
+const bessel: Promised = {
+  forward: { in: 'ulps', ulps: 8, why: 'polynomials, then a recurrence', slack: () => 4 * EPS },
+  gradient: chain,
+}
+const shaped: Promised = {
+  forward: { in: 'ulps', ulps: 24, why: 'a series or a continued fraction, times the exponential of a logarithm', slack: () => 4 * EPS },
+  gradient: { eps: 16, why: 'exponentials of sums of logarithms' },
+}
+
 /** Those that promise something else. */
 const others: Table = {
   elementwise: {
     where: chosen,
     cast: { forward: rounded, gradient: few },
     polygamma: { forward: { in: 'ulps', ulps: 8, why: 'a series after a recurrence' }, gradient: chain },
+  },
+  special: {
+    erfinv: function4,
+    erfcinv: function4,
+    erfcx: function4,
+    ndtr: function4,
+    logNdtr: { ...function4, forward: { ...function4.forward, ulps: 5 } },
+    besselJ: bessel,
+    besselI: bessel,
+    besselIe: bessel,
+    beta: shaped,
+    betaln: shaped,
+    zeta: shaped,
+    gammainc: shaped,
+    gammaincc: shaped,
+    betainc: shaped,
   },
   layout: { sliceAdd: { forward: rounded, gradient: few } },
   reduce: { prod: running, max: chosen, min: chosen, argmax: chosen, argmin: chosen },

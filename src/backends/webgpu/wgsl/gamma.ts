@@ -1,13 +1,32 @@
 /** The gamma family in f32, in WGSL: minimax polynomials fitted with 40 digits, recurrences, reflections and asymptotic series. */
 
 export const gamma = {
+  /** lgamma(t + 2) / (t (t + 1)) for |t| <= 1. */
+  cd_lgamma_middle: `fn cd_lgamma_middle(t: f32) -> f32 {
+  var p = -3.6315523175289854e-5;
+  p = p * t + 7.787132199155167e-5;
+  p = p * t - 5.903239798499271e-5;
+  p = p * t + 1.3138834037818015e-4;
+  p = p * t - 4.190058389212936e-4;
+  p = p * t + 9.436405962333083e-4;
+  p = p * t - 2.104907762259245e-3;
+  p = p * t + 4.991792608052492e-3;
+  p = p * t - 1.2384473346173763e-2;
+  p = p * t + 3.296559676527977e-2;
+  p = p * t - 1.0031729936599731e-1;
+  p = p * t + 4.2278432846069336e-1;
+  return p;
+}`,
+  /** lgamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x >= 8. */
+  cd_stirling_tail: `fn cd_stirling_tail(x: f32) -> f32 {
+  let r = 1.0 / x;
+  let z = r * r;
+  return r * ((7.93650794e-4 * z - 2.77777778e-3) * z + 8.33333333e-2);
+}`,
   /** lgamma x for positive x. */
   cd_lgamma_positive: `fn cd_lgamma_positive(x: f32) -> f32 {
   if (x >= 8.0) {
-    let r = 1.0 / x;
-    let z = r * r;
-    let tail = r * ((7.93650794e-4 * z - 2.77777778e-3) * z + 8.33333333e-2);
-    return (x - 0.5) * (cd_log(x) - 1.0) + (tail + 4.18938533e-1);
+    return (x - 0.5) * (cd_log(x) - 1.0) + (cd_stirling_tail(x) + 4.18938533e-1);
   }
   if (x > 3.0) {
     let t = (x - 5.5) * 0.4;
@@ -27,19 +46,7 @@ export const gamma = {
   // Below 1: lgamma(x + 1) - log x, without rounding x + 1.
   let below = x < 1.0;
   let t = select(x - 2.0, x - 1.0, below);
-  var p = -3.6315523175289854e-5;
-  p = p * t + 7.787132199155167e-5;
-  p = p * t - 5.903239798499271e-5;
-  p = p * t + 1.3138834037818015e-4;
-  p = p * t - 4.190058389212936e-4;
-  p = p * t + 9.436405962333083e-4;
-  p = p * t - 2.104907762259245e-3;
-  p = p * t + 4.991792608052492e-3;
-  p = p * t - 1.2384473346173763e-2;
-  p = p * t + 3.296559676527977e-2;
-  p = p * t - 1.0031729936599731e-1;
-  p = p * t + 4.2278432846069336e-1;
-  let y = select(x - 1.0, x, below) * t * p;
+  let y = select(x - 1.0, x, below) * t * cd_lgamma_middle(t);
   return select(y, y - cd_log(x), below);
 }`,
   /** |sin(pi x)|. */

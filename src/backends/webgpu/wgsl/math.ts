@@ -41,6 +41,13 @@ export const math = {
   let r = ((c - n * 0.693359375) - n * -2.1219444e-4) + t;
   return cd_scale(cd_held(cd_exp_reduced(r)) + 1.0, i32(n));
 }`,
+  /** exp(x) = f 2^n as (f, n), for |x| <= 20000 and beyond that as there. */
+  cd_exp_parts: `fn cd_exp_parts(x: f32) -> vec2f {
+  let c = clamp(x, -20000.0, 20000.0);
+  let n = round(c * 1.44269504);
+  let r = (c - n * 0.693359375) - n * -2.1219444e-4;
+  return vec2f(cd_held(cd_exp_reduced(r)) + 1.0, n);
+}`,
   cd_exp: `fn cd_exp(x: f32) -> f32 {
   let c = clamp(x, -104.0, 89.0);
   let n = round(c * 1.44269504);

@@ -1,0 +1,4 @@
+/** The special functions on lavapipe. */
+import { specialSuite } from './special-suite.js'
+
+specialSuite('lavapipe')
