@@ -15,13 +15,15 @@ export const svg = async (spec: TopLevelSpec): Promise<string> => {
 /** Places in the plane, one after the other: [x, y]. */
 export type Path = readonly (readonly number[])[]
 
-/** What a picture shows: curves and points by name. */
+/** What a picture shows: curves, points and bands by name. */
 export interface Picture {
   readonly title: string
   readonly x: string
   readonly y: string
   readonly lines?: Readonly<Record<string, Path>>
   readonly points?: Readonly<Record<string, Path>>
+  /** Filled between two curves: [x, low, high]. */
+  readonly bands?: Readonly<Record<string, Path>>
   /** Powers of ten along y. */
   readonly logY?: boolean
   /** The same scale along both axes, from -extent to extent. */
@@ -29,17 +31,17 @@ export interface Picture {
 }
 
 const rows = (paths: Readonly<Record<string, Path>> = {}) =>
-  Object.entries(paths).flatMap(([name, path]) => path.map(([x, y], i) => ({ name, i, x, y })))
+  Object.entries(paths).flatMap(([name, path]) => path.map(([x, y, high], i) => ({ name, i, x, y, high })))
 
 /** Writes a picture to FOLDER/NAME.svg and gives that path. */
 export const plot = async (
   folder: string,
   name: string,
-  { title, x, y, lines, points, logY = false, extent }: Picture,
+  { title, x, y, lines, points, bands, logY = false, extent }: Picture,
 ): Promise<string> => {
   const bounds = extent === undefined ? { zero: false } : { domain: [-extent, extent] }
   const encoding = {
-    x: { field: 'x', type: 'quantitative', title: x, scale: bounds },
+    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '~g' } },
     y: { field: 'y', type: 'quantitative', title: y, scale: logY ? ({ type: 'log' } as const) : bounds },
     color: { field: 'name', type: 'nominal', title: null, sort: null },
   } as const
@@ -49,6 +51,7 @@ export const plot = async (
     title,
     background: 'white',
     layer: [
+      { data: { values: rows(bands) }, mark: { type: 'area', opacity: 0.3 }, encoding: { ...encoding, y2: { field: 'high' } } },
       { data: { values: rows(points) }, mark: { type: 'point', filled: true, size: 30 }, encoding },
       {
         data: { values: rows(lines) },
