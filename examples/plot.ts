@@ -33,6 +33,38 @@ export interface Picture {
 const rows = (paths: Readonly<Record<string, Path>> = {}) =>
   Object.entries(paths).flatMap(([name, path]) => path.map(([x, y, high], i) => ({ name, i, x, y, high })))
 
+/** Writes text to FOLDER/NAME.svg and gives that path. */
+const written = (folder: string, name: string, text: string): string => {
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${name}.svg`)
+  writeFileSync(file, text)
+  return file
+}
+
+/** Writes a matrix as a picture, the first row on top, darker where it is larger. */
+export const heat = async (
+  folder: string,
+  name: string,
+  { title, x, y, rows }: { readonly title: string; readonly x: string; readonly y: string; readonly rows: readonly (readonly number[])[] },
+): Promise<string> => {
+  const values = rows.flatMap((row, i) => row.map((value, j) => ({ i, j, value })))
+  const text = await svg({
+    width: 360,
+    height: 360,
+    title,
+    background: 'white',
+    data: { values },
+    mark: 'rect',
+    encoding: {
+      x: { field: 'j', type: 'ordinal', title: x },
+      y: { field: 'i', type: 'ordinal', title: y },
+      color: { field: 'value', type: 'quantitative', title: null, scale: { scheme: 'blues' } },
+    },
+    config: { aria: false },
+  })
+  return written(folder, name, text)
+}
+
 /** Writes a picture to FOLDER/NAME.svg and gives that path. */
 export const plot = async (
   folder: string,
@@ -61,8 +93,5 @@ export const plot = async (
     ],
     config: { aria: false },
   })
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${name}.svg`)
-  writeFileSync(file, text)
-  return file
+  return written(folder, name, text)
 }
