@@ -15,13 +15,15 @@ export const svg = async (spec: TopLevelSpec): Promise<string> => {
 /** Places in the plane, one after the other: [x, y]. */
 export type Path = readonly (readonly number[])[]
 
-/** What a picture shows: curves and points by name. */
+/** What a picture shows: curves, points and bands by name. */
 export interface Picture {
   readonly title: string
   readonly x: string
   readonly y: string
   readonly lines?: Readonly<Record<string, Path>>
   readonly points?: Readonly<Record<string, Path>>
+  /** Filled between two curves: [x, low, high]. */
+  readonly bands?: Readonly<Record<string, Path>>
   /** Powers of ten along y. */
   readonly logY?: boolean
   /** The same scale along both axes, from -extent to extent. */
@@ -29,17 +31,49 @@ export interface Picture {
 }
 
 const rows = (paths: Readonly<Record<string, Path>> = {}) =>
-  Object.entries(paths).flatMap(([name, path]) => path.map(([x, y], i) => ({ name, i, x, y })))
+  Object.entries(paths).flatMap(([name, path]) => path.map(([x, y, high], i) => ({ name, i, x, y, high })))
+
+/** Writes text to FOLDER/NAME.svg and gives that path. */
+const written = (folder: string, name: string, text: string): string => {
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${name}.svg`)
+  writeFileSync(file, text)
+  return file
+}
+
+/** Writes a matrix as a picture, the first row on top, darker where it is larger. */
+export const heat = async (
+  folder: string,
+  name: string,
+  { title, x, y, rows }: { readonly title: string; readonly x: string; readonly y: string; readonly rows: readonly (readonly number[])[] },
+): Promise<string> => {
+  const values = rows.flatMap((row, i) => row.map((value, j) => ({ i, j, value })))
+  const text = await svg({
+    width: 360,
+    height: 360,
+    title,
+    background: 'white',
+    data: { values },
+    mark: 'rect',
+    encoding: {
+      x: { field: 'j', type: 'ordinal', title: x },
+      y: { field: 'i', type: 'ordinal', title: y },
+      color: { field: 'value', type: 'quantitative', title: null, scale: { scheme: 'blues' } },
+    },
+    config: { aria: false },
+  })
+  return written(folder, name, text)
+}
 
 /** Writes a picture to FOLDER/NAME.svg and gives that path. */
 export const plot = async (
   folder: string,
   name: string,
-  { title, x, y, lines, points, logY = false, extent }: Picture,
+  { title, x, y, lines, points, bands, logY = false, extent }: Picture,
 ): Promise<string> => {
   const bounds = extent === undefined ? { zero: false } : { domain: [-extent, extent] }
   const encoding = {
-    x: { field: 'x', type: 'quantitative', title: x, scale: bounds },
+    x: { field: 'x', type: 'quantitative', title: x, scale: bounds, axis: { format: '~g' } },
     y: { field: 'y', type: 'quantitative', title: y, scale: logY ? ({ type: 'log' } as const) : bounds },
     color: { field: 'name', type: 'nominal', title: null, sort: null },
   } as const
@@ -49,6 +83,7 @@ export const plot = async (
     title,
     background: 'white',
     layer: [
+      { data: { values: rows(bands) }, mark: { type: 'area', opacity: 0.3 }, encoding: { ...encoding, y2: { field: 'high' } } },
       { data: { values: rows(points) }, mark: { type: 'point', filled: true, size: 30 }, encoding },
       {
         data: { values: rows(lines) },
@@ -58,8 +93,5 @@ export const plot = async (
     ],
     config: { aria: false },
   })
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${name}.svg`)
-  writeFileSync(file, text)
-  return file
+  return written(folder, name, text)
 }
