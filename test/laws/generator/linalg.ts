@@ -78,6 +78,11 @@ const multiDot: Builder = (d) => {
   const middle = like(d, [shapeOf(a)[0]!, shapeOf(b)[0]!], dtypeOf(a))
   d.op('multiDot', [ref(a), ref(middle), ref(b)])
 }
+const onTheLeft: Builder = system('triangularSolve', dominant, (d) => ({
+  ...flag(d, 'lower'),
+  ...flag(d, 'transpose'),
+  ...(d.chance(0.2) && { unitDiagonal: true }),
+}))
 /** x a = b: matrices on the right. */
 const onTheRight: Builder = (d) => {
   const a = dominant(d)
@@ -95,20 +100,7 @@ const diagonal: Builder = (d) => {
 
 export const linalgRows: readonly Row[] = [
   { name: 'cholesky', weight: 0.6, build: of('cholesky', definite) },
-  {
-    name: 'triangularSolve',
-    weight: 0.6,
-    build: system('triangularSolve', dominant, (d) => ({
-      ...flag(d, 'lower'),
-      ...flag(d, 'transpose'),
-      ...(d.chance(0.2) && { unitDiagonal: true }),
-    })),
-  },
-  {
-    name: 'triangularSolve',
-    weight: 0.2,
-    build: onTheRight,
-  },
+  { name: 'triangularSolve', weight: 0.7, build: (d) => (d.chance(0.3) ? onTheRight : onTheLeft)(d) },
   { name: 'solve', weight: 0.8, build: system('solve', dominant) },
   { name: 'lstsq', weight: 0.4, build: system('lstsq', oblong) },
   { name: 'inv', weight: 0.5, build: of('inv', dominant) },
