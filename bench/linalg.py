@@ -41,4 +41,18 @@ for n in (20, 100, 500):
         'svd': lambda: torch.linalg.svd(a, full_matrices=False),
     }
     out[n] = {k: best(f, 5 if n > 100 else 30) for k, f in cases.items()}
+for n in (2, 3, 4, 8):
+    k = torch.arange(10000, dtype=torch.float64)[:, None, None]
+    i = torch.arange(n, dtype=torch.float64)
+    a = torch.cos(k + i[:, None] + i) + 2 * n * torch.eye(n)
+    b = a[:, :, :1].contiguous()
+    cases = {
+        'cholesky': lambda: torch.linalg.cholesky(a),
+        'lu': lambda: torch.linalg.lu(a),
+        'solve': lambda: torch.linalg.solve(a, b),
+        'triangularSolve': lambda: torch.linalg.solve_triangular(a, b, upper=False),
+        'inv': lambda: torch.linalg.inv(a),
+        'det': lambda: torch.linalg.det(a),
+    }
+    out[f'10000 of {n}'] = {k: best(f, 10) for k, f in cases.items()}
 print(json.dumps(out))

@@ -65,3 +65,28 @@ for (const n of [20, 100, 500]) {
     console.log(`${`${name} ${n}`.padEnd(28)}${cell(t, 3)}${cell(p, 3)}${cell(p && t / p)}${cell(q, 3)}${cell(q && t / q)}`)
   }
 }
+
+// Stacks of tiny matrices: 10,000 of n x n. ml-matrix has none, so what stands beside is PyTorch's batched functions.
+const STACK = 10_000
+for (const n of [2, 3, 4, 8]) {
+  const entry = (i: number, j: number, k: number): number => Math.cos(k + i + j) + (i === j ? 2 * n : 0)
+  const stack = Float64Array.from({ length: STACK * n * n }, (_, at) => {
+    const [i, j] = [Math.floor(at / n) % n, at % n]
+    return entry(i, j, Math.floor(at / (n * n)))
+  })
+  const x = cd.tensor(stack, [STACK, n, n])
+  const b = cd.tensor(stack.slice(0, STACK * n), [STACK, n, 1])
+  const cases: readonly (readonly [string, (m: E) => unknown])[] = [
+    ['cholesky', (m) => cd.cholesky(m as never)],
+    ['lu', (m) => cd.lu(m as never)],
+    ['solve', (m) => cd.solve(m, b as never)],
+    ['triangularSolve', (m) => cd.triangularSolve(m, b as never, { lower: true })],
+    ['inv', (m) => cd.inv(m as never)],
+    ['det', (m) => cd.det(m as never)],
+  ]
+  for (const [name, f] of cases) {
+    const g = cd.compile(f as never) as unknown as (m: unknown) => unknown
+    const [t, q] = [best(() => g(x), 10), torch?.[`${STACK} of ${n}`]?.[name]]
+    console.log(`${`${name} ${STACK} of ${n}`.padEnd(28)}${cell(t, 3)}${cell(undefined)}${cell(undefined)}${cell(q, 3)}${cell(q && t / q)}`)
+  }
+}

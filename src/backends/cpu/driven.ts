@@ -1,6 +1,9 @@
 /** Kernels in JavaScript whose products of matrices are WebAssembly's: factorisations, which halve a matrix until plain loops are fastest. */
+
+import type { NDArray } from '../../core/graph/ndarray.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
 import type { Factorise } from '../../core/ops/factorisations.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Engine } from './engine.js'
 import { gemmRecord, stepEntry } from './records.js'
@@ -12,24 +15,50 @@ const LEAST = 4096
 /** Bytes of a table of one step and of its record. */
 const RECORD = aligned(4 * (stepEntry.words + gemmRecord.words), 16)
 
-/** A primitive that is driven by JavaScript: what runs, and the rows and columns of the largest matrix in it. */
+/**
+ * A primitive that is driven by JavaScript: what runs, the rows and columns of the largest matrix in it, and the numbers that it needs room
+ * for. With room its products are of matrices in there, in f64.
+ */
 export interface Driven {
   readonly drive: Factorise<never>
   readonly largest: readonly [rows: number, columns: number]
+  readonly room?: number
 }
+const typeOf = ({ room }: Driven, type: FloatName): FloatName => (room === undefined ? type : 'f64')
 
-/** Scratch of a driven kernel: a step, its record, a factor with its sign changed, and what the product itself takes. */
-export const drivenScratchBytes = (type: FloatName, [rows, columns]: Driven['largest']): number => {
+/** Scratch of a driven kernel: its room, a step, its record, a factor with its sign changed, and what the product itself takes. */
+export const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
+  const [rows, columns] = driven.largest
+  const type = typeOf(driven, of)
   const n = Math.max(rows, columns)
   if (rows * columns * n < LEAST) return 0
   const size = type === 'f64' ? 8 : 4
   return (
-    RECORD + aligned(size * rows * columns, 16) + Math.max(gemmScratchBytes(type, n, n, n), gemmScratchBytes(type, n, n, Math.min(n, 4096)))
+    roomBytes(driven) +
+    RECORD +
+    aligned(size * rows * columns, 16) +
+    Math.max(gemmScratchBytes(type, n, n, n), gemmScratchBytes(type, n, n, Math.min(n, 4096)))
   )
+}
+const roomBytes = ({ room = 0 }: Driven): number => aligned(8 * room, 16)
+
+/** Runs a driven kernel with its products, and its room, in the scratch; `product` says where in the table that of a type lies. */
+export const drive = (
+  driven: Driven,
+  k: OpaqueKernel,
+  { args, results }: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] },
+  scratch: number,
+  engine: Engine,
+  product: (type: FloatName) => number,
+): void => {
+  const type = typeOf(driven, k.results[0]!.dtype as FloatName)
+  const { buffer } = engine.memory
+  const subtract = productBy(engine, product(type), buffer, scratch + roomBytes(driven), type)
+  driven.drive(args, k.params as never, results, subtract, (numbers) => new Float64Array(buffer, scratch, numbers))
 }
 
 /** C -= A B as C += (-A) B, by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
-export const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
+const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
   const size = type === 'f64' ? 8 : 4
   const words = new Int32Array(buffer, scratch, RECORD / 4)
   const negative = new (type === 'f64' ? Float64Array : Float32Array)(buffer, scratch + RECORD)

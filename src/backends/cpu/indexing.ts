@@ -1,7 +1,12 @@
 /** The CPU facet of indexing: bound by memory, so plain loops over the memory itself. */
-import { byMeaning } from '../../core/extend/kernel-table.js'
+import { byMeaning, whole } from '../../core/extend/kernel-table.js'
+import { itemBytes } from '../../core/graph/aval.js'
 import type { indexing } from '../../core/ops/families.js'
+import type { AxisParams } from '../../core/ops/layout-join.js'
+import { aroundAxis } from '../../core/ops/reduce.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable } from './kernel.js'
+import { emitTakeAlong } from './wasm/take-along.js'
 
 const ADDRESSES = 'addresses come from data: bound by memory, and SIMD has no gather'
 const WINDOW = 'rows are copied whole; where they lie is known only when it runs'
@@ -13,7 +18,12 @@ export const indexingKernels: CpuTable<typeof indexing> = {
   scatterAdd: byMeaning(ADDRESSES),
   setAt: byMeaning(ADDRESSES),
   scatterReduce: byMeaning(ADDRESSES),
-  takeAlongAxis: byMeaning(ADDRESSES),
+  takeAlongAxis: whole((k: OpaqueKernel) => {
+    const [{ shape, dtype }, indices] = k.args as readonly [OpaqueKernel['args'][0], OpaqueKernel['args'][0]]
+    const { axis } = k.params as AxisParams
+    const along = { ...aroundAxis(shape, axis), count: indices.shape[axis]!, bytes: itemBytes[dtype] }
+    return { emit: (module, name) => emitTakeAlong(module, along, name), scratchBytes: 0 }
+  }),
   scatterAddAlong: byMeaning(ADDRESSES),
   searchsorted: byMeaning('a binary search for each value'),
   dynamicSlice: byMeaning(WINDOW),

@@ -8,7 +8,7 @@ import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import { type Driven, drivenScratchBytes, productBy } from './driven.js'
+import { type Driven, drive, drivenScratchBytes } from './driven.js'
 import type { CpuFacets } from './facets.js'
 import { runGemm, runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
@@ -236,17 +236,13 @@ export class Kernels {
   }
 
   /** In JavaScript, with products of WebAssembly. */
-  private driven(key: string, k: OpaqueKernel, { drive, largest }: Driven): Held {
-    const type = k.results[0]!.dtype as FloatName
-    const bytes = drivenScratchBytes(type, largest)
+  private driven(key: string, k: OpaqueKernel, own: Driven): Held {
+    const bytes = drivenScratchBytes(own, k.results[0]!.dtype as FloatName)
     if (bytes === 0) return this.inJs(key, byMeaning(k))
     const engine = this.arena.engine!
-    const index = this.productOf(type)
+    const product = (type: FloatName): number => this.productOf(type)
     const at = new OpaqueRecord(k.results.length, k.args.length).scratch
-    const run: Run = (record, { buffer }) => {
-      const { results, args } = arraysOf(k, record, buffer)
-      drive(args, k.params as never, results, productBy(engine, index, buffer, addressAt(record, at), type))
-    }
+    const run: Run = (record, { buffer }) => drive(own, k, arraysOf(k, record, buffer), addressAt(record, at), engine, product)
     return this.inJs(key, run, () => bytes)
   }
   /** C += A B of driven kernels, in the table from its first use on. */

@@ -2,7 +2,7 @@
  * Eigenvalues and eigenvectors of symmetric matrices: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
  * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
  */
-import { flips, largestOf, rotate, scaleOf } from './gauge.js'
+import { flips, hypotenuse, largestOf, rotate, scaleOf } from './gauge.js'
 import type { Floats } from './product.js'
 
 /** QL steps for one eigenvalue: two or three are usual. */
@@ -93,7 +93,7 @@ const tridiagonalise = (v: Float64Array, n: number, d: number, e: number): void 
 const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: number): number => {
   const g = v[d + l]!
   const p0 = (v[d + l + 1]! - g) / (2 * v[e + l]!)
-  const r0 = p0 < 0 ? -Math.hypot(p0, 1) : Math.hypot(p0, 1)
+  const r0 = p0 < 0 ? -hypotenuse(p0, 1) : hypotenuse(p0, 1)
   v[d + l] = v[e + l]! / (p0 + r0)
   v[d + l + 1] = v[e + l]! * (p0 + r0)
   const next = v[d + l + 1]!
@@ -108,7 +108,7 @@ const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: 
     s2 = s
     const u = c * v[e + i]!
     const h = c * p
-    const r = Math.hypot(p, v[e + i]!)
+    const r = hypotenuse(p, v[e + i]!)
     v[e + i + 1] = s * r
     s = v[e + i]! / r
     c = p / r

@@ -15,7 +15,8 @@ export const flips = (v: Float64Array, at: number, n: number): boolean => {
 /** x and y, rotated: x' = c x + s y, y' = c y - s x, for rows of a matrix. */
 export const rotate = (v: Float64Array, x: number, y: number, n: number, c: number, s: number): void => {
   for (let k = 0; k < n; k++) {
-    const [p, q] = [v[x + k]!, v[y + k]!]
+    const p = v[x + k]!
+    const q = v[y + k]!
     v[x + k] = c * p + s * q
     v[y + k] = c * q - s * p
   }
@@ -31,4 +32,9 @@ export const largestOf = (a: ArrayLike<number>, at: number, count: number): numb
     if (x > most) most = x
   }
   return most
+}
+/** The square root of x^2 + y^2. Math.hypot takes many times as long, and is asked only where squares would overflow or vanish. */
+export const hypotenuse = (x: number, y: number): number => {
+  const square = x * x + y * y
+  return square > 2 ** -900 && square < Number.POSITIVE_INFINITY ? Math.sqrt(square) : Math.hypot(x, y)
 }

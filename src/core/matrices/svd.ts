@@ -2,7 +2,7 @@
  * Singular values and vectors: reduction to bidiagonal form, then QR steps with implicit shifts. Left and right vectors are held as rows.
  * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
  */
-import { flips, largestOf, rotate, scaleOf } from './gauge.js'
+import { flips, hypotenuse, largestOf, rotate, scaleOf } from './gauge.js'
 import type { Floats } from './product.js'
 
 /** QR steps for one singular value: two or three are usual. */
@@ -115,7 +115,7 @@ const deflateLast = (a: Float64Array, { n, v, s, e }: Layout, k: number, p: numb
   let f = a[e + p - 2]!
   a[e + p - 2] = 0
   for (let j = p - 2; j >= k; j--) {
-    const t = Math.hypot(a[s + j]!, f)
+    const t = hypotenuse(a[s + j]!, f)
     const [c, d] = [a[s + j]! / t, f / t]
     a[s + j] = t
     if (j !== k) {
@@ -130,7 +130,7 @@ const split = (a: Float64Array, { m, u, s, e }: Layout, k: number, p: number): v
   let f = a[e + k - 1]!
   a[e + k - 1] = 0
   for (let j = k; j < p; j++) {
-    const t = Math.hypot(a[s + j]!, f)
+    const t = hypotenuse(a[s + j]!, f)
     const [c, d] = [a[s + j]! / t, f / t]
     a[s + j] = t
     f = -d * a[e + j]!
@@ -149,7 +149,7 @@ const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: num
   let f = (sk + sp) * (sk - sp) + (b !== 0 || c !== 0 ? c / (b + root) : 0)
   let g = sk * ek
   for (let j = k; j < p - 1; j++) {
-    let t = Math.hypot(f, g)
+    let t = hypotenuse(f, g)
     let [cs, sn] = t === 0 ? [1, 0] : [f / t, g / t]
     if (j !== k) a[e + j - 1] = t
     f = cs * a[s + j]! + sn * a[e + j]!
@@ -157,7 +157,7 @@ const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: num
     g = sn * a[s + j + 1]!
     a[s + j + 1] = cs * a[s + j + 1]!
     rotate(a, v + j * n, v + (j + 1) * n, n, cs, sn)
-    t = Math.hypot(f, g)
+    t = hypotenuse(f, g)
     ;[cs, sn] = t === 0 ? [1, 0] : [f / t, g / t]
     a[s + j] = t
     f = cs * a[e + j]! + sn * a[s + j + 1]!

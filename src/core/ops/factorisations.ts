@@ -10,7 +10,7 @@ import { cholesky } from '../matrices/cholesky.js'
 import { eigh, eighWorkspace } from '../matrices/eigh.js'
 import { lu } from '../matrices/lu.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../matrices/product.js'
-import { qr, qrWorkspace } from '../matrices/qr.js'
+import { qr, qrLayout } from '../matrices/qr.js'
 import { svd, svdLayout, svdWorkspace } from '../matrices/svd.js'
 import { solveTriangular } from '../matrices/triangular.js'
 
@@ -70,15 +70,21 @@ export const systemShape = (op: string, a: Aval, b: Aval, rows: number): Aval =>
   return b
 }
 
-/** What a factorisation does, given C -= A B. */
-export type Factorise<P> = (args: readonly NDArray[], params: P, outs: readonly NDArray[], subtract: SubtractProduct) => void
+/** What a factorisation does, given C -= A B, and room for so many numbers where it needs some, in which that product works too. */
+export type Factorise<P> = (
+  args: readonly NDArray[],
+  params: P,
+  outs: readonly NDArray[],
+  subtract: SubtractProduct,
+  room: (numbers: number) => Float64Array,
+) => void
 const floats = (x: NDArray): Floats => x.data as Floats
 const count = (x: NDArray): number => sizeOf(x.shape.slice(0, -2))
 const axesOf = (x: NDArray): readonly [m: number, n: number] => [x.shape[x.shape.length - 2]!, x.shape[x.shape.length - 1]!]
 const plainly =
   <P>(run: Factorise<P>): Primitive<string, P>['meaning'] =>
   (args, params, outs) =>
-    run(args, params, outs, subtractProduct)
+    run(args, params, outs, subtractProduct, (numbers) => new Float64Array(numbers))
 
 // ---- samples -----------------------------------------------------------------------------------------------------------
 
@@ -204,6 +210,16 @@ export const luNodes = (a: Node): readonly [packed: Node, pivots: Node, order: N
 export interface QrParams {
   readonly complete: boolean
 }
+const qrLayoutOf = (m: number, n: number, { complete }: QrParams): ReturnType<typeof qrLayout> => qrLayout(m, n, complete ? m : n)
+/** Numbers that it needs room for. */
+export const qrRoom = (m: number, n: number, params: QrParams): number => qrLayoutOf(m, n, params).size
+export const qrRun: Factorise<QrParams> = ([a], params, [q, r], subtract, room) => {
+  const [m, n] = axesOf(a!)
+  const of = qrLayoutOf(m, n, params)
+  const work = room(of.size)
+  for (let k = 0; k < count(a!); k++)
+    qr(floats(a!), k * m * n, floats(q!), k * m * of.columns, floats(r!), k * of.columns * n, of, work, subtract)
+}
 export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({
   name: 'qr',
   family,
@@ -216,12 +232,7 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
     const own = complete ? rows : columns
     return [aval([...lead, rows, own], args[0]!.dtype), aval([...lead, own, columns], args[0]!.dtype)]
   },
-  meaning: ([a], { complete }, [q, r]) => {
-    const [m, n] = axesOf(a!)
-    const own = complete ? m : n
-    const work = qrWorkspace(m, n, own)
-    for (let k = 0; k < count(a!); k++) qr(floats(a!), k * m * n, floats(q!), k * m * own, floats(r!), k * own * n, m, n, own, work)
-  },
+  meaning: plainly(qrRun),
   cost: 200,
   samples: [
     { args: [square([3, 3], dominant)], params: { complete: false } },

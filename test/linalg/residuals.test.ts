@@ -1,0 +1,124 @@
+/** Factorisations of sizes around the edges of blocks, by what they satisfy: |A - Q R| <= c n eps |A| and its kin, for hard matrices too; what holds NaN ends. */
+import { describe, expect, it } from 'vitest'
+import { random } from '../../src/check/index.js'
+import * as cd from '../../src/index.js'
+
+type Float = 'f32' | 'f64'
+const SIZES = [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 40, 41, 63, 64, 65, 100]
+/** Units of rounding that are allowed for each row. */
+const UNITS = 4
+const eps = { f32: 2 ** -24, f64: 2 ** -53 } as const
+
+/** A matrix in f64, by rows. */
+interface Matrix {
+  readonly m: number
+  readonly n: number
+  readonly x: Float64Array
+}
+const matrix = (m: number, n: number, at: (i: number, j: number) => number): Matrix => ({
+  m,
+  n,
+  x: Float64Array.from({ length: m * n }, (_, k) => at(Math.floor(k / n), k % n)),
+})
+const of = (t: unknown): Matrix => {
+  const { shape, data } = t as cd.Tensor
+  const [m, n] = shape.length === 1 ? [1, shape[0]!] : (shape as readonly [number, number])
+  return { m: m!, n: n!, x: Float64Array.from(data) }
+}
+const times = (a: Matrix, b: Matrix): Matrix => {
+  const c = matrix(a.m, b.n, () => 0)
+  for (let i = 0; i < a.m; i++)
+    for (let k = 0; k < a.n; k++) for (let j = 0; j < b.n; j++) c.x[i * b.n + j]! += a.x[i * a.n + k]! * b.x[k * b.n + j]!
+  return c
+}
+const turned = (a: Matrix): Matrix => matrix(a.n, a.m, (i, j) => a.x[j * a.n + i]!)
+const size = (a: Matrix): number => Math.sqrt(a.x.reduce((s, x) => s + x * x, 0))
+const minus = (a: Matrix, b: Matrix): Matrix => matrix(a.m, a.n, (i, j) => a.x[i * a.n + j]! - b.x[i * a.n + j]!)
+const diagonal = (w: Matrix): Matrix => matrix(w.n, w.n, (i, j) => (i === j ? w.x[i]! : 0))
+const unit = (n: number): Matrix => matrix(n, n, (i, j) => Number(i === j))
+
+const noise = (m: number, n: number, seed = 1): Matrix => {
+  const next = random(31 * m + n + 1000 * seed)
+  return matrix(m, n, () => 2 * next() - 1)
+}
+const kinds: Readonly<Record<string, (m: number, n: number) => Matrix>> = {
+  noise,
+  graded: (m, n) => {
+    const a = noise(m, n, 2)
+    return matrix(m, n, (i, j) => a.x[i * n + j]! * 10 ** ((-12 * j) / n))
+  },
+  'of low rank': (m, n) => times(noise(m, Math.ceil(n / 3), 3), noise(Math.ceil(n / 3), n, 4)),
+  zeros: (m, n) => matrix(m, n, () => 0),
+}
+const symmetric = (a: Matrix): Matrix => matrix(a.n, a.n, (i, j) => a.x[Math.max(i, j) * a.n + Math.min(i, j)]!)
+
+const backend = cd.cpu({ poison: true })
+type Results = Readonly<Record<string, unknown>>
+const run = (f: (x: cd.AnyExpr) => unknown, a: Matrix, dtype: Float): readonly [given: Matrix, results: Results] => {
+  const x = cd.tensor(a.x, [a.m, a.n], dtype as 'f64')
+  return [of(x), (cd.compile(f as never, backend) as unknown as (x: unknown) => Results)(x)]
+}
+const little = (a: Matrix, n: number, scale: number, dtype: Float): void =>
+  expect(size(a)).toBeLessThanOrEqual(UNITS * n * eps[dtype] * scale + 1e-300)
+
+describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
+  describe.each(Object.entries(kinds))('%s', (_name, make) => {
+    it.each(SIZES)('of %i rows', (n) => {
+      const [a, { q, r }] = run((x) => cd.qr(x as never), make(n, n), dtype)
+      little(minus(times(of(q), of(r)), a), n, size(a), dtype)
+      little(minus(times(turned(of(q)), of(q)), unit(n)), n, Math.sqrt(n), dtype)
+      for (let i = 0; i < n; i++) {
+        expect(of(r).x[i * n + i]).toBeGreaterThanOrEqual(0)
+        for (let j = 0; j < i; j++) expect(of(r).x[i * n + j]).toBe(0)
+      }
+      const [, { p, l, u }] = run((x) => cd.lu(x as never), make(n, n), dtype)
+      const order = of(p).x
+      little(
+        minus(
+          times(of(l), of(u)),
+          matrix(n, n, (i, j) => a.x[order[i]! * n + j]!),
+        ),
+        n,
+        4 * size(a),
+        dtype,
+      )
+    })
+    it.each(SIZES)('eigh and svd of %i rows', (n) => {
+      const [s, { w, v }] = run((x) => cd.eigh(x as never), symmetric(make(n, n)), dtype)
+      little(minus(times(times(of(v), diagonal(of(w))), turned(of(v))), s), n, 2 * size(s), dtype)
+      little(minus(times(turned(of(v)), of(v)), unit(n)), n, 2 * Math.sqrt(n), dtype)
+      const [b, { u, s: values, vh }] = run((x) => cd.svd(x as never), make(n, n), dtype)
+      little(minus(times(times(of(u), diagonal(of(values))), of(vh)), b), n, 2 * size(b), dtype)
+      for (const one of [of(u), of(vh)]) little(minus(times(turned(one), one), unit(n)), n, 2 * Math.sqrt(n), dtype)
+    })
+  })
+  it.each([
+    [9, 8],
+    [70, 41],
+    [130, 65],
+    [100, 3],
+  ])('qr of %i x %i matrices, of the transpose, and complete', (m, n) => {
+    for (const a of [noise(m, n), noise(n, m)])
+      for (const complete of [false, true]) {
+        const [x, { q, r }] = run((y) => cd.qr(y as never, { complete }), a, dtype)
+        little(minus(times(of(q), of(r)), x), m, size(x), dtype)
+        little(minus(times(turned(of(q)), of(q)), unit(of(q).n)), m, Math.sqrt(m), dtype)
+      }
+  })
+})
+
+it.each([2, 5, 8, 9, 20, 41, 70])('what holds NaN or an infinity ends, %i rows', (n) => {
+  for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+    for (const place of [0, n, n * n - 1]) {
+      const a = noise(n, n)
+      a.x[place] = bad
+      const [, { q, r }] = run((x) => cd.qr(x as never), a, 'f64')
+      expect([...of(q).x, ...of(r).x].some(Number.isNaN)).toBe(true)
+      const [, { w, v }] = run((x) => cd.eigh(x as never), symmetric(a), 'f64')
+      expect([...of(w).x, ...of(v).x].every(Number.isNaN)).toBe(true)
+      const [, { u, s, vh }] = run((x) => cd.svd(x as never), a, 'f64')
+      expect([...of(u).x, ...of(s).x, ...of(vh).x].every(Number.isNaN)).toBe(true)
+      const [, { l, u: upper }] = run((x) => cd.lu(x as never), a, 'f64')
+      expect([...of(l).x, ...of(upper).x].some((x) => !Number.isFinite(x))).toBe(true)
+    }
+})
