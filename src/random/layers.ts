@@ -55,7 +55,7 @@ export type Initialiser = <const S extends readonly number[], D extends Float = 
   key: Key,
   shape: S,
   options?: InitOptions<D>,
-) => Expr<Drawn<S>, D>
+) => Expr<Drawn<S>, NoInfer<D>>
 
 /** The standard deviation of what lies between -2 and 2 of normal numbers. */
 const WITHIN_TWO = 0.8796256610342398

@@ -64,7 +64,7 @@ export type ShapedFn = <const S extends readonly number[] = [], D extends Float 
   key: Key,
   shape?: S,
   options?: DtypeOption<D>,
-) => Expr<Drawn<S>, D>
+) => Expr<Drawn<S>, NoInfer<D>>
 const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefined) => AnyExpr): ShapedFn => f as never
 
 /**

@@ -60,7 +60,7 @@ export const uniform = <const S extends readonly number[] = [], D extends Float 
   key: Key,
   shape?: S,
   options?: UniformOptions<D>,
-): Expr<Drawn<S>, D> => {
+): Expr<Drawn<S>, NoInfer<D>> => {
   const op = 'uniform'
   const given = optionsOf(options as UniformOptions | undefined, uniformOptions, op)
   const [min, max] = [given.min ?? 0, given.max ?? 1]
