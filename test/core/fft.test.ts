@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkGrad, report } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
-import { evaluate, fft, fftConvolve, ifft, irfft, mul, rfft, square, stft, sum, tensor } from '../../src/index.js'
+import { evaluate, fft, fftConvolve, ifft, irfft, istft, mul, rfft, square, stft, sum, tensor } from '../../src/index.js'
 
 type Nested = number | readonly Nested[]
 interface Row {
@@ -150,6 +150,25 @@ describe('theorems', () => {
   })
 })
 
+describe('istft', () => {
+  it('gives back the signal of stft, with any hop, one frame or several rows', () => {
+    for (const [size, hop, center] of [[8, 2, true], [8, 3, true], [7, 1, true], [8, 4, true], [6, 6, false]] as const) {
+      const window = hop === size ? cd.ones([size]) : cd.hann(size, { periodic: true })
+      const x = tensor(noise(48, 5), [2, 24])
+      const y = istft(stft(x, { size, hop, window, center }), { size, hop, window, center })
+      const n = y.shape[1]!
+      expect(far(valuesOf(y), valuesOf(cd.slice(x, [0, 0], [2, n])))).toBeLessThan(40)
+    }
+  }) // biome-ignore format: rows
+  it('a sample that no window reaches is NaN; length cuts or adds zeros', () => {
+    const y = { re: tensor([1, 2, 1, 2], [2, 2]), im: tensor([0, 0, 0, 0], [2, 2]) }
+    const at = (options: object): number[] => valuesOf(istft(y, { size: 2, hop: 2, center: false, ...options } as never))
+    expect(at({ window: [0, 1] })).toEqual([Number.NaN, 0, Number.NaN, 0])
+    expect(at({ window: [1, 1], length: 3 })).toEqual([1, 0, 2])
+    expect(at({ window: [1, 1], length: 6 })).toEqual([1, 0, 2, 0, 0, 0])
+  })
+})
+
 describe('gradients', () => {
   const grads: Readonly<Record<string, (x: cd.AnyExpr) => unknown>> = {
     fft: (x) => sum(square(mul(fft(x).im, [1, 2, 0, -1, 3, 1]))),
@@ -158,6 +177,15 @@ describe('gradients', () => {
     irfft: (x) => sum(square(mul(irfft({ re: x, im: cd.sin(x as never) as never }) as never, tensor(noise(10, 6)) as never))),
     fftConvolve: (x) => sum(square(fftConvolve(x, [1, -2, 0.5], { mode: 'same' }))),
     stft: (x) => sum(square(stft(x, { size: 4 }).re)),
+    istft: (x) =>
+      sum(
+        square(
+          istft({ re: cd.reshape(x as never, [3, 2]), im: cd.reshape(cd.sin(x as never) as never, [3, 2]) } as never, { size: 4, hop: 1 }),
+        ),
+      ),
+    'the window of istft': (x) =>
+      sum(square(istft(tensor(noise(12, 3), [4, 3]), { size: 6, hop: 2, window: cd.add(3, x as never) as never, length: 9 }))),
+    irfft2: (x) => sum(square(cd.irfft2(cd.reshape(x as never, [2, 3]) as never))),
   }
   for (const [name, f] of Object.entries(grads))
     it(name, () => expect(report(checkGrad(f as never)(tensor(noise(6, 7)) as never))).toMatch(/^ok/))
@@ -196,6 +224,18 @@ describe('bad input', () => {
     [() => stft([1, 2, 3], { size: 2, window: [1] }), /stft: the window has the shape \[1\]/],
     [() => stft([1, 2, 3], { size: 0 }), /stft: size is 0/],
     [() => stft([1, 2, 3], { size: 2, hop: 0 }), /stft: hop is 0/],
+    [() => istft(1 as never, { size: 2 }), /istft: its shape is \[\]/],
+    [() => istft([1, 2], { size: 2 }), /istft: its shape is \[2\]/],
+    [() => istft(cd.zeros([2, 0]), { size: 2 }), /istft: its shape is \[2,0\]/],
+    [() => istft(cd.zeros([3, 4]), { size: 8 }), /istft: its shape is \[3,4\]/],
+    [() => istft(cd.zeros([5, 1]), { size: 8 }), /istft: 1 frames leave no sample/],
+    [() => istft(cd.zeros([5, 4]), { size: 8, hop: -1 }), /istft: hop is -1/],
+    [() => istft(cd.zeros([5, 4]), { size: 8, length: 0 }), /istft: length is 0/],
+    [() => istft(cd.zeros([5, 4]), { size: 8, window: [1, 2] }), /istft: the window has the shape \[2\]/],
+    [() => istft(cd.zeros([5, 4]), { sizes: 8 } as never), /istft/],
+    [() => istft('x' as never, { size: 8 }), /istft/],
+    [() => cd.rfft2([1, 2]), /rfft2: axis -2 is out of range/],
+    [() => cd.irfft2([1, 2]), /irfft2: axis -2 is out of range/],
   ]
   for (const [f, message] of bad) it(`${message}`, () => expect(f).toThrow(message))
 })

@@ -7,6 +7,7 @@ import torch
 from scipy.signal.windows import hann
 
 rng = np.random.default_rng(3)
+later = np.random.default_rng(4)
 rounded = lambda shape: rng.normal(size=shape).round(3)  # noqa: E731
 rows = []
 
@@ -55,6 +56,18 @@ for o in [{'size': 16}, {'size': 12, 'hop': 5, 'window': window.tolist()}, {'siz
     w = torch.tensor(o['window'], dtype=torch.float64) if 'window' in o else torch.tensor(hann(size, sym=False))
     y = torch.stft(torch.tensor(signals), size, o.get('hop', size // 4), window=w, center=o.get('center', True), return_complex=True).numpy()
     add('stft', signals, y, o)
+for o in [{'size': 16}, {'size': 12, 'hop': 5, 'window': (2 + window).tolist()}, {'size': 9, 'hop': 4, 'center': False, 'window': (3 + window[:9]).tolist()},
+          {'size': 8, 'hop': 3, 'length': 10}, {'size': 8, 'hop': 8, 'window': [1] * 8, 'length': 40}]:
+    size = o['size']
+    w = torch.tensor(o['window'], dtype=torch.float64) if 'window' in o else torch.tensor(hann(size, sym=False))
+    a, b = later.normal(size=(2, size // 2 + 1, 5)).round(3), later.normal(size=(2, size // 2 + 1, 5)).round(3)
+    rest = {'center': o.get('center', True), 'length': o.get('length')}
+    y = torch.istft(torch.tensor(a + 1j * b), size, o.get('hop', size // 4), window=w, **rest).numpy()
+    add('istft', a, y, o, b)
+a, b = later.normal(size=(2, 4, 5)).round(3), later.normal(size=(2, 4, 5)).round(3)
+for o in [{}, {'s': [3, 6], 'axes': [0, 2], 'norm': 'ortho'}]:
+    add('rfft2', a, np.fft.rfft2(a, **o), o)
+    add('irfft2', a, np.fft.irfft2(a + 1j * b, **o), o, b)
 convolutions = []
 for n, m in [(1, 1), (5, 3), (3, 5), (8, 4), (30, 41)]:
     x, y = rounded(n), rounded(m)

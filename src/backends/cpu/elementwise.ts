@@ -126,8 +126,21 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
   strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.mul(a, b))),
   div: binary((v, a, b) => v.div(a, b)),
-  // The remainder of a large quotient has no short vector form.
-  mod: viaMeaning,
+  // The remainder of a large quotient of floats has no short vector form. Of integers it goes through f64: floor(a / b) is exact there, since a
+  // quotient that is no integer is further from one than it is rounded; and b = 0 gives NaN, which becomes 0.
+  mod: (c) =>
+    isInt(c)
+      ? c.v.push(
+          trigonometric.throughDouble(
+            c.v,
+            c.wide,
+            c.lanes.lanes,
+            c.x,
+            (w, a, b) => w.sub(a!, w.mul(b!, w.round('floor', w.div(a!, b!)))),
+            'i32',
+          ),
+        )
+      : c.viaMeaning(),
   // Two units in f64 would take a logarithm in double-double.
   pow: (c) => (c.v.wide ? c.viaMeaning() : double2(special.powForSingle)(c)),
   hypot: double2(special.hypot),

@@ -2,8 +2,7 @@
 
 import { listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
-import { reading } from '../errors/language.js'
-import { asExpr, asNode } from '../graph/expr.js'
+import { asExpr } from '../graph/expr.js'
 import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { makeTensor } from '../graph/tensor.js'
@@ -21,43 +20,14 @@ import type {
   RfftnFn,
 } from '../types/signatures/fft.js'
 import { mul } from './arithmetic.js'
+import { complexOf, pairIn, shapeOf } from './fft-arguments.js'
 import { along, type Pair, type Parts, type Sign } from './fft-core.js'
 import { pad, roll, slice } from './layout.js'
 import { axesIn, axisOf, distinctAxes } from './layout-move.js'
-import { broadcastAvals, liftFloats } from './lifted.js'
 
 const one: Names<FftOptions> = { n: true, axis: true, norm: true }
 const several: Names<FftnOptions> = { s: true, axes: true, norm: true }
 
-/** What is given, where it is a pair: read once. */
-const pairIn = (given: unknown, op: string): { readonly re: unknown; readonly im: unknown } | undefined =>
-  typeof given !== 'object' || given === null
-    ? undefined
-    : reading(op, () =>
-        're' in given || 'im' in given ? { re: (given as { re?: unknown }).re, im: (given as { im?: unknown }).im } : undefined,
-      )
-/** A pair or a real array, in one float dtype. */
-const complexOf = (given: unknown, op: string): Parts => {
-  const pair = pairIn(given, op)
-  if (pair === undefined) return { re: asExpr(liftFloat(given as never, op)) }
-  if (pair.re === undefined || pair.im === undefined)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `it has no ${pair.re === undefined ? 're' : 'im'}.`,
-      fix: 'give { re, im }, or a real array.',
-    })
-  const [re, im] = liftFloats([pair.re, pair.im], op, false)
-  if (broadcastAvals([re!.aval, im!.aval], op).length >= 0 && `${re!.shape}` !== `${im!.shape}`)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [re!.shape, im!.shape],
-      reason: 'the real and the imaginary part have different shapes.',
-      fix: 'give both in one shape.',
-    })
-  return { re: asExpr(re!), im: asExpr(im!) }
-}
 const realOf = (given: unknown, op: string): AnyExpr => {
   const pair = pairIn(given, op)
   if (pair?.re !== undefined && pair.im !== undefined)
@@ -75,7 +45,6 @@ const lengthOf = (n: unknown, op: string, what = 'n'): number =>
   typeof n === 'number' && Number.isInteger(n) && n > 0 && n < 2 ** 26
     ? n
     : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${shown(n)}.`, fix: 'a transform has a positive whole number of points.' })
-const shapeOf = (x: AnyExpr): readonly number[] => asNode(x).shape
 
 /** The first n elements along the axis, with zeros behind where there are fewer. */
 const resized = (x: AnyExpr, axis: number, n: number): AnyExpr => {
@@ -238,32 +207,52 @@ export const fft2: FftnFn = typed(complexFftn('fft2', -1, [-2, -1]))
  * @example ifft2([[1, 1], [1, 1]]).re   // [[1, 0], [0, 0]]
  */
 export const ifft2: FftnFn = typed(complexFftn('ifft2', 1, [-2, -1]))
+const realFftn =
+  (op: string, axes?: readonly number[]) =>
+  (given: unknown, options?: FftnOptions): Pair => {
+    const x = realOf(given, op)
+    const { at, sizes, norm } = readSeveral(options, x, op, axes)
+    const [axis, n] = [at[at.length - 1]!, sizes[sizes.length - 1]!]
+    const last = half(transform({ re: x }, axis, n, -1, norm), axis, n)
+    return overAxes(last, at.slice(0, -1), sizes.slice(0, -1), -1, norm)
+  }
 /**
  * fftn of a real array, of which half stands along the last axis.
  *
  * Shapes  [..., n] -> [..., floor(n / 2) + 1].   Rule  linear.   Source  NumPy rfftn.
  * @example rfftn([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
  */
-export const rfftn: RfftnFn = typed((given: unknown, options?: FftnOptions): Pair => {
-  const x = realOf(given, 'rfftn')
-  const { at, sizes, norm } = readSeveral(options, x, 'rfftn', undefined)
-  const [axis, n] = [at[at.length - 1]!, sizes[sizes.length - 1]!]
-  const last = half(transform({ re: x }, axis, n, -1, norm), axis, n)
-  return overAxes(last, at.slice(0, -1), sizes.slice(0, -1), -1, norm)
-})
+export const rfftn: RfftnFn = typed(realFftn('rfftn'))
+/**
+ * rfftn along the last two axes, or the two of `axes`.
+ *
+ * Rule  linear.   Source  NumPy rfft2.
+ * @example rfft2([[1, 2], [3, 4]]).re   // [[10, -2], [-4, 0]]
+ */
+export const rfft2: RfftnFn = typed(realFftn('rfft2', [-2, -1]))
+const realIfftn =
+  (op: string, axes?: readonly number[]) =>
+  (given: unknown, options?: FftnOptions): AnyExpr => {
+    const x = complexOf(given, op)
+    const { at, sizes, norm } = readSeveral(options, x.re, op, axes, true)
+    const [axis, n] = [at[at.length - 1]!, sizes[sizes.length - 1]!]
+    const rest = at.length === 1 ? x : overAxes(x, at.slice(0, -1), sizes.slice(0, -1), 1, norm)
+    return transform(hermitian(rest, axis, n), axis, n, 1, norm).re
+  }
 /**
  * The inverse of rfftn: a real array of 2 (m - 1) along the last axis unless `s` says otherwise.
  *
  * Rule  linear.   Source  NumPy irfftn.
  * @example irfftn({ re: [[10, -2], [-4, 0]], im: [[0, 0], [0, 0]] })   // [[1, 2], [3, 4]]
  */
-export const irfftn: IrfftnFn = typed((given: unknown, options?: FftnOptions): AnyExpr => {
-  const x = complexOf(given, 'irfftn')
-  const { at, sizes, norm } = readSeveral(options, x.re, 'irfftn', undefined, true)
-  const [axis, n] = [at[at.length - 1]!, sizes[sizes.length - 1]!]
-  const rest = at.length === 1 ? x : overAxes(x, at.slice(0, -1), sizes.slice(0, -1), 1, norm)
-  return transform(hermitian(rest, axis, n), axis, n, 1, norm).re
-})
+export const irfftn: IrfftnFn = typed(realIfftn('irfftn'))
+/**
+ * irfftn along the last two axes, or the two of `axes`.
+ *
+ * Rule  linear.   Source  NumPy irfft2.
+ * @example irfft2({ re: [[10, -2], [-4, 0]], im: [[0, 0], [0, 0]] })   // [[1, 2], [3, 4]]
+ */
+export const irfft2: IrfftnFn = typed(realIfftn('irfft2', [-2, -1]))
 
 const shifts: Names<{ readonly axes?: number | readonly number[] | undefined }> = { axes: true }
 const shifted =

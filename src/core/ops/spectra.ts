@@ -1,36 +1,21 @@
-/** What is made of Fourier transforms or goes with them: frequencies, windows, convolution, transforms of frames. */
+/** What is made of Fourier transforms or goes with them: frequencies, windows, convolution. */
 
-import { dtypeOf, flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { dtypeOf, flagOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
-import { asExpr, asNode } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
+import { asExpr } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { makeTensor } from '../graph/tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import type {
-  ConvolveMode,
-  FftConvolveFn,
-  FreqFn,
-  KaiserFn,
-  StftFn,
-  StftOptions,
-  WindowFn,
-  WindowOptions,
-} from '../types/signatures/fft.js'
+import type { ConvolveMode, FftConvolveFn, FreqFn, KaiserFn, WindowFn, WindowOptions } from '../types/signatures/fft.js'
 import { add, mul, sub } from './arithmetic.js'
 import { irfft, rfft } from './fft.js'
+import { hasLast, lastPart, positive } from './fft-arguments.js'
 import type { Pair } from './fft-core.js'
-import { take } from './indexing.js'
-import { concat } from './joins.js'
-import { flip, slice, transpose } from './layout.js'
 import { liftFloats } from './lifted.js'
 import { besselI } from './special-bessel.js'
 
-const positive = (n: unknown, op: string, what = 'n'): number => {
-  const given = integerOf(n, what, op)
-  return given > 0 ? given : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${given}.`, fix: 'give a positive whole number.' })
-}
 const filled = (n: number, dtype: DType, f: (k: number) => number): AnyExpr => {
   const data = dtype === 'f32' ? new Float32Array(n) : new Float64Array(n)
   for (let k = 0; k < n; k++) data[k] = f(k)
@@ -121,27 +106,6 @@ const fastLength = (n: number): number => {
     if (rest === 1) return m
   }
 }
-const shapeOf = (x: AnyExpr): readonly number[] => asNode(x).shape
-const lastPart = (x: AnyExpr, from: number, to: number): AnyExpr => {
-  const shape = shapeOf(x)
-  const last = shape.length - 1
-  return slice(
-    x,
-    shape.map((_, i) => (i === last ? from : 0)),
-    shape.map((d, i) => (i === last ? to : d)),
-  ) as AnyExpr
-}
-const hasLast = (x: AnyExpr, op: string, what: string): number => {
-  const n = shapeOf(x).at(-1)
-  if (n === undefined || n === 0)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${what} ${n === 0 ? 'has no element along its last axis' : 'is a number'}.`,
-      fix: 'give at least one sample.',
-    })
-  return n!
-}
 const convolveOptions: Names<{ readonly mode?: ConvolveMode | undefined }> = { mode: true }
 /**
  * The convolution of real arrays along the last axis, by rfft: y_k = sum of a_j b_{k - j}; the other axes broadcast.
@@ -173,55 +137,3 @@ export const fftConvolve: FftConvolveFn = typed(
     return lastPart(irfft(product as never, { n: length } as never) as AnyExpr, part[0], part[0] + part[1])
   },
 )
-
-const stftOptions: Names<StftOptions> = { size: true, hop: true, window: true, center: true }
-/**
- * Transforms of frames of `size` samples, `hop` (size / 4) apart, along the last axis of a real array: X[k, t] = rfft(window x[t hop : t hop + size])_k.
- *
- * Shapes  [..., n] -> [..., floor(size / 2) + 1, frames].   The window is a periodic Hann unless given; with `center` (the default) frame t is around sample
- * t hop, x reflected at its ends.   Rule  linear.   Source  PyTorch stft.
- * Errors  BadInput for sizes that are no positive whole numbers, a window of another length, or fewer samples than a frame needs.
- * @example stft([1, 2, 3, 4], { size: 2, hop: 2, window: [1, 1], center: false }).re   // [[3, 7], [-1, -1]]
- */
-export const stft: StftFn = typed((given: unknown, options: StftOptions): Pair => {
-  const op = 'stft'
-  const { size, hop, window, center = true } = optionsOf(options, stftOptions, op)
-  const frame = positive(size, op, 'size')
-  const step = hop === undefined ? Math.max(1, Math.floor(frame / 4)) : positive(hop, op, 'hop')
-  const signal = asExpr(liftFloat(given as never, op))
-  const own = signal.dtype === 'f32' ? 'f32' : 'f64'
-  const w = window === undefined ? (hann(frame, { periodic: true, dtype: own }) as AnyExpr) : asExpr(liftFloat(window as never, op))
-  if (`${shapeOf(w)}` !== `${[frame]}`)
-    raise({ _tag: 'BadInput', where: op, reason: `the window has the shape [${shapeOf(w)}].`, fix: `give one of [${frame}].` })
-  const n = hasLast(signal, op, 'the signal')
-  const x = flagOf(center, 'center', op) ? reflected(signal, n, Math.floor(frame / 2)) : signal
-  const length = shapeOf(x).at(-1)!
-  if (length < frame)
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `${length} samples are less than a frame of ${frame}.`,
-      fix: 'give more, or a smaller size.',
-    })
-  const frames = Math.floor((length - frame) / step) + 1
-  const at = makeTensor(
-    Int32Array.from({ length: frames * frame }, (_, i) => Math.floor(i / frame) * step + (i % frame)),
-    [frames, frame],
-  )
-  const cut = mul(take(x as never, at as never, { axis: -1 } as never) as AnyExpr, w) as AnyExpr
-  const y = rfft(cut as never) as unknown as Pair
-  return { re: transpose(y.re as never) as AnyExpr, im: transpose(y.im as never) as AnyExpr }
-})
-/** x with `by` samples more at each end, mirrored at the first and the last. */
-const reflected = (x: AnyExpr, n: number, by: number): AnyExpr => {
-  if (by === 0) return x
-  if (by >= n)
-    raise({
-      _tag: 'BadInput',
-      where: 'stft',
-      reason: `${n} samples cannot be reflected by ${by}.`,
-      fix: 'give more samples, a smaller size, or center: false.',
-    })
-  const mirror = (from: number): AnyExpr => flip(lastPart(x, from, from + by) as never, { axis: -1 } as never) as AnyExpr
-  return concat([mirror(1), x, mirror(n - 1 - by)] as never, { axis: -1 } as never) as AnyExpr
-}

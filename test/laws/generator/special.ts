@@ -63,8 +63,15 @@ export const specialRows: readonly Row[] = [
       false,
     ),
   ),
-  ...['fft2', 'ifft2'].map((name) =>
-    row(name, (d) => void d.emit(name, [ref(d.float((v) => shapeOf(v).length > 1 && shapeOf(v).every((n) => n > 0)))]), false),
+  ...['fft2', 'ifft2', 'rfft2', 'irfft2'].map((name) =>
+    row(
+      name,
+      (d) => {
+        const enough = name === 'irfft2' ? 1 : 0
+        d.emit(name, [ref(d.float((v) => shapeOf(v).length > 1 && shapeOf(v).every((n) => n > 0) && shapeOf(v).at(-1)! > enough))])
+      },
+      false,
+    ),
   ),
   ...['fftshift', 'ifftshift'].map((name) => row(name, (d) => void d.op(name, ref(d.float((v) => shapeOf(v).length > 0))), false)),
   row(
@@ -78,6 +85,14 @@ export const specialRows: readonly Row[] = [
   row(
     'stft',
     (d) => void d.emit('stft', [ref(d.float((v) => shapeOf(v).at(-1)! > 3)), { size: d.between(2, 3), hop: d.between(1, 3) }]),
+    false,
+  ),
+  row(
+    'istft',
+    (d) => {
+      const x = d.float((v) => shapeOf(v).length > 1 && shapeOf(v).at(-2) === 2 && shapeOf(v).at(-1)! > 1)
+      d.op('istft', ref(x), { size: 2, hop: 1, window: [1, 2], center: d.chance(0.5) as Template })
+    },
     false,
   ),
   ...['hann', 'hamming', 'blackman', 'fftfreq', 'rfftfreq'].map((name) => row(name, (d) => void d.op(name, d.between(1, 5)), false)),

@@ -23,8 +23,19 @@ const LOW_HALVES = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 /** The low words of four 64-bit lanes. */
 const LOW_WORDS = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
 
-/** A function of f64 at f32 arguments, two lanes at a time: as good as rounded once. */
-export const throughDouble = (v: Vec, w: Vec, lanes: 2 | 4, xs: readonly Local[], g: (w: Vec, ...xs: readonly Local[]) => E): E => {
+/** A function of f64 at arguments of f32 (as good as rounded once) or of i32 (NaN gives 0), two lanes at a time. */
+export const throughDouble = (
+  v: Vec,
+  w: Vec,
+  lanes: 2 | 4,
+  xs: readonly Local[],
+  g: (w: Vec, ...xs: readonly Local[]) => E,
+  narrow: 'f32' | 'i32' = 'f32',
+): E => {
+  const [widen, back] =
+    narrow === 'f32'
+      ? ([OP.f64x2_promote_low_f32x4, OP.f32x4_demote_f64x2_zero] as const)
+      : ([OP.f64x2_convert_low_i32x4_s, OP.i32x4_trunc_sat_f64x2_s_zero] as const)
   const { f } = v
   const half = (high: boolean): E =>
     v.block(() => {
@@ -32,10 +43,10 @@ export const throughDouble = (v: Vec, w: Vec, lanes: 2 | 4, xs: readonly Local[]
         const r = v.regs.take()
         f.get(x)
         if (high) f.get(x).i8x16Shuffle(HIGH)
-        f.op(OP.f64x2_promote_low_f32x4).set(r)
+        f.op(widen).set(r)
         return r
       })
-      f.op(OP.f32x4_demote_f64x2_zero, g(w, ...registers))
+      f.op(back, g(w, ...registers))
       for (const r of registers) v.regs.give(r)
     })
   return lanes === 2 ? half(false) : () => f.push(half(false)).push(half(true)).i8x16Shuffle(LOW_HALVES)

@@ -107,3 +107,12 @@ export type StftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options: StftOptions,
 ) => ComplexPair<[...Unsized<S>, number], Settled<AsFloat<D>>>
+/** Options of istft. */
+export interface IstftOptions extends StftOptions {
+  readonly length?: number | undefined
+}
+/** istft(y, { size, hop?, window?, center?, length? }). */
+export type IstftFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  y: ComplexArg<S, D>,
+  options: IstftOptions,
+) => Expr<S extends readonly [...infer L extends Shape, number, number] ? [...Unsized<L>, number] : Shape, Settled<AsFloat<D>>>

@@ -1,0 +1,49 @@
+// Remainders and quotients of i32 on the CPU: exact for every sign, at the smallest number, by -1 and by 0, in vectors and in what is left of them.
+import { describe, expect, it } from 'vitest'
+import * as cd from '../../src/index.js'
+
+const LOW = -2147483648
+const EDGES = [0, 1, -1, 2, -2, 3, -3, 7, -7, 10, 46341, 65537, 1073741824, 2147483646, 2147483647, -2147483647, LOW]
+let state = 1
+/** Numbers of every size, the same in every run. */
+const some = (n: number): number[] =>
+  Array.from({ length: n }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0
+    return state >> (Math.imul(state, 0x9e3779b1) >>> 27)
+  })
+const a = [...EDGES.flatMap((x) => EDGES.map(() => x)), ...some(3001)]
+const b = [...EDGES.flatMap(() => EDGES), ...some(3001)]
+/** In whole numbers of any size. */
+const floored = (x: number, y: number): { readonly q: number; readonly r: number } => {
+  if (y === 0) return { q: 0, r: 0 }
+  const [m, n] = [BigInt(x), BigInt(y)]
+  const r = ((m % n) + n) % n
+  return { q: Number((m - r) / n), r: Number(r) }
+}
+const expected = a.map((x, i) => floored(x, b[i]!))
+const i32 = (x: readonly number[]): cd.Tensor => cd.tensor(x as number[], [x.length], 'i32')
+
+describe('i32 on the CPU', () => {
+  const f = cd.compile(cd.fn({ x: cd.i32('n'), y: cd.i32('n') }, ({ x, y }) => ({ r: cd.mod(x, y), s: cd.remainder(x, y) })))
+  it('mod and remainder have the sign of the divisor; 0 by 0', () => {
+    for (const n of [a.length, 1, 2, 3, 5]) {
+      const from = n === a.length ? 0 : 290
+      const got = f({ x: i32(a.slice(from, from + n)), y: i32(b.slice(from, from + n)) })
+      const want = expected.slice(from, from + n).map((e) => e.r)
+      expect(got.r.toArray()).toEqual(want)
+      expect(got.s.toArray()).toEqual(want)
+    }
+  })
+  it('floorDivide', () => {
+    const g = cd.compile(cd.fn({ x: cd.i32('n'), y: cd.i32('n') }, ({ x, y }) => cd.floorDivide(x, y)))
+    // The one quotient that i32 has not, LOW / -1, is the largest number.
+    expect(g({ x: i32(a), y: i32(b) }).toArray()).toEqual(expected.map((e) => Math.min(e.q, 2147483647)))
+  })
+  it('by one number, and in a loop that is of f64 too', () => {
+    for (const d of [3, -7, 10, 1000003, LOW, -1, 0]) {
+      const h = cd.compile(cd.fn({ x: cd.i32('n'), z: cd.f64('n') }, ({ x, z }) => cd.add(cd.mod(x, d), z)))
+      const got = h({ x: i32(a), z: cd.tensor(a.map(() => 0.5)) }).toArray() as number[]
+      expect(got).toEqual(a.map((x) => floored(x, d).r + 0.5))
+    }
+  })
+})
