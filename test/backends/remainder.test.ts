@@ -21,7 +21,7 @@ const floored = (x: number, y: number): { readonly q: number; readonly r: number
   return { q: Number((m - r) / n), r: Number(r) }
 }
 const expected = a.map((x, i) => floored(x, b[i]!))
-const i32 = (x: readonly number[]): cd.Tensor => cd.tensor(x as number[], [x.length], 'i32')
+const i32 = (x: readonly number[]) => cd.tensor(x as number[], [x.length], 'i32')
 
 describe('i32 on the CPU', () => {
   const f = cd.compile(cd.fn({ x: cd.i32('n'), y: cd.i32('n') }, ({ x, y }) => ({ r: cd.mod(x, y), s: cd.remainder(x, y) })))

@@ -1,7 +1,6 @@
 // Special functions against values that mpmath computed with 50 digits (test/golden/special.py), in units in the last place; then derivatives and laws.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { special } from '../../src/core/ops/families.js'
 import * as codual from '../../src/index.js'
 import { type AnyExpr, evaluate, grad, sum, tensor } from '../../src/index.js'
 
