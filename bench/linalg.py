@@ -21,7 +21,7 @@ def best(f, rounds):
 out = {}
 for n in (20, 100, 500):
     i = torch.arange(n * n, dtype=torch.float64).reshape(n, n)
-    a = torch.sin(i * i % 1000)
+    a = torch.sin(0.37 * i * i)
     s = a @ a.T + n * torch.eye(n)
     w = torch.cos(i)
     x = s.clone().requires_grad_()

@@ -28,7 +28,7 @@ const cell = (x: number | undefined, digits = 2): string => (x === undefined ? '
 
 console.log(`${''.padEnd(28)}${['codual ms', 'ml-matrix', 'ratio', 'torch', 'ratio'].map((t) => t.padStart(11)).join('')}`)
 for (const n of [20, 100, 500]) {
-  const a = Float64Array.from({ length: n * n }, (_, i) => Math.sin((i * i) % 1000))
+  const a = Float64Array.from({ length: n * n }, (_, i) => Math.sin(0.37 * i * i))
   const s = Float64Array.from({ length: n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n), at % n]
     let sum = i === j ? n : 0

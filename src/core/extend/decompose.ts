@@ -81,6 +81,8 @@ export const composedRules = (
       return {
         ys: put(ys, to) as readonly AnyExpr[],
         pullback: (yBars, active) => {
+          if (yBars.every((y) => y._tag === 'ZeroTangent' || y._tag === 'NoTangent'))
+            return us.map((u) => (isFloat(u.dtype) ? ZeroTangent : NoTangent))
           const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, asNode(ys[i]).aval) : yBar))
           const all = new Map(to)
           vs.forEach((v, i) => {

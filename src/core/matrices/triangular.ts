@@ -36,6 +36,8 @@ const solveRows = (t: Triangle, first: number, n: number, b: Floats, bAt: number
   }
 }
 
+/** With so many columns, products pay for half a leaf. */
+const MANY = 64
 /** B: [n, columns], with unit column stride, becomes T^-1 B, for the rows and columns of T from `first` on. */
 export const solveTriangular = (
   t: Triangle,
@@ -47,7 +49,7 @@ export const solveTriangular = (
   columns: number,
   subtract: SubtractProduct,
 ): void => {
-  if (n <= LEAF || columns < 4) {
+  if (n <= (columns < MANY ? LEAF : LEAF / 2) || columns < 4) {
     solveRows(t, first, n, b, bAt, bRow, columns)
     return
   }
