@@ -27,7 +27,7 @@ const torch = (() => {
 const cell = (x: number | undefined, digits = 2): string => (x === undefined ? '' : x.toFixed(digits)).padStart(11)
 
 console.log(`${''.padEnd(28)}${['codual ms', 'ml-matrix', 'ratio', 'torch', 'ratio'].map((t) => t.padStart(11)).join('')}`)
-for (const n of [20, 100, 500]) {
+for (const n of [2, 5, 20, 100, 500]) {
   const a = Float64Array.from({ length: n * n }, (_, i) => Math.sin(0.37 * i * i))
   const s = Float64Array.from({ length: n * n }, (_, at) => {
     const [i, j] = [Math.floor(at / n), at % n]

@@ -72,6 +72,10 @@ describe.each(names)('%s', (name) => {
 
 describe('types', () => {
   it('are those of the values', () => {
+    // Not what the place where it stands wants, which takes any.
+    const drawn = cd.evaluate({ w: random.glorotNormal(key, [2, 3]), n: random.normal(key, [3]), u: random.uniform(key, [3]) })
+    const dtypes: readonly 'f64'[] = [drawn.w.dtype, drawn.n.dtype, drawn.u.dtype]
+    expect(dtypes).toEqual(['f64', 'f64', 'f64'])
     const a: cd.Expr<[2, 3], 'f32'> = random.uniform(key, [2, 3], { dtype: 'f32' })
     const b: cd.Expr<[], 'f64'> = random.normal(key)
     const c: cd.Expr<[5, 2], 'i32'> = random.splitKey(key, 5)
