@@ -1,13 +1,15 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
-import { byMeaning, planned, whole } from '../../core/extend/kernel-table.js'
+import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import {
   choleskyRun,
+  eighRun,
   type Factorise,
   luRun,
   type QrParams,
   qrRoom,
   qrRun,
+  svdRun,
   type TriangularParams,
   triangularRun,
 } from '../../core/ops/factorisations.js'
@@ -16,7 +18,10 @@ import type { OpaqueKernel } from '../plan/kernel.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
-import { emitSmallCholesky, emitSmallLu, emitSmallTriangular, SMALL, type SmallShape } from './wasm/small-matrices.js'
+import { SMALL, type SmallShape } from './wasm/pairs.js'
+import { emitSmallCholesky, emitSmallLu, emitSmallTriangular } from './wasm/small-elimination.js'
+import { emitSmallQr } from './wasm/small-reflections.js'
+import { emitSmallEigh, emitSmallSvd } from './wasm/small-rotations.js'
 
 /** Its first argument, a stack of matrices. */
 const stackOf = (k: OpaqueKernel): SmallShape => {
@@ -24,33 +29,37 @@ const stackOf = (k: OpaqueKernel): SmallShape => {
   const [rows, columns] = shape.slice(-2) as [number, number]
   return { type: dtype as FloatName, count: sizeOf(shape.slice(0, -2)), rows, columns }
 }
-/** A factorisation of its first argument: written out where that is small, else driven. */
-const factorising = (small: (module: Module, shape: SmallShape, name: string, k: OpaqueKernel) => void, run: Factorise<never>) =>
+type Small = (module: Module, shape: SmallShape, name: string, k: OpaqueKernel) => void
+/** A factorisation of its first argument: written out where that is small, else as said. */
+const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => ReturnType<WholeKernelOf>) =>
   whole<WholeKernelOf>((k: OpaqueKernel) => {
     const stack = stackOf(k)
-    const { rows, columns } = stack
-    if (Math.max(rows, columns) <= SMALL) return { emit: (module, name) => small(module, stack, name, k), scratchBytes: 0 }
-    const right = k.args[1]?.shape.at(-1) ?? columns
-    return { drive: run, largest: [rows, Math.max(columns, right)] }
+    if (Math.max(stack.rows, stack.columns) > SMALL) return large(stack, k)
+    return { emit: (module, name) => small(module, stack, name, k), scratchBytes: 0 }
   })
+const factorising = (small: Small, run: Factorise<never>) =>
+  smallOr(small, ({ rows, columns }, k) => ({ drive: run, largest: [rows, Math.max(columns, k.args[1]?.shape.at(-1) ?? columns)] }))
 const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKernel): void => {
   const { lower, transpose, unitDiagonal } = k.params as TriangularParams
   emitSmallTriangular(module, { ...stack, columns: k.args[1]!.shape.at(-1)!, lower, transpose, unit: unitDiagonal }, name)
 }
-const ROTATIONS = 'rotations and reflections depend on each other; plain loops over neighbours'
+const columnsOfQ = ({ rows, columns }: SmallShape, k: OpaqueKernel): number => ((k.params as QrParams).complete ? rows : columns)
 
 /** One row per primitive of the family `linalg`. */
 export const linalgKernels: CpuTable<typeof linalg> = {
   cholesky: factorising(emitSmallCholesky, choleskyRun),
   triangularSolve: factorising(triangular, triangularRun),
   lu: factorising(emitSmallLu, luRun),
-  qr: whole((k: OpaqueKernel) => {
-    const { rows, columns } = stackOf(k)
-    const params = k.params as QrParams
-    return { drive: qrRun, largest: [rows, params.complete ? rows : columns], room: qrRoom(rows, columns, params) }
-  }),
-  eigh: byMeaning(ROTATIONS),
-  svd: byMeaning(ROTATIONS),
+  qr: smallOr(
+    (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
+    (stack, k) => ({
+      drive: qrRun,
+      largest: [stack.rows, columnsOfQ(stack, k)],
+      room: qrRoom(stack.rows, stack.columns, k.params as QrParams),
+    }),
+  ),
+  eigh: smallOr(emitSmallEigh, () => ({ drive: eighRun, largest: [0, 0] })),
+  svd: smallOr(emitSmallSvd, () => ({ drive: svdRun, largest: [0, 0] })),
   solve: planned('written out'),
   det: planned('written out'),
   slogdet: planned('written out'),

@@ -248,6 +248,11 @@ export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] 
 
 // ---- eigh --------------------------------------------------------------------------------------------------------------
 
+export const eighRun: Factorise<NoParams> = ([a], _params, [w, v]) => {
+  const [, n] = axesOf(a!)
+  const work = eighWorkspace(n)
+  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work)
+}
 /** Reads the lower triangle alone: its gradient lies there. */
 export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
   name: 'eigh',
@@ -259,11 +264,7 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     const { lead, n } = squareAxes(a!.shape, 'eigh')
     return [aval([...lead, n], a!.dtype), a!]
   },
-  meaning: ([a], _params, [w, v]) => {
-    const [, n] = axesOf(a!)
-    const work = eighWorkspace(n)
-    for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work)
-  },
+  meaning: plainly(eighRun),
   cost: 300,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
@@ -278,6 +279,12 @@ export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
 
 // ---- svd ---------------------------------------------------------------------------------------------------------------
 
+export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v]) => {
+  const [m, n] = axesOf(a!)
+  const of = svdLayout(m, n)
+  const work = svdWorkspace(of)
+  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, of, work)
+}
 /** U, singular values and V (not its transpose). */
 export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
   name: 'svd',
@@ -290,12 +297,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     const { dtype } = args[0]!
     return [args[0]!, aval([...lead, columns], dtype), aval([...lead, columns, columns], dtype)]
   },
-  meaning: ([a], _params, [u, s, v]) => {
-    const [m, n] = axesOf(a!)
-    const of = svdLayout(m, n)
-    const work = svdWorkspace(of)
-    for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, of, work)
-  },
+  meaning: plainly(svdRun),
   cost: 500,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
