@@ -15,17 +15,18 @@ import { max } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { multiRule } from './define.js'
-import { isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns, timesRows } from './matrices.js'
+import { isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns } from './matrices.js'
 
 /** Differences of values of at most so many units of the largest are rounding: such values count as equal. */
 const UNITS = 8
 const epsilon = { f64: 2 ** -52, f32: 2 ** -23 } as const
-/** 1 / x, and 0 where x is within rounding of values like `scale` [...]: of x [..., n] or [..., n, n]. */
-const reciprocal = (x: AnyExpr, scale: AnyExpr): AnyExpr => {
+/** y / x, and 0 where x is within rounding of values like `scale` [...]: of x [..., n] or [..., n, n]. */
+const quotient = (y: AnyExpr | number, x: AnyExpr, scale: AnyExpr): AnyExpr => {
   const n = dims(x)[dims(x).length - 1]!
   const near = le(abs(x), mul(stopGradient(scale), UNITS * n * epsilon[x.dtype as 'f32' | 'f64']))
-  return where(near, 0, div(1, where(near, 1, x)))
+  return where(near, 0, div(y, where(near, 1, x)))
 }
+const reciprocal = (x: AnyExpr, scale: AnyExpr): AnyExpr => quotient(1, x, scale)
 const largest = (w: AnyExpr): AnyExpr => max(abs(w), { axis: -1, keepdims: true })
 /** x_j - x_i, and x_j + x_i. */
 const differences = (x: AnyExpr): AnyExpr => sub(expandDims(x, -2), expandDims(x, -1))
@@ -112,28 +113,31 @@ const eighRule: Rule = multiRule(op.eighPrimitive, {
   batch: ([a]) => applyMulti(op.eighPrimitive, [asNode(a)], NO_PARAMS).map(asExpr),
 })
 
-/** 1 / (s_j^2 - s_i^2). */
-const ofSquares = (s: AnyExpr): AnyExpr => {
+/**
+ * D_ij = 1 / (s_j - s_i) and G_ij = s_j / (s_j + s_i): D G is s_j / (s_j^2 - s_i^2), and neither overflows where squares would.
+ */
+const gaps = (s: AnyExpr): { readonly d: AnyExpr; readonly g: AnyExpr } => {
   const scale = expandDims(largest(s), -1)
-  return mul(reciprocal(differences(s), scale), reciprocal(sums(s), scale))
+  return { d: reciprocal(differences(s), scale), g: quotient(expandDims(s, -2), sums(s), scale) }
 }
+/** x + x^T. */
+const doubled = (x: AnyExpr): AnyExpr => add(x, t(x))
 const isSquare = (x: AnyExpr): boolean => dims(x)[dims(x).length - 2] === dims(x)[dims(x).length - 1]
 /** What of x is not in the space of the columns of u. */
 const outside = (u: AnyExpr, x: AnyExpr): AnyExpr => sub(x, product(u, product(t(u), x)))
 
 const svdRule: Rule = multiRule(op.svdPrimitive, {
-  // With P = U^T dA V: ds = diag(P), dU = U (F * (P S + S P^T)) + (I - U U^T) dA V S^-1, dV = V (F * (S P + P^T S)), F_ij = 1 / (s_j^2 - s_i^2).
+  // With P = U^T dA V: ds = diag(P), dU = U (D * (P * G + (P * G)^T)) + (I - U U^T) dA V S^-1, dV = V (D * (P * G^T + (P * G^T)^T)).
   frule: ([a], [da], _params, { ys }) => {
     const dx = forced(da)
     if (dx === undefined || isEmpty(a)) return [ys, [ZeroTangent, ZeroTangent, ZeroTangent]]
     const [u, s, v] = ys as [AnyExpr, AnyExpr, AnyExpr]
     const av = product(dx, v)
     const p = product(t(u), av)
-    const f = ofSquares(s)
-    const [columns, rows] = [timesColumns(p, s), timesRows(p, s)]
-    const du = product(u, mul(add(columns, t(columns)), f))
+    const { d, g } = gaps(s)
+    const du = product(u, mul(doubled(mul(p, g)), d))
     const rest = isSquare(a) ? undefined : timesColumns(outside(u, av), reciprocal(s, largest(s)))
-    return [ys, [total([du, rest])!, diag(p), product(v, mul(add(rows, t(rows)), f))]]
+    return [ys, [total([du, rest])!, diag(p), product(v, mul(doubled(mul(p, t(g))), d))]]
   },
   rrule: ([a], _params, { ys, config }) => {
     const svdPullback = ([uYes, sYes, vYes]: readonly Forced[]) => {
@@ -143,9 +147,9 @@ const svdRule: Rule = multiRule(op.svdPrimitive, {
       return [
         thunk(() => {
           if (uBar === undefined && vBar === undefined) return product(config.product(expandDims(sBar!, -2), u), t(v))
-          const f = ofSquares(s)
-          const [j, k] = [uBar && mul(product(t(u), uBar), f), vBar && mul(product(t(v), vBar), f)]
-          const core = total([sBar && onDiagonal(sBar), j && timesColumns(add(j, t(j)), s), k && timesRows(add(k, t(k)), s)])!
+          const { d, g } = gaps(s)
+          const turned = (x: AnyExpr, xBar: AnyExpr): AnyExpr => doubled(mul(product(t(x), xBar), d))
+          const core = total([sBar && onDiagonal(sBar), uBar && mul(turned(u, uBar), g), vBar && mul(turned(v, vBar), t(g))])!
           const inner = product(u, core)
           const rest = uBar && !isSquare(a) ? timesColumns(outside(u, uBar), reciprocal(s, largest(s))) : undefined
           return product(total([inner, rest])!, t(v))

@@ -19,9 +19,8 @@ export const product = (first: AnyExpr, ...rest: readonly AnyExpr[]): AnyExpr =>
 export const symmetric = (x: AnyExpr): AnyExpr => add(tril(x), t(tril(x, -1)))
 /** The lower triangle with half of the diagonal. */
 export const phi = (x: AnyExpr): AnyExpr => mul(add(tril(x), tril(x, -1)), 0.5)
-/** Each matrix with its columns times the numbers s: [..., n], and with its rows times them. */
+/** Each matrix with its columns times the numbers s: [..., n]. */
 export const timesColumns = (x: AnyExpr, s: AnyExpr): AnyExpr => mul(x, expandDims(s, -2))
-export const timesRows = (x: AnyExpr, s: AnyExpr): AnyExpr => mul(x, expandDims(s, -1))
 /** Matrices with the vectors x: [..., n] on the diagonal. */
 export const onDiagonal = (x: AnyExpr): AnyExpr => {
   const n = dims(x)[dims(x).length - 1]!

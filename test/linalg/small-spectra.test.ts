@@ -220,6 +220,20 @@ describe.each(['f64', 'f32'] as const)('of %s', (dtype) => {
   })
 })
 
+it('columns of any size have reflections', () => {
+  const noise = drawn('full', 'f64', 4, 4, 9)
+  for (const power of [-200, -120, 308])
+    for (const count of [1, 2]) {
+      const a = noise.map((row) => row.map((x, j) => (power === 308 ? Math.sign(x) * 1.7 * 10 ** 308 : x * 10 ** (power * (j % 2)))))
+      const x = cd.tensor(Float64Array.from(Array.from({ length: count }, () => a).flat(2)), [count, 4, 4]) as unknown as cd.Tensor
+      const [q, r] = run(qr, cpu, x)
+      orthonormal(matrix(q!, 4, 4), EPS.f64)
+      if (power === 308) continue
+      const back = product(matrix(q!, 4, 4), matrix(r!, 4, 4))
+      for (let j = 0; j < 4; j++)
+        for (let i = 0; i < 4; i++) expect(Math.abs(back[i]![j]! - a[i]![j]!) / 10 ** (power * (j % 2))).toBeLessThan(1e-14)
+    }
+})
 it('has results for matrices without elements and stacks without matrices', () => {
   const zeros = (...shape: number[]): cd.Tensor => cd.evaluate(cd.zeros(shape)) as unknown as cd.Tensor
   expect(run(completeQr, cpu, zeros(3, 0))).toEqual([[1, 0, 0, 0, 1, 0, 0, 0, 1], []])
