@@ -1,16 +1,29 @@
-/** The CPU facet of scans and sorting: each element waits for the one before, so plain loops are no slower than vectors of one lane. */
-import { byMeaning } from '../../core/extend/kernel-table.js'
+/** The CPU facet of scans and sorting: each element waits for the one before, so loops go along lines, one element at a time. */
+import { byMeaning, whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
-import type { CpuTable } from './kernel.js'
+import { aroundAxis } from '../../core/ops/reduce.js'
+import type { RunningParams, ScanParams } from '../../core/ops/scans.js'
+import type { OpaqueKernel } from '../plan/kernel.js'
+import type { CpuTable, WholeKernelOf } from './kernel.js'
+import { emitRecurrence, emitRunning, type Lines } from './wasm/running.js'
 
-const CHAIN = 'a chain of dependent operations along the axis'
+const linesOf = (k: OpaqueKernel): Lines => {
+  const { shape, dtype } = k.args[0]!
+  const { axis, reverse } = k.params as RunningParams
+  return { ...aroundAxis(shape, axis), type: dtype as Lines['type'], reverse }
+}
+const running = (kind: Parameters<typeof emitRunning>[1]) =>
+  whole<WholeKernelOf>((k: OpaqueKernel) => {
+    const { exclusive = false } = k.params as Partial<ScanParams>
+    return { emit: (module, name) => emitRunning(module, kind, linesOf(k), exclusive, name), scratchBytes: 0 }
+  })
 
 /** One row per primitive of the family `scans`. */
 export const scanKernels: CpuTable<typeof scans> = {
-  cumsum: byMeaning(CHAIN),
-  cumprod: byMeaning(CHAIN),
-  cummax: byMeaning(CHAIN),
-  cummin: byMeaning(CHAIN),
-  linearRecurrence: byMeaning(CHAIN),
-  sort: byMeaning('the engine sorts'),
+  cumsum: running('cumsum'),
+  cumprod: running('cumprod'),
+  cummax: running('cummax'),
+  cummin: running('cummin'),
+  linearRecurrence: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitRecurrence(module, linesOf(k), name), scratchBytes: 0 })),
+  sort: byMeaning('digit by digit, in plain loops'),
 }

@@ -9,6 +9,7 @@ import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import type { AxisOptions, RunningOptions } from '../types/signatures/reduce.js'
 import { axisOf } from './layout-move.js'
 import { natural } from './params.js'
+import { orderOf, sorting } from './radix-sort.js'
 import { aroundAxis } from './reduce.js'
 
 const family = 'scans'
@@ -202,10 +203,6 @@ export interface SortParams {
   readonly descending: boolean
 }
 
-/** Order of numbers in which NaN comes after everything. */
-const ascending = (a: number, b: number): number =>
-  a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(a)) - Number(Number.isNaN(b))
-
 export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = primitive({
   name: 'sort',
   family,
@@ -218,14 +215,22 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
     return [x!, aval(x!.shape, 'i32')]
   },
   meaning: ([x], { axis, descending }, [values, indices]) => {
-    eachLine(x!.shape, axis, (start, stride, size) => {
-      const at = (i: number): number => x!.data[start + i * stride]!
-      const order = Array.from({ length: size }, (_, i) => i)
-      order.sort(descending ? (i, j) => ascending(at(j), at(i)) || i - j : (i, j) => ascending(at(i), at(j)) || i - j)
-      order.forEach((i, k) => {
-        values!.data[start + k * stride] = at(i)
-        indices!.data[start + k * stride] = i
-      })
+    const size = x!.shape[axis]!
+    const room = sorting(size, x!.dtype)
+    const [line, inOrder] = [new Float64Array(size), new Float64Array(size)]
+    eachLine(x!.shape, axis, (start, stride) => {
+      if (stride === 1) line.set(x!.data.subarray(start, start + size))
+      else for (let i = 0; i < size; i++) line[i] = x!.data[start + i * stride]!
+      const order = orderOf(room, line, descending)
+      for (let k = 0; k < size; k++) inOrder[k] = line[order[k]!]!
+      if (stride === 1) {
+        values!.data.set(inOrder, start)
+        indices!.data.set(order, start)
+      } else
+        for (let k = 0; k < size; k++) {
+          values!.data[start + k * stride] = inOrder[k]!
+          indices!.data[start + k * stride] = order[k]!
+        }
     })
   },
   samples: [

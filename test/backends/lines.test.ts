@@ -1,0 +1,116 @@
+/** Running results, rows by indices and sorting on the CPU: beside the meanings, to the bit, for all shapes, dtypes and options; and sorting beside a comparison. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { random } from '../../src/check/index.js'
+import * as cd from '../../src/index.js'
+
+type E = cd.AnyExpr
+type DType = 'f64' | 'f32' | 'i32'
+const [cpu, plain] = [cd.cpu({ poison: true }), cd.reference()]
+const dtypes = fc.constantFrom<DType[]>('f64', 'f32', 'i32')
+const shapes = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 })
+const EDGES = [0, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e30, -1e-30, 3]
+const sizeOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1)
+const drawn = (shape: readonly number[], dtype: DType, seed: number, edges = 0.2): cd.Tensor => {
+  const next = random(seed)
+  const number = (): number =>
+    dtype === 'i32' ? Math.floor(2 ** 31 * (2 * next() - 1)) : next() < edges ? EDGES[Math.floor(next() * EDGES.length)]! : 4 * next() - 2
+  return cd.tensor(Array.from({ length: sizeOf(shape) }, number), shape as [number], dtype as 'f64') as unknown as cd.Tensor
+}
+const bothAlike = (f: (...xs: E[]) => unknown, ...xs: cd.Tensor[]): void => {
+  const on = (backend: cd.SyncBackend): readonly number[] => {
+    const y = (cd.compile(f as never, backend) as unknown as (...xs: readonly cd.Tensor[]) => cd.Tensor)(...xs)
+    return Array.from(y.data as Float64Array)
+  }
+  expect(on(cpu)).toEqual(on(plain))
+}
+
+it('running results are those of the meanings', () => {
+  const kinds = fc.constantFrom('cumsum', 'cumprod', 'cummax', 'cummin', 'linearRecurrence')
+  fc.assert(
+    fc.property(
+      kinds,
+      shapes,
+      dtypes,
+      fc.nat(3),
+      fc.boolean(),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 1e6 }),
+      (kind, shape, dtype, a, reverse, exclusive, seed) => {
+        const axis = a % shape.length
+        const x = drawn(shape, dtype, seed)
+        if (kind === 'linearRecurrence') {
+          if (dtype === 'i32') return
+          bothAlike((p, q) => cd.linearRecurrence(p as never, q as never, { axis, reverse }), x, drawn(shape, dtype, seed + 1))
+        } else if (kind === 'cumsum' || kind === 'cumprod') bothAlike((p) => cd[kind](p as never, { axis, reverse, exclusive }), x)
+        else bothAlike((p) => cd[kind](p as never, { axis, reverse }), x)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+it('rows by indices are those of the meaning, also from the end and out of range', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
+      fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 2 }),
+      fc.constantFrom('f64', 'f32', 'i32', 'bool'),
+      fc.nat(3),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 1e6 }),
+      (shape, counts, dtype, a, wide, seed) => {
+        const axis = a % shape.length
+        const next = random(seed)
+        const own = wide ? shape.map((d, i) => (i === shape.length - 1 && i !== axis ? 11 * d : d)) : shape
+        const numbers = drawn(own, dtype === 'f32' || dtype === 'i32' ? dtype : 'f64', seed)
+        const x = dtype === 'bool' ? (cd.evaluate(cd.gt(numbers as never, 0)) as unknown as cd.Tensor) : numbers
+        const at = cd.tensor(
+          Int32Array.from({ length: sizeOf(counts) }, () => Math.floor(20 * next()) - 10),
+          counts as [number],
+          'i32',
+        ) as unknown as cd.Tensor
+        bothAlike((p, i) => cd.take(p as never, i as never, { axis }), x, at)
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+/** NumPy's order: NaN after everything, equals as they come. */
+const compared = (a: number, b: number): number =>
+  a < b ? -1 : a > b ? 1 : a === b ? 0 : Number(Number.isNaN(a)) - Number(Number.isNaN(b))
+it('sorting is that by comparison, stable, for lines short and long', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 300 }),
+      dtypes,
+      fc.boolean(),
+      fc.constantFrom(0, 0.3, 1),
+      fc.constantFrom<[number, number][]>([1, 1], [2, 1], [1, 3]),
+      fc.integer({ min: 1, max: 1e6 }),
+      (n, dtype, descending, edges, [before, after], seed) => {
+        const full = drawn([before, n, after], dtype, seed, edges)
+        // Many that are equal, and some whose last digits alone differ.
+        const x = (edges === 0.3 && dtype !== 'i32'
+          ? cd.evaluate(cd.div(cd.round(cd.mul(full as never, 4)), 3) as never)
+          : full) as unknown as cd.Tensor
+        const data = Array.from(x.data as Float64Array)
+        for (const backend of [cpu, plain]) {
+          const f = (t: E) => [cd.sort(t as never, { axis: 1, descending }), cd.argsort(t as never, { axis: 1, descending })]
+          const [values, order] = (cd.compile(f as never, backend) as unknown as (x: cd.Tensor) => readonly cd.Tensor[])(x)
+          for (let b = 0; b < before; b++)
+            for (let c = 0; c < after; c++) {
+              const at = (k: number): number => (b * n + k) * after + c
+              const want = Array.from({ length: n }, (_, k) => k).sort((i, j) =>
+                descending ? compared(data[at(j)]!, data[at(i)]!) || i - j : compared(data[at(i)]!, data[at(j)]!) || i - j,
+              )
+              expect(want.map((_, k) => order!.data[at(k)])).toEqual(want)
+              expect(want.map((_, k) => values!.data[at(k)])).toEqual(want.map((i) => data[at(i)]))
+            }
+        }
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
