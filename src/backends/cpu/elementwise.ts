@@ -23,12 +23,16 @@ const binary =
   (f: Binary): ScalarKernel =>
   (c) =>
     isInt(c) ? c.viaMeaning() : c.v.push(f(c.v, c.x[0]!, c.x[1]!))
-/** A form for f64; f32 goes through it. */
+/** A form for f64; f32 goes through it, or through a shorter one. */
 const double =
-  (f: (v: Vec, ...xs: readonly Local[]) => Operand): ScalarKernel =>
+  (f: (v: Vec, ...xs: readonly Local[]) => Operand, ofF32 = f): ScalarKernel =>
   (c) =>
-    c.v.push(c.v.wide ? f(c.v, ...c.x) : trigonometric.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, f))
-const double1 = (f: Unary): ScalarKernel => double((v, x) => f(v, x!))
+    c.v.push(c.v.wide ? f(c.v, ...c.x) : trigonometric.throughDouble(c.v, c.wide, c.lanes.lanes, c.x, ofF32))
+const double1 = (f: Unary, ofF32 = f): ScalarKernel =>
+  double(
+    (v, x) => f(v, x!),
+    (v, x) => ofF32(v, x!),
+  )
 const double2 = (f: Binary): ScalarKernel => double((v, x, y) => f(v, x!, y!))
 /** A float form and the integer instruction, on one argument or two. */
 const either =
@@ -110,8 +114,8 @@ export const elementwiseKernels: { readonly [K in keyof typeof elementwise]: Sca
   asinh: double1(special.asinh),
   acosh: double1(special.acosh),
   atanh: double1(special.atanh),
-  erf: double1(special.erf),
-  erfc: double1(special.erfc),
+  erf: double1(special.erf, special.erfOfF32),
+  erfc: double1(special.erfc, special.erfcOfF32),
   lgamma: viaMeaning,
   polygamma: viaMeaning,
   sigmoid: unary(m.sigmoid),

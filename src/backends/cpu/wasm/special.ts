@@ -145,6 +145,58 @@ export const erfc = (v: Vec, x: Local): E =>
     ),
   )
 
+/**
+ * erfc a for 0 <= a <= 10.5 to ten digits, for numbers that become f32: exp(-a^2) / (1 + 2 a) times a polynomial of (a - 2) / (a + 2), whose coefficients
+ * interpolate (1 + 2 a) exp(a^2) erfc(a) at Chebyshev's points.
+ */
+const erfcNarrow = (v: Vec, a: Local): E =>
+  v.block(() =>
+    v.let(v.add(a, v.c(2)), (above) =>
+      v.let(v.add(v.c(1), v.add(a, a)), (scale) =>
+        v.let(v.div(v.c(1), v.mul(above, scale)), (t) =>
+          v.let(v.mul(v.mul(v.sub(a, v.c(2)), scale), t), (q) => {
+            const p = v.horner(
+              q,
+              [
+                8.383818212433098e-5, 1.778078769999818e-4, -4.0183451642194525e-4, -1.4301499271922352e-3, 1.2506210333167137e-3,
+                8.712785678741647e-3, -8.02978425990106e-3, -5.421843722837164e-2, 1.6405087960761197e-1, -1.6603048495117276e-1,
+                -9.276381482235581e-2, 1.2769783823067076,
+              ],
+            )
+            v.push(v.mul(v.mul(exp(v, v.neg(v.mul(a, a)), false), p), v.mul(above, t)))
+          }),
+        ),
+      ),
+    ),
+  )
+/** erf and erfc of numbers that were f32 and become f32. */
+export const erfOfF32 = (v: Vec, x: Local): E =>
+  v.block(() =>
+    v.let(v.pmin(v.abs(x), v.c(10.5)), (a) => {
+      // erf(x) / x in x^2, at Chebyshev's points of [0, 1].
+      const near = v.block(() =>
+        v.let(v.mul(x, x), (z) => {
+          const p = v.horner(
+            z,
+            [
+              7.875875062685488e-5, -8.01686428716587e-4, 5.189087423433974e-3, -2.6854212010626412e-2, 1.1283594715160218e-1,
+              -3.7612626666720334e-1, 1.1283791658483509,
+            ],
+          )
+          v.push(v.mul(x, p))
+        }),
+      )
+      const far = v.copysign(v.sub(v.c(1), erfcNarrow(v, a)), x)
+      v.push(v.select(v.compare('le', a, v.c(1)), near, far))
+    }),
+  )
+export const erfcOfF32 = (v: Vec, x: Local): E =>
+  v.block(() =>
+    v.let(v.pmin(v.abs(x), v.c(10.5)), (a) =>
+      v.let(erfcNarrow(v, a), (far) => v.push(v.select(v.compare('lt', x, v.c(0)), v.sub(v.c(2), far), far))),
+    ),
+  )
+
 /** The larger times sqrt(1 + ratio^2). */
 export const hypot = (v: Vec, x: Local, y: Local): E =>
   v.block(() =>
