@@ -72,9 +72,41 @@ it('rows by indices are those of the meaning, also from the end and out of range
           'i32',
         ) as unknown as cd.Tensor
         bothAlike((p, i) => cd.take(p as never, i as never, { axis }), x, at)
+        if (dtype === 'bool') return
+        const added = drawn([...own.slice(0, axis), ...counts, ...own.slice(axis + 1)], dtype, seed + 1, 0)
+        bothAlike((p, i, u) => cd.scatterAdd(p as never, i as never, u as never, { axis } as never), x, at, added)
       },
     ),
     { numRuns: 300 },
+  )
+})
+
+it('elements added along an axis are those of the meaning', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }),
+      fc.constantFrom('f64', 'f32'),
+      fc.nat(2),
+      fc.integer({ min: 0, max: 9 }),
+      fc.integer({ min: 1, max: 1e6 }),
+      (shape, dtype, a, count, seed) => {
+        const axis = a % shape.length
+        const next = random(seed)
+        const taken = shape.map((d, i) => (i === axis ? count : d))
+        const at = cd.tensor(
+          Int32Array.from({ length: sizeOf(taken) }, () => Math.floor(16 * next()) - 8),
+          taken as [number],
+          'i32',
+        ) as unknown as cd.Tensor
+        const weights = drawn(taken, dtype, seed + 1, 0)
+        const gradient = (p: E, i: E, w: E) =>
+          cd.grad(((y: E) => cd.sum(cd.mul(w, cd.takeAlongAxis(y as never, i as never, { axis } as never) as E) as never)) as never)(
+            p as never,
+          )
+        bothAlike(gradient as never, drawn(shape, dtype, seed), at, weights)
+      },
+    ),
+    { numRuns: 200 },
   )
 })
 

@@ -4,7 +4,7 @@ import { address } from './float.js'
 import { pointers } from './pointers.js'
 
 /** The index at an address, as the meanings have it: a negative one counts from the end, and one out of range is that of the nearest element. */
-const loadIndex = (f: FunctionBuilder, at: Local, size: number, index: Local): void => {
+export const loadIndex = (f: FunctionBuilder, at: Local, size: number, index: Local): void => {
   f.get(at).i32Load().set(index)
   f.op(OP.i32_add, index, () => f.op(OP.select, size, 0, () => f.op(OP.i32_lt_s, index, 0))).set(index)
   f.op(OP.select, index, 0, () => f.op(OP.i32_gt_s, index, 0)).set(index)

@@ -1,0 +1,177 @@
+/*
+ * Rows added where indices say, as kernels for one shape: gather's and takeAlong's adjoints. Rows of f32 are added up in f64 and rounded once, as the meanings have it.
+ */
+import { type FunctionBuilder, type Local, type Module, OP, type Operand } from './encoder.js'
+import { address } from './float.js'
+import { pointers } from './pointers.js'
+import { type Along, loadIndex, type Rows } from './take-along.js'
+
+type Type = 'f64' | 'f32' | 'i32'
+const bytesOf = { f64: 8, f32: 4, i32: 4 } as const
+const aligned = (bytes: number): number => 16 * Math.ceil(bytes / 16)
+/** Calls the body for each row that is added, in order, with the place where it goes. */
+type Walk = (f: FunctionBuilder, indices: Local, body: (row: Local) => void) => void
+
+/** What is added to: so many rows of so many elements; and how many rows are. */
+interface Target {
+  readonly type: Type
+  readonly rows: number
+  readonly width: number
+  readonly added: number
+}
+/** A table of where each row has its total, and the totals. */
+const scratchBytes = ({ type, rows, width, added }: Target): number =>
+  type === 'f32' ? aligned(4 * rows) + 8 * width * Math.min(rows, added) : 0
+
+/** A loop over the elements of a row; pointers, in bytes of an element each, move along. */
+const along = (f: FunctionBuilder, width: number, moving: readonly (readonly [Local, number])[], body: () => void): void => {
+  const left = f.local('i32')
+  f.set(left, width).countDown(left, () => {
+    body()
+    for (const [p, bytes] of moving) f.increment(p, bytes)
+  })
+}
+const promoted =
+  (f: FunctionBuilder, at: Local): Operand =>
+  () =>
+    f.get(at).f32Load().op(OP.f64_promote_f32)
+
+/** Rows of u are added to what lies at the result: the planner has put the accumulator there. */
+const emitAdding = (module: Module, target: Target, walk: Walk, name: string): void => {
+  const f = module.kernel(name)
+  const { type, rows, width, added } = target
+  const bytes = bytesOf[type]
+  if (rows * width * added === 0) return
+  const [out, indices, u, scratch] = pointers(f, 4)
+  const { add, mul } = address(f)
+  const [to, place] = f.locals('i32', 2)
+  if (type !== 'f32') {
+    walk(f, indices, (row) => {
+      f.set(to, add(out, mul(row, width * bytes)))
+      along(
+        f,
+        width,
+        [
+          [to, bytes],
+          [u, bytes],
+        ],
+        () => {
+          f.get(to)
+          if (type === 'f64')
+            f.op(
+              OP.f64_add,
+              () => f.get(to).f64Load(),
+              () => f.get(u).f64Load(),
+            ).f64Store()
+          else
+            f.op(
+              OP.i32_add,
+              () => f.get(to).i32Load(),
+              () => f.get(u).i32Load(),
+            ).i32Store()
+        },
+      )
+    })
+    return
+  }
+  const [total, free, left] = f.locals('i32', 3)
+  f.get(scratch)
+    .i32Const(0)
+    .i32Const(4 * rows)
+    .memoryFill()
+  f.set(free, add(scratch, aligned(4 * rows)))
+  walk(f, indices, (row) => {
+    f.set(place, add(scratch, mul(row, 4)))
+    f.get(place).i32Load().set(total)
+    f.op(OP.i32_eqz, total).if(() => {
+      f.get(place).get(free).i32Store()
+      f.set(total, free).set(to, add(out, mul(row, 4 * width)))
+      along(
+        f,
+        width,
+        [
+          [free, 8],
+          [to, 4],
+        ],
+        () => f.get(free).push(promoted(f, to)).f64Store(),
+      )
+    })
+    along(
+      f,
+      width,
+      [
+        [total, 8],
+        [u, 4],
+      ],
+      () =>
+        f
+          .get(total)
+          .op(OP.f64_add, () => f.get(total).f64Load(), promoted(f, u))
+          .f64Store(),
+    )
+  })
+  f.set(place, scratch).set(to, out)
+  f.set(left, rows).countDown(left, () => {
+    f.get(place).i32Load().set(total)
+    f.ifThen(
+      total,
+      () =>
+        along(
+          f,
+          width,
+          [
+            [total, 8],
+            [to, 4],
+          ],
+          () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store(),
+        ),
+      () => f.increment(to, 4 * width),
+    )
+    f.increment(place, 4)
+  })
+}
+
+type Adding = { readonly emit: (module: Module, name: string) => void; readonly scratchBytes: number }
+/** Rows of x: [batches, outer, size, row]; see `emitGather`. */
+export const addingRows = (type: Type, { batches, outer, size, count, bytes }: Rows): Adding => {
+  const target = { type, rows: batches * outer * size, width: bytes / bytesOf[type], added: batches * outer * count }
+  const walk: Walk = (f, indices, body) => {
+    const [batch, block, left, at, index, base] = f.locals('i32', 6)
+    f.set(base, 0)
+    f.set(batch, batches).countDown(batch, () => {
+      f.set(block, outer).countDown(block, () => {
+        f.set(at, indices)
+        f.set(left, count).countDown(left, () => {
+          loadIndex(f, at, size, index)
+          f.op(OP.i32_add, index, base).set(index)
+          body(index)
+          f.increment(at, 4)
+        })
+        f.increment(base, size)
+      })
+      f.set(indices, at)
+    })
+  }
+  return { emit: (module, name) => emitAdding(module, target, walk, name), scratchBytes: scratchBytes(target) }
+}
+/** Elements of x: [before, size, after]; see `emitTakeAlong`. */
+export const addingAlong = (type: Type, { before, size, after, count }: Along): Adding => {
+  const target = { type, rows: before * size * after, width: 1, added: before * count * after }
+  const walk: Walk = (f, indices, body) => {
+    const [block, row, column, index, base] = f.locals('i32', 5)
+    const { add, mul } = address(f)
+    f.set(base, 0)
+    f.set(block, before).countDown(block, () => {
+      f.set(row, count).countDown(row, () => {
+        f.forLoop(column, 0, after, 1, () => {
+          loadIndex(f, indices, size, index)
+          f.set(index, add(base, add(mul(index, after), column)))
+          body(index)
+          f.increment(indices, 4)
+        })
+      })
+      f.increment(base, size * after)
+    })
+  }
+  return { emit: (module, name) => emitAdding(module, target, walk, name), scratchBytes: scratchBytes(target) }
+}
