@@ -57,7 +57,11 @@ export const drive = (
   driven.drive(args, k.params as never, results, subtract, (numbers) => new Float64Array(buffer, scratch, numbers))
 }
 
-/** C -= A B as C += (-A) B, by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
+/** -A: [m, n], row by row. */
+const negate = (to: Floats, a: Floats, at: number, row: number, column: number, m: number, n: number): void => {
+  for (let i = 0, next = 0; i < m; i++) for (let l = 0, from = at + i * row; l < n; l++, from += column) to[next++] = -a[from]!
+}
+/** C -= A B as C += (-A) B, or A (-B), by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
 const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
   const size = type === 'f64' ? 8 : 4
   const words = new Int32Array(buffer, scratch, RECORD / 4)
@@ -70,22 +74,25 @@ const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: 
       subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
       return
     }
-    for (let i = 0, to = 0; i < m; i++) for (let l = 0, from = aAt + i * aRow; l < k; l++, from += aColumn) negative[to++] = -a[from]!
-    const behind = scratch + RECORD + aligned(size * m * k, 16)
+    // The smaller factor is the one that is copied.
+    const left = m <= n
+    if (left) negate(negative, a, aAt, aRow, aColumn, m, k)
+    else negate(negative, b, bAt, bRow, bColumn, k, n)
+    const behind = scratch + RECORD + aligned(size * k * Math.min(m, n), 16)
     const place = (x: Floats, at: number): number => x.byteOffset + size * at
     words.set(
       gemmRecord.of({
         c: place(c, cAt),
-        a: scratch + RECORD,
-        b: place(b, bAt),
+        a: left ? scratch + RECORD : place(a, aAt),
+        b: left ? place(b, bAt) : scratch + RECORD,
         m,
         n,
         k,
         cRowStride: size * cRow,
-        aRowStride: size * k,
-        aColStride: size,
-        bRowStride: size * bRow,
-        bColStride: size * bColumn,
+        aRowStride: size * (left ? k : aRow),
+        aColStride: size * (left ? 1 : aColumn),
+        bRowStride: size * (left ? bRow : n),
+        bColStride: size * (left ? bColumn : 1),
         scratch: behind,
         batch: 1,
         cBatchStride: 0,

@@ -1,8 +1,10 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
 import { byMeaning, planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
+import { eighRoom } from '../../core/matrices/eigh.js'
 import {
   choleskyRun,
+  eighRun,
   type Factorise,
   luRun,
   type QrParams,
@@ -49,7 +51,10 @@ export const linalgKernels: CpuTable<typeof linalg> = {
     const params = k.params as QrParams
     return { drive: qrRun, largest: [rows, params.complete ? rows : columns], room: qrRoom(rows, columns, params) }
   }),
-  eigh: byMeaning(ROTATIONS),
+  eigh: whole((k: OpaqueKernel) => {
+    const { rows } = stackOf(k)
+    return { drive: eighRun, largest: [rows, rows], room: eighRoom(rows) }
+  }),
   svd: byMeaning(ROTATIONS),
   solve: planned('written out'),
   det: planned('written out'),

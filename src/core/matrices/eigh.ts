@@ -2,14 +2,20 @@
  * Eigenvalues and eigenvectors of symmetric matrices: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
  * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
  */
+import { byHalves } from './eigh-halves.js'
 import { flips, hypotenuse, largestOf, rotate, scaleOf } from './gauge.js'
-import type { Floats } from './product.js'
+import type { Floats, SubtractProduct } from './product.js'
+import { applyChain, BLOCK } from './reflections.js'
+import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 
 /** QL steps for one eigenvalue: two or three are usual. */
 const STEPS = 60
 
-/** Room for the vectors (rows of V^T), the diagonal and what is beside it, and an order. */
-export const eighWorkspace = (n: number): Float64Array => new Float64Array(n * n + 3 * n)
+/** Up to so many rows the plain loops are as fast. */
+const FEW = 48
+
+/** Numbers that it needs room for. */
+export const eighRoom = (n: number): number => (n <= FEW ? n * n + 3 * n : blockedLayout(n).size)
 
 /** Row i of what is left of the matrix is freed of all but its last element by a reflection, whose vector stays in d. */
 const reduceRow = (v: Float64Array, n: number, i: number, d: number, e: number): void => {
@@ -142,32 +148,63 @@ const diagonalise = (v: Float64Array, n: number, d: number, e: number): boolean 
   return true
 }
 
+/** Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections. */
+const blockedLayout = (n: number) => {
+  const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
+  const wide = Math.min(BLOCK, n)
+  const [v, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
+  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), (3 * n + wide) * wide) }
+}
+/** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
+const plain = (work: Float64Array, n: number, d: Float64Array): boolean => {
+  tridiagonalise(work, n, n * n, n * n + n)
+  const found = diagonalise(work, n, n * n, n * n + n)
+  d.set(work.subarray(n * n, n * n + n))
+  return found
+}
+/** By products of matrices. */
+const blocked = (a: Float64Array, n: number, d: Float64Array, subtract: SubtractProduct): boolean => {
+  const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
+  const [e, tau] = [new Float64Array(n), new Float64Array(n)]
+  inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
+  if (!byHalves(a, n, w, room, d, e, subtract, diagonalise)) return false
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[room + j * n + i] = a[w + i * n + j]!
+  const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
+  applyChain({ a, subtract, rows: n - 1, wide, v, t, strip }, chain, room + n, n, n)
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[i * n + j] = a[room + j * n + i]!
+  return true
+}
+
 /**
  * Of the symmetric matrix whose lower triangle is A's: eigenvalues in ascending order and eigenvectors as columns, of length 1, the largest
  * component of each positive. NaN everywhere where A holds something that is not finite.
  */
-export const eigh = (a: Floats, at: number, w: Floats, wAt: number, vectors: Floats, n: number, work: Float64Array): void => {
-  const [d, e, order] = [n * n, n * n + n, n * n + 2 * n]
+export const eigh = (
+  a: Floats,
+  at: number,
+  w: Floats,
+  wAt: number,
+  vectors: Floats,
+  n: number,
+  work: Float64Array,
+  subtract: SubtractProduct,
+): void => {
   for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) work[i * n + j] = work[j * n + i] = a[at + i * n + j]!
   const size = largestOf(work, 0, n * n)
   const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
-  let found = !Number.isNaN(size)
-  if (found && n > 0) {
-    tridiagonalise(work, n, d, e)
-    found = diagonalise(work, n, d, e)
-  }
+  const d = new Float64Array(n)
+  const found = !Number.isNaN(size) && (n === 0 || (n <= FEW ? plain(work, n, d) : blocked(work, n, d, subtract)))
   if (!found) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  for (let i = 0; i < n; i++) work[order + i] = i
-  work.subarray(order, order + n).sort((i, j) => work[d + i]! - work[d + j]! || i - j)
+  const order = Int32Array.from(d, (_, i) => i).sort((i, j) => d[i]! - d[j]! || i - j)
   for (let k = 0; k < n; k++) {
-    const i = work[order + k]!
+    const i = order[k]!
     const sign = flips(work, i * n, n) ? -1 : 1
-    w[wAt + k] = scale * work[d + i]!
+    w[wAt + k] = scale * d[i]!
     for (let j = 0; j < n; j++) vectors[at + j * n + k] = sign * work[i * n + j]!
   }
 }

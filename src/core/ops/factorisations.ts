@@ -7,7 +7,7 @@ import type { NDArray } from '../graph/ndarray.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { cholesky } from '../matrices/cholesky.js'
-import { eigh, eighWorkspace } from '../matrices/eigh.js'
+import { eigh, eighRoom } from '../matrices/eigh.js'
 import { lu } from '../matrices/lu.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../matrices/product.js'
 import { qr, qrLayout } from '../matrices/qr.js'
@@ -248,6 +248,11 @@ export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] 
 
 // ---- eigh --------------------------------------------------------------------------------------------------------------
 
+export const eighRun: Factorise<NoParams> = ([a], _params, [w, v], subtract, room) => {
+  const [, n] = axesOf(a!)
+  const work = room(eighRoom(n))
+  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work, subtract)
+}
 /** Reads the lower triangle alone: its gradient lies there. */
 export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
   name: 'eigh',
@@ -259,11 +264,7 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     const { lead, n } = squareAxes(a!.shape, 'eigh')
     return [aval([...lead, n], a!.dtype), a!]
   },
-  meaning: ([a], _params, [w, v]) => {
-    const [, n] = axesOf(a!)
-    const work = eighWorkspace(n)
-    for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work)
-  },
+  meaning: plainly(eighRun),
   cost: 300,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
@@ -271,7 +272,7 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([0, 0], spread)], params: NO_PARAMS },
   ],
-  source: 'EISPACK tred2 and tql2; Giles 2008, 3.1',
+  source: 'EISPACK tred2 and tql2; Gu and Eisenstat 1995; Giles 2008, 3.1',
 })
 export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
   applyMulti(eighPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node]
