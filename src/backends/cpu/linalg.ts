@@ -1,7 +1,8 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
-import { byMeaning, planned, whole } from '../../core/extend/kernel-table.js'
+import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import { eighRoom } from '../../core/matrices/eigh.js'
+import { svdRoom } from '../../core/matrices/svd.js'
 import {
   choleskyRun,
   eighRun,
@@ -10,6 +11,7 @@ import {
   type QrParams,
   qrRoom,
   qrRun,
+  svdRun,
   type TriangularParams,
   triangularRun,
 } from '../../core/ops/factorisations.js'
@@ -39,7 +41,6 @@ const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKe
   const { lower, transpose, unitDiagonal } = k.params as TriangularParams
   emitSmallTriangular(module, { ...stack, columns: k.args[1]!.shape.at(-1)!, lower, transpose, unit: unitDiagonal }, name)
 }
-const ROTATIONS = 'rotations and reflections depend on each other; plain loops over neighbours'
 
 /** One row per primitive of the family `linalg`. */
 export const linalgKernels: CpuTable<typeof linalg> = {
@@ -55,7 +56,10 @@ export const linalgKernels: CpuTable<typeof linalg> = {
     const { rows } = stackOf(k)
     return { drive: eighRun, largest: [rows, rows], room: eighRoom(rows) }
   }),
-  svd: byMeaning(ROTATIONS),
+  svd: whole((k: OpaqueKernel) => {
+    const { rows, columns } = stackOf(k)
+    return { drive: svdRun, largest: [rows, columns], room: svdRoom(rows, columns) }
+  }),
   solve: planned('written out'),
   det: planned('written out'),
   slogdet: planned('written out'),

@@ -2,15 +2,14 @@
  * Eigenvalues and eigenvectors of a tridiagonal matrix by halves: those of two matrices beside each other, and of what joins them.
  * Source  Cuppen 1981; Gu and Eisenstat 1995; LAPACK stedc.
  */
+import { diagonalise } from './eigh-plain.js'
+import { rotate } from './gauge.js'
 import { combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
 import type { SubtractProduct } from './product.js'
 import { exactWeights, type Secular, secularRoot } from './secular.js'
 
 /** Matrices of at most so many rows are diagonalised as they are. */
 const LEAF = 28
-
-/** As `diagonalise` of eigh.ts: rows of V^T at 0, the diagonal at d, what is beside it at e + 1. */
-type Diagonalise = (v: Float64Array, n: number, d: number, e: number) => boolean
 
 /** The matrix, and its vectors as rows of W: [n, n] at `w`; room for C at `c`, n n numbers; `sums` is room for two. */
 interface Halves {
@@ -19,11 +18,10 @@ interface Halves {
   readonly c: number
   readonly beside: Float64Array
   readonly small: Float64Array
-  readonly diagonalise: Diagonalise
   readonly sums: Float64Array
 }
 
-const leaf = ({ merge: { a, n, values }, w, beside, small, diagonalise }: Halves, low: number, high: number): boolean => {
+const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number, high: number): boolean => {
   const size = high - low
   const [d, e] = [size * size, size * size + size]
   small.fill(0, 0, d)
@@ -39,15 +37,6 @@ const leaf = ({ merge: { a, n, values }, w, beside, small, diagonalise }: Halves
     for (let j = 0; j < size; j++) a[to + j] = small[i * size + j]!
   }
   return true
-}
-
-/** x and y, rotated: x' = c x + s y, y' = c y - s x. */
-const rotateRows = (a: Float64Array, x: number, y: number, n: number, c: number, s: number): void => {
-  for (let k = 0; k < n; k++) {
-    const [p, q] = [a[x + k]!, a[y + k]!]
-    a[x + k] = c * p + s * q
-    a[y + k] = c * q - s * p
-  }
 }
 
 /** Rows `low` to `middle` and `middle` to `high` of W become those of both and of `beta` between them. */
@@ -74,7 +63,7 @@ const join = ({ merge, w, c, sums }: Halves, low: number, middle: number, high: 
     rho === 0 ? Number.POSITIVE_INFINITY : least / rho,
     (p, j, cos, sin) => Math.abs((values[j]! - values[p]!) * cos * sin) <= least,
     (p, j, cos, sin) => {
-      rotateRows(a, w + p * n + low, w + j * n + low, size, cos, sin)
+      rotate(a, w + p * n + low, w + j * n + low, size, cos, sin)
       const [x, y] = [values[p]!, values[j]!]
       values[p] = x * cos * cos + y * sin * sin
       values[j] = x * sin * sin + y * cos * cos
@@ -131,13 +120,12 @@ export const byHalves = (
   d: Float64Array,
   e: Float64Array,
   subtract: SubtractProduct,
-  diagonalise: Diagonalise,
 ): boolean => {
   const merge = mergeOf(a, subtract, n, room)
   merge.values.set(d)
   a.fill(0, w, w + n * n)
   const found = solve(
-    { merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)), diagonalise, sums: new Float64Array(n + 2) },
+    { merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)), sums: new Float64Array(n + 2) },
     0,
     n,
   )

@@ -120,3 +120,10 @@ export const applyChain = (b: Reflections, { count, from, row, column, tau }: Ch
     applyTogether(own, 0, n, bAt + k * bRow, bRow, columns, false)
   }
 }
+/** Rows of W: [n, n], at `w`, become those of W' with W'^T = H1 H2 ... W^T, for reflections of elements from `first` on; `room` is for as much. */
+export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, room: number): void => {
+  const { a } = b
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[room + j * n + i] = a[w + i * n + j]!
+  applyChain(b, chain, room + first * n, n, n)
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[w + i * n + j] = a[room + j * n + i]!
+}

@@ -11,7 +11,7 @@ import { eigh, eighRoom } from '../matrices/eigh.js'
 import { lu } from '../matrices/lu.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../matrices/product.js'
 import { qr, qrLayout } from '../matrices/qr.js'
-import { svd, svdLayout, svdWorkspace } from '../matrices/svd.js'
+import { svd, svdRoom } from '../matrices/svd.js'
 import { solveTriangular } from '../matrices/triangular.js'
 
 const family = 'linalg'
@@ -279,6 +279,11 @@ export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
 
 // ---- svd ---------------------------------------------------------------------------------------------------------------
 
+export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v], subtract, room) => {
+  const [m, n] = axesOf(a!)
+  const work = room(svdRoom(m, n))
+  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, m, n, work, subtract)
+}
 /** U, singular values and V (not its transpose). */
 export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
   name: 'svd',
@@ -291,12 +296,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     const { dtype } = args[0]!
     return [args[0]!, aval([...lead, columns], dtype), aval([...lead, columns, columns], dtype)]
   },
-  meaning: ([a], _params, [u, s, v]) => {
-    const [m, n] = axesOf(a!)
-    const of = svdLayout(m, n)
-    const work = svdWorkspace(of)
-    for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, of, work)
-  },
+  meaning: plainly(svdRun),
   cost: 500,
   samples: [
     { args: [square([3, 3], spread)], params: NO_PARAMS },
@@ -304,7 +304,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([2, 0], spread)], params: NO_PARAMS },
   ],
-  source: 'Golub and Reinsch 1970; Townsend 2016',
+  source: 'Golub and Reinsch 1970; Gu and Eisenstat 1994; Townsend 2016',
 })
 export const svdNodes = (a: Node): readonly [u: Node, s: Node, v: Node] =>
   applyMulti(svdPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node, Node]
