@@ -11,14 +11,13 @@ import { exactWeights, type Secular, secularRoot } from './secular.js'
 /** Matrices of at most so many rows are diagonalised as they are. */
 const LEAF = 28
 
-/** The matrix, and its vectors as rows of W: [n, n] at `w`; room for C at `c`, n n numbers; `sums` is room for two. */
+/** The matrix, and its vectors as rows of W: [n, n] at `w`; room for C at `c`, n n numbers. */
 interface Halves {
   readonly merge: Merge
   readonly w: number
   readonly c: number
   readonly beside: Float64Array
   readonly small: Float64Array
-  readonly sums: Float64Array
 }
 
 const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number, high: number): boolean => {
@@ -40,8 +39,8 @@ const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number
 }
 
 /** Rows `low` to `middle` and `middle` to `high` of W become those of both and of `beta` between them. */
-const join = ({ merge, w, c, sums }: Halves, low: number, middle: number, high: number, beta: number): void => {
-  const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares } = merge
+const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number, beta: number): void => {
+  const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares, others, sums } = merge
   const size = high - low
   const factor = Math.sign(beta) * Math.SQRT1_2
   let most = 0
@@ -75,10 +74,10 @@ const join = ({ merge, w, c, sums }: Halves, low: number, middle: number, high: 
     shares[j] = z[kept[j]!]!
     weights[j] = rho * shares[j]! * shares[j]!
   }
-  for (let j = 0; j < size - k; j++) sums[2 + j] = values[rest[j]!]!
-  const equation: Secular = { k, d, weights, squares: false }
-  for (let i = 0; i < k; i++) values[low + i] = secularRoot(equation, i, a, c + i * k, sums)
-  for (let j = 0; j < size - k; j++) values[low + k + j] = sums[2 + j]!
+  for (let j = 0; j < size - k; j++) others[j] = values[rest[j]!]!
+  const equation: Secular = { k, d, weights, squares: false, sums }
+  for (let i = 0; i < k; i++) values[low + i] = secularRoot(equation, i, a, c + i * k)
+  for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
   exactWeights(equation, a, c, shares)
   const alone = placesOf(merge, k)
   for (let i = 0; i < k; i++) {
@@ -124,11 +123,7 @@ export const byHalves = (
   const merge = mergeOf(a, subtract, n, room)
   merge.values.set(d)
   a.fill(0, w, w + n * n)
-  const found = solve(
-    { merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)), sums: new Float64Array(n + 2) },
-    0,
-    n,
-  )
+  const found = solve({ merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)) }, 0, n)
   d.set(merge.values)
   return found
 }

@@ -4,7 +4,7 @@
  */
 import { byHalves } from './eigh-halves.js'
 import { diagonalise, tridiagonalise } from './eigh-plain.js'
-import { flips, largestOf, scaleOf } from './gauge.js'
+import { flips, largestOf, scaleOf, sorted } from './gauge.js'
 import type { Floats, SubtractProduct } from './product.js'
 import { applyToRows, BLOCK } from './reflections.js'
 import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
@@ -23,21 +23,20 @@ const blockedLayout = (n: number) => {
   return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), (3 * n + wide) * wide) }
 }
 /** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
-const plain = (work: Float64Array, n: number, d: Float64Array): boolean => {
-  tridiagonalise(work, n, n * n, n * n + n)
-  const found = diagonalise(work, n, n * n, n * n + n)
-  d.set(work.subarray(n * n, n * n + n))
-  return found
+const plain = (work: Float64Array, n: number, d: number): boolean => {
+  tridiagonalise(work, n, d, d + n)
+  return diagonalise(work, n, d, d + n)
 }
 /** By products of matrices. */
-const blocked = (a: Float64Array, n: number, d: Float64Array, subtract: SubtractProduct): boolean => {
+const blocked = (a: Float64Array, n: number, values: number, subtract: SubtractProduct): boolean => {
   const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
-  const [e, tau] = [new Float64Array(n), new Float64Array(n)]
+  const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
   inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
   if (!byHalves(a, n, w, room, d, e, subtract)) return false
   const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
   applyToRows({ a, subtract, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
   a.copyWithin(0, w, w + n * n)
+  a.set(d, values)
   return true
 }
 
@@ -59,18 +58,18 @@ export const eigh = (
   const size = largestOf(work, 0, n * n)
   const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
-  const d = new Float64Array(n)
+  const [d, order] = [n * n, n * n + 2 * n]
   const found = !Number.isNaN(size) && (n === 0 || (n <= FEW ? plain(work, n, d) : blocked(work, n, d, subtract)))
   if (!found) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  const order = Int32Array.from(d, (_, i) => i).sort((i, j) => d[i]! - d[j]! || i - j)
+  sorted(work, d, order, n)
   for (let k = 0; k < n; k++) {
-    const i = order[k]!
+    const i = work[order + k]!
     const sign = flips(work, i * n, n) ? -1 : 1
-    w[wAt + k] = scale * d[i]!
+    w[wAt + k] = scale * work[d + i]!
     for (let j = 0; j < n; j++) vectors[at + j * n + k] = sign * work[i * n + j]!
   }
 }

@@ -30,6 +30,9 @@ export interface Merge {
   readonly d: Float64Array
   readonly weights: Float64Array
   readonly shares: Float64Array
+  /** Values of those that stay. */
+  readonly others: Float64Array
+  readonly sums: Float64Array
 }
 export const mergeOf = (a: Float64Array, subtract: SubtractProduct, n: number, copies: number): Merge => ({
   a,
@@ -46,6 +49,8 @@ export const mergeOf = (a: Float64Array, subtract: SubtractProduct, n: number, c
   d: new Float64Array(n),
   weights: new Float64Array(n),
   shares: new Float64Array(n),
+  others: new Float64Array(n),
+  sums: new Float64Array(4),
 })
 
 /**

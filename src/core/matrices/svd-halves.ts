@@ -20,7 +20,6 @@ interface Halves {
   readonly d: Float64Array
   readonly e: Float64Array
   readonly small: Float64Array
-  readonly sums: Float64Array
 }
 
 /**
@@ -100,8 +99,8 @@ const coefficients = ({ merge, c }: Halves, k: number, left: number): void => {
 }
 
 const join = (of: Halves, low: number, middle: number, high: number): void => {
-  const { merge, u, v, c, sums } = of
-  const { a, n, values, z, kept, rest, d, weights } = merge
+  const { merge, u, v, c } = of
+  const { a, n, values, z, kept, rest, d, weights, others, sums } = merge
   const [size, end] = [high - low, Math.min(n, high + 1)]
   let most = Math.max(Math.abs(of.d[middle]!), Math.abs(of.e[middle]!))
   for (let i = low; i < high; i++) if (i !== middle) most = Math.max(most, values[i]!)
@@ -127,10 +126,10 @@ const join = (of: Halves, low: number, middle: number, high: number): void => {
     merge.shares[j] = z[kept[j]!]!
     weights[j] = merge.shares[j]! * merge.shares[j]!
   }
-  const equation: Secular = { k, d, weights, squares: true }
-  for (let j = 0; j < size - k; j++) sums[2 + j] = scale * values[rest[j]!]!
-  for (let i = 0; i < k; i++) values[low + i] = scale * secularRoot(equation, i, a, c + i * k, sums)
-  for (let j = 0; j < size - k; j++) values[low + k + j] = sums[2 + j]!
+  const equation: Secular = { k, d, weights, squares: true, sums }
+  for (let j = 0; j < size - k; j++) others[j] = scale * values[rest[j]!]!
+  for (let i = 0; i < k; i++) values[low + i] = scale * secularRoot(equation, i, a, c + i * k)
+  for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
   exactWeights(equation, a, c, merge.shares)
   const alone = placesOf(merge, k)
   const left = c + n * n
@@ -165,7 +164,7 @@ export const byHalves = (
   a.fill(0, u, u + n * n)
   a.fill(0, v, v + n * n)
   const small = new Float64Array(svdLayout(LEAF + 1, LEAF + 1).size)
-  const found = solve({ merge, u, v, c: room + n * n, d, e, small, sums: new Float64Array(n + 2) }, 0, n)
+  const found = solve({ merge, u, v, c: room + n * n, d, e, small }, 0, n)
   d.set(merge.values)
   return found
 }

@@ -3,7 +3,7 @@
  * reflections applied together, which are mostly products of matrices. Of tall ones the factor R of A = Q R takes the place of A.
  */
 import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
-import { flips, largestOf, scaleOf } from './gauge.js'
+import { flips, largestOf, scaleOf, sorted } from './gauge.js'
 import type { Floats, SubtractProduct } from './product.js'
 import { qr, qrLayout } from './qr.js'
 import { applyToRows, BLOCK } from './reflections.js'
@@ -34,7 +34,9 @@ const tallLayout = (m: number, n: number) => {
 }
 const ownRoom = (m: number, n: number): number => (n <= FEW ? svdLayout(m, n).size : blockedLayout(n).size)
 /** Numbers that it needs room for. */
-export const svdRoom = (m: number, n: number): number => (isTall(m, n) ? tallLayout(m, n).size : ownRoom(m, n))
+export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + 2 * n
+/** Where the room for keys and an order begins. */
+const sortRoom = (m: number, n: number): number => (isTall(m, n) ? tallLayout(m, n).size : ownRoom(m, n))
 
 /** Where vectors are found: the first element of the first, the distance of vectors, and of elements. */
 interface Vectors {
@@ -46,7 +48,7 @@ interface Vectors {
 interface Found {
   readonly u: Vectors
   readonly v: number
-  readonly s: Float64Array
+  readonly s: number
 }
 
 /** Of A^T, which is at 0. */
@@ -56,7 +58,7 @@ const plain = (a: Float64Array, m: number, n: number): Found | undefined => {
   bidiagonalise(a, of)
   generate(a, of)
   if (!diagonalise(a, of)) return undefined
-  return { u: { at: of.u, vector: m, element: 1 }, v: of.v, s: a.slice(of.s, of.s + n) }
+  return { u: { at: of.u, vector: m, element: 1 }, v: of.v, s: of.s }
 }
 /** Of A, which is at 0, by products of matrices. */
 const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found | undefined => {
@@ -67,7 +69,8 @@ const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found |
   const together = { a, subtract, rows: n, wide, v: own, t, strip }
   applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, room)
   applyToRows({ ...together, rows: n - 1 }, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, room)
-  return { u: { at: u, vector: n, element: 1 }, v, s: d }
+  a.set(d, room)
+  return { u: { at: u, vector: n, element: 1 }, v, s: room }
 }
 /** Of the matrix whose element (i, j) is at + i row + j of `from`, over `scale`; `from` may be the workspace, behind what is used. */
 const own = (
@@ -105,7 +108,8 @@ const tall = (
   // -Q U, which is as good with -V.
   work.fill(0, a, a + m * n)
   subtract(work, a, n, work, q, n, 1, work, u.at, u.element, u.vector, m, n, n)
-  return { u: { at: a, vector: 1, element: n }, v, s: s.map((x) => -x) }
+  for (let k = 0; k < n; k++) work[s + k] = -work[s + k]!
+  return { u: { at: a, vector: 1, element: n }, v, s }
 }
 
 /**
@@ -134,13 +138,15 @@ export const svd = (
     v.fill(Number.NaN, vAt, vAt + n * n)
     return
   }
-  const values = found.s
-  const order = Int32Array.from(values, (_, i) => i).sort((i, j) => Math.abs(values[j]!) - Math.abs(values[i]!) || i - j)
+  const keys = sortRoom(m, n)
+  for (let k = 0; k < n; k++) work[keys + k] = -Math.abs(work[found.s + k]!)
+  sorted(work, keys, keys + n, n)
   for (let k = 0; k < n; k++) {
-    const i = order[k]!
+    const i = work[keys + n + k]!
+    const value = work[found.s + i]!
     const sign = flips(work, found.v + i * n, n) ? -1 : 1
-    const both = values[i]! < 0 || Object.is(values[i], -0) ? -sign : sign
-    s[sAt + k] = scale * Math.abs(values[i]!)
+    const both = value < 0 ? -sign : sign
+    s[sAt + k] = scale * Math.abs(value)
     const from = found.u.at + i * found.u.vector
     for (let j = 0; j < m; j++) u[at + j * n + k] = both * work[from + j * found.u.element]!
     for (let j = 0; j < n; j++) v[vAt + j * n + k] = sign * work[found.v + i * n + j]!
