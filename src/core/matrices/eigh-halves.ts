@@ -40,6 +40,7 @@ const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number
 
 /** Rows `low` to `middle` and `middle` to `high` of W become those of both and of `beta` between them. */
 const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number, beta: number): void => {
+  if (beta === 0) return
   const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares, others, sums } = merge
   const size = high - low
   const factor = Math.sign(beta) * Math.SQRT1_2
@@ -59,7 +60,7 @@ const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number
     merge,
     0,
     size,
-    rho === 0 ? Number.POSITIVE_INFINITY : least / rho,
+    least / rho,
     (p, j, cos, sin) => Math.abs((values[j]! - values[p]!) * cos * sin) <= least,
     (p, j, cos, sin) => {
       rotate(a, w + p * n + low, w + j * n + low, size, cos, sin)

@@ -61,7 +61,6 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
     z[i] = i <= middle ? alpha * a[v + i * n + middle]! : beta * a[v + i * n + middle + 1]!
     kinds[i] = i < middle ? FIRST : i > middle ? SECOND : BOTH
     values[i]! /= scale
-    order[i - low] = i
   }
   values[middle] = 0
   if (end > high) {

@@ -72,7 +72,7 @@ const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found |
   a.set(d, room)
   return { u: { at: u, vector: n, element: 1 }, v, s: room }
 }
-/** Of the matrix whose element (i, j) is at + i row + j of `from`, over `scale`; `from` may be the workspace, behind what is used. */
+/** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
 const own = (
   from: Floats,
   at: number,
@@ -113,8 +113,8 @@ const tall = (
 }
 
 /**
- * Of A: [m, n], m >= n, the matrix number `matrix`: U: [m, n] and V: [n, n] with columns of length 1, and singular values in descending order. The largest component of each
- * column of V is positive. NaN everywhere where A holds something that is not finite.
+ * Of A: [m, n], m >= n, the matrix number `matrix`: U: [m, n] and V: [n, n] with columns of length 1, and singular values in descending
+ * order. The largest component of each column of V is positive. NaN everywhere where A holds something that is not finite.
  */
 export const svd = (
   a: Floats,
