@@ -61,6 +61,7 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
     z[i] = i <= middle ? alpha * a[v + i * n + middle]! : beta * a[v + i * n + middle + 1]!
     kinds[i] = i < middle ? FIRST : i > middle ? SECOND : BOTH
     values[i]! /= scale
+    if (i !== middle) order[i < middle ? i - low + 1 : i - low] = i
   }
   values[middle] = 0
   if (end > high) {
@@ -70,7 +71,6 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
     z[middle] = length
   }
   order[0] = middle
-  for (let i = low; i < middle; i++) order[i - low + 1] = i
   order.subarray(1, high - low).sort((i, j) => values[i]! - values[j]! || i - j)
 }
 
