@@ -90,11 +90,10 @@ for (const n of [2, 5, 20, 100, 500]) {
     ['svd', ours((m) => cd.svd(m as never), x), () => peers.svd(mx)],
   ]
   for (const [name, own, peer] of cases) {
-    // ml-matrix takes seconds.
-    const fs = peer === undefined || (n === 500 && (name === 'eigh' || name === 'svd')) ? [own] : [own, peer]
     // Often enough that engines have compiled what runs.
-    const [rounds, calls] = n === 500 ? [4, 1] : n === 100 ? [30, 1] : [30, 1000]
-    const [t, p] = bestOf(fs, rounds, calls) as readonly [number, number?]
+    const long = name === 'eigh' || name === 'svd'
+    const [rounds, calls] = n === 500 ? [long ? 2 : 4, 1] : n === 100 ? [30, 1] : [30, 1000]
+    const [t, p] = bestOf(peer === undefined ? [own] : [own, peer], rounds, calls) as readonly [number, number?]
     const q = torch?.[n]?.[name]
     line(`${name} ${n}`, t, p, q)
   }

@@ -11,7 +11,7 @@ import type { FloatName } from './wasm/float.js'
 import { gemmScratchBytes } from './wasm/gemm.js'
 
 /** Products of fewer multiplications are plain loops: a call, and a copy of a factor, would take longer. */
-const LEAST = 4096
+const LEAST = 500
 /** Bytes of a table of one step and of its record. */
 const RECORD = aligned(4 * (stepEntry.words + gemmRecord.words), 16)
 
@@ -57,43 +57,44 @@ export const drive = (
   driven.drive(args, k.params as never, results, subtract, (numbers) => new Float64Array(buffer, scratch, numbers))
 }
 
-/** C -= A B as C += (-A) B, by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
+/** -A: [m, n], row by row. */
+const negate = (to: Floats, a: Floats, at: number, row: number, column: number, m: number, n: number): void => {
+  for (let i = 0, next = 0; i < m; i++) for (let l = 0, from = at + i * row; l < n; l++, from += column) to[next++] = -a[from]!
+}
+/** C -= A B as C += (-A) B, or A (-B), by the product in the table at `index`. Its matrices lie in the memory; so does the scratch. */
 const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: number, type: FloatName): SubtractProduct => {
   const size = type === 'f64' ? 8 : 4
-  const words = new Int32Array(buffer, scratch, RECORD / 4)
+  const step = new Int32Array(buffer, scratch, stepEntry.words)
+  const words = new Int32Array(buffer, scratch + 4 * stepEntry.words, gemmRecord.words)
+  const { at } = gemmRecord
   const negative = new (type === 'f64' ? Float64Array : Float32Array)(buffer, scratch + RECORD)
-  const record = scratch + 4 * stepEntry.words
-  words[stepEntry.at.kernel] = index
-  words[stepEntry.at.record] = record
+  step[stepEntry.at.kernel] = index
+  step[stepEntry.at.record] = words.byteOffset
+  words.fill(0)
+  words[at.batch] = 1
   return (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
     if (m * n * k < LEAST) {
       subtractProduct(c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k)
       return
     }
-    for (let i = 0, to = 0; i < m; i++) for (let l = 0, from = aAt + i * aRow; l < k; l++, from += aColumn) negative[to++] = -a[from]!
-    const behind = scratch + RECORD + aligned(size * m * k, 16)
+    // The smaller factor is the one that is copied.
+    const left = m <= n
+    if (left) negate(negative, a, aAt, aRow, aColumn, m, k)
+    else negate(negative, b, bAt, bRow, bColumn, k, n)
+    const behind = scratch + RECORD + aligned(size * k * Math.min(m, n), 16)
     const place = (x: Floats, at: number): number => x.byteOffset + size * at
-    words.set(
-      gemmRecord.of({
-        c: place(c, cAt),
-        a: scratch + RECORD,
-        b: place(b, bAt),
-        m,
-        n,
-        k,
-        cRowStride: size * cRow,
-        aRowStride: size * k,
-        aColStride: size,
-        bRowStride: size * bRow,
-        bColStride: size * bColumn,
-        scratch: behind,
-        batch: 1,
-        cBatchStride: 0,
-        aBatchStride: 0,
-        bBatchStride: 0,
-      }),
-      stepEntry.words,
-    )
+    words[at.c] = place(c, cAt)
+    words[at.a] = left ? scratch + RECORD : place(a, aAt)
+    words[at.b] = left ? place(b, bAt) : scratch + RECORD
+    words[at.m] = m
+    words[at.n] = n
+    words[at.k] = k
+    words[at.cRowStride] = size * cRow
+    words[at.aRowStride] = size * (left ? k : aRow)
+    words[at.aColStride] = size * (left ? 1 : aColumn)
+    words[at.bRowStride] = size * (left ? bRow : n)
+    words[at.bColStride] = size * (left ? bColumn : 1)
+    words[at.scratch] = behind
     engine.run(scratch, 1)
   }
 }

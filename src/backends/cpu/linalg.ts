@@ -1,6 +1,8 @@
 /** The CPU facet of linear algebra: small matrices are written out in WebAssembly; of larger ones, what is mostly products has them of WebAssembly (driven.ts). */
 import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
+import { eighRoom } from '../../core/matrices/eigh.js'
+import { svdRoom } from '../../core/matrices/svd.js'
 import {
   choleskyRun,
   eighRun,
@@ -58,8 +60,8 @@ export const linalgKernels: CpuTable<typeof linalg> = {
       room: qrRoom(stack.rows, stack.columns, k.params as QrParams),
     }),
   ),
-  eigh: smallOr(emitSmallEigh, () => ({ drive: eighRun, largest: [0, 0] })),
-  svd: smallOr(emitSmallSvd, () => ({ drive: svdRun, largest: [0, 0] })),
+  eigh: smallOr(emitSmallEigh, ({ rows }) => ({ drive: eighRun, largest: [rows, rows], room: eighRoom(rows) })),
+  svd: smallOr(emitSmallSvd, ({ rows, columns }) => ({ drive: svdRun, largest: [rows, columns], room: svdRoom(rows, columns) })),
   solve: planned('written out'),
   det: planned('written out'),
   slogdet: planned('written out'),

@@ -1,144 +1,42 @@
 /**
- * Eigenvalues and eigenvectors of symmetric matrices: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
- * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
+ * Eigenvalues and eigenvectors of symmetric matrices: small ones in plain loops, larger ones by a reduction in panels, by dividing and
+ * conquering, and by reflections applied together, which are mostly products of matrices.
  */
-import { flips, hypotenuse, largestOf, rotate, scaleOf } from './gauge.js'
-import type { Floats } from './product.js'
+import { byHalves } from './eigh-halves.js'
+import { diagonalise, tridiagonalise } from './eigh-plain.js'
+import { flips, largestOf, scaleOf, sorted } from './gauge.js'
+import type { Floats, SubtractProduct } from './product.js'
+import { applyToRows, BLOCK } from './reflections.js'
+import { tridiagonalise as inPanels, tridiagonalRoom } from './tridiagonal.js'
 
-/** QL steps for one eigenvalue: two or three are usual. */
-const STEPS = 60
+/** Up to so many rows the plain loops are as fast. */
+const FEW = 48
 
-/** Room for the vectors (rows of V^T), the diagonal and what is beside it, and an order. */
-export const eighWorkspace = (n: number): Float64Array => new Float64Array(n * n + 3 * n)
+/** Numbers that it needs room for. */
+export const eighRoom = (n: number): number => (n <= FEW ? n * n + 3 * n : blockedLayout(n).size)
 
-/** Row i of what is left of the matrix is freed of all but its last element by a reflection, whose vector stays in d. */
-const reduceRow = (v: Float64Array, n: number, i: number, d: number, e: number): void => {
-  let scale = 0
-  for (let k = 0; k < i; k++) scale += Math.abs(v[d + k]!)
-  if (scale === 0) {
-    v[e + i] = v[d + i - 1]!
-    for (let j = 0; j < i; j++) {
-      v[d + j] = v[j * n + i - 1]!
-      v[j * n + i] = 0
-      v[i * n + j] = 0
-    }
-    v[d + i] = 0
-    return
-  }
-  let h = 0
-  for (let k = 0; k < i; k++) {
-    v[d + k]! /= scale
-    h += v[d + k]! * v[d + k]!
-  }
-  const last = v[d + i - 1]!
-  const g = last > 0 ? -Math.sqrt(h) : Math.sqrt(h)
-  v[e + i] = scale * g
-  h -= last * g
-  v[d + i - 1] = last - g
-  for (let j = 0; j < i; j++) v[e + j] = 0
-  for (let j = 0; j < i; j++) {
-    const f = v[d + j]!
-    v[i * n + j] = f
-    let s = v[e + j]! + v[j * n + j]! * f
-    for (let k = j + 1; k < i; k++) {
-      s += v[j * n + k]! * v[d + k]!
-      v[e + k]! += v[j * n + k]! * f
-    }
-    v[e + j] = s
-  }
-  let total = 0
-  for (let j = 0; j < i; j++) {
-    v[e + j]! /= h
-    total += v[e + j]! * v[d + j]!
-  }
-  const hh = total / (h + h)
-  for (let j = 0; j < i; j++) v[e + j]! -= hh * v[d + j]!
-  for (let j = 0; j < i; j++) {
-    const [f, s] = [v[d + j]!, v[e + j]!]
-    for (let k = j; k < i; k++) v[j * n + k]! -= f * v[e + k]! + s * v[d + k]!
-    v[d + j] = v[j * n + i - 1]!
-    v[j * n + i] = 0
-  }
-  v[d + i] = h
+/** Where the parts lie in the workspace: A with its reflections, vectors as rows, room for two matrices, one of which is Q later; then reflections. */
+const blockedLayout = (n: number) => {
+  const [w, room, panel] = [n * n, 2 * n * n, 4 * n * n]
+  const wide = Math.min(BLOCK, n)
+  const [v, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
+  return { w, room, panel, wide, v, t, strip, size: panel + Math.max(tridiagonalRoom(n), (3 * n + wide) * wide) }
 }
-
-/** V^T A V is tridiagonal: its diagonal is left at d, what is beside it at e + 1. */
-const tridiagonalise = (v: Float64Array, n: number, d: number, e: number): void => {
-  for (let j = 0; j < n; j++) v[d + j] = v[j * n + n - 1]!
-  for (let i = n - 1; i > 0; i--) reduceRow(v, n, i, d, e)
-  for (let i = 0; i < n - 1; i++) {
-    v[i * n + n - 1] = v[i * n + i]!
-    v[i * n + i] = 1
-    const h = v[d + i + 1]!
-    const next = (i + 1) * n
-    if (h !== 0) {
-      for (let k = 0; k <= i; k++) v[d + k] = v[next + k]! / h
-      for (let j = 0; j <= i; j++) {
-        let g = 0
-        for (let k = 0; k <= i; k++) g += v[next + k]! * v[j * n + k]!
-        for (let k = 0; k <= i; k++) v[j * n + k]! -= g * v[d + k]!
-      }
-    }
-    for (let k = 0; k <= i; k++) v[next + k] = 0
-  }
-  for (let j = 0; j < n; j++) {
-    v[d + j] = v[j * n + n - 1]!
-    v[j * n + n - 1] = 0
-  }
-  v[n * n - 1] = 1
-  v[e] = 0
+/** Eigenvalues go to d, and their vectors to the rows of V^T at 0. */
+const plain = (work: Float64Array, n: number, d: number): boolean => {
+  tridiagonalise(work, n, d, d + n)
+  return diagonalise(work, n, d, d + n)
 }
-
-/** One QL step on the rows l to m; what it takes from the diagonal. */
-const qlStep = (v: Float64Array, n: number, d: number, e: number, l: number, m: number): number => {
-  const g = v[d + l]!
-  const p0 = (v[d + l + 1]! - g) / (2 * v[e + l]!)
-  const r0 = p0 < 0 ? -hypotenuse(p0, 1) : hypotenuse(p0, 1)
-  v[d + l] = v[e + l]! / (p0 + r0)
-  v[d + l + 1] = v[e + l]! * (p0 + r0)
-  const next = v[d + l + 1]!
-  const shift = g - v[d + l]!
-  for (let i = l + 2; i < n; i++) v[d + i]! -= shift
-  let p = v[d + m]!
-  let [c, c2, c3, s, s2] = [1, 1, 1, 0, 0]
-  const beside = v[e + l + 1]!
-  for (let i = m - 1; i >= l; i--) {
-    c3 = c2
-    c2 = c
-    s2 = s
-    const u = c * v[e + i]!
-    const h = c * p
-    const r = hypotenuse(p, v[e + i]!)
-    v[e + i + 1] = s * r
-    s = v[e + i]! / r
-    c = p / r
-    p = c * v[d + i]! - s * u
-    v[d + i + 1] = h + s * (c * u + s * v[d + i]!)
-    rotate(v, (i + 1) * n, i * n, n, c, s)
-  }
-  p = (-s * s2 * c3 * beside * v[e + l]!) / next
-  v[e + l] = s * p
-  v[d + l] = c * p
-  return shift
-}
-
-/** The diagonal becomes the eigenvalues, in no order. False where a step finds no end. */
-const diagonalise = (v: Float64Array, n: number, d: number, e: number): boolean => {
-  for (let i = 1; i < n; i++) v[e + i - 1] = v[e + i]!
-  v[e + n - 1] = 0
-  let taken = 0
-  let size = 0
-  for (let l = 0; l < n; l++) {
-    size = Math.max(size, Math.abs(v[d + l]!) + Math.abs(v[e + l]!))
-    let m = l
-    while (m < n - 1 && Math.abs(v[e + m]!) > Number.EPSILON * size) m++
-    for (let step = 0; m > l && Math.abs(v[e + l]!) > Number.EPSILON * size; step++) {
-      if (step === STEPS) return false
-      taken += qlStep(v, n, d, e, l, m)
-    }
-    v[d + l]! += taken
-    v[e + l] = 0
-  }
+/** By products of matrices. */
+const blocked = (a: Float64Array, n: number, values: number, subtract: SubtractProduct): boolean => {
+  const { w, room, panel, wide, v, t, strip } = blockedLayout(n)
+  const [d, e, tau] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)]
+  inPanels({ a, at: 0, n, room: panel, subtract, d, e, tau })
+  if (!byHalves(a, n, w, room, d, e, subtract)) return false
+  const chain = { count: n - 1, from: 1, row: 1, column: n, tau }
+  applyToRows({ a, subtract, rows: n - 1, wide, v, t, strip }, chain, w, n, 1, room)
+  a.copyWithin(0, w, w + n * n)
+  a.set(d, values)
   return true
 }
 
@@ -146,24 +44,28 @@ const diagonalise = (v: Float64Array, n: number, d: number, e: number): boolean 
  * Of the symmetric matrix whose lower triangle is A's: eigenvalues in ascending order and eigenvectors as columns, of length 1, the largest
  * component of each positive. NaN everywhere where A holds something that is not finite.
  */
-export const eigh = (a: Floats, at: number, w: Floats, wAt: number, vectors: Floats, n: number, work: Float64Array): void => {
-  const [d, e, order] = [n * n, n * n + n, n * n + 2 * n]
+export const eigh = (
+  a: Floats,
+  at: number,
+  w: Floats,
+  wAt: number,
+  vectors: Floats,
+  n: number,
+  work: Float64Array,
+  subtract: SubtractProduct,
+): void => {
   for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) work[i * n + j] = work[j * n + i] = a[at + i * n + j]!
   const size = largestOf(work, 0, n * n)
   const scale = scaleOf(size)
   for (let i = 0; i < n * n; i++) work[i]! /= scale
-  let found = !Number.isNaN(size)
-  if (found && n > 0) {
-    tridiagonalise(work, n, d, e)
-    found = diagonalise(work, n, d, e)
-  }
+  const [d, order] = [n * n, n * n + 2 * n]
+  const found = !Number.isNaN(size) && (n === 0 || (n <= FEW ? plain(work, n, d) : blocked(work, n, d, subtract)))
   if (!found) {
     w.fill(Number.NaN, wAt, wAt + n)
     vectors.fill(Number.NaN, at, at + n * n)
     return
   }
-  for (let i = 0; i < n; i++) work[order + i] = i
-  work.subarray(order, order + n).sort((i, j) => work[d + i]! - work[d + j]! || i - j)
+  sorted(work, d, order, n)
   for (let k = 0; k < n; k++) {
     const i = work[order + k]!
     const sign = flips(work, i * n, n) ? -1 : 1

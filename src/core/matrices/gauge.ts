@@ -38,3 +38,17 @@ export const hypotenuse = (x: number, y: number): number => {
   const square = x * x + y * y
   return square > 2 ** -900 && square < Number.POSITIVE_INFINITY ? Math.sqrt(square) : Math.hypot(x, y)
 }
+/** Numbers 0 to n - 1 in ascending order of the keys at `keys`, equal ones in their own, go to `order`. */
+export const sorted = (work: Float64Array, keys: number, order: number, n: number): void => {
+  if (n > 32) {
+    for (let i = 0; i < n; i++) work[order + i] = i
+    work.subarray(order, order + n).sort((i, j) => work[keys + i]! - work[keys + j]! || i - j)
+    return
+  }
+  for (let i = 0; i < n; i++) {
+    const key = work[keys + i]!
+    let at = order + i
+    for (; at > order && work[keys + work[at - 1]!]! > key; at--) work[at] = work[at - 1]!
+    work[at] = i
+  }
+}

@@ -34,6 +34,12 @@ export const halfOf = (n: number): number => (n > 2 * LEAF ? LEAF * Math.ceil(n 
 export const subtractProduct: SubtractProduct = (c, cAt, cRow, a, aAt, aRow, aColumn, b, bAt, bRow, bColumn, m, n, k) => {
   for (let i = 0; i < m; i++) {
     const to = cAt + i * cRow
+    if (n === 1) {
+      let x = c[to]!
+      for (let l = 0; l < k; l++) x -= a[aAt + i * aRow + l * aColumn]! * b[bAt + l * bRow]!
+      c[to] = x
+      continue
+    }
     for (let l = 0; l < k; l++) {
       const x = a[aAt + i * aRow + l * aColumn]!
       const from = bAt + l * bRow

@@ -4,10 +4,10 @@
  */
 import { largestOf, scaleOf } from './gauge.js'
 import type { Floats, SubtractProduct } from './product.js'
+import { applyTogether, BLOCK, joinT, type Reflections, reflect, tAt, unpack } from './reflections.js'
 
-/** Columns whose reflections are applied one by one, and those that are applied together. */
+/** Columns whose reflections are applied one by one. */
 const LEAF = 8
-const BLOCK = 64
 /** Up to so many columns reflections are applied one by one: products are too small to pay. */
 const FEW = 40
 
@@ -30,27 +30,6 @@ export const qrLayout = (m: number, n: number, columns: number): Layout => {
   const strip = t + Math.ceil(n / BLOCK) * block * block
   const v = strip + 2 * block * Math.max(columns, n, block)
   return { m, n, columns, q, t, strip, v, size: v + m * block }
-}
-
-/**
- * The reflection that makes the column of A from `from` on, `count` long, a multiple of the first unit vector: v is in its place (v_0 = 1
- * unwritten, the multiple in its stead), what is given back is tau of I - tau v v^T.
- */
-const reflect = (a: Float64Array, from: number, row: number, count: number): number => {
-  let scale = 0
-  for (let i = 1; i < count; i++) scale = Math.max(scale, Math.abs(a[from + i * row]!))
-  if (scale === 0) return 0
-  const x = a[from]!
-  scale = Math.max(scale, Math.abs(x))
-  let squares = 0
-  for (let i = 0; i < count; i++) {
-    const share = a[from + i * row]! / scale
-    squares += share * share
-  }
-  const length = (x > 0 ? -1 : 1) * scale * Math.sqrt(squares)
-  for (let i = 1; i < count; i++) a[from + i * row]! /= x - length
-  a[from] = length
-  return (length - x) / length
 }
 
 /** B: [count, columns] becomes (I - tau v v^T) B; v without its first element is in the column of A after `from`. */
@@ -85,97 +64,51 @@ interface Work {
   readonly a: Float64Array
   readonly subtract: SubtractProduct
 }
-/** Columns of A that are factorised together, and where their T lies; `wide` is the distance of rows of T and of V. */
-interface Block {
-  readonly start: number
-  readonly wide: number
-  readonly t: number
+/** The reflections of columns from `start` on. */
+const blockOf = ({ of, a, subtract }: Work, start: number): Reflections => {
+  const wide = Math.min(BLOCK, of.n)
+  return { a, subtract, rows: of.m - start, wide, v: of.v, t: of.t + Math.floor(start / BLOCK) * wide * wide, strip: of.strip }
 }
-const blockOf = ({ t, n }: Layout, start: number): Block => {
-  const wide = Math.min(BLOCK, n)
-  return { start, wide, t: t + Math.floor(start / BLOCK) * wide * wide }
-}
-/** Where T of the reflections from `first` on begins, and where V does. */
-const tAt = ({ start, wide, t }: Block, first: number): number => t + (first - start) * (wide + 1)
-const vAt = ({ v }: Layout, { start, wide }: Block, first: number, from: number): number => v + (from - start) * wide + first - start
-
-/** The vectors of n reflections from `first` on with their ones and zeros, as columns of V. */
-const unpack = ({ of, a }: Work, b: Block, first: number, n: number): void => {
-  for (let i = b.start; i < of.m; i++) {
-    const to = vAt(of, b, first, i)
-    for (let j = 0; j < n; j++) a[to + j] = i < first + j ? 0 : i === first + j ? 1 : a[i * of.n + first + j]!
-  }
-}
-
-/** B: [m - first, columns] becomes (I - V T V^T) B, or (I - V T^T V^T) B, for n reflections from `first` on. */
-const applyTogether = (
-  { of, a, subtract }: Work,
-  b: Block,
-  first: number,
-  n: number,
-  bAt: number,
-  bRow: number,
-  columns: number,
-  transposed: boolean,
-): void => {
-  if (columns <= 0) return
-  const [x, y] = [of.strip, of.strip + n * columns]
-  const rows = of.m - first
-  const v = vAt(of, b, first, first)
-  a.fill(0, x, x + 2 * n * columns)
-  subtract(a, x, columns, a, v, 1, b.wide, a, bAt, bRow, 1, n, columns, rows)
-  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : b.wide, transposed ? b.wide : 1, a, x, columns, 1, n, columns, n)
-  subtract(a, bAt, bRow, a, v, b.wide, 1, a, y, columns, 1, rows, columns, n)
-}
-
-/** T of head + tail reflections from those of both: beside them, where zeros are, stands -T1 (V1^T V2) T2. */
-const joinT = ({ of, a, subtract }: Work, b: Block, first: number, head: number, tail: number): void => {
-  const next = first + head
-  const [x, y, corner] = [of.strip, of.strip + head * tail, tAt(b, first) + head]
-  a.fill(0, x, x + 2 * head * tail)
-  subtract(a, x, tail, a, vAt(of, b, first, next), 1, b.wide, a, vAt(of, b, next, next), b.wide, 1, head, tail, of.m - next)
-  subtract(a, y, tail, a, tAt(b, first), b.wide, 1, a, x, tail, 1, head, tail, head)
-  subtract(a, corner, b.wide, a, y, tail, 1, a, tAt(b, next), b.wide, 1, head, tail, tail)
-}
-
-/** R and the reflections of columns `first` to `first + n`, with V and T. */
-const factor = (work: Work, b: Block, first: number, n: number): void => {
+/** R and the reflections of n columns from number `first` of the block at `start` on, with V and T. */
+const factor = (work: Work, b: Reflections, start: number, first: number, n: number): void => {
   const { of, a } = work
+  const own = start * (of.n + 1)
   if (n > LEAF) {
     const head = LEAF * Math.ceil(n / (2 * LEAF))
     const tail = n - head
-    factor(work, b, first, head)
-    applyTogether(work, b, first, head, first * of.n + first + head, of.n, tail, true)
-    factor(work, b, first + head, tail)
-    joinT(work, b, first, head, tail)
+    factor(work, b, start, first, head)
+    applyTogether(b, first, head, own + first * (of.n + 1) + head, of.n, tail, true)
+    factor(work, b, start, first + head, tail)
+    joinT(b, first, head, tail)
     return
   }
   for (let j = 0; j < n; j++) {
-    const from = (first + j) * (of.n + 1)
-    const tau = reflect(a, from, of.n, of.m - first - j)
-    apply(tau, a, from, of.n, of.m - first - j, from + 1, of.n, n - j - 1, of.strip)
+    const from = own + (first + j) * (of.n + 1)
+    const count = b.rows - first - j
+    const tau = reflect(a, from, of.n, count)
+    apply(tau, a, from, of.n, count, from + 1, of.n, n - j - 1, of.strip)
     a[tAt(b, first + j)] = tau
   }
-  unpack(work, b, first, n)
-  for (let j = 1; j < n; j++) joinT(work, b, first, j, 1)
+  unpack(b, first, n, own, of.n, 1)
+  for (let j = 1; j < n; j++) joinT(b, first, j, 1)
 }
 
 /** Q of all columns at once, block by block from the last. */
 const together = (work: Work): void => {
   const { of, a } = work
   for (let k = 0; k < of.n; k += BLOCK) {
-    const b = blockOf(of, k)
+    const b = blockOf(work, k)
     const n = Math.min(BLOCK, of.n - k)
     a.fill(0, b.t, b.t + b.wide * b.wide)
-    factor(work, b, k, n)
-    applyTogether(work, b, k, n, k * of.n + k + n, of.n, of.n - k - n, true)
+    factor(work, b, k, 0, n)
+    applyTogether(b, 0, n, k * of.n + k + n, of.n, of.n - k - n, true)
   }
   identity(work)
   for (let k = BLOCK * Math.floor((of.n - 1) / BLOCK); k >= 0; k -= BLOCK) {
-    const b = blockOf(of, k)
+    const b = blockOf(work, k)
     const n = Math.min(BLOCK, of.n - k)
-    unpack(work, b, k, n)
-    applyTogether(work, b, k, n, of.q + k * of.columns + k, of.columns, of.columns - k, false)
+    unpack(b, 0, n, k * (of.n + 1), of.n, 1)
+    applyTogether(b, 0, n, of.q + k * of.columns + k, of.columns, of.columns - k, false)
   }
 }
 const identity = ({ of, a }: Work): void => {

@@ -1,237 +1,154 @@
 /**
- * Singular values and vectors: reduction to bidiagonal form, then QR steps with implicit shifts. Left and right vectors are held as rows.
- * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
+ * Singular values and vectors: small matrices in plain loops, larger ones by a reduction in panels, by dividing and conquering, and by
+ * reflections applied together, which are mostly products of matrices. Of tall ones the factor R of A = Q R takes the place of A.
  */
-import { flips, hypotenuse, largestOf, rotate, scaleOf } from './gauge.js'
-import type { Floats } from './product.js'
+import { bidiagonalRoom, bidiagonalise as inPanels } from './bidiagonal.js'
+import { flips, largestOf, scaleOf, sorted } from './gauge.js'
+import type { Floats, SubtractProduct } from './product.js'
+import { qr, qrLayout } from './qr.js'
+import { applyToRows, BLOCK } from './reflections.js'
+import { byHalves } from './svd-halves.js'
+import { bidiagonalise, diagonalise, generate, svdLayout } from './svd-plain.js'
 
-/** QR steps for one singular value: two or three are usual. */
-const STEPS = 75
-const TINY = 2 ** -966
+/** Up to so many columns the plain loops are as fast. */
+const FEW = 40
+/** Of so many columns, and twice as many rows, R is worth its while for plain loops too. */
+const TALL = 8
 
-/** Where the parts of an m x n matrix lie in its workspace: A^T, U^T, V^T, singular values, what is beside them, a row, an order. */
-interface Layout {
-  readonly m: number
-  readonly n: number
-  readonly u: number
+const isTall = (m: number, n: number): boolean => m > n && (n > FEW || (n > TALL && m > 2 * n))
+
+/** Where the parts lie in the workspace: A with its reflections, both kinds of vectors as rows, room for three matrices; then reflections. */
+const blockedLayout = (n: number) => {
+  const square = n * n
+  const [u, v, room, panel] = [square, 2 * square, 3 * square, 6 * square]
+  const wide = Math.min(BLOCK, n)
+  const [own, t, strip] = [panel, panel + n * wide, panel + (n + wide) * wide]
+  return { u, v, room, panel, wide, own, t, strip, size: panel + Math.max(bidiagonalRoom(n), (3 * n + wide) * wide) }
+}
+/** Of a tall matrix: A, and U later; Q; R; what the factorisation needs. What R needs comes first. */
+const tallLayout = (m: number, n: number) => {
+  const [of, a] = [qrLayout(m, n, n), ownRoom(n, n)]
+  const q = a + m * n
+  const r = q + m * n
+  return { of, a, q, r, work: r + n * n, size: r + n * n + of.size }
+}
+const ownRoom = (m: number, n: number): number => (n <= FEW ? svdLayout(m, n).size : blockedLayout(n).size)
+/** Numbers that it needs room for. */
+export const svdRoom = (m: number, n: number): number => sortRoom(m, n) + 2 * n
+/** Where the room for keys and an order begins. */
+const sortRoom = (m: number, n: number): number => (isTall(m, n) ? tallLayout(m, n).size : ownRoom(m, n))
+
+/** Where vectors are found: the first element of the first, the distance of vectors, and of elements. */
+interface Vectors {
+  readonly at: number
+  readonly vector: number
+  readonly element: number
+}
+/** U and V^T, and singular values of either sign, in no order. */
+interface Found {
+  readonly u: Vectors
   readonly v: number
   readonly s: number
-  readonly e: number
-  readonly row: number
-  readonly order: number
-}
-export const svdLayout = (m: number, n: number): Layout => {
-  const u = m * n
-  const v = u + m * n
-  const s = v + n * n
-  return { m, n, u, v, s, e: s + n + 1, row: s + 2 * n + 2, order: s + 2 * n + 2 + m }
-}
-export const svdWorkspace = ({ order, n }: Layout): Float64Array => new Float64Array(order + n)
-
-const dot = (a: Float64Array, x: number, y: number, n: number): number => {
-  let s = 0
-  for (let k = 0; k < n; k++) s += a[x + k]! * a[y + k]!
-  return s
-}
-const addTo = (a: Float64Array, to: number, x: number, n: number, factor: number): void => {
-  for (let k = 0; k < n; k++) a[to + k]! += factor * a[x + k]!
-}
-/** The length of n numbers, with the sign of the first; they are divided by it, and 1 is added to the first. 0 where they are all 0. */
-const reflector = (a: Float64Array, x: number, n: number): number => {
-  const length = Math.sqrt(dot(a, x, x, n))
-  if (length === 0) return 0
-  const signed = a[x]! < 0 ? -length : length
-  for (let k = 0; k < n; k++) a[x + k]! /= signed
-  a[x]! += 1
-  return signed
 }
 
-/** A^T becomes bidiagonal: reflectors of columns go to U^T, those of rows to V^T, diagonals to s and e. */
-const bidiagonalise = (a: Float64Array, { m, n, u, v, s, e, row }: Layout): void => {
-  const columns = Math.min(m - 1, n)
-  const rows = Math.max(0, n - 2)
-  for (let k = 0; k < Math.max(columns, rows); k++) {
-    const own = k * m + k
-    if (k < columns) a[s + k] = -reflector(a, own, m - k)
-    for (let j = k + 1; j < n; j++) {
-      const other = j * m + k
-      if (k < columns && a[s + k] !== 0) addTo(a, other, own, m - k, -dot(a, own, other, m - k) / a[own]!)
-      a[e + j] = a[other]!
-    }
-    if (k < columns) for (let i = k; i < m; i++) a[u + k * m + i] = a[k * m + i]!
-    if (k >= rows) continue
-    const tail = e + k + 1
-    const length = reflector(a, tail, n - k - 1)
-    a[e + k] = -length
-    if (k + 1 < m && length !== 0) {
-      const [from, count] = [k + 1, m - k - 1]
-      a.fill(0, row + from, row + m)
-      for (let j = k + 1; j < n; j++) addTo(a, row + from, j * m + from, count, a[e + j]!)
-      for (let j = k + 1; j < n; j++) addTo(a, j * m + from, row + from, count, -a[e + j]! / a[tail]!)
-    }
-    for (let i = k + 1; i < n; i++) a[v + k * n + i] = a[e + i]!
-  }
-  if (columns < n) a[s + columns] = a[columns * m + columns]!
-  if (n > 1) a[e + n - 2] = n - 2 < rows ? a[e + n - 2]! : a[(n - 1) * m + n - 2]!
-  a[e + n - 1] = 0
+/** Of A^T, which is at 0. */
+const plain = (a: Float64Array, m: number, n: number): Found | undefined => {
+  const of = svdLayout(m, n)
+  a.fill(0, of.u, of.size)
+  bidiagonalise(a, of)
+  generate(a, of)
+  if (!diagonalise(a, of)) return undefined
+  return { u: { at: of.u, vector: m, element: 1 }, v: of.v, s: of.s }
 }
-
-/** U^T and V^T from their reflectors. */
-const generate = (a: Float64Array, { m, n, u, v, s, e }: Layout): void => {
-  const columns = Math.min(m - 1, n)
-  for (let j = columns; j < n; j++) {
-    a.fill(0, u + j * m, u + (j + 1) * m)
-    a[u + j * m + j] = 1
-  }
-  for (let k = columns - 1; k >= 0; k--) {
-    const own = u + k * m + k
-    if (a[s + k] !== 0) {
-      for (let j = k + 1; j < n; j++) {
-        const other = u + j * m + k
-        addTo(a, other, own, m - k, -dot(a, own, other, m - k) / a[own]!)
-      }
-      for (let i = 0; i < m - k; i++) a[own + i] = -a[own + i]!
-      a[own]! += 1
-      a.fill(0, u + k * m, own)
-    } else {
-      a.fill(0, u + k * m, u + (k + 1) * m)
-      a[own] = 1
-    }
-  }
-  for (let k = n - 1; k >= 0; k--) {
-    const own = v + k * n + k + 1
-    if (k < n - 2 && a[e + k] !== 0)
-      for (let j = k + 1; j < n; j++) {
-        const other = v + j * n + k + 1
-        addTo(a, other, own, n - k - 1, -dot(a, own, other, n - k - 1) / a[own]!)
-      }
-    a.fill(0, v + k * n, v + (k + 1) * n)
-    a[v + k * n + k] = 1
-  }
+/** Of A, which is at 0, by products of matrices. */
+const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found | undefined => {
+  const { u, v, room, panel, wide, own, t, strip } = blockedLayout(n)
+  const [d, e, tauLeft, tauRight] = [new Float64Array(n), new Float64Array(n), new Float64Array(n), new Float64Array(n)]
+  inPanels({ a, at: 0, n, room: panel, subtract, d, e, tauLeft, tauRight })
+  if (!byHalves(a, n, u, v, room, d, e, subtract)) return undefined
+  const together = { a, subtract, rows: n, wide, v: own, t, strip }
+  applyToRows(together, { count: n, from: 0, row: n, column: 1, tau: tauLeft }, u, n, 0, room)
+  applyToRows({ ...together, rows: n - 1 }, { count: n - 1, from: 1, row: 1, column: n, tau: tauRight }, v, n, 1, room)
+  a.set(d, room)
+  return { u: { at: u, vector: n, element: 1 }, v, s: room }
 }
-
-/** The singular value p - 1 is 0: what is beside it is moved out of the matrix. */
-const deflateLast = (a: Float64Array, { n, v, s, e }: Layout, k: number, p: number): void => {
-  let f = a[e + p - 2]!
-  a[e + p - 2] = 0
-  for (let j = p - 2; j >= k; j--) {
-    const t = hypotenuse(a[s + j]!, f)
-    const [c, d] = [a[s + j]! / t, f / t]
-    a[s + j] = t
-    if (j !== k) {
-      f = -d * a[e + j - 1]!
-      a[e + j - 1] = c * a[e + j - 1]!
-    }
-    rotate(a, v + j * n, v + (p - 1) * n, n, c, d)
+/** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
+const own = (
+  from: Floats,
+  at: number,
+  m: number,
+  n: number,
+  scale: number,
+  work: Float64Array,
+  subtract: SubtractProduct,
+): Found | undefined => {
+  if (n > FEW) {
+    for (let i = 0; i < n * n; i++) work[i] = from[at + i]! / scale
+    return blocked(work, n, subtract)
   }
+  for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = from[at + i * n + j]! / scale
+  return plain(work, m, n)
 }
-/** The singular value k - 1 is 0: the matrix falls in two there. */
-const split = (a: Float64Array, { m, u, s, e }: Layout, k: number, p: number): void => {
-  let f = a[e + k - 1]!
-  a[e + k - 1] = 0
-  for (let j = k; j < p; j++) {
-    const t = hypotenuse(a[s + j]!, f)
-    const [c, d] = [a[s + j]! / t, f / t]
-    a[s + j] = t
-    f = -d * a[e + j]!
-    a[e + j] = c * a[e + j]!
-    rotate(a, u + j * m, u + (k - 1) * m, m, c, d)
-  }
-}
-/** One QR step on the rows k to p - 1. */
-const qrStep = (a: Float64Array, { m, n, u, v, s, e }: Layout, k: number, p: number): void => {
-  const [last, before, beside] = [a[s + p - 1]!, a[s + p - 2]!, a[e + p - 2]!]
-  const scale = Math.max(Math.abs(last), Math.abs(before), Math.abs(beside), Math.abs(a[s + k]!), Math.abs(a[e + k]!))
-  const [sp, sq, ep, sk, ek] = [last / scale, before / scale, beside / scale, a[s + k]! / scale, a[e + k]! / scale]
-  const b = ((sq + sp) * (sq - sp) + ep * ep) / 2
-  const c = sp * ep * (sp * ep)
-  const root = b < 0 ? -Math.sqrt(b * b + c) : Math.sqrt(b * b + c)
-  let f = (sk + sp) * (sk - sp) + (b !== 0 || c !== 0 ? c / (b + root) : 0)
-  let g = sk * ek
-  for (let j = k; j < p - 1; j++) {
-    let t = hypotenuse(f, g)
-    let [cs, sn] = t === 0 ? [1, 0] : [f / t, g / t]
-    if (j !== k) a[e + j - 1] = t
-    f = cs * a[s + j]! + sn * a[e + j]!
-    a[e + j] = cs * a[e + j]! - sn * a[s + j]!
-    g = sn * a[s + j + 1]!
-    a[s + j + 1] = cs * a[s + j + 1]!
-    rotate(a, v + j * n, v + (j + 1) * n, n, cs, sn)
-    t = hypotenuse(f, g)
-    ;[cs, sn] = t === 0 ? [1, 0] : [f / t, g / t]
-    a[s + j] = t
-    f = cs * a[e + j]! + sn * a[s + j + 1]!
-    a[s + j + 1] = -sn * a[e + j]! + cs * a[s + j + 1]!
-    g = sn * a[e + j + 1]!
-    a[e + j + 1] = cs * a[e + j + 1]!
-    rotate(a, u + j * m, u + (j + 1) * m, m, cs, sn)
-  }
-  a[e + p - 2] = f
-}
-
-/** The diagonal becomes the singular values, in no order and of either sign. False where a step finds no end. */
-const diagonalise = (a: Float64Array, of: Layout): boolean => {
-  const { s, e } = of
-  for (let p = of.n, steps = 0; p > 0; ) {
-    let k = p - 2
-    for (; k >= 0; k--)
-      if (Math.abs(a[e + k]!) <= TINY + Number.EPSILON * (Math.abs(a[s + k]!) + Math.abs(a[s + k + 1]!))) {
-        a[e + k] = 0
-        break
-      }
-    if (k === p - 2) {
-      p--
-      steps = 0
-      continue
-    }
-    if (steps++ === STEPS) return false
-    let zero = p - 1
-    for (; zero > k; zero--) {
-      const t = (zero !== p - 1 ? Math.abs(a[e + zero]!) : 0) + (zero !== k + 1 ? Math.abs(a[e + zero - 1]!) : 0)
-      if (Math.abs(a[s + zero]!) <= TINY + Number.EPSILON * t) {
-        a[s + zero] = 0
-        break
-      }
-    }
-    if (zero === k) qrStep(a, of, k + 1, p)
-    else if (zero === p - 1) deflateLast(a, of, k + 1, p)
-    else split(a, of, zero + 1, p)
-  }
-  return true
+/** A = Q R: U of A is Q times that of R. */
+const tall = (
+  from: Floats,
+  at: number,
+  m: number,
+  n: number,
+  scale: number,
+  work: Float64Array,
+  subtract: SubtractProduct,
+): Found | undefined => {
+  const { of, a, q, r, work: room } = tallLayout(m, n)
+  for (let i = 0; i < m * n; i++) work[a + i] = from[at + i]! / scale
+  qr(work, a, work, q, work, r, of, work.subarray(room), subtract)
+  const found = own(work, r, n, n, 1, work, subtract)
+  if (found === undefined) return undefined
+  const { u, v, s } = found
+  // -Q U, which is as good with -V.
+  work.fill(0, a, a + m * n)
+  subtract(work, a, n, work, q, n, 1, work, u.at, u.element, u.vector, m, n, n)
+  for (let k = 0; k < n; k++) work[s + k] = -work[s + k]!
+  return { u: { at: a, vector: 1, element: n }, v, s }
 }
 
 /**
- * Of A: [m, n], m >= n, the matrix number `matrix`: U: [m, n] and V: [n, n] with columns of length 1, and singular values in descending order. The largest component of each
- * column of V is positive. NaN everywhere where A holds something that is not finite.
+ * Of A: [m, n], m >= n, the matrix number `matrix`: U: [m, n] and V: [n, n] with columns of length 1, and singular values in descending
+ * order. The largest component of each column of V is positive. NaN everywhere where A holds something that is not finite.
  */
-export const svd = (a: Floats, u: Floats, s: Floats, v: Floats, matrix: number, of: Layout, work: Float64Array): void => {
-  const { m, n } = of
+export const svd = (
+  a: Floats,
+  u: Floats,
+  s: Floats,
+  v: Floats,
+  matrix: number,
+  m: number,
+  n: number,
+  work: Float64Array,
+  subtract: SubtractProduct,
+): void => {
   const [at, sAt, vAt] = [matrix * m * n, matrix * n, matrix * n * n]
   const size = largestOf(a, at, m * n)
   const scale = scaleOf(size)
-  work.fill(0)
-  for (let i = 0; i < m; i++) for (let j = 0; j < n; j++) work[j * m + i] = a[at + i * n + j]! / scale
-  let found = !Number.isNaN(size)
-  if (found && n > 0) {
-    bidiagonalise(work, of)
-    generate(work, of)
-    found = diagonalise(work, of)
-  }
-  if (!found) {
+  if (n === 0) return
+  const found = Number.isNaN(size) ? undefined : (isTall(m, n) ? tall : own)(a, at, m, n, scale, work, subtract)
+  if (found === undefined) {
     u.fill(Number.NaN, at, at + m * n)
     s.fill(Number.NaN, sAt, sAt + n)
     v.fill(Number.NaN, vAt, vAt + n * n)
     return
   }
-  const sizeAt = (i: number): number => Math.abs(work[of.s + i]!)
-  for (let i = 0; i < n; i++) work[of.order + i] = i
-  work.subarray(of.order, of.order + n).sort((i, j) => sizeAt(j) - sizeAt(i) || i - j)
+  const keys = sortRoom(m, n)
+  for (let k = 0; k < n; k++) work[keys + k] = -Math.abs(work[found.s + k]!)
+  sorted(work, keys, keys + n, n)
   for (let k = 0; k < n; k++) {
-    const i = work[of.order + k]!
-    const sign = flips(work, of.v + i * n, n) ? -1 : 1
-    const both = work[of.s + i]! < 0 ? -sign : sign
-    s[sAt + k] = scale * sizeAt(i)
-    for (let j = 0; j < m; j++) u[at + j * n + k] = both * work[of.u + i * m + j]!
-    for (let j = 0; j < n; j++) v[vAt + j * n + k] = sign * work[of.v + i * n + j]!
+    const i = work[keys + n + k]!
+    const value = work[found.s + i]!
+    const sign = flips(work, found.v + i * n, n) ? -1 : 1
+    const both = value < 0 ? -sign : sign
+    s[sAt + k] = scale * Math.abs(value)
+    const from = found.u.at + i * found.u.vector
+    for (let j = 0; j < m; j++) u[at + j * n + k] = both * work[from + j * found.u.element]!
+    for (let j = 0; j < n; j++) v[vAt + j * n + k] = sign * work[found.v + i * n + j]!
   }
 }

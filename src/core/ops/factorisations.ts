@@ -7,11 +7,11 @@ import type { NDArray } from '../graph/ndarray.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { cholesky } from '../matrices/cholesky.js'
-import { eigh, eighWorkspace } from '../matrices/eigh.js'
+import { eigh, eighRoom } from '../matrices/eigh.js'
 import { lu } from '../matrices/lu.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../matrices/product.js'
 import { qr, qrLayout } from '../matrices/qr.js'
-import { svd, svdLayout, svdWorkspace } from '../matrices/svd.js'
+import { svd, svdRoom } from '../matrices/svd.js'
 import { solveTriangular } from '../matrices/triangular.js'
 
 const family = 'linalg'
@@ -248,10 +248,10 @@ export const qrNodes = (a: Node, params: QrParams): readonly [q: Node, r: Node] 
 
 // ---- eigh --------------------------------------------------------------------------------------------------------------
 
-export const eighRun: Factorise<NoParams> = ([a], _params, [w, v]) => {
+export const eighRun: Factorise<NoParams> = ([a], _params, [w, v], subtract, room) => {
   const [, n] = axesOf(a!)
-  const work = eighWorkspace(n)
-  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work)
+  const work = room(eighRoom(n))
+  for (let k = 0; k < count(a!); k++) eigh(floats(a!), k * n * n, floats(w!), k * n, floats(v!), n, work, subtract)
 }
 /** Reads the lower triangle alone: its gradient lies there. */
 export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
@@ -272,18 +272,17 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([0, 0], spread)], params: NO_PARAMS },
   ],
-  source: 'EISPACK tred2 and tql2; Giles 2008, 3.1',
+  source: 'EISPACK tred2 and tql2; Gu and Eisenstat 1995; Giles 2008, 3.1',
 })
 export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
   applyMulti(eighPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node]
 
 // ---- svd ---------------------------------------------------------------------------------------------------------------
 
-export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v]) => {
+export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v], subtract, room) => {
   const [m, n] = axesOf(a!)
-  const of = svdLayout(m, n)
-  const work = svdWorkspace(of)
-  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, of, work)
+  const work = room(svdRoom(m, n))
+  for (let k = 0; k < count(a!); k++) svd(floats(a!), floats(u!), floats(s!), floats(v!), k, m, n, work, subtract)
 }
 /** U, singular values and V (not its transpose). */
 export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
@@ -305,7 +304,7 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([2, 0], spread)], params: NO_PARAMS },
   ],
-  source: 'Golub and Reinsch 1970; Townsend 2016',
+  source: 'Golub and Reinsch 1970; Gu and Eisenstat 1994; Townsend 2016',
 })
 export const svdNodes = (a: Node): readonly [u: Node, s: Node, v: Node] =>
   applyMulti(svdPrimitive, [a], NO_PARAMS) as unknown as readonly [Node, Node, Node]

@@ -1,0 +1,130 @@
+/**
+ * Eigenvalues and eigenvectors of a tridiagonal matrix by halves: those of two matrices beside each other, and of what joins them.
+ * Source  Cuppen 1981; Gu and Eisenstat 1995; LAPACK stedc.
+ */
+import { diagonalise } from './eigh-plain.js'
+import { rotate } from './gauge.js'
+import { combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
+import type { SubtractProduct } from './product.js'
+import { exactWeights, type Secular, secularRoot } from './secular.js'
+
+/** Matrices of at most so many rows are diagonalised as they are. */
+const LEAF = 28
+
+/** The matrix, and its vectors as rows of W: [n, n] at `w`; room for C at `c`, n n numbers. */
+interface Halves {
+  readonly merge: Merge
+  readonly w: number
+  readonly c: number
+  readonly beside: Float64Array
+  readonly small: Float64Array
+}
+
+const leaf = ({ merge: { a, n, values }, w, beside, small }: Halves, low: number, high: number): boolean => {
+  const size = high - low
+  const [d, e] = [size * size, size * size + size]
+  small.fill(0, 0, d)
+  for (let i = 0; i < size; i++) {
+    small[i * size + i] = 1
+    small[d + i] = values[low + i]!
+    small[e + i] = i > 0 ? beside[low + i - 1]! : 0
+  }
+  if (!diagonalise(small, size, d, e)) return false
+  for (let i = 0; i < size; i++) {
+    values[low + i] = small[d + i]!
+    const to = w + (low + i) * n + low
+    for (let j = 0; j < size; j++) a[to + j] = small[i * size + j]!
+  }
+  return true
+}
+
+/** Rows `low` to `middle` and `middle` to `high` of W become those of both and of `beta` between them. */
+const join = ({ merge, w, c }: Halves, low: number, middle: number, high: number, beta: number): void => {
+  if (beta === 0) return
+  const { a, n, values, z, kinds, order, kept, rest, place, d, weights, shares, others, sums } = merge
+  const size = high - low
+  const factor = Math.sign(beta) * Math.SQRT1_2
+  let most = 0
+  let largest = 0
+  for (let i = low; i < high; i++) {
+    z[i] = i < middle ? Math.SQRT1_2 * a[w + i * n + middle - 1]! : factor * a[w + i * n + middle]!
+    kinds[i] = i < middle ? FIRST : SECOND
+    order[i - low] = i
+    most = Math.max(most, Math.abs(values[i]!))
+    largest = Math.max(largest, Math.abs(z[i]!))
+  }
+  order.subarray(0, size).sort((i, j) => values[i]! - values[j]! || i - j)
+  const rho = 2 * Math.abs(beta)
+  const least = 8 * Number.EPSILON * Math.max(most, largest)
+  const k = deflate(
+    merge,
+    0,
+    size,
+    least / rho,
+    (p, j, cos, sin) => Math.abs((values[j]! - values[p]!) * cos * sin) <= least,
+    (p, j, cos, sin) => {
+      rotate(a, w + p * n + low, w + j * n + low, size, cos, sin)
+      const [x, y] = [values[p]!, values[j]!]
+      values[p] = x * cos * cos + y * sin * sin
+      values[j] = x * sin * sin + y * cos * cos
+    },
+  )
+  if (k === 0) return
+  for (let j = 0; j < k; j++) {
+    d[j] = values[kept[j]!]!
+    shares[j] = z[kept[j]!]!
+    weights[j] = rho * shares[j]! * shares[j]!
+  }
+  for (let j = 0; j < size - k; j++) others[j] = values[rest[j]!]!
+  const equation: Secular = { k, d, weights, squares: false, sums }
+  for (let i = 0; i < k; i++) values[low + i] = secularRoot(equation, i, a, c + i * k)
+  for (let j = 0; j < size - k; j++) values[low + k + j] = others[j]!
+  exactWeights(equation, a, c, shares)
+  const alone = placesOf(merge, k)
+  for (let i = 0; i < k; i++) {
+    const row = c + i * k
+    let squares = 0
+    for (let j = 0; j < k; j++) {
+      const x = shares[j]! / a[row + j]!
+      weights[j] = x
+      squares += x * x
+    }
+    const length = Math.sqrt(squares)
+    for (let j = 0; j < k; j++) a[row + place[j]!] = weights[j]! / length
+  }
+  combine(merge, { at: w, low, split: middle, end: high }, size, k, alone, c)
+}
+
+const solve = (of: Halves, low: number, high: number): boolean => {
+  if (high - low <= LEAF) return leaf(of, low, high)
+  const { merge, beside } = of
+  const { values } = merge
+  const middle = (low + high) >> 1
+  const beta = beside[middle - 1]!
+  values[middle - 1]! -= Math.abs(beta)
+  values[middle]! -= Math.abs(beta)
+  if (!solve(of, low, middle) || !solve(of, middle, high)) return false
+  join(of, low, middle, high, beta)
+  return true
+}
+
+/**
+ * Of the matrix with diagonal d, and e beside it: its eigenvalues, in no order, go to d, its eigenvectors to the rows of W: [n, n] at `w`
+ * in `a`; at `room` there is room for 2 n n numbers. False where a step finds no end.
+ */
+export const byHalves = (
+  a: Float64Array,
+  n: number,
+  w: number,
+  room: number,
+  d: Float64Array,
+  e: Float64Array,
+  subtract: SubtractProduct,
+): boolean => {
+  const merge = mergeOf(a, subtract, n, room)
+  merge.values.set(d)
+  a.fill(0, w, w + n * n)
+  const found = solve({ merge, w, c: room + n * n, beside: e, small: new Float64Array(LEAF * (LEAF + 2)) }, 0, n)
+  d.set(merge.values)
+  return found
+}

@@ -1,0 +1,129 @@
+/**
+ * Householder's reflections, and several of them together as I - V T V^T, so that applying them is products of matrices.
+ * Source  Golub and Van Loan 2013, 5.1 and 5.2; Schreiber and Van Loan 1989.
+ */
+import type { SubtractProduct } from './product.js'
+
+/** Reflections that are applied together, at most. */
+export const BLOCK = 64
+
+/**
+ * Vectors as columns of V: [rows, wide], with their ones and zeros, T: [wide, wide], and two strips, all in `a`. What reflections are
+ * applied to lies there too.
+ */
+export interface Reflections {
+  readonly a: Float64Array
+  readonly subtract: SubtractProduct
+  readonly rows: number
+  readonly wide: number
+  readonly v: number
+  readonly t: number
+  /** Room for 2 n numbers of each column that n reflections are applied to. */
+  readonly strip: number
+}
+/** Where T of the reflections from `first` on begins, and where V does. */
+export const tAt = ({ t, wide }: Reflections, first: number): number => t + first * (wide + 1)
+const vAt = ({ v, wide }: Reflections, first: number, row: number): number => v + row * wide + first
+
+/**
+ * The reflection that makes the column of A from `from` on, `count` long, a multiple of the first unit vector: v is in its place (v_0 = 1
+ * unwritten, the multiple in its stead), what is given back is tau of I - tau v v^T.
+ */
+export const reflect = (a: Float64Array, from: number, row: number, count: number): number => {
+  let scale = 0
+  for (let i = 1; i < count; i++) scale = Math.max(scale, Math.abs(a[from + i * row]!))
+  if (scale === 0) return 0
+  const x = a[from]!
+  scale = Math.max(scale, Math.abs(x))
+  let squares = 0
+  for (let i = 0; i < count; i++) {
+    const share = a[from + i * row]! / scale
+    squares += share * share
+  }
+  const length = (x > 0 ? -1 : 1) * scale * Math.sqrt(squares)
+  for (let i = 1; i < count; i++) a[from + i * row]! /= x - length
+  a[from] = length
+  return (length - x) / length
+}
+
+/** The vectors of n reflections from `first` on become columns of V: element i of number j is at from + i row + j column. */
+export const unpack = (b: Reflections, first: number, n: number, from: number, row: number, column: number): void => {
+  const { a, rows } = b
+  for (let i = 0; i < rows; i++) {
+    const to = vAt(b, first, i)
+    for (let j = 0; j < n; j++) {
+      const own = first + j
+      a[to + j] = i < own ? 0 : i === own ? 1 : a[from + i * row + own * column]!
+    }
+  }
+}
+
+/** B: [rows - first, columns] becomes (I - V T V^T) B, or (I - V T^T V^T) B, for n reflections from `first` on. */
+export const applyTogether = (
+  b: Reflections,
+  first: number,
+  n: number,
+  bAt: number,
+  bRow: number,
+  columns: number,
+  transposed: boolean,
+): void => {
+  if (columns <= 0) return
+  const { a, subtract, wide } = b
+  const [x, y] = [b.strip, b.strip + n * columns]
+  const rows = b.rows - first
+  const v = vAt(b, first, first)
+  a.fill(0, x, x + 2 * n * columns)
+  subtract(a, x, columns, a, v, 1, wide, a, bAt, bRow, 1, n, columns, rows)
+  subtract(a, y, columns, a, tAt(b, first), transposed ? 1 : wide, transposed ? wide : 1, a, x, columns, 1, n, columns, n)
+  subtract(a, bAt, bRow, a, v, wide, 1, a, y, columns, 1, rows, columns, n)
+}
+
+/** T of head + tail reflections from those of both: beside them, where zeros are, stands -T1 (V1^T V2) T2. */
+export const joinT = (b: Reflections, first: number, head: number, tail: number): void => {
+  const { a, subtract, wide } = b
+  const next = first + head
+  const [x, y, corner] = [b.strip, b.strip + head * tail, tAt(b, first) + head]
+  a.fill(0, x, x + 2 * head * tail)
+  subtract(a, x, tail, a, vAt(b, first, next), 1, wide, a, vAt(b, next, next), wide, 1, head, tail, b.rows - next)
+  subtract(a, y, tail, a, tAt(b, first), wide, 1, a, x, tail, 1, head, tail, head)
+  subtract(a, corner, wide, a, y, tail, 1, a, tAt(b, next), wide, 1, head, tail, tail)
+}
+/** T of n reflections from `first` on, whose tau are its diagonal. */
+const triangle = (b: Reflections, first: number, n: number): void => {
+  if (n < 2) return
+  const head = n >> 1
+  triangle(b, first, head)
+  triangle(b, first + head, n - head)
+  joinT(b, first, head, n - head)
+}
+
+/** Many reflections, the vector of each one element shorter than that before: where their vectors and their tau lie. */
+export interface Chain {
+  readonly count: number
+  /** Where the first element of the first vector lies, in place of its 1; the distance of elements, and of vectors. */
+  readonly from: number
+  readonly row: number
+  readonly column: number
+  readonly tau: Float64Array
+}
+/** B: [rows, columns] becomes H1 H2 ... B, in blocks from the last; `b` has the room for one of them. */
+export const applyChain = (b: Reflections, { count, from, row, column, tau }: Chain, bAt: number, bRow: number, columns: number): void => {
+  const { a, wide, t } = b
+  for (let k = wide * Math.floor((count - 1) / wide); k >= 0; k -= wide) {
+    const n = Math.min(wide, count - k)
+    const own = { ...b, rows: b.rows - k }
+    a.fill(0, t, t + wide * wide)
+    for (let j = 0; j < n; j++) a[tAt(own, j)] = tau[k + j]!
+    unpack(own, 0, n, from + k * (row + column), row, column)
+    triangle(own, 0, n)
+    applyTogether(own, 0, n, bAt + k * bRow, bRow, columns, false)
+  }
+}
+/** Rows of W: [n, n], at `w`, become those of W' with W'^T = H1 H2 ... W^T, for reflections of elements from `first` on; `room` is for as much. */
+export const applyToRows = (b: Reflections, chain: Chain, w: number, n: number, first: number, room: number): void => {
+  const { a } = b
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[room + j * n + i] = a[w + i * n + j]!
+  applyChain(b, chain, room + first * n, n, n)
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) a[w + i * n + j] = a[room + j * n + i]!
+}
