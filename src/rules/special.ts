@@ -44,7 +44,8 @@ const betaDensity = (a: AnyExpr, b: AnyExpr, x: AnyExpr): AnyExpr =>
 /** A product whose second factor may be infinite where the first is 0, of which it is the limit. */
 const vanishing = (y: AnyExpr, factor: AnyExpr): AnyExpr => where(eq(y, 0), 0, mul(y, factor))
 const slope = (prim: Primitive<string, NoParams, readonly 'float'[]>, ...xs: readonly AnyExpr[]): AnyExpr => reapply(prim, xs, NO_PARAMS)
-const second = (name: string): NotImplemented => notImplemented(name, 'the second derivative with respect to shape parameters is not known; that with respect to the last argument is.') // biome-ignore format: one line
+const SECOND = 'no second derivative with respect to shape parameters is known; that with respect to the last argument too is.'
+const second = (name: string): NotImplemented => notImplemented(name, SECOND)
 
 /** One rule per primitive of the family `special`. */
 export const specialRules: { readonly [K in keyof typeof special]: Rule } = {
@@ -75,7 +76,7 @@ export const specialRules: { readonly [K in keyof typeof special]: Rule } = {
   ]),
   gammainc: scalarRule(op.gammainc, ({ x: [a, x] }) => [slope(gammaincGradAPrimitive, a, x), gammaDensity(a, x)]),
   gammaincc: scalarRule(op.gammaincc, ({ x: [a, x] }) => [neg(slope(gammaincGradAPrimitive, a, x)), neg(gammaDensity(a, x))]),
-  // The density times log x - digamma(a), which have their limit at a = 0 when both are multiplied out.
+  // The density times log x - digamma(a), written so that it has its limit at a = 0.
   gammaincGradA: scalarRule(gammaincGradAPrimitive, ({ x: [a, x] }) => {
     const above = add(a, 1)
     return [

@@ -24,8 +24,9 @@ export const gammaincGradAPrimitive = elementwisePrimitive(pair, {
   name: 'gammaincGradA',
   family,
   scalar: (a, x) => slopes.gammaincGradA(a!, x!),
+  // Shapes of which it is smooth at 0 too.
   domain: [
-    [0.8, 4],
+    [3.1, 5],
     [0.4, 6],
   ],
   extremes: [0, 50],

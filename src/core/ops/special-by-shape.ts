@@ -5,6 +5,9 @@ import { belowMean, betaFront, gammaFront, MOST_TERMS, type Parts, polynomial, t
 
 const { POSITIVE_INFINITY: INF, NaN: NAN, EPSILON } = Number
 
+/** Parameters that are smaller are taken as this. */
+const TINY = 1e-100
+
 type Terms = (n: number) => number
 /**
  * b(0) + a(1) / (b(1) + a(2) / (b(2) + ...)), and its derivative over it, of those of its terms: by Lentz's method. At an a(n) = 0 the value ends, and its
@@ -24,7 +27,7 @@ const slopedFraction = (a: Terms, b: Terms, da: Terms, db: Terms): readonly [val
     value *= step
     slope += more
     // NaN ends it too.
-    if (!(Math.abs(step - 1) >= EPSILON || Math.abs(more) >= EPSILON * Math.abs(slope))) break
+    if (!(Math.abs(step - 1) >= EPSILON || Math.abs(more) > EPSILON * Math.abs(slope) + 1e-290)) break
   }
   return [value, slope]
 }
@@ -43,7 +46,8 @@ const lowerSlope = (a: number, x: number): number => {
     sum += term
     slope += term * harmonic
   }
-  return gammaFront(a, x) * (sum * logAbove(a, x) - slope)
+  const front = gammaFront(a, x)
+  return front === 0 ? 0 : front * (sum * logAbove(a, x) - slope)
 }
 /** dQ/da by the continued fraction of Q, for x > a: all terms are positive. */
 const upperSlope = (a: number, x: number): number => {
@@ -90,18 +94,18 @@ const logLess = (a: number, b: number, x: number, less: number): number =>
 const fractionSlope = (a: number, b: number, at: Parts, below: number, byB: boolean): number => {
   const { x, y, xLow, yLow } = at
   const s = a + b
-  const over = (m: number): number => (m === 1 ? s / (a + 1) : ((a + m - 1) / (a + 2 * m - 1)) * (s + m - 1)) / (a + 2 * m - 1) // biome-ignore format: one quotient
+  const over = (m: number): number => (m === 1 ? s / (a + 1) : ((a + (m - 1)) / (a + 2 * m - 1)) * (s + (m - 1))) / (a + 2 * m - 1) // biome-ignore format: one quotient
   const numerator: Terms = (m) => over(m) * m * (b - m) * x * x
   const rest = (m: number): number => below + 1 + m * (2 - x)
   const denominator: Terms = (m) =>
-    m === 0 ? (below + 1) / (a + 1) : m + (m * (b - m) * x) / (a + 2 * m - 1) + ((a + m) * rest(m)) / (a + 2 * m + 1)
-  const numeratorByA: Terms = (m) => numerator(m) * ((m === 1 ? 0 : 1 / (a + m - 1)) + 1 / (s + m - 1) - 2 / (a + 2 * m - 1))
+    m === 0 ? (below + 1) / (a + 1) : m + (m * (b - m) * x) / (a + 2 * m - 1) + ((a + m) / (a + 2 * m + 1)) * rest(m)
+  const numeratorByA: Terms = (m) => numerator(m) * ((m === 1 ? 0 : 1 / (a + (m - 1))) + 1 / (s + (m - 1)) - 2 / (a + 2 * m - 1))
   const denominatorByA: Terms = (m) => {
     if (m === 0) return (y - (below + 1) / (a + 1)) / (a + 1)
     const [p, q] = [a + 2 * m - 1, a + 2 * m + 1]
-    return (-(m * (b - m) * x) / p + 0) / p + (((m + 1) * rest(m)) / q + (a + m) * y) / q
+    return ((m + 1) / q) * (rest(m) / q) + ((a + m) / q) * y - (m * (b - m) * x) / p / p
   }
-  const numeratorByB: Terms = (m) => (over(m) / (s + m - 1)) * m * (s + b - 1) * x * x
+  const numeratorByB: Terms = (m) => (over(m) / (s + (m - 1))) * m * (s + b - 1) * x * x
   const denominatorByB: Terms = (m) => (m === 0 ? -x / (a + 1) : (m * x) / (a + 2 * m - 1) - ((a + m) * x) / (a + 2 * m + 1))
   const front = betaFront(a, b, at, below)
   if (front === 0) return 0
@@ -131,18 +135,24 @@ const endSlope = (a: number, b: number, at: Parts, below: number, byB: boolean):
     if (Math.abs(next) <= 0.1 * EPSILON * Math.abs(slope)) break
   }
   const log = byB ? Math.log(y) + yLow / y - digamma(b + 1) + digamma(a + b) : digammaStep(a, b)
-  return -((betaFront(a, b, at, below) * Math.exp(-a * Math.log1p(-y))) / b) * (log * (1 + b * sum) + slope)
+  const front = betaFront(a, b, at, below)
+  return front === 0 ? 0 : -((front * Math.exp(-a * Math.log1p(-y))) / b) * (log * (1 + b * sum) + slope)
 }
 const belowSlope = (a: number, b: number, at: Parts, below: number, byB: boolean): number =>
   at.y < 0.05 && a * at.y < 0.7 ? endSlope(a, b, at, below, byB) : fractionSlope(a, b, at, below, byB)
-const betaincGrad = (a: number, b: number, x: number, byB: boolean): number => {
-  if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || (a === INF && b === INF)) return NAN
-  if (x === 0 || x === 1 || a === INF || b === INF) return 0
+const betaincGrad = (p: number, q: number, x: number, byB: boolean): number => {
+  if (!(p > 0 && q > 0 && x >= 0 && x <= 1) || (p === INF && q === INF)) return NAN
+  if (x === 0 || x === 1 || p === INF || q === INF) return 0
+  // All of it lies at the two ends, and I is b / (a + b).
+  if (Math.max(p, q) < 1e-20) return (byB ? p : -q) / (p + q) / (p + q)
+  const [a, b] = [Math.max(p, TINY), Math.max(q, TINY)]
   const y = 1 - x
   const low = sumError(1, -x)
   const at: Parts = { x, y, xLow: 0, yLow: low }
   const below = belowMean(a, b, at)
-  return below > 0 ? belowSlope(a, b, at, below, byB) : -belowSlope(b, a, { x: y, y: x, xLow: low, yLow: 0 }, -below, !byB)
+  const slope = below > 0 ? belowSlope(a, b, at, below, byB) : -belowSlope(b, a, { x: y, y: x, xLow: low, yLow: 0 }, -below, !byB)
+  // By one parameter it has a limit as that vanishes, and goes as the other.
+  return slope * (byB ? p / a : q / b)
 }
 /** The derivatives of I_x(a, b) by a and by b. */
 export const betaincGradA = (a: number, b: number, x: number): number => betaincGrad(a, b, x, false)

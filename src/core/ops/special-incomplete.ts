@@ -147,9 +147,9 @@ export const belowMean = (a: number, b: number, { x, y, xLow, yLow }: Parts): nu
 /** x^a y^b / B(a, b). */
 export const betaFront = (a: number, b: number, at: Parts, below: number): number => {
   const { x, y, xLow, yLow } = at
-  if (Math.min(a, b) < 10) return (x ** a * (y ** b * (1 + (b * yLow) / y + (a * xLow) / x))) / beta(a, b)
+  if (Math.min(a, b) < 10) return (x ** a * (y ** b * Math.exp((b * yLow) / y + (a * xLow) / x))) / beta(a, b)
   const less = below / a
-  const first = less > 0.5 ? Math.log(x * ((a + b) / a)) + less : log1pMinus(-less)
+  const first = less > 0.75 ? Math.log(x * ((a + b) / a)) + less : log1pMinus(-less)
   const exponent = a * first + b * log1pMinus(below / b) - (stirlingTail(a) + stirlingTail(b) - stirlingTail(a + b))
   return Math.exp(exponent) * Math.sqrt((a / (a + b)) * (b / (2 * Math.PI)))
 }
@@ -157,7 +157,7 @@ export const betaFront = (a: number, b: number, at: Parts, below: number): numbe
 const betaFraction = (a: number, b: number, at: Parts, below: number): number => {
   const { x } = at
   const fraction = continuedFraction(
-    (m) => ((a + m - 1) / (a + 2 * m - 1)) * ((a + b + m - 1) / (a + 2 * m - 1)) * m * (b - m) * x * x,
+    (m) => ((a + (m - 1)) / (a + 2 * m - 1)) * ((a + b + (m - 1)) / (a + 2 * m - 1)) * m * (b - m) * x * x,
     // At m = 0 and a = 1 the quotient is 0 / 0.
     (m) => m + (m === 0 ? 0 : (m * (b - m) * x) / (a + 2 * m - 1)) + ((a + m) * (below + 1 + m * (2 - x))) / (a + 2 * m + 1),
   )

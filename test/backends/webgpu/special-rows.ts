@@ -18,7 +18,7 @@ const of = (ulps: number, on: readonly Interval[]): SpecialRow => ({ ulps: () =>
 const byLog =
   (few: number, per: number) =>
   (y: number): number =>
-    few + per * (y > 0 ? Math.abs(Math.log(y)) : 0)
+    few + per * (y !== 0 ? Math.abs(Math.log(Math.abs(y))) : 0)
 
 const shapes: SpecialRow['on'] = [
   [
@@ -169,8 +169,8 @@ export const specialRows: readonly (readonly [keyof typeof special, SpecialRow])
   ['gammaincc', { ulps: byLog(6, 5), on: incomplete }],
   ['betainc', { ulps: byLog(20, 8), on: incompleteBetas }],
   ['gammaincGradA', { ulps: byLog(12, 5), on: incomplete }],
-  ['betaincGradA', { ulps: byLog(40, 8), on: incompleteBetas }],
-  ['betaincGradB', { ulps: byLog(40, 8), on: incompleteBetas }],
+  ['betaincGradA', { ulps: byLog(30, 8), on: incompleteBetas }],
+  ['betaincGradB', { ulps: byLog(30, 8), on: incompleteBetas }],
   // Below q = 1 it has a zero, of terms that cancel.
   ['zetaGradS', { ulps: (_y, s) => 6 + s! / 4, slack: (s, q) => (q! < 1 ? 4 * EPS * q! ** -s! * Math.abs(Math.log(q!)) : 0), on: zetas }],
 ]

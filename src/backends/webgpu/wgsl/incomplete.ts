@@ -126,7 +126,10 @@ export const incomplete = {
     return vec2f(p.x * q.x / r.x, p.y + q.y - r.y);
   }
   let tails = cd_stirling_tail(a) + cd_stirling_tail(b) - cd_stirling_tail(a + b);
-  let e = cd_exp_parts(a * cd_log1p_minus(-d / a) + b * cd_log1p_minus(d / b) - tails);
+  let less = d / a;
+  var first = cd_log(x * ((a + b) / a)) + less;
+  if (less <= 0.5) { first = cd_log1p_minus(-less); }
+  let e = cd_exp_parts(max(a * first + b * cd_log1p_minus(d / b) - tails, -1.0e6));
   return vec2f(e.x * 0.398942280 * sqrt(a / (a + b) * b), e.y);
 }`,
   /** I_x(a, b) by the continued fraction of DiDonato and Morris (1992), for x below the mean: Lentz's method counts the terms. */
@@ -139,7 +142,7 @@ export const incomplete = {
   for (; terms < 1000; terms++) {
     let m = f32(terms);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + m - 1.0) / w) * ((a + b + m - 1.0) / w) * (m * x) * ((b - m) * x);
+    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
     let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
     down = 1.0 / (under + over * down);
     up = under + over / up;
@@ -149,7 +152,7 @@ export const incomplete = {
   for (var k = terms; k >= 1; k--) {
     let m = f32(k);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + m - 1.0) / w) * ((a + b + m - 1.0) / w) * (m * x) * ((b - m) * x);
+    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
     let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
     tail = over / (under + tail);
   }

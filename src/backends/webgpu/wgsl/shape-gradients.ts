@@ -39,7 +39,9 @@ export const shapeGradients = {
     slope = r * (slope + sum / (a + k));
     sum = 1.0 + r * sum;
   }
-  return cd_gamma_front(a, x) * (sum * cd_log_above(a, x) - slope);
+  let front = cd_gamma_front(a, x);
+  if (front == 0.0) { return 0.0; }
+  return front * (sum * cd_log_above(a, x) - slope);
 }`,
   /** dQ/da by the continued fraction of Q, for x > a and x > 1.1. */
   cd_gamma_fraction_slope: `fn cd_gamma_fraction_slope(a: f32, x: f32) -> f32 {
@@ -138,16 +140,16 @@ export const shapeGradients = {
   let p = a + 2.0 * m - 1.0;
   let q = p + 2.0;
   let first = m == 1.0;
-  let over = select(((a + m - 1.0) / p) * ((s + m - 1.0) / p), s / (p * p), first) * (m * x) * x;
+  let over = select(((a + (m - 1.0)) / p) * ((s + (m - 1.0)) / p), s / (p * p), first) * (m * x) * x;
   let rest = d + 1.0 + m * (1.0 + y);
   let numerator = over * (b - m);
-  let denominator = m + m * (b - m) * x / p + (a + m) * rest / q;
+  let denominator = m + m * (b - m) * x / p + (a + m) / q * rest;
   if (byB) {
-    return vec4f(numerator, over / (s + m - 1.0) * (s + b - 1.0), denominator, m * x / p - (a + m) * x / q);
+    return vec4f(numerator, over / (s + (m - 1.0)) * (s + b - 1.0), denominator, m * x / p - (a + m) * x / q);
   }
-  var relative = 1.0 / (s + m - 1.0) - 2.0 / p;
-  if (!first) { relative += 1.0 / (a + m - 1.0); }
-  let slope = ((m + 1.0) * rest / q + (a + m) * y) / q - m * (b - m) * x / p / p;
+  var relative = 1.0 / (s + (m - 1.0)) - 2.0 / p;
+  if (!first) { relative += 1.0 / (a + (m - 1.0)); }
+  let slope = (m + 1.0) / q * (rest / q) + (a + m) / q * y - m * (b - m) * x / p / p;
   return vec4f(numerator, numerator * relative, denominator, slope);
 }`,
   /** dI/da, or dI/db, of 1 - I_y(b, a) by its power series, for small y. */
@@ -167,6 +169,7 @@ export const shapeGradients = {
   let front = cd_beta_front(a, b, x, y, xl, yl, d);
   return cd_joined(vec2f(-front.x * cd_exp(-a * cd_log1p(-y)) / b * (log * (1.0 + b * sum) + slope), front.y));
 }`,
+  /** dI/da, or dI/db, for x below the mean. */
   cd_beta_below_slope: `fn cd_beta_below_slope(a: f32, b: f32, x: f32, y: f32, xl: f32, yl: f32, d: f32, byB: bool) -> f32 {
   if (y < 0.05 && a * y < 0.7) { return cd_beta_end_slope(a, b, x, y, xl, yl, d, byB); }
   return cd_beta_fraction_slope(a, b, x, y, xl, yl, d, byB);
@@ -190,8 +193,10 @@ export const shapeGradients = {
   let y = 1.0 - x;
   let low = cd_lost(1.0, -x, y);
   let d = cd_below_mean(a, b, x, y, low * a);
-  if (d > 0.0) { return cd_beta_below_slope(a, b, x, y, 0.0, low, d, byB); }
-  return -cd_beta_below_slope(b, a, y, x, low, 0.0, -d, !byB);
+  var slope = 0.0;
+  if (d > 0.0) { slope = cd_beta_below_slope(a, b, x, y, 0.0, low, d, byB); } else { slope = -cd_beta_below_slope(b, a, y, x, low, 0.0, -d, !byB); }
+  // By one parameter it has a limit as that vanishes, and goes as the other.
+  return slope * select(b0 / b, a0 / a, byB);
 }`,
 
   /** 2^-e dzeta/ds (s, q) for s > 1 and q > 0: terms until q + k is large or they no longer count, then the derivative of Euler and Maclaurin's rest. */
