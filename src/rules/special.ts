@@ -13,7 +13,7 @@ import { xlog1py } from '../core/ops/special-composed.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { reapply, scalarRule } from './define.js'
 
-const { add, digamma, div, exp, lgamma, log, log1p, mul, neg, sign, square, sub, where, xlogy } = elementary
+const { add, digamma, div, exp, lgamma, log, log1p, mul, neg, pow, sign, square, sub, where, xlogy } = elementary
 const HALF_ROOT_PI = 0.886226925452758
 const TWO_OVER_ROOT_PI = 1.1283791670955126
 const ROOT_TWO_PI = 2.5066282746310007
@@ -38,7 +38,13 @@ const ofOrder = (prim: Bessel, x: AnyExpr, n: number): AnyExpr => reapply(prim, 
 /** (F_{n-1} + F_{n+1}) / 2, or F_1 for n = 0. */
 const mean = (prim: Bessel, x: AnyExpr, n: number): AnyExpr =>
   n === 0 ? ofOrder(prim, x, 1) : mul(0.5, add(ofOrder(prim, x, n - 1), ofOrder(prim, x, n + 1)))
-const gammaDensity = (a: AnyExpr, x: AnyExpr): AnyExpr => exp(sub(sub(xlogy(sub(a, 1), x), x), lgamma(a)))
+/** At x = 0 the power itself, whose derivatives are right there. */
+const gammaDensity = (a: AnyExpr, x: AnyExpr): AnyExpr => {
+  const origin = eq(x, 0)
+  const power = pow(where(origin, x, 1), sub(a, 1))
+  const far = sub(sub(xlogy(sub(a, 1), where(origin, 1, x)), x), lgamma(a))
+  return where(origin, mul(power, exp(sub(neg(x), lgamma(a)))), exp(far))
+}
 const betaDensity = (a: AnyExpr, b: AnyExpr, x: AnyExpr): AnyExpr =>
   exp(sub(add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(x))), op.betaln(a, b)))
 /** A product whose second factor may be infinite where the first is 0, of which it is the limit. */
@@ -74,15 +80,16 @@ export const specialRules: { readonly [K in keyof typeof special]: Rule } = {
     second('zetaGradS'),
     sub(mul(neg(s), slope(zetaGradSPrimitive, add(s, 1), q)), op.zeta(add(s, 1), q)),
   ]),
-  gammainc: scalarRule(op.gammainc, ({ x: [a, x] }) => [slope(gammaincGradAPrimitive, a, x), gammaDensity(a, x)]),
-  gammaincc: scalarRule(op.gammaincc, ({ x: [a, x] }) => [neg(slope(gammaincGradAPrimitive, a, x)), neg(gammaDensity(a, x))]),
+  gammainc: scalarRule(op.gammainc, ({ x: [a, x], y }) => [slope(gammaincGradAPrimitive, a, x), where(isnan(y), y, gammaDensity(a, x))]),
+  gammaincc: scalarRule(op.gammaincc, ({ x: [a, x], y }) => [
+    neg(slope(gammaincGradAPrimitive, a, x)),
+    where(isnan(y), y, neg(gammaDensity(a, x))),
+  ]),
   // The density times log x - digamma(a), written so that it has its limit at a = 0.
-  gammaincGradA: scalarRule(gammaincGradAPrimitive, ({ x: [a, x] }) => {
+  gammaincGradA: scalarRule(gammaincGradAPrimitive, ({ x: [a, x], y }) => {
     const above = add(a, 1)
-    return [
-      second('gammaincGradA'),
-      vanishing(exp(sub(sub(xlogy(sub(a, 1), x), x), lgamma(above))), add(1, mul(a, sub(log(x), digamma(above))))),
-    ]
+    const front = exp(sub(sub(xlogy(sub(a, 1), x), x), lgamma(above)))
+    return [second('gammaincGradA'), where(isnan(y), y, vanishing(front, add(1, mul(a, sub(log(x), digamma(above))))))]
   }),
   betainc: scalarRule(op.betainc, ({ x: [a, b, x], y }) => [
     slope(betaincGradAPrimitive, a, b, x),
