@@ -1,6 +1,8 @@
 /** Second derivatives: those of the gradient, checked as any function's are; and the Hessian is symmetric. */
+import { isAdException } from '../core/errors/error.js'
 import type { Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import type { Forced } from '../core/graph/tangent.js'
 import { pushforward } from '../modes/transform.js'
 import { checkDirections, checkJacobian, direction, flatNoise, innerNoise } from './derivative.js'
 import type { Collector } from './findings.js'
@@ -11,20 +13,48 @@ import { type Derived, dense, derive, drawLike, evaluate, flat, inner, type Subj
 /** Hessians of at most this many rows are compared entry by entry. */
 const SMALL = 32
 
-/** The derivative of the gradient of <yBar, f>: forward over reverse and reverse over reverse against differences, and <u, H v> = <v, H u>. */
-export const checkSecondOrder = (d: Derived, directions: number, next: () => number, out: Collector): void => {
-  if (d.dys === undefined || d.xBars === undefined) return
-  const drawn = drawLike(d.outs, next)
-  // Of a scalar function its own second derivative, not one of a multiple.
-  const yBar = total(d.outs) === 1 ? drawn.map((v) => ({ ...v, data: new Float64Array(v.data.length).fill(1) })) : drawn
-  const xBars = dense(d.xBars, d.wrt)
-  const given = alongSeeds(d, xBars, d.seeds, yBar, (i) => `the cotangent of result ${i}`)
-  const gradient = derive(given, stopsOf(d))
-  const notYet = [...(gradient.dys ?? []), ...(gradient.xBars ?? [])].find((t) => t._tag === 'NotImplemented')
-  if (notYet !== undefined) {
-    if (notYet._tag === 'NotImplemented') out.notImplemented.push(`${notYet.rule}, second order: ${notYet.reason}`)
-    return
+/** What a derivative of second order lacks: what a rule says of it, or undefined. */
+const lacking = (build: () => Derived): NotImplementedError | undefined => {
+  try {
+    const { dys = [], xBars = [] } = build()
+    const t = [...dys, ...xBars].find((v) => v._tag === 'NotImplemented')
+    return t?._tag === 'NotImplemented' ? t : undefined
+  } catch (e) {
+    // Of a first derivative that is made of what has none.
+    if (isAdException(e) && e.error._tag === 'NotImplemented') return e.error
+    throw e
   }
+}
+type NotImplementedError = { readonly rule: string; readonly reason: string }
+type Given = Derived & { readonly dys: readonly Forced[]; readonly xBars: readonly Forced[] }
+
+/** The derivative of the gradient of <yBar, f>, as a subject. */
+const gradientOf = (d: Given, yBar: readonly NDArray[]): Derived =>
+  derive(
+    alongSeeds(d, dense(d.xBars, d.wrt), d.seeds, yBar, (i) => `the cotangent of result ${i}`),
+    stopsOf(d),
+  )
+/** d by those arguments that have second derivatives; the others are told of. */
+const knownTwice = (d: Given, yBar: readonly NDArray[], out: Collector): Given | undefined => {
+  const lack = lacking(() => gradientOf(d, yBar))
+  if (lack === undefined) return d
+  out.notImplemented.push(`${lack.rule}, second order: ${lack.reason}`)
+  const by = (active: readonly number[]): Given => derive({ ...d, active }) as Given
+  const lacks = (given: Given): boolean => lacking(() => gradientOf(given, yBar)) !== undefined
+  const active = d.active.filter((i) => !lacks(by([i])))
+  const rest = active.length === 0 ? undefined : by(active)
+  return rest === undefined || lacks(rest) ? undefined : rest
+}
+
+/** The derivative of the gradient of <yBar, f>: forward over reverse and reverse over reverse against differences, and <u, H v> = <v, H u>. */
+export const checkSecondOrder = (given: Derived, directions: number, next: () => number, out: Collector): void => {
+  if (given.dys === undefined || given.xBars === undefined) return
+  const drawn = drawLike(given.outs, next)
+  // Of a scalar function its own second derivative, not one of a multiple.
+  const yBar = total(given.outs) === 1 ? drawn.map((v) => ({ ...v, data: new Float64Array(v.data.length).fill(1) })) : drawn
+  const d = knownTwice(given as Given, yBar, out)
+  if (d === undefined) return
+  const gradient = gradientOf(d, yBar)
   const kink = kinkAmong(d)
   const excuse = kink === undefined ? undefined : `${kink.name} lies on a kink, where a derivative is a convention`
   out.under('second order', excuse, () => {
@@ -33,7 +63,7 @@ export const checkSecondOrder = (d: Derived, directions: number, next: () => num
     // Forward over forward: the tangents of results, by the arguments and by their tangents.
     const dx = direction(d, next)
     const forward = derive(
-      alongSeeds(d, dense(d.dys!, d.outs), d.tangents, dx, (i) => `the tangent of ${d.paths[d.active[i]!]}`),
+      alongSeeds(d, dense(d.dys, d.outs), d.tangents, dx, (i) => `the tangent of ${d.paths[d.active[i]!]}`),
       stopsOf(d),
     )
     if (![...(forward.dys ?? []), ...(forward.xBars ?? [])].some((t) => t._tag === 'NotImplemented')) checkDirections(forward, 1, next, out)

@@ -1,18 +1,19 @@
 /** Calculus of the special functions: one line of partials each. */
 
 import type { Rule } from '../core/calculus/rule.js'
-import type { Primitive } from '../core/graph/primitive.js'
-import { notImplemented } from '../core/graph/tangent.js'
+import { NO_PARAMS, type NoParams, type Primitive } from '../core/graph/primitive.js'
+import { type NotImplemented, notImplemented } from '../core/graph/tangent.js'
 import { type BesselParams, besselIePrimitive, besselIPrimitive, besselJPrimitive } from '../core/ops/bessel.js'
-import { gt, isnan, lt } from '../core/ops/compare.js'
+import { eq, gt, isnan, lt } from '../core/ops/compare.js'
 import * as elementary from '../core/ops/elementwise.js'
 import type { special } from '../core/ops/families.js'
+import { betaincGradAPrimitive, betaincGradBPrimitive, gammaincGradAPrimitive, zetaGradSPrimitive } from '../core/ops/shape-gradients.js'
 import * as op from '../core/ops/special.js'
 import { xlog1py } from '../core/ops/special-composed.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { reapply, scalarRule } from './define.js'
 
-const { add, digamma, div, exp, lgamma, mul, neg, sign, square, sub, where, xlogy } = elementary
+const { add, digamma, div, exp, lgamma, log, log1p, mul, neg, pow, sign, square, sub, where, xlogy } = elementary
 const HALF_ROOT_PI = 0.886226925452758
 const TWO_OVER_ROOT_PI = 1.1283791670955126
 const ROOT_TWO_PI = 2.5066282746310007
@@ -37,8 +38,20 @@ const ofOrder = (prim: Bessel, x: AnyExpr, n: number): AnyExpr => reapply(prim, 
 /** (F_{n-1} + F_{n+1}) / 2, or F_1 for n = 0. */
 const mean = (prim: Bessel, x: AnyExpr, n: number): AnyExpr =>
   n === 0 ? ofOrder(prim, x, 1) : mul(0.5, add(ofOrder(prim, x, n - 1), ofOrder(prim, x, n + 1)))
-const gammaDensity = (a: AnyExpr, x: AnyExpr): AnyExpr => exp(sub(sub(xlogy(sub(a, 1), x), x), lgamma(a)))
-const SHAPE = 'no formula for the derivative with respect to a shape parameter is accurate everywhere; only x has one.'
+/** At x = 0 the power itself, whose derivatives are right there. */
+const gammaDensity = (a: AnyExpr, x: AnyExpr): AnyExpr => {
+  const origin = eq(x, 0)
+  const power = pow(where(origin, x, 1), sub(a, 1))
+  const far = sub(sub(xlogy(sub(a, 1), where(origin, 1, x)), x), lgamma(a))
+  return where(origin, mul(power, exp(sub(neg(x), lgamma(a)))), exp(far))
+}
+const betaDensity = (a: AnyExpr, b: AnyExpr, x: AnyExpr): AnyExpr =>
+  exp(sub(add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(x))), op.betaln(a, b)))
+/** A product whose second factor may be infinite where the first is 0, of which it is the limit. */
+const vanishing = (y: AnyExpr, factor: AnyExpr): AnyExpr => where(eq(y, 0), 0, mul(y, factor))
+const slope = (prim: Primitive<string, NoParams, readonly 'float'[]>, ...xs: readonly AnyExpr[]): AnyExpr => reapply(prim, xs, NO_PARAMS)
+const SECOND = 'no second derivative with respect to shape parameters is known; that with respect to the last argument too is.'
+const second = (name: string): NotImplemented => notImplemented(name, SECOND)
 
 /** One rule per primitive of the family `special`. */
 export const specialRules: { readonly [K in keyof typeof special]: Rule } = {
@@ -62,15 +75,33 @@ export const specialRules: { readonly [K in keyof typeof special]: Rule } = {
     const both = digamma(add(a, b))
     return [sub(digamma(a), both), sub(digamma(b), both)]
   }),
-  zeta: scalarRule(op.zeta, ({ x: [s, q] }) => [
-    notImplemented('zeta', 'the derivative with respect to s is another series; only q has one.'),
-    mul(neg(s), op.zeta(add(s, 1), q)),
+  zeta: scalarRule(op.zeta, ({ x: [s, q] }) => [slope(zetaGradSPrimitive, s, q), mul(neg(s), op.zeta(add(s, 1), q))]),
+  zetaGradS: scalarRule(zetaGradSPrimitive, ({ x: [s, q] }) => [
+    second('zetaGradS'),
+    sub(mul(neg(s), slope(zetaGradSPrimitive, add(s, 1), q)), op.zeta(add(s, 1), q)),
   ]),
-  gammainc: scalarRule(op.gammainc, ({ x: [a, x] }) => [notImplemented('gammainc', SHAPE), gammaDensity(a, x)]),
-  gammaincc: scalarRule(op.gammaincc, ({ x: [a, x] }) => [notImplemented('gammaincc', SHAPE), neg(gammaDensity(a, x))]),
+  gammainc: scalarRule(op.gammainc, ({ x: [a, x], y }) => [slope(gammaincGradAPrimitive, a, x), where(isnan(y), y, gammaDensity(a, x))]),
+  gammaincc: scalarRule(op.gammaincc, ({ x: [a, x], y }) => [
+    neg(slope(gammaincGradAPrimitive, a, x)),
+    where(isnan(y), y, neg(gammaDensity(a, x))),
+  ]),
+  // The density times log x - digamma(a), written so that it has its limit at a = 0.
+  gammaincGradA: scalarRule(gammaincGradAPrimitive, ({ x: [a, x], y }) => {
+    const above = add(a, 1)
+    const front = exp(sub(sub(xlogy(sub(a, 1), x), x), lgamma(above)))
+    return [second('gammaincGradA'), where(isnan(y), y, vanishing(front, add(1, mul(a, sub(log(x), digamma(above))))))]
+  }),
   betainc: scalarRule(op.betainc, ({ x: [a, b, x], y }) => [
-    notImplemented('betainc', SHAPE),
-    notImplemented('betainc', SHAPE),
-    where(isnan(y), y, exp(sub(add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(x))), op.betaln(a, b)))),
+    slope(betaincGradAPrimitive, a, b, x),
+    slope(betaincGradBPrimitive, a, b, x),
+    where(isnan(y), y, betaDensity(a, b, x)),
   ]),
+  betaincGradA: scalarRule(betaincGradAPrimitive, ({ x: [a, b, x], y }) => {
+    const factor = sub(digamma(add(a, b)), sub(digamma(a), log(x)))
+    return [second('betaincGradA'), second('betaincGradA'), where(isnan(y), y, vanishing(betaDensity(a, b, x), factor))]
+  }),
+  betaincGradB: scalarRule(betaincGradBPrimitive, ({ x: [a, b, x], y }) => {
+    const factor = sub(digamma(add(a, b)), sub(digamma(b), log1p(neg(x))))
+    return [second('betaincGradB'), second('betaincGradB'), where(isnan(y), y, vanishing(betaDensity(a, b, x), factor))]
+  }),
 }

@@ -175,26 +175,101 @@ describe('derivatives', () => {
     expect(at(codual.logNdtr, 2, -1000)).toBeCloseTo(-0.999999000006, 11)
     expect([at(codual.logNdtr, 1, 50), at(codual.logNdtr, 2, 50)].map((v) => v + 0)).toEqual([0, 0])
   })
-  it('by a shape parameter are not known, and said to be', () => {
-    const asked: readonly [string, (a: AnyExpr) => AnyExpr][] = [
-      ['gammainc', (a) => codual.gammainc(a as never, 2)],
-      ['gammaincc', (a) => codual.gammaincc(a as never, 2)],
-      ['betainc', (a) => codual.betainc(a as never, 2, 0.5)],
-      ['betainc', (b) => codual.betainc(2, b as never, 0.5)],
-      ['zeta', (s) => codual.zeta(s as never, 2)],
+  it('by a shape parameter are of first order, mixed ones of second order too; a second one by it is not known, and said to be', () => {
+    const asked: readonly [string, (a: AnyExpr, x: AnyExpr) => AnyExpr, number, number][] = [
+      ['gammaincGradA', (a, x) => codual.gammainc(a as never, x as never), 2.5, 1.25],
+      ['gammaincGradA', (a, x) => codual.gammaincc(a as never, x as never), 2.5, 1.25],
+      ['betaincGradA', (a, x) => codual.betainc(a as never, 2, x as never), 2.5, 0.25],
+      ['betaincGradB', (b, x) => codual.betainc(2, b as never, x as never), 2.5, 0.25],
+      ['zetaGradS', (s, q) => codual.zeta(s as never, q as never), 2.5, 1.25],
     ]
-    for (const [name, f] of asked) {
+    const number = (v: number): AnyExpr => tensor(v) as never
+    for (const [name, f, a, x] of asked) {
+      const byShape = (v: AnyExpr, w: AnyExpr): AnyExpr => grad((u: AnyExpr) => sum(f(u, w)) as never)(v as never) as unknown as AnyExpr
+      const mixed = at((w) => byShape(number(a), w), 1, x)
+      const h = 1e-4
+      const difference = (at((w) => f(w, number(x + h)), 1, a) - at((w) => f(w, number(x - h)), 1, a)) / (2 * h)
+      expect(Math.abs(mixed - difference)).toBeLessThanOrEqual(1e-6 * Math.max(1, Math.abs(mixed)))
+      // In the other order, of two primitives whose rules know nothing of one another.
+      expect(at((v) => grad((w: AnyExpr) => sum(f(v, w)) as never)(number(x) as never) as unknown as AnyExpr, 1, a)).toBeCloseTo(mixed, 12)
       for (const mode of ['mixed', 'reverse', 'forward'] as const)
-        expect(() => grad((a: AnyExpr) => sum(codual.mul(f(a), 2) as never), { mode })(tensor([2, 3]) as never)).toThrow(
-          new RegExp(`${name}.*derivative with respect`, 's'),
-        )
-      expect(() => codual.jet((a: AnyExpr) => f(a) as never)(tensor(2) as never, [[tensor(1)]] as never)).toThrow()
+        expect(() =>
+          at((v) => grad((u: AnyExpr) => sum(f(u, number(x))) as never, { mode })(v as never) as unknown as AnyExpr, 1, a),
+        ).toThrow(new RegExp(`${name}.*no second derivative`, 's'))
     }
-    // Beside it, that by x is there, in every mode.
-    for (const mode of ['mixed', 'reverse', 'forward'] as const)
-      expect(grad((x: AnyExpr) => sum(codual.gammainc(tensor([2, 2]), x as never)), { mode })(tensor([1, 3]) as never).toArray()).toEqual([
-        expect.closeTo(Math.exp(-1), 14), expect.closeTo(3 * Math.exp(-3), 14),
-      ]) // biome-ignore format: one value
+  })
+  const gradients = JSON.parse(readFileSync(new URL('../golden/special-gradients.json', import.meta.url), 'utf8')) as Readonly<
+    Record<string, readonly (readonly number[])[]>
+  >
+  const primitives = codual.coreRegistry.rules
+  // Relative, in the tails too. By the rules of the functions, and in f32 of what is rounded once.
+  it.each([
+    ['gammaincGradA', 'gammainc', 0, 1, 1e-13],
+    ['gammaincGradA', 'gammaincc', 0, -1, 1e-13],
+    ['betaincGradA', 'betainc', 0, 1, 2e-13],
+    ['betaincGradB', 'betainc', 1, 1, 2e-13],
+    ['zetaGradS', 'zeta', 0, 1, 1e-13],
+  ] as const)('%s: of %s by argument %d, against mpmath', (name, of, argument, sign, bound) => {
+    const rows = gradients[name]!
+    const xs = Array.from({ length: rows[0]!.length - 1 }, (_, i) => tensor(column(rows, i)))
+    const want = column(rows, xs.length).map((v) => sign * v)
+    const f = codual[of] as unknown as Fn
+    const got = grad((v: AnyExpr) => sum(f(...xs.map((x, i) => (i === argument ? v : x)))) as never)(
+      xs[argument] as never,
+    ).toArray() as number[]
+    let worst = { error: 0, at: '' }
+    want.forEach((w, k) => {
+      // Next to the smallest numbers they are rounded to few digits.
+      const error = Math.abs(got[k]! - w) / Math.max(Math.abs(w), 1e-300)
+      if (!(error <= worst.error)) worst = { error, at: `${rows[k]}: ${got[k]}` }
+    })
+    expect(worst.error, worst.at).toBeLessThanOrEqual(bound)
+    const single = xs.map((x) => codual.cast(x, 'f32'))
+    const prim = primitives.get(name)!.primitive
+    const [y] = codual.applyPrimitive(prim, single as never) as unknown as readonly [AnyExpr]
+    const wide = single.map((x) => codual.cast(x, 'f64'))
+    const [z] = codual.applyPrimitive(prim, wide as never) as unknown as readonly [AnyExpr]
+    expect(evaluate(y).toArray()).toEqual(evaluate(codual.cast(z as never, 'f32')).toArray())
+  })
+  const ends: readonly (readonly [string, readonly (readonly number[])[], readonly number[]])[] = [
+    ['gammaincGradA', [[2, 2, inf, 0, 0, inf, -1, 2, n, 2], [0, inf, 2, 0, 1, inf, 1, -1, 1, n]], [0, 0, 0, n, -0.21938393439552029, n, n, n, n, n]],
+    ['betaincGradA', [[2, 2, inf, 2, inf, 0, 2, 2, n, 2], [3, 3, 2, inf, inf, 2, 0, 3, 2, 3], [0, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5, 0.5, n]], [0, 0, 0, 0, n, n, n, n, n, n]],
+    ['betaincGradB', [[2, 2, inf, 2, inf, 0, 2, 2, n, 2], [3, 3, 2, inf, inf, 2, 0, 3, 2, 3], [0, 1, 0.5, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, n]], [0, 0, 0, 0, n, n, n, n, n, n]],
+    // All at the two ends: b / (a + b).
+    ['betaincGradA', [[1e-30], [3e-30], [0.5]], [-1.875e29]],
+    ['betaincGradB', [[1e-30], [3e-30], [0.5]], [6.25e28]],
+    ['zetaGradS', [[1, 2, 2, inf, inf, 0.5, 3, n, 2, 1e4], [2, 0, inf, 0.5, 2, 2, -1.5, 1, n, 2]], [-inf, inf, 0, inf, 0, n, n, n, n, 0]],
+  ] // biome-ignore format: a row each
+  it.each(ends)('%s at the ends', (name, xs, want) => {
+    const prim = primitives.get(name)!.primitive
+    const [y] = codual.applyPrimitive(prim, xs.map((x) => tensor(x)) as never) as unknown as readonly [AnyExpr] // biome-ignore format: one line
+    const got = evaluate(y).toArray() as number[]
+    got.forEach((v, i) => {
+      if (Number.isFinite(want[i]!)) expect(Math.abs(v - want[i]!)).toBeLessThanOrEqual(1e-14 * Math.abs(want[i]!))
+      else expect(v).toBe(want[i])
+    })
+  })
+  it('their mixed derivatives have limits at the ends', () => {
+    const mixed = (name: string, xs: readonly number[]): number => {
+      const [last] = xs.slice(-1)
+      const f = (v: AnyExpr): AnyExpr =>
+        (
+          codual.applyPrimitive(primitives.get(name)!.primitive, [
+            ...xs.slice(0, -1).map((x) => tensor(x)),
+            v,
+          ] as never) as unknown as readonly [AnyExpr]
+        )[0]
+      return at(f, 1, last!)
+    }
+    expect([mixed('gammaincGradA', [2, 0]), mixed('gammaincGradA', [0.5, 0]), mixed('gammaincGradA', [1e5, 1])].map((v) => v + 0)).toEqual([
+      0,
+      -inf,
+      0,
+    ])
+    expect(mixed('gammaincGradA', [0, 2])).toBeCloseTo(Math.exp(-2) / 2, 15)
+    expect(
+      [mixed('betaincGradA', [2, 3, 0]), mixed('betaincGradB', [2, 3, 1]), mixed('betaincGradA', [2, 3, 1.5])].map((v) => v + 0),
+    ).toEqual([0, 0, n])
   })
 })
 

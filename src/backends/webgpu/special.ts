@@ -28,4 +28,8 @@ export const specialKernels: WebGpuTable<typeof special> = {
   gammainc: call('cd_gammainc', 'false'),
   gammaincc: call('cd_gammainc', 'true'),
   betainc: call('cd_betainc'),
+  gammaincGradA: call('cd_gammainc_grad_a'),
+  betaincGradA: call('cd_betainc_grad', 'false'),
+  betaincGradB: call('cd_betainc_grad', 'true'),
+  zetaGradS: call('cd_zeta_grad_s'),
 }

@@ -32,13 +32,14 @@ import * as products from './products.js'
 import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
 import * as lines from './scans.js'
+import * as gradients from './shape-gradients.js'
 import * as shifts from './shift.js'
 import * as specials from './special.js'
 import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
 
 export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
-export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels })
+export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels, ...gradients })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: shifts.shiftByPrimitive })
 export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })

@@ -10,8 +10,8 @@ import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { AllCloseFn, CloseOptions, IsCloseFn, NanToNumFn, NanToNumOptions } from '../types/signatures/arrays.js'
 import type { Binary, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
-import { and, eq, gt, isfinite, isnan, le, lt, not, or } from './compare.js'
-import { abs, add, ceil, copysign, div, floor, maximum, minimum, mod, mul, round, stopGradient, sub, where } from './elementwise.js'
+import { and, eq, gt, isfinite, isnan, le, lt, ne, not, or } from './compare.js'
+import { abs, add, ceil, copysign, div, floor, maximum, minimum, mod, mul, neg, round, stopGradient, sub, where } from './elementwise.js'
 import { all } from './statistics.js'
 
 const pair = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
@@ -35,15 +35,18 @@ export const trunc: FloatUnary = typed((x: unknown): AnyExpr => {
 /**
  * floor(a / b): the whole quotient whose remainder, `remainder(a, b)`, has the sign of b.
  *
- * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays.
+ * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays and wraps.
  * Rule    dy = 0.   Source  NumPy floor_divide: (a - remainder) / b, rounded, so that 1 by 0.1 is 9.
  * @example floorDivide([7, -7], 2)   // [3, -4]
  */
 export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pair(a, b, 'floorDivide').map((v) => stopGradient(v)) as unknown as readonly [AnyExpr, AnyExpr]
   const isZero = eq(y, 0)
-  // Quotients of i32 are exact in f64.
-  if (!isFloat(x.dtype)) return asExpr(castNode(asNode(where(isZero, 0, floor(div(x, where(isZero, 1, y))))), 'i32'))
+  if (!isFloat(x.dtype)) {
+    // Quotients of i32 are exact in f64; the one that i32 has not, of its least number by -1, wraps.
+    const quotient = asExpr(castNode(asNode(floor(div(x, where(isZero, 1, y)))), 'i32'))
+    return where(isZero, 0, where(eq(y, -1), neg(x), quotient))
+  }
   return where(isZero, div(x, y), round(div(sub(x, mod(x, y)), y)))
 })
 
@@ -67,6 +70,11 @@ export const remainder: Binary<'remainder'> = typed((a: unknown, b: unknown): An
  */
 export const fmod: Binary<'fmod'> = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pair(a, b, 'fmod')
+  if (!isFloat(x.dtype)) {
+    // Where the sign is the other, one divisor less: i32 has not the absolute value of its least number.
+    const r = mod(x, y)
+    return where(and(ne(r, 0), ne(lt(r, 0), lt(x, 0))), sub(r, y), r)
+  }
   // Of two numbers that are not negative both remainders are the same, without rounding.
   const sign = (v: AnyExpr): AnyExpr => where(lt(v, 0), asExpr(constant(-1, v.dtype)), 1)
   const s = sign(x)

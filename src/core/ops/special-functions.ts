@@ -142,6 +142,13 @@ const digammaNearRoot = (d: number): number => {
   return y
 }
 
+/** digamma(x) - log x for x >= 12. */
+const digammaTail = (x: number): number => {
+  const r = 1 / (x * x)
+  let tail = 0
+  for (let k = 8; k >= 1; k--) tail = (tail + bernoulli[k - 1]! / (2 * k)) * r
+  return -0.5 / x - tail
+}
 const digammaPositive = (x: number): number => {
   const d = x - DIGAMMA_ROOT
   if (Math.abs(d) < 0.25) return digammaNearRoot(d)
@@ -151,10 +158,25 @@ const digammaPositive = (x: number): number => {
     below += 1 / y
     y += 1
   }
-  const r = 1 / (y * y)
-  let tail = 0
-  for (let k = 8; k >= 1; k--) tail = (tail + bernoulli[k - 1]! / (2 * k)) * r
-  return Math.log(y) - 0.5 / y - tail - below
+  return Math.log(y) + digammaTail(y) - below
+}
+/** digamma(x) - log x for x > 0. */
+export const digammaMinusLog = (x: number): number => (x < 12 ? digamma(x) - Math.log(x) : digammaTail(x))
+/** digamma(x + h) - digamma(x) for x, h > 0, without cancellation. */
+export const digammaStep = (x: number, h: number): number => {
+  let sum = 0
+  let y = x
+  for (; y < 12; y += 1) sum += h / (y * (y + h))
+  const z = y + h
+  const [r, s] = [1 / (y * y), 1 / (z * z)]
+  // r^k - s^k
+  let [power, fall, tail] = [1, 0, 0]
+  for (let k = 1; k <= 8; k++) {
+    fall = r * fall + power * (h / y / z) * ((y + z) / y / z)
+    power *= s
+    tail += (bernoulli[k - 1]! / (2 * k)) * fall
+  }
+  return Math.log1p(h / y) + 0.5 * (h / y / z) + tail + sum
 }
 
 /** n! zeta(n + 1, x) for n >= 1 and x > 0, by Euler-Maclaurin summation: the absolute value of polygamma. */

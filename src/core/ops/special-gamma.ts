@@ -117,3 +117,39 @@ export const zeta = (s: number, q: number): number => {
   for (let k = 2; k < s; k++) factorial *= k
   return ((s % 2 === 0 ? 1 : -1) * polygamma(s - 1, q)) / factorial
 }
+
+/** dzeta/ds for s > 1 and q > 0: of Euler and Maclaurin's sum. */
+const zetaSlope = (s: number, q: number): number => {
+  if (q > 1e16) return (q ** (1 - s) / (1 - s)) * (Math.log(q) + 1 / (s - 1))
+  let sum = 0
+  let most = 0
+  let k = 0
+  for (; q + k < 10 + s; k++) {
+    const term = powerAt(q, k, s)
+    const log = Math.log(q + k)
+    sum -= term * log
+    most = Math.max(most, Math.abs(sum))
+    // What follows is less than its integral.
+    if (sum === INF || (q + k > 1 && term * (q + k) * (log + 1 / (s - 1)) <= 1e-18 * (s - 1) * most)) return sum
+  }
+  const y = q + k
+  const log = Math.log(y)
+  let [rest, slope, factor, moved] = [0.5, 0, s / (2 * y), 1 / s]
+  for (let j = 1; j <= bernoulli.length; j++) {
+    const next = bernoulli[j - 1]! * factor
+    rest += next
+    slope += next * moved
+    if (Math.abs(next) < 1e-18) break
+    factor *= ((s + 2 * j - 1) * (s + 2 * j)) / (y * y * (2 * j + 1) * (2 * j + 2))
+    moved += 1 / (s + 2 * j - 1) + 1 / (s + 2 * j)
+  }
+  return sum + powerAt(q, k, s) * (slope - log * rest - (y / (s - 1)) * (log + 1 / (s - 1)))
+}
+/** dzeta/ds: NaN where zeta is of integers s alone. */
+export const zetaGradS = (s: number, q: number): number => {
+  if (!(s >= 1 && q >= 0)) return NAN
+  if (s === 1) return -INF
+  if (q === 0) return INF
+  if (q === INF) return 0
+  return s === INF ? (q < 1 ? INF : 0) : zetaSlope(s, q)
+}

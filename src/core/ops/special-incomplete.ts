@@ -3,12 +3,13 @@ import { erfc, lgammaOnePlus, stirlingTail } from './special-functions.js'
 import { beta, gammaPositive, log1pMinus, sumError } from './special-gamma.js'
 
 const { POSITIVE_INFINITY: INF, NaN: NAN, EPSILON } = Number
-const MOST_TERMS = 1e5
+/** Of a series or a continued fraction. */
+export const MOST_TERMS = 1e5
 
 // ---- incomplete gamma ------------------------------------------------------------------------------------------------
 
 /** Temme's coefficients: the power series in eta of C_0 to C_3 (DLMF 8.12.11), from exact fractions. */
-const temme: readonly (readonly number[])[] = [
+export const temme: readonly (readonly number[])[] = [
   [
     -0.3333333333333333, 0.08333333333333333, -0.014814814814814815, 0.0011574074074074073, 0.0003527336860670194, -0.0001787551440329218,
     3.919263178522438e-5, -2.185448510679992e-6, -1.85406221071516e-6, 8.296711340953087e-7, -1.7665952736826078e-7, 6.707853543401498e-9,
@@ -24,7 +25,7 @@ const temme: readonly (readonly number[])[] = [
   ],
   [0.0006494341563786008, 0.00022947209362139917, -0.0004691894943952557, 0.00026772063206283885],
 ]
-const polynomial = (c: readonly number[], x: number): number => c.reduceRight((y, a) => y * x + a, 0)
+export const polynomial = (c: readonly number[], x: number): number => c.reduceRight((y, a) => y * x + a, 0)
 
 /** P or Q for large a and x near it (DLMF 8.12.3). */
 const uniform = (a: number, x: number, upper: boolean): number => {
@@ -41,7 +42,7 @@ const uniform = (a: number, x: number, upper: boolean): number => {
   return upper ? 0.5 * erfc(z) + rest : 0.5 * erfc(-z) - rest
 }
 /** x^a exp(-x) / gamma(a + 1). */
-const gammaFront = (a: number, x: number): number => {
+export const gammaFront = (a: number, x: number): number => {
   const power = a < 150 ? x ** a : 0
   if (a < 20 || (power > 1e-290 && power < 1e290)) {
     const half = Math.exp(-0.5 * x)
@@ -63,10 +64,8 @@ const lowerSeries = (a: number, x: number): number => {
   const front = gammaFront(a, x)
   return front * sum
 }
-/**
- * b(0) + a(1) / (b(1) + a(2) / (b(2) + ...)): Lentz's method says how many terms are needed, then it is summed from the last, where errors shrink.
- */
-const continuedFraction = (a: (n: number) => number, b: (n: number) => number): number => {
+/** How many terms of b(0) + a(1) / (b(1) + a(2) / (b(2) + ...)) are needed, by Lentz's method. */
+export const fractionTerms = (a: (n: number) => number, b: (n: number) => number): number => {
   let c = b(0)
   let d = 0
   let terms = 1
@@ -76,6 +75,11 @@ const continuedFraction = (a: (n: number) => number, b: (n: number) => number): 
     // NaN ends it too.
     if (!(Math.abs(c * d - 1) >= EPSILON)) break
   }
+  return terms
+}
+/** That fraction, summed from its last term, where errors shrink. */
+const continuedFraction = (a: (n: number) => number, b: (n: number) => number): number => {
+  const terms = fractionTerms(a, b)
   let tail = b(terms)
   for (let n = terms; n >= 1; n--) tail = b(n - 1) + a(n) / tail
   return tail
@@ -131,27 +135,29 @@ const productError = (a: number, b: number): number => {
   return ha * hb - a * b + ha * lb + la * hb + la * lb
 }
 /** x and y = 1 - x, and the rounding error of the one that is rounded. */
-interface Parts {
+export interface Parts {
   readonly x: number
   readonly y: number
   readonly xLow: number
   readonly yLow: number
 }
 /** a y - b x, without cancellation: positive where x is below the mean. */
-const belowMean = (a: number, b: number, { x, y, xLow, yLow }: Parts): number =>
+export const belowMean = (a: number, b: number, { x, y, xLow, yLow }: Parts): number =>
   y * a - x * b + (productError(y, a) - productError(x, b) + (yLow * a - xLow * b))
 /** x^a y^b / B(a, b). */
-const betaFront = (a: number, b: number, at: Parts, below: number): number => {
+export const betaFront = (a: number, b: number, at: Parts, below: number): number => {
   const { x, y, xLow, yLow } = at
-  if (Math.min(a, b) < 10) return (x ** a * (y ** b * (1 + (b * yLow) / y + (a * xLow) / x))) / beta(a, b)
-  const exponent = a * log1pMinus(-below / a) + b * log1pMinus(below / b) - (stirlingTail(a) + stirlingTail(b) - stirlingTail(a + b))
+  if (Math.min(a, b) < 10) return (x ** a * (y ** b * Math.exp((b * yLow) / y + (a * xLow) / x))) / beta(a, b)
+  const less = below / a
+  const first = less > 0.75 ? Math.log(x * ((a + b) / a)) + less : log1pMinus(-less)
+  const exponent = a * first + b * log1pMinus(below / b) - (stirlingTail(a) + stirlingTail(b) - stirlingTail(a + b))
   return Math.exp(exponent) * Math.sqrt((a / (a + b)) * (b / (2 * Math.PI)))
 }
 /** I_x(a, b) by the continued fraction of DiDonato and Morris (1992), for x below the mean. */
 const betaFraction = (a: number, b: number, at: Parts, below: number): number => {
   const { x } = at
   const fraction = continuedFraction(
-    (m) => ((a + m - 1) / (a + 2 * m - 1)) * ((a + b + m - 1) / (a + 2 * m - 1)) * m * (b - m) * x * x,
+    (m) => ((a + (m - 1)) / (a + 2 * m - 1)) * ((a + b + (m - 1)) / (a + 2 * m - 1)) * m * (b - m) * x * x,
     // At m = 0 and a = 1 the quotient is 0 / 0.
     (m) => m + (m === 0 ? 0 : (m * (b - m) * x) / (a + 2 * m - 1)) + ((a + m) * (below + 1 + m * (2 - x))) / (a + 2 * m + 1),
   )

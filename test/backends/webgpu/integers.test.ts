@@ -42,6 +42,15 @@ describe.skipIf(lane === undefined)('integers on webgpu, lavapipe', () => {
   }
 
   it(
+    'remainders: of the least number too, and by -1',
+    async () => {
+      const [x, y] = [tensor([400], 11), tensor([400], 12)]
+      expect(Array.from(x.data).some((v, i) => v === LEAST && y.data[i] === -1)).toBe(true)
+      for (const name of ['fmod', 'mod', 'remainder'] as const) await agree(name, op[name] as never, x, y)
+    },
+    LIMIT,
+  )
+  it(
     'products of matrices',
     async () => {
       const shapes: readonly (readonly [readonly number[], readonly number[]])[] = [

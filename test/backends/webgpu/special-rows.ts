@@ -18,7 +18,7 @@ const of = (ulps: number, on: readonly Interval[]): SpecialRow => ({ ulps: () =>
 const byLog =
   (few: number, per: number) =>
   (y: number): number =>
-    few + per * (y > 0 ? Math.abs(Math.log(y)) : 0)
+    few + per * (y !== 0 ? Math.abs(Math.log(Math.abs(y))) : 0)
 
 const shapes: SpecialRow['on'] = [
   [
@@ -62,6 +62,48 @@ const incomplete: SpecialRow['on'] = [
   [
     [1e-4, 1e8],
     [1e-4, 1e8],
+  ],
+]
+
+const incompleteBetas: SpecialRow['on'] = [
+  [
+    [0.01, 10],
+    [0.01, 10],
+    [0, 1],
+  ],
+  [
+    [0, 1],
+    [0, 1],
+    [0, 1],
+  ],
+  [
+    [0.1, 100],
+    [0.1, 100],
+    [0, 1],
+  ],
+  [
+    [1, 1e4],
+    [1, 1e4],
+    [0, 1],
+  ],
+  [
+    [900, 1100],
+    [900, 1100],
+    [0.45, 0.55],
+  ],
+]
+const zetas: SpecialRow['on'] = [
+  [
+    [1, 5],
+    [0.1, 4],
+  ],
+  [
+    [1, 40],
+    [0.1, 60],
+  ],
+  [
+    [1.001, 100],
+    [1e-3, 1e6],
   ],
 ]
 
@@ -122,59 +164,13 @@ export const specialRows: readonly (readonly [keyof typeof special, SpecialRow])
   ['besselIe', { orders: [0, 1, 2, 3, 10, 40, 101, 300], ulps: (_y, _x, n) => 5 + n! / 2, on: [[[-10, 10]], [[0, 100]], [[8, 1e6]]] }],
   ['beta', { ulps: byLog(6, 4), on: shapes }],
   ['betaln', { ulps: byLog(6, 0), slack: () => 6 * EPS, on: shapes }],
-  [
-    'zeta',
-    {
-      ulps: (_y, s) => 4 + s! / 4,
-      on: [
-        [
-          [1, 5],
-          [0.1, 4],
-        ],
-        [
-          [1, 40],
-          [0.1, 60],
-        ],
-        [
-          [1.001, 100],
-          [1e-3, 1e6],
-        ],
-      ],
-    },
-  ],
+  ['zeta', { ulps: (_y, s) => 4 + s! / 4, on: zetas }],
   ['gammainc', { ulps: byLog(6, 5), on: incomplete }],
   ['gammaincc', { ulps: byLog(6, 5), on: incomplete }],
-  [
-    'betainc',
-    {
-      ulps: byLog(20, 8),
-      on: [
-        [
-          [0.01, 10],
-          [0.01, 10],
-          [0, 1],
-        ],
-        [
-          [0, 1],
-          [0, 1],
-          [0, 1],
-        ],
-        [
-          [0.1, 100],
-          [0.1, 100],
-          [0, 1],
-        ],
-        [
-          [1, 1e4],
-          [1, 1e4],
-          [0, 1],
-        ],
-        [
-          [900, 1100],
-          [900, 1100],
-          [0.45, 0.55],
-        ],
-      ],
-    },
-  ],
+  ['betainc', { ulps: byLog(20, 8), on: incompleteBetas }],
+  ['gammaincGradA', { ulps: byLog(12, 5), on: incomplete }],
+  ['betaincGradA', { ulps: byLog(30, 8), on: incompleteBetas }],
+  ['betaincGradB', { ulps: byLog(30, 8), on: incompleteBetas }],
+  // Below q = 1 it has a zero, of terms that cancel.
+  ['zetaGradS', { ulps: (_y, s) => 6 + s! / 4, slack: (s, q) => (q! < 1 ? 4 * EPS * q! ** -s! * Math.abs(Math.log(q!)) : 0), on: zetas }],
 ]

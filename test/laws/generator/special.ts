@@ -7,7 +7,7 @@ import type { Template } from './program.js'
 const POSITIVE = [0.3, 4] as const
 const at = (d: Draw, domain: readonly [number, number]): Value => within(d, chosen(d, NUMBERS), domain)
 const row = (name: string, build: Row['build'], scalar = true): Row => ({ name, weight: 0.3, build, ...(scalar && { scalar }) })
-/** Numbers for the arguments that have no derivative. */
+/** Numbers for the arguments that have no second derivative. */
 const shaped = (name: string, shapes: readonly number[][], domain: readonly [number, number]): Row =>
   row(name, (d) => void d.op(name, ...d.of(shapes), ref(at(d, domain))))
 const pair = (name: string, first: readonly [number, number], second: readonly [number, number]): Row =>
@@ -36,6 +36,19 @@ export const specialRows: readonly Row[] = [
       [0.7, 1.5],
     ],
     [0.1, 0.9],
+  ),
+  // By their shapes too, which have a first derivative.
+  pair('gammainc', [0.5, 4], POSITIVE),
+  pair('gammaincc', [0.5, 4], POSITIVE),
+  pair('zeta', [1.5, 5], [0.6, 4]),
+  row(
+    'betainc',
+    (d) => {
+      const x = at(d, [0.1, 0.9])
+      const [a, b] = [0, 1].map(() => ref(within(d, like(d, shapeOf(x), dtypeOf(x)), [0.6, 4])))
+      d.op('betainc', a!, b!, ref(x))
+    },
+    false,
   ),
   pair('xlog1py', [-2, 2], [-0.6, 2]),
   pair('relEntr', POSITIVE, POSITIVE),

@@ -15,38 +15,44 @@ export const incomplete = {
   if (mu <= -0.55) { exponent = a * cd_log(x / a) + (a - x); }
   return cd_exp(exponent - cd_stirling_tail(a)) * 0.398942280 / sqrt(a);
 }`,
+  /** The sum of C_k(eta) a^-k of Temme's expansion (DLMF 8.12.11), and a times its derivative where eta falls as fall / a. */
+  cd_temme: `fn cd_temme(a: f32, eta: f32, fall: f32) -> vec2f {
+  var p = vec2f(1.0261809784240309e-8, 0.0);
+  p = p * eta + vec2f(6.707853543401498e-9, p.x);
+  p = p * eta + vec2f(-1.7665952736826078e-7, p.x);
+  p = p * eta + vec2f(8.296711340953087e-7, p.x);
+  p = p * eta + vec2f(-1.85406221071516e-6, p.x);
+  p = p * eta + vec2f(-2.185448510679992e-6, p.x);
+  p = p * eta + vec2f(3.919263178522438e-5, p.x);
+  p = p * eta + vec2f(-1.787551440329218e-4, p.x);
+  p = p * eta + vec2f(3.527336860670194e-4, p.x);
+  p = p * eta + vec2f(1.1574074074074073e-3, p.x);
+  p = p * eta + vec2f(-1.4814814814814815e-2, p.x);
+  p = p * eta + vec2f(8.333333333333333e-2, p.x);
+  p = p * eta + vec2f(-3.333333333333333e-1, p.x);
+  var q = vec2f(7.64916091608111e-6, 0.0);
+  q = q * eta + vec2f(-1.8098550334489977e-5, q.x);
+  q = q * eta + vec2f(-4.018775720164609e-7, q.x);
+  q = q * eta + vec2f(2.0576131687242798e-4, q.x);
+  q = q * eta + vec2f(-9.902263374485596e-4, q.x);
+  q = q * eta + vec2f(2.6455026455026454e-3, q.x);
+  q = q * eta + vec2f(-3.472222222222222e-3, q.x);
+  q = q * eta + vec2f(-1.851851851851852e-3, q.x);
+  var r = vec2f(7.71604938271605e-4, 0.0);
+  r = r * eta + vec2f(-2.6813271604938273e-3, r.x);
+  r = r * eta + vec2f(4.133597883597883e-3, r.x);
+  let w = 1.0 / a;
+  let t = 6.494341563786008e-4 * w;
+  let sum = p.x + w * (q.x + w * (r.x + t));
+  return vec2f(sum, -w * (q.x + w * (2.0 * r.x + 3.0 * t)) - fall * (p.y + w * (q.y + w * r.y)));
+}`,
   /** P or Q for a > 25 and x near it: Temme's expansion (DLMF 8.12.3). */
   cd_gammainc_uniform: `fn cd_gammainc_uniform(a: f32, x: f32, upper: bool) -> f32 {
   let mu = (x - a) / a;
   let half = -cd_log1p_minus(mu);
   let eta = cd_copysign(sqrt(max(half + half, 0.0)), mu);
-  var c0 = 1.0261809784240309e-8;
-  c0 = c0 * eta + 6.707853543401498e-9;
-  c0 = c0 * eta - 1.7665952736826078e-7;
-  c0 = c0 * eta + 8.296711340953087e-7;
-  c0 = c0 * eta - 1.85406221071516e-6;
-  c0 = c0 * eta - 2.185448510679992e-6;
-  c0 = c0 * eta + 3.919263178522438e-5;
-  c0 = c0 * eta - 1.787551440329218e-4;
-  c0 = c0 * eta + 3.527336860670194e-4;
-  c0 = c0 * eta + 1.1574074074074073e-3;
-  c0 = c0 * eta - 1.4814814814814815e-2;
-  c0 = c0 * eta + 8.333333333333333e-2;
-  c0 = c0 * eta - 3.333333333333333e-1;
-  var c1 = 7.64916091608111e-6;
-  c1 = c1 * eta - 1.8098550334489977e-5;
-  c1 = c1 * eta - 4.018775720164609e-7;
-  c1 = c1 * eta + 2.0576131687242798e-4;
-  c1 = c1 * eta - 9.902263374485596e-4;
-  c1 = c1 * eta + 2.6455026455026454e-3;
-  c1 = c1 * eta - 3.472222222222222e-3;
-  c1 = c1 * eta - 1.851851851851852e-3;
-  var c2 = 7.71604938271605e-4;
-  c2 = c2 * eta - 2.6813271604938273e-3;
-  c2 = c2 * eta + 4.133597883597883e-3;
-  let w = 1.0 / a;
   let root = sqrt(a);
-  let rest = cd_exp(-a * half) * (0.398942280 / root) * (c0 + w * (c1 + w * (c2 + w * 6.494341563786008e-4)));
+  let rest = cd_exp(-a * half) * (0.398942280 / root) * cd_temme(a, eta, 0.0).x;
   let z = 0.707106781 * eta * root;
   return select(0.5 * cd_erfc(-z) - rest, 0.5 * cd_erfc(z) + rest, upper);
 }`,
@@ -120,7 +126,10 @@ export const incomplete = {
     return vec2f(p.x * q.x / r.x, p.y + q.y - r.y);
   }
   let tails = cd_stirling_tail(a) + cd_stirling_tail(b) - cd_stirling_tail(a + b);
-  let e = cd_exp_parts(a * cd_log1p_minus(-d / a) + b * cd_log1p_minus(d / b) - tails);
+  let less = d / a;
+  var first = cd_log(x * ((a + b) / a)) + less;
+  if (less <= 0.5) { first = cd_log1p_minus(-less); }
+  let e = cd_exp_parts(max(a * first + b * cd_log1p_minus(d / b) - tails, -1.0e6));
   return vec2f(e.x * 0.398942280 * sqrt(a / (a + b) * b), e.y);
 }`,
   /** I_x(a, b) by the continued fraction of DiDonato and Morris (1992), for x below the mean: Lentz's method counts the terms. */
@@ -133,7 +142,7 @@ export const incomplete = {
   for (; terms < 1000; terms++) {
     let m = f32(terms);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + m - 1.0) / w) * ((a + b + m - 1.0) / w) * (m * x) * ((b - m) * x);
+    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
     let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
     down = 1.0 / (under + over * down);
     up = under + over / up;
@@ -143,7 +152,7 @@ export const incomplete = {
   for (var k = terms; k >= 1; k--) {
     let m = f32(k);
     let w = a + 2.0 * m - 1.0;
-    let over = ((a + m - 1.0) / w) * ((a + b + m - 1.0) / w) * (m * x) * ((b - m) * x);
+    let over = ((a + (m - 1.0)) / w) * ((a + b + (m - 1.0)) / w) * (m * x) * ((b - m) * x);
     let under = m + m * (b - m) * x / w + (a + m) * (d + 1.0 + m * (1.0 + y)) / (w + 2.0);
     tail = over / (under + tail);
   }

@@ -14,6 +14,7 @@ import { gamma } from './gamma.js'
 import { incomplete } from './incomplete.js'
 import { math } from './math.js'
 import { powers } from './powers.js'
+import { shapeGradients } from './shape-gradients.js'
 import { special } from './special.js'
 import { trigonometric } from './trigonometric.js'
 
@@ -30,9 +31,18 @@ const calledIn = (text: string): ReadonlySet<string> => new Set(text.match(NAME)
 
 /** Every function of the library, by name. */
 export const functions: Readonly<Record<string, WgslFunction>> = Object.fromEntries(
-  Object.entries({ ...basic, ...math, ...powers, ...trigonometric, ...special, ...gamma, ...beta, ...bessel, ...incomplete }).map(
-    ([name, source]) => [name, { source: source.trim(), uses: [...calledIn(source)].filter((n) => n !== name) }],
-  ),
+  Object.entries({
+    ...basic,
+    ...math,
+    ...powers,
+    ...trigonometric,
+    ...special,
+    ...gamma,
+    ...beta,
+    ...bessel,
+    ...incomplete,
+    ...shapeGradients,
+  }).map(([name, source]) => [name, { source: source.trim(), uses: [...calledIn(source)].filter((n) => n !== name) }]),
 )
 
 /** The text of the functions, after all that they call, each once. An unknown name is left to the WGSL compiler to report. */
