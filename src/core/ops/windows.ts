@@ -4,6 +4,7 @@ import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
+import { sameShape } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -81,9 +82,16 @@ export const convTranspose: ConvTransposeFn = typed((x: unknown, k: unknown, opt
       reason: `x ${showShape(xs.shape)} and k ${showShape(ks.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
       fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
     })
-  if (axes === 3) return asExpr(convInputVolume(xs, ks, { stride, padding, dilation, groups }, out, op))
+  // Output padding of a stride or more is room for further windows, which nothing is in.
+  const windows = size.map((n, i) => n + Math.floor((extra[i] as number) / stride[i]!))
+  const wider = (n: Node, sizes: readonly number[]): Node => {
+    const shape = [...n.shape.slice(0, 2), ...sizes]
+    const whole = shape.map(() => 1)
+    return sameShape(n.shape, shape) ? n : padNode(n, new Array<number>(shape.length).fill(0), shape, whole)
+  }
+  if (axes === 3) return asExpr(convInputVolume(wider(xs, windows), ks, { stride, padding, dilation, groups }, out, op))
   const line = axes === 1
-  const y = apply(convInputPrimitive, [planes, kernels], {
+  const y = apply(convInputPrimitive, [wider(planes, onPlane(line, [1], windows)), kernels], {
     stride: onPlane(line, [1], stride),
     padding: onPlane(line, [0, 0], padding),
     dilation: onPlane(line, [1], dilation),
@@ -107,8 +115,11 @@ const positionsOf = (x: Node, op: string): readonly number[] =>
 /** One length for each axis of positions: a number for all, or a list. */
 const sizesOf = (given: unknown, axes: number, op: string): readonly number[] => {
   const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
-  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24))
-    raise({ _tag: 'BadInput', where: op, reason: `the size is ${shown(given)}.`, fix: `give a positive integer, or ${axes} of them.` })
+  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24)) {
+    const call = op === 'fold' ? '' : `: ${op}(x, ${axes === 1 ? '4' : `[${new Array(axes).fill(4).join(', ')}]`})`
+    const reason = `the size is ${Array.isArray(given) ? `[${given.map(shown).join(', ')}]` : shown(given)}.`
+    raise({ _tag: 'BadInput', where: op, reason, fix: `give a positive integer, or ${axes} of them${call}; batch and channels stay.` })
+  }
   return list as readonly number[]
 }
 const indices = (list: readonly number[], shape: readonly number[]): AnyExpr =>
@@ -210,7 +221,7 @@ export const resize: ResizeFn = typed((x: unknown, size: unknown, options?: Resi
       _tag: 'BadInput',
       where: op,
       reason: `the method is ${shown(given.method)}.`,
-      fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}.`,
+      fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
     })
   const positions = positionsOf(n, op)
   if (positions.some((d) => d === 0))
