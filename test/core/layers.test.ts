@@ -241,6 +241,16 @@ describe('losses of classes', () => {
       expect(loss([0, 1, 2, 0], { ...options, ...ones })).toBeCloseTo(loss([0, 1, 2, 0], options), 14)
   })
 })
+it('binaryCrossEntropy stays finite where a prediction is certain, as PyTorch has it', () => {
+  const [p, t] = [cd.tensor([0, 1, 0, 1, 1e-60]), cd.tensor([0, 1, 1, 0, 1])]
+  const values = cd.evaluate(op.binaryCrossEntropy!(p, t, { reduction: 'none' }) as never as cd.AnyExpr)
+  expect([...values.data].map((x) => Number(x) + 0)).toEqual([0, 0, 100, 100, 100])
+  const g = compile(
+    grad((x: E) => op.sum!(op.binaryCrossEntropy!(x, t))),
+    cd.cpu(),
+  )(p) as unknown as cd.Tensor
+  expect([...g.data].every(Number.isFinite)).toBe(true)
+})
 describe('pools that are rounded up', () => {
   it('have a last window for what is left, but none beyond x', () => {
     const line = cd.tensor([[[1, 2, 3, 4, 5]]])

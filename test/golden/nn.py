@@ -58,6 +58,7 @@ case("huber", "huberLoss", {"delta": 1.3}, lambda x, t: F.huber_loss(x, t, delta
 case("smooth l1", "smoothL1Loss", {"beta": 0.6}, lambda x, t: F.smooth_l1_loss(x, t, beta=0.6), [x, t])
 p = wave((3, 4), 2, 0.4, 0.5)
 case("bce", "bceWithLogits", None, F.binary_cross_entropy_with_logits, [x, p])
+case("bce of probabilities", "binaryCrossEntropy", None, F.binary_cross_entropy, [wave((3, 4), 4, 0.4, 0.5), p])
 case("kl", "klDivLoss", {"reduction": "sum"}, lambda x, t: F.kl_div(x, t, reduction="sum"), [torch.log_softmax(x, 1), torch.softmax(t, 1)])
 case("kl of logarithms", "klDivLoss", {"reduction": "none", "logTarget": True}, lambda x, t: F.kl_div(x, t, reduction="none", log_target=True), [torch.log_softmax(x, 1), torch.log_softmax(t, 1)])
 case("cosine", "cosineSimilarity", None, lambda a, b: F.cosine_similarity(a, b, dim=-1), [x, t])

@@ -23,7 +23,7 @@ import type {
 } from '../types/signatures/nn.js'
 import { and, eq, ge, le, lt, ne } from './compare.js'
 import { add, cast, div, maximum, mul, neg, pow, sub, where, xlogy } from './elementwise.js'
-import { abs, exp, relu, sigmoid, softplus, sqrt, square } from './functions.js'
+import { abs, exp, log, log1p, relu, sigmoid, softplus, sqrt, square } from './functions.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
 import { lossReduction } from './loss-reduction.js'
@@ -241,6 +241,17 @@ export const bceWithLogits: LossFn<'bceWithLogits', BceOptions> = typed(
     const weight = asExpr(lift(posWeight, 'bceWithLogits', asNode(x).dtype))
     return add(mul(sub(1, t), x), mul(add(1, mul(sub(weight, 1), t)), softplus(neg(x))))
   }),
+)
+/** A logarithm that stays finite, as PyTorch's losses have it. */
+const bounded = (x: AnyExpr): AnyExpr => maximum(x, -100)
+/**
+ * -t log p - (1 - t) log(1 - p) of probabilities p, each logarithm at least -100; and its mean. Of logits bceWithLogits is more accurate, and never flat.
+ *
+ * Shapes  as mseLoss.   Rule  (p - t) / (p (1 - p)) dp; 0 through a logarithm that is bounded.   Source  PyTorch binary_cross_entropy.   Errors  as mseLoss. NaN for p out of [0, 1].
+ * @example binaryCrossEntropy([0.5, 1], [1, 0])   // 50.34657359027997
+ */
+export const binaryCrossEntropy: LossFn<'binaryCrossEntropy'> = typed(
+  lossOf('binaryCrossEntropy', reducing, (p, t) => neg(add(mul(t, bounded(log(p))), mul(sub(1, t), bounded(log1p(neg(p))))))),
 )
 /**
  * (1 - p_t)^gamma times bceWithLogits, p_t the probability of the target; with alpha (0.25 unless given, null for none) weights of alpha for ones and 1 - alpha for zeros; and its mean.

@@ -141,6 +141,7 @@ export const layerRows: readonly Row[] = [
   { name: 'bceWithLogits', weight: 0.2, build: loss('bceWithLogits', [-4, 4], [0.1, 0.9]) },
   { name: 'focalLoss', weight: 0.2, build: loss('focalLoss', [-4, 4], [0.1, 0.9]) },
   { name: 'hingeLoss', weight: 0.2, build: loss('hingeLoss', [-3, 3], [-1, 1], margin) },
+  { name: 'binaryCrossEntropy', weight: 0.2, build: loss('binaryCrossEntropy', [0.1, 0.9], [0, 1]) },
   { name: 'klDivLoss', weight: 0.2, build: loss('klDivLoss', [-3, -0.1], [0.1, 0.9]) },
   { name: 'nllLoss', weight: 0.2, build: nll },
   { name: 'ctcLoss', weight: 0.2, build: ctc },
