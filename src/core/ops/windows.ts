@@ -250,7 +250,7 @@ const resizing = (options: ResizeOptions | undefined, op: string): ResizeOptions
  * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
  * @example
  * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
- * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0.5714285714285714, 4.571428571428571]]]
+ * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]
  */
 export const resize: ResizeFn = typed((x: unknown, size: unknown, options?: ResizeOptions): AnyExpr => {
   const op = 'resize'
