@@ -52,6 +52,17 @@ export {
 } from './optimisers.js'
 export type { Rate } from './rate.js'
 export {
+  type AdadeltaOptions,
+  type AdadeltaState,
+  type AdamaxState,
+  type AmsgradState,
+  adadelta,
+  adamax,
+  amsgrad,
+  type RadamState,
+  radam,
+} from './relatives.js'
+export {
   type CosineOptions,
   constantSchedule,
   cosineDecaySchedule,

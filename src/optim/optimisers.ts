@@ -6,14 +6,14 @@ import type { Count, LikeParams } from './state.js'
 import { down, type LeafAt, leafwiseAs, type Transformation } from './transformation.js'
 
 /** What every optimiser takes. */
-interface Common {
+export interface Common {
   /** A number, a scalar expression, or a schedule. */
   readonly learningRate: Rate
 }
 /** The gradient with the decay of the weights in it (L2): g + weightDecay p. */
-const decayed = ({ g, p }: LeafAt, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
+export const decayed = ({ g, p }: LeafAt, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
 /** b m + (1 - b) x. */
-const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(b, m), mul(1 - b, x))
+export const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(b, m), mul(1 - b, x))
 
 /** Options of `sgd`. */
 export interface SgdOptions extends Common {
@@ -72,7 +72,7 @@ export const momentum = (options: MomentumOptions): Transformation<MomentumState
  */
 export const nesterov = (options: MomentumOptions): Transformation<MomentumState> => withVelocity('nesterov', options, true)
 
-/** Options of `adam`, `adamw` and `lamb`. */
+/** Options of `adam`, `adamw`, `lamb`, `amsgrad`, `adamax` and `radam`. */
 export interface AdamOptions extends Common {
   /** The decay of the mean of gradients: 0.9 unless given. */
   readonly b1?: number | undefined
@@ -80,7 +80,7 @@ export interface AdamOptions extends Common {
   readonly b2?: number | undefined
   /** Added to the root: 1e-8 unless given, 1e-6 of `lamb`. */
   readonly eps?: number | undefined
-  /** Of `adam` L2, 0 unless given; of the others beside the gradient, 0.01 of `adamw` and 0 of `lamb` unless given. */
+  /** L2, 0 unless given; of `adamw` and `lamb` beside the gradient, 0.01 of `adamw` unless given. */
   readonly weightDecay?: number | undefined
 }
 /** The state of `adam`, `adamw` and `lamb`: the means of the gradients and of their squares. */
@@ -96,7 +96,7 @@ interface AdamNumbers {
   readonly eps: number
   readonly weightDecay: number
 }
-const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps: number; weightDecay: number }>): AdamNumbers => {
+export const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps: number; weightDecay: number }>): AdamNumbers => {
   const names: Names<AdamOptions> = { learningRate: true, b1: true, b2: true, eps: true, weightDecay: true }
   const { learningRate, b1 = 0.9, b2 = 0.999, eps = defaults.eps, weightDecay = defaults.weightDecay } = optionsOf(options, names, op)
   return {

@@ -216,3 +216,57 @@ describe('what does not fit is one error', () => {
     expect(message(call)).toContain(says)
   })
 })
+
+describe('losses of classes', () => {
+  const logits = wave([4, 3])
+  const loss = (targets: readonly number[], options: object): number => one(op.crossEntropy!(logits, targets, options))
+  it('a class that is ignored changes nothing: not the sum, not the mean, not the gradient of the others', () => {
+    const kept = (options: object): number => one(op.crossEntropy!(op.slice!(logits, [0, 0], [2, 3]), [2, 0], options))
+    for (const reduction of ['mean', 'sum'] as const)
+      for (const more of [{}, { weight: [1, 2, 3] }, { labelSmoothing: 0.2 }, { weight: [1, 2, 3], labelSmoothing: 0.2 }])
+        expect(loss([2, 0, -1, -1], { ignoreIndex: -1, reduction, ...more })).toBeCloseTo(kept({ reduction, ...more }), 14)
+    const g = compile(
+      grad((x: E) => op.crossEntropy!(x, [2, 0, -1, -1], { ignoreIndex: -1 })),
+      cd.cpu(),
+    )(logits) as unknown as cd.Tensor
+    expect([...g.data].slice(6)).toEqual([0, 0, 0, 0, 0, 0])
+  })
+  it('the mean of none is NaN, their sum 0', () => {
+    expect(loss([1, 1, 1, 1], { ignoreIndex: 1 })).toBeNaN()
+    expect(loss([1, 1, 1, 1], { ignoreIndex: 1, reduction: 'sum' })).toBe(0)
+  })
+  it('weights of 1 are none', () => {
+    const ones = { weight: [1, 1, 1] }
+    for (const options of [{}, { labelSmoothing: 0.3 }, { reduction: 'sum' }])
+      expect(loss([0, 1, 2, 0], { ...options, ...ones })).toBeCloseTo(loss([0, 1, 2, 0], options), 14)
+  })
+})
+it('binaryCrossEntropy stays finite where a prediction is certain, as PyTorch has it', () => {
+  const [p, t] = [cd.tensor([0, 1, 0, 1, 1e-60]), cd.tensor([0, 1, 1, 0, 1])]
+  const values = cd.evaluate(op.binaryCrossEntropy!(p, t, { reduction: 'none' }) as never as cd.AnyExpr)
+  expect([...values.data].map((x) => Number(x) + 0)).toEqual([0, 0, 100, 100, 100])
+  const g = compile(
+    grad((x: E) => op.sum!(op.binaryCrossEntropy!(x, t))),
+    cd.cpu(),
+  )(p) as unknown as cd.Tensor
+  expect([...g.data].every(Number.isFinite)).toBe(true)
+})
+describe('pools that are rounded up', () => {
+  it('have a last window for what is left, but none beyond x', () => {
+    const line = cd.tensor([[[1, 2, 3, 4, 5]]])
+    const list = (x: unknown): unknown => cd.evaluate(x as never as cd.AnyExpr).toArray()
+    expect(list(op.maxPool!(line, { window: 2 }))).toEqual([[[2, 4]]])
+    expect(list(op.maxPool!(line, { window: 2, ceilMode: true }))).toEqual([[[2, 4, 5]]])
+    expect(list(op.avgPool!(line, { window: 2, ceilMode: true }))).toEqual([[[1.5, 3.5, 5]]])
+    // Of a window that would begin behind x nothing is left.
+    expect(list(op.maxPool!(line, { window: 1, stride: 3, ceilMode: true }))).toEqual([[[1, 4]]])
+  })
+})
+it("gelu is told its form by PyTorch's words too", () => {
+  const v = wave([5])
+  const values = (options: object): readonly number[] => [
+    ...(cd.evaluate(op.gelu!(v, options) as never as cd.AnyExpr).data as Float64Array),
+  ]
+  expect(values({ approximate: 'tanh' })).toEqual(values({ approximate: true }))
+  expect(values({ approximate: 'none' })).toEqual(values({}))
+})

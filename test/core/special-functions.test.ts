@@ -97,6 +97,7 @@ describe('at the ends', () => {
     ['entr', [[0, 1, -1, inf, n]], [-0, -0, -inf, -inf, n]],
     ['relEntr', [[0, 0, 1, -1, 1, n, 0], [0, 1, 0, 1, -1, 1, -1]], [0, 0, inf, inf, inf, n, inf]],
     ['klDiv', [[0, 0, 1, -1], [0, 1, 0, 1]], [0, 1, inf, inf]],
+    ['klDiv', [[inf, inf, 2, -inf, inf], [0, -1, -inf, 1, -inf]], [inf, inf, inf, inf, inf]],
     ['sinc', [[0, 1, -7, 1e15, n]], [1, 0, 0, 0, n]],
   ] // biome-ignore format: a row each
   for (const [name, xs, want] of cases) it(name, () => expect(values(name, xs).map((v) => v + 0)).toEqual(want.map((v) => v + 0)))

@@ -49,7 +49,7 @@ it('shows the options of each function, and what may be left out', () => {
     'sum(x, { axis?, keepdims? })',
     'norm(x, { axis?, keepdims?, ord? })',
     'take(x, indices, { axis? })',
-    'maxPool(x, { window, stride?, padding? })',
+    'maxPool(x, { window, stride?, padding?, ceilMode? })',
     'tensor(data, shape?, dtype?)',
     'f64(...shape)',
     'adam({ learningRate, b1?, b2?, eps?, weightDecay? })',

@@ -25,7 +25,7 @@ def listed(x):
 
 def case(name, fn, options, f, args, floats=None):
     """`floats`: which arguments have gradients (all that are of floats unless given)."""
-    xs = [a.clone().requires_grad_() if a.is_floating_point() else a for a in args]
+    xs = [a.clone().requires_grad_(floats is None or i in floats) if a.is_floating_point() else a for i, a in enumerate(args)]
     y = f(*xs)
     if not y.is_contiguous():
         y = y.contiguous()
@@ -58,6 +58,7 @@ case("huber", "huberLoss", {"delta": 1.3}, lambda x, t: F.huber_loss(x, t, delta
 case("smooth l1", "smoothL1Loss", {"beta": 0.6}, lambda x, t: F.smooth_l1_loss(x, t, beta=0.6), [x, t])
 p = wave((3, 4), 2, 0.4, 0.5)
 case("bce", "bceWithLogits", None, F.binary_cross_entropy_with_logits, [x, p])
+case("bce of probabilities", "binaryCrossEntropy", None, F.binary_cross_entropy, [wave((3, 4), 4, 0.4, 0.5), p])
 case("kl", "klDivLoss", {"reduction": "sum"}, lambda x, t: F.kl_div(x, t, reduction="sum"), [torch.log_softmax(x, 1), torch.softmax(t, 1)])
 case("kl of logarithms", "klDivLoss", {"reduction": "none", "logTarget": True}, lambda x, t: F.kl_div(x, t, reduction="none", log_target=True), [torch.log_softmax(x, 1), torch.log_softmax(t, 1)])
 case("cosine", "cosineSimilarity", None, lambda a, b: F.cosine_similarity(a, b, dim=-1), [x, t])
@@ -66,6 +67,16 @@ c = torch.tensor([1, 3, 0], dtype=torch.int32)
 case("cross entropy, smoothed", "crossEntropy", {"labelSmoothing": 0.2}, lambda x, c: F.cross_entropy(x, c.long(), label_smoothing=0.2), [x, c])
 case("cross entropy of probabilities, smoothed", "crossEntropy", {"labelSmoothing": 0.1}, lambda x, t: F.cross_entropy(x, t, label_smoothing=0.1), [x, torch.softmax(t, 1)])
 case("nll", "nllLoss", None, lambda x, c: F.nll_loss(x, c.long()), [torch.log_softmax(x, 1), c])
+
+w = wave((4,), 6, 0.5, 1.0)
+ignoring = torch.tensor([1, -100, 0], dtype=torch.int32)
+scores = wave((3, 4, 2), 3, 2.0)
+planes = torch.tensor([[1, 3], [-100, 0], [2, 2]], dtype=torch.int32)
+for r in ["mean", "sum", "none"]:
+    case(f"cross entropy {r}, ignoring", "crossEntropy", {"ignoreIndex": -100, "reduction": r}, lambda x, c, r=r: F.cross_entropy(x, c.long(), reduction=r), [x, ignoring])
+    case(f"cross entropy {r}, weighted", "crossEntropy, weighted", {"ignoreIndex": -100, "reduction": r, "labelSmoothing": 0.3, "axis": 1}, lambda x, c, w, r=r: F.cross_entropy(x, c.long(), w, reduction=r, label_smoothing=0.3), [scores, planes, w], [0])
+case("cross entropy of probabilities, weighted", "crossEntropy, weighted", {"labelSmoothing": 0.1}, lambda x, t, w: F.cross_entropy(x, t, w, label_smoothing=0.1), [x, torch.softmax(t, 1), w], [0])
+case("nll, weighted", "nllLoss, weighted", {"ignoreIndex": -100}, lambda x, c, w: F.nll_loss(x, c.long(), w), [torch.log_softmax(x, 1), ignoring, w], [0])
 
 
 def focal(x, z, alpha=0.25, gamma=2.0):
@@ -110,6 +121,10 @@ for axes, sizes, window in [(1, (7,), (3,)), (2, (5, 6), (2, 3)), (3, (3, 4, 3),
     case(f"max pool {axes}", "maxPool", {"window": 2, "stride": 1, "padding": 1}, lambda x, pool=pool: pool(x, 2, 1, 1), [x])
     case(f"avg pool {axes}", "avgPool", {"window": 2, "padding": 1}, lambda x, mean=mean: mean(x, 2, 2, 1, count_include_pad=False), [x])
     case(f"avg pool {axes} with padding", "avgPool", {"window": 2, "padding": 1, "countIncludePad": True}, lambda x, mean=mean: mean(x, 2, 2, 1), [x])
+    case(f"max pool {axes}, rounded up", "maxPool", {"window": 2, "stride": 3, "padding": 1, "ceilMode": True}, lambda x, pool=pool: pool(x, 2, 3, 1, 1, True), [x])
+    for whole in [False, True]:
+        case(f"avg pool {axes}, rounded up {whole}", "avgPool", {"window": 3, "stride": 2, "padding": 1, "ceilMode": True, "countIncludePad": whole}, lambda x, mean=mean, whole=whole: mean(x, 3, 2, 1, True, whole), [x])
+    case(f"conv transpose {axes}, padded by a stride", "convTranspose", {"stride": 2, "dilation": 3, "outputPadding": 2, "padding": 1}, lambda x, k, back=back: back(x, k, stride=2, dilation=3, output_padding=2, padding=1), [x, wave((4, 3, *window), 1)])
     size = (2, 3, 2)[:axes]
     adaptive = [None, F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d][axes]
     most = [None, F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d][axes]
@@ -123,6 +138,10 @@ for axes, sizes, window in [(1, (7,), (3,)), (2, (5, 6), (2, 3)), (3, (3, 4, 3),
 x = wave((2, 3, 5, 6))
 for corners in [False, True]:
     case(f"resize, cubic {corners}", "resize", {"size": [8, 4], "method": "cubic", "alignCorners": corners}, lambda x, c=corners: F.interpolate(x, (8, 4), mode="bicubic", align_corners=c), [x])
+case("resize, nearest middle", "resize", {"size": [8, 4], "method": "nearest-exact"}, lambda x: F.interpolate(x, (8, 4), mode="nearest-exact"), [x])
+for method, mode in [("linear", "bilinear"), ("cubic", "bicubic")]:
+    for to in [(2, 3), (8, 4)]:
+        case(f"resize, {method} {to}, smoothed", "resize", {"size": list(to), "method": method, "antialias": True}, lambda x, mode=mode, to=to: F.interpolate(x, to, mode=mode, antialias=True), [x])
 case("unfold", "unfold", {"window": [2, 3], "stride": [1, 2], "padding": 1, "dilation": [2, 1]}, lambda x: F.unfold(x, (2, 3), dilation=(2, 1), padding=1, stride=(1, 2)), [x])
 case("fold", "fold", {"size": [5, 6], "window": [2, 3], "stride": [1, 2], "padding": 1, "dilation": [2, 1]}, lambda x: F.fold(x, (5, 6), (2, 3), dilation=(2, 1), padding=1, stride=(1, 2)), [F.unfold(x, (2, 3), dilation=(2, 1), padding=1, stride=(1, 2))])
 case("pixel shuffle", "pixelShuffle", {"factor": 2}, lambda x: F.pixel_shuffle(x, 2), [wave((2, 8, 2, 3))])

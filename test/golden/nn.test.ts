@@ -30,6 +30,8 @@ const op = cd as unknown as Readonly<Record<string, Any>>
 /** How a case is called, where its options are not the last argument. */
 const calls: Readonly<Record<string, (xs: readonly E[], o: Readonly<Record<string, unknown>>) => E>> = {
   'ctcLoss of logits': ([x, ...rest], o) => op.ctcLoss!(op.logSoftmax!(x), ...rest, o),
+  'crossEntropy, weighted': ([x, targets, weight], o) => op.crossEntropy!(x, targets, { ...o, weight }),
+  'nllLoss, weighted': ([x, targets, weight], o) => op.nllLoss!(x, targets, { ...o, weight }),
   groupNorm: ([x, scale, bias], { groups }) => op.groupNorm!(x, groups, { scale, bias }),
   instanceNorm: ([x, scale, bias]) => op.instanceNorm!(x, { scale, bias }),
   rmsNorm: ([x, scale], o) => op.rmsNorm!(x, { ...o, scale }),

@@ -174,6 +174,10 @@ result = {
         'adamw': torch_run(lambda p: torch.optim.AdamW(p, lr=0.05)),
         'rmsprop': torch_run(lambda p: torch.optim.RMSprop(p, lr=0.02, weight_decay=0.01)),
         'adagrad': torch_run(lambda p: torch.optim.Adagrad(p, lr=0.2, initial_accumulator_value=0.1)),
+        'amsgrad': torch_run(lambda p: torch.optim.Adam(p, lr=0.05, betas=(0.8, 0.9), amsgrad=True, weight_decay=0.01)),
+        'adamax': torch_run(lambda p: torch.optim.Adamax(p, lr=0.05, weight_decay=0.01)),
+        'radam': torch_run(lambda p: torch.optim.RAdam(p, lr=0.05, betas=(0.9, 0.98))),
+        'adadelta': torch_run(lambda p: torch.optim.Adadelta(p, lr=1.0, rho=0.8, eps=1e-3)),
         'lamb': optax_run(optax.lamb(0.05, weight_decay=0.01)),
         'lion': optax_run(optax.lion(0.01)),
         'clipped adam with a cosine': optax_run(

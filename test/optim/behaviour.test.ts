@@ -13,6 +13,10 @@ const made = (learningRate: optim.Rate): Readonly<Record<string, optim.Transform
   lion: optim.lion({ learningRate }),
   rmsprop: optim.rmsprop({ learningRate, weightDecay: 0.1 }),
   adagrad: optim.adagrad({ learningRate, weightDecay: 0.1 }),
+  amsgrad: optim.amsgrad({ learningRate }),
+  adamax: optim.adamax({ learningRate, weightDecay: 0.1 }),
+  radam: optim.radam({ learningRate }),
+  adadelta: optim.adadelta({ learningRate, weightDecay: 0.1 }),
   scale: optim.scale(learningRate),
   weightDecay: optim.weightDecay(learningRate),
 })

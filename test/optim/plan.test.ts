@@ -36,6 +36,10 @@ const transformations: Readonly<Record<string, () => optim.Transformation<unknow
   lion: () => optim.lion({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   rmsprop: () => optim.rmsprop({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   adagrad: () => optim.adagrad({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  amsgrad: () => optim.amsgrad({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  adamax: () => optim.adamax({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  radam: () => optim.radam({ learningRate: oneCycle }) as optim.Transformation<unknown>,
+  adadelta: () => optim.adadelta({ learningRate: oneCycle }) as optim.Transformation<unknown>,
   chain: () =>
     optim.chain(
       optim.clipByGlobalNorm(1),

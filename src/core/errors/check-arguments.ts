@@ -5,7 +5,7 @@
 
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
-import { meantBy, meantDtype, meantItems, meantList, nearest } from './hints.js'
+import { meantBy, meantDtype, meantItems, meantList, meantOption } from './hints.js'
 import { arrayInWords, reading } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
@@ -40,12 +40,8 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
     return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, all, where))
   for (const name of Object.keys(given))
     if (!Object.hasOwn(names, name)) {
-      const meant = nearest(name, all)
-      refuse(
-        where,
-        `there is no option ${name}.`,
-        `${meant === undefined ? '' : `perhaps you meant ${meant}. `}options: { ${all.join(', ')} }.`,
-      )
+      const meant = meantOption(name, all, where)
+      refuse(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
     }
   const read: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)

@@ -16,10 +16,29 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   eps: ['epsilon', 'variance_epsilon'],
   scale: ['gamma', 'weight'],
   bias: ['beta', 'offset'],
+  mean: ['runningMean', 'movingMean'],
+  variance: ['runningVar', 'var', 'movingVariance'],
   slope: ['negativeSlope', 'negative_slope', 'alpha'],
   wrt: ['argnum', 'argnums', 'inputs', 'params'],
   aux: ['has_aux', 'hasAux'],
   mode: ['method'],
+  method: ['mode', 'interpolation'],
+  mask: ['attnMask', 'attentionMask', 'bias'],
+  causal: ['isCausal', 'useCausalMask'],
+  learningRate: ['lr', 'rate', 'stepSize'],
+  b1: ['beta1', 'betas'],
+  b2: ['beta2'],
+  decay: ['alpha', 'rho'],
+  initialAccumulator: ['initialAccumulatorValue'],
+  weightDecay: ['wd', 'decay', 'l2'],
+  min: ['minval', 'low', 'from', 'a'],
+  max: ['maxval', 'high', 'to', 'b'],
+  p: ['probs', 'probabilities', 'weights'],
+  shape: ['size', 'sampleShape', 'numSamples'],
+  size: ['nFft', 'nperseg', 'frameLength', 'fftLength', 'winLength', 'outputSize'],
+  hop: ['hopLength', 'frameStep', 'hopSize'],
+  weight: ['weights', 'classWeight'],
+  ignoreIndex: ['ignore', 'paddingIdx'],
   inAxes: ['in_axes', 'in_dims', 'inDims', 'axes'],
   outAxes: ['out_axes', 'out_dims', 'outDims'],
   frule: ['jvp', 'forward'],
@@ -40,11 +59,45 @@ const distance = (a: string, b: string): number => {
 /** The name among `names` that `given` most likely means. */
 export const nearest = (given: string, names: readonly string[]): string | undefined => {
   const plain = given.toLowerCase().replaceAll('_', '')
-  const near = (name: string): boolean =>
-    name.toLowerCase() === plain ||
-    (aliases[name]?.includes(given) ?? false) ||
-    (plain.length > 3 && distance(plain, name.toLowerCase()) <= 2)
-  return names.find((name) => aliases[name]?.includes(given) ?? false) ?? names.find(near)
+  const near = (name: string): boolean => name.toLowerCase() === plain || (plain.length > 3 && distance(plain, name.toLowerCase()) <= 2)
+  const known = (name: string): boolean => aliases[name]?.some((alias) => alias.toLowerCase().replaceAll('_', '') === plain) ?? false
+  return names.find(known) ?? names.find(near)
+}
+const ownBias = 'a bias is added: add(conv(x, k), reshape(b, [-1, 1, 1])), with as many 1 as there are positions.'
+const ownAxes = 'what is normalised is given by axes, the last unless given: { axis: [-2, -1] }.'
+const ownWindow = 'sym: false is periodic: true.'
+/** Options elsewhere that are none here, and what takes their place; by function and option. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'conv.bias': ownBias,
+  'convTranspose.bias': ownBias,
+  'layerNorm.normalizedShape': ownAxes,
+  'rmsNorm.normalizedShape': ownAxes,
+  'batchNorm.momentum': 'running averages are kept by you: batchStatistics(x) gives the mean and the variance.',
+  'maxPool.dilation': 'a dilated window is a max over slices of x.',
+  'bceWithLogits.weight': "multiply the losses of { reduction: 'none' }.",
+  'normal.mean': 'add(mean, mul(std, normal(key, shape))).',
+  'normal.std': 'add(mean, mul(std, normal(key, shape))).',
+  'exponential.rate': 'div(exponential(key, shape), rate).',
+  'gamma.scale': 'mul(scale, gamma(key, a)).',
+  'gamma.rate': 'div(gamma(key, a), rate).',
+  'sgd.momentum': 'momentum and nesterov are functions of their own.',
+  'sgd.nesterov': 'momentum and nesterov are functions of their own.',
+  'momentum.nesterov': 'nesterov is a function of its own.',
+  'adam.amsgrad': 'amsgrad is a function of its own.',
+  'adam.betas': 'write b1 and b2.',
+  'adamw.betas': 'write b1 and b2.',
+  'lion.betas': 'write b1 and b2.',
+  'hann.sym': ownWindow,
+  'hamming.sym': ownWindow,
+  'blackman.sym': ownWindow,
+  'kaiser.sym': ownWindow,
+}
+/** What was meant by an option that is none. */
+export const meantOption = (given: string, names: readonly string[], where: string): string | undefined => {
+  const own = `${where}.${given}`
+  if (Object.hasOwn(elsewhere, own)) return elsewhere[own]
+  const name = nearest(given, names)
+  return name === undefined ? undefined : `perhaps you meant ${name}.`
 }
 
 /** Transforms take a function and give one; their call. */
@@ -80,18 +133,51 @@ const second: Readonly<Record<string, string>> = {
   stack: 'stack takes a list: stack([a, b]).',
   max: 'max is over the axes of one array; the larger of two is maximum(a, b).',
   min: 'min is over the axes of one array; the smaller of two is minimum(a, b).',
+  conv: ownBias,
+  convTranspose: ownBias,
+  scaledDotProductAttention: 'write { mask }.',
+  batchNorm: 'write { mean, variance, scale, bias }.',
+  layerNorm: 'write { scale, bias }.',
+  rmsNorm: 'write { scale }.',
+  groupNorm: 'write { scale, bias }.',
+  instanceNorm: 'write { scale, bias }.',
+  crossEntropy: 'write { weight }.',
+  nllLoss: 'write { weight }.',
+}
+/** Options that a value alone in their place most likely stands for. */
+const standing: Readonly<Record<'number' | 'boolean' | 'string' | 'list', readonly string[]>> = {
+  number: ['n', 'axis', 'size', 'window', 'stride', 'wrt', 'inAxes', 'delta', 'beta', 'learningRate'],
+  boolean: ['keepdims', 'periodic', 'causal', 'approximate', 'replace'],
+  string: ['reduction', 'mode', 'method', 'norm', 'dtype'],
+  list: ['shape', 'axis', 'window'],
+}
+const dtypeNames: readonly string[] = ['f64', 'f32', 'i32', 'bool']
+/** The option that a value in the place of options stands for: the only one that there is, or the likeliest. */
+const standsFor = (given: unknown, names: readonly string[]): string | undefined => {
+  const kind = Array.isArray(given) ? 'list' : typeof given
+  if (kind !== 'list' && kind !== 'number' && kind !== 'boolean' && kind !== 'string') return undefined
+  if (typeof given === 'string' && dtypeNames.includes(given)) return names.find((n) => n === 'dtype')
+  const [only] = names
+  return standing[kind].find((n) => names.includes(n)) ?? (names.length === 1 ? only : undefined)
 }
 /** What was meant where something that is no options stands in their place. */
 export const meantBy = (given: unknown, isArray: boolean, names: readonly string[], where: string): string => {
   const takes = `options: { ${names.join(', ')} }.`
-  if (isArray || typeof given === 'boolean' || typeof given === 'string' || Array.isArray(given)) {
-    const meant = isArray ? (second[where] ?? callOf(where)) : undefined
+  if (isArray) {
+    const meant = second[where] ?? callOf(where)
     return meant === undefined ? takes : `${meant} ${takes}`
   }
-  const [name] = ['axis', 'window', 'stride', 'wrt', 'inAxes'].filter((n) => names.includes(n))
-  return typeof given === 'number' && name !== undefined
-    ? `write { ${name}: ${given} }${name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''}. ${takes}`
-    : takes
+  if (Object.hasOwn(elsewhere, `${where}.normalizedShape`)) return `${ownAxes} ${takes}`
+  const name = standsFor(given, names)
+  if (name === undefined) return takes
+  const value =
+    typeof given === 'string'
+      ? `'${given}'`
+      : Array.isArray(given)
+        ? `[${given.length > 4 ? '...' : given.map(String).join(', ')}]`
+        : String(given)
+  const mapped = typeof given === 'number' && name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''
+  return `write { ${name}: ${value} }${mapped}. ${takes}`
 }
 
 /** What was meant where something that is no list of whole numbers stands for one. */

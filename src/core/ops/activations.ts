@@ -80,10 +80,10 @@ export const elu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluO
  * @example selu([0])   // [0]
  */
 export const selu: FloatUnary = typed((x: AnyExpr) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
-type GeluOptions = { readonly approximate?: boolean | undefined }
+type GeluOptions = { readonly approximate?: boolean | 'tanh' | 'none' | undefined }
 const geluOptions: Names<GeluOptions> = { approximate: true }
 /**
- * x Phi(x), Phi the normal distribution function; with `approximate` its tanh form.
+ * x Phi(x), Phi the normal distribution function; with `approximate` (true or 'tanh') its tanh form.
  *
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
@@ -91,7 +91,8 @@ const geluOptions: Names<GeluOptions> = { approximate: true }
 export const gelu: FloatUnaryWith<GeluOptions> = typed((x: unknown, options?: GeluOptions): AnyExpr => {
   const y = float(x, 'gelu')
   const { approximate } = optionsOf(options, geluOptions, 'gelu')
-  if (!flagOf(approximate, 'approximate', 'gelu')) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))
+  const byTanh = approximate === 'tanh' || (approximate !== 'none' && flagOf(approximate, 'approximate', 'gelu'))
+  if (!byTanh) return mul(mul(y, 0.5), erfc(mul(y, -Math.SQRT1_2)))
   const inner = mul(mul(y, Math.sqrt(2 / Math.PI)), add(mul(square(y), 0.044715), 1))
   return mul(mul(y, 0.5), add(tanh(inner), 1))
 })

@@ -34,7 +34,7 @@ export const four = (a: Aval, op: string): Four =>
         op,
         shapes: [a.shape],
         reason: `needs rank 4, got ${showShape(a.shape)}.`,
-        fix: 'x is [n, c, h, w], k is [o, c / groups, kh, kw].',
+        fix: `x is [n, c, h, w]${op.startsWith('conv') ? ', k is [o, c / groups, kh, kw]' : ''}${a.shape.length === 3 ? `; one example is [1, ${a.shape.join(', ')}]` : ''}.`,
       })
 
 /** Two strides and two dilations from 1 up, four paddings: whatever they are multiplied by is bounded by the largest array. */

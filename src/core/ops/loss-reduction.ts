@@ -14,4 +14,9 @@ const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr>> = {
 export const lossReduction = (op: string, name: Reduction = 'mean'): ((losses: AnyExpr) => AnyExpr) =>
   typeof name === 'string' && Object.hasOwn(reductions, name)
     ? reductions[name]
-    : raise({ _tag: 'BadInput', where: op, reason: `${shown(name)} is not a reduction.`, fix: "give 'mean', 'sum' or 'none'." })
+    : raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${shown(name)} is not a reduction.`,
+        fix: `give 'mean', 'sum' or 'none'${(name as unknown) === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
+      })

@@ -1,5 +1,5 @@
 /** What models are fitted by: the distance of predictions from targets, one for each, their mean or their sum. */
-import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, integerOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
@@ -21,9 +21,9 @@ import type {
   NllFn,
   SmoothL1Options,
 } from '../types/signatures/nn.js'
-import { and, eq, ge, le, lt } from './compare.js'
-import { add, div, maximum, mul, neg, pow, sub, where, xlogy } from './elementwise.js'
-import { abs, exp, relu, sigmoid, softplus, sqrt, square } from './functions.js'
+import { and, eq, ge, le, lt, ne } from './compare.js'
+import { add, cast, div, maximum, mul, neg, pow, sub, where, xlogy } from './elementwise.js'
+import { abs, exp, log, log1p, relu, sigmoid, softplus, sqrt, square } from './functions.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
 import { lossReduction } from './loss-reduction.js'
@@ -48,7 +48,13 @@ const pairOf = (prediction: unknown, target: unknown, op: string): readonly [Any
 const positive = (x: number, what: string, op: string): number =>
   x > 0 ? x : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}.`, fix: 'give a number above 0.' })
 
-const crossEntropyOptions: Names<CrossEntropyOptions> = { ...axisOption, reduction: true, labelSmoothing: true }
+const crossEntropyOptions: Names<CrossEntropyOptions> = {
+  ...axisOption,
+  reduction: true,
+  labelSmoothing: true,
+  weight: true,
+  ignoreIndex: true,
+}
 /** The share of a target that is spread over all classes. */
 const smoothingOf = (given: number | undefined, op: string): number => {
   const share = given === undefined ? 0 : numberOf(given, 'labelSmoothing', op)
@@ -56,8 +62,27 @@ const smoothingOf = (given: number | undefined, op: string): number => {
     ? share
     : raise({ _tag: 'BadInput', where: op, reason: `labelSmoothing is ${share}.`, fix: 'give a share from 0 to 1.' })
 }
-/** -sum(target log p) along an axis, of probabilities or classes. */
-const entropyOf = (logP: AnyExpr, targets: unknown, axis: number, smoothing: number, op: string): AnyExpr => {
+/** One number for each class, along the axis of x. */
+const classWeights = (given: unknown, x: Node, axis: number, op: string): AnyExpr => {
+  const n = lift(given, op, x.dtype)
+  if (!sameShape(n.shape, [x.shape[axis]!]))
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [n.shape, x.shape],
+      reason: `the weight ${showShape(n.shape)} does not belong to ${x.shape[axis]} classes.`,
+      fix: `give one number for each class: shape [${x.shape[axis]}].`,
+    })
+  const along = x.shape.map((d, i) => (i === axis ? d : 1))
+  return asExpr(reshapeNode(asNode(liftFloat(asExpr(n), op)), along))
+}
+/** Losses, and how much each counts in their mean, where that is not 1. */
+interface Weighed {
+  readonly losses: AnyExpr
+  readonly shares?: AnyExpr
+}
+/** -sum(weight target log p) along an axis, of probabilities or classes. */
+const entropyOf = (logP: AnyExpr, targets: unknown, axis: number, options: CrossEntropyOptions, op: string): Weighed => {
   const n = asNode(logP)
   const given = lift(targets, op, n.dtype)
   const without = n.shape.filter((_, i) => i !== axis)
@@ -68,50 +93,86 @@ const entropyOf = (logP: AnyExpr, targets: unknown, axis: number, smoothing: num
       op,
       shapes: [n.shape, given.shape],
       reason: `targets ${showShape(given.shape)} do not belong to logits ${showShape(n.shape)}.`,
-      fix: `give classes ${showShape(without)} or probabilities ${showShape(n.shape)}.`,
+      fix: unfitTargets(given.shape, n.shape, axis, without),
     })
-  const k = n.shape[axis]!
+  const smoothing = smoothingOf(options.labelSmoothing, op)
+  const weight = options.weight === undefined ? undefined : classWeights(options.weight, n, axis, op)
+  const scaled = weight === undefined ? logP : mul(weight, logP)
+  if (classes) return classEntropy(scaled, liftIndices(targets, op), axis, smoothing, weight, options.ignoreIndex, op)
+  if (options.ignoreIndex !== undefined)
+    raise({ _tag: 'BadInput', where: op, reason: 'ignoreIndex is for classes.', fix: 'give targets of probabilities that are 0 there.' })
+  const target = smoothing === 0 ? asExpr(given) : add(mul(asExpr(given), 1 - smoothing), smoothing / n.shape[axis]!)
+  return { losses: mul(-1, sum(mul(target, scaled), { axis })) }
+}
+/** Of logarithms [..., k, ...], weighted, and classes without that axis. */
+const classEntropy = (
+  logP: AnyExpr,
+  classes: Node,
+  axis: number,
+  smoothing: number,
+  weight: AnyExpr | undefined,
+  ignored: unknown,
+  op: string,
+): Weighed => {
+  const { shape, dtype } = asNode(logP)
+  const k = shape[axis]!
+  const index = asExpr(reshapeNode(classes, [...classes.shape.slice(0, axis), 1, ...classes.shape.slice(axis)]))
+  const isClass = eq(index, asExpr(iotaNode([k, ...shape.slice(axis + 1).map(() => 1)], 0, 'i32')))
+  const counts = ignored === undefined ? undefined : ne(index, integerOf(ignored, 'ignoreIndex', op))
+  const taken = (x: AnyExpr | number, also?: AnyExpr): AnyExpr =>
+    where(counts === undefined ? (also ?? isClass) : and(also ?? isClass, counts), x as AnyExpr, 0)
   const spread = smoothing / k
-  if (!classes) {
-    const target = smoothing === 0 ? asExpr(given) : add(mul(asExpr(given), 1 - smoothing), spread)
-    return mul(-1, sum(mul(target, logP), { axis }))
-  }
-  const index = asExpr(reshapeNode(liftIndices(targets, op), [...without.slice(0, axis), 1, ...without.slice(axis)]))
-  const isClass = eq(index, asExpr(iotaNode([k, ...n.shape.slice(axis + 1).map(() => 1)], 0, 'i32')))
   const terms =
     smoothing === 0
-      ? where(isClass, logP, 0)
-      : where(and(ge(index, 0), lt(index, k)), mul(where(isClass, 1 - smoothing + spread, spread), logP), 0)
-  return mul(-1, sum(terms, { axis }))
+      ? taken(logP)
+      : taken(mul(where(isClass, 1 - smoothing + spread, spread), logP), and(ge(index, 0), lt(index, k)) as AnyExpr)
+  const losses = mul(-1, sum(terms, { axis }))
+  if (weight !== undefined) return { losses, shares: sum(taken(weight), { axis }) }
+  return counts === undefined ? { losses } : { losses, shares: cast(asExpr(reshapeNode(asNode(counts), classes.shape)), dtype) }
+}
+/** What to give for targets of another shape; PyTorch has the classes in axis 1. */
+const unfitTargets = (targets: readonly number[], logits: readonly number[], axis: number, without: readonly number[]): string => {
+  const other = logits.findIndex((_, i) => i !== axis && sameShape(targets, [...logits.slice(0, i), ...logits.slice(i + 1)]))
+  const hint = other < 0 ? '' : `, or { axis: ${other} } where the classes of the logits stand there`
+  return `give classes ${showShape(without)} or probabilities ${showShape(logits)}${hint}.`
+}
+/** Losses that are weighed as one: their mean is by the shares. */
+const weighed = (op: string, { reduction, ...options }: CrossEntropyOptions, of: (o: CrossEntropyOptions) => Weighed): AnyExpr => {
+  const reduced = lossReduction(op, reduction)
+  const { losses, shares } = of(options)
+  return shares === undefined || (reduction ?? 'mean') !== 'mean' ? reduced(losses) : div(sum(losses), sum(shares))
 }
 /**
  * -sum(target log softmax(logits)) along an axis (the last by default), and its mean over everything else.
  * Targets are probabilities of the logits' rank, or i32 classes without the axis; a class out of range adds 0. `labelSmoothing` spreads that share of each target evenly over all classes.
  *
- * Shapes  logits: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2.
+ * `weight`, one number for each class, multiplies its terms; classes of `ignoreIndex` (none unless given) add nothing. With classes the mean is by their weights: the sum over that of the weights, without those that are ignored.
+ *
+ * Shapes  logits: [..., k], targets: [..., k] or [...], weight: [k] -> [], or [...] without a reduction.   Source  Goodfellow et al. 2016, 6.2; PyTorch cross_entropy, whose classes are in axis 1.
  * Rule    of logSoftmax; classes have no tangent.
- * Errors  ShapeMismatch when targets do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction or share.
- * @example crossEntropy([[0, 0]], [1])   // 0.6931471805599453
+ * Errors  ShapeMismatch when targets or weight do not belong to the logits, DTypeMismatch for classes that are not i32, BadInput for another reduction or share, or ignoreIndex with probabilities.
+ * @example
+ * crossEntropy([[0, 0]], [1])   // 0.6931471805599453
+ * crossEntropy([[0, 0], [5, 0]], [1, -100], { ignoreIndex: -100 })   // 0.6931471805599453
  */
 export const crossEntropy: CrossEntropyFn = typed((logits: unknown, targets: unknown, options?: CrossEntropyOptions): AnyExpr => {
   const x = asExpr(liftFloat(logits, 'crossEntropy'))
-  const { axis: named = -1, reduction, labelSmoothing } = optionsOf(options, crossEntropyOptions, 'crossEntropy')
+  const { axis: named = -1, ...rest } = optionsOf(options, crossEntropyOptions, 'crossEntropy')
   const axis = axisOf(named, x.shape.length, 'crossEntropy')
-  const reduced = lossReduction('crossEntropy', reduction)
-  return reduced(entropyOf(logSoftmax(x, { axis }), targets, axis, smoothingOf(labelSmoothing, 'crossEntropy'), 'crossEntropy'))
+  return weighed('crossEntropy', rest, (o) => entropyOf(logSoftmax(x, { axis }), targets, axis, o, 'crossEntropy'))
 })
 /**
  * As `crossEntropy`, of log probabilities: -logP at the class, and its mean.
  *
- * Shapes  logP: [..., k], targets: [..., k] or [...] -> [], or [...] without a reduction.   Source  PyTorch nll_loss.
+ * Shapes  logP: [..., k], targets: [..., k] or [...], weight: [k] -> [], or [...] without a reduction.   Source  PyTorch nll_loss.
  * Rule    linear in logP; classes have no tangent.   Errors  as crossEntropy.
  * @example nllLoss([[-1, -2]], [1])   // 2
  */
 export const nllLoss: NllFn = typed((logP: unknown, targets: unknown, options?: CrossEntropyOptions): AnyExpr => {
   const x = asExpr(liftFloat(logP, 'nllLoss'))
-  const { axis: named = -1, reduction, labelSmoothing } = optionsOf(options, crossEntropyOptions, 'nllLoss')
+  const { axis: named = -1, ...rest } = optionsOf(options, crossEntropyOptions, 'nllLoss')
   const axis = axisOf(named, x.shape.length, 'nllLoss')
-  return lossReduction('nllLoss', reduction)(entropyOf(x, targets, axis, smoothingOf(labelSmoothing, 'nllLoss'), 'nllLoss'))
+  return weighed('nllLoss', rest, (o) => entropyOf(x, targets, axis, o, 'nllLoss'))
 })
 
 /** A loss of single numbers, reduced. */
@@ -180,6 +241,17 @@ export const bceWithLogits: LossFn<'bceWithLogits', BceOptions> = typed(
     const weight = asExpr(lift(posWeight, 'bceWithLogits', asNode(x).dtype))
     return add(mul(sub(1, t), x), mul(add(1, mul(sub(weight, 1), t)), softplus(neg(x))))
   }),
+)
+/** A logarithm that stays finite, as PyTorch's losses have it. */
+const bounded = (x: AnyExpr): AnyExpr => maximum(x, -100)
+/**
+ * -t log p - (1 - t) log(1 - p) of probabilities p, each logarithm at least -100; and its mean. Of logits bceWithLogits is more accurate, and never flat.
+ *
+ * Shapes  as mseLoss.   Rule  (p - t) / (p (1 - p)) dp; 0 through a logarithm that is bounded.   Source  PyTorch binary_cross_entropy.   Errors  as mseLoss. NaN for p out of [0, 1].
+ * @example binaryCrossEntropy([0.5, 1], [1, 0])   // 50.34657359027997
+ */
+export const binaryCrossEntropy: LossFn<'binaryCrossEntropy'> = typed(
+  lossOf('binaryCrossEntropy', reducing, (p, t) => neg(add(mul(t, bounded(log(p))), mul(sub(1, t), bounded(log1p(neg(p))))))),
 )
 /**
  * (1 - p_t)^gamma times bceWithLogits, p_t the probability of the target; with alpha (0.25 unless given, null for none) weights of alpha for ones and 1 - alpha for zeros; and its mean.

@@ -15,6 +15,7 @@ import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
 import { exp, log } from './functions.js'
 import { gather } from './indexing.js'
 import { axisOf, axisOption } from './layout-move.js'
+import { padNode } from './layout-slice.js'
 import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
 import { matmul } from './products.js'
 import { max, sum } from './reductions.js'
@@ -88,7 +89,7 @@ export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number
       _tag: 'BadInput',
       where: 'dropout',
       reason: `rate ${shown(rate)} is not a probability below 1.`,
-      fix: 'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate.',
+      fix: 'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate. dropout(x, rate, key) of codual/random draws it.',
     })
   return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
 })
@@ -126,24 +127,56 @@ export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions
   return asExpr(line ? asLine(y) : y)
 })
 
-const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true }
+const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true, ceilMode: true }
 const avgPoolOptions: Names<PoolOptions & AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
 
+type Pooling = (x: Node, p: PoolParams) => Node
+/** Padding with as much more behind each axis as makes room for a last window that begins within x or the padding before it. */
+const roomBehind = (size: readonly number[], window: readonly number[], stride: readonly number[], padding: readonly number[]) =>
+  size.flatMap((n, i) => {
+    const [before, behind] = padding.slice(2 * i, 2 * i + 2) as [number, number]
+    const count = Math.ceil((n + before + behind - window[i]!) / stride[i]!)
+    const last = count * stride[i]! < n + before ? count : count - 1
+    return [before, Math.max(behind, last * stride[i]! + window[i]! - n - before)]
+  })
 /** A pool of planes, of lines (planes of height 1), or of volumes. */
-const pooled = (x: Node, o: PoolOptions, op: string, pool: (x: Node, p: PoolParams) => Node): AnyExpr => {
-  const line = x.shape.length === 3
-  const size = x.shape.slice(2)
-  const axes = line ? 1 : x.shape.length === 5 ? 3 : 2
+const pooled = (given: Node, o: PoolOptions, op: string, pool: Pooling, countsPadding = false): AnyExpr => {
+  const line = given.shape.length === 3
+  const axes = line ? 1 : given.shape.length === 5 ? 3 : 2
   const window = perAxis(o.window, axes, 'window', op)
   const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
-  const padding = paddingOf(o.padding, size, window, stride, new Array<number>(axes).fill(1), op)
-  if (axes === 3) return asExpr(poolVolume(x, { window, stride, padding }, op, pool))
-  const params = { window: onPlane(line, [1], window), stride: onPlane(line, [1], stride), padding: onPlane(line, [0, 0], padding) }
+  const own = paddingOf(o.padding, given.shape.slice(2), window, stride, new Array<number>(axes).fill(1), op)
+  const wide = flagOf(o.ceilMode, 'ceilMode', op) ? roomBehind(given.shape.slice(2), window, stride, own) : own
+  // The room behind never counts, the padding may.
+  const apart = countsPadding && wide !== own
+  const x = apart ? padded(given, own) : given
+  const padding = apart ? wide.map((p, i) => p - own[i]!) : wide
+  const counting = countsPadding && !apart ? { countIncludePad: true } : {}
+  if (axes === 3) return asExpr(poolVolume(x, { window, stride, padding, ...counting }, op, pool))
+  const params = {
+    window: onPlane(line, [1], window),
+    stride: onPlane(line, [1], stride),
+    padding: onPlane(line, [0, 0], padding),
+    ...counting,
+  }
   return asExpr(line ? asLine(pool(asPlane(x), params)) : pool(x, params))
+}
+/** x with zeros before and behind each axis of positions. */
+const padded = (x: Node, padding: readonly number[]): Node => {
+  const sides = x.shape.map(
+    (d, i) => (i < 2 ? [0, d] : [padding[2 * i - 4]!, d + padding[2 * i - 4]! + padding[2 * i - 3]!]) as [number, number],
+  )
+  return padNode(
+    x,
+    sides.map(([before]) => before),
+    sides.map(([, n]) => n),
+    sides.map(() => 1),
+  )
 }
 
 /**
  * Maximum over windows of all axes behind the second, one, two or three; stride is the window unless given. NaN wins; among equals the first.
+ * With `ceilMode` a last window that reaches beyond x and its padding counts too, with what it has of x.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar at the maximum of each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
@@ -160,7 +193,7 @@ export const maxPool: PoolFn<'maxPool'> = typed(
 )
 
 /**
- * Mean over windows of all axes behind the second, one, two or three; padding does not count unless `countIncludePad`.
+ * Mean over windows of all axes behind the second, one, two or three; padding does not count unless `countIncludePad`. `ceilMode` as of maxPool.
  *
  * Shapes  x: [n, c, h, w] -> [n, c, oh, ow].   Rule  xBar = yBar spread over each window.
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
@@ -170,5 +203,5 @@ export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = typed((x: unknown, opt
   const n = liftFloat(x, 'avgPool')
   const given = optionsOf(options, avgPoolOptions, 'avgPool')
   const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')
-  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], whole ? { ...p, countIncludePad: true } : p))
+  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], p), whole)
 })

@@ -88,7 +88,9 @@ const entropy = (x: AnyExpr, y: AnyExpr): AnyExpr => {
  */
 export const klDiv: FloatBinary<'klDiv'> = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = floats(a, b, 'klDiv')
-  return add(sub(entropy(x, y), x), y)
+  const z = entropy(x, y)
+  // Where that is infinite the difference is: x or y is out of the domain, and may be infinite too.
+  return where(eq(z, Number.POSITIVE_INFINITY), z, add(sub(z, x), y))
 })
 
 /** Coefficients of sin(pi x) / (pi x) in x^2, the last first: (-pi^2)^k / (2 k + 1)!. */

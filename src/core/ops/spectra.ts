@@ -45,7 +45,7 @@ export const fftfreq: FreqFn = typed(frequencies('fftfreq', (n) => n))
 export const rfftfreq: FreqFn = typed(frequencies('rfftfreq', (n) => Math.floor(n / 2) + 1))
 
 const windowOptions: Names<WindowOptions> = { periodic: true, dtype: true }
-/** f of the place in [0, 1]: n - 1 apart, or n for one period. */
+/** f of the place in [0, 1]: n - 1 apart, or n for one period; a single one is 1. */
 const windowed = (op: string, given: unknown, options: WindowOptions | undefined, f: (t: number) => number): AnyExpr => {
   const n = positive(given, op)
   const { periodic, dtype = 'f64' } = optionsOf(options, windowOptions, op)
@@ -53,7 +53,7 @@ const windowed = (op: string, given: unknown, options: WindowOptions | undefined
   if (own !== 'f64' && own !== 'f32')
     raise({ _tag: 'BadInput', where: op, reason: `dtype is ${shown(dtype)}.`, fix: "give 'f64' or 'f32'." })
   const steps = flagOf(periodic, 'periodic', op) ? n : n - 1
-  return filled(n, own, (k) => (steps === 0 ? 1 : f(k / steps)))
+  return filled(n, own, (k) => (n === 1 ? 1 : f(k / steps)))
 }
 const cosines =
   (op: string, a: number, b: number, c: number) =>

@@ -4,6 +4,7 @@ import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
+import { sameShape } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -81,9 +82,16 @@ export const convTranspose: ConvTransposeFn = typed((x: unknown, k: unknown, opt
       reason: `x ${showShape(xs.shape)} and k ${showShape(ks.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
       fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
     })
-  if (axes === 3) return asExpr(convInputVolume(xs, ks, { stride, padding, dilation, groups }, out, op))
+  // Output padding of a stride or more is room for further windows, which nothing is in.
+  const windows = size.map((n, i) => n + Math.floor((extra[i] as number) / stride[i]!))
+  const wider = (n: Node, sizes: readonly number[]): Node => {
+    const shape = [...n.shape.slice(0, 2), ...sizes]
+    const whole = shape.map(() => 1)
+    return sameShape(n.shape, shape) ? n : padNode(n, new Array<number>(shape.length).fill(0), shape, whole)
+  }
+  if (axes === 3) return asExpr(convInputVolume(wider(xs, windows), ks, { stride, padding, dilation, groups }, out, op))
   const line = axes === 1
-  const y = apply(convInputPrimitive, [planes, kernels], {
+  const y = apply(convInputPrimitive, [wider(planes, onPlane(line, [1], windows)), kernels], {
     stride: onPlane(line, [1], stride),
     padding: onPlane(line, [0, 0], padding),
     dilation: onPlane(line, [1], dilation),
@@ -107,8 +115,11 @@ const positionsOf = (x: Node, op: string): readonly number[] =>
 /** One length for each axis of positions: a number for all, or a list. */
 const sizesOf = (given: unknown, axes: number, op: string): readonly number[] => {
   const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
-  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24))
-    raise({ _tag: 'BadInput', where: op, reason: `the size is ${shown(given)}.`, fix: `give a positive integer, or ${axes} of them.` })
+  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24)) {
+    const call = op === 'fold' ? '' : `: ${op}(x, ${axes === 1 ? '4' : `[${new Array(axes).fill(4).join(', ')}]`})`
+    const reason = `the size is ${Array.isArray(given) ? `[${given.map(shown).join(', ')}]` : shown(given)}.`
+    raise({ _tag: 'BadInput', where: op, reason, fix: `give a positive integer, or ${axes} of them${call}; batch and channels stay.` })
+  }
   return list as readonly number[]
 }
 const indices = (list: readonly number[], shape: readonly number[]): AnyExpr =>
@@ -170,53 +181,86 @@ export const adaptiveMaxPool: AdaptivePoolFn = typed(
   adaptivePool('adaptiveMaxPool', Number.NEGATIVE_INFINITY, (x, axis) => max(x, { axis })),
 )
 
-const METHODS = ['nearest', 'linear', 'cubic'] as const
-const resizeOptions: Names<ResizeOptions> = { method: true, alignCorners: true }
-/** Weights of Keys' cubic kernel with a = -0.75 for the four neighbours of a place t behind the second. */
-const cubic = (t: number): readonly number[] => {
-  const a = -0.75
-  const near = (d: number): number => ((a + 2) * d - (a + 3)) * d * d + 1
-  const far = (d: number): number => ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-  return [far(1 + t), near(t), near(1 - t), far(2 - t)]
+const METHODS = ['nearest', 'nearest-exact', 'linear', 'cubic'] as const
+const resizeOptions: Names<ResizeOptions> = { method: true, alignCorners: true, antialias: true }
+/** Keys' cubic kernel at a distance from 0. */
+const cubicAt = (distance: number, a: number): number => {
+  const d = Math.abs(distance)
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0
 }
+type Taps = readonly (readonly [position: number, weight: number])[]
 /** Which positions of n each of m results is made of, and with which weights. */
-const tapsOf = (n: number, m: number, { method = 'linear', alignCorners }: ResizeOptions): readonly (readonly [number, number])[][] =>
+const tapsOf = (n: number, m: number, { method = 'linear', alignCorners, antialias }: ResizeOptions): readonly Taps[] =>
   Array.from({ length: m }, (_, i) => {
-    if (method === 'nearest') return [[Math.min(n - 1, Math.floor((i * n) / m)), 1] as const]
+    const inside = (k: number): number => Math.max(0, Math.min(n - 1, k))
+    if (method === 'nearest') return [[inside(Math.floor((i * n) / m)), 1] as const]
+    if (method === 'nearest-exact') return [[inside(Math.floor(((i + 0.5) * n) / m)), 1] as const]
+    if (antialias === true) return smoothTaps(n, m, i, method)
     const place = alignCorners === true ? (m === 1 ? 0 : (i * (n - 1)) / (m - 1)) : ((i + 0.5) * n) / m - 0.5
     const at = method === 'linear' ? Math.max(0, place) : place
     const first = Math.floor(at)
     const t = at - first
-    const inside = (k: number): number => Math.max(0, Math.min(n - 1, k))
     return method === 'linear'
       ? [[inside(first), 1 - t] as const, [inside(first + 1), t] as const]
-      : cubic(t).map((w, k) => [inside(first - 1 + k), w] as const)
+      : [-1, 0, 1, 2].map((k) => [inside(first + k), cubicAt(k - t, -0.75)] as const)
   })
-/**
- * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
- *
- * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
- * Rule    linear.   Source  PyTorch interpolate without antialiasing; Keys 1981 (a = -0.75).
- * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1 or another method.
- * @example resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
- */
-export const resize: ResizeFn = typed((x: unknown, size: unknown, options?: ResizeOptions): AnyExpr => {
-  const op = 'resize'
-  const n = liftFloat(x, op)
+/** As PyTorch and Pillow: the kernel as wide as a step between results, where that is more than 1, over what is inside, with sum 1. */
+const smoothTaps = (n: number, m: number, i: number, method: 'linear' | 'cubic'): Taps => {
+  const step = n / m
+  const width = Math.max(1, step)
+  const centre = (i + 0.5) * step
+  const reach = (method === 'linear' ? 1 : 2) * width
+  const [first, end] = [Math.max(0, Math.trunc(centre - reach + 0.5)), Math.min(n, Math.trunc(centre + reach + 0.5))]
+  const weights = Array.from({ length: end - first }, (_, k) => {
+    const x = (first + k - centre + 0.5) / width
+    return method === 'linear' ? Math.max(0, 1 - Math.abs(x)) : cubicAt(x, -0.5)
+  })
+  const total = weights.reduce((s, w) => s + w, 0)
+  return weights.map((w, k) => [first + k, w / total] as const)
+}
+/** Taps of one number for all results: those that are missing have weight 0. */
+const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
+  const longest = Math.max(...taps.map((t) => t.length))
+  return taps.map((t) => Array.from({ length: longest }, (_, k) => t[k] ?? ([t[0]![0], 0] as const)))
+}
+/** Options of resize that go together. */
+const resizing = (options: ResizeOptions | undefined, op: string): ResizeOptions => {
   const given = optionsOf(options, resizeOptions, op)
-  flagOf(given.alignCorners, 'alignCorners', op)
+  const [corners, smooth] = [flagOf(given.alignCorners, 'alignCorners', op), flagOf(given.antialias, 'antialias', op)]
   if (given.method !== undefined && !METHODS.includes(given.method))
     raise({
       _tag: 'BadInput',
       where: op,
       reason: `the method is ${shown(given.method)}.`,
-      fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}.`,
+      fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
     })
+  const nearest = given.method?.startsWith('nearest') === true
+  if (smooth && (corners || nearest))
+    raise({ _tag: 'BadInput', where: op, reason: 'antialias is of linear and cubic methods, without alignCorners.' })
+  return given
+}
+/**
+ * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
+ *
+ * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' that under its middle. With `antialias` a smaller result is of weighted means of all that it stands for.
+ *
+ * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
+ * Rule    linear.   Source  PyTorch interpolate; Keys 1981 (a = -0.75, -0.5 with antialias).
+ * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
+ * @example
+ * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
+ * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]
+ */
+export const resize: ResizeFn = typed((x: unknown, size: unknown, options?: ResizeOptions): AnyExpr => {
+  const op = 'resize'
+  const n = liftFloat(x, op)
+  const given = resizing(options, op)
   const positions = positionsOf(n, op)
   if (positions.some((d) => d === 0))
     raise({ _tag: 'ShapeMismatch', op, shapes: [n.shape], reason: `x ${showShape(n.shape)} has no positions.` })
   return sizesOf(size, positions.length, op).reduce((y: AnyExpr, m, i) => {
-    const taps = tapsOf(positions[i]!, m, given)
+    const taps = evenTaps(tapsOf(positions[i]!, m, given))
     const behind = new Array<number>(positions.length - i - 1).fill(1)
     const terms = taps[0]!.map((_, k): AnyExpr => {
       const list = taps.map((t) => t[k]![0])

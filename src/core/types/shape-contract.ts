@@ -156,6 +156,8 @@ export interface PoolOptions {
   readonly window: number | readonly number[]
   readonly stride?: number | readonly number[] | undefined
   readonly padding?: Padding | undefined
+  /** A last window that reaches beyond the padding counts too, with what it has of x: the result is rounded up, not down. */
+  readonly ceilMode?: boolean | undefined
 }
 type Option<O, K extends string, Default> = K extends keyof O ? (O[K] extends undefined ? Default : O[K]) : Default
 type PerAxis<V, I> = V extends readonly unknown[] ? (I extends keyof V ? V[I] : number) : V
@@ -234,7 +236,7 @@ export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'po
       ]
       ? [R] extends [never]
         ? ShapeError<`${Op}: the window ${ShowWindow<O['window']>} does not fit x, which is ${Show<X>}`>
-        : [n, c, ...R]
+        : [n, c, ...(O extends { readonly ceilMode: infer C } ? (true extends C ? { -readonly [I in keyof R]: number } : R) : R)]
       : never
     : ShapeError<`${Op}: x must be [batch, channels, ...spatial], got ${Show<X>}`>
 type ShowWindow<W> = W extends readonly number[] ? Show<W> : ShowDim<W>

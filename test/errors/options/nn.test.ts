@@ -37,7 +37,7 @@ const rows: readonly (readonly [name: string, args: readonly unknown[], message:
   ['sort', [x, { descending: 'x' }], /descending must be true or false/],
   ['topk', [x, Symbol('k')], /k = a symbol of 2 elements/],
   ['topk', [x, 1, { descending: true }], /there is no option descending/],
-  ['gelu', [x, { approximate: 'tanh' }], /approximate must be true or false, not 'tanh'/],
+  ['gelu', [x, { approximate: 'erf' }], /approximate must be true or false, not 'erf'/],
   ['leakyRelu', [x, { slope: '1' }], /slope must be a number/],
   ['elu', [x, { alpha: [1] }], /alpha must be a number, not \[1\]/],
   ['crossEntropy', [x, x, { reduction: 'avg' }], /'avg' is not a reduction/],
@@ -55,6 +55,8 @@ const rows: readonly (readonly [name: string, args: readonly unknown[], message:
   ['maxPool', [image], /window undefined is not one or two positive integers/],
   ['maxPool', [image, { window: 2, countIncludePad: true }], /there is no option countIncludePad/],
   ['avgPool', [image, { window: 2, countIncludePad: 1 }], /countIncludePad must be true or false, not 1/],
+  ['maxPool', [image, { window: 2, ceilMode: 1 }], /ceilMode must be true or false, not 1/],
+  ['crossEntropy', [x, [0, 1], { ignoreIndex: '0' }], /ignoreIndex must be a whole number, not '0'/],
   ['avgPool', [line, { window: 2, stride: [null] }], /stride an array of 1 is not a positive integer/],
 ]
 

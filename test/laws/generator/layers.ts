@@ -80,7 +80,10 @@ const cosine: Builder = (d) => {
 const nll: Builder = (d) => {
   const p = d.op('logSoftmax', ref(within(d, vectors(d), [-5, 5])))
   const [n, k] = shapeOf(p) as [number, number]
-  d.op('nllLoss', ref(p), positions(d, k, [n]), { ...reduction(d), ...(d.chance(0.5) && { labelSmoothing: 0.2 }) })
+  const weight = d.chance(0.4) && { weight: ref(within(d, like(d, [k], p), [0.5, 2])) }
+  // A mean over classes of which all are ignored would be NaN.
+  const how = d.chance(0.4) ? { reduction: d.of(['sum', 'none']), ignoreIndex: 0 } : reduction(d)
+  d.op('nllLoss', ref(p), positions(d, k, [n]), { ...how, ...weight, ...(d.chance(0.5) && { labelSmoothing: 0.2 }) })
 }
 const ctc: Builder = (d) => {
   const [t, k] = [d.between(3, 4), 3]
@@ -107,8 +110,9 @@ const adaptive =
   }
 const resize: Builder = (d) =>
   void d.op('resize', ref(volumes(d, d.between(1, 2))), d.between(1, 5), {
-    method: d.of(['nearest', 'linear', 'cubic']),
-    ...(d.chance(0.4) && { alignCorners: true }),
+    ...(d.chance(0.7)
+      ? { method: d.of(['nearest', 'nearest-exact', 'linear', 'cubic']), ...(d.chance(0.4) && { alignCorners: true }) }
+      : { method: d.of(['linear', 'cubic']), antialias: true }),
   })
 const windows: Builder = (d) => {
   const x = volumes(d, 2)
@@ -137,6 +141,7 @@ export const layerRows: readonly Row[] = [
   { name: 'bceWithLogits', weight: 0.2, build: loss('bceWithLogits', [-4, 4], [0.1, 0.9]) },
   { name: 'focalLoss', weight: 0.2, build: loss('focalLoss', [-4, 4], [0.1, 0.9]) },
   { name: 'hingeLoss', weight: 0.2, build: loss('hingeLoss', [-3, 3], [-1, 1], margin) },
+  { name: 'binaryCrossEntropy', weight: 0.2, build: loss('binaryCrossEntropy', [0.1, 0.9], [0, 1]) },
   { name: 'klDivLoss', weight: 0.2, build: loss('klDivLoss', [-3, -0.1], [0.1, 0.9]) },
   { name: 'nllLoss', weight: 0.2, build: nll },
   { name: 'ctcLoss', weight: 0.2, build: ctc },

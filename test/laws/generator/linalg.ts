@@ -113,7 +113,7 @@ export const linalgRows: readonly Row[] = [
   { name: 'svd', weight: 0.5, build: of('svd', oblong) },
   { name: 'svdvals', weight: 0.3, build: of('svdvals', oblong) },
   { name: 'pinv', weight: 0.3, build: of('pinv', oblong) },
-  { name: 'matrixRank', weight: 0.1, build: of('matrixRank', oblong) },
+  { name: 'matrixRank', weight: 0.3, build: of('matrixRank', oblong) },
   {
     name: 'matrixPower',
     weight: 0.3,

@@ -43,6 +43,10 @@ export interface LossOptions {
 /** Options of `crossEntropy` and `nllLoss`: the axis of the classes, the last by default. */
 export interface CrossEntropyOptions extends AxisOptions, LossOptions {
   readonly labelSmoothing?: number | undefined
+  /** One number for each class. */
+  readonly weight?: Arg | undefined
+  /** The class of positions that add nothing, and do not count in the mean. */
+  readonly ignoreIndex?: number | undefined
 }
 type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
   ? [R] extends ['none']

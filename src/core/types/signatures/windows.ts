@@ -37,11 +37,13 @@ export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends 
 ) => Expr<Resized<S, Z>, AsFloat<D>>
 /** Options of `resize`. */
 export interface ResizeOptions {
-  readonly method?: 'nearest' | 'linear' | 'cubic' | undefined
+  readonly method?: 'nearest' | 'nearest-exact' | 'linear' | 'cubic' | undefined
   /** The first and last positions of both grids lie on each other; else their outer edges do. */
   readonly alignCorners?: boolean | undefined
+  /** Where x is made smaller, each result is a mean over as many more positions: no detail is left out. */
+  readonly antialias?: boolean | undefined
 }
-/** resize(x, size, { method, alignCorners }): x [n, c, ...positions] with other positions. */
+/** resize(x, size, { method, alignCorners, antialias }): x [n, c, ...positions] with other positions. */
 export type ResizeFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
   size: Z,
