@@ -10,7 +10,7 @@ import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { AllCloseFn, CloseOptions, IsCloseFn, NanToNumFn, NanToNumOptions } from '../types/signatures/arrays.js'
 import type { Binary, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
-import { and, eq, gt, isfinite, isnan, le, lt, not, or } from './compare.js'
+import { and, eq, gt, isfinite, isnan, le, lt, ne, not, or } from './compare.js'
 import { abs, add, ceil, copysign, div, floor, maximum, minimum, mod, mul, round, stopGradient, sub, where } from './elementwise.js'
 import { all } from './statistics.js'
 
@@ -33,21 +33,6 @@ export const trunc: FloatUnary = typed((x: unknown): AnyExpr => {
 })
 
 /**
- * floor(a / b): the whole quotient whose remainder, `remainder(a, b)`, has the sign of b.
- *
- * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays.
- * Rule    dy = 0.   Source  NumPy floor_divide: (a - remainder) / b, rounded, so that 1 by 0.1 is 9.
- * @example floorDivide([7, -7], 2)   // [3, -4]
- */
-export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = pair(a, b, 'floorDivide').map((v) => stopGradient(v)) as unknown as readonly [AnyExpr, AnyExpr]
-  const isZero = eq(y, 0)
-  // Quotients of i32 are exact in f64.
-  if (!isFloat(x.dtype)) return asExpr(castNode(asNode(where(isZero, 0, floor(div(x, where(isZero, 1, y))))), 'i32'))
-  return where(isZero, div(x, y), round(div(sub(x, mod(x, y)), y)))
-})
-
-/**
  * a modulo b, with the sign of b: NumPy's other name of `mod`.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  dy = da - floor(a / b) db.   Source  NumPy remainder.
@@ -67,10 +52,29 @@ export const remainder: Binary<'remainder'> = typed((a: unknown, b: unknown): An
  */
 export const fmod: Binary<'fmod'> = typed((a: unknown, b: unknown): AnyExpr => {
   const [x, y] = pair(a, b, 'fmod')
-  // Of two numbers that are not negative both remainders are the same, without rounding.
-  const sign = (v: AnyExpr): AnyExpr => where(lt(v, 0), asExpr(constant(-1, v.dtype)), 1)
+  // Of two numbers that are not negative both remainders are the same, without rounding. The sign is that of -0 too.
+  const sign = (v: AnyExpr): AnyExpr => (isFloat(v.dtype) ? copysign(1, v) : where(lt(v, 0), asExpr(constant(-1, v.dtype)), 1))
   const s = sign(x)
   return mul(s, mod(mul(s, x), mul(sign(y), y)))
+})
+
+/**
+ * floor(a / b): the whole quotient whose remainder, `remainder(a, b)`, has the sign of b.
+ *
+ * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays.
+ * Rule    dy = 0.   Source  NumPy floor_divide: (a - remainder) / b, rounded, so that 1 by 0.1 is 9.
+ * @example floorDivide([7, -7], 2)   // [3, -4]
+ */
+export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = pair(a, b, 'floorDivide').map((v) => stopGradient(v)) as unknown as readonly [AnyExpr, AnyExpr]
+  const isZero = eq(y, 0)
+  // Quotients of i32 are exact in f64.
+  if (!isFloat(x.dtype)) return asExpr(castNode(asNode(where(isZero, 0, floor(div(x, where(isZero, 1, y))))), 'i32'))
+  // The remainder with the sign of x is at most x, so that nothing is infinite but a quotient by 0; where its sign is not y's, one less.
+  const rest = fmod(x, y)
+  const cut = round(div(sub(x, rest), y))
+  const q = where(and(ne(rest, 0), ne(lt(rest, 0), lt(y, 0))), sub(cut, 1), cut)
+  return where(isZero, div(x, y), where(eq(q, 0), copysign(0, div(x, y)), q))
 })
 
 const choosing =
