@@ -5,7 +5,7 @@
 
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
-import { meantBy, meantDtype, meantItems, meantList, nearest } from './hints.js'
+import { meantBy, meantDtype, meantItems, meantList, nearest, needless } from './hints.js'
 import { arrayInWords, reading } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
@@ -41,16 +41,37 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
   for (const name of Object.keys(given))
     if (!Object.hasOwn(names, name)) {
       const meant = nearest(name, all)
-      refuse(
-        where,
-        `there is no option ${name}.`,
-        `${meant === undefined ? '' : `perhaps you meant ${meant}. `}options: { ${all.join(', ')} }.`,
-      )
+      const hint = meant === undefined ? needless(name) : `perhaps you meant ${meant}.`
+      refuse(where, `there is no option ${name}.`, `${hint === undefined ? '' : `${hint} `}options: { ${all.join(', ')} }.`)
     }
   const read: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)
   return read as O
 }
+
+/** What stands behind the argument of an operation that takes one alone would be left out in silence. A number is the index that map and Array.from give. */
+export const nothingMore = (more: unknown, where: string): void => {
+  if (more === undefined || typeof more === 'number') return
+  const named =
+    typeof more === 'object' && more !== null && !Array.isArray(more)
+      ? Object.keys(more)
+          .map(needless)
+          .find((n) => n !== undefined)
+      : undefined
+  refuse(
+    where,
+    `${shown(more)} stands behind its argument.`,
+    `${named === undefined ? '' : `${named} `}write ${where}(x): it takes no options.`,
+  )
+}
+
+/** A function of one argument that refuses what stands behind it. */
+export const ofOne =
+  <Y>(where: string, f: (x: never) => Y): ((x: never, more?: unknown) => Y) =>
+  (x, more = undefined) => {
+    nothingMore(more, where)
+    return f(x)
+  }
 
 /** Lists, and lists in them, as copies. A sparse one, which may have any length, is refused. */
 const listsIn = (x: unknown, depth: number): unknown => {

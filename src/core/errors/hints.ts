@@ -6,7 +6,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   keepdims: ['keepdim', 'keep_dims'],
   ddof: ['correction', 'unbiased', 'bessel'],
   ord: ['p', 'order'],
-  descending: ['reverse', 'largest', 'desc'],
+  descending: ['reverse', 'largest', 'desc', 'ascending'],
   stride: ['strides'],
   padding: ['pad', 'pads'],
   dilation: ['dilations', 'rhs_dilation'],
@@ -20,11 +20,50 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   wrt: ['argnum', 'argnums', 'inputs', 'params'],
   aux: ['has_aux', 'hasAux'],
   mode: ['method'],
+  method: ['interpolation'],
+  side: ['right'],
+  size: ['minlength', 'minLength', 'length'],
+  value: ['constant_values', 'constantValues', 'fill_value', 'fillValue'],
+  rcond: ['rtol', 'tol', 'cond'],
+  complete: ['mode', 'some'],
+  lower: ['upper', 'UPLO', 'uplo'],
+  upper: ['lower', 'UPLO', 'uplo'],
+  transpose: ['trans'],
+  unitDiagonal: ['unitriangular', 'unit_diagonal'],
+  spacing: ['dx', 'coordinates'],
+  weights: ['aweights', 'w'],
+  decimals: ['digits'],
+  where: ['mask'],
+  initial: ['init', 'start'],
   inAxes: ['in_axes', 'in_dims', 'inDims', 'axes'],
   outAxes: ['out_axes', 'out_dims', 'outDims'],
   frule: ['jvp', 'forward'],
   rrule: ['vjp', 'backward'],
 }
+
+/** Options that nothing stands for here, and why, or what does their work. */
+const without: Readonly<Record<string, string>> = {
+  out: 'nothing is written in place: the result is a new array.',
+  dtype: "cast(x, 'f32') gives another dtype.",
+  kind: 'sorting is always stable.',
+  stable: 'sorting is always stable.',
+  copy: 'arrays do not change, so none is copied.',
+  order: 'the order is row-major.',
+  optimize: 'the cheapest order is taken; einsumPath shows it.',
+  compute_uv: 'svdvals gives the singular values alone.',
+  computeUv: 'svdvals gives the singular values alone.',
+  UPLO: 'the mean of x and its transpose is taken; of a lower triangle, give add(tril(x), transpose(tril(x, -1))).',
+  symmetrize_input: 'the mean of x and its transpose is always taken.',
+  hermitian: 'leave it out.',
+  returns: 'all are fields of the result.',
+  return_index: 'indices is a field of the result.',
+  return_inverse: 'inverse is a field of the result.',
+  return_counts: 'counts is a field of the result.',
+  min: 'bounds of values are clamp(x, low, high), of bins { range: [low, high] }.',
+  max: 'bounds of values are clamp(x, low, high), of bins { range: [low, high] }.',
+}
+/** What to write in place of an option that is not here. */
+export const needless = (name: string): string | undefined => (Object.hasOwn(without, name) ? without[name] : undefined)
 
 /** Letters that differ, for short words: the edit distance, cut off at 3. */
 const distance = (a: string, b: string): number => {
@@ -74,24 +113,54 @@ export const calledAs = (where: string): string => called[where] ?? `${where}(f)
 export const callOf = (where: string): string | undefined =>
   called[where] === undefined ? undefined : `${where} takes a function and gives one: ${called[where]}.`
 
-/** What was meant where an array stands in the place of options. */
+/** Functions of a list of arrays. */
+const ofLists: readonly string[] = ['concat', 'stack', 'vstack', 'hstack', 'dstack', 'columnStack', 'meshgrid', 'multiDot', 'lexsort']
+/** What was meant where an array stands in the place of options, or of a list. */
+const secondOf = (where: string): string | undefined =>
+  ofLists.includes(where) ? `${where} takes a list: ${where}([a, b]).` : second[where]
 const second: Readonly<Record<string, string>> = {
-  concat: 'concat takes a list: concat([a, b]).',
-  stack: 'stack takes a list: stack([a, b]).',
+  gather: "gather(x, indices, { axis }) picks slices; PyTorch's gather(x, dim, indices) is takeAlongAxis(x, indices, { axis }).",
+  take: "take(x, indices, { axis }) picks slices; PyTorch's gather(x, dim, indices) is takeAlongAxis(x, indices, { axis }).",
   max: 'max is over the axes of one array; the larger of two is maximum(a, b).',
   min: 'min is over the axes of one array; the smaller of two is minimum(a, b).',
 }
+/** The option that other libraries have in this place, where it is another than the first among those below. */
+const byPlace: Readonly<Record<string, string>> = { norm: 'ord', diff: 'n', gradient: 'spacing', cov: 'ddof', nanToNum: 'nan' }
+/** Options that are given without a name elsewhere, by what is given. */
+const placed = {
+  number: ['decimals', 'rtol', 'rcond', 'offset', 'k', 'bins', 'size', 'axis', 'window', 'stride', 'wrt', 'inAxes'],
+  string: ['mode', 'method', 'side', 'indexing', 'ord'],
+  boolean: ['right', 'descending', 'complete', 'fullMatrices', 'rowvar', 'upper', 'lower', 'keepdims'],
+  array: ['weights', 'x'],
+  list: ['axis'],
+} as const
+const kindOf = (given: unknown, isArray: boolean): keyof typeof placed | undefined => {
+  if (isArray) return 'array'
+  if (Array.isArray(given)) return given.every(Number.isInteger) ? 'list' : 'array'
+  const type = typeof given
+  return type === 'number' || type === 'string' || type === 'boolean' ? type : undefined
+}
+/** A value as it is written, where it is short. */
+const written = (given: unknown): string =>
+  typeof given === 'string'
+    ? `'${given.slice(0, 20)}'`
+    : Array.isArray(given) && given.length < 5 && given.every(Number.isInteger)
+      ? `[${given.join(', ')}]`
+      : String(given)
 /** What was meant where something that is no options stands in their place. */
 export const meantBy = (given: unknown, isArray: boolean, names: readonly string[], where: string): string => {
   const takes = `options: { ${names.join(', ')} }.`
-  if (isArray || typeof given === 'boolean' || typeof given === 'string' || Array.isArray(given)) {
-    const meant = isArray ? (second[where] ?? callOf(where)) : undefined
-    return meant === undefined ? takes : `${meant} ${takes}`
-  }
-  const [name] = ['axis', 'window', 'stride', 'wrt', 'inAxes'].filter((n) => names.includes(n))
-  return typeof given === 'number' && name !== undefined
-    ? `write { ${name}: ${given} }${name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''}. ${takes}`
-    : takes
+  const kind = kindOf(given, isArray)
+  if (kind === undefined) return takes
+  if (kind === 'string' && names.includes(given as string)) return `write { ${given}: true }. ${takes}`
+  const own = kind === 'array' || kind === 'list' ? (secondOf(where) ?? (isArray ? callOf(where) : undefined)) : undefined
+  if (own !== undefined) return `${own} ${takes}`
+  const place = byPlace[where]
+  const name = place !== undefined && kind !== 'array' && kind !== 'list' ? place : placed[kind].find((n) => names.includes(n))
+  if (name === undefined) return takes
+  if (kind === 'array') return `write { ${name} }. ${takes}`
+  const mapped = kind === 'number' && name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''
+  return `write { ${name}: ${written(given)} }${mapped}. ${takes}`
 }
 
 /** What was meant where something that is no list of whole numbers stands for one. */
@@ -121,7 +190,7 @@ const dtypes: Readonly<Record<string, string>> = {
 /** Calls with more numbers than there are here. */
 const dtypeCalls: Readonly<Record<string, string>> = {
   arange: 'arange(n, dtype) counts from 0, arange(start, stop, step, dtype) from start.',
-  eye: 'eye(n) is square; a part of it: slice(eye(n), [0, 0], [2, 3]).',
+  eye: 'eye(n, m, k, dtype) takes numbers of rows, columns and the diagonal.',
 }
 /** What was meant where something that is no dtype stands for one. */
 export const meantDtype = (given: unknown, where: string): string => {
@@ -135,8 +204,8 @@ export const meantDtype = (given: unknown, where: string): string => {
 
 /** What was meant where something that is no list stands for one. */
 export const meantItems = (where: string, what: string): string | undefined =>
-  second[where] !== undefined && what === 'the first argument'
-    ? second[where]
+  secondOf(where) !== undefined && what === 'the first argument'
+    ? secondOf(where)
     : what === 'axes'
       ? `write a list: ${where}(x, [1, 0]).`
       : undefined

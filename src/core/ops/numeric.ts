@@ -1,6 +1,6 @@
 /** Numbers made of others, element by element: quotients and remainders, choices that leave NaN out, tests of nearness. */
 
-import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
@@ -27,10 +27,12 @@ const asFloat = (n: Node): AnyExpr => asExpr(isFloat(n.dtype) ? n : promoted(n, 
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardZero.
  * @example trunc([1.7, -1.7])   // [1, -1]
  */
-export const trunc: FloatUnary = typed((x: unknown): AnyExpr => {
-  const v = asExpr(lift(x, 'trunc'))
-  return where(lt(v, 0), ceil(v), floor(v))
-})
+export const trunc: FloatUnary = typed(
+  ofOne('trunc', (x: unknown): AnyExpr => {
+    const v = asExpr(lift(x, 'trunc'))
+    return where(lt(v, 0), ceil(v), floor(v))
+  }),
+)
 
 /**
  * a modulo b, with the sign of b: NumPy's other name of `mod`.
@@ -118,10 +120,12 @@ export const heaviside: FloatBinary<'heaviside'> = typed((x: unknown, h: unknown
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example isinf([1, -Infinity, NaN])   // [false, true, false]
  */
-export const isinf: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => {
-  const v = asExpr(lift(x, 'isinf'))
-  return not(or(isfinite(v), isnan(v)))
-})
+export const isinf: UnaryTo<'bool'> = typed(
+  ofOne('isinf', (x: unknown): AnyExpr => {
+    const v = asExpr(lift(x, 'isinf'))
+    return not(or(isfinite(v), isnan(v)))
+  }),
+)
 
 /**
  * Is the sign bit of x set: is it negative, or -0? Not for NaN, whose sign is not kept.
@@ -129,7 +133,7 @@ export const isinf: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => {
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754, isSignMinus.
  * @example signbit([-1, 0, -0])   // [true, false, true]
  */
-export const signbit: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => lt(copysign(1, asFloat(lift(x, 'signbit'))), 0))
+export const signbit: UnaryTo<'bool'> = typed(ofOne('signbit', (x: unknown): AnyExpr => lt(copysign(1, asFloat(lift(x, 'signbit'))), 0)))
 
 const closeOptions: Names<CloseOptions> = { rtol: true, atol: true, equalNan: true }
 const close = (a: unknown, b: unknown, options: CloseOptions | undefined, op: string): AnyExpr => {
