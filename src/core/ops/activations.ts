@@ -19,6 +19,9 @@ import { sinh } from './trigonometric.js'
 
 const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
+/** Is one of these an object of plain JavaScript, as options are? */
+const recordsIn = (xs: readonly unknown[]): boolean =>
+  xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x))
 /**
  * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
  *
@@ -29,6 +32,13 @@ const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
  * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]
  */
 export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown): AnyExpr => {
+  if (recordsIn([low, high]))
+    raise({
+      _tag: 'BadInput',
+      where: 'clamp',
+      reason: 'an object where a bound may stand.',
+      fix: 'write clamp(x, low, high); null is no bound.',
+    })
   const [below, above] = [low ?? undefined, high ?? undefined]
   if (below === undefined && above === undefined)
     raise({ _tag: 'BadInput', where: 'clamp', reason: 'neither bound is given.', fix: 'write clamp(x, low, high); null is no bound.' })
