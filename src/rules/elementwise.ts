@@ -68,7 +68,7 @@ export const elementwiseRules: { readonly [K in keyof typeof elementwise]: Rule 
   cbrt: scalarRule(op.cbrt, ({ y }) => [div(1 / 3, square(y))]),
   exp: scalarRule(op.exp, ({ y }) => [y]),
   exp2: scalarRule(op.exp2, ({ y }) => [mul(y, Math.LN2)]),
-  expm1: scalarRule(op.expm1, ({ y }) => [add(y, 1)]),
+  expm1: scalarRule(op.expm1, ({ x: [x] }) => [op.exp(x)]),
   log: scalarRule(op.log, ({ x: [x] }) => [div(1, x)]),
   log2: scalarRule(op.log2, ({ x: [x] }) => [div(Math.LOG2E, x)]),
   log10: scalarRule(op.log10, ({ x: [x] }) => [div(Math.LOG10E, x)]),

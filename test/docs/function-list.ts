@@ -9,7 +9,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['New arrays', /ops\/(construct|grids)/],
   [
     'Elementwise',
-    /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices)/,
+    /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices|rounding)/,
   ],
   ['Special functions', /ops\/special/],
   ['Spectra', /ops\/(fft|spectra)/],

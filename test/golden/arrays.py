@@ -339,4 +339,37 @@ for v in [np.array([1.5, np.nan, -2, np.nan, 3]), np.array([[np.nan, 1, 2], [np.
 case("nancumsum", [ints(3), {"reverse": True}], None)
 cases[-1]["result"] = plain(np.cumsum(np.array(cases[-1]["args"][0]["data"], np.int32)[::-1]).astype(np.int32)[::-1].copy())
 
+# ---- reductions of what a mask keeps, from an initial number; rounding; what is beside infinities
+NAMES_OF = {"sum": np.sum, "prod": np.prod, "mean": np.mean, "variance": np.var, "std": np.std, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
+for name, fold in NAMES_OF.items():
+    for v in [floats(3, 4), floats(2, 3, 2, dtype=f32), ints(3, 4)]:
+        full, part = rng.random(v.shape) < 0.6, np.array([True, False, True, True])[: v.shape[-1]]
+        for mask in [full, part]:
+            options = {"where": mask}
+            given = {"initial": 2} if name in ("max", "min") else {"ddof": 1} if name == "variance" else {}
+            for axis in [{}, {"axis": 0}, {"axis": -1, "keepdims": True}]:
+                r = np.asarray(fold(v, where=mask, **given, **axis))
+                case(name, [v, {"where": mask, **given, **axis}], r.astype(np.int32) if r.dtype == np.int64 else r)
+        if name in ("sum", "prod", "max", "min"):
+            r = np.asarray(fold(v, axis=1, initial=3))
+            case(name, [v, {"axis": 1, "initial": 3}], r.astype(np.int32) if r.dtype == np.int64 else r)
+            case(name, [np.zeros((2, 0), v.dtype), {"axis": 1, "initial": 3}], fold(np.zeros((2, 0), v.dtype), axis=1, initial=3).astype(v.dtype))
+for decimals in [2, 1, 0, -1]:
+    case("round", [floats(7) * 13.7, {"decimals": decimals}], None)
+    cases[-1]["result"] = plain(np.round(np.array(cases[-1]["args"][0]["data"]), decimals))
+case("round", [np.array([1e300, np.inf, -np.inf, np.nan]), {"decimals": 20}], np.array([1e300, np.inf, -np.inf, np.nan]))
+for n, m, k in [(2, 3, 0), (3, 2, 1), (2, 4, -1), (2, 3, 5), (0, 2, 0)]:
+    case("eye", [n, m, k, "f64"], np.eye(n, m, k))
+a, b = np.array([-1, 1, -5.5, 5.5, 0.0, -0.0, np.inf]), np.array([np.inf, -np.inf, -np.inf, np.inf, np.inf, -2, 3])
+case("floorDivide", [a, b], np.floor_divide(a, b))
+v = np.array([[-np.inf, 1, 2], [1, 2, np.inf], [-np.inf, -np.inf, 3]])
+for q in [0.3, 0.4, 0.8]:
+    case("quantile", [v, q, {"axis": 1}], np.quantile(v, q, axis=1))
+v = floats(3)
+case("diff", [v, {"n": 0, "prepend": 1}], np.diff(v, 0, prepend=1))
+case("histogram", [np.zeros(0), {"bins": 2}], {"counts": np.zeros(2, np.int32), "edges": np.array([0, 0.5, 1])})
+v = floats(3, 3)
+v = v @ v.T + np.eye(3)
+case("cholesky", [v, {"upper": True}], np.linalg.cholesky(v, upper=True))
+
 print("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]")

@@ -48,6 +48,30 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
   return read as O
 }
 
+/** What stands behind the argument of an operation that takes one alone would be left out in silence. A number is the index that map and Array.from give. */
+export const nothingMore = (more: unknown, where: string): void => {
+  if (more === undefined || typeof more === 'number') return
+  const named =
+    typeof more === 'object' && more !== null && !Array.isArray(more)
+      ? Object.keys(more)
+          .map(needless)
+          .find((n) => n !== undefined)
+      : undefined
+  refuse(
+    where,
+    `${shown(more)} stands behind its argument.`,
+    `${named === undefined ? '' : `${named} `}write ${where}(x): it takes no options.`,
+  )
+}
+
+/** A function of one argument that refuses what stands behind it. */
+export const ofOne =
+  <Y>(where: string, f: (x: never) => Y): ((x: never, more?: unknown) => Y) =>
+  (x, more = undefined) => {
+    nothingMore(more, where)
+    return f(x)
+  }
+
 /** Lists, and lists in them, as copies. A sparse one, which may have any length, is refused. */
 const listsIn = (x: unknown, depth: number): unknown => {
   if (!Array.isArray(x) || depth === 3) return x

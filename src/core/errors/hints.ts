@@ -6,7 +6,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   keepdims: ['keepdim', 'keep_dims'],
   ddof: ['correction', 'unbiased', 'bessel'],
   ord: ['p', 'order'],
-  descending: ['reverse', 'largest', 'desc'],
+  descending: ['reverse', 'largest', 'desc', 'ascending'],
   stride: ['strides'],
   padding: ['pad', 'pads'],
   dilation: ['dilations', 'rhs_dilation'],
@@ -35,15 +35,52 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   max: ['maxval', 'high', 'to', 'b'],
   p: ['probs', 'probabilities', 'weights'],
   shape: ['size', 'sampleShape', 'numSamples'],
-  size: ['nFft', 'nperseg', 'frameLength', 'fftLength', 'winLength', 'outputSize'],
+  size: ['nFft', 'nperseg', 'frameLength', 'fftLength', 'winLength', 'outputSize', 'minlength', 'length'],
   hop: ['hopLength', 'frameStep', 'hopSize'],
   weight: ['weights', 'classWeight'],
   ignoreIndex: ['ignore', 'paddingIdx'],
+  side: ['right'],
+  value: ['constantValues', 'fillValue'],
+  rcond: ['rtol', 'tol', 'cond'],
+  complete: ['mode', 'some'],
+  lower: ['upper', 'uplo'],
+  upper: ['lower', 'uplo'],
+  transpose: ['trans'],
+  unitDiagonal: ['unitriangular'],
+  spacing: ['dx', 'coordinates'],
+  weights: ['aweights', 'w'],
+  decimals: ['digits'],
+  where: ['mask'],
+  initial: ['init', 'start'],
   inAxes: ['in_axes', 'in_dims', 'inDims', 'axes'],
   outAxes: ['out_axes', 'out_dims', 'outDims'],
   frule: ['jvp', 'forward'],
   rrule: ['vjp', 'backward'],
 }
+
+/** Options that nothing stands for here, and why, or what does their work. */
+const without: Readonly<Record<string, string>> = {
+  out: 'nothing is written in place: the result is a new array.',
+  dtype: "cast(x, 'f32') gives another dtype.",
+  kind: 'sorting is always stable.',
+  stable: 'sorting is always stable.',
+  copy: 'arrays do not change, so none is copied.',
+  order: 'the order is row-major.',
+  optimize: 'the cheapest order is taken; einsumPath shows it.',
+  compute_uv: 'svdvals gives the singular values alone.',
+  computeUv: 'svdvals gives the singular values alone.',
+  UPLO: 'the mean of x and its transpose is taken; of a lower triangle, give add(tril(x), transpose(tril(x, -1))).',
+  symmetrize_input: 'the mean of x and its transpose is always taken.',
+  hermitian: 'leave it out.',
+  returns: 'all are fields of the result.',
+  return_index: 'indices is a field of the result.',
+  return_inverse: 'inverse is a field of the result.',
+  return_counts: 'counts is a field of the result.',
+  min: 'bounds of values are clamp(x, low, high), of bins { range: [low, high] }.',
+  max: 'bounds of values are clamp(x, low, high), of bins { range: [low, high] }.',
+}
+/** What to write in place of an option that is not here. */
+const needless = (name: string): string | undefined => (Object.hasOwn(without, name) ? without[name] : undefined)
 
 /** Letters that differ, for short words: the edit distance, cut off at 3. */
 const distance = (a: string, b: string): number => {
@@ -57,7 +94,7 @@ const distance = (a: string, b: string): number => {
   return row[b.length]!
 }
 /** The name among `names` that `given` most likely means. */
-export const nearest = (given: string, names: readonly string[]): string | undefined => {
+const nearest = (given: string, names: readonly string[]): string | undefined => {
   const plain = given.toLowerCase().replaceAll('_', '')
   const near = (name: string): boolean => name.toLowerCase() === plain || (plain.length > 3 && distance(plain, name.toLowerCase()) <= 2)
   const known = (name: string): boolean => aliases[name]?.some((alias) => alias.toLowerCase().replaceAll('_', '') === plain) ?? false
@@ -97,7 +134,7 @@ export const meantOption = (given: string, names: readonly string[], where: stri
   const own = `${where}.${given}`
   if (Object.hasOwn(elsewhere, own)) return elsewhere[own]
   const name = nearest(given, names)
-  return name === undefined ? undefined : `perhaps you meant ${name}.`
+  return name === undefined ? needless(given) : `perhaps you meant ${name}.`
 }
 
 /** Transforms take a function and give one; their call. */
@@ -127,10 +164,14 @@ export const calledAs = (where: string): string => called[where] ?? `${where}(f)
 export const callOf = (where: string): string | undefined =>
   called[where] === undefined ? undefined : `${where} takes a function and gives one: ${called[where]}.`
 
-/** What was meant where an array stands in the place of options. */
+/** Functions of a list of arrays. */
+const ofLists: readonly string[] = ['concat', 'stack', 'vstack', 'hstack', 'dstack', 'columnStack', 'meshgrid', 'multiDot', 'lexsort']
+/** What was meant where an array stands in the place of options, or of a list. */
+const secondOf = (where: string): string | undefined =>
+  ofLists.includes(where) ? `${where} takes a list: ${where}([a, b]).` : second[where]
 const second: Readonly<Record<string, string>> = {
-  concat: 'concat takes a list: concat([a, b]).',
-  stack: 'stack takes a list: stack([a, b]).',
+  gather: "gather(x, indices, { axis }) picks slices; PyTorch's gather(x, dim, indices) is takeAlongAxis(x, indices, { axis }).",
+  take: "take(x, indices, { axis }) picks slices; PyTorch's gather(x, dim, indices) is takeAlongAxis(x, indices, { axis }).",
   max: 'max is over the axes of one array; the larger of two is maximum(a, b).',
   min: 'min is over the axes of one array; the smaller of two is minimum(a, b).',
   conv: ownBias,
@@ -144,40 +185,57 @@ const second: Readonly<Record<string, string>> = {
   crossEntropy: 'write { weight }.',
   nllLoss: 'write { weight }.',
 }
-/** Options that a value alone in their place most likely stands for. */
-const standing: Readonly<Record<'number' | 'boolean' | 'string' | 'list', readonly string[]>> = {
-  number: ['n', 'axis', 'size', 'window', 'stride', 'wrt', 'inAxes', 'delta', 'beta', 'learningRate'],
-  boolean: ['keepdims', 'periodic', 'causal', 'approximate', 'replace'],
-  string: ['reduction', 'mode', 'method', 'norm', 'dtype'],
-  list: ['shape', 'axis', 'window'],
-}
 const dtypeNames: readonly string[] = ['f64', 'f32', 'i32', 'bool']
-/** The option that a value in the place of options stands for: the only one that there is, or the likeliest. */
-const standsFor = (given: unknown, names: readonly string[]): string | undefined => {
-  const kind = Array.isArray(given) ? 'list' : typeof given
-  if (kind !== 'list' && kind !== 'number' && kind !== 'boolean' && kind !== 'string') return undefined
-  if (typeof given === 'string' && dtypeNames.includes(given)) return names.find((n) => n === 'dtype')
-  const [only] = names
-  return standing[kind].find((n) => names.includes(n)) ?? (names.length === 1 ? only : undefined)
+/** The option that other libraries have in this place, where it is another than the first among those below. */
+const byPlace: Readonly<Record<string, string>> = { norm: 'ord', diff: 'n', gradient: 'spacing', cov: 'ddof', nanToNum: 'nan' }
+/** Options that are given without a name elsewhere, by what is given. */
+const placed = {
+  number: [
+    ...['n', 'decimals', 'rtol', 'rcond', 'offset', 'k', 'bins', 'size', 'axis', 'window', 'stride', 'wrt', 'inAxes', 'delta', 'beta'],
+    'learningRate',
+  ],
+  string: ['reduction', 'mode', 'method', 'side', 'indexing', 'ord', 'norm'],
+  boolean: [
+    ...['right', 'descending', 'complete', 'fullMatrices', 'rowvar', 'upper', 'lower', 'periodic', 'causal', 'approximate', 'replace'],
+    'keepdims',
+  ],
+  array: ['weights', 'x'],
+  list: ['shape', 'axis', 'window'],
+} as const
+const kindOf = (given: unknown, isArray: boolean): keyof typeof placed | undefined => {
+  if (isArray) return 'array'
+  if (Array.isArray(given)) return given.every(Number.isInteger) ? 'list' : 'array'
+  const type = typeof given
+  return type === 'number' || type === 'string' || type === 'boolean' ? type : undefined
 }
+/** The option that a value in the place of options stands for: that of the place elsewhere, the likeliest, or the only one that there is. */
+const standsFor = (given: unknown, kind: keyof typeof placed, names: readonly string[], where: string): string | undefined => {
+  if (kind === 'string' && dtypeNames.includes(given as string)) return names.find((n) => n === 'dtype')
+  const place = kind === 'array' || kind === 'list' ? undefined : byPlace[where]
+  const only = names.length === 1 && kind !== 'array' ? names[0] : undefined
+  return place ?? placed[kind].find((n) => names.includes(n)) ?? only
+}
+/** A value as it is written, where it is short. */
+const written = (given: unknown): string =>
+  typeof given === 'string'
+    ? `'${given.slice(0, 20)}'`
+    : Array.isArray(given) && given.length < 5 && given.every(Number.isInteger)
+      ? `[${given.join(', ')}]`
+      : String(given)
 /** What was meant where something that is no options stands in their place. */
 export const meantBy = (given: unknown, isArray: boolean, names: readonly string[], where: string): string => {
   const takes = `options: { ${names.join(', ')} }.`
-  if (isArray) {
-    const meant = second[where] ?? callOf(where)
-    return meant === undefined ? takes : `${meant} ${takes}`
-  }
-  if (Object.hasOwn(elsewhere, `${where}.normalizedShape`)) return `${ownAxes} ${takes}`
-  const name = standsFor(given, names)
+  const kind = kindOf(given, isArray)
+  if (kind === undefined) return takes
+  if (!isArray && Object.hasOwn(elsewhere, `${where}.normalizedShape`)) return `${ownAxes} ${takes}`
+  if (kind === 'string' && names.includes(given as string)) return `write { ${given}: true }. ${takes}`
+  const own = kind === 'array' || kind === 'list' ? (secondOf(where) ?? (isArray ? callOf(where) : undefined)) : undefined
+  if (own !== undefined) return `${own} ${takes}`
+  const name = standsFor(given, kind, names, where)
   if (name === undefined) return takes
-  const value =
-    typeof given === 'string'
-      ? `'${given}'`
-      : Array.isArray(given)
-        ? `[${given.length > 4 ? '...' : given.map(String).join(', ')}]`
-        : String(given)
-  const mapped = typeof given === 'number' && name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''
-  return `write { ${name}: ${value} }${mapped}. ${takes}`
+  if (kind === 'array') return `write { ${name} }. ${takes}`
+  const mapped = kind === 'number' && name === 'axis' ? `; in place of xs.map(${where}), xs.map((x) => ${where}(x))` : ''
+  return `write { ${name}: ${written(given)} }${mapped}. ${takes}`
 }
 
 /** What was meant where something that is no list of whole numbers stands for one. */
@@ -207,7 +265,7 @@ const dtypes: Readonly<Record<string, string>> = {
 /** Calls with more numbers than there are here. */
 const dtypeCalls: Readonly<Record<string, string>> = {
   arange: 'arange(n, dtype) counts from 0, arange(start, stop, step, dtype) from start.',
-  eye: 'eye(n) is square; a part of it: slice(eye(n), [0, 0], [2, 3]).',
+  eye: 'eye(n, m, k, dtype) takes numbers of rows, columns and the diagonal.',
 }
 /** What was meant where something that is no dtype stands for one. */
 export const meantDtype = (given: unknown, where: string): string => {
@@ -221,8 +279,8 @@ export const meantDtype = (given: unknown, where: string): string => {
 
 /** What was meant where something that is no list stands for one. */
 export const meantItems = (where: string, what: string): string | undefined =>
-  second[where] !== undefined && what === 'the first argument'
-    ? second[where]
+  secondOf(where) !== undefined && what === 'the first argument'
+    ? secondOf(where)
     : what === 'axes'
       ? `write a list: ${where}(x, [1, 0]).`
       : undefined

@@ -1,6 +1,6 @@
 /** Compositions: functions without a primitive of their own; their derivatives follow from what they are made of. */
 
-import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { asExpr } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
@@ -19,6 +19,9 @@ import { sinh } from './trigonometric.js'
 
 const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
+/** Is one of these an object of plain JavaScript, as options are? */
+const recordsIn = (xs: readonly unknown[]): boolean =>
+  xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x))
 /**
  * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
  *
@@ -29,6 +32,13 @@ const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
  * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]
  */
 export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown): AnyExpr => {
+  if (recordsIn([low, high]))
+    raise({
+      _tag: 'BadInput',
+      where: 'clamp',
+      reason: 'an object where a bound may stand.',
+      fix: 'write clamp(x, low, high); null is no bound.',
+    })
   const [below, above] = [low ?? undefined, high ?? undefined]
   if (below === undefined && above === undefined)
     raise({ _tag: 'BadInput', where: 'clamp', reason: 'neither bound is given.', fix: 'write clamp(x, low, high); null is no bound.' })
@@ -79,7 +89,7 @@ export const elu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: EluO
  * Rule  as elu.   Source  Klambauer et al. 2017.
  * @example selu([0])   // [0]
  */
-export const selu: FloatUnary = typed((x: AnyExpr) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
+export const selu: FloatUnary = typed(ofOne('selu', (x: AnyExpr) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805)))
 type GeluOptions = { readonly approximate?: boolean | 'tanh' | 'none' | undefined }
 const geluOptions: Names<GeluOptions> = { approximate: true }
 /**
@@ -102,44 +112,50 @@ export const gelu: FloatUnaryWith<GeluOptions> = typed((x: unknown, options?: Ge
  * Rule  dy = (s + x s (1 - s)) dx with s = sigmoid(x).   Source  NNlib swish.
  * @example silu([-1, 0, 1])   // [-0.2689, 0, 0.7311]
  */
-export const silu: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'silu')
-  return mul(y, sigmoid(y))
-})
+export const silu: FloatUnary = typed(
+  ofOne('silu', (x: unknown): AnyExpr => {
+    const y = float(x, 'silu')
+    return mul(y, sigmoid(y))
+  }),
+)
 /**
  * x tanh(softplus(x)).
  *
  * Rule  by composition.   Source  Misra 2019.
  * @example mish([0])   // [0]
  */
-export const mish: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'mish')
-  return mul(y, tanh(softplus(y)))
-})
+export const mish: FloatUnary = typed(
+  ofOne('mish', (x: unknown): AnyExpr => {
+    const y = float(x, 'mish')
+    return mul(y, tanh(softplus(y)))
+  }),
+)
 /**
  * x / (1 + |x|).
  *
  * Rule  dy = dx / (1 + |x|)^2, 1 at 0.   Source  NNlib softsign.
  * @example softsign([-1, 1, 3])   // [-0.5, 0.5, 0.75]
  */
-export const softsign: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'softsign')
-  return div(y, add(abs(y), 1))
-})
+export const softsign: FloatUnary = typed(
+  ofOne('softsign', (x: unknown): AnyExpr => {
+    const y = float(x, 'softsign')
+    return div(y, add(abs(y), 1))
+  }),
+)
 /**
  * log(sigmoid(x)) = -softplus(-x), without overflow.
  *
  * Rule  dy = sigmoid(-x) dx.   Source  NNlib logsigmoid.
  * @example logSigmoid([-1000])   // [-1000]
  */
-export const logSigmoid: FloatUnary = typed((x: unknown): AnyExpr => neg(softplus(neg(float(x, 'logSigmoid')))))
+export const logSigmoid: FloatUnary = typed(ofOne('logSigmoid', (x: unknown): AnyExpr => neg(softplus(neg(float(x, 'logSigmoid'))))))
 /**
  * x kept between 0 and 6.
  *
  * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib relu6.
  * @example relu6([-1, 3, 9])   // [0, 3, 6]
  */
-export const relu6: Unary = typed((x: AnyExpr) => clamp(x, 0, 6))
+export const relu6: Unary = typed(ofOne('relu6', (x: AnyExpr) => clamp(x, 0, 6)))
 /**
  * max(x, 0) + min(alpha (exp(x / alpha) - 1), 0): elu with a slope of 1 at 0 for every alpha, 1 unless given.
  *
@@ -157,24 +173,28 @@ export const celu: FloatUnaryWith<EluOptions> = typed((x: unknown, options?: Elu
  * Rule  dy = dx / 6 inside; at a bound, half of it.   Source  PyTorch hardsigmoid, NNlib hardsigma.
  * @example hardSigmoid([-4, 0, 1.5])   // [0, 0.5, 0.75]
  */
-export const hardSigmoid: FloatUnary = typed((x: unknown): AnyExpr => clamp(div(add(float(x, 'hardSigmoid'), 3), 6), 0, 1))
+export const hardSigmoid: FloatUnary = typed(
+  ofOne('hardSigmoid', (x: unknown): AnyExpr => clamp(div(add(float(x, 'hardSigmoid'), 3), 6), 0, 1)),
+)
 /**
  * x hardSigmoid(x).
  *
  * Rule  by composition.   Source  Howard et al. 2019.
  * @example hardSwish([-4, 0, 3])   // [0, 0, 3]
  */
-export const hardSwish: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'hardSwish')
-  return mul(y, hardSigmoid(y))
-})
+export const hardSwish: FloatUnary = typed(
+  ofOne('hardSwish', (x: unknown): AnyExpr => {
+    const y = float(x, 'hardSwish')
+    return mul(y, hardSigmoid(y))
+  }),
+)
 /**
  * x kept between -1 and 1.
  *
  * Rule  the cotangent passes inside; at a bound, half of it.   Source  NNlib hardtanh.
  * @example hardTanh([-3, 0.5, 2])   // [-1, 0.5, 1]
  */
-export const hardTanh: Unary = typed((x: AnyExpr) => clamp(x, -1, 1))
+export const hardTanh: Unary = typed(ofOne('hardTanh', (x: AnyExpr) => clamp(x, -1, 1)))
 type ShrinkOptions = { readonly lambda?: number | undefined }
 const shrinkOptions: Names<ShrinkOptions> = { lambda: true }
 const lambdaOf = (options: ShrinkOptions | undefined, op: string): number => {
@@ -208,32 +228,38 @@ export const hardShrink: FloatUnaryWith<ShrinkOptions> = typed((x: unknown, opti
  * Rule  dy = tanh(x)^2 dx.   Source  NNlib tanhshrink.
  * @example tanhShrink([0, 1])   // [0, 0.2384]
  */
-export const tanhShrink: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'tanhShrink')
-  return sub(y, tanh(y))
-})
+export const tanhShrink: FloatUnary = typed(
+  ofOne('tanhShrink', (x: unknown): AnyExpr => {
+    const y = float(x, 'tanhShrink')
+    return sub(y, tanh(y))
+  }),
+)
 /**
  * x tanh(x).
  *
  * Rule  by composition.   Source  Roy et al. 2019.
  * @example lisht([-1, 0])   // [0.7616, 0]
  */
-export const lisht: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'lisht')
-  return mul(y, tanh(y))
-})
+export const lisht: FloatUnary = typed(
+  ofOne('lisht', (x: unknown): AnyExpr => {
+    const y = float(x, 'lisht')
+    return mul(y, tanh(y))
+  }),
+)
 /**
  * log(cosh(x)), without overflow.
  *
  * Rule  dy = tanh(x) dx.   Source  NNlib logcosh: x + softplus(-2 x) - log 2.
  * @example logCosh([-1000, 0])   // [999.31, 0]
  */
-export const logCosh: FloatUnary = typed((x: unknown): AnyExpr => {
-  const y = float(x, 'logCosh')
-  // Even and near x^2 / 2 at 0, where the sum would cancel: log1p of 2 sinh^2(x / 2) there.
-  const half = sinh(div(clamp(y, -1, 1), 2))
-  return where(gt(abs(y), 1), sub(add(abs(y), softplus(mul(abs(y), -2))), Math.LN2), log1p(mul(2, square(half))))
-})
+export const logCosh: FloatUnary = typed(
+  ofOne('logCosh', (x: unknown): AnyExpr => {
+    const y = float(x, 'logCosh')
+    // Even and near x^2 / 2 at 0, where the sum would cancel: log1p of 2 sinh^2(x / 2) there.
+    const half = sinh(div(clamp(y, -1, 1), 2))
+    return where(gt(abs(y), 1), sub(add(abs(y), softplus(mul(abs(y), -2))), Math.LN2), log1p(mul(2, square(half))))
+  }),
+)
 /**
  * a sigmoid(b) of the two halves of x along an axis (the last by default): a gated linear unit.
  *
@@ -255,11 +281,11 @@ export const glu: GluFn = typed((x: unknown, options?: AxisOptions): AnyExpr => 
  * Rule  dy = 180 dx / pi.   Source  NumPy degrees.
  * @example degrees([0])   // [0]
  */
-export const degrees: FloatUnary = typed((x: unknown): AnyExpr => mul(float(x, 'degrees'), 180 / Math.PI))
+export const degrees: FloatUnary = typed(ofOne('degrees', (x: unknown): AnyExpr => mul(float(x, 'degrees'), 180 / Math.PI)))
 /**
  * Degrees as radians: pi x / 180.
  *
  * Rule  dy = pi dx / 180.   Source  NumPy radians.
  * @example radians([0])   // [0]
  */
-export const radians: FloatUnary = typed((x: unknown): AnyExpr => mul(float(x, 'radians'), Math.PI / 180))
+export const radians: FloatUnary = typed(ofOne('radians', (x: unknown): AnyExpr => mul(float(x, 'radians'), Math.PI / 180)))

@@ -1,6 +1,6 @@
 /** Arrays arranged anew: axes moved, ranks raised, joins by NumPy's names, turns, blocks. */
 
-import { integerOf, integersOf, listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { integerOf, integersOf, listOf, type Names, ofOne, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
@@ -75,10 +75,12 @@ export const swapaxes: RearrangeFn<[a: number, b: number]> = typed((x: unknown, 
  * Shapes  any -> [size].   Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example flatten([[1, 2], [3, 4]])   // [1, 2, 3, 4]
  */
-export const flatten: FlattenFn = typed((x: unknown): AnyExpr => {
-  const n = lift(x, 'flatten')
-  return asExpr(reshapeNode(n, [n.aval.size]))
-})
+export const flatten: FlattenFn = typed(
+  ofOne('flatten', (x: unknown): AnyExpr => {
+    const n = lift(x, 'flatten')
+    return asExpr(reshapeNode(n, [n.aval.size]))
+  }),
+)
 
 /** x with axes of length 1 until it has `rank` of them, as NumPy's atleast_ functions add them. */
 const atLeast = (n: Node, rank: 1 | 2 | 3): Node => {
@@ -94,7 +96,7 @@ const atLeast = (n: Node, rank: 1 | 2 | 3): Node => {
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast1d(3)   // [3]
  */
-export const atleast1d: AtLeastFn<1> = typed((x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast1d'), 1)))
+export const atleast1d: AtLeastFn<1> = typed(ofOne('atleast1d', (x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast1d'), 1))))
 
 /**
  * x with two axes at least: a vector becomes a row.
@@ -102,7 +104,7 @@ export const atleast1d: AtLeastFn<1> = typed((x: unknown): AnyExpr => asExpr(atL
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast2d([1, 2])   // [[1, 2]]
  */
-export const atleast2d: AtLeastFn<2> = typed((x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast2d'), 2)))
+export const atleast2d: AtLeastFn<2> = typed(ofOne('atleast2d', (x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast2d'), 2))))
 
 /**
  * x with three axes at least: a vector of n becomes [1, n, 1], a matrix [m, n, 1].
@@ -110,7 +112,7 @@ export const atleast2d: AtLeastFn<2> = typed((x: unknown): AnyExpr => asExpr(atL
  * Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example atleast3d([1, 2]).shape   // [1, 2, 1]
  */
-export const atleast3d: AtLeastFn<3> = typed((x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast3d'), 3)))
+export const atleast3d: AtLeastFn<3> = typed(ofOne('atleast3d', (x: unknown): AnyExpr => asExpr(atLeast(lift(x, 'atleast3d'), 3))))
 
 /** Arrays of one dtype, each made fit, joined along an axis that may depend on the first. */
 const joining =
@@ -204,7 +206,7 @@ const flipped = (op: string, x: unknown, axis: number): AnyExpr => {
  * Rule  xBar = yBar reversed.   Errors  BadInput for a scalar.
  * @example flipud([[1, 2], [3, 4]])   // [[3, 4], [1, 2]]
  */
-export const flipud: SameShapeFn = typed((x: unknown): AnyExpr => flipped('flipud', x, 0))
+export const flipud: SameShapeFn = typed(ofOne('flipud', (x: unknown): AnyExpr => flipped('flipud', x, 0)))
 
 /**
  * x with left and right exchanged: reversed along the second axis.
@@ -212,7 +214,7 @@ export const flipud: SameShapeFn = typed((x: unknown): AnyExpr => flipped('flipu
  * Rule  xBar = yBar reversed.   Errors  BadInput below rank 2.
  * @example fliplr([[1, 2], [3, 4]])   // [[2, 1], [4, 3]]
  */
-export const fliplr: SameShapeFn = typed((x: unknown): AnyExpr => flipped('fliplr', x, 1))
+export const fliplr: SameShapeFn = typed(ofOne('fliplr', (x: unknown): AnyExpr => flipped('fliplr', x, 1)))
 
 interface TurnOptions {
   readonly k?: number | undefined

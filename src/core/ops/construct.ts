@@ -158,14 +158,27 @@ const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined,
 }
 
 /**
- * The n by n identity matrix. Without a dtype: that of the floats beside it, f64 alone.
+ * The n by m matrix with ones on its k-th diagonal, above the main one for a positive k: the identity of n by n where m and k are left out. Without a
+ * dtype: that of the floats beside it, f64 alone.
  *
- * Errors  BadInput unless n is a non-negative integer.
- * @example eye(2)   // [[1, 0], [0, 1]]
+ * Source  NumPy eye.   Errors  BadInput unless n and m are non-negative integers and k is an integer.
+ * @example
+ * eye(2)         // [[1, 0], [0, 1]]
+ * eye(2, 3, 1)   // [[0, 1, 0], [0, 0, 1]]
  */
-export const eye: EyeFn = typed(
-  (n: number, dtype?: DType): AnyExpr => asExpr(constantOf(dtype, (d) => asNode(diag(filled([lengthOf(n, 'eye')], 1, d, 'eye'))))),
-)
+export const eye: EyeFn = typed((n: number, second?: number | DType, third?: number | DType, fourth?: DType): AnyExpr => {
+  const m = typeof second === 'number' ? lengthOf(second, 'eye') : lengthOf(n, 'eye')
+  const k = typeof second === 'number' && typeof third === 'number' ? diagonalOf(third, 'eye') : 0
+  const dtype = typeof second !== 'number' ? second : typeof third !== 'number' ? third : fourth
+  const length = Math.max(0, Math.min(lengthOf(n, 'eye') + Math.min(k, 0), m - Math.max(k, 0)))
+  const start = length === 0 ? 0 : k >= 0 ? k : -k * m
+  aval(shapeGiven([n, m], 'eye'), 'f64')
+  return asExpr(constantOf(dtype, (d) => reshapeNode(padNode(asNode(filled([length], 1, d, 'eye')), [start], [n * m], [m + 1]), [n, m])))
+})
+const diagonalOf = (k: number, op: string): number =>
+  Number.isInteger(k)
+    ? k
+    : raise({ _tag: 'BadInput', where: op, reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
 
 /**
  * The square matrix with the vector x on its k-th diagonal; or, of a matrix (or a stack of them), the k-th diagonal.
@@ -187,8 +200,7 @@ export const diag: DiagFn = typed((x: unknown, k = 0): AnyExpr => {
       reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`,
       fix: `reshape it to [1].`,
     })
-  if (!Number.isInteger(k))
-    raise({ _tag: 'BadInput', where: 'diag', reason: `${shown(k)} is not the number of a diagonal.`, fix: `give an integer.` })
+  diagonalOf(k, 'diag')
   const start = (width: number): number => (k >= 0 ? k : -k * width)
   if (rank === 1) {
     const length = n.shape[0]!

@@ -224,9 +224,9 @@ const edgesOf = (v: AnyExpr, { bins = 10, range: over }: HistogramOptions): AnyE
   const bounds = over === undefined ? undefined : listOf(over, 'range', 'histogram')
   if (bounds !== undefined && !(bounds.length === 2 && bounds.every(Number.isFinite) && (bounds[0] as number) <= (bounds[1] as number)))
     raise({ _tag: 'BadInput', where: 'histogram', reason: `${shown(over)} is not a range.`, fix: 'give [low, high], finite.' })
-  if (bounds === undefined && asNode(v).aval.size === 0)
-    raise({ _tag: 'BadInput', where: 'histogram', reason: 'nothing has no range.', fix: 'give { range: [low, high] }.' })
-  const [a, b] = bounds === undefined ? [min(v), max(v)] : bounds.map((e) => asExpr(constant(e as number, v.dtype)))
+  // Of nothing the range is that from 0 to 1, as in NumPy.
+  const known = bounds ?? (asNode(v).aval.size === 0 ? [0, 1] : undefined)
+  const [a, b] = known === undefined ? [min(v), max(v)] : known.map((e) => asExpr(constant(e as number, v.dtype)))
   const isPoint = eq(a!, b!)
   const [low, high] = [where(isPoint, sub(a!, 0.5), a!), where(isPoint, add(b!, 0.5), b!)]
   const i = arange(bins + 1, v.dtype) as AnyExpr

@@ -83,7 +83,8 @@ export const diff: AlongFn<'diff', DiffOptions> = typed((x: unknown, options?: A
   const axis = axisOf(given, rankOf(own), 'diff')
   if (!(integerOf(n, 'n', 'diff') >= 0))
     raise({ _tag: 'BadInput', where: 'diff', reason: `n = ${n} is negative.`, fix: 'cumsum goes the other way.' })
-  const whole = lifted.length === 1 ? own : concat(lifted.map((v) => (v === own ? v : beside(v, own, axis))), { axis }) // biome-ignore format: one row
+  // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
+  const whole = lifted.length === 1 || n === 0 ? own : concat(lifted.map((v) => (v === own ? v : beside(v, own, axis))), { axis }) // biome-ignore format: one row
   return range(Math.min(n, lengthAt(whole, axis))).reduce((y) => differences(y, axis), whole)
 })
 

@@ -141,7 +141,13 @@ const labelled = (
   const [inputs, out, ...rest] = text.split('->')
   if (rest.length > 0) bad(`'${spec}' has more than one arrow.`)
   const terms = inputs!.split(',').map((t) => termOf(t, bad))
-  if (terms.length !== xs.length) bad(`'${spec}' names ${terms.length} operands, got ${xs.length}.`, 'separate operands by commas.')
+  if (terms.length !== xs.length)
+    bad(
+      `'${spec}' names ${terms.length} operands, got ${xs.length}.`,
+      xs.length === 1 && Array.isArray(xs[0]) && xs[0].length === terms.length
+        ? `give them one after the other: ${op}('${spec}', a, b), or ...list.`
+        : 'separate operands by commas.',
+    )
   const nodes = liftAll(xs, op, 'i32')
   const mismatch = (reason: string, fix?: string): never =>
     raise({ _tag: 'ShapeMismatch', op, shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })

@@ -2,3 +2,4 @@
 export * from './activations.js'
 export * from './arithmetic.js'
 export * from './functions.js'
+export * from './rounding.js'

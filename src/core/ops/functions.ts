@@ -88,21 +88,6 @@ export const ceil: FloatUnaryOp<'ceil'> = unary({
   kinks: [{ at: [1], partials: [0], why: 'a step: zero on both sides' }],
   source: IEEE,
 })
-/**
- * The nearest integer, halves to even, as a float.
- *
- * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTiesToEven; NumPy round.
- * @example round([0.5, 1.5, 2.4])   // [0, 2, 2]
- */
-export const round: FloatUnaryOp<'round'> = unary({
-  name: 'round',
-  scalar: (x) => special.roundHalfEven(x!),
-  domain: [[0.6, 1.4]],
-  extremes: [-2.5, -0.5, 0.5, 1.5, 1e20],
-  kinks: [{ at: [0.5], partials: [0], why: 'a step: zero on both sides' }],
-  source: IEEE,
-})
-
 // ---- powers and roots ------------------------------------------------------------------------------------------------
 
 /**

@@ -1,6 +1,6 @@
 /** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
 
-import { shown } from '../errors/check-arguments.js'
+import { ofOne, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { apply, asExpr } from '../graph/expr.js'
 import { liftFloat } from '../graph/lift.js'
@@ -72,11 +72,11 @@ export const polygamma: PolygammaFn = typed((n: number, x: unknown): AnyExpr => 
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = trigamma(x) dx.   Source  DLMF 5.2.2.
  * @example digamma([1])   // [-0.5772]
  */
-export const digamma: FloatUnary = typed((x: AnyExpr) => polygamma(0, x))
+export const digamma: FloatUnary = typed(ofOne('digamma', (x: AnyExpr) => polygamma(0, x)))
 /**
  * The derivative of digamma: polygamma(1, x).
  *
  * Domain  everywhere but 0, -1, -2, ...   Rule  dy = polygamma(2, x) dx.   Source  DLMF 5.15.1.
  * @example trigamma([0])   // [Infinity]
  */
-export const trigamma: FloatUnary = typed((x: AnyExpr) => polygamma(1, x))
+export const trigamma: FloatUnary = typed(ofOne('trigamma', (x: AnyExpr) => polygamma(1, x)))

@@ -113,7 +113,9 @@ export const unstack: UnstackFn = typed((x: unknown, options?: AxisOptions): Any
  * Errors  BadInput unless reps are non-negative integers.
  * @example tile(tensor([1, 2]), [2])   // [1, 2, 1, 2]
  */
-export const tile: TileFn = typed((x: unknown, reps: number | readonly number[]): AnyExpr => {
+export const tile: TileFn = typed((x: unknown, reps: number | readonly number[], more: unknown = undefined): AnyExpr => {
+  if (more !== undefined)
+    raise({ _tag: 'BadInput', where: 'tile', reason: `${shown(more)} stands behind reps.`, fix: 'write a list: tile(x, [2, 3]).' })
   const n = lift(x, 'tile')
   const given = settled(reps, 'reps', 'tile')
   const list = Array.isArray(given) ? integersOf(given, 'reps', 'tile') : [given as number]

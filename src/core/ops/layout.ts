@@ -284,7 +284,7 @@ export const pad: PadFn = typed((x: unknown, widths: PadWidths, given?: unknown)
       _tag: 'BadInput',
       where: 'pad',
       reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
-      fix: `one [before, after] of non-negative integers per axis.`,
+      fix: `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
     })
   const at = (i: number) => ends[i] ?? ([0, 0] as const)
   if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)

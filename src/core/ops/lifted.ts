@@ -1,6 +1,6 @@
 /** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
 
-import { functionOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { functionOf, type Names, nothingMore, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
@@ -197,6 +197,14 @@ const liftNumber = (x: unknown, op: string): Node => {
   return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
 }
 
+/** A third array would be left out in silence. */
+const refuseThird = (name: string, third: unknown): never =>
+  raise({
+    _tag: 'BadInput',
+    where: name,
+    reason: `${shown(third)} stands behind its two arguments.`,
+    fix: `write ${name}(a, b): it takes no options; of three arrays, ${name}(${name}(a, b), c).`,
+  })
 /**
  * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
  *
@@ -207,7 +215,10 @@ export const unary = <const N extends string, const I extends boolean = false, c
   d: Declaration<N, I, R>,
 ): UnaryOf<N, I, NoInfer<R>> => {
   const prim = elementwisePrimitive(['float'] as const, withScalar(d, 'unary'))
-  const f = (x: unknown): AnyExpr => asExpr(apply(prim, liftFloats([x], d.name, d.integers === true), NO_PARAMS))
+  const f = (x: unknown, more: unknown = undefined): AnyExpr => {
+    nothingMore(more, d.name)
+    return asExpr(apply(prim, liftFloats([x], d.name, d.integers === true), NO_PARAMS))
+  }
   return typed(Object.assign(f, { primitive: prim }))
 }
 
@@ -220,6 +231,10 @@ export const binary = <const N extends string, const I extends boolean = false, 
   d: Declaration<N, I, R>,
 ): BinaryOf<N, I, NoInfer<R>> => {
   const prim = elementwisePrimitive(['float', 'float'] as const, withScalar(d, 'binary'))
-  const f = (a: unknown, b: unknown): AnyExpr => asExpr(apply(prim, liftFloats([a, b], d.name, d.integers === true), NO_PARAMS))
+  // An index and a list behind both are what reduce gives.
+  const f = (a: unknown, b: unknown, third: unknown = undefined, list: unknown = undefined): AnyExpr => {
+    if (third !== undefined && list === undefined) refuseThird(d.name, third)
+    return asExpr(apply(prim, liftFloats([a, b], d.name, d.integers === true), NO_PARAMS))
+  }
   return typed(Object.assign(f, { primitive: prim }))
 }

@@ -1,5 +1,5 @@
 /** Linear systems and what follows from them: solve, inv, det, slogdet, lstsq, pinv, matrixRank. Their primitives are in systems.ts. */
-import { type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { type Names, numberOf, ofOne, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
@@ -36,7 +36,7 @@ export const solve: SolveFn = typed((a: unknown, b: unknown): AnyExpr => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example inv([[2, 1], [1, 1]])   // [[1, -1], [-1, 2]]
  */
-export const inv: SquareFn<'inv'> = typed((x: unknown): AnyExpr => asExpr(inverse(liftFloat(x, 'inv'), 'inv')))
+export const inv: SquareFn<'inv'> = typed(ofOne('inv', (x: unknown): AnyExpr => asExpr(inverse(liftFloat(x, 'inv'), 'inv'))))
 /**
  * The determinant of a square matrix; 1 of an empty one.
  *
@@ -45,7 +45,9 @@ export const inv: SquareFn<'inv'> = typed((x: unknown): AnyExpr => asExpr(invers
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example det([[2, 1], [1, 3]])   // 5
  */
-export const det: PerMatrixFn<'det'> = typed((x: unknown): AnyExpr => asExpr(apply(detPrimitive, [liftFloat(x, 'det')], NO_PARAMS)))
+export const det: PerMatrixFn<'det'> = typed(
+  ofOne('det', (x: unknown): AnyExpr => asExpr(apply(detPrimitive, [liftFloat(x, 'det')], NO_PARAMS))),
+)
 
 /**
  * The determinant as { sign, logdet }: det = sign exp(logdet), where the number itself would overflow or vanish.
@@ -55,10 +57,12 @@ export const det: PerMatrixFn<'det'> = typed((x: unknown): AnyExpr => asExpr(app
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example slogdet([[0, 1], [1, 0]])   // { sign: -1, logdet: 0 }
  */
-export const slogdet: SlogdetFn = typed((x: unknown) => {
-  const [sign, logdet] = slogdetNodes(liftFloat(x, 'slogdet'))
-  return { sign: asExpr(sign), logdet: asExpr(logdet) }
-})
+export const slogdet: SlogdetFn = typed(
+  ofOne('slogdet', (x: unknown) => {
+    const [sign, logdet] = slogdetNodes(liftFloat(x, 'slogdet'))
+    return { sign: asExpr(sign), logdet: asExpr(logdet) }
+  }),
+)
 
 const rcondOptions: Names<RcondOptions> = { rcond: true }
 const rcondOf = (options: RcondOptions | undefined, x: Node, op: string): number => {

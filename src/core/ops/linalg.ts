@@ -1,17 +1,18 @@
 /** Factorisations of matrices as users call them: cholesky, triangularSolve, lu, qr, eigh, svd. Their primitives are in factorisations.ts. */
-import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, type Names, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
 import { liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {
+  CholeskyFn,
+  CholeskyOptions,
   EighFn,
   EigvalshFn,
   LuFn,
   QrFn,
   QrOptions,
-  SquareFn,
   SvdFn,
   SvdOptions,
   SvdvalsFn,
@@ -36,18 +37,23 @@ const symmetrised = (x: unknown, op: string): Node => {
   return asNode(add(half, asExpr(swapLast(asNode(half)))))
 }
 
+const choleskyOptions: Names<CholeskyOptions> = { upper: true }
 /**
- * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive.
+ * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive; L^T with `upper`.
  *
  * A is taken as (A + A^T) / 2, so that the gradient is symmetric, as JAX has it; to read one triangle alone, pass tril(a) + tril(a, -1)^T.
  * Shapes  [..., n, n] -> the same.   Dtype  f32 stays f32; i32 and bool become f64.   NaN, all of that matrix, where it is not positive definite.
  * Rule    dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.   Source  Murray 2016.
  * Errors  ShapeMismatch unless the last two axes are equal.
- * @example cholesky([[4, 2], [2, 5]])   // [[2, 0], [1, 2]]
+ * @example
+ * cholesky([[4, 2], [2, 5]])                    // [[2, 0], [1, 2]]
+ * cholesky([[4, 2], [2, 5]], { upper: true })   // [[2, 1], [0, 2]]
  */
-export const cholesky: SquareFn<'cholesky'> = typed(
-  (x: unknown): AnyExpr => asExpr(apply(choleskyPrimitive, [symmetrised(x, 'cholesky')], NO_PARAMS)),
-)
+export const cholesky: CholeskyFn = typed((x: unknown, options?: CholeskyOptions): AnyExpr => {
+  const upper = flagOf(optionsOf(options, choleskyOptions, 'cholesky').upper, 'upper', 'cholesky')
+  const l = apply(choleskyPrimitive, [symmetrised(x, 'cholesky')], NO_PARAMS)
+  return asExpr(upper ? swapLast(l) : l)
+})
 
 const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: true, unitDiagonal: true, left: true }
 /**
@@ -82,14 +88,16 @@ export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown,
  * Errors  ShapeMismatch for fewer than two axes.
  * @example lu([[1, 2], [2, 8]])   // { p: [1, 0], l: [[1, 0], [0.5, 1]], u: [[2, 8], [0, -2]] }
  */
-export const lu: LuFn = typed((x: unknown) => {
-  const n = liftFloat(x, 'lu')
-  const { rows, columns, lead } = matrixAxes(n.shape, 'lu')
-  const [packed, , order] = luNodes(n)
-  const k = Math.min(rows, columns)
-  const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
-  return { p: asExpr(order), l: add(l, ones(rows, k, n.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
-})
+export const lu: LuFn = typed(
+  ofOne('lu', (x: unknown) => {
+    const n = liftFloat(x, 'lu')
+    const { rows, columns, lead } = matrixAxes(n.shape, 'lu')
+    const [packed, , order] = luNodes(n)
+    const k = Math.min(rows, columns)
+    const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
+    return { p: asExpr(order), l: add(l, ones(rows, k, n.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
+  }),
+)
 /** The first k columns of the identity. */
 const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(sliceAxis(asNode(eye(rows, dtype)), 1, 0, k))
 
@@ -125,10 +133,12 @@ export const qr: QrFn = typed((x: unknown, options?: QrOptions) => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example eigh([[2, 1], [1, 2]])   // { w: [1, 3], v: [[0.7071067811865475, 0.7071067811865475], [-0.7071067811865475, 0.7071067811865475]] }
  */
-export const eigh: EighFn = typed((x: unknown) => {
-  const [w, v] = eighNodes(symmetrised(x, 'eigh'))
-  return { w: asExpr(w), v: asExpr(v) }
-})
+export const eigh: EighFn = typed(
+  ofOne('eigh', (x: unknown) => {
+    const [w, v] = eighNodes(symmetrised(x, 'eigh'))
+    return { w: asExpr(w), v: asExpr(v) }
+  }),
+)
 
 /**
  * Eigenvalues of a symmetric matrix in ascending order, as `eigh` has them.
@@ -137,7 +147,7 @@ export const eigh: EighFn = typed((x: unknown) => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example eigvalsh([[2, 1], [1, 2]])   // [1, 3]
  */
-export const eigvalsh: EigvalshFn = typed((x: unknown): AnyExpr => asExpr(eighNodes(symmetrised(x, 'eigvalsh'))[0]))
+export const eigvalsh: EigvalshFn = typed(ofOne('eigvalsh', (x: unknown): AnyExpr => asExpr(eighNodes(symmetrised(x, 'eigvalsh'))[0])))
 
 const svdOptions: Names<SvdOptions> = { fullMatrices: true }
 /** The columns of u, and a basis of what is orthogonal to them. */
@@ -170,4 +180,4 @@ export const svd: SvdFn = typed((x: unknown, options?: SvdOptions) => {
  * Errors  ShapeMismatch for fewer than two axes.
  * @example svdvals([[3, 0], [0, 4]])   // [4, 3]
  */
-export const svdvals: SvdvalsFn = typed((x: unknown): AnyExpr => asExpr(anySvd(liftFloat(x, 'svdvals'))[1]))
+export const svdvals: SvdvalsFn = typed(ofOne('svdvals', (x: unknown): AnyExpr => asExpr(anySvd(liftFloat(x, 'svdvals'))[1])))

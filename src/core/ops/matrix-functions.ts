@@ -1,5 +1,5 @@
 /** Functions of matrices, and matrices made of vectors and blocks: compositions. */
-import { integerOf, listOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { integerOf, listOf, type Names, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
@@ -102,23 +102,25 @@ const pade = (x: Node, one: Node): Node => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example expm([[0, 1], [0, 0]])   // [[1, 1], [0, 1]]
  */
-export const expm: SquareFn<'expm'> = typed((given: unknown): AnyExpr => {
-  const n = liftFloat(given, 'expm')
-  const { lead, n: size } = squareAxes(n.shape, 'expm')
-  if (n.aval.size === 0) return asExpr(n)
-  const x = asExpr(n)
-  const length = stopGradient(max(sum(abs(x), { axis: -2, keepdims: true }), { axis: -1, keepdims: true }))
-  const wanted = maximum(ceil(log2(div(length, THETA))), 0)
-  const squares = where(gt(length, THETA), minimum(wanted, SQUARES), 0)
-  const first = pade(asNode(div(x, exp2(squares))), identity(lead, size, n.dtype))
-  const [[, y]] = whileLoop(
-    ([k]: readonly [AnyExpr, AnyExpr]) => any(lt(k, squares)),
-    ([k, r]: readonly [AnyExpr, AnyExpr]) => [add(k, 1), where(lt(k, squares), matmul(r, r), r)] as const,
-    [asExpr(constant(0, n.dtype)), asExpr(first)] as const,
-    { maxSteps: SQUARES },
-  ) as unknown as readonly [readonly [AnyExpr, AnyExpr]]
-  return where(gt(length, THETA * 2 ** SQUARES), Number.NaN, y)
-})
+export const expm: SquareFn<'expm'> = typed(
+  ofOne('expm', (given: unknown): AnyExpr => {
+    const n = liftFloat(given, 'expm')
+    const { lead, n: size } = squareAxes(n.shape, 'expm')
+    if (n.aval.size === 0) return asExpr(n)
+    const x = asExpr(n)
+    const length = stopGradient(max(sum(abs(x), { axis: -2, keepdims: true }), { axis: -1, keepdims: true }))
+    const wanted = maximum(ceil(log2(div(length, THETA))), 0)
+    const squares = where(gt(length, THETA), minimum(wanted, SQUARES), 0)
+    const first = pade(asNode(div(x, exp2(squares))), identity(lead, size, n.dtype))
+    const [[, y]] = whileLoop(
+      ([k]: readonly [AnyExpr, AnyExpr]) => any(lt(k, squares)),
+      ([k, r]: readonly [AnyExpr, AnyExpr]) => [add(k, 1), where(lt(k, squares), matmul(r, r), r)] as const,
+      [asExpr(constant(0, n.dtype)), asExpr(first)] as const,
+      { maxSteps: SQUARES },
+    ) as unknown as readonly [readonly [AnyExpr, AnyExpr]]
+    return where(gt(length, THETA * 2 ** SQUARES), Number.NaN, y)
+  }),
+)
 
 // ---- products ----------------------------------------------------------------------------------------------------------
 

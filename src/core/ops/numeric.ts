@@ -1,6 +1,6 @@
 /** Numbers made of others, element by element: quotients and remainders, choices that leave NaN out, tests of nearness. */
 
-import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
+import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
@@ -27,28 +27,12 @@ const asFloat = (n: Node): AnyExpr => asExpr(isFloat(n.dtype) ? n : promoted(n, 
  * Rule  dy = 0.   Source  IEEE 754, roundToIntegralTowardZero.
  * @example trunc([1.7, -1.7])   // [1, -1]
  */
-export const trunc: FloatUnary = typed((x: unknown): AnyExpr => {
-  const v = asExpr(lift(x, 'trunc'))
-  return where(lt(v, 0), ceil(v), floor(v))
-})
-
-/**
- * floor(a / b): the whole quotient whose remainder, `remainder(a, b)`, has the sign of b.
- *
- * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays and wraps.
- * Rule    dy = 0.   Source  NumPy floor_divide: (a - remainder) / b, rounded, so that 1 by 0.1 is 9.
- * @example floorDivide([7, -7], 2)   // [3, -4]
- */
-export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = pair(a, b, 'floorDivide').map((v) => stopGradient(v)) as unknown as readonly [AnyExpr, AnyExpr]
-  const isZero = eq(y, 0)
-  if (!isFloat(x.dtype)) {
-    // Quotients of i32 are exact in f64; the one that i32 has not, of its least number by -1, wraps.
-    const quotient = asExpr(castNode(asNode(floor(div(x, where(isZero, 1, y)))), 'i32'))
-    return where(isZero, 0, where(eq(y, -1), neg(x), quotient))
-  }
-  return where(isZero, div(x, y), round(div(sub(x, mod(x, y)), y)))
-})
+export const trunc: FloatUnary = typed(
+  ofOne('trunc', (x: unknown): AnyExpr => {
+    const v = asExpr(lift(x, 'trunc'))
+    return where(lt(v, 0), ceil(v), floor(v))
+  }),
+)
 
 /**
  * a modulo b, with the sign of b: NumPy's other name of `mod`.
@@ -75,10 +59,31 @@ export const fmod: Binary<'fmod'> = typed((a: unknown, b: unknown): AnyExpr => {
     const r = mod(x, y)
     return where(and(ne(r, 0), ne(lt(r, 0), lt(x, 0))), sub(r, y), r)
   }
-  // Of two numbers that are not negative both remainders are the same, without rounding.
-  const sign = (v: AnyExpr): AnyExpr => where(lt(v, 0), asExpr(constant(-1, v.dtype)), 1)
-  const s = sign(x)
-  return mul(s, mod(mul(s, x), mul(sign(y), y)))
+  // Of two numbers that are not negative both remainders are the same, without rounding. The sign is that of -0 too.
+  const s = copysign(1, x)
+  return mul(s, mod(mul(s, x), mul(copysign(1, y), y)))
+})
+
+/**
+ * floor(a / b): the whole quotient whose remainder, `remainder(a, b)`, has the sign of b.
+ *
+ * Shapes  a and b broadcast.   Domain  b != 0; a / b for floats, 0 for i32 there.   Dtype  promoted; i32 stays.
+ * Rule    dy = 0.   Source  NumPy floor_divide: (a - remainder) / b, rounded, so that 1 by 0.1 is 9.
+ * @example floorDivide([7, -7], 2)   // [3, -4]
+ */
+export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = pair(a, b, 'floorDivide').map((v) => stopGradient(v)) as unknown as readonly [AnyExpr, AnyExpr]
+  const isZero = eq(y, 0)
+  if (!isFloat(x.dtype)) {
+    // Quotients of i32 are exact in f64; the one that i32 has not, of its least number by -1, wraps.
+    const quotient = asExpr(castNode(asNode(floor(div(x, where(isZero, 1, y)))), 'i32'))
+    return where(isZero, 0, where(eq(y, -1), neg(x), quotient))
+  }
+  // The remainder with the sign of x is at most x, so that nothing is infinite but a quotient by 0; where its sign is not y's, one less.
+  const rest = fmod(x, y)
+  const cut = round(div(sub(x, rest), y))
+  const q = where(and(ne(rest, 0), ne(lt(rest, 0), lt(y, 0))), sub(cut, 1), cut)
+  return where(isZero, div(x, y), where(eq(q, 0), copysign(0, div(x, y)), q))
 })
 
 const choosing =
@@ -122,10 +127,12 @@ export const heaviside: FloatBinary<'heaviside'> = typed((x: unknown, h: unknown
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754.
  * @example isinf([1, -Infinity, NaN])   // [false, true, false]
  */
-export const isinf: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => {
-  const v = asExpr(lift(x, 'isinf'))
-  return not(or(isfinite(v), isnan(v)))
-})
+export const isinf: UnaryTo<'bool'> = typed(
+  ofOne('isinf', (x: unknown): AnyExpr => {
+    const v = asExpr(lift(x, 'isinf'))
+    return not(or(isfinite(v), isnan(v)))
+  }),
+)
 
 /**
  * Is the sign bit of x set: is it negative, or -0? Not for NaN, whose sign is not kept.
@@ -133,7 +140,7 @@ export const isinf: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => {
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754, isSignMinus.
  * @example signbit([-1, 0, -0])   // [true, false, true]
  */
-export const signbit: UnaryTo<'bool'> = typed((x: unknown): AnyExpr => lt(copysign(1, asFloat(lift(x, 'signbit'))), 0))
+export const signbit: UnaryTo<'bool'> = typed(ofOne('signbit', (x: unknown): AnyExpr => lt(copysign(1, asFloat(lift(x, 'signbit'))), 0)))
 
 const closeOptions: Names<CloseOptions> = { rtol: true, atol: true, equalNan: true }
 const close = (a: unknown, b: unknown, options: CloseOptions | undefined, op: string): AnyExpr => {

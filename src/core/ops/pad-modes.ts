@@ -23,6 +23,9 @@ const sources: Readonly<Record<Exclude<PadMode, 'constant'>, (i: number, n: numb
     return k < n ? k : 2 * n - 1 - k
   },
 }
+/** PyTorch's modes that have another name. */
+const elsewhere = (mode: unknown): string =>
+  mode === 'replicate' || mode === 'circular' ? `'${mode}' is '${mode === 'circular' ? 'wrap' : 'edge'}' here; ` : ''
 /** The mode that is given; raises BadInput for one that does not exist. */
 export const padModeOf = (mode: unknown): PadMode =>
   mode === 'constant' || (typeof mode === 'string' && Object.hasOwn(sources, mode))
@@ -31,7 +34,7 @@ export const padModeOf = (mode: unknown): PadMode =>
         _tag: 'BadInput',
         where: 'pad',
         reason: `there is no mode ${shown(mode)}.`,
-        fix: `modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
+        fix: `${elsewhere(mode)}modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
       })
 
 /** Elements in the order of the places, as runs with one step: 1 forwards, -1 backwards, 0 the same again. */

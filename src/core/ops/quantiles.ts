@@ -14,7 +14,7 @@ import type { ReduceOptions } from '../types/shape.js'
 import type { LexsortFn, QuantileFn, QuantileMethod, QuantileOptions } from '../types/signatures/arrays.js'
 import type { AxisOptions, FloatReduceFn } from '../types/signatures/reduce.js'
 import { argsort } from './along-axis.js'
-import { eq, isnan, not } from './compare.js'
+import { eq, isnan, lt, not } from './compare.js'
 import { add, ceil, div, floor, maximum, mul, round, sub, where } from './elementwise.js'
 import { takeAlongNode } from './indexing-along.js'
 import { stack, unstack } from './joins.js'
@@ -56,6 +56,11 @@ const elementAt = ({ sorted, shape }: Lines, place: AnyExpr | number): AnyExpr =
   return asExpr(reshapeNode(part, shape))
 }
 
+/** On the line from a to b, from the nearer end, as NumPy has it: at b it is b, and an infinite end is the result nearer to it. */
+const onLine = (a: AnyExpr, b: AnyExpr, t: number): AnyExpr => {
+  const step = sub(b, a)
+  return t < 0.5 ? add(a, mul(step, t)) : sub(b, mul(step, 1 - t))
+}
 /** A quantile at a place that is known. */
 const atKnown = (lines: Lines, place: number, method: QuantileMethod): AnyExpr => {
   const [low, high] = [Math.floor(place), Math.ceil(place)]
@@ -64,7 +69,7 @@ const atKnown = (lines: Lines, place: number, method: QuantileMethod): AnyExpr =
   const a = elementAt(lines, low)
   if (low === high) return a
   const b = elementAt(lines, high)
-  return method === 'midpoint' ? div(add(a, b), 2) : add(a, mul(sub(b, a), place - low))
+  return method === 'midpoint' ? div(add(a, b), 2) : onLine(a, b, place - low)
 }
 /** A quantile at places that are computed, [..., 1]. */
 const atComputed = (lines: Lines, place: AnyExpr, method: QuantileMethod): AnyExpr => {
@@ -74,7 +79,9 @@ const atComputed = (lines: Lines, place: AnyExpr, method: QuantileMethod): AnyEx
   const [a, b] = [elementAt(lines, low), elementAt(lines, high)]
   const t = asExpr(reshapeNode(asNode(sub(place, low)), lines.shape))
   // On an element itself nothing is added: its neighbour may be infinite. The derivative in the place is there that of the line behind it.
-  const between = method === 'midpoint' ? div(add(a, b), 2) : add(a, mul(sub(b, a), t))
+  const step = sub(b, a)
+  const line = (): AnyExpr => where(lt(t, 0.5), add(a, mul(step, t)), sub(b, mul(step, sub(1, t))))
+  const between = method === 'midpoint' ? div(add(a, b), 2) : line()
   return where(eq(t, 0), method === 'midpoint' ? a : add(a, where(eq(a, b), 0, mul(sub(b, a), t))), between)
 }
 

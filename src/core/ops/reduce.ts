@@ -237,6 +237,9 @@ export const reducedNode = (prim: Primitive<string, ReduceParams>, x: Node, opti
   return reduceNode(prim, x, axis, keepdims)
 }
 
+/** The shape that a reduction of n has. */
+export const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
+  keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
 /** Sum down to a shape that broadcasts to x's: the inverse of broadcasting. */
 export const sumToNode = (x: Node, shape: readonly number[]): Node => {
   const off = x.shape.length - shape.length

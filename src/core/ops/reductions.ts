@@ -1,17 +1,19 @@
 /** Reductions over axes: sum, prod, max, min, mean, and where the extremes are. */
 
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr } from '../graph/expr.js'
+import { apply, asExpr, asNode, constant } from '../graph/expr.js'
 import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { ArgOptions, ArgReduceFn, FloatReduceFn, ReduceFn, SumFn } from '../types/signatures/reduce.js'
-import { div } from './arithmetic.js'
+import type { ArgOptions, ArgReduceFn, FloatReduceFn, FoldOptions, ReduceFn, SumFn, WhereOption } from '../types/signatures/reduce.js'
+import { add, div, maximum, minimum, mul } from './arithmetic.js'
 import type { AxisParams } from './layout-join.js'
-import { axisOf, reshapeNode } from './layout-move.js'
+import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
+import { initialOf, keptCount, keptNode } from './masked.js'
 import {
   argmaxPrimitive,
   argminPrimitive,
@@ -20,66 +22,106 @@ import {
   minPrimitive,
   prodPrimitive,
   type ReduceParams,
-  reducedNode,
+  reducedShape,
   reduceNode,
   reduceOptions,
+  reductionOf,
   sumPrimitive,
 } from './reduce.js'
 
-/**
- * Sum over axes (all by default).
- *
- * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32; f32 sums in blocks with f64 totals.
- * Rule    dy = sum dx; xBar = yBar repeated along the axes.
- * Errors  BadInput for an axis out of range or named twice.
- * @example sum([[1, 2], [3, 4]], { axis: 0 })   // [4, 6]
- */
-export const sum: SumFn<'sum'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n0 = lift(x, 'sum')
-  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reducedNode(sumPrimitive, n, options, 'sum'))
-})
+const foldOptions: Names<ReduceOptions & FoldOptions> = { ...reduceOptions, where: true, initial: true }
+const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, where: true }
 
-/**
- * Product over axes (all by default); 1 for an empty axis.
- *
- * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
- * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
- * Errors  BadInput for an axis out of range or named twice.
- * @example prod([2, 3, 4])   // 24
- */
-export const prod: SumFn<'prod'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n0 = lift(x, 'prod')
-  const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
-  return asExpr(reducedNode(prodPrimitive, n, options, 'prod'))
-})
-
-const extreme =
-  (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
-  (x: unknown, options?: ReduceOptions): AnyExpr => {
-    const n = lift(x, prim.name)
-    return asExpr(castNode(reducedNode(prim, n.dtype === 'bool' ? castNode(n, 'i32') : n, options, prim.name), n.dtype))
+/** What a result and the initial number are joined by. */
+type Join = (a: AnyExpr, b: number) => AnyExpr
+/** A fold that has an identity, over what is kept, from where it begins. */
+const folded =
+  (prim: typeof sumPrimitive | typeof prodPrimitive, identity: 0 | 1, join: Join) =>
+  (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
+    const op = prim.name
+    const given = optionsOf(options, foldOptions, op)
+    const n0 = lift(x, op)
+    const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const axes = axesOf(n.shape.length, given.axis, op)
+    const y = asExpr(reduceNode(prim, keptNode(n, given.where, identity, op), axes, flagOf(given.keepdims, 'keepdims', op)))
+    const initial = initialOf(given.initial, op)
+    return initial === undefined ? y : join(y, initial)
   }
 
 /**
- * Largest element over axes (all by default). A NaN among them is the result.
+ * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
  *
- * Shapes  as `sum`.   Dtype  x's.
- * Rule    yBar is shared equally by the elements that are the largest: the shares sum to yBar.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
- * @example max([[1, 5], [4, 2]], { axis: 1 })   // [5, 4]
+ * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32; f32 sums in blocks with f64 totals.
+ * Rule    dy = sum dx; xBar = yBar repeated along the axes.
+ * Errors  BadInput for an axis out of range or named twice; ShapeMismatch for a mask that does not broadcast to x.
+ * @example
+ * sum([[1, 2], [3, 4]], { axis: 0 })                              // [4, 6]
+ * sum([[1, 2], [3, 4]], { where: [[true, false], [true, true]] }) // 8
  */
-export const max: ReduceFn<'max'> = typed(extreme(maxPrimitive as never))
+export const sum: SumFn<'sum', FoldOptions> = typed(folded(sumPrimitive, 0, add))
 
 /**
- * Smallest element over axes (all by default). A NaN among them is the result.
+ * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
+ * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
+ * Errors  as `sum`.
+ * @example prod([2, 3, 4])   // 24
+ */
+export const prod: SumFn<'prod', FoldOptions> = typed(folded(prodPrimitive, 1, mul))
+
+const LEAST = { i32: -(2 ** 31), f64: Number.NEGATIVE_INFINITY, f32: Number.NEGATIVE_INFINITY } as const
+const MOST = { i32: 2 ** 31 - 1, f64: Number.POSITIVE_INFINITY, f32: Number.POSITIVE_INFINITY } as const
+const extreme =
+  (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
+  (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
+    const op = prim.name
+    const given = optionsOf(options, foldOptions, op)
+    const n0 = lift(x, op)
+    const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const { axis: axes, keepdims } = reductionOf(n, { axis: given.axis, keepdims: given.keepdims }, op)
+    const initial = initialOf(given.initial, op)
+    if (given.where !== undefined && initial === undefined)
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `where nothing is kept there is no ${op}.`,
+        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${op === 'max' ? '-Infinity' : 'Infinity'}.`,
+      })
+    const join: Join = op === 'max' ? maximum : minimum
+    const identity = op === 'max' ? LEAST : MOST
+    const kept = keptNode(n, given.where, identity[n.dtype as keyof typeof LEAST], op)
+    const y =
+      initial !== undefined && axes.some((a) => n.shape[a] === 0)
+        ? asExpr(broadcastNode(constant(initial, n.dtype), reducedShape(n, axes, keepdims)))
+        : asExpr(reduceNode(prim as Primitive<string, ReduceParams>, kept, axes, keepdims))
+    const all = initial === undefined ? y : join(y, initial)
+    return asExpr(castNode(asNode(all), n0.dtype))
+  }
+
+/**
+ * Largest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements where
+ * it holds; then `initial` is needed.
  *
  * Shapes  as `sum`.   Dtype  x's.
- * Rule    yBar is shared equally by the elements that are the smallest: the shares sum to yBar.
- * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
+ * Rule    yBar is shared equally by the elements that are the largest: the shares sum to yBar. With `initial` as `maximum` of both.
+ * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare; ShapeMismatch for a mask that does not broadcast to x.
+ * @example
+ * max([[1, 5], [4, 2]], { axis: 1 })                            // [5, 4]
+ * max([1, 5, 3], { where: [true, false, true], initial: 0 })    // 3
+ */
+export const max: ReduceFn<'max', FoldOptions> = typed(extreme(maxPrimitive as never))
+
+/**
+ * Smallest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements
+ * where it holds; then `initial` is needed.
+ *
+ * Shapes  as `sum`.   Dtype  x's.
+ * Rule    yBar is shared equally by the elements that are the smallest: the shares sum to yBar. With `initial` as `minimum` of both.
+ * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare; ShapeMismatch for a mask that does not broadcast to x.
  * @example min([[1, 5], [4, 2]], { axis: 1 })   // [1, 2]
  */
-export const min: ReduceFn<'min'> = typed(extreme(minPrimitive as never))
+export const min: ReduceFn<'min', FoldOptions> = typed(extreme(minPrimitive as never))
 
 const argOptions: Names<ArgOptions> = reduceOptions
 const argReduce =
@@ -120,15 +162,19 @@ export const argmax: ArgReduceFn<'argmax'> = typed(argReduce(argmaxPrimitive as 
 export const argmin: ArgReduceFn<'argmin'> = typed(argReduce(argminPrimitive as never))
 
 /**
- * Arithmetic mean over axes (all by default): sum / count. NaN for an empty axis.
+ * Arithmetic mean over axes (all by default): sum / count; of the elements where the mask `where` holds, if there is one. NaN for an empty axis.
  *
- * Dtype  f32 stays f32; i32 and bool become f64.   Rule  xBar = yBar / count repeated.
- * @example mean([1, 2, 3])   // 2
+ * Dtype  f32 stays f32; i32 and bool become f64.   Rule  xBar = yBar / count repeated, 0 where the mask does not hold.
+ * Errors  as `sum`.
+ * @example
+ * mean([1, 2, 3])                                    // 2
+ * mean([1, 2, 6], { where: [true, true, false] })    // 1.5
  */
-export const mean: FloatReduceFn<'mean'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
+export const mean: FloatReduceFn<'mean', WhereOption> = typed((x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => {
   const n = liftFloat(x, 'mean')
-  const { axis, keepdims } = optionsOf(options, reduceOptions, 'mean')
-  const axes = axesOf(n.shape.length, axis, 'mean')
-  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
-  return div(asExpr(reduceNode(sumPrimitive, n, axes, flagOf(keepdims, 'keepdims', 'mean'))), count)
+  const given = optionsOf(options, whereOptions, 'mean')
+  const axes = axesOf(n.shape.length, given.axis, 'mean')
+  const keepdims = flagOf(given.keepdims, 'keepdims', 'mean')
+  const total = asExpr(reduceNode(sumPrimitive, keptNode(n, given.where, 0, 'mean'), axes, keepdims))
+  return div(total, keptCount(n, given.where, axes, keepdims, 'mean'))
 })

@@ -10,9 +10,10 @@ import type { AxisOptions, FloatAlongAxisFn, RunningOptions } from '../types/sig
 import { add, div, logaddexp, mul, strongMul, sub, where } from './arithmetic.js'
 import { associativeScan } from './associative-scan.js'
 import { and, eq, ge, gt, isnan, le, lt } from './compare.js'
-import { abs, atanh, log, log1p, neg, round, sign, sin, square } from './functions.js'
+import { abs, atanh, log, log1p, neg, sign, sin, square } from './functions.js'
 import { axisOf } from './layout-move.js'
 import { liftFloats } from './lifted.js'
+import { round } from './rounding.js'
 
 const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 const floats = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr] => {

@@ -8,16 +8,13 @@ import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { CountFn, Ddof, FloatReduceFn, NormOrder } from '../types/signatures/reduce.js'
+import type { CountFn, Ddof, FloatReduceFn, NormOrder, WhereOption } from '../types/signatures/reduce.js'
 import { eq, isfinite, ne, or } from './compare.js'
-import { abs, add, div, exp, log, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
+import { abs, add, div, exp, log, maximum, pow, sqrt, square, stopGradient, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
-import { axesOf, maxPrimitive, minPrimitive, reducedNode, reduceNode, reduceOptions, reduceShape, sumPrimitive } from './reduce.js'
+import { keptCount, keptNode } from './masked.js'
+import { axesOf, maxPrimitive, minPrimitive, reducedNode, reducedShape, reduceNode, reduceOptions, sumPrimitive } from './reduce.js'
 import { max, mean, min } from './reductions.js'
-
-/** The shape that a reduction of n has. */
-const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
-  keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape
 
 /** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
 const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
@@ -25,39 +22,43 @@ const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
   return where(isZero, 0, f(where(isZero, 1, s)))
 }
 
-const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
-const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op: string): AnyExpr => {
+const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, where: true }
+type VarianceOptions = ReduceOptions & Ddof & WhereOption
+const varianceOptions: Names<VarianceOptions> = { ...reduceOptions, ddof: true, where: true }
+const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string): AnyExpr => {
   const n = liftFloat(x, op)
-  const { axis, keepdims, ddof = 0 } = optionsOf(options, varianceOptions, op)
+  const { axis, keepdims: kept, ddof = 0, where: mask } = optionsOf(options, varianceOptions, op)
   const axes = axesOf(n.shape.length, axis, op)
-  const centred = sub(asExpr(n), mean(asExpr(n), { axis: axes, keepdims: true }))
-  const count = axes.reduce((k, a) => k * n.shape[a]!, 1)
-  const total = reduceNode(sumPrimitive, asNode(square(centred)), axes, flagOf(keepdims, 'keepdims', op))
-  return div(asExpr(total), Math.max(0, count - numberOf(ddof, 'ddof', op)))
+  const keepdims = flagOf(kept, 'keepdims', op)
+  const centred = asNode(sub(asExpr(n), mean(asExpr(n), { axis: axes, keepdims: true, where: mask })))
+  const total = reduceNode(sumPrimitive, asNode(square(asExpr(keptNode(centred, mask, 0, op)))), axes, keepdims)
+  const count = keptCount(n, mask, axes, keepdims, op)
+  const degrees = numberOf(ddof, 'ddof', op)
+  return div(asExpr(total), typeof count === 'number' ? Math.max(0, count - degrees) : maximum(sub(count, degrees), 0))
 }
 
 /**
- * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof.
+ * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof; of the elements where the mask `where` holds, if there is one.
  *
  * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    xBar = 2 (x - mean) yBar / (n - ddof).   Source  two passes, as NumPy.
  * Errors  BadInput for an axis out of range or named twice.
  * @example variance([1, 2, 3, 4])   // 1.25
  */
-export const variance: FloatReduceFn<'variance', Ddof> = typed(
-  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'variance'),
+export const variance: FloatReduceFn<'variance', Ddof & WhereOption> = typed(
+  (x: unknown, options?: VarianceOptions): AnyExpr => varianceOf(x, options, 'variance'),
 )
 
 /**
- * Standard deviation over axes (all by default): the root of `variance`.
+ * Standard deviation over axes (all by default): the root of `variance`, with its options.
  *
  * Shapes  as `sum`.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    xBar = (x - mean) yBar / ((n - ddof) y); 0 where the deviation is 0, as for `norm`.
  * Errors  BadInput for an axis out of range or named twice.
  * @example std([1, 1, 3, 3])   // 1
  */
-export const std: FloatReduceFn<'std', Ddof> = typed(
-  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
+export const std: FloatReduceFn<'std', Ddof & WhereOption> = typed(
+  (x: unknown, options?: VarianceOptions): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
 )
 
 const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
@@ -65,7 +66,12 @@ const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, 
 const orderOf = (ord: unknown): number => {
   if (ord === 'inf' || ord === '-inf') return ord === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   if (typeof ord === 'number' && !Number.isNaN(ord)) return ord
-  return raise({ _tag: 'BadInput', where: 'norm', reason: `order ${shown(ord)} is not a norm.`, fix: `give a number, 'inf' or '-inf'.` })
+  return raise({
+    _tag: 'BadInput',
+    where: 'norm',
+    reason: `order ${shown(ord)} is not a norm.`,
+    fix: `give a number, 'inf' or '-inf'; of matrices, matrixNorm has 'fro' and 'nuc'.`,
+  })
 }
 /** (sum of |x|^p)^(1/p) for an order other than 0, 1, 2 and the infinities. A size of 0 has the derivative 0: below order 1 its own is infinite, below 0 it makes the result 0. */
 const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr): AnyExpr => {
@@ -109,16 +115,16 @@ export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options
 })
 
 /**
- * log of the sum of exp x over axes (all by default), stable: the largest x is taken out first.
+ * log of the sum of exp x over axes (all by default), of the elements where the mask `where` holds, if there is one. Stable: the largest x is taken out first.
  *
  * Shapes  as `sum`; -Infinity for an empty axis.   Dtype  f32 stays f32; i32 and bool become f64.
  * Rule    xBar = softmax(x) yBar; 0 where the result is infinite (all x are -Infinity, or one is Infinity).
  * Errors  BadInput for an axis out of range or named twice.
  * @example logsumexp([1000, 1000])   // 1000.6931471805599
  */
-export const logsumexp: FloatReduceFn<'logsumexp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = liftFloat(x, 'logsumexp')
-  const { axis, keepdims } = optionsOf(options, reduceOptions, 'logsumexp')
+export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = typed((x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => {
+  const { axis, keepdims, where: mask } = optionsOf(options, whereOptions, 'logsumexp')
+  const n = keptNode(liftFloat(x, 'logsumexp'), mask, Number.NEGATIVE_INFINITY, 'logsumexp')
   const axes = axesOf(n.shape.length, axis, 'logsumexp')
   const shape = reducedShape(n, axes, flagOf(keepdims, 'keepdims', 'logsumexp'))
   if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(Number.NEGATIVE_INFINITY, n.dtype), shape))
@@ -130,9 +136,9 @@ export const logsumexp: FloatReduceFn<'logsumexp'> = typed((x: unknown, options?
 })
 
 const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
-const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | undefined): AnyExpr => {
-  const n = truths(x, op)
-  const { axis, keepdims: kept } = optionsOf(options, reduceOptions, op)
+const quantifier = (op: 'any' | 'all', x: unknown, options: (ReduceOptions & WhereOption) | undefined): AnyExpr => {
+  const { axis, keepdims: kept, where: mask } = optionsOf(options, whereOptions, op)
+  const n = keptNode(truths(x, op), mask, op === 'all' ? 1 : 0, op)
   const axes = axesOf(n.shape.length, axis, op)
   const keepdims = flagOf(kept, 'keepdims', op)
   if (axes.some((a) => n.shape[a] === 0))
@@ -141,20 +147,24 @@ const quantifier = (op: 'any' | 'all', x: unknown, options: ReduceOptions | unde
 }
 
 /**
- * Is any element over the axes (all by default) true, that is, not 0? false for an empty axis.
+ * Is any element over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; false for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example any([0, 1])   // true
  */
-export const any: CountFn<'any', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('any', x, options))
+export const any: CountFn<'any', 'bool', WhereOption> = typed(
+  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('any', x, options),
+)
 
 /**
- * Are all elements over the axes (all by default) true, that is, not 0? true for an empty axis.
+ * Are all elements over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; true for an empty axis.
  *
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example all([0, 1])   // false
  */
-export const all: CountFn<'all', 'bool'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => quantifier('all', x, options))
+export const all: CountFn<'all', 'bool', WhereOption> = typed(
+  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('all', x, options),
+)
 
 /**
  * How many elements over the axes (all by default) are true, that is, not 0.

@@ -107,20 +107,22 @@ export const exp2 = (v: Vec, x0: E): E =>
       ),
     ),
   )
-/** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)). */
+/** exp x - 1 = 2^n ((exp r - 1) + (1 - 2^-n)), which has the sign of x: also where x is -0. */
 export const expm1 = (v: Vec, x0: E): E =>
   v.block(() =>
     v.let(clamp(v, x0, v.wide ? -39 : -19, v.wide ? 710 : 89), (x) =>
-      reduceExp(v, x, (t, n) => {
-        expReduced(v, x, false)
-        // n = 0 keeps x itself: -0 stays, and so do subnormal numbers.
-        v.let(v.compare('eq', n, v.c(0)), (zero) => {
-          const [shift, bias, magic] = v.wide ? [52, v.bits(1023n), v.c(roundingConstant(v))] : [23, v.bits(127), v.bits(0x4b400000)]
-          // 2^-n, 0 where n is so large that it does not matter.
-          v.set(n, v.and(v.shl(v.isub(bias, v.isub(t, magic)), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
-          v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.select(zero, x, scaled(v, y, t, n))))
-        })
-      }),
+      v.let(v.sign(x), (sign) =>
+        reduceExp(v, x, (t, n) => {
+          expReduced(v, x, false)
+          // n = 0 keeps exp r - 1 itself, and with it subnormal numbers.
+          v.let(v.compare('eq', n, v.c(0)), (zero) => {
+            const [shift, bias, magic] = v.wide ? [52, v.bits(1023n), v.c(roundingConstant(v))] : [23, v.bits(127), v.bits(0x4b400000)]
+            // 2^-n, 0 where n is so large that it does not matter.
+            v.set(n, v.and(v.shl(v.isub(bias, v.isub(t, magic)), shift), v.compare('le', n, v.c(v.wide ? 900 : 120))))
+            v.let(v.add(x, v.sub(v.c(1), n)), (y) => v.push(v.or(v.select(zero, x, scaled(v, y, t, n)), sign)))
+          })
+        }),
+      ),
     ),
   )
 

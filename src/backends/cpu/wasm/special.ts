@@ -25,7 +25,7 @@ export const asinh = (v: Vec, x: Local): E =>
             ],
             [1, 1.28757002067426453537e1, 4.86042483805291788324e1, 6.95722521337257608734e1, 3.34009336338516356383e1],
           )
-          v.push(v.select(v.compare('lt', a, v.c(0.5)), near, v.copysign(l, x)))
+          v.push(v.copysign(v.select(v.compare('lt', a, v.c(0.5)), near, l), x))
         })
       }),
     ),

@@ -86,10 +86,13 @@ export interface LinspaceFn {
   <const N extends number>(from: number, to: number, n: N): Expr<[N], WeakF64>
   <const N extends number, D extends DType>(from: number, to: number, n: N, dtype: D): Expr<[N], D>
 }
-/** eye(n, dtype?): the identity matrix. */
+/** eye(n, dtype?): the identity matrix; eye(n, m, k?, dtype?): ones on the k-th diagonal of n by m. */
 export interface EyeFn {
   <const N extends number>(n: N): Expr<[N, N], WeakF64>
   <const N extends number, D extends DType>(n: N, dtype: D): Expr<[N, N], D>
+  <const N extends number, const M extends number>(n: N, m: M, k?: number): Expr<[N, M], WeakF64>
+  <const N extends number, const M extends number, D extends DType>(n: N, m: M, dtype: D): Expr<[N, M], D>
+  <const N extends number, const M extends number, D extends DType>(n: N, m: M, k: number, dtype: D): Expr<[N, M], D>
 }
 /** assertShape(x, shape): from an unknown shape to a known one, checked when it is traced. */
 export interface AssertShapeFn {

@@ -7,9 +7,18 @@ import type { Matrices, MinDim, MultiDot, SetLast, Solved, SolvedRight, SwapLast
 import type { PromoteArgs } from './elementwise.js'
 import type { PromoteAll } from './layout.js'
 
-/** A function of square matrices to matrices of their shape: cholesky, inv, expm. */
+/** A function of square matrices to matrices of their shape: inv, expm. */
 export type SquareFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Guard<Square<S, Op>, Operand<S, D> | Plain>,
+) => Expr<S, AsFloat<D>>
+/** Options of cholesky: the upper factor, its transpose. */
+export interface CholeskyOptions {
+  readonly upper?: boolean | undefined
+}
+/** cholesky(x, { upper }). */
+export type CholeskyFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Guard<Square<S, 'cholesky'>, Operand<S, D> | Plain>,
+  options?: CholeskyOptions,
 ) => Expr<S, AsFloat<D>>
 /** A function of square matrices to a number each: det. */
 export type PerMatrixFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64>(

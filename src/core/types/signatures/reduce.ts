@@ -5,13 +5,30 @@ import type { Broadcast, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } fr
 import type { HasAxis, WithAxis } from '../shape-index.js'
 import type { PromoteArgs } from './elementwise.js'
 
+/** Options of reductions: which elements are folded. */
+export interface WhereOption {
+  /** A mask that broadcasts to x: elements where it does not hold are left out. */
+  readonly where?: Operand | Plain | PlainBool | undefined
+}
+/** `WhereOption`, and the number that the fold begins with. */
+export interface FoldOptions extends WhereOption {
+  readonly initial?: number | undefined
+}
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
-export type ReduceFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
+export type ReduceFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends ReduceOptions & Extra = NoOptions & Extra,
+>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, NoInfer<D>>
 /** sum and prod: booleans count in i32. */
-export type SumFn<Op extends string> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends ReduceOptions = NoOptions>(
+export type SumFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends ReduceOptions & Extra = NoOptions & Extra,
+>(
   x: Operand<S, D> | Plain,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, AsNumber<D>>
@@ -34,7 +51,10 @@ export type SettledReduceFn<Op extends string, Extra = NoOptions> = <
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, Settled<AsFloat<D>>>
 /** A question about elements (not 0 is true): any, all in bool; count in i32. */
-export type CountFn<Op extends string, D extends DType> = <S extends Shape = Shape, const O extends ReduceOptions = NoOptions>(
+export type CountFn<Op extends string, D extends DType, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  const O extends ReduceOptions & Extra = NoOptions & Extra,
+>(
   x: Operand<S> | Plain | PlainBool,
   options?: Guard<Reduce<S, O, Op>, O>,
 ) => Expr<Ok<Reduce<S, O, Op>>, D>

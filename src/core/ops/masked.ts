@@ -1,0 +1,41 @@
+/** What a reduction leaves out (`where`) and begins with (`initial`), as NumPy's have it. What is left out is replaced before it is folded: it has no cotangent. */
+
+import { shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { castNode } from '../graph/cast.js'
+import { asExpr, asNode, type Node } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
+import { broadcastShapes, sameShape } from '../graph/shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import { where } from './arithmetic.js'
+import { broadcastNode } from './layout-move.js'
+import { reduceNode, sumPrimitive } from './reduce.js'
+
+/** The mask of a reduction of n, of n's shape. */
+const maskOf = (mask: unknown, n: Node, op: string): Node => {
+  const m = castNode(lift(mask, op), 'bool')
+  if (!sameShape(broadcastShapes(m.shape, n.shape) ?? [], n.shape))
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [n.shape, m.shape],
+      reason: `where is ${showShape(m.shape)}, which does not broadcast to x, ${showShape(n.shape)}.`,
+      fix: 'give a mask for each element, or one that broadcasts to them.',
+    })
+  return broadcastNode(m, n.shape)
+}
+/** n with `value` where the mask does not hold; n itself without a mask. */
+export const keptNode = (n: Node, mask: unknown, value: number, op: string): Node =>
+  mask === undefined ? n : asNode(where(asExpr(maskOf(mask, n, op)), asExpr(n), value))
+/** How many elements of n are folded into each result: a number, or one for each where a mask says which. */
+export const keptCount = (n: Node, mask: unknown, axes: readonly number[], keepdims: boolean, op: string): AnyExpr | number =>
+  mask === undefined
+    ? axes.reduce((k, a) => k * n.shape[a]!, 1)
+    : asExpr(reduceNode(sumPrimitive, asNode(where(asExpr(maskOf(mask, n, op)), 1, 0)), axes, keepdims))
+/** The number that a reduction begins with. */
+export const initialOf = (initial: unknown, op: string): number | undefined =>
+  initial === undefined || typeof initial === 'number'
+    ? initial
+    : typeof initial === 'boolean'
+      ? Number(initial)
+      : raise({ _tag: 'BadInput', where: op, reason: `initial is ${shown(initial)}.`, fix: 'give a number.' })
