@@ -33,6 +33,8 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 
+/** What a tensor lacks, where a function of yours takes an expression: the name is the message. No value has this property. */
+declare const declareOperandToTakeTensorsToo: unique symbol
 /**
  * A pure typed expression: data that says what to compute.
  *
@@ -40,6 +42,7 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
  */
 export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Expr'
+  readonly [declareOperandToTakeTensorsToo]: true
   readonly shape: Sizes<S>
   [accepts](shape: S): void
 }
@@ -127,6 +130,8 @@ export interface Spec<out S extends Shape = Shape, out D extends DType = DType> 
 export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D>
 /** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
 export type Plain = number | NumberArray
+/** Whole numbers written as plain JavaScript: what stands for indices. */
+export type PlainIndex = number | NumberArray | Int32Array
 /** Truth values written as plain JavaScript. */
 export type PlainBool = boolean | NestedArray<boolean>
 /** Anything an operation takes. */
@@ -140,7 +145,9 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
     ? Shape
     : A extends readonly (infer E)[]
       ? PlainShape<E, [...R, number]>
-      : Shape
+      : A extends Int32Array
+        ? [number]
+        : Shape
 /** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
 export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */
