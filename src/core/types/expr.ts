@@ -48,11 +48,11 @@ export interface Expr<out S extends Shape = Shape, out D extends DType = DType> 
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
-/** An expression whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
-export interface OfAnyRank {
-  readonly _tag: 'Expr'
+/** An expression or a tensor whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
+export interface OfAnyRank<out Tag extends 'Expr' | 'Tensor'> {
+  readonly _tag: Tag
   readonly dtype: DType
-  readonly [accepts]: (shape: readonly number[]) => void
+  readonly [accepts]: (shape: number[]) => void
 }
 /** A constant of shape S to which no dtype was given, `zeros([3])`, where D is f32: there it is one. */
 export interface Undeclared<S extends Shape, D extends DType> {

@@ -225,13 +225,13 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
 
 /** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
-type SpreadDim<H, K, Stride, P, Dilation, More> = [IsNat<H>, IsNat<Stride>, IsNat<Extent<K, Dilation>>, IsNat<PadTotal<P>>, IsNat<More>] extends [
-  true,
-  true,
-  true,
-  true,
-  true,
-]
+type SpreadDim<H, K, Stride, P, Dilation, More> = [
+  IsNat<H>,
+  IsNat<Stride>,
+  IsNat<Extent<K, Dilation>>,
+  IsNat<PadTotal<P>>,
+  IsNat<More>,
+] extends [true, true, true, true, true]
   ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
   : number
 type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
