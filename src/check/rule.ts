@@ -161,6 +161,14 @@ const WIDE: readonly [number, number] = [-3, 3]
 const WHOLE = 2 ** 52
 const LITERALS = [3, 4, 0.5, 2, 1, 0, -1]
 
+/** What is said of a point beyond a declared domain: there a function is checked where it has a value. */
+const BEYOND = ', outside of the declared domain: NaN says that there is no value, and nothing is decided there'
+/** Does a changed sample read a number outside of what its argument declares? */
+const isBeyond = (s: Subject, { args }: Sample, { literals = new Map() }: Change): boolean =>
+  args
+    .filter((_, i) => !literals.has(i))
+    .some(({ domain }, k) => domain !== undefined && Array.from(s.values[k]!.data).some((x) => x < domain[0] || x > domain[1]))
+
 /** First derivatives where mistakes hide: at ties and whole numbers, at both signs, beside literals, at the declared extremes. */
 const checkChanges = (
   registry: Registry,
@@ -181,7 +189,7 @@ const checkChanges = (
     if (s.active.length === 0) return
     out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
     out.counts = false
-    out.point = () => pointOf(s, bind(s.inputs, s.values))
+    out.point = () => `${pointOf(s, bind(s.inputs, s.values))}${isBeyond(s, from, change) ? BEYOND : ''}`
     check(s)
     out.counts = true
     out.prefix = prefix

@@ -190,6 +190,18 @@ describe('results', () => {
     const c = checkGrad((x: AnyExpr) => sum(u(cd.abs)(x)))([0, 1])
     expect(report(c)).toMatch(/^ok {3}f.*\nkink argument 0: .* between -.* and .* \(abs\)/)
   })
+  it('say where a point lies outside of the declared domain, in which a function without a value is NaN', () => {
+    const logOr = (beyond: (x: number) => number) => {
+      const op = cd.unary({ name: 'logOr', scalar: (x) => (x! > 0 ? Math.log(x!) : beyond(x!)), domain: [[0.1, 5]], source: 'definition' })
+      return report(checkRule(scalarRule(op, ({ x: [x] }) => [cd.reciprocal(x)])))
+    }
+    expect(logOr(() => Number.NaN)).toMatch(/^ok/)
+    expect(logOr((x) => 7 * x)).toMatch(
+      /^wrong[\s\S]*at argument 0 = -[\d.]+, outside of the declared domain: NaN says that there is no value/,
+    )
+    const inside = cd.unary({ name: 'inside', scalar: (x) => Math.log(x!), domain: [[0.1, 5]], source: 'definition' })
+    expect(report(checkRule(scalarRule(inside, ({ x: [x] }) => [x])))).not.toContain('outside')
+  })
   it('check f32 in f64, and hold its own derivatives against that', () => {
     const f = cd.fn({ x: cd.f32(3) }, ({ x }) => cd.sum(cd.exp(cd.mul(x, x))))
     expect(checkGrad(f)({ x: new Float32Array([0.1, -0.7, 1.3]) })._tag).toBe('Right')

@@ -12,7 +12,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
     /ops\/(elementwise|arithmetic|bitwise|compare|functions|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices|rounding)/,
   ],
   ['Special functions', /ops\/special/],
-  ['Spectra', /ops\/(fft|spectra)/],
+  ['Spectra', /ops\/(fft|spectra|frames)/],
   ['Reductions, sorting, running totals', /ops\/(reduc|scans|statistics|along-axis|quantiles|moments|nan)/],
   ['Counts, segments, places', /ops\/(counting|segments)/],
   ['Differences, integrals, interpolation, convolution', /ops\/differences/],
@@ -22,7 +22,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Linear algebra', /ops\/(linalg|matrix)/],
   ['Control flow', /ops\/(control-flow|while-loop|associative-scan|checkpoint|tap)/],
   ['Neural networks', /ops\/(nn|conv|pool|losses|norms|sequences|windows)/],
-  ['Rules and primitives of your own', /./],
+  ['Rules and primitives of your own', /^src\/(rules|modes)\/|core\/(extend|calculus)|ops\/declare/],
 ]
 const others: Readonly<Record<string, string>> = {
   'codual/optim': 'Optimisers: codual/optim',
@@ -33,7 +33,11 @@ const others: Readonly<Record<string, string>> = {
   'codual/check': 'Checking: codual/check',
   'codual/check/property': 'Checking with fast-check: codual/check/property',
 }
-const sectionOf = (n: PublicName): string => others[n.entry] ?? sections.find(([, files]) => files.test(shortPath(n.file)))?.[0] ?? ''
+const sectionOf = (n: PublicName): string => {
+  const section = others[n.entry] ?? sections.find(([, files]) => files.test(shortPath(n.file)))?.[0]
+  if (section === undefined) throw new Error(`${n.name} of ${shortPath(n.file)} is in no section: say in which its file belongs.`)
+  return section
+}
 
 /** The type of a parameter for options: the bound of O where it is declared as `O` or as `Guard<..., O>`. */
 const boundOf = (checker: ts.TypeChecker, signature: ts.Signature, p: ts.Symbol, declared: ts.TypeNode | undefined): ts.Type => {

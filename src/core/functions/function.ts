@@ -5,7 +5,7 @@ import { raise } from '../errors/explain.js'
 import { callOf } from '../errors/hints.js'
 import { parametersOf, reading, unreadable } from '../errors/language.js'
 import { type Aval, aval } from '../graph/aval.js'
-import { asExpr, constant, isExpr, type Node, plain } from '../graph/expr.js'
+import { asExpr, constant, isClosed, isExpr, type Node, plain } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from '../graph/program.js'
 import { substitute } from '../graph/rewrite.js'
@@ -86,7 +86,9 @@ export const concrete = (x: Node | NDArray, where: string): NDArray =>
         _tag: 'BadInput',
         where,
         reason: 'an expression where a concrete array is wanted.',
-        fix: 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
+        fix: isClosed(x)
+          ? 'a compiled function takes numbers, arrays and tensors: give it evaluate(x), or call the function itself with x.'
+          : 'a compiled function takes numbers, arrays and tensors; call the function itself with expressions.',
       })
     : (x as NDArray)
 

@@ -110,7 +110,7 @@ refuseCoercion(Node.prototype, 'an expression', (x) => operationsOr(isClosed(x) 
 refuseNumbers(Node.prototype, (x) => isClosed(x))
 
 /** Does an expression depend on no input, so that it can be evaluated? For messages: it looks at all of it. */
-const isClosed = (x: object): boolean =>
+export const isClosed = (x: object): boolean =>
   Node.is(x) && linearize([x]).nodes.every((n) => n.kind !== INPUT || capturedTensor(n) !== undefined)
 
 /** The node as the public face. The one cast between the two. */

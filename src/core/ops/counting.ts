@@ -243,7 +243,7 @@ const edgesOf = (v: AnyExpr, { bins = 10, range: over }: HistogramOptions): AnyE
  * Errors  BadInput for a range or a number of bins that is none; ShapeMismatch for weights or edges that do not fit.
  * @example histogram([1, 2, 2, 5], { bins: 2, range: [0, 4] })   // { counts: [1, 2], edges: [0, 2, 4] }
  */
-export const histogram: HistogramFn = typed((x: unknown, options: HistogramOptions) => {
+export const histogram: HistogramFn = typed((x: unknown, options?: HistogramOptions) => {
   const given = optionsOf(options, histogramOptions, 'histogram')
   const v = stopGradient(asExpr(flat(liftFloat(x, 'histogram')))) as unknown as AnyExpr
   const own = stopGradient(edgesOf(v, given)) as unknown as AnyExpr

@@ -33,6 +33,8 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
   readonly [accepts]: (shape: { -readonly [K in keyof S]: IsLiteral<S[K]> extends true ? S[K] : never }) => void
 }
 
+/** What a tensor lacks, where a function of yours takes an expression: the name is the message. No value has this property. */
+declare const declareOperandToTakeTensorsToo: unique symbol
 /**
  * A pure typed expression: data that says what to compute.
  *
@@ -40,16 +42,17 @@ export interface MayFit<S extends Shape, out D extends DType, out Tag extends st
  */
 export interface Expr<out S extends Shape = Shape, out D extends DType = DType> extends Typed<S, D> {
   readonly _tag: 'Expr'
+  readonly [declareOperandToTakeTensorsToo]: true
   readonly shape: Sizes<S>
   [accepts](shape: S): void
 }
 /** An expression of unknown shape and dtype: the parameter of a plain function. */
 export type AnyExpr = Expr<Shape, DType>
-/** An expression whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
-export interface OfAnyRank {
-  readonly _tag: 'Expr'
+/** An expression or a tensor whose rank the compiler does not know, such as the parameter of a plain function. `Expr` would take those of known rank too. */
+export interface OfAnyRank<out Tag extends 'Expr' | 'Tensor'> {
+  readonly _tag: Tag
   readonly dtype: DType
-  readonly [accepts]: (shape: readonly number[]) => void
+  readonly [accepts]: (shape: number[]) => void
 }
 /** A constant of shape S to which no dtype was given, `zeros([3])`, where D is f32: there it is one. */
 export interface Undeclared<S extends Shape, D extends DType> {
@@ -127,6 +130,8 @@ export interface Spec<out S extends Shape = Shape, out D extends DType = DType> 
 export type Operand<S extends Shape = Shape, D extends DType = DType> = Expr<S, D> | Tensor<S, D>
 /** An operand written as plain JavaScript: f64, or the dtype of its sibling. */
 export type Plain = number | NumberArray
+/** Whole numbers written as plain JavaScript: what stands for indices. */
+export type PlainIndex = number | NumberArray | Int32Array
 /** Truth values written as plain JavaScript. */
 export type PlainBool = boolean | NestedArray<boolean>
 /** Anything an operation takes. */
@@ -140,7 +145,9 @@ type PlainShape<A, R extends number[] = []> = A extends number | boolean
     ? Shape
     : A extends readonly (infer E)[]
       ? PlainShape<E, [...R, number]>
-      : Shape
+      : A extends Int32Array
+        ? [number]
+        : Shape
 /** The dtype of an argument; that of plain numbers and arrays nobody has declared. */
 export type DTypeOf<A> = A extends Typed<Shape, infer D> ? D : WeakF64
 /** The shapes of a tuple (or array) of arguments. */

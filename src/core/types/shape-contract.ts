@@ -226,6 +226,49 @@ export type Conv<X extends Shape, K extends Shape, O = NoOptions> = [number] ext
         : ShapeError<`conv: k must be [out, in, ...window], got ${Show<K>}`>
       : ShapeError<`conv: x must be [batch, channels, ...spatial], got ${Show<X>}`>
 
+/** One spatial axis of a transposed convolution: (h - 1) stride - pad + extent + outputPadding. */
+type SpreadDim<H, K, Stride, P, Dilation, More> = [
+  IsNat<H>,
+  IsNat<Stride>,
+  IsNat<Extent<K, Dilation>>,
+  IsNat<PadTotal<P>>,
+  IsNat<More>,
+] extends [true, true, true, true, true]
+  ? Sub<Add<Add<Mul<Sub<H & number, 1>, Stride & number>, Extent<K, Dilation> & number>, More & number>, PadTotal<P> & number>
+  : number
+type SpreadDims<Hs extends Shape, Ks extends Shape, O, R extends Dim[] = []> = Hs extends readonly [infer h, ...infer HT extends Shape]
+  ? Ks extends readonly [infer k, ...infer KT extends Shape]
+    ? SpreadDims<HT, KT, O, [...R, Spread<h, k, O, `${R['length']}`>]>
+    : never
+  : R
+type Spread<H, K, O, I> =
+  SpreadDim<
+    H,
+    K,
+    PerAxis<Option<O, 'stride', 1>, I>,
+    PerAxis<Option<O, 'padding', 0>, I>,
+    PerAxis<Option<O, 'dilation', 1>, I>,
+    PerAxis<Option<O, 'outputPadding', 0>, I>
+  > extends infer d extends number
+    ? [d] extends [never]
+      ? number
+      : d
+    : number
+/** The shape of a transposed convolution of x [n, c, ...spatial] with k [c, o / groups, ...window]. */
+export type ConvTranspose<X extends Shape, K extends Shape, O = NoOptions> = [number] extends [X['length']]
+  ? Shape
+  : [number] extends [K['length']]
+    ? Shape
+    : X extends readonly [infer n extends Dim, infer c, ...infer Hs extends Shape]
+      ? K extends readonly [infer i, infer o, ...infer Ks extends Shape]
+        ? X['length'] extends K['length']
+          ? [Same<c, i>] extends [never]
+            ? ShapeError<`convTranspose: channels differ: x is ${Show<X>}, k is ${Show<K>} (${ShowDim<c>} is not ${ShowDim<i>})`>
+            : [n, MulDim<o, Option<O, 'groups', 1>>, ...SpreadDims<Hs, Ks, O>]
+          : ShapeError<`convTranspose: needs as many axes in x as in k: x is ${Show<X>}, k is ${Show<K>}`>
+        : ShapeError<`convTranspose: k must be [in, out, ...window], got ${Show<K>}`>
+      : ShapeError<`convTranspose: x must be [batch, channels, ...spatial], got ${Show<X>}`>
+
 type Filled<Hs extends Shape, W> = W extends readonly number[] ? W : { -readonly [I in keyof Hs]: W & number }
 /** The shape of a pooling of x [n, c, ...spatial]. */
 export type Pool<X extends Shape, O extends PoolOptions, Op extends string = 'pool'> = [number] extends [X['length']]

@@ -107,6 +107,7 @@ export type Fitting<S extends Shape> = { readonly [K in keyof S]: S[K] extends n
 export type ValueOf<S extends Shape, D extends DType> =
   | Tensor<Fitting<S>, D>
   | MayFit<S, D, 'Tensor'>
+  | OfAnyRank<'Tensor'>
   | DataOf<D>
   | Nested<S, D extends 'bool' ? boolean | number : number>
 /** What a caller may pass for T: at each leaf a number or nested arrays of its rank, its typed array, or a tensor that fits. */
@@ -129,14 +130,14 @@ export type Tensors<T> =
 export type Loose<T> =
   T extends Typed<infer S, infer D> ? Expr<Unnamed<S>, D> : T extends NoTangent ? NoTangent : { readonly [K in keyof T]: Loose<T[K]> }
 /**
- * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression whose rank is not known,
- * such as the parameter of a plain function, shape and dtype are checked when the program is built.
+ * What may be passed for an input declared with shape S and dtype D where its function is inlined. Of an expression or a tensor whose rank is not
+ * known, such as the parameter of a plain function, shape and dtype are checked when the program is built.
  */
 export type ArgumentOf<S extends Shape, D extends DType> =
   | Expr<Fitting<S>, D>
   | Undeclared<Fitting<S>, D>
   | MayFit<S, D, 'Expr'>
-  | OfAnyRank
+  | OfAnyRank<'Expr'>
   | ValueOf<S, D>
 /** The expressions that may stand for T: of its own shapes, or constants to which no dtype was given. */
 export type ExprArgs<T> =

@@ -1,8 +1,9 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
-import type { AsFloat, AsNumber, DType, Settled, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf, ShapesOf } from '../expr.js'
+import type { AsFloat, AsNumber, DType, Float, Settled, WeakF64 } from '../dtype.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
+import type { AddDim } from '../shape-layout.js'
 import type { PromoteArgs } from './elementwise.js'
 import type { Index } from './index-ops.js'
 import type { PromoteAll } from './layout.js'
@@ -256,14 +257,21 @@ export interface HistogramOptions {
   readonly weights?: Operand | NumberArray | undefined
   readonly density?: boolean | undefined
 }
-export type HistogramFn = (
-  x: Operand | Plain,
-  options: HistogramOptions,
-) => { readonly counts: Expr<[number], DType>; readonly edges: Expr<[number], DType> }
-export type BincountFn = <const N extends number>(
-  x: Index | number | NumberArray,
-  options: { readonly size: N; readonly weights?: Operand | NumberArray | undefined },
-) => Expr<[N], DType>
+/** How many bins: 10 unless said, or as many as lie between the edges. */
+type Bins<O> = O extends { readonly bins: infer B } ? (B extends number ? B : number) : 10
+/** The dtype of counts: i32, that of the weights, a float for densities. */
+type Counted<O> = O extends { readonly density: infer B } ? (B extends true ? Float : B extends false ? Weighed<O> : DType) : Weighed<O>
+/** The dtype of edges: x's, and that of edges that are given. */
+type Edged<D extends DType, O> = O extends { readonly bins: infer B } ? (B extends number ? AsFloat<D> : Float) : AsFloat<D>
+type Weighed<O> = O extends { readonly weights: infer W } ? (undefined extends W ? DType : AsNumber<DTypeOf<W>>) : 'i32'
+export type HistogramFn = <D extends DType = WeakF64, const O extends HistogramOptions = NoOptions>(
+  x: Operand<Shape, D> | Plain,
+  options?: O,
+) => { readonly counts: Expr<[Bins<O>], Counted<O>>; readonly edges: Expr<[AddDim<Bins<O>, 1>], Edged<D, O>> }
+export type BincountFn = <const O extends { readonly size: number; readonly weights?: Operand | NumberArray | undefined }>(
+  x: Index | PlainIndex,
+  options: O,
+) => Expr<[SizeIn<O>], Weighed<O>>
 export type DigitizeFn = <S extends Shape = Shape>(
   x: Operand<S> | Plain,
   bins: Operand | readonly number[],
@@ -275,15 +283,15 @@ type Segments<S extends Shape, N extends number> = [number] extends [S['length']
     ? [N, ...R]
     : Shape
 /** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to. */
-export type SegmentFn = <S extends Shape, D extends DType, const N extends number>(
-  x: Operand<S, D>,
-  ids: Index | readonly number[],
+export type SegmentFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  ids: Index | readonly number[] | Int32Array,
   segments: N,
 ) => Expr<Segments<S, N>, AsNumber<D>>
 /** segmentMean: in floats. */
-export type SegmentMeanFn = <S extends Shape, D extends DType, const N extends number>(
-  x: Operand<S, D>,
-  ids: Index | readonly number[],
+export type SegmentMeanFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  ids: Index | readonly number[] | Int32Array,
   segments: N,
 ) => Expr<Segments<S, N>, AsFloat<D>>
 
@@ -291,7 +299,7 @@ export type SegmentMeanFn = <S extends Shape, D extends DType, const N extends n
 
 export type PutAlongAxisFn = <S extends Shape, D extends DType>(
   x: Operand<S, D>,
-  indices: Index | NumberArray,
+  indices: Index | PlainIndex,
   values: Operand | Plain,
   options?: AxisOptions,
 ) => Expr<S, D>

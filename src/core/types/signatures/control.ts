@@ -27,8 +27,8 @@ export type Next<T> =
         : { readonly [K in keyof T]: Next<T[K]> }
 /** A carry without a dtype takes that of what comes back. */
 type NextLeaf<S extends Shape, D extends DType> = [D] extends [Weak]
-  ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank | PlainLeaf
-  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank | PlainLeaf
+  ? Expr<S, Float> | Tensor<S, Float> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
+  : Expr<S, D> | Undeclared<S, D> | MayFit<S, D, 'Expr'> | Tensor<S, D> | OfAnyRank<'Expr' | 'Tensor'> | PlainLeaf
 type Tail<S extends Shape> = S extends readonly [unknown, ...infer R extends Shape] ? R : Shape
 type Head<S extends Shape> = S extends readonly [infer N extends Dim, ...Dim[]] ? N : number
 /** One step's slices of xs. */
@@ -77,7 +77,7 @@ export type ScanFn = <C, X, N extends Next<C>, Y>(
   options?: ScanOptions,
 ) => readonly [carry: Carried<N>, ys: Stacked<Y, Steps<X>>]
 /** How many steps, known when it runs: an i32 scalar. */
-type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank
+type Count = Expr<[], 'i32'> | Tensor<[], 'i32'> | OfAnyRank<'Expr' | 'Tensor'>
 /** fori(n, f, init): carry = f(k, carry) for k = 0 ... n - 1. */
 export type ForiFn = <C, N extends Next<C>>(
   n: number | Count,

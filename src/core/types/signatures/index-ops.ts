@@ -1,6 +1,6 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
-import type { Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
@@ -8,24 +8,28 @@ import type { AxisOptions } from './reduce.js'
 
 /** Indices: an i32 operand, or plain numbers. */
 export type Index<I extends Shape = Shape> = Operand<I, 'i32'>
-type PlainIndex = number | NumberArray
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */
 export interface GatherFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(x: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <S extends Shape, D extends DType, I extends Index | PlainIndex, const O extends AxisOptions = NoOptions>(
-    x: Operand<S, D>,
+  <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions = NoOptions>(
+    x: Operand<S, D> | Plain,
     indices: I,
     options?: Guard<Gather<S, ShapeOf<I>, AxisOf<O, 0>>, O>,
-  ): Expr<Ok<Gather<S, ShapeOf<I>, AxisOf<O, 0>>>, D>
+  ): Expr<Ok<Gather<S, ShapeOf<I>, AxisOf<O, 0>>>, NoInfer<D>>
 }
 /** takeAlongAxis(x, indices, { axis }): one element per index; indices has the rank of x. */
-export type TakeAlongAxisFn = <S extends Shape, D extends DType, I extends Shape, const O extends AxisOptions = NoOptions>(
-  x: Operand<S, D>,
-  indices: Index<I>,
+export type TakeAlongAxisFn = <
+  I extends Index | PlainIndex,
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions = NoOptions,
+>(
+  x: Operand<S, D> | Plain,
+  indices: I,
   options?: Guard<HasAxis<S, AxisOf<O, -1>, 'takeAlongAxis'>, O>,
-) => Expr<I, D>
+) => Expr<ShapeOf<I>, NoInfer<D>>
 /** scatterAdd(x, indices, updates, { axis }): x with the updates added at the indices. */
 export type ScatterAddFn = <
   S extends Shape,
@@ -79,7 +83,7 @@ export type SearchSortedFn = <S extends Shape = Shape>(
   options?: { readonly side?: 'left' | 'right' | undefined },
 ) => Expr<S, 'i32'>
 /** What stands in a list of indices: a place, a slice as text or '...', a new axis (null), or places that are computed or in arrays. */
-export type AtIndex = number | string | null | Index | NumberArray | Int32Array
+export type AtIndex = string | null | Index | PlainIndex
 /** at(x, ...indices): x[indices] in NumPy's notation. */
 export type AtFn = <const I extends readonly AtIndex[], S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

@@ -1,6 +1,6 @@
 // Signatures of the operations of neural networks.
 import type { AsFloat, AsNumber, DType, Float, Promote, WeakF64 } from '../dtype.js'
-import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, ShapeOf } from '../expr.js'
+import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Broadcast, Dim, DimAt, Guard, NoOptions, Ok, ReduceAt, Shape } from '../shape.js'
 import type { Conv, ConvOptions, Pool, PoolOptions } from '../shape-contract.js'
 import type { Gather, HasAxis } from '../shape-index.js'
@@ -57,7 +57,7 @@ type Losses<S extends Shape, O> = O extends { readonly reduction: infer R }
   : []
 /** crossEntropy(logits, targets, { axis, reduction }): targets are probabilities of the logits' shape, or i32 classes without the axis. */
 export type CrossEntropyFn = <
-  T extends Arg,
+  T extends Arg | Int32Array,
   S extends Shape = Shape,
   D extends DType = WeakF64,
   const O extends CrossEntropyOptions = NoOptions,
@@ -65,7 +65,7 @@ export type CrossEntropyFn = <
   logits: Operand<S, D> | Plain,
   targets: Guard<Targets<S, ShapeOf<T>, AxisOf<O, -1>>, T>,
   options?: O,
-) => Expr<Losses<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+) => Expr<Losses<S, O>, T extends Plain | Int32Array ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
 /** nllLoss(logP, targets, { axis, reduction }): as crossEntropy, of log probabilities. */
 export type NllFn = CrossEntropyFn
 type LossesOf<S extends Shape, O> = O extends { readonly reduction: infer R }
@@ -146,7 +146,7 @@ export type InstanceNormFn = <S extends Shape, D extends DType>(x: Operand<S, D>
 /** embedding(table, indices): rows of a table, one vector for each index. */
 export interface EmbeddingFn {
   <N extends Dim, R extends Shape, I extends Shape, D extends DType>(table: Operand<[N, ...R], D>, indices: Index<I>): Expr<[...I, ...R], D>
-  <I extends Index | number | NumberArray, S extends Shape = Shape, D extends DType = WeakF64>(
+  <I extends Index | PlainIndex, S extends Shape = Shape, D extends DType = WeakF64>(
     table: Operand<S, D> | NumberArray,
     indices: I,
   ): Expr<Ok<Gather<S, ShapeOf<I>>>, NoInfer<D>>

@@ -1,6 +1,6 @@
 // Signatures of layers and losses over sequences.
 import type { AsFloat, DType, Promote, WeakF64 } from '../dtype.js'
-import type { Arg, Expr, NumberArray, Operand } from '../expr.js'
+import type { Arg, Expr, Operand, PlainIndex } from '../expr.js'
 import type { Shape } from '../shape.js'
 import type { Index } from './index-ops.js'
 import type { LossOptions } from './nn.js'
@@ -32,7 +32,7 @@ export interface CtcOptions extends LossOptions {
   readonly blank?: number | undefined
   readonly zeroInfinity?: boolean | undefined
 }
-type Whole = Index | NumberArray
+type Whole = Index | PlainIndex
 /** ctcLoss(logP, targets, inputLengths, targetLengths, { blank, reduction, zeroInfinity }). */
 export type CtcFn = <D extends DType = WeakF64, const O extends CtcOptions = CtcOptions>(
   logP: Operand<Shape, D>,

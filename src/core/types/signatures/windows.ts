@@ -1,11 +1,9 @@
 // Signatures of layers that change how many positions there are.
 import type { AsFloat, DType, Promote } from '../dtype.js'
 import type { Expr, Operand } from '../expr.js'
-import type { Shape } from '../shape.js'
-import type { Padding } from '../shape-contract.js'
+import type { Guard, NoOptions, Ok, Shape } from '../shape.js'
+import type { ConvTranspose, Padding } from '../shape-contract.js'
 
-/** Of x's rank, with sizes that only the run knows. */
-type Alike<S extends Shape> = { readonly [I in keyof S]: number }
 /** Batch and channels of x, then the positions that are asked for. */
 type Resized<S extends Shape, Z> = S extends readonly [
   infer N extends number | string,
@@ -25,11 +23,17 @@ export interface ConvTransposeOptions {
   readonly groups?: number | undefined
 }
 /** convTranspose(x, k, { stride, padding, outputPadding, dilation, groups }): x [n, c, ...positions], k [c, o / groups, ...window]. */
-export type ConvTransposeFn = <X extends Shape, DX extends DType, K extends Shape, DK extends DType>(
+export type ConvTransposeFn = <
+  X extends Shape,
+  DX extends DType,
+  K extends Shape,
+  DK extends DType,
+  const O extends ConvTransposeOptions = NoOptions,
+>(
   x: Operand<X, DX>,
-  k: Operand<K, DK>,
-  options?: ConvTransposeOptions,
-) => Expr<Alike<X>, Promote<DX, DK>>
+  k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
+  options?: O,
+) => Expr<Ok<ConvTranspose<X, K, O>>, Promote<DX, DK>>
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
 export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
