@@ -86,8 +86,8 @@ const ahead = (
   // A power goes on: where the next step is far less than that, what was seen was a structure of that size.
   if (seen + 1 < rest.length && next * Math.min(ratio, 1) > RATIO * (step[seen + 1]! + SEEN * rounding[seen + 1]!))
     return { slow: false, rest, seen, floor }
-  const floorOfTail = seen === rest.length - 1 ? step[seen - 1]! / RATIO : 0
-  const tail = ratio < ENDLESS ? Math.max(floorOfTail, (next * ratio) / (1 - ratio)) : Number.POSITIVE_INFINITY
+  const leastTail = seen === rest.length - 1 ? step[seen - 1]! / RATIO : 0
+  const tail = ratio < ENDLESS ? Math.max(leastTail, (next * ratio) / (1 - ratio)) : Number.POSITIVE_INFINITY
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (let k = rest.length - 1; k >= first; k--) {
     const [x, noise] = [column[k]!, SEEN * rounding[k]!]
@@ -125,7 +125,7 @@ const limit = (d: readonly number[], power: 1 | 2, roundingAt: (level: number) =
   const all = table.map((column, j) => ahead(column, rounding, j))
   // Rounding as the differences themselves show it.
   const { seen, floor } = all[0]!
-  const noise = rounding.map((r, m) => (seen < 0 ? r : Math.max(r, floor * RATIO ** m)))
+  const noise = rounding.map((r, m) => (seen < 0 ? r : Math.max(r, (floor / 2) * RATIO ** m)))
   const rate = RATIO ** power
   let best: Estimate = { value: d.at(-1)!, error: Number.POSITIVE_INFINITY }
   for (let k = 1; k < d.length; k++)
