@@ -145,8 +145,8 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       const moves = (): number => innerNoise(terms, other, flatNoise(programs, full))
       // Of several kinks at once the two slopes say little, and infinite ones nothing: one entry at a time says more.
       const sides = sidesOf(first[0]!)
-      const kink = first[0]!._tag === 'Kink' || (sides !== undefined && !Number.isFinite(sides[0]) && total(d.wrt) > 1)
-      if (out.on(check) && kink && sides !== undefined) {
+      const apart = first[0]!._tag === 'Kink' || (sides !== undefined && !Number.isFinite(sides[0]) && total(d.wrt) > 1)
+      if (out.on(check) && apart && sides !== undefined) {
         kinked = true
         out.kinkAt(path, value, Math.min(...sides), Math.max(...sides), near(d))
       } else if (out.on(check))
@@ -156,9 +156,9 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
           again: again(0),
           // Near several kinks slopes differ from point to point: within their range, and as much again, one direction says nothing.
           around: () => {
-            const range = around(d, dx, () => 0, weight)(0) ?? [0, 0]
-            const width = range[1] - range[0]
-            return apart(range) ? [range[0] - width, range[1] + width] : undefined
+            const [low, high] = around(d, dx, () => 0, weight)(0) ?? [0, 0]
+            const width = high - low
+            return width > 1e-3 * Math.max(Math.abs(low), Math.abs(high)) ? [low - width, high + width] : undefined
           },
           place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, ${DIRECTION}` },
           near: near(d),
@@ -197,8 +197,6 @@ const around = (
     return all.length === 0 ? undefined : [Math.min(...all), Math.max(...all)]
   }
 }
-/** Slopes so close to each other that differ by so much have a kink between them. */
-const apart = ([low, high]: readonly [number, number]): boolean => high - low > 1e-3 * Math.max(Math.abs(low), Math.abs(high))
 const topOf = (a: ArrayLike<number>): number => {
   let top = 0
   for (let i = 0; i < a.length; i++) if (Number.isFinite(a[i]!)) top = Math.max(top, Math.abs(a[i]!))
@@ -212,9 +210,7 @@ const EVALUATIONS = 31
 /** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
 export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
   const [n, m] = [total(d.wrt), total(d.outs)]
-  const { nodes } = linearize(d.outs)
-  const cost = n * EVALUATIONS * nodes.reduce((c, x) => c + x.aval.size, 0)
-  const composed = nodes.filter((x) => x.prim !== null).length > 1
+  const cost = n * EVALUATIONS * linearize(d.outs).nodes.reduce((c, x) => c + x.aval.size, 0)
   if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
@@ -250,13 +246,10 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
           kink: () => kinkAmong(d),
           again: () => times(again(j)(), 1 / size),
           around: () => {
-            const atKink = kinked || slope._tag === 'Kink'
-            // Of several primitives each may lie on a kink, a tie say, that the whole does not have: the slopes around say so.
-            if (!atKink && !composed) return undefined
+            if (!kinked && slope._tag !== 'Kink') return undefined
             ranges ??= around(d, step, (k) => rounding[k]!)
             const range = ranges(j)
-            if (range === undefined || !(atKink || apart(range))) return undefined
-            return [range[0] / size, range[1] / size]
+            return range && [range[0] / size, range[1] / size]
           },
           place: { shape, how: `${mode}${result}` },
           near: near(d),

@@ -209,7 +209,8 @@ const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Sl
   if (sides.error > 1e3 * central.error + 1e-6 * Math.abs(central.value))
     return { _tag: 'Smooth', value: central.value, error: sides.error }
   // A power that is seen in the mean of both sides is in them too.
-  const { value, error } = central.error <= sides.error || central.slow ? central : sides
+  const { value, error } =
+    central.error <= sides.error ? central : { value: sides.value, error: central.slow ? central.error : sides.error }
   return { _tag: 'Smooth', value, error }
 }
 
