@@ -41,38 +41,121 @@ const sampled = (f: (t: number) => ArrayLike<number>, scale: number): Samples =>
   return { h, at0: f(0), right: h.map(f), left: h.map((t) => f(-t)) }
 }
 
+/** Steps of a column are seen from this many times their rounding, which moves them by up to so many times itself. */
+const [SEEN, MOVES] = [4, 2]
+/** From level to level a step shrinks against its rounding, which grows fourfold: by so much at least, or it is rounding that was underestimated. */
+const FALLS = 1.5
+/** From this ratio of successive steps on no end of them is seen; up to the other one a series of whole powers may have it. */
+const [ENDLESS, SLOW] = [0.997, 0.4]
+const [EVEN, UNEVEN] = [1.5, 0.9]
+/** The finest level at which the steps of a column are more than rounding. */
+const lastSeen = (step: readonly number[], rounding: readonly number[], first: number): number => {
+  let finer = 0
+  for (let m = step.length - 1; m > first + 2; m--) {
+    const size = step[m]! * RATIO ** -m
+    const [before, two] = [step[m - 1]! * RATIO ** (1 - m), step[m - 2]! * RATIO ** (2 - m)]
+    const seen = step[m]! > SEEN * rounding[m]! && step[m - 1]! > SEEN * rounding[m - 1]!
+    if (seen && size >= finer && before >= FALLS * size && two >= FALLS * before) return m
+    finer = Math.max(finer, size)
+  }
+  return -1
+}
 /**
- * The limit of values d at falling steps whose error is a series in step^power. Of all entries of Richardson's table the one with the least error: how far it is from
- * its neighbours, and what rounding may do. Finer steps must agree with it, or there is a structure at their size that it does not see.
+ * How far each entry of a column of Richardson's table still is from the limit, were the steps from entry to entry to go on as the finest do that are seen: what
+ * finer entries show, and a geometric series after them. Where all powers are whole this is little; with a power close to 1 it is many times the last step.
  */
-const limit = (d: readonly number[], power: 1 | 2, rounding: (level: number) => number): Estimate => {
-  const table: number[][] = []
-  let best: Estimate = { value: d.at(-1)!, error: Number.POSITIVE_INFINITY }
-  d.forEach((first, k) => {
-    const row = [first]
-    for (let j = 1; j < COLUMNS && j <= k; j++) {
-      const factor = RATIO ** (power * j) - 1
-      row.push(row[j - 1]! + (row[j - 1]! - table[k - 1]![j - 1]!) / factor)
-    }
-    table.push(row)
-    if (k === 0) return
-    // Where differences shrink by less than a series does (x^1.01 at 0), what is still to come is many of them.
-    const [step, before] = [first - d[k - 1]!, k > 1 ? d[k - 1]! - d[k - 2]! : Number.POSITIVE_INFINITY]
-    const shrinks = Math.abs(step) > 8 * rounding(k) ? Math.min(0.99, Math.abs(step / before)) : 0
-    const slow = shrinks > 0.5 ? shrinks / (1 - shrinks) : 1
-    row.forEach((value, j) => {
-      const neighbours = j === 0 ? [table[k - 1]![0]!] : [row[j - 1]!, table[k - 1]![j - 1]!]
-      const apart = Math.max(...neighbours.map((x) => Math.abs(value - x)))
-      const error = Math.max(apart, slow > 1 ? Math.abs(step) : 0) * slow + 2 * rounding(k)
-      if (!(error < best.error)) return
-      const near = Math.max(Math.abs(first - value), error)
-      for (let m = k + 1; m < d.length; m++) if (!(Math.abs(d[m]! - value) <= near + 8 * rounding(m))) return
-      best = { value, error }
-    })
-  })
-  return best
+const ahead = (
+  column: readonly number[],
+  rounding: readonly number[],
+  first: number,
+): { readonly slow: boolean; readonly rest: readonly number[]; readonly seen: number; readonly floor: number } => {
+  const moved = column.map((x, k) => (k > first ? x - column[k - 1]! : 0))
+  const step = moved.map(Math.abs)
+  const seen = lastSeen(step, rounding, first)
+  const rest = column.map(() => 0)
+  let floor = 0
+  for (let k = step.length - 1; k > seen; k--) floor = Math.max(floor, step[k]! * RATIO ** -k)
+  if (seen < 0) return { slow: false, rest, seen, floor }
+  // The last two ratios, and after the finest level the step before: one may be small by chance.
+  const bound = (k: number): number => (step[k]! + MOVES * rounding[k]!) / Math.max(0, step[k - 1]! - MOVES * rounding[k - 1]!)
+  const [last, before] = [moved[seen]! / moved[seen - 1]!, moved[seen - 1]! / moved[seen - 2]!]
+  const [least, most] = [Math.min(last, before), Math.max(Math.abs(last), Math.abs(before))]
+  // Steps that grow do so evenly, or they are rounding.
+  const ratio = Math.min(Math.max(bound(seen), bound(seen - 1)), most > 1 && least < most / EVEN ? UNEVEN : Number.POSITIVE_INFINITY)
+  const next = Math.max(step[seen]!, step[seen - 1]! * bound(seen - 1))
+  // A power goes on: where the next step is far less than that, what was seen was a structure of that size.
+  if (seen + 1 < rest.length && next * Math.min(ratio, 1) > RATIO * (step[seen + 1]! + SEEN * rounding[seen + 1]!))
+    return { slow: false, rest, seen, floor }
+  const leastTail = seen === rest.length - 1 ? step[seen - 1]! / RATIO : 0
+  const tail = ratio < ENDLESS ? Math.max(leastTail, (next * ratio) / (1 - ratio)) : Number.POSITIVE_INFINITY
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (let k = rest.length - 1; k >= first; k--) {
+    const [x, noise] = [column[k]!, SEEN * rounding[k]!]
+    rest[k] = k > seen ? tail * Math.min(1, ratio ** (k - seen)) : tail + Math.max(0, x - low, high - x)
+    if (k > seen) continue
+    low = Math.min(low, x + noise)
+    high = Math.max(high, x - noise)
+  }
+  return { slow: most > SLOW, rest, seen, floor }
 }
 
+/** Columns 0, 1, ... of Richardson's table; entries before the first are NaN. */
+const tableOf = (d: readonly number[], power: 1 | 2): readonly (readonly number[])[] => {
+  const table = [d]
+  for (let j = 1; j < COLUMNS; j++) {
+    const before = table[j - 1]!
+    const factor = RATIO ** (power * j) - 1
+    table.push(before.map((x, k) => (k < j ? Number.NaN : x + (x - before[k - 1]!) / factor)))
+  }
+  return table
+}
+
+/** `slow`: other powers than whole ones were seen. */
+interface Limit extends Estimate {
+  readonly slow: boolean
+}
+/**
+ * The limit of values d at falling steps whose error is a series in step^power, or has other powers, which are found by how slowly it falls. Of all entries of
+ * Richardson's table the one with the least error: how far it is from its neighbours, what rounding may do, and what is to come. Finer steps must agree with it, or
+ * there is a structure at their size that it does not see.
+ */
+const limit = (d: readonly number[], power: 1 | 2, roundingAt: (level: number) => number): Limit => {
+  const rounding = d.map((_, k) => roundingAt(k))
+  const table = tableOf(d, power)
+  const all = table.map((column, j) => ahead(column, rounding, j))
+  // Rounding as the differences themselves show it.
+  const { seen, floor } = all[0]!
+  const noise = rounding.map((r, m) => (seen < 0 ? r : Math.max(r, (floor / 2) * RATIO ** m)))
+  const rate = RATIO ** power
+  let best: Estimate = { value: d.at(-1)!, error: Number.POSITIVE_INFINITY }
+  for (let k = 1; k < d.length; k++)
+    for (let j = 0; j < COLUMNS && j <= k; j++) {
+      const value = table[j]![k]!
+      const neighbours = j === 0 ? [d[k - 1]!] : [table[j - 1]![k]!, table[j - 1]![k - 1]!]
+      let error = Math.max(...neighbours.map((x) => Math.abs(value - x)))
+      // What a series of whole powers leaves is less in later columns, what others leave is the same in all.
+      for (let i = 0; i < COLUMNS && i <= k; i++) if (i >= j || all[i]!.slow) error = Math.max(error, all[i]!.rest[k]!)
+      // Neighbours that agree by chance: the next one does not.
+      if (k + 1 < d.length) error = Math.max(error, Math.abs(table[j]![k + 1]! - value) - MOVES * rounding[k + 1]!)
+      error += 2 * noise[k]!
+      if (!(error < best.error)) continue
+      // How far differences are from it shrinks from step to step as those of a series do.
+      let off = 0
+      for (let m = 0; m < d.length; m++) {
+        const apart = Math.abs(d[m]! - value)
+        if (m <= k) off = Math.max(off / rate, apart)
+        else {
+          off /= rate
+          if (!(apart <= 2 * off + 8 * noise[m]!)) error = Math.max(error, apart - 8 * noise[m]!)
+        }
+      }
+      if (error < best.error) best = { value, error }
+    }
+  return { ...best, slow: all.some((x) => x.slow) }
+}
+
+/** From level to level differences grow by more than this where a slope is infinite, and so do their steps: those that pass 0 grow too. */
+const STEEPENS = 1.25
 /** The slope on one side; `jumps`: the value at 0 is not the limit of the values beside it. */
 interface Side extends Estimate {
   readonly jumps: boolean
@@ -94,7 +177,8 @@ const sideOf = (at0: number, values: readonly number[], h: readonly number[], si
     const beside = v.slice(1).map((x, k) => (sign * (v[k]! - x)) / (s[k]! - s[k + 1]!))
     return { ...limit(beside, 1, (k) => rounding(k + 1)), jumps: true }
   }
-  if (real && growth.every((g) => g > 1.25))
+  const step = [last, last - 1, last - 2].map((k) => Math.abs(d[k]! - d[k - 1]!))
+  if (real && growth.every((g) => g > STEEPENS) && step[0]! > STEEPENS * step[1]! && step[1]! > STEEPENS * step[2]!)
     return { value: d[last]! > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY, error: Math.abs(d[last]!), jumps: false }
   return { ...limit(d, 1, rounding), jumps: false }
 }
@@ -111,6 +195,8 @@ const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Sl
   const differ = Math.abs(a.value - b.value)
   const steep = !Number.isFinite(a.value) || !Number.isFinite(b.value)
   if (steep && a.value === b.value) return { _tag: 'Smooth', value: a.value, error: Math.min(a.error, b.error) }
+  if (a.error + b.error === Number.POSITIVE_INFINITY)
+    return { _tag: 'Smooth', value: (Number.isFinite(a.value) ? a : b).value, error: Number.POSITIVE_INFINITY }
   const apart = steep || !(differ <= 10 * (a.error + b.error) + 1e-6 * Math.max(Math.abs(a.value), Math.abs(b.value)))
   if (a.jumps || b.jumps || apart) return { _tag: 'Kink', left: b, right: a, isolated: a.jumps && b.jumps }
   let from = h.length
@@ -122,7 +208,10 @@ const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Sl
   // Neither side has a limit, and their mean seems to: by chance.
   if (sides.error > 1e3 * central.error + 1e-6 * Math.abs(central.value))
     return { _tag: 'Smooth', value: central.value, error: sides.error }
-  return { _tag: 'Smooth', ...(central.error <= sides.error ? central : { value: sides.value, error: sides.error }) }
+  // A power that is seen in the mean of both sides is in them too.
+  const { value, error } =
+    central.error <= sides.error ? central : { value: sides.value, error: central.slow ? central.error : sides.error }
+  return { _tag: 'Smooth', value, error }
 }
 
 /** Slopes of every entry of a vector function at 0; `noise`: how far rounding may move each value. */

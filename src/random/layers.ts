@@ -5,6 +5,7 @@ import {
   type AnyExpr,
   add,
   cholesky,
+  type Dim,
   type Expr,
   expandDims,
   type Float,
@@ -14,6 +15,7 @@ import {
   matmul,
   mul,
   qr,
+  type Shape,
   squeeze,
   type Tensor,
 } from '../index.js'
@@ -158,6 +160,38 @@ export interface MultivariateNormalOptions extends DistributionOptions {
   /** In its place L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
   readonly factor?: Parameter | undefined
 }
+/** The shape of a parameter, of lists by their lengths. */
+type Extents<A> = A extends readonly number[]
+  ? [number extends A['length'] ? Dim : A['length']]
+  : A extends readonly (infer Row)[]
+    ? number extends Row
+      ? Shape
+      : Extents<Row> extends infer S extends Shape
+        ? [number extends A['length'] ? Dim : A['length'], ...S]
+        : Shape
+    : ShapeOf<A>
+/** What the options give as a matrix. */
+type MatrixOf<O> = O extends { readonly covariance: infer A } | { readonly factor: infer A } ? A : never
+type DtypeIn<A> = A extends { readonly dtype: infer D } ? D : never
+type IsOther<A> = [DtypeIn<A>] extends [never] ? false : 'f32' extends DtypeIn<A> ? false : true
+/** f32 where those of two parameters that have a dtype are f32. */
+type FloatOfBoth<A, B> = [DtypeIn<A> | DtypeIn<B>] extends [never]
+  ? 'f64'
+  : [DtypeIn<A> | DtypeIn<B>] extends ['f32']
+    ? 'f32'
+    : true extends IsOther<A> | IsOther<B>
+      ? 'f64'
+      : Float
+/** Without axes in front of the matrix a vector has the mean's shape. */
+type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly number[] }
+  ? Extents<M> extends readonly [...infer _, infer N extends Dim]
+    ? [...Drawn<Z>, N]
+    : Shape
+  : 'shape' extends keyof O
+    ? Shape
+    : Extents<MatrixOf<O>> extends readonly [Dim, Dim]
+      ? Extents<M>
+      : Shape
 const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dtype: true, covariance: true, factor: true }
 /**
  * Normal vectors of a mean and a covariance L L^T, or of its factor L: mean + L z. NaN where the covariance is not positive definite.
@@ -171,7 +205,10 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
   key: Key,
   mean: M,
   options: O,
-): DrawnFor<Expr, Omit<O, 'shape'>> => {
+): Expr<
+  VectorsOf<M, O>,
+  O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOfBoth<M, MatrixOf<O>>
+> => {
   const op = 'multivariateNormal'
   const given = optionsOf(options as MultivariateNormalOptions, multivariateOptions, op)
   if ((given.covariance === undefined) === (given.factor === undefined))

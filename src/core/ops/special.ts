@@ -285,11 +285,10 @@ const betaincPrimitive = elementwisePrimitive(['float', 'float', 'float'] as con
   name: 'betainc',
   family,
   scalar: (a, b, x) => incomplete.betainc(a!, b!, x!),
-  // Shapes of which the density is smooth at 0 and 1 too; where it is not, differences converge too slowly to tell.
   domain: [
-    [3.1, 4.5],
-    [3.1, 4],
-    [0.15, 0.85],
+    [0.5, 4],
+    [0.5, 4],
+    [0.05, 0.95],
   ],
   extremes: [0, 1],
   cost: 300,
