@@ -5,7 +5,7 @@
 
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
-import { meantBy, meantDtype, meantItems, meantList, meantOption } from './hints.js'
+import { meantBy, meantDtype, meantItems, meantList, meantOption, needless } from './hints.js'
 import { arrayInWords, reading } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */

@@ -80,7 +80,7 @@ const without: Readonly<Record<string, string>> = {
   max: 'bounds of values are clamp(x, low, high), of bins { range: [low, high] }.',
 }
 /** What to write in place of an option that is not here. */
-const needless = (name: string): string | undefined => (Object.hasOwn(without, name) ? without[name] : undefined)
+export const needless = (name: string): string | undefined => (Object.hasOwn(without, name) ? without[name] : undefined)
 
 /** Letters that differ, for short words: the edit distance, cut off at 3. */
 const distance = (a: string, b: string): number => {

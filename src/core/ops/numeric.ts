@@ -3,7 +3,7 @@
 import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
+import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { promoted } from '../graph/weak.js'
