@@ -40,93 +40,66 @@ const promoted =
 const emitAdding = (module: Module, target: Target, walk: Walk, name: string): void => {
   const f = module.kernel(name)
   const { type, rows, width, added } = target
-  const bytes = bytesOf[type]
   if (rows * width * added === 0) return
   const [out, indices, u, scratch] = pointers(f, 4)
+  if (type === 'f32') inTotals(f, target, out, u, scratch, (body) => walk(f, indices, body))
+  else walk(f, indices, (row) => addRow(f, type, width, out, u, row))
+}
+const addRow = (f: FunctionBuilder, type: 'f64' | 'i32', width: number, out: Local, u: Local, row: Local): void => {
+  const bytes = bytesOf[type]
+  const to = f.local('i32')
   const { add, mul } = address(f)
-  const [to, place] = f.locals('i32', 2)
-  if (type !== 'f32') {
-    walk(f, indices, (row) => {
-      f.set(to, add(out, mul(row, width * bytes)))
-      along(
-        f,
-        width,
-        [
-          [to, bytes],
-          [u, bytes],
-        ],
-        () => {
-          f.get(to)
-          if (type === 'f64')
-            f.op(
-              OP.f64_add,
-              () => f.get(to).f64Load(),
-              () => f.get(u).f64Load(),
-            ).f64Store()
-          else
-            f.op(
-              OP.i32_add,
-              () => f.get(to).i32Load(),
-              () => f.get(u).i32Load(),
-            ).i32Store()
-        },
-      )
-    })
-    return
-  }
-  const [total, free, left] = f.locals('i32', 3)
+  f.set(to, add(out, mul(row, width * bytes)))
+  const moving = [to, u].map((p) => [p, bytes] as const)
+  const both = [to, u].map((p) => () => (type === 'f64' ? f.get(p).f64Load() : f.get(p).i32Load()))
+  along(f, width, moving, () => {
+    f.get(to).op(type === 'f64' ? OP.f64_add : OP.i32_add, ...both)
+    if (type === 'f64') f.f64Store()
+    else f.i32Store()
+  })
+}
+/** Rows of f32: those that something is added to have totals in the scratch, which are rounded at the end. */
+const inTotals = (
+  f: FunctionBuilder,
+  { rows, width }: Target,
+  out: Local,
+  u: Local,
+  scratch: Local,
+  walk: (body: (row: Local) => void) => void,
+): void => {
+  const [to, place, total, free, left] = f.locals('i32', 5)
+  const { add, mul } = address(f)
   f.get(scratch)
     .i32Const(0)
     .i32Const(4 * rows)
     .memoryFill()
   f.set(free, add(scratch, aligned(4 * rows)))
-  walk(f, indices, (row) => {
+  const begin = (row: Local): void => {
+    f.get(place).get(free).i32Store()
+    f.set(total, free).set(to, add(out, mul(row, 4 * width)))
+    const moving = [[free, 8] as const, [to, 4] as const]
+    along(f, width, moving, () => f.get(free).push(promoted(f, to)).f64Store())
+  }
+  walk((row) => {
     f.set(place, add(scratch, mul(row, 4)))
     f.get(place).i32Load().set(total)
-    f.op(OP.i32_eqz, total).if(() => {
-      f.get(place).get(free).i32Store()
-      f.set(total, free).set(to, add(out, mul(row, 4 * width)))
-      along(
-        f,
-        width,
-        [
-          [free, 8],
-          [to, 4],
-        ],
-        () => f.get(free).push(promoted(f, to)).f64Store(),
-      )
-    })
-    along(
-      f,
-      width,
-      [
-        [total, 8],
-        [u, 4],
-      ],
-      () =>
-        f
-          .get(total)
-          .op(OP.f64_add, () => f.get(total).f64Load(), promoted(f, u))
-          .f64Store(),
+    f.op(OP.i32_eqz, total).if(() => begin(row))
+    const moving = [[total, 8] as const, [u, 4] as const]
+    along(f, width, moving, () =>
+      f
+        .get(total)
+        .op(OP.f64_add, () => f.get(total).f64Load(), promoted(f, u))
+        .f64Store(),
     )
   })
   f.set(place, scratch).set(to, out)
+  const rounded = (): unknown => {
+    const moving = [[total, 8] as const, [to, 4] as const]
+    return along(f, width, moving, () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store())
+  }
   f.set(left, rows).countDown(left, () => {
     f.get(place).i32Load().set(total)
-    f.ifThen(
-      total,
-      () =>
-        along(
-          f,
-          width,
-          [
-            [total, 8],
-            [to, 4],
-          ],
-          () => f.get(to).get(total).f64Load().op(OP.f32_demote_f64).f32Store(),
-        ),
-      () => f.increment(to, 4 * width),
-    )
+    f.ifThen(total, rounded, () => f.increment(to, 4 * width))
     f.increment(place, 4)
   })
 }
