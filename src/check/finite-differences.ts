@@ -131,8 +131,10 @@ const limit = (d: readonly number[], power: 1 | 2, roundingAt: (level: number) =
   for (let k = 1; k < d.length; k++)
     for (let j = 0; j < COLUMNS && j <= k; j++) {
       const value = table[j]![k]!
-      const neighbours = j === 0 ? [d[k - 1]!] : [table[j - 1]![k]!, table[j - 1]![k - 1]!]
-      let error = Math.max(...neighbours.map((x) => Math.abs(value - x)))
+      const before = table[Math.max(0, j - 1)]!
+      let error = Math.max(Math.abs(value - before[k - 1]!), Math.abs(value - before[k]!))
+      // What follows adds to it.
+      if (!(error + 2 * noise[k]! < best.error)) continue
       // What a series of whole powers leaves is less in later columns, what others leave is the same in all.
       for (let i = 0; i < COLUMNS && i <= k; i++) if (i >= j || all[i]!.slow) error = Math.max(error, all[i]!.rest[k]!)
       // Neighbours that agree by chance: the next one does not.
