@@ -147,7 +147,8 @@ export const qrShader: WholeShader = (kernel, [q, r, a]) => {
     var scale = 0.0;
     for (var i = k + 1u; i < rows; i++) { scale = max(scale, abs(ld(x + i * columns + k))); }
     var tau = 0.0;
-    if (scale != 0.0) {
+    // What has few digits, as in a matrix of low rank, counts as 0.
+    if (scale >= 1.1754944e-38) {
       let head = ld(x + k * columns + k);
       scale = max(scale, abs(head));
       var squares = 0.0;

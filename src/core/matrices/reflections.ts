@@ -25,6 +25,10 @@ export interface Reflections {
 export const tAt = ({ t, wide }: Reflections, first: number): number => t + first * (wide + 1)
 const vAt = ({ v, wide }: Reflections, first: number, row: number): number => v + row * wide + first
 
+/** Columns of smaller numbers are enlarged by a power of two before they are divided by their length: in rank-deficient matrices what is left falls, column by column, to numbers with few digits. */
+const FAINT = 2 ** -450
+export const ENLARGED = 2 ** 700
+export const isFaint = (size: number): boolean => size < FAINT
 /**
  * The reflection that makes the column of A from `from` on, `count` long, a multiple of the first unit vector: v is in its place (v_0 = 1
  * unwritten, the multiple in its stead), what is given back is tau of I - tau v v^T.
@@ -33,8 +37,11 @@ export const reflect = (a: Float64Array, from: number, row: number, count: numbe
   let scale = 0
   for (let i = 1; i < count; i++) scale = Math.max(scale, Math.abs(a[from + i * row]!))
   if (scale === 0) return 0
+  scale = Math.max(scale, Math.abs(a[from]!))
+  const enlarged = isFaint(scale) ? ENLARGED : 1
+  if (enlarged !== 1) for (let i = 0; i < count; i++) a[from + i * row]! *= enlarged
+  scale *= enlarged
   const x = a[from]!
-  scale = Math.max(scale, Math.abs(x))
   let squares = 0
   for (let i = 0; i < count; i++) {
     const share = a[from + i * row]! / scale
@@ -42,7 +49,7 @@ export const reflect = (a: Float64Array, from: number, row: number, count: numbe
   }
   const length = (x > 0 ? -1 : 1) * scale * Math.sqrt(squares)
   for (let i = 1; i < count; i++) a[from + i * row]! /= x - length
-  a[from] = length
+  a[from] = length / enlarged
   return (length - x) / length
 }
 

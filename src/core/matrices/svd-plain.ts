@@ -3,6 +3,7 @@
  * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
  */
 import { hypotenuse, rotate } from './gauge.js'
+import { ENLARGED, isFaint } from './reflections.js'
 
 /** QR steps for one singular value: two or three are usual. */
 const STEPS = 75
@@ -36,12 +37,16 @@ const addTo = (a: Float64Array, to: number, x: number, n: number, factor: number
 }
 /** The length of n numbers, with the sign of the first; they are divided by it, and 1 is added to the first. 0 where they are all 0. */
 const reflector = (a: Float64Array, x: number, n: number): number => {
+  let size = 0
+  for (let k = 0; k < n; k++) size = Math.max(size, Math.abs(a[x + k]!))
+  if (size === 0) return 0
+  const enlarged = isFaint(size) ? ENLARGED : 1
+  if (enlarged !== 1) for (let k = 0; k < n; k++) a[x + k]! *= enlarged
   const length = Math.sqrt(dot(a, x, x, n))
-  if (length === 0) return 0
   const signed = a[x]! < 0 ? -length : length
   for (let k = 0; k < n; k++) a[x + k]! /= signed
   a[x]! += 1
-  return signed
+  return signed / enlarged
 }
 
 /** A^T becomes bidiagonal: reflectors of columns go to U^T, those of rows to V^T, diagonals to s and e. */

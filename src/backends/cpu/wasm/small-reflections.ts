@@ -11,24 +11,24 @@ interface Reflection {
   readonly below: readonly Local[]
 }
 /**
- * The reflection that makes column k of A a multiple of the first unit vector from row k on: the multiple takes its place. `wide`: squares neither
- * overflow nor vanish.
+ * The reflection that makes column k of A a multiple of the first unit vector from row k on: the multiple takes its place. All but that is of the
+ * column over a power of two near its largest number, since what is left of a matrix of low rank has few digits.
  */
-const reflectionOf = (p: Pairs, a: readonly (readonly Local[])[], k: number, wide: boolean): Reflection => {
+const reflectionOf = (p: Pairs, a: readonly (readonly Local[])[], k: number): Reflection => {
   const own = a[k]![k]!
   const under = a.slice(k + 1).map((row) => row[k]!)
   if (under.length === 0) return { k, tau: p.keep(p.c(0)), below: [] }
   const size = p.keep(p.largest(under))
-  const norm = (xs: readonly Local[]): Operand => p.sqrt(p.dot(...xs.map((x): [Local, Local] => [x, x])))
-  const scale = wide ? undefined : p.keep(p.powerBelow(p.max(size, p.abs(own))))
-  const length = p.keep(scale ? p.mul(scale, norm(p.over([own, ...under], scale))) : norm([own, ...under]))
+  const scale = p.keep(p.powerBelow(p.max(size, p.abs(own))))
+  const [first, ...rest] = p.over([own, ...under], scale) as [Local, ...Local[]]
+  const length = p.keep(p.sqrt(p.dot(...[first, ...rest].map((x): [Local, Local] => [x, x]))))
   // Where there is nothing below, the column stays as it is.
   const still = p.keep(p.eq(size, p.c(0)))
   const end = p.keep(p.flip(length, p.gt(own, p.c(0))))
-  const tau = p.keep(p.without(p.div(p.sub(end, own), end), still))
-  const divisor = p.keep(p.choose(still, p.c(1), p.sub(own, end)))
-  const below = under.map((x) => p.keep(p.div(x, divisor)))
-  p.set(own, p.choose(still, own, end))
+  const tau = p.keep(p.without(p.div(p.sub(end, first), end), still))
+  const divisor = p.keep(p.choose(still, p.c(1), p.sub(first, end)))
+  const below = rest.map((x) => p.keep(p.div(x, divisor)))
+  p.set(own, p.choose(still, own, p.mul(scale, end)))
   return { k, tau, below }
 }
 /** B becomes (I - tau v v^T) B in one column, of which the elements from row k on are given. */
@@ -41,11 +41,11 @@ const reflect = (p: Pairs, { tau, below }: Reflection, [first, ...rest]: readonl
 }
 
 /** Columns of Q, so many, of the matrix whose elements are given: R takes their place, with a diagonal that is not negative. */
-export const reflections = (p: Pairs, a: readonly (readonly Local[])[], columns: number, wide: boolean): readonly (readonly Local[])[] => {
+export const reflections = (p: Pairs, a: readonly (readonly Local[])[], columns: number): readonly (readonly Local[])[] => {
   const n = a[0]?.length ?? 0
   const m = a.length
   const all = Array.from({ length: n }, (_, k) => {
-    const r = reflectionOf(p, a, k, wide)
+    const r = reflectionOf(p, a, k)
     if (r.below.length > 0)
       for (let j = k + 1; j < n; j++)
         reflect(
@@ -84,10 +84,9 @@ export const emitSmallQr = (module: Module, { type, count, rows: m, columns: n }
     ],
     (p, toQ, toR, matrix) => {
       const a = loadAll(p, matrix, m, n)
-      const wide = type === 'f32'
-      const scale = wide || m * n === 0 ? undefined : p.keep(p.powerBelow(p.largest(a.flat())))
+      const scale = type === 'f32' || m * n === 0 ? undefined : p.keep(p.powerBelow(p.largest(a.flat())))
       if (scale) p.over(a.flat(), scale, a.flat())
-      const q = reflections(p, a, columns, wide)
+      const q = reflections(p, a, columns)
       const element = (i: number, j: number): Operand => (j < i || i >= n ? p.c(0) : scale ? p.mul(scale, a[i]![j]!) : a[i]![j]!)
       q.forEach((row, i) => {
         row.forEach((x, j) => {

@@ -188,7 +188,7 @@ export const emitSmallSvd = (module: Module, { type, count, rows: m, columns: n 
         a.map((column, j) => [...column, ...v[j]!]),
         (x, y) => p.lt(x, y),
       )
-      const u = reflections(p, rows, n, type === 'f32')
+      const u = reflections(p, rows, n)
       const nan = p.c(Number.NaN)
       for (let j = 0; j < n; j++) {
         const turned = isTurned(p, v[j]!)
