@@ -111,10 +111,10 @@ describe('whileLoop', () => {
     expect(
       on(
         cd.reference(),
-        grad!((x: E) => mul!(x, x, f(x)[1].steps)),
+        grad!((x: E) => mul!(mul!(x, x), f(x)[1].steps)),
         3,
       ),
-    ).toBe(6)
+    ).toBe(54)
   })
   it('is saved and read again', () => {
     const f = (x: E) => doubled(x, 100, 9)[0]
