@@ -83,7 +83,8 @@ const shaken = (next: () => number): Algebra<NDArray> => {
       const u = unit(o.dtype) * (4 + Math.sqrt(Math.max(1, terms)))
       for (let i = 0; i < o.data.length; i++) {
         const v = o.data[i]!
-        o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), size)
+        // Infinity is not rounded, and moved it would be NaN.
+        if (Number.isFinite(v)) o.data[i] = v + u * (2 * next() - 1) * Math.max(Math.abs(v), size)
       }
     }
     return outs

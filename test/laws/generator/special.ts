@@ -10,9 +10,9 @@ const row = (name: string, build: Row['build'], scalar = true): Row => ({ name, 
 /** Numbers for the arguments that have no second derivative. */
 const shaped = (name: string, shapes: readonly number[][], domain: readonly [number, number]): Row =>
   row(name, (d) => void d.op(name, ...d.of(shapes), ref(at(d, domain))))
-const pair = (name: string, first: readonly [number, number], second: readonly [number, number]): Row =>
+const pair = (name: string, first: readonly [number, number], second: readonly [number, number], called = name): Row =>
   row(
-    name,
+    called,
     (d) => {
       const x = at(d, first)
       d.op(name, ref(x), ref(within(d, like(d, shapeOf(x), dtypeOf(x)), second)))
@@ -38,11 +38,11 @@ export const specialRows: readonly Row[] = [
     [0.1, 0.9],
   ),
   // By their shapes too, which have a first derivative.
-  pair('gammainc', [0.5, 4], POSITIVE),
-  pair('gammaincc', [0.5, 4], POSITIVE),
-  pair('zeta', [1.5, 5], [0.6, 4]),
+  pair('gammainc', [0.5, 4], POSITIVE, 'gammainc by its shape'),
+  pair('gammaincc', [0.5, 4], POSITIVE, 'gammaincc by its shape'),
+  pair('zeta', [1.5, 5], [0.6, 4], 'zeta by its shape'),
   row(
-    'betainc',
+    'betainc by its shapes',
     (d) => {
       const x = at(d, [0.1, 0.9])
       const [a, b] = [0, 1].map(() => ref(within(d, like(d, shapeOf(x), dtypeOf(x)), [0.6, 4])))
