@@ -65,7 +65,10 @@ describe('random programs', () => {
         sparse.values.data.forEach((value, k) => {
           got[(sparse.rows.data[k] as number) * x.data.length + (sparse.cols.data[k] as number)] = value as number
         })
-        compared += near(got, dense, 'Jacobian')
+        // Backwards a zero meets a derivative that is NaN: entries that reverse mode does not have say nothing.
+        const reverse = got.every(Number.isFinite) ? dense : numbers(compiled(c.jacrev!(f))(x))
+        const both = dense.map((value, k) => (Number.isFinite(reverse[k]) ? value : Number.NaN))
+        compared += near(got, both, 'Jacobian')
       } catch (e) {
         if (!(cd.isAdException(e) && NO_DERIVATIVE.test((e as { error: { _tag: string } }).error._tag))) throw e
       }
