@@ -26,7 +26,7 @@ export const signs: readonly Mutant[] = [
     ['div rises with its divisor', '[div(1, b), neg(div(y, b))]', '[div(1, b), div(y, b)]'],
     ['mod rises with its divisor', 'neg(op.round(div(sub(a, y), b)))', 'op.round(div(sub(a, y), b))'],
     ['atan2 turns the other way', '0, neg(div(y, r))', '0, div(y, r)'],
-    ['expm1 is y - 1', '[add(y, 1)]', '[sub(y, 1)]'],
+    ['expm1 is y - 1', 'op.expm1, ({ x: [x] }) => [op.exp(x)]', 'op.expm1, ({ y }) => [sub(y, 1)]'],
     ['log1p is 1 / (1 - x)', 'div(1, add(1, x))', 'div(1, sub(1, x))'],
     ['log2 falls', 'div(Math.LOG2E, x)', 'div(-Math.LOG2E, x)'],
     ['a partial of the wrong argument of logaddexp', '[sigmoid(difference(a, b)), ', '[sigmoid(difference(b, a)), '],
@@ -52,7 +52,7 @@ export const factors: readonly Mutant[] = [
     ['exp2 is y log2 e', 'mul(y, Math.LN2)', 'mul(y, Math.LOG2E)'],
     ['log2 is log 2 / x', 'div(Math.LOG2E, x)', 'div(Math.LN2, x)'],
     ['log10 is log 10 / x', 'div(Math.LOG10E, x)', 'div(Math.LN10, x)'],
-    ['expm1 is y', '[add(y, 1)]', '[y]'],
+    ['expm1 is y', 'op.expm1, ({ x: [x] }) => [op.exp(x)]', 'op.expm1, ({ y }) => [y]'],
     [
       'log is 1 / x^2',
       'log: scalarRule(op.log, ({ x: [x] }) => [div(1, x)])',

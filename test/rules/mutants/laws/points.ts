@@ -129,7 +129,7 @@ export const points: Laws = {
       const at = p.samples[0]!.args.map((a) => vector(Array.from({ length: n }, () => drawn({ ...a, shape: [] }, next).data[0]!)))
       const env = new Map([...xs.map((x, i) => [x, at[i]!] as const), [seed, ones(n)] as const])
       for (let k = 0; k < xs.length; k++) {
-        if (!implemented(p.name, k)) continue
+        if (!implemented(p.name, k, 2)) continue
         const second = forward.map((d) => dense(pushforward(coreRegistry, [d], new Map([[xs[k]!, seed]])).tangents[0]!, d))
         const moves = read(second, env).map((row) => row.every((v) => Number.isFinite(v) && v !== 0))
         const broken = new Map(env).set(xs[k]!, vector(new Array<number>(n).fill(Number.NaN)))
