@@ -167,6 +167,22 @@ describe('what is tridiagonal, or bidiagonal, from the start', () => {
       { numRuns: 25 },
     )
   })
+  it('numbers whose squares vanish, and numbers with few digits', () => {
+    const at = (n: number, ...those: readonly (readonly [place: number, value: number])[]): number[] => {
+      const list = Array.from({ length: n }, () => 0)
+      for (const [place, value] of those) list[place] = value
+      return list
+    }
+    for (const tiny of [1.7e-150, 3e-200, 8.1484638373e-312, 5e-324])
+      for (const [d, e] of [
+        [at(76, [18, -1], [19, tiny]), at(75, [24, 1e12])],
+        [at(55), at(54, [0, tiny], [48, 1])],
+        [at(60, [3, tiny], [4, tiny], [59, 1]), at(59, [3, tiny], [30, tiny], [31, tiny])],
+      ] as const) {
+        eigenvalues(tridiagonal(d, e))
+        singularValues(bidiagonal(d, e))
+      }
+  })
   it('the second difference has the eigenvalues that it is known to have', () => {
     for (const n of [49, 64, 100, 129]) {
       const two = Array.from({ length: n }, () => 2)

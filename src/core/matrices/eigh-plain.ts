@@ -4,6 +4,8 @@
  */
 import { hypotenuse, rotate } from './gauge.js'
 
+/** What is no larger is 0: the largest number of a matrix is near 1, and rotations by numbers with few digits are none. */
+const TINY = 2 ** -966
 /** QL steps for one eigenvalue: two or three are usual. */
 const STEPS = 60
 
@@ -127,8 +129,9 @@ export const diagonalise = (v: Float64Array, n: number, d: number, e: number): b
   for (let l = 0; l < n; l++) {
     size = Math.max(size, Math.abs(v[d + l]!) + Math.abs(v[e + l]!))
     let m = l
-    while (m < n - 1 && Math.abs(v[e + m]!) > Number.EPSILON * size) m++
-    for (let step = 0; m > l && Math.abs(v[e + l]!) > Number.EPSILON * size; step++) {
+    const least = Math.max(TINY, Number.EPSILON * size)
+    while (m < n - 1 && Math.abs(v[e + m]!) > least) m++
+    for (let step = 0; m > l && Math.abs(v[e + l]!) > least; step++) {
       if (step === STEPS) return false
       taken += qlStep(v, n, d, e, l, m)
     }

@@ -2,9 +2,10 @@
  * Singular values and vectors of a bidiagonal matrix by halves: those of two matrices beside each other, and of the row between them.
  * Source  Gu and Eisenstat 1994; LAPACK bdsdc.
  */
-import { rotate, scaleOf } from './gauge.js'
+import { hypotenuse, rotate, scaleOf } from './gauge.js'
 import { BOTH, combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
 import type { SubtractProduct } from './product.js'
+import { ENLARGED, isFaint } from './reflections.js'
 import { exactWeights, type Secular, secularRoot } from './secular.js'
 import { diagonalise, svdLayout } from './svd-plain.js'
 
@@ -66,9 +67,11 @@ const shares = ({ merge, u, v, d, e }: Halves, low: number, middle: number, high
   values[middle] = 0
   if (end > high) {
     const [x, y] = [z[middle]!, beta * a[v + high * n + middle + 1]!]
-    const length = Math.sqrt(x * x + y * y)
-    if (length > 0) rotate(a, v + middle * n + low, v + high * n + low, end - low, x / length, y / length)
-    z[middle] = length
+    const enlarged = isFaint(Math.max(Math.abs(x), Math.abs(y))) ? ENLARGED : 1
+    const [p, q] = [enlarged * x, enlarged * y]
+    const length = hypotenuse(p, q)
+    if (length > 0) rotate(a, v + middle * n + low, v + high * n + low, end - low, p / length, q / length)
+    z[middle] = length / enlarged
   }
   order[0] = middle
   order.subarray(1, high - low).sort((i, j) => values[i]! - values[j]! || i - j)
