@@ -137,10 +137,10 @@ const tridiagonal = (d: readonly number[], e: readonly number[]): Rows =>
   rows(d.length, d.length, (i, j) => (i === j ? d[i]! : Math.abs(i - j) === 1 ? e[Math.min(i, j)]! : 0))
 const bidiagonal = (d: readonly number[], e: readonly number[]): Rows =>
   rows(d.length, d.length, (i, j) => (i === j ? d[i]! : j === i + 1 ? e[i]! : 0))
-/** Numbers of which many are 0, equal, tiny or 1e12 as large as others: what separates the halves, or does not. */
+/** Numbers of which many are 0, equal, tiny, of few digits or 1e12 as large as others: what separates the halves, or does not. */
 const entries = fc.oneof(
   { weight: 3, arbitrary: fc.double({ min: -1, max: 1, noNaN: true }) },
-  fc.constantFrom(0, 1, 1, -1, 1e-8, 1e-16, 1e-30, 1e-300, 1e12),
+  fc.constantFrom(0, 1, 1, -1, 1e-8, 1e-16, 1e-30, 1e-160, 1e-300, 1e-312, 5e-324, 1e12),
 )
 const listed = fc.integer({ min: 50, max: 100 }).chain((n) =>
   fc.record({

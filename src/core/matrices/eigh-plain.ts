@@ -2,10 +2,8 @@
  * Eigenvalues and eigenvectors of symmetric matrices in plain loops: reduction to tridiagonal form, then QL steps with implicit shifts. Vectors are held as
  * rows, so that every inner loop runs over neighbours. Source  EISPACK tred2 and tql2 (Bowdler, Martin, Reinsch and Wilkinson 1968).
  */
-import { hypotenuse, rotate } from './gauge.js'
+import { hypotenuse, rotate, TINY } from './gauge.js'
 
-/** What is no larger is 0: the largest number of a matrix is near 1, and rotations by numbers with few digits are none. */
-const TINY = 2 ** -966
 /** QL steps for one eigenvalue: two or three are usual. */
 const STEPS = 60
 

@@ -22,7 +22,7 @@ export const rotate = (v: Float64Array, x: number, y: number, n: number, c: numb
   }
 }
 /** A power of two near a largest size, or 1: numbers over it have squares that neither overflow nor vanish, and scaling rounds nothing. */
-export const scaleOf = (size: number): number => (size > 0 ? 2 ** Math.max(-1000, Math.min(1000, Math.round(Math.log2(size)))) : 1)
+export const scaleOf = (size: number): number => (size > 0 ? 2 ** Math.max(-1070, Math.min(1023, Math.round(Math.log2(size)))) : 1)
 /** The largest |x| of `count` numbers; NaN where one is not finite. */
 export const largestOf = (a: ArrayLike<number>, at: number, count: number): number => {
   let most = 0
@@ -52,3 +52,5 @@ export const sorted = (work: Float64Array, keys: number, order: number, n: numbe
     work[at] = i
   }
 }
+/** Beside a matrix whose largest number is near 1, what is no larger counts as 0: rotations by numbers with few digits would be none. */
+export const TINY = 2 ** -966

@@ -2,7 +2,7 @@
  * Singular values and vectors of a bidiagonal matrix by halves: those of two matrices beside each other, and of the row between them.
  * Source  Gu and Eisenstat 1994; LAPACK bdsdc.
  */
-import { hypotenuse, rotate, scaleOf } from './gauge.js'
+import { hypotenuse, rotate, scaleOf, TINY } from './gauge.js'
 import { BOTH, combine, deflate, FIRST, type Merge, mergeOf, placesOf, SECOND } from './merge.js'
 import type { SubtractProduct } from './product.js'
 import { ENLARGED, isFaint } from './reflections.js'
@@ -162,6 +162,7 @@ export const byHalves = (
   e: Float64Array,
   subtract: SubtractProduct,
 ): boolean => {
+  for (const x of [d, e]) for (let i = 0; i < x.length; i++) if (Math.abs(x[i]!) <= TINY) x[i] = 0
   const merge = mergeOf(a, subtract, n, room)
   a.fill(0, u, u + n * n)
   a.fill(0, v, v + n * n)

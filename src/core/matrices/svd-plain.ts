@@ -2,12 +2,11 @@
  * Singular values and vectors in plain loops: reduction to bidiagonal form, then QR steps with implicit shifts. Left and right vectors are held as rows.
  * Source  Golub and Reinsch 1970; LINPACK dsvdc, as in JAMA.
  */
-import { hypotenuse, rotate } from './gauge.js'
+import { hypotenuse, rotate, TINY } from './gauge.js'
 import { ENLARGED, isFaint } from './reflections.js'
 
 /** QR steps for one singular value: two or three are usual. */
 const STEPS = 75
-const TINY = 2 ** -966
 
 /** Where the parts of an m x n matrix lie in its workspace: A^T, U^T, V^T, singular values, what is beside them, a row. */
 export interface Layout {
