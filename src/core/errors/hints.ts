@@ -204,7 +204,7 @@ const placed = {
 } as const
 const kindOf = (given: unknown, isArray: boolean): keyof typeof placed | undefined => {
   if (isArray) return 'array'
-  if (Array.isArray(given)) return given.every(Number.isInteger) ? 'list' : 'array'
+  if (Array.isArray(given)) return given.length <= 64 && given.every(Number.isInteger) ? 'list' : 'array'
   const type = typeof given
   return type === 'number' || type === 'string' || type === 'boolean' ? type : undefined
 }
