@@ -51,15 +51,16 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
 /** What stands behind the argument of an operation that takes one alone would be left out in silence. A number is the index that map and Array.from give. */
 export const nothingMore = (more: unknown, where: string): void => {
   if (more === undefined || typeof more === 'number') return
-  const named =
+  const named = reading(where, () =>
     typeof more === 'object' && more !== null && !Array.isArray(more)
       ? Object.keys(more)
           .map(needless)
           .find((n) => n !== undefined)
-      : undefined
+      : undefined,
+  )
   refuse(
     where,
-    `${shown(more)} stands behind its argument.`,
+    `${reading(where, () => shown(more))} stands behind its argument.`,
     `${named === undefined ? '' : `${named} `}write ${where}(x): it takes no options.`,
   )
 }

@@ -2,6 +2,7 @@
 
 import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { reading } from '../errors/language.js'
 import { asExpr } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
@@ -21,7 +22,9 @@ const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
 /** Is one of these an object of plain JavaScript, as options are? */
 const recordsIn = (xs: readonly unknown[]): boolean =>
-  xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x))
+  reading('clamp', () =>
+    xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x)),
+  )
 /**
  * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
  *
