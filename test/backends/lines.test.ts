@@ -81,6 +81,37 @@ it('rows by indices are those of the meaning, also from the end and out of range
   )
 })
 
+it('rows of each of a batch, with its own indices', () => {
+  for (const dtype of ['f64', 'f32', 'i32'] as const)
+    for (const [rows, width, count] of [
+      [4, 3, 5],
+      [2, 40, 3],
+      [3, 1, 2],
+    ] as const) {
+      const [x, u] = [drawn([3, rows, width], dtype, 1), drawn([3, count, width], dtype, 2, 0)]
+      const at = cd.tensor(
+        Int32Array.from({ length: 3 * count }, (_, i) => ((i * 7) % 11) - 5),
+        [3, count],
+        'i32',
+      ) as unknown as cd.Tensor
+      bothAlike(
+        (p, i) =>
+          (cd.vmap as unknown as (f: unknown) => (...xs: E[]) => E)((q: E, j: E) => cd.take(q as never, j as never, { axis: 0 }))(p, i!),
+        x,
+        at,
+      )
+      bothAlike(
+        (p, i, v) =>
+          (cd.vmap as unknown as (f: unknown) => (...xs: E[]) => E)((q: E, j: E, w: E) =>
+            cd.scatterAdd(q as never, j as never, w as never, { axis: 0 } as never),
+          )(p, i!, v!),
+        x,
+        at,
+        u,
+      )
+    }
+})
+
 it('elements added along an axis are those of the meaning', () => {
   fc.assert(
     fc.property(
@@ -146,4 +177,24 @@ it('sorting is that by comparison, stable, for lines short and long', () => {
     ),
     { numRuns: 150 },
   )
+})
+
+it('a NaN of either sign comes after everything', () => {
+  const n = 60
+  const narrow = Float32Array.from({ length: n }, (_, i) => Math.sin(i))
+  const wide = Float64Array.from(narrow)
+  // A processor's own NaN has its sign set.
+  for (const i of [3, 41]) {
+    new Uint32Array(narrow.buffer)[i] = 0xffc00000
+    new Uint32Array(wide.buffer).set([0, 0xfff80000], 2 * i)
+  }
+  for (const x of [cd.tensor(narrow, [n]), cd.tensor(wide, [n])])
+    for (const backend of [cpu, plain])
+      for (const descending of [false, true]) {
+        const order = (
+          cd.compile(((t: E) => cd.argsort(t as never, { descending })) as never, backend) as unknown as (x: unknown) => cd.Tensor
+        )(x)
+        const ends = Array.from(order.data)
+        expect(descending ? ends.slice(0, 2) : ends.slice(-2)).toEqual([3, 41])
+      }
 })

@@ -2,8 +2,7 @@
  * Square matrices made bidiagonal in panels of columns and rows: half of the work is products of matrices, half products with a vector.
  * Source  Dongarra, Hammarling and Sorensen 1989; LAPACK labrd.
  */
-import type { SubtractProduct } from './product.js'
-import { reflect } from './reflections.js'
+import { type Reduced, reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
 const PANEL = 24
@@ -11,15 +10,8 @@ const PANEL = 24
 /** Numbers that it needs room for beside the matrix. */
 export const bidiagonalRoom = (n: number): number => 4 * PANEL * n + n + 2 * PANEL
 
-/** A square matrix, and room; the diagonal, what is right of it, and tau of the reflections of columns and of rows. */
-export interface Bidiagonal {
-  readonly a: Float64Array
-  readonly at: number
-  readonly n: number
-  readonly room: number
-  readonly subtract: SubtractProduct
-  readonly d: Float64Array
-  readonly e: Float64Array
+/** With tau of the reflections of columns and of rows. */
+export interface Bidiagonal extends Reduced {
   readonly tauLeft: Float64Array
   readonly tauRight: Float64Array
 }

@@ -21,6 +21,16 @@ export interface Reflections {
   /** Room for 2 n numbers of each column that n reflections are applied to. */
   readonly strip: number
 }
+/** A square matrix that reflections reduce, and room; its diagonal, and what is beside it. */
+export interface Reduced {
+  readonly a: Float64Array
+  readonly at: number
+  readonly n: number
+  readonly room: number
+  readonly subtract: SubtractProduct
+  readonly d: Float64Array
+  readonly e: Float64Array
+}
 /** Where T of the reflections from `first` on begins, and where V does. */
 export const tAt = ({ t, wide }: Reflections, first: number): number => t + first * (wide + 1)
 const vAt = ({ v, wide }: Reflections, first: number, row: number): number => v + row * wide + first

@@ -73,7 +73,7 @@ const blocked = (a: Float64Array, n: number, subtract: SubtractProduct): Found |
   return { u: { at: u, vector: n, element: 1 }, v, s: room }
 }
 /** Of the matrix at `at` of `from`, over `scale`; `from` may be the workspace, behind what is used here. */
-const own = (
+type Find = (
   from: Floats,
   at: number,
   m: number,
@@ -81,7 +81,8 @@ const own = (
   scale: number,
   work: Float64Array,
   subtract: SubtractProduct,
-): Found | undefined => {
+) => Found | undefined
+const own: Find = (from, at, m, n, scale, work, subtract) => {
   if (n > FEW) {
     for (let i = 0; i < n * n; i++) work[i] = from[at + i]! / scale
     return blocked(work, n, subtract)
@@ -90,15 +91,7 @@ const own = (
   return plain(work, m, n)
 }
 /** A = Q R: U of A is Q times that of R. */
-const tall = (
-  from: Floats,
-  at: number,
-  m: number,
-  n: number,
-  scale: number,
-  work: Float64Array,
-  subtract: SubtractProduct,
-): Found | undefined => {
+const tall: Find = (from, at, m, n, scale, work, subtract) => {
   const { of, a, q, r, work: room } = tallLayout(m, n)
   for (let i = 0; i < m * n; i++) work[a + i] = from[at + i]! / scale
   qr(work, a, work, q, work, r, of, work.subarray(room), subtract)

@@ -2,8 +2,7 @@
  * Symmetric matrices made tridiagonal in panels of columns: half of the work is products of matrices, half products with a vector.
  * Source  Dongarra, Hammarling and Sorensen 1989; LAPACK latrd.
  */
-import type { SubtractProduct } from './product.js'
-import { reflect } from './reflections.js'
+import { type Reduced, reflect } from './reflections.js'
 
 /** Columns of a panel, after which what is left of the matrix is brought up to date. */
 const PANEL = 24
@@ -13,15 +12,8 @@ const STRIP = 64
 /** Numbers that it needs room for beside the matrix. */
 export const tridiagonalRoom = (n: number): number => 4 * PANEL * n + 2 * n + 2 * PANEL
 
-/** A symmetric matrix, all of it, and room; the diagonal, what is beside it, and tau of each reflection. */
-export interface Tridiagonal {
-  readonly a: Float64Array
-  readonly at: number
-  readonly n: number
-  readonly room: number
-  readonly subtract: SubtractProduct
-  readonly d: Float64Array
-  readonly e: Float64Array
+/** A symmetric matrix, all of it, with tau of each reflection. */
+export interface Tridiagonal extends Reduced {
   readonly tau: Float64Array
 }
 
