@@ -1,7 +1,7 @@
 /** A loop's steps: where its carry goes round, what each iteration reads of arrays and writes to them, and the body between. */
 import { stridesOf } from '../../core/graph/shape.js'
 import type { Given, Place, Places } from './places.js'
-import { type Loop, type Repeat, walkedRows } from './repeat.js'
+import { type Carry, type Loop, type Repeat, walkedRows } from './repeat.js'
 import type { Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
@@ -15,14 +15,18 @@ export interface Around {
   readonly depth: number
   /** A step that copies a value to a place of this shape. */
   readonly copy: (id: number, to: Place, shape: readonly number[]) => void
-  readonly body: (body: Ir, given: Given, depth: number) => void
+  /** Emits a step's values, and says when each of its first inputs was last read. */
+  readonly body: (body: Ir, given: Given, depth: number) => (input: number) => number
 }
 
-/** Where a carry lies: for an iteration that reads it, and for the one that comes next; `end`: after the last. */
+/**
+ * Where a carry lies: for an iteration that reads it, and for the one that comes next. `round`: these are one place, which holds
+ * the next state when nothing reads the last one any more.
+ */
 interface Home {
   readonly before: Place
   readonly after: Place
-  readonly end: Place
+  readonly round: boolean
 }
 
 class RepeatEmitter {
@@ -37,7 +41,7 @@ class RepeatEmitter {
     return this.v.params as Repeat
   }
 
-  emit(): void {
+  emit(): number {
     const { at, v, results } = this
     const { body, count, carries, slices } = this.repeat
     const homes = Array.from({ length: carries }, (_, i) => this.homeOf(i))
@@ -45,11 +49,11 @@ class RepeatEmitter {
     const input = (i: number): Place =>
       i < carries ? homes[i]!.before : i < carries + slices ? this.row(placeOf(i)) : this.still(placeOf(i))
     const inputs = new Map(body.inputs.flatMap((id, i): [number, Place][] => (id < 0 ? [] : [[id, input(i)]])))
-    const outputs = body.outputs.map((_, i): Place | undefined => {
-      if (i < carries) return homes[i]!.after
-      const row = results.get(i)
-      return row && this.row(at.places.own(row))
-    })
+    // Rows that nothing reads are not made.
+    const made = body.outputs.flatMap((_, i) => (i < carries || results.has(i) ? [i] : []))
+    const outputs = made.map((i) => (i < carries ? homes[i]!.after : this.row(at.places.own(results.get(i)!))))
+    const carried = new Set(homes.flatMap(({ round }, i) => (round && body.inputs[i]! >= 0 ? [body.inputs[i]!] : [])))
+    const step: Ir = { ...body, outputs: made.map((i) => body.outputs[i]!), carried }
     const literals = v.args.slice(body.inputs.length)
     const slots = body.consts.map((_, i) => at.places.slotOf(literals[i]!))
     // Rows of steps that are left out are zeros.
@@ -58,13 +62,11 @@ class RepeatEmitter {
       if (row !== undefined) at.copy(none, at.places.own(row), row.shape)
     }
     const first = at.steps.length
-    at.body(body, { inputs, outputs, slots }, at.depth + 1)
+    const lastRead = at.body(step, { inputs, outputs, slots }, at.depth + 1)
     const end = at.steps.length
-    if (end > first) at.loops.push({ first, end, count, depth: at.depth, ...this.flag(homes, placeOf) })
-    for (const [i, { end: place }] of homes.entries()) {
-      const result = results.get(i)
-      if (result !== undefined) at.places.lie(result, place)
-    }
+    const states = homes.map((h, i): Carry => ({ storage: h.before.storage, round: h.round, lastRead: lastRead(body.inputs[i]!) }))
+    if (end > first) at.loops.push({ first, end, count, depth: at.depth, carries: states, ...this.flag(homes, placeOf) })
+    return first
   }
 
   /** What says whether an iteration is taken. */
@@ -94,17 +96,23 @@ class RepeatEmitter {
     const { v, results } = this
     const { body, carries } = this.repeat
     const rows = walkedRows(body, carries, i).filter(({ row }) => results.has(row))
-    return rows.length > 0 ? this.walks(i, rows) : this.goesRound(v.args[i]!)
+    return rows.length > 0 ? this.walks(i, rows) : this.goesRound(v.args[i]!, results.get(i))
   }
-  /** In one place: that of what it begins with where nothing else reads that, else in a copy of it. */
-  private goesRound(begin: number): Home {
+  /** In one place: that of what it begins with where nothing else reads that, else in a copy of it, where its last state belongs. */
+  private goesRound(begin: number, result: Value | undefined): Home {
     const { at, unit, v } = this
     const { size, dtype, shape } = at.values[begin]!
-    const taken = at.places.vacated(unit, v, begin)
-    const home: Place = { ...(taken ?? { storage: at.places.newStorage(size, dtype), offset: 0 }), strides: stridesOf(shape) }
+    const taken = at.places.vacated(unit, v, begin, result)
+    const strides = stridesOf(shape)
+    const home: Place =
+      result === undefined
+        ? { ...(taken ?? { storage: at.places.newStorage(size, dtype), offset: 0 }), strides }
+        : taken === undefined
+          ? at.places.own(result)
+          : at.places.lie(result, taken)
     if (taken === undefined) at.copy(begin, home, shape)
     const place = this.still(home)
-    return { before: place, after: place, end: home }
+    return { before: place, after: place, round: true }
   }
   /** Along the rows that hold it step by step, of which there is one more than steps: each step reads one row, and makes the next. Nothing is copied. */
   private walks(i: number, rows: ReturnType<typeof walkedRows>): Home {
@@ -120,10 +128,12 @@ class RepeatEmitter {
     const walking = (k: number): Place => ({ ...row(k), advance: [...this.moves(row(k)), by * size] })
     at.copy(begin, row(first), shape)
     for (const { row: r, found } of rows) at.places.lie(results.get(r)!, row(found === reverse ? 1 : 0))
-    return { before: walking(first), after: walking(first + by), end: row(last) }
+    const result = results.get(i)
+    if (result !== undefined) at.places.lie(result, row(last))
+    return { before: walking(first), after: walking(first + by), round: false }
   }
 }
 
-/** Emits the steps of a value of kind `repeat`, in this unit. */
-export const emitRepeat = (at: Around, unit: number, v: Value, results: ReadonlyMap<number, Value>): void =>
+/** Emits the steps of a value of kind `repeat`, in this unit; says at which step it begins. */
+export const emitRepeat = (at: Around, unit: number, v: Value, results: ReadonlyMap<number, Value>): number =>
   new RepeatEmitter(at, unit, v, results).emit()

@@ -13,7 +13,8 @@ import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './ker
 import { folds, reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
-import type { Loop } from './repeat.js'
+import type { Loop, Repeat } from './repeat.js'
+import { baseOf } from './schedule.js'
 import type { Operand, Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
@@ -44,8 +45,8 @@ export class Sheet {
     return i
   }
 }
-/** Emits the steps of a loop's body, `depth` loops deep. */
-export type EmitBody = (body: Ir, given: Given, depth: number) => void
+/** Emits the steps of a loop's body, `depth` loops deep; says which step reads each of its inputs last. */
+export type EmitBody = (body: Ir, given: Given, depth: number) => (input: number) => number
 
 const copyBody = (dtype: Value['dtype'], count = 1): Body => ({
   inputs: new Array<Value['dtype']>(count).fill(dtype),
@@ -55,6 +56,9 @@ const copyBody = (dtype: Value['dtype'], count = 1): Body => ({
 
 export class Emitter {
   private readonly values: readonly Value[]
+  /** The last step of each unit; of one that runs a loop, the loop's first too. */
+  private readonly lastStep: Int32Array
+  private readonly loopStart = new Map<number, number>()
 
   constructor(
     private readonly fused: Fused,
@@ -65,10 +69,30 @@ export class Emitter {
     private readonly depth: number,
   ) {
     this.values = fused.values
+    this.lastStep = new Int32Array(fused.units.length).fill(-1)
   }
 
   /** Adds the steps of a unit. */
   emit(unit: number): void {
+    this.emitUnit(unit)
+    this.lastStep[unit] = this.sheet.steps.length - 1
+  }
+  /** The last step that reads a value as it was before these steps; -1 where none does. */
+  lastReadOf(id: number): number {
+    const { uses, unitOf } = this.fused
+    let last = -1
+    if (id < 0) return last
+    for (let k = 0; k < uses.count(id); k++) {
+      const user = this.values[uses.at(id, k)]!
+      const unit = unitOf[user.id]!
+      // What a loop begins with is read when it begins: the states that follow are its own.
+      const begins =
+        user.kind === 'repeat' && user.args.every((a, i) => baseOf(this.values, a) !== id || i < (user.params as Repeat).carries)
+      last = Math.max(last, begins ? this.loopStart.get(unit)! : this.lastStep[unit]!)
+    }
+    return last
+  }
+  private emitUnit(unit: number): void {
     const u = this.fused.units[unit]!
     const v = this.values[u.values[0]!]!
     if (u.kind === 'loop' && v.kind === 'program') this.emitProgram(v)
@@ -77,8 +101,10 @@ export class Emitter {
     else if (u.kind === 'concat') this.emitConcat(v)
     else if (u.kind === 'pad') this.emitPad(v)
     else if (u.kind === 'sliceAdd') this.emitSliceAdd(unit, v)
-    else if (u.kind === 'repeat') emitRepeat(this.around(), unit, v, new Map(this.resultsOf(v.id).map((r) => [r.position, r.value])))
-    else this.emitOpaque(unit, v)
+    else if (u.kind === 'repeat') {
+      const results = new Map(this.resultsOf(v.id).map((r) => [r.position, r.value]))
+      this.loopStart.set(unit, emitRepeat(this.around(), unit, v, results))
+    } else this.emitOpaque(unit, v)
   }
 
   private loop(shape: readonly number[], body: Body, inputs: readonly Draft[], outputs: readonly DraftOutput[]): void {

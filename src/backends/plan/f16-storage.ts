@@ -1,6 +1,7 @@
 /** Storage as f16: which buffers between steps hold their f32 elements in two bytes, and the steps that then read and write those. */
 import type { Kernel } from './kernel.js'
 import type { Placed } from './memory.js'
+import { movedLoop } from './repeat.js'
 import type { Operand, Step } from './step.js'
 
 /** Does the step add to what this storage holds? Such sums keep 32 bits. */
@@ -96,7 +97,7 @@ export const storeAsF16 = (
   if (!f16.includes(true)) return { steps, loops, buffers, inputs, captured, outputs }
   return {
     steps: [...before, ...steps, ...after].map((s) => ({ ...s, reads: s.reads.map(narrowed), writes: s.writes.map(narrowed) })),
-    loops: loops.map((l) => ({ ...l, first: l.first + before.length, end: l.end + before.length })),
+    loops: loops.map((l) => movedLoop(l, before.length)),
     buffers: all.map((r, i) => (f16[i] ? { ...r, bytes: r.bytes / 2, f16: true } : r)),
     inputs: given,
     captured,

@@ -11,7 +11,7 @@ import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
 import { contiguousIn, lowerings } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { type Repeat, reduced, usedResults, walkedRows } from './repeat.js'
+import { type Needed, neededOf, type Reduced, type Repeat } from './repeat.js'
 import type { Ir } from './value.js'
 
 export type { Ir, Value, View } from './value.js'
@@ -59,19 +59,19 @@ class Values {
   private readonly results = new Map<number, readonly number[]>()
   private readonly inputOf = new Map<Node, number>()
   private readonly scalars = scalarsOf()
-  /** Results that something reads, of applications of several. */
-  private readonly used: ReadonlyMap<Node, ReadonlySet<number>>
+  private readonly needed: Needed
   readonly inputs: readonly number[]
   readonly captured: { value: number; tensor: Tensor }[] = []
 
   constructor(
     program: Program,
+    roots: readonly Node[],
     private readonly linear: Linear,
     private readonly ids: Identities,
     private readonly without: Without,
   ) {
     this.builder = new Builder(ids, without)
-    this.used = usedResults(linear.nodes)
+    this.needed = neededOf(linear.nodes, roots, isLoop)
     this.at = new Int32Array(linear.nodes.length)
     this.inputs = program.inputs.map((x) => (linear.index.has(x) ? this.input(x) : -1))
     const byTensor = new Map<Tensor, number>()
@@ -86,7 +86,7 @@ class Values {
       }
     }
     linear.nodes.forEach((n, i) => {
-      this.at[i] = this.make(n, i)
+      this.at[i] = this.needed.has(n) ? this.make(n, i) : -1
     })
   }
   private input(x: Node): number {
@@ -112,7 +112,8 @@ class Values {
   private apply(n: Node, args: readonly number[]): readonly number[] {
     const prim = n.prim!
     if (isScalarProgram(prim)) return this.program(n, args)
-    if (isLoop(n)) return this.repeat(n, args)
+    const loop = this.needed.loops.get(n)
+    if (loop !== undefined) return this.repeat(n, loop, args)
     if (prim.class === 'elementwise') return [this.scalar(prim, n.payload, args, n.aval.shape, n.aval.dtype)]
     const lower = lowerings[prim.name as keyof typeof lowerings]
     const avals = resultAvals(n)
@@ -125,11 +126,10 @@ class Values {
     return prim.alias === true ? args[0]! : (simplified(b, prim, args, shape) ?? b.make('scalar', prim, params, args, shape, dtype))
   }
   /** A loop: the values of one step, and its literals as further arguments; results that nothing reads are left out. */
-  private repeat(n: Node, args: readonly number[]): readonly number[] {
+  private repeat(n: Node, { program, args: read, carries, slices, places }: Reduced, args: readonly number[]): readonly number[] {
     const b = this.builder
     const params = n.payload as ScanParams
     const { length, reverse } = params
-    const { program, args: read, carries, slices, places } = reduced(params, this.used.get(n)!)
     const body = stepIr(program, carries, this.ids, this.without)
     const given = read.map((i, k) => (k >= carries && k < carries + slices ? rows(b, args[i]!) : owned(b, args[i]!)))
     const literals = body.consts.map((c) => b.constant(c.number, body.values[c.value]!.dtype))
@@ -204,8 +204,8 @@ export const buildIr = (program: Program, ids: Identities = new Identities(), wi
  * The values of a loop's step. Its results are values of their own, each of which can be made where it belongs, but for a carry that stays as it is, and for rows that are
  * a carry as the step found or left it: such a carry goes along its rows.
  */
-const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir => {
-  const ir = irOf(program, ids, without, (b, made, given) => {
+const stepIr = (program: Program, carries: number, ids: Identities, without: Without): Ir =>
+  irOf(program, ids, without, (b, made, given) => {
     const stays = made.map((m, i) => i < carries && m === given[i])
     const found = (m: number): boolean => given.slice(0, carries).includes(m)
     const left = new Map<number, number>()
@@ -222,9 +222,6 @@ const stepIr = (program: Program, carries: number, ids: Identities, without: Wit
       return own
     })
   })
-  const over = ir.inputs.slice(0, carries).filter((id, i) => id >= 0 && walkedRows(ir, carries, i).length === 0)
-  return { ...ir, carried: new Set(over) }
-}
 
 const irOf = (
   program: Program,
@@ -239,7 +236,7 @@ const irOf = (
     'planning',
     1000,
   )
-  const made = new Values(program, linear, ids, without)
+  const made = new Values(program, roots, linear, ids, without)
   const b = made.builder
   const outputs = returned(
     b,

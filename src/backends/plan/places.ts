@@ -21,15 +21,31 @@ export interface Place {
 }
 
 /** Kinds of values whose kernel writes to any contiguous place. */
-const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set(['scalar', 'copy', 'fold', 'gemm', 'concat', 'pad', 'program', 'opaque'])
+const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set([
+  'scalar',
+  'copy',
+  'fold',
+  'gemm',
+  'concat',
+  'pad',
+  'sliceAdd',
+  'program',
+  'opaque',
+])
 /** Where a step's own values meet those around its loop: places of its inputs and outputs, slots of its literals. */
 export interface Given {
-  /** By value. Only what goes round may be written over. */
+  /** By value. Only the homes of what goes round may be written over. */
   readonly inputs: ReadonlyMap<number, Place>
   /** By position; undefined where nothing reads a result afterwards. */
   readonly outputs: readonly (Place | undefined)[]
   /** Of each literal, in order. */
   readonly slots: readonly number[]
+}
+
+/** A carry that goes round in one place. */
+interface Home {
+  readonly carry: number
+  readonly place: Place
 }
 
 export class Places {
@@ -43,6 +59,10 @@ export class Places {
   private readonly residents = new Map<number, number[]>()
   /** Which arguments of a concat are made where they belong. */
   private readonly parts = new Map<number, Set<number>>()
+  /** The carries that go round, by the storage that is the home of each. */
+  private readonly homes = new Map<number, Home>()
+  /** The home in which each next state belongs: by the value that owns its elements. */
+  private readonly homeOf = new Map<number, Home>()
 
   /** `position` is each unit's place in the order: liveness before steps exist. */
   constructor(
@@ -74,13 +94,29 @@ export class Places {
     if (given === undefined) return
     for (const [id, place] of given.inputs) {
       this.put(id, place)
+      if (ir.carried?.has(id) === true) this.homes.set(place.storage, { carry: id, place })
       // The next iteration reads it too.
-      if (ir.carried?.has(id) !== true) this.lastRead[id] = Number.POSITIVE_INFINITY
+      else this.lastRead[id] = Number.POSITIVE_INFINITY
     }
     ir.outputs.forEach((id, i) => {
       const place = given.outputs[i]
-      if (place !== undefined) this.placeResult(id, place, [...(ir.carried ?? [])])
+      const root = place && this.rootOf(id)
+      if (root === undefined || this.places[root.id] !== undefined) return
+      const home = this.homes.get(place!.storage)
+      if (home !== undefined) this.homeOf.set(root.id, home)
+      else if (MADE_ANYWHERE.has(this.makerOf(root).kind)) this.lie(root, place!)
     })
+  }
+  /** The value behind a result of a step, where it is all of that, in order: then it can be made where the result belongs. */
+  private rootOf(id: number): Value | undefined {
+    const v = this.values[id]!
+    const root = this.values[baseOf(this.values, id)]!
+    const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
+    return whole && !root.constant ? root : undefined
+  }
+  /** The value whose kernel or loop makes a value. */
+  private makerOf(v: Value): Value {
+    return v.kind === 'result' ? this.values[v.args[0]!]! : v
   }
   /** The slot of a literal. */
   slotOf(id: number): number {
@@ -91,11 +127,39 @@ export class Places {
     this.buffers.push({ bytes: size * this.itemBytes[dtype], dtype })
     return this.buffers.length - 1
   }
-  /** The place of a value with a storage of its own, made when first asked for. */
+  /** The place of a value with a storage of its own, made when first asked for, which is when its kernel is emitted: its home where that is free by then. */
   own(v: Value): Place {
     const p = this.places[v.id]
     if (p !== undefined) return p
+    const home = this.homeOf.get(v.id)
+    if (home !== undefined && this.isFree(home, v)) return this.lie(v, home.place)
     return this.put(v.id, { storage: this.newStorage(v.size, v.dtype), offset: 0, strides: stridesOf(v.shape) })
+  }
+  /**
+   * May the next state of a carry, as it is made, be written where the last one lies? Not while anything there is read later: neither the last state
+   * nor what was made there since.
+   */
+  private isFree({ place }: Home, root: Value): boolean {
+    if (this.without.has('carry') || root.kind === 'concat') return false
+    return this.residents.get(place.storage)!.every((x) => this.isReadBefore(x, root))
+  }
+  /** Is a value read before `root` is made alone, or at the same points of the loop that makes it? */
+  private isReadBefore(x: number, root: Value): boolean {
+    if (this.returned(x)) return false
+    const { unitOf, units, uses } = this.fused
+    const unit = unitOf[this.makerOf(root).id]!
+    const pointwise = units[unit]!.kind === 'loop' && (root.kind === 'scalar' || root.kind === 'copy')
+    return uses.every(x, (user) => {
+      const at = unitOf[user]!
+      if (at !== unit) return this.position[at]! < this.position[unit]!
+      return (
+        pointwise &&
+        sameShape(iteration(this.values, this.values[user]!), root.shape) &&
+        this.values[user]!.args.every(
+          (a) => baseOf(this.values, a) !== x || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
+        )
+      )
+    })
   }
   private put(id: number, place: Place): Place {
     this.places[id] = place
@@ -214,16 +278,19 @@ export class Places {
    */
   takeOver(unit: number, v: Value, acc: number): boolean {
     if (this.places[v.id] !== undefined) return false
-    const place = this.vacated(unit, v, acc)
-    if (place !== undefined) this.put(v.id, { ...place, strides: stridesOf(v.shape) })
+    const place = this.vacated(unit, v, acc, v)
+    if (place !== undefined) this.lie(v, place)
     return place !== undefined
   }
-  /** Makes a value lie at a place that was vacated for it. */
-  lie(v: Value, place: Place): void {
-    this.put(v.id, { ...place, strides: stridesOf(v.shape) })
+  /** Makes a value lie at a contiguous place. */
+  lie(v: Value, place: Place): Place {
+    return this.put(v.id, { ...place, strides: stridesOf(v.shape) })
   }
-  /** The place of acc, when the kernel or loop of `v`, in this unit, may write over it; undefined when it may not. */
-  vacated(unit: number, v: Value, acc: number): Place | undefined {
+  /**
+   * The place of acc, when the kernel or loop of `v`, in this unit, may write over it; undefined when it may not. `state` is what lies there afterwards. In the
+   * home of a carry that is its next state, or what is dead when the next state is copied there.
+   */
+  vacated(unit: number, v: Value, acc: number, state: Value | undefined): Place | undefined {
     if (this.without.has('takeOver')) return undefined
     const base = this.values[baseOf(this.values, acc)]!
     if (base.kind === 'const' || base.constant) return undefined
@@ -232,43 +299,11 @@ export class Places {
     const others = this.fused.uses.some(base.id, (x) => x !== v.id && this.position[this.fused.unitOf[x]!]! >= now)
     const place = this.placeOf(acc)
     if (others || this.returned(base.id) || !contiguousIn(this.values[acc]!.shape, place.strides)) return undefined
+    const home = this.homes.get(place.storage)
+    if (home !== undefined && state !== undefined && this.returned(state.id) && this.homeOf.get(state.id) !== home) return undefined
     // Units come in order: what is dead now stays so.
     const alive = this.residents.get(place.storage)!.filter((x) => this.lastRead[x]! >= now)
     this.residents.set(place.storage, alive)
     return alive.some((x) => x !== base.id) ? undefined : place
-  }
-
-  /**
-   * Lets a step make a result where it belongs. Where its carry lies, only if nothing reads that afterwards: what does, does so in earlier units, or at
-   * the same points of the same loop.
-   */
-  private placeResult(id: number, place: Place, carried: readonly number[]): void {
-    const v = this.values[id]!
-    const root = this.values[baseOf(this.values, id)]!
-    const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
-    const maker = root.kind === 'result' ? this.values[root.args[0]!]! : root
-    const made = MADE_ANYWHERE.has(maker.kind) && this.places[root.id] === undefined && !root.constant
-    if (!whole || !made) return
-    const carry = carried.find((c) => this.places[c]!.storage === place.storage)
-    if (carry !== undefined && !this.isDeadBefore(carry, root)) return
-    this.put(root.id, { ...place, strides: stridesOf(root.shape) })
-  }
-  /** Is what a step was given read before `root` is made, or at the same points of the loop that makes it? */
-  private isDeadBefore(carry: number, root: Value): boolean {
-    const { unitOf, units, uses } = this.fused
-    if (this.without.has('carry') || root.kind === 'concat') return false
-    const unit = unitOf[root.kind === 'result' ? root.args[0]! : root.id]!
-    const pointwise = units[unit]!.kind === 'loop' && (root.kind === 'scalar' || root.kind === 'copy')
-    return uses.every(carry, (x) => {
-      const at = unitOf[x]!
-      if (at !== unit) return this.position[at]! < this.position[unit]!
-      return (
-        pointwise &&
-        sameShape(iteration(this.values, this.values[x]!), root.shape) &&
-        this.values[x]!.args.every(
-          (a) => baseOf(this.values, a) !== carry || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
-        )
-      )
-    })
   }
 }

@@ -1,7 +1,7 @@
 /** A Plan: kernels, steps and memory of one program, as a value that tests and users can read. */
 import { itemBytes } from '../../core/graph/aval.js'
 import { KernelNames } from './body.js'
-import { Emitter, Sheet } from './emit.js'
+import { type EmitBody, Emitter, Sheet } from './emit.js'
 import { type Start, storeAsF16 } from './f16-storage.js'
 import { type Fused, fuse, type Limits } from './fuse.js'
 import type { Kernel } from './kernel.js'
@@ -52,7 +52,11 @@ const emitted = (ir: Ir, limits: Limits, sheet: Sheet, given?: Given, depth = 0)
   for (const id of ir.inputs) if (id >= 0) places.own(values[id]!)
   for (const c of ir.captured) places.own(values[c.value]!)
   for (const u of units) if (u.kind === 'concat') places.placeParts(values[u.values[0]!]!)
-  const emitter = new Emitter(fused, places, sheet, (body, inside, at) => void emitted(body, limits, sheet, inside, at), depth)
+  const step: EmitBody = (body, inside, at) => {
+    const { emitter } = emitted(body, limits, sheet, inside, at)
+    return (input) => emitter.lastReadOf(input)
+  }
+  const emitter = new Emitter(fused, places, sheet, step, depth)
   for (const u of order) emitter.emit(u)
   if (given !== undefined) emitter.settle(ir.outputs, given.outputs)
   return { fused, places, emitter }

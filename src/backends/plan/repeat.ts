@@ -1,5 +1,5 @@
 /** Loops in plans: a step's own values, planned once, and which steps of a plan run how often, with operands that move from iteration to iteration. */
-import { linearize, type Node } from '../../core/graph/expr.js'
+import { linearize, type Node, OUTPUT } from '../../core/graph/expr.js'
 import { flatProgram, type Program } from '../../core/graph/program.js'
 import { masked, type ScanParams } from '../../core/ops/control.js'
 import type { Operand, Step } from './step.js'
@@ -20,7 +20,7 @@ export interface Repeat {
   readonly until: number | undefined
 }
 
-/** The rows of a step that are carry i as it was found (`found`) or as it was left. */
+/** The rows of a step that are carry i as it was found (`found`) or as it was left: where something reads such a row, the carry goes along it (emit-repeat.ts). */
 export const walkedRows = (
   { inputs, outputs }: Ir,
   carries: number,
@@ -66,17 +66,43 @@ export const reduced = (params: ScanParams, used: ReadonlySet<number>): Reduced 
   }
 }
 
-/** The results of each application of several that something reads. */
-export const usedResults = (nodes: readonly Node[]): ReadonlyMap<Node, ReadonlySet<number>> => {
-  const used = new Map<Node, Set<number>>()
-  for (const n of nodes) {
-    const of = n.args[0]
-    if (n.prim !== null || of === undefined) continue
-    const known = used.get(of)
-    if (known === undefined) used.set(of, new Set([n.payload as number]))
+/** What is needed of a program's nodes: a loop without the carries and rows that nothing needs. */
+export interface Needed {
+  readonly has: (n: Node) => boolean
+  readonly loops: ReadonlyMap<Node, Reduced>
+}
+/** From the results back: `nodes` come after their arguments. A loop needs the arguments of what is needed of it alone. */
+export const neededOf = (nodes: readonly Node[], roots: readonly Node[], isLoop: (n: Node) => boolean): Needed => {
+  if (!nodes.some(isLoop)) return { has: () => true, loops: new Map() }
+  const needed = new Set<Node>(roots)
+  const results = new Map<Node, Set<number>>()
+  const loops = new Map<Node, Reduced>()
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const n = nodes[i]!
+    if (!needed.has(n)) continue
+    if (isLoop(n)) {
+      const loop = reduced(n.payload as ScanParams, results.get(n)!)
+      loops.set(n, loop)
+      for (const k of loop.args) needed.add(n.args[k]!)
+      continue
+    }
+    for (const a of n.args) needed.add(a)
+    if (n.kind !== OUTPUT) continue
+    const of = n.args[0]!
+    const known = results.get(of)
+    if (known === undefined) results.set(of, new Set([n.payload as number]))
     else known.add(n.payload as number)
   }
-  return used
+  return { has: (n) => needed.has(n), loops }
+}
+
+/** Where a carry lives. */
+export interface Carry {
+  readonly storage: number
+  /** One place holds every state, each written over the last; else each state is a row of its own. */
+  readonly round: boolean
+  /** The last step of an iteration that reads the state that it found; -1 where none does. */
+  readonly lastRead: number
 }
 
 /** Steps `first` to before `end` of a plan run `count` times. `depth`: in how many others it lies. */
@@ -85,9 +111,17 @@ export interface Loop {
   readonly end: number
   readonly count: number
   readonly depth: number
+  readonly carries: readonly Carry[]
   /** A bool without which an iteration changes nothing; `ends`: and none after it. */
   readonly flag?: Operand & { readonly ends: boolean }
 }
+/** A loop whose steps stand so many places later. */
+export const movedLoop = (l: Loop, by: number): Loop => ({
+  ...l,
+  first: l.first + by,
+  end: l.end + by,
+  carries: l.carries.map((c) => (c.lastRead < 0 ? c : { ...c, lastRead: c.lastRead + by })),
+})
 /** Where loops stand, those that lie in another after it. */
 export const outerFirst = (loops: readonly Loop[]): readonly Loop[] => [...loops].sort((a, b) => a.first - b.first || a.depth - b.depth)
 

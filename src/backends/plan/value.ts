@@ -51,7 +51,7 @@ export interface Ir {
   readonly inputs: readonly number[]
   readonly captured: readonly { readonly value: number; readonly tensor: Tensor }[]
   readonly consts: readonly { readonly value: number; readonly number: number }[]
-  /** Inputs that may be written over: what goes round in a loop, of a step's values. */
+  /** Inputs that may be written over: carries that go round in one place, of a step's values. Known when the step is emitted. */
   readonly carried?: ReadonlySet<number>
   /** Structure without the numbers in constant slots: what a plan cache compares. */
   readonly key: Int32Array

@@ -55,7 +55,19 @@ export const verifyMemory = (plan: Plan): void => {
     if (o.storage < 0 || defined[o.storage] === 0) fail('every output is written', `storage ${o.storage}`)
     if (storages[o.storage]!.last < steps.length) fail('outputs live to the end', `storage ${o.storage}`)
   }
+  carries(plan)
   overlaps(plan)
+}
+
+/** The next state of a carry is written where the last one lies when that was read for the last time, or by the step that reads it. */
+const carries = ({ steps, loops }: Plan): void => {
+  for (const { first, end, carries } of loops)
+    for (const { storage, round, lastRead } of carries) {
+      if (!round) continue
+      for (let k = first; k < Math.min(lastRead, end); k++)
+        if (steps[k]!.writes.some((o) => o.storage === storage))
+          fail('a carry is written over after its last read', `step ${k}, storage ${storage} is read by step ${lastRead}`)
+    }
 }
 
 /** Do two operands lie alike at every point of every iteration? Said again here: a verifier shares nothing with what it verifies. */
