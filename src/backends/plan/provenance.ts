@@ -6,11 +6,12 @@ import { raise } from '../../core/errors/explain.js'
 import type { Identities } from '../../core/graph/identity.js'
 import type { Program } from '../../core/graph/program.js'
 import { sizeOf } from '../../core/graph/shape.js'
+import { UNBOUNDED } from '../../core/ops/control.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Start } from './f16-storage.js'
 import type { GemmKernel, LoopKernel, OpaqueKernel } from './kernel.js'
 import type { Plan } from './plan.js'
-import { eachRun, movedStep, timesOf } from './repeat.js'
+import { eachRun, type Loop, movedStep, timesOf } from './repeat.js'
 import { argumentsOf, type Operand, type Step } from './step.js'
 import {
   capturedSymbol,
@@ -21,6 +22,7 @@ import {
   operation,
   plus,
   productOf,
+  SHOWN,
   type Symbols,
   symbolsOf,
 } from './symbols.js'
@@ -36,9 +38,13 @@ export interface Claim {
   readonly itemBytes: ItemBytes
 }
 
+/** The loops as they are shown: one that its condition alone ends takes a few iterations. */
+const shownLoops = ({ loops }: Plan): readonly Loop[] => loops.map((l) => (l.count === UNBOUNDED ? { ...l, count: SHOWN } : l))
+
 /** Elements that checking a plan visits or holds, about: what decides whether it is done. */
-export const costOf = ({ steps, loops, kernels, arenaBytes, f16Bytes }: Plan): number => {
-  const times = timesOf(steps, loops)
+export const costOf = (plan: Plan): number => {
+  const { steps, kernels, arenaBytes, f16Bytes } = plan
+  const times = timesOf(steps, shownLoops(plan))
   return steps.reduce(
     (n, s, i) => {
       const k = kernels[s.kernel]!
@@ -269,7 +275,7 @@ class Run {
     ir.captured.forEach((c, i) => {
       feed(plan.captured[i]!, sizeOf(c.tensor.shape), c.tensor.dtype, (j) => capturedSymbol(this.ids.id(c.tensor), j))
     })
-    eachRun(plan.steps.length, plan.loops, (i, at) => {
+    eachRun(plan.steps.length, shownLoops(plan), (i, at) => {
       this.step = i
       this.run++
       const s = movedStep(plan.steps[i]!, at)

@@ -8,13 +8,14 @@
 
 import { raise } from '../../core/errors/explain.js'
 import { type Algebra, interpretNodes } from '../../core/functions/interpret.js'
-import { isScalarProgram, scalarProgramOf, writtenOut } from '../../core/graph/expand.js'
-import type { Node } from '../../core/graph/expr.js'
+import { type Expansion, expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
+import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
 import type { Identities } from '../../core/graph/identity.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { broadcastStrides, forEachIndex, sizeOf } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
+import { isUnbounded, type ScanParams, scanPrimitive, unrolled } from '../../core/ops/control.js'
 import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
 import type { ReduceParams } from '../../core/ops/reduce.js'
 import type { Fold } from './kernel.js'
@@ -219,12 +220,18 @@ const symbolic = (ids: Identities): Algebra<Symbols> => ({
   apply: ({ primitive, params, results }, args) => meaningOf(primitive, params, args, results, ids),
 })
 
+/** Iterations that stand for all of a loop that its condition alone ends: each is masked by the flag that the last one left, so they are all alike. */
+export const SHOWN = 3
+const shown: Expansion = (xs, params) => unrolled(xs.map(asNode), { ...(params as ScanParams), length: SHOWN }).map(asExpr)
+const expansionOf = ({ prim, payload }: Node): Expansion | undefined =>
+  is(prim!, scanPrimitive) && isUnbounded(payload as ScanParams) ? shown : isScalarProgram(prim!) ? undefined : prim!.expand
+
 /** Symbols of a program's results. A captured tensor that is among the inputs, as on asynchronous backends, is an input. */
 export const symbolsOf = ({ inputs, outputs }: Program, ids: Identities): readonly Symbols[] => {
   const {
     roots,
     linear: { index },
-  } = writtenOut(outputs)
+  } = expandAll(outputs, expansionOf, 'verifying', 1000)
   const given = new Map<Node, Symbols>()
   inputs.forEach((x, k) => {
     if (!index.has(x)) return
