@@ -3,20 +3,19 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, describe, expect, it } from 'vitest'
+import { type BuildContext, context } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { edited, pathOf, root } from '../mutants/edit.js'
-import { type Mutant, mutants } from './mutants/list.js'
+import { isLooping, type Mutant, mutants } from './mutants/list.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'codual-mutants-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const programs = Number(process.env.MUTANTS ?? 2000)
 
-/** The programs over a planner with a fault, as one file. */
-const bundled = async (name: string, m?: Mutant): Promise<string> => {
-  const path = m === undefined ? '' : pathOf(m)
-  const text = m === undefined ? '' : edited(m)
-  const { outputFiles } = await build({
+/** The file with the fault that is bundled now; the others are parsed once for all. */
+let faulty: { readonly path: string; readonly text: string } | undefined
+let bundler: BuildContext
+beforeAll(async () => {
+  bundler = await context({
     entryPoints: [join(root, 'test/plan/mutants/subject.ts')],
     bundle: true,
     write: false,
@@ -27,19 +26,34 @@ const bundled = async (name: string, m?: Mutant): Promise<string> => {
       {
         name: 'mutant',
         setup: (b) => {
-          b.onLoad({ filter: /\.ts$/ }, (file) => (file.path === path ? { contents: text, loader: 'ts' } : undefined))
+          b.onLoad({ filter: /\.ts$/ }, (file) => (file.path === faulty?.path ? { contents: faulty.text, loader: 'ts' } : undefined))
         },
       },
     ],
   })
-  const file = join(folder, `${name}.cjs`)
-  writeFileSync(file, outputFiles[0]!.text)
-  return file
+})
+afterAll(async () => {
+  await bundler.dispose()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+let turn: Promise<unknown> = Promise.resolve()
+/** The programs over a planner with a fault, as one file. One is bundled at a time. */
+const bundled = (name: string, m?: Mutant): Promise<string> => {
+  const made = turn.then(async () => {
+    faulty = m && { path: pathOf(m), text: edited(m) }
+    const { outputFiles } = await bundler.rebuild()
+    const file = join(folder, `${name}.cjs`)
+    writeFileSync(file, outputFiles![0]!.text)
+    return file
+  })
+  turn = made.catch(() => undefined)
+  return made
 }
 /** What a run says at its end; one that does not end was killed too. */
-const run = (file: string, count: number, seconds: number): Promise<string> =>
+const run = (file: string, count: number, seconds: number, first = ''): Promise<string> =>
   new Promise((done) => {
-    const child = spawn(process.execPath, [file, String(count)], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [file, String(count), first], { stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
     let errors = ''
     child.stdout.on('data', (x: Buffer) => (out += x.toString()))
@@ -64,7 +78,7 @@ describe('faults in the planner', () => {
     expect(await run(await bundled('whole'), 60, 590)).toBe('survived')
   })
   it.concurrent.each(mutants.map((m, i) => [m.name, m, i] as const))('%s', { timeout: 1_200_000 }, async (_name, m, i) => {
-    const said = await run(await bundled(`m${i}`, m), programs, 1_100)
+    const said = await run(await bundled(`m${i}`, m), programs, 1_100, isLooping(m) ? 'loops' : '')
     expect(said).toMatch(/^killed/)
   })
 })

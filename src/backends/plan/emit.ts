@@ -330,11 +330,11 @@ export class Emitter {
     if (sizeOf(shape) > 0) this.loop(shape, copyBody(dtype), [this.places.draft(id, shape)], [this.target(to, dtype)])
   }
   /** Copies the results of a step that are not where they belong. */
-  settle(outputs: readonly number[], wanted: readonly (Place | undefined)[]): void {
+  settle(outputs: readonly number[], wanted: readonly Place[]): void {
     outputs.forEach((id, i) => {
-      const to = wanted[i]
+      const to = wanted[i]!
       const from = this.places.placeOf(id)
-      if (to !== undefined && (from.storage !== to.storage || from.offset !== to.offset)) this.copyTo(id, to, this.values[id]!.shape)
+      if (from.storage !== to.storage || from.offset !== to.offset) this.copyTo(id, to, this.values[id]!.shape)
     })
   }
 

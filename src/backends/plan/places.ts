@@ -8,7 +8,7 @@ import type { Fused } from './fuse.js'
 import { contiguousIn, reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import { ALL_PASSES, type Without } from './passes.js'
-import { baseOf, iteration } from './schedule.js'
+import { baseOf } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
 
 /** Where a value that owns elements lies: its storage, an element offset, and its element strides. */
@@ -20,24 +20,12 @@ export interface Place {
   readonly advance?: readonly number[]
 }
 
-/** Kinds of values whose kernel writes to any contiguous place. */
-const MADE_ANYWHERE: ReadonlySet<Value['kind']> = new Set([
-  'scalar',
-  'copy',
-  'fold',
-  'gemm',
-  'concat',
-  'pad',
-  'sliceAdd',
-  'program',
-  'opaque',
-])
 /** Where a step's own values meet those around its loop: places of its inputs and outputs, slots of its literals. */
 export interface Given {
   /** By value. Only the homes of what goes round may be written over. */
   readonly inputs: ReadonlyMap<number, Place>
-  /** By position; undefined where nothing reads a result afterwards. */
-  readonly outputs: readonly (Place | undefined)[]
+  /** By position. */
+  readonly outputs: readonly Place[]
   /** Of each literal, in order. */
   readonly slots: readonly number[]
 }
@@ -98,21 +86,16 @@ export class Places {
       // The next iteration reads it too.
       else this.lastRead[id] = Number.POSITIVE_INFINITY
     }
+    // A result is made where it belongs, where it is all of the value behind it, in order; in a home when that is free (`own`).
     ir.outputs.forEach((id, i) => {
-      const place = given.outputs[i]
-      const root = place && this.rootOf(id)
-      if (root === undefined || this.places[root.id] !== undefined) return
-      const home = this.homes.get(place!.storage)
+      const v = this.values[id]!
+      const root = this.values[baseOf(this.values, id)]!
+      const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
+      if (!whole || this.places[root.id] !== undefined) return
+      const home = this.homes.get(given.outputs[i]!.storage)
       if (home !== undefined) this.homeOf.set(root.id, home)
-      else if (MADE_ANYWHERE.has(this.makerOf(root).kind)) this.lie(root, place!)
+      else this.lie(root, given.outputs[i]!)
     })
-  }
-  /** The value behind a result of a step, where it is all of that, in order: then it can be made where the result belongs. */
-  private rootOf(id: number): Value | undefined {
-    const v = this.values[id]!
-    const root = this.values[baseOf(this.values, id)]!
-    const whole = v.size === root.size && (v.view === undefined || (v.view.offset === 0 && contiguousIn(v.shape, v.view.strides)))
-    return whole && !root.constant ? root : undefined
   }
   /** The value whose kernel or loop makes a value. */
   private makerOf(v: Value): Value {
@@ -145,7 +128,6 @@ export class Places {
   }
   /** Is a value read before `root` is made alone, or at the same points of the loop that makes it? */
   private isReadBefore(x: number, root: Value): boolean {
-    if (this.returned(x)) return false
     const { unitOf, units, uses } = this.fused
     const unit = unitOf[this.makerOf(root).id]!
     const pointwise = units[unit]!.kind === 'loop' && (root.kind === 'scalar' || root.kind === 'copy')
@@ -154,7 +136,6 @@ export class Places {
       if (at !== unit) return this.position[at]! < this.position[unit]!
       return (
         pointwise &&
-        sameShape(iteration(this.values, this.values[user]!), root.shape) &&
         this.values[user]!.args.every(
           (a) => baseOf(this.values, a) !== x || (this.values[a]!.view === undefined && sameShape(this.values[a]!.shape, root.shape)),
         )

@@ -8,9 +8,9 @@ import * as cd from '../../../src/index.js'
 
 type E = cd.AnyExpr
 type F = (...xs: readonly unknown[]) => E
-const [add, mul, sub, sin, cos, tanh, sum, max, prod, matmul, concat, stack, gather, sort, flip, slice, reshape, transpose, broadcastTo, split, cumsum, setAt, div, map, pad, unstack, maxPool, polygamma] = [
-  cd.add, cd.mul, cd.sub, cd.sin, cd.cos, cd.tanh, cd.sum, cd.max, cd.prod, cd.matmul, cd.concat, cd.stack, cd.gather, cd.sort, cd.flip, cd.slice, cd.reshape, cd.transpose, cd.broadcastTo, cd.split, cd.cumsum, cd.setAt, cd.div, cd.map, cd.pad, cd.unstack, cd.maxPool, cd.polygamma,
-] as unknown as readonly F[] as readonly [F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F] // biome-ignore format: names
+const [add, mul, sub, sin, cos, tanh, sum, max, prod, matmul, concat, stack, gather, sort, flip, slice, reshape, transpose, broadcastTo, split, cumsum, setAt, addAt, div, map, pad, unstack, maxPool, polygamma] = [
+  cd.add, cd.mul, cd.sub, cd.sin, cd.cos, cd.tanh, cd.sum, cd.max, cd.prod, cd.matmul, cd.concat, cd.stack, cd.gather, cd.sort, cd.flip, cd.slice, cd.reshape, cd.transpose, cd.broadcastTo, cd.split, cd.cumsum, cd.setAt, cd.addAt, cd.div, cd.map, cd.pad, cd.unstack, cd.maxPool, cd.polygamma,
+] as unknown as readonly F[] as readonly [F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F, F] // biome-ignore format: names
 const parts = (...xs: readonly unknown[]): readonly E[] => split(...xs) as unknown as readonly E[]
 
 export interface Sharp {
@@ -46,7 +46,7 @@ const marked = (g: E, h: E, xs: E, marks: readonly boolean[], reverse: boolean):
   )
 }
 /** Loops: each for a way in which a step's values may lie wrongly. */
-const loops: readonly Sharp[] = [
+export const loops: readonly Sharp[] = [
   // a carry that is stacked, as it was found, as it was left, both; and back
   ...[{}, { reverse: true }].flatMap((o): Sharp[] => [
     {
@@ -198,6 +198,65 @@ const loops: readonly Sharp[] = [
     },
     shapes: [[2], [3, 2]],
   },
+  // what accumulates on the state that a step found: another state, a row, a value in between, what every step reads
+  { f: (a) => scanned(([p]) => [[mul(p, 2)], addAt(p, [0], 7)], [a], null, { length: 2 }), shapes: [[3]] },
+  { f: (a, w) => scanned(([p]) => [[tanh(add(p, mul(addAt(w, [0], sum(p)), 0.5)))], null], [a], null, { length: 3 }), shapes: [[3], [3]] },
+  { f: (a, xs) => [...scanned(([p], x) => [[tanh(add(p, addAt(x, [0], sum(p))))], null], [a], xs!), sin(xs)], shapes: [[2], [3, 2]] },
+  { f: (a) => scanned(([p]) => [[sin(transpose(addAt(p, [0, 0], 1)))], null], [a], null, { length: 3 }), shapes: [[2, 2]] },
+  { f: (a, b) => scanned(([p, q]) => [[mul(q, 2), addAt(p, [0], 7)], null], [a, b], null, { length: 3 }), shapes: [[3], [3]] },
+  { f: (a, b) => scanned(([p, q]) => [[addAt(q, [0], 7), mul(p, 2)], null], [a, b], null, { length: 3 }), shapes: [[3], [3]] },
+  {
+    f: (a, b, c) =>
+      scanned(([p, q, r]) => [[mul(setAt(q, [0], mul(0.5, slice(q, [2], [3]))), cos(p)), r!, flip(r)], p], [a, b, c], null, { length: 3 }),
+    shapes: [[3], [3], [3]],
+  },
+  {
+    f: (a, b) =>
+      scanned(
+        ([p, q]) => {
+          const [s] = scanned(([r]) => [[sin(flip(r))], null], [p!], null, { length: 2 })
+          return [[mul(q, 2), s!], null]
+        },
+        [a, b],
+        null,
+        { length: 3 },
+      ),
+    shapes: [[2], [2]],
+  },
+  // the last state of an inner loop is a row; parts of a next state beside what they are made of
+  {
+    f: (a, xs) =>
+      scanned(
+        ([p], x) => {
+          const [s] = scanned(([q], y) => [[add(mul(q, 0.5), y)], null], [p!], x)
+          return [[sin(p)], s]
+        },
+        [a],
+        xs!,
+      ),
+    shapes: [[2], [3, 4, 2]],
+  },
+  {
+    f: (a) => scanned(([p]) => [[concat([sin(slice(p, [1], [4])), cos(slice(p, [0], [1]))])], null], [a], null, { length: 3 }),
+    shapes: [[4]],
+  },
+  // rows that dead code alone reads: of a loop whose first carry is dropped
+  {
+    f: (a, k) => {
+      const z = mul(a, 0)
+      const [, r1, , ys] = scanned(([p, q, r]) => [[q!, r!, p!], p], [a, z, k], null, { length: 3 })
+      return scanned(([p, q]) => [[p!, mul(q, 1.5)], null], [sum(ys, { axis: 0 }), r1], null, { length: 2 }).slice(1)
+    },
+    shapes: [[3], [3]],
+  },
+  // a carry in one, what is the same at every step in the other
+  {
+    f: (a, b) => [
+      ...scanned(([p, q]) => [[sin(add(p, q)), cos(p)], null], [a, b], null, { length: 3 }),
+      ...scanned(([p]) => [[sin(add(p, b))], cos(p)], [a], null, { length: 3 }),
+    ],
+    shapes: [[2], [2]],
+  },
   // loops alike but for their length, direction, body
   {
     f: (a, xs) => [
@@ -306,8 +365,8 @@ const loops: readonly Sharp[] = [
   },
 ]
 
-export const sharp: readonly Sharp[] = [
-  ...loops,
+/** Programs without loops. */
+export const straight: readonly Sharp[] = [
   // accumulators that the same kernel reads too
   { f: (x) => sin(add(x, gather(x, [2, 0, 1]))), shapes: [[3]] },
   { f: (x) => add(x, sort(x)), shapes: [[4]] },

@@ -17,9 +17,9 @@ import * as cd from '../../../src/index.js'
 import { agree, checkProgram, trace } from '../../laws/generator/checks.js'
 import { generate } from '../../laws/generator/generate.js'
 import { type Lanes, laneOf, runOn } from '../../laws/generator/lanes.js'
-import { sharp } from './sharp.js'
+import { loops, straight } from './sharp.js'
 
-const [, , given] = process.argv
+const [, , given, first] = process.argv
 const runs = Number(given ?? 300)
 
 /** Plans for a device's words and limits, without the device. */
@@ -93,7 +93,8 @@ const inputsOf = (program: Program): TypedArray[] =>
   })
 /** A program written for a fault, and its gradient, on every backend. */
 const sharpened = (): void => {
-  for (const { f, shapes, dtype = 'f64', values = false } of sharp) {
+  const programs = first === 'loops' ? [...loops, ...straight] : [...straight, ...loops]
+  for (const { f, shapes, dtype = 'f64', values = false } of programs) {
     const avals = shapes.map((s) => aval(s, dtype))
     const own = Object.defineProperty((...xs: readonly unknown[]) => f(...(xs as cd.AnyExpr[])), 'length', { value: shapes.length })
     const loss = Object.defineProperty(
