@@ -1,4 +1,4 @@
-// Random programs on every backend against the reference, in three modes: `npm run check:programs -- --runs 500 --seed 1 [--kind dag] [--workers 2]`; with --webgpu in f32 on lavapipe
+// Random programs on every backend against the reference, in three modes: `npm run check:programs -- --runs 500 --seed 1 [--kind dag] [--loops] [--workers 2]`; with --webgpu in f32 on lavapipe
 import { parseArgs } from 'node:util'
 import { coverageTable } from '../test/laws/generator/coverage.js'
 import { failuresText, runPrograms } from '../test/laws/generator/run.js'
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     shrink: { type: 'string', default: '15' },
     quiet: { type: 'boolean', default: false },
     webgpu: { type: 'boolean', default: false },
+    loops: { type: 'boolean', default: false },
   },
 })
 const [runs, seed, workers, seconds] = [values.runs, values.seed, values.workers, values.shrink].map(Number) as [
@@ -20,19 +21,21 @@ const [runs, seed, workers, seconds] = [values.runs, values.seed, values.workers
   number,
   number,
 ]
-const { kind } = values
+const kind = values.loops ? 'loops' : values.kind
 if (
   ![runs, seed, workers, seconds].every((x) => Number.isInteger(x) && x >= 0) ||
   runs < 1 ||
   workers < 1 ||
-  (kind !== 'all' && kind !== 'dag')
+  (kind !== 'all' && kind !== 'dag' && kind !== 'loops')
 ) {
-  console.error('usage: npm run check:programs -- --runs N --seed S [--kind all|dag] [--workers W] [--shrink SECONDS] [--quiet] | --webgpu')
+  console.error(
+    'usage: npm run check:programs -- --runs N --seed S [--kind all|dag|loops] [--loops] [--workers W] [--shrink SECONDS] [--quiet] | --webgpu',
+  )
   process.exit(2)
 }
 if (values.webgpu) {
   const { checkManyOnDevice } = await import('../test/backends/webgpu/random.js')
-  process.exit((await checkManyOnDevice(seed, runs)) ? 0 : 1)
+  process.exit((await checkManyOnDevice(seed, runs, kind === 'loops' ? 'loops' : 'all')) ? 0 : 1)
 }
 const tty = process.stdout.isTTY === true
 const start = performance.now()

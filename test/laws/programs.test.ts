@@ -137,7 +137,7 @@ const firstFound = async (
 
 describe('the harness finds', () => {
   it('a backend that is wrong in one entry of one operation', async () => {
-    const clean = await cpuLanes()
+    const clean = cpuLanes()
     const wrong = { ...clean, lanes: [clean.lanes[0]!, laneOf('plain', faulty(clean.lanes[1]!.backend, 'cumsum'))] }
     const found = await firstFound(wrong, shipped, clean, 300)
     expect(found.kind).toContain('on plain')
@@ -155,7 +155,7 @@ describe('the harness finds', () => {
       }),
     ],
   ] as const)('%s', async (_, rule) => {
-    const clean = await cpuLanes()
+    const clean = cpuLanes()
     const api = { ...shipped, ...cd.makeCodual(cd.coreRegistry.with(rule), cd.cpu()) } as unknown as Api
     const found = await firstFound(clean, api, clean, 300)
     expect(found.program.steps.length).toBeLessThan(4)

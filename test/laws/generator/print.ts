@@ -13,6 +13,7 @@ import {
   isRef,
   isRule,
   type Lambda,
+  type Param,
   type RandomProgram,
   type Step,
   type Template,
@@ -38,14 +39,17 @@ const rules = (which: string, f: string, arity: number): string => {
   const rrule = `rrule: (x: any) => [(${f})(${arity === 1 ? 'x' : '...(x as [any, any])'}), (yBar: any) => (vjp(${f} as any)(x, yBar) as any)[1]] as any`
   return `{ ${which === 'rrule' ? rrule : which === 'frule' ? frule : `${frule}, ${rrule}`} }`
 }
+const param = (p: Param, names: Names): string => (typeof p === 'number' ? name(p, names) : `[${p.map((x) => param(x, names)).join(', ')}]`)
 const lambda = (l: Lambda, names: Names, indent: string): string => {
-  const params = `(${l.params.map((p) => `${name(p, names)}: any`).join(', ')})`
+  const params = `(${l.params.map((p) => `${param(p, names)}: any`).join(', ')})`
   const result = text(l.result, names, `${indent}  `)
   if (l.steps.length === 0) return `${params} => ${result.startsWith('{') ? `(${result})` : result}`
   const inner = `${indent}  `
   return `${params} => {\n${l.steps.map((s) => inner + line(s, names, inner)).join('\n')}\n${inner}return ${result}\n${indent}}`
 }
 const pattern = (t: Template): string => {
+  // Nothing is stacked, or nothing of it is read.
+  if (t === null) return ''
   if (isRef(t)) return `v${t.ref}`
   if (Array.isArray(t)) return `[${t.map(pattern).join(', ')}]`
   return `{ ${Object.entries(t as object)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Failure } from './checks.js'
 import { addCoverage, type Coverage, emptyCoverage } from './coverage.js'
 import { opsOf } from './draw.js'
-import { generate } from './generate.js'
+import { generate, type Wanted } from './generate.js'
 import { printProgram } from './print.js'
 import type { RandomProgram } from './program.js'
 import { shrink, sizeOf } from './shrink.js'
@@ -13,7 +13,7 @@ import type { Found, Message, Task } from './worker.js'
 export interface RunOptions {
   readonly runs: number
   readonly seed: number
-  readonly kind?: 'all' | 'dag'
+  readonly kind?: Wanted
   readonly workers?: number
   /** A program that takes longer hangs. */
   readonly limitMs?: number
@@ -160,7 +160,7 @@ const printed = ({ program, failure }: Found): string => {
   }
 }
 /** Failures as text: how many, which seeds, the smallest programs, the passes. */
-export const failuresText = (r: Result, kind: 'all' | 'dag' = 'all'): string =>
+export const failuresText = (r: Result, kind: Wanted = 'all'): string =>
   r.failures
     .map(({ smallest, seeds }) =>
       [
@@ -169,7 +169,7 @@ export const failuresText = (r: Result, kind: 'all' | 'dag' = 'all'): string =>
         ...smallest.map((found) =>
           [
             `  seed ${found.seed}: ${found.failure.what.split('\n')[0]}`,
-            `  again: npm run check:programs -- --seed ${found.seed} --runs 1${kind === 'dag' ? ' --kind dag' : ''}`,
+            `  again: npm run check:programs -- --seed ${found.seed} --runs 1${kind === 'all' ? '' : ` --kind ${kind}`}`,
             ...(found.passes.length > 0 ? [`  holds without the pass: ${found.passes.join(', ')}`] : []),
             printed(found)
               .split('\n')
