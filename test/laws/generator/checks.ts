@@ -7,7 +7,7 @@ import type { Program } from '../../../src/core/graph/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { isAdException } from '../../../src/index.js'
 import { coarsest, type Difference, differ, quickly, roundingOf } from './compare.js'
-import { type Coverage, countCheck, countProgram } from './coverage.js'
+import { type Coverage, countCheck, countPlan, countProgram } from './coverage.js'
 import { type Lane, type Lanes, runOn } from './lanes.js'
 import { type Api, argumentsOf, arrayOf, functionOf, type RandomProgram, shipped } from './program.js'
 
@@ -137,10 +137,18 @@ const filled = (a: { readonly dtype: DType; readonly size: number }, next: () =>
   return data
 }
 
+/** Every so many programs of loops what became of their plans is looked at too. */
+const PLANS = 8
+const counted = ({ coverage, program: { kind, seed } }: Subject, p: Program, as: 'values' | 'derivatives'): void => {
+  if (coverage === undefined) return
+  countProgram(coverage, p, as)
+  if (kind === 'loops' && seed % PLANS === 0) countPlan(coverage, p)
+}
+
 /** Values on each lane: the first call, then one on memory full of NaN, after other programs have run. */
 const checkValues = (s: Subject): Program => {
   const program = guarded('tracing', () => trace(s.f, s.avals))
-  if (s.coverage !== undefined) countProgram(s.coverage, program, 'values')
+  counted(s, program, 'values')
   const want = guarded('values on reference', () => runOn(s.lanes.oracle, program, s.inputs))
   for (const lane of s.lanes.lanes) {
     const what = `values on ${lane.name}`
@@ -218,7 +226,7 @@ const checkGradients = (s: Subject, g: Gradients): void => {
   const first = g.of('mixed') === undefined ? 'forward' : 'mixed'
   const mixed = g.of(first)
   if (mixed === undefined) return
-  if (s.coverage !== undefined) countProgram(s.coverage, mixed, 'derivatives')
+  counted(s, mixed, 'derivatives')
   const want = guarded(`gradient, ${first} on reference`, () => runOn(s.lanes.oracle, mixed, g.inputs))
   const { seed, kind } = s.program
   const laneAt = (i: number): Lane => s.lanes.lanes[(seed + i) % s.lanes.lanes.length]!

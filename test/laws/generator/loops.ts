@@ -1,16 +1,15 @@
 /**
- * Builders of programs of loops: carries that rotate, swap, stand still, are dropped, begin with anything and are read after they are replaced; rows that
- * are read in part, reversed, late, by dead code alone or by a later loop; loops in loops, in branches and under every transform.
+ * Builders of loops over values of one shape: carries that rotate, swap, stand still, begin with anything and are read after they are replaced; what is
+ * stacked of them; loops in loops, in branches and under every transform.
  */
 import type { NDArray } from '../../../src/core/graph/ndarray.js'
 import { sameShape, sizeOf } from '../../../src/core/graph/shape.js'
 import { type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
-import type { Builder, Row } from './elementwise.js'
-import { change, type Home, homely, homeOf, mask, masking, weighted } from './loop-steps.js'
+import { change, type Home, homely, mask, weighted } from './loop-steps.js'
 import type { Lambda, Param, Template } from './program.js'
 
 /** Tries a few times to add a value. */
-const attempts = (d: Draw, n: number, build: (d: Draw) => void): void => {
+export const attempts = (d: Draw, n: number, build: (d: Draw) => void): void => {
   let left = n
   for (let tries = 0; left > 0 && tries < 5 * n; tries++) if (d.attempt(build)) left--
 }
@@ -97,7 +96,7 @@ const row0 = (v: Value): NDArray => {
 }
 
 // ---- what a step gives
-const lateOf = (d: Draw, xs: readonly Value[]): Value => xs[Math.min(xs.length - 1, Math.floor(xs.length * Math.sqrt(d.next())))]!
+export const lateOf = (d: Draw, xs: readonly Value[]): Value => xs[Math.min(xs.length - 1, Math.floor(xs.length * Math.sqrt(d.next())))]!
 /** What the next step is given: each what it was, another one, or what was made of them. */
 const nextOf = (d: Draw, own: readonly Value[], made: readonly Value[]): readonly Value[] => {
   const n = own.length
@@ -119,7 +118,7 @@ const rowsOf = (d: Draw, own: readonly Value[], next: readonly Value[], made: re
     const v = made.length > 0 ? d.of(made) : d.of(own)
     return ref(r < 0.9 ? v : d.op('sum', ref(d.op('sin', ref(v)))))
   }
-  const n = d.of([0, 1, 1, 1, 2, 2, 3])
+  const n = d.of([0, 1, 1, 1, 2, 2, 2, 3])
   return n === 0 ? null : n === 1 && d.chance(0.7) ? one() : Array.from({ length: n }, one)
 }
 
@@ -165,7 +164,8 @@ const tree = <X>(xs: readonly X[], alone: boolean): X | readonly X[] => (alone ?
 const scanning = (d: Draw, home: Home): void => {
   const c = carriedOf(d, home)
   const n = c.values.length
-  const along = d.chance(0.5)
+  const stacked = d.pool.some((v) => v.made && rankOf(v) === home.length + 1 && v.node.dtype === d.dtype)
+  const along = d.chance(stacked ? 0.75 : 0.45)
   const length = lengthOf(d)
   const xs = along ? [sliced(d, home, undefined)] : []
   if (along && d.chance(0.25)) xs.push(sliced(d, home, shapeOf(xs[0]!)[0]!))
@@ -238,31 +238,26 @@ export const loop = (d: Draw, home: Home): void => {
 // ---- branches and transforms around steps
 /** A function of one or two home values to one. */
 const functionOf = (d: Draw, home: Home, args: readonly Value[], least = 1): Lambda =>
-  d.lambda(
-    args,
-    (inner) => {
-      const made = stepsOf(inner, home, least)
-      return ref(made.length > 0 ? made[made.length - 1]! : inner.pool[inner.pool.length - 1]!)
-    },
-    { open: d.chance(0.5) },
-  )
+  d.lambda(args, (inner) => ref(resultOf(inner, home, least)), { open: d.chance(0.5) })
+/** What a function of home values gives: often a loop is among its steps. */
+const resultOf = (d: Draw, home: Home, least = 1): Value => {
+  const before = d.pool.length
+  if (d.chance([1, 0.6, 0.25][d.depth] ?? 0)) d.attempt((x) => loop(x, home))
+  if (d.pool.length === before || d.chance(0.4)) stepsOf(d, home, least)
+  const made = d.pool.slice(before).filter((v) => dtypeOf(v) === d.dtype && sameShape(shapeOf(v), home))
+  return made.length > 0 ? lateOf(d, made) : d.pool[d.pool.length - 1]!
+}
 const loss = (d: Draw, home: Home, args: readonly Value[]): Lambda =>
-  d.lambda(
-    args,
-    (inner) => {
-      const made = stepsOf(inner, home)
-      const y = made.length > 0 ? made[made.length - 1]! : inner.pool[inner.pool.length - 1]!
-      return ref(inner.op('sum', ref(inner.op(inner.of(['sin', 'tanh', 'cos']), ref(y)))))
-    },
-    { open: d.chance(0.5) },
-  )
-type Around = (d: Draw, home: Home) => void
+  d.lambda(args, (inner) => ref(inner.op('sum', ref(inner.op(inner.of(['sin', 'tanh', 'cos']), ref(resultOf(inner, home)))))), {
+    open: d.chance(0.5),
+  })
+export type Around = (d: Draw, home: Home) => void
 const argumentsOf = (d: Draw, home: Home): readonly Value[] => {
   const x = homely(d, home)
   const y = homely(d, home)
   return x.ref === y.ref || d.chance(0.5) ? [x] : [x, y]
 }
-const branching: Around = (d, home) => {
+export const branching: Around = (d, home) => {
   const xs = argumentsOf(d, home)
   const branch = (): Template => ({ fn: functionOf(d, home, xs, 0) })
   const counter = d.find((v) => dtypeOf(v) === 'i32' && rankOf(v) === 0)
@@ -274,7 +269,7 @@ const branching: Around = (d, home) => {
     d.emit('switchCase', [counter === undefined ? d.of([-1, 0, 1, 2, 7]) : ref(counter), branches, ...xs.map(ref)])
   }
 }
-const checkpointed: Around = (d, home) => {
+export const checkpointed: Around = (d, home) => {
   const xs = argumentsOf(d, home)
   d.emit(
     'checkpoint',
@@ -283,25 +278,25 @@ const checkpointed: Around = (d, home) => {
   )
 }
 const one = (xs: readonly Value[]): Template => (xs.length === 1 ? ref(xs[0]!) : xs.map(ref))
-const gradient: Around = (d, home) => {
+export const gradient: Around = (d, home) => {
   const xs = argumentsOf(d, home)
   const options = { ...(d.chance(0.6) && { mode: d.of(['mixed', 'reverse', 'forward']) }), ...(xs.length > 1 && { wrt: [0, 1] }) }
   d.emit('grad', [{ fn: loss(d, home, xs) }, ...optional(options)], xs.map(ref))
 }
-const hessianProduct: Around = (d, home) => {
+export const hessianProduct: Around = (d, home) => {
   const x = homely(d, home)
   d.emit('hvp', [{ fn: loss(d, home, [x]) }], [ref(x), ref(homely(d, home))])
 }
-const tangents: Around = (d, home) => {
+export const tangents: Around = (d, home) => {
   const xs = argumentsOf(d, home)
   d.emit('jvp', [{ fn: functionOf(d, home, xs) }], [one(xs), one(xs.map(() => homely(d, home)))])
 }
-const pulled: Around = (d, home) => {
+export const pulled: Around = (d, home) => {
   const xs = argumentsOf(d, home)
   d.emit('vjp', [{ fn: functionOf(d, home, xs) }], [one(xs), ref(homely(d, home))])
 }
 /** Over any axis of a stack of home values; what is captured is the same at each. */
-const mapped: Around = (d, home) => {
+export const mapped: Around = (d, home) => {
   const n = d.between(1, 3)
   const axisOf = (): number => d.int(home.length + 1)
   const [a, b, out] = [axisOf(), axisOf(), axisOf()]
@@ -316,21 +311,14 @@ const mapped: Around = (d, home) => {
   const y = second < 0.3 ? stacked(b) : second < 0.6 ? homely(d, home) : undefined
   const any = homely(d, home)
   const xs = y === undefined ? [x] : [x, y]
-  const f = d.lambda(
-    xs,
-    (inner) => {
-      const made = stepsOf(inner, home)
-      return ref(made.length > 0 ? made[made.length - 1]! : inner.pool[inner.pool.length - 1]!)
-    },
-    { at: xs.map(() => any.array), open: d.chance(0.6) },
-  )
+  const f = d.lambda(xs, (inner) => ref(resultOf(inner, home)), { at: xs.map(() => any.array), open: d.chance(0.6) })
   const axes = y === undefined ? [a] : [a, second < 0.3 ? b : null]
   const z = d.emit('vmap', [{ fn: f }, { inAxes: axes, outAxes: out }], xs.map(ref))[0]!
   // Back to the home shape.
   if (d.chance(0.7)) d.op(d.of(['mean', 'sum']), ref(z), { axis: out })
 }
 
-const plain: Around = (d, home) => void change(d, home)
+export const plain: Around = (d, home) => void change(d, home)
 const around: readonly (readonly [number, Around])[] = [
   [1, loop],
   [0.8, branching],
@@ -343,61 +331,3 @@ const around: readonly (readonly [number, Around])[] = [
 ]
 /** A step of a body: the deeper it is, the more likely a plain one. */
 const stepBy = (d: Draw, home: Home): void => (d.chance([0, 0.25, 0.1][d.depth] ?? 0) ? weighted(d, around) : plain)(d, home)
-
-// ---- rows and carries after the loop
-/** What is read of rows: parts, from the back, all of them folded, one of them. */
-const rowsRead: Around = (d, home) => {
-  const rows = d.pick((v) => dtypeOf(v) === d.dtype && rankOf(v) === home.length + 1 && sameShape(shapeOf(v).slice(1), home))
-  const n = shapeOf(rows)[0]!
-  if (n === 0) return void d.op('sum', ref(rows), { axis: 0, ...masking(d, [], 'sum') })
-  d.of<() => unknown>([
-    () => d.op('at', ref(rows), d.between(-n, n - 1)),
-    () => d.op('flip', ref(rows), { axis: 0 }),
-    () => d.op('slice', ref(rows), [d.int(n)], [n]),
-    () => d.op('at', ref(rows), d.of(['::-1', '1:', ':1', '::2'])),
-    () => d.op('sum', ref(rows), { axis: 0 }),
-    () => d.op('mul', ref(d.op('at', ref(rows), d.int(n))), ref(d.op('cos', ref(homely(d, home))))),
-    () => d.op('addAt', ref(rows), [d.int(n)], d.of([7, 0.5])),
-    () => d.op('mean', ref(rows), { axis: 0 }),
-  ])()
-}
-/** A loop of which a single result is read: what the others carry is dropped. */
-const topRows: readonly (readonly [number, Around])[] = [
-  [6, loop],
-  [2.5, rowsRead],
-  [2, plain],
-  [0.5, branching],
-  [0.3, checkpointed],
-  [0.7, gradient],
-  [0.4, hessianProduct],
-  [0.4, tangents],
-  [0.4, pulled],
-  [0.9, mapped],
-]
-/** A whole program of loops over values of one shape. */
-export const loopProgram: Builder = (d) => {
-  const home = homeOf(d)
-  const inputs = d.between(1, 3)
-  for (let i = 0; i < inputs; i++) d.input(home)
-  if (d.chance(0.25)) d.input([], 'i32', [0, 4])
-  if (d.chance(0.15)) d.input(home, 'bool')
-  if (d.chance(0.2)) d.input([d.between(1, 4), ...home])
-  attempts(d, 1, (x) => loop(x, home))
-  attempts(d, d.of([0, 1, 1, 2, 2, 3, 4]), (x) => weighted(x, topRows)(x, home))
-  if (d.steps.length === 0) redraw('no loop')
-}
-const anyLoop: Builder = (d) => {
-  const v = d.float((x) => x.array.data.length <= 12 && rankOf(x) < 4)
-  if (dtypeOf(v) !== d.dtype) redraw('another dtype')
-  loop(d, shapeOf(v))
-}
-export const loopRows: readonly Row[] = [{ name: 'loop', weight: 1, build: anyLoop }]
-
-/** Results: mostly one or two late values, so that much of what loops carry and stack is read by no one, or by what is dead itself. */
-export const loopOutputs = (d: Draw): readonly Template[] => {
-  const made = d.pool.filter((v) => v.made && isFloatValue(v))
-  if (made.length === 0) return redraw('no result')
-  const out = [d.chance(0.5) ? made[made.length - 1]! : lateOf(d, made)]
-  while (d.chance(0.35) && out.length < 5) out.push(d.chance(0.9) ? lateOf(d, made) : d.pick(isFloatValue))
-  return out.map(ref)
-}

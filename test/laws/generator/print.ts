@@ -83,7 +83,7 @@ const purposeOf = (failure: string): 'value' | 'gradient' | 'second' =>
     : /^hvp|grad/.test(failure) && !/^gradient/.test(failure)
       ? 'second'
       : 'gradient'
-/** Lines that compute gradients of the sum of the float results times cotangents of theirs. */
+/** Lines that compute value, gradients and results, as the checks do: the loss is the sum of the float results times cotangents of theirs. */
 const gradientLines = (p: RandomProgram, args: string, wrt: readonly number[], second: boolean): readonly string[] => {
   const own = argumentsOf(p)
   const values = traceMeta(
@@ -92,27 +92,27 @@ const gradientLines = (p: RandomProgram, args: string, wrt: readonly number[], s
     own.map((x) => aval(x.shape, x.dtype)),
   )
   const bars = cotangentsOf(p, values)
-  let at = 0
-  const terms = values.outputs.flatMap((o, k) => {
-    if (!isFloat(o.dtype)) return []
-    const bar = bars[at++]!
-    return [
-      `sum(mul(ys[${k}], ${literal({ id: 0, shape: o.shape, dtype: o.dtype, values: Array.from(bar, (v) => Math.round(v * 1e4) / 1e4) })}))`,
-    ]
+  const floats = values.outputs.flatMap((o, k) => (isFloat(o.dtype) ? [{ k, o }] : []))
+  const rounded = bars.map((bar, i) => {
+    const { shape, dtype } = floats[i]!.o
+    return literal({ id: 0, shape, dtype, values: Array.from(bar, (v) => Math.round(v * 1e4) / 1e4) })
   })
-  const total = terms.reduce((a, b) => `add(${a}, ${b})`)
+  const total = floats.map(({ k }, i) => `sum(mul(ys[${k}], b${i}))`).reduce((a, b) => `add(${a}, ${b})`)
+  const given = own.map((_, i) => `x${i}`).join(', ')
   return [
-    `const loss = (${args}): any => {`,
-    `  const ys = f(${own.map((_, i) => `x${i}`).join(', ')})`,
-    `  return ${total}`,
+    `const bars: any[] = [${rounded.join(', ')}]`,
+    `const loss = (${[...(args === '' ? [] : [args]), ...bars.map((_, i) => `b${i}: any`)].join(', ')}): any => {`,
+    `  const ys = f(${given})`,
+    `  return [${total}, ys]`,
     '}',
     BACKENDS,
     "  for (const mode of ['mixed', 'reverse', 'forward'] as const)",
-    `    console.log(b.name, mode, (compile as any)((grad as any)(loss, { wrt: [${wrt.join(', ')}], mode }), b)(...xs))`,
+    `    console.log(b.name, mode, (compile as any)((valueAndGrad as any)(loss, { wrt: [${wrt.join(', ')}], mode, aux: true }), b)(...xs, ...bars))`,
     ...(second
       ? [
           'const dxs = xs.map((x: any) => tensor(Array.from(x.data, (_, i) => Math.sin(i + 1)), x.shape, x.dtype))',
-          `${BACKENDS} console.log(b.name, 'hvp', (compile as any)((hvp as any)(loss${wrt.length === own.length ? '' : `, { wrt: ${wrt.length === 1 ? wrt[0] : `[${wrt.join(', ')}]`} }`}), b)(${own.length === 1 ? 'xs[0], dxs[0]' : 'xs, dxs'}))`,
+          `const scalar = (${args}): any => loss(${[given, ...bars.map((_, i) => `bars[${i}]`)].join(', ')})[0]`,
+          `${BACKENDS} console.log(b.name, 'hvp', (compile as any)((hvp as any)(scalar${wrt.length === own.length ? '' : `, { wrt: ${wrt.length === 1 ? wrt[0] : `[${wrt.join(', ')}]`} }`}), b)(${own.length === 1 ? 'xs[0], dxs[0]' : 'xs, dxs'}))`,
         ]
       : []),
   ]
@@ -131,7 +131,7 @@ export const printProgram = (p: RandomProgram, failure = 'gradient'): string => 
   const used = new Set<string>(['tensor', 'compile', 'reference', 'cpu'])
   opsOf(p.steps, (op) => used.add(op))
   if (JSON.stringify(p.steps).includes('"rule"')) for (const op of ['jvp', 'vjp']) used.add(op)
-  if (purpose !== 'value') for (const op of ['grad', 'sum', 'mul', 'add']) used.add(op)
+  if (purpose !== 'value') for (const op of ['valueAndGrad', 'sum', 'mul', 'add']) used.add(op)
   if (purpose === 'second') used.add('hvp')
   const args = own.map((_, i) => `x${i}: any`).join(', ')
   return [

@@ -1,6 +1,6 @@
 /** A process that checks random programs for another one (run.ts): it says which one it is at, so that one which hangs can be named. */
 import { checkProgram, type Failure, failsAgain } from './checks.js'
-import { addCoverage, type Coverage, countRefused, countSteps, emptyCoverage } from './coverage.js'
+import { addCoverage, type Coverage, countRefused, countShapes, countSteps, emptyCoverage } from './coverage.js'
 import { generate, type Wanted } from './generate.js'
 import { cpuLanes, type Lanes, laneOf } from './lanes.js'
 import { laws } from './laws.js'
@@ -33,6 +33,7 @@ export const checkSeed = (seed: number, kind: Wanted, lanes: Lanes, coverage?: C
   if (coverage !== undefined) {
     countSteps(coverage, program)
     countRefused(coverage, refused)
+    if (kind === 'loops') countShapes(coverage, program)
   }
   const failure = checkProgram(program, laws, { lanes, ...(coverage !== undefined && { coverage }) })
   return failure === undefined ? undefined : { seed, failure, program, passes: [] }
