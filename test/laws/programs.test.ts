@@ -5,13 +5,25 @@
 import { describe, expect, it } from 'vitest'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import { linearize } from '../../src/core/graph/expr.js'
+import type { Program } from '../../src/core/graph/program.js'
 import * as cd from '../../src/index.js'
 import { checkProgram, failsAgain } from './generator/checks.js'
-import { countProgram, countRefused, countSteps, emptyCoverage, primitives } from './generator/coverage.js'
+import {
+  type Coverage,
+  countPlan,
+  countProgram,
+  countRefused,
+  countShapes,
+  countSteps,
+  emptyCoverage,
+  primitives,
+} from './generator/coverage.js'
 import { opsOf } from './generator/draw.js'
 import { families, generate } from './generator/generate.js'
 import { cpuLanes, type Lanes, laneOf } from './generator/lanes.js'
 import { laws } from './generator/laws.js'
+import { PLAN_FACTS } from './generator/loop-plans.js'
+import { LOOP_SHAPES, loopShapesOf } from './generator/loop-shapes.js'
 import { printProgram } from './generator/print.js'
 import { type Api, argumentsOf, arrayOf, functionOf, type RandomProgram, shipped } from './generator/program.js'
 import { failuresText, runPrograms } from './generator/run.js'
@@ -61,6 +73,16 @@ describe('random programs', () => {
     expect(failuresText(r, 'dag')).toBe('')
   })
 
+  it('hold as loops, which take every shape and come to everything that plans make of them', { timeout: 1_800_000 }, async () => {
+    const r = await runPrograms({ runs: Math.ceil(many / 2), seed: 23, kind: 'loops', workers: 2 })
+    expect(failuresText(r, 'loops')).toBe('')
+    const coverage = emptyCoverage()
+    for (let seed = 1; seed <= 400; seed++) countShapes(coverage, generate(seed, 'loops').program)
+    expect(LOOP_SHAPES.filter((shape) => (coverage.shapes[shape] ?? 0) === 0)).toEqual([])
+    for (let seed = 1; seed <= 120; seed++) countPlans(generate(seed, 'loops').program, coverage)
+    expect(PLAN_FACTS.filter((fact) => (coverage.plans[fact] ?? 0) === 0)).toEqual([])
+  })
+
   it('reach every primitive, in values and in gradients', () => {
     const coverage = emptyCoverage()
     const api: Api = shipped
@@ -75,28 +97,35 @@ describe('random programs', () => {
     expect(primitives.filter((p) => (coverage.derivatives[p] ?? 0) === 0)).toEqual([])
   })
 })
-/** Counts the nodes of a program and of its gradient, without running them. */
-const countTraced = (p: RandomProgram, api: Api, coverage: ReturnType<typeof emptyCoverage>): void => {
+/** A program of values, and where there is one, of value, results and gradient in each of these modes. */
+const tracedOf = (p: RandomProgram, api: Api, modes: readonly string[]): readonly [values: Program, derivatives: readonly Program[]] => {
   const f = functionOf(p, api)
   const arrays = argumentsOf(p).map(arrayOf)
   const wrt = arrays.flatMap((a, i) => (a.dtype === 'f64' || a.dtype === 'f32' ? [i] : []))
   const examples = arrays.map((a) => cd.tensor(a.data, a.shape, a.dtype))
-  const traced = (g: unknown) =>
-    (cd.toProgram as unknown as (f: unknown) => (...xs: readonly unknown[]) => Parameters<typeof countProgram>[1])(g)(...examples)
+  const traced = (g: unknown) => (cd.toProgram as unknown as (f: unknown) => (...xs: readonly unknown[]) => Program)(g)(...examples)
   const values = traced(f)
-  countProgram(coverage, values, 'values')
   const floats = values.outputs.flatMap((o, k) => (o.dtype === 'f64' || o.dtype === 'f32' ? [k] : []))
-  if (wrt.length === 0 || floats.length === 0) return
+  if (wrt.length === 0 || floats.length === 0) return [values, []]
   const loss = (...xs: readonly unknown[]) => {
     const ys = f(...xs) as readonly cd.AnyExpr[]
     return [floats.map((k) => cd.sum(cd.sin(ys[k]!))).reduce((a, b) => cd.add(a, b)), ys]
   }
-  for (const mode of ['mixed', 'forward'])
-    countProgram(
-      coverage,
-      traced((cd.valueAndGrad as unknown as (f: unknown, o: unknown) => unknown)(loss, { wrt, mode, aux: true })),
-      'derivatives',
-    )
+  const valueAndGrad = cd.valueAndGrad as unknown as (f: unknown, o: unknown) => unknown
+  return [values, modes.map((mode) => traced(valueAndGrad(loss, { wrt, mode, aux: true })))]
+}
+/** Counts the nodes of a program and of its gradient, without running them. */
+const countTraced = (p: RandomProgram, api: Api, coverage: Coverage): void => {
+  const [values, derivatives] = tracedOf(p, api, ['mixed', 'forward'])
+  countProgram(coverage, values, 'values')
+  for (const d of derivatives) countProgram(coverage, d, 'derivatives')
+}
+/** Counts what plans make of a program's loops. A loop of any number of steps has no way back. */
+const countPlans = (p: RandomProgram, coverage: Coverage): void => {
+  const shapes = loopShapesOf(p)
+  const back = shapes.has('how: a count that is computed') || shapes.has('how: ended by its condition alone') ? [] : ['mixed']
+  const [values, derivatives] = tracedOf(p, shipped, back)
+  for (const traced of [values, ...derivatives]) countPlan(coverage, traced)
 }
 
 /** A backend whose results are wrong in one entry wherever a program has this primitive. */
@@ -137,7 +166,7 @@ const firstFound = async (
 
 describe('the harness finds', () => {
   it('a backend that is wrong in one entry of one operation', async () => {
-    const clean = await cpuLanes()
+    const clean = cpuLanes()
     const wrong = { ...clean, lanes: [clean.lanes[0]!, laneOf('plain', faulty(clean.lanes[1]!.backend, 'cumsum'))] }
     const found = await firstFound(wrong, shipped, clean, 300)
     expect(found.kind).toContain('on plain')
@@ -155,7 +184,7 @@ describe('the harness finds', () => {
       }),
     ],
   ] as const)('%s', async (_, rule) => {
-    const clean = await cpuLanes()
+    const clean = cpuLanes()
     const api = { ...shipped, ...cd.makeCodual(cd.coreRegistry.with(rule), cd.cpu()) } as unknown as Api
     const found = await firstFound(clean, api, clean, 300)
     expect(found.program.steps.length).toBeLessThan(4)

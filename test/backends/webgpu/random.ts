@@ -7,7 +7,7 @@ import type { Program } from '../../../src/core/graph/program.js'
 import * as cd from '../../../src/index.js'
 import { cotangentsOf, lossOf, type Subject, subjectOf, trace } from '../../laws/generator/checks.js'
 import { differ, quickly, roundingOf } from '../../laws/generator/compare.js'
-import { generate } from '../../laws/generator/generate.js'
+import { generate, type Wanted } from '../../laws/generator/generate.js'
 import type { Lanes } from '../../laws/generator/lanes.js'
 import { printProgram } from '../../laws/generator/print.js'
 import type { RandomProgram, Template } from '../../laws/generator/program.js'
@@ -78,8 +78,8 @@ const gradientOf = (s: Subject, values: Program): Program | undefined => {
 }
 
 /** Checks the program of a seed. */
-export const checkOnDevice = async (seed: number, backend: WebGpuBackend): Promise<Outcome> => {
-  const program = inSingle(generate(seed, 'all').program)
+export const checkOnDevice = async (seed: number, backend: WebGpuBackend, kind: Wanted = 'all'): Promise<Outcome> => {
+  const program = inSingle(generate(seed, kind).program)
   const told = (checked: Outcome['checked'], failure?: string): Outcome =>
     failure === undefined ? { seed, checked } : { seed, checked, failure: `${failure}\n${printProgram(program, failure)}` }
   if (program.wild === true) return told('none')
@@ -111,7 +111,7 @@ export const checkOnDevice = async (seed: number, backend: WebGpuBackend): Promi
 }
 
 /** Checks the programs of many seeds on lavapipe and prints what fails: does all hold? A new device every so many programs frees their shaders. */
-export const checkManyOnDevice = async (seed: number, runs: number): Promise<boolean> => {
+export const checkManyOnDevice = async (seed: number, runs: number, kind: Wanted = 'all'): Promise<boolean> => {
   const lane = findLane('lavapipe')
   if (lane === undefined) return false
   await openGpu(lane)
@@ -124,7 +124,7 @@ export const checkManyOnDevice = async (seed: number, runs: number): Promise<boo
       backend = makeWebGpu({ dawn: ['backend=vulkan'], verify: true, poison: true })
       console.log(`${i} of ${runs} programs, ${failed} failed`)
     }
-    const { checked, failure } = await checkOnDevice(seed + i, backend!)
+    const { checked, failure } = await checkOnDevice(seed + i, backend!, kind)
     counts[checked]++
     if (failure === undefined) continue
     failed++

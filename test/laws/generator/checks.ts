@@ -7,7 +7,7 @@ import type { Program } from '../../../src/core/graph/program.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { isAdException } from '../../../src/index.js'
 import { coarsest, type Difference, differ, quickly, roundingOf } from './compare.js'
-import { type Coverage, countCheck, countProgram } from './coverage.js'
+import { type Coverage, countCheck, countPlan, countProgram } from './coverage.js'
 import { type Lane, type Lanes, runOn } from './lanes.js'
 import { type Api, argumentsOf, arrayOf, functionOf, type RandomProgram, shipped } from './program.js'
 
@@ -70,11 +70,19 @@ export const guarded = <X>(what: string, part: () => X): X => {
 }
 /** Rules may say that a derivative does not exist: then there is nothing to compare. */
 const NO_DERIVATIVE = new Set(['NotImplemented', 'MissingRule', 'NotDifferentiable'])
+/** Nor has a loop of any number of steps a way back. */
+const hasNone = (e: unknown): boolean => {
+  if (!isAdException(e)) return false
+  const { error } = e
+  return (
+    NO_DERIVATIVE.has(error._tag) || (error._tag === 'BadInput' && error.where === 'whileLoop' && error.reason.startsWith('reverse mode'))
+  )
+}
 export const derivative = (s: Subject, what: string, build: () => Program): Program | undefined => {
   try {
     return build()
   } catch (e) {
-    if (isAdException(e) && NO_DERIVATIVE.has((e as { error: { _tag: string } }).error._tag)) {
+    if (hasNone(e)) {
       if (s.coverage !== undefined) countCheck(s.coverage, `${what}: no derivative`)
       return undefined
     }
@@ -129,10 +137,18 @@ const filled = (a: { readonly dtype: DType; readonly size: number }, next: () =>
   return data
 }
 
+/** Every so many programs of loops what became of their plans is looked at too. */
+const PLANS = 8
+const counted = ({ coverage, program: { kind, seed } }: Subject, p: Program, as: 'values' | 'derivatives'): void => {
+  if (coverage === undefined) return
+  countProgram(coverage, p, as)
+  if (kind === 'loops' && seed % PLANS === 0) countPlan(coverage, p)
+}
+
 /** Values on each lane: the first call, then one on memory full of NaN, after other programs have run. */
 const checkValues = (s: Subject): Program => {
   const program = guarded('tracing', () => trace(s.f, s.avals))
-  if (s.coverage !== undefined) countProgram(s.coverage, program, 'values')
+  counted(s, program, 'values')
   const want = guarded('values on reference', () => runOn(s.lanes.oracle, program, s.inputs))
   for (const lane of s.lanes.lanes) {
     const what = `values on ${lane.name}`
@@ -190,9 +206,16 @@ const gradientsOf = (s: Subject, values: Program): Gradients | undefined => {
   const yBars = cotangentsOf(s.program, values)
   const avals = [...s.avals, ...floats.map((k) => values.outputs[k]!.aval)]
   const f = lossOf(s, floats)
+  const made = new Map<Mode, Program | undefined>()
+  const of = (mode: Mode): Program | undefined => {
+    if (!made.has(mode)) {
+      const build = (): Program => trace((s.api.valueAndGrad as F)(f, { wrt: s.wrt, mode, aux: true }) as F, avals)
+      made.set(mode, derivative(s, `gradient, ${mode}`, build))
+    }
+    return made.get(mode)
+  }
   return {
-    of: (mode) =>
-      derivative(s, `gradient, ${mode}`, () => trace((s.api.valueAndGrad as F)(f, { wrt: s.wrt, mode, aux: true }) as F, avals)),
+    of,
     inputs: [...s.inputs, ...yBars],
     floats,
     yBars,
@@ -200,18 +223,24 @@ const gradientsOf = (s: Subject, values: Program): Gradients | undefined => {
 }
 /** Gradients in three modes, on every lane, against the reference in mixed mode. */
 const checkGradients = (s: Subject, g: Gradients): void => {
-  const mixed = g.of('mixed')
+  const first = g.of('mixed') === undefined ? 'forward' : 'mixed'
+  const mixed = g.of(first)
   if (mixed === undefined) return
-  if (s.coverage !== undefined) countProgram(s.coverage, mixed, 'derivatives')
-  const want = guarded('gradient, mixed on reference', () => runOn(s.lanes.oracle, mixed, g.inputs))
-  for (const lane of s.lanes.lanes) onLane(lane, 'gradient, mixed', mixed, g.inputs, want)
+  counted(s, mixed, 'derivatives')
+  const want = guarded(`gradient, ${first} on reference`, () => runOn(s.lanes.oracle, mixed, g.inputs))
+  const { seed, kind } = s.program
+  const laneAt = (i: number): Lane => s.lanes.lanes[(seed + i) % s.lanes.lanes.length]!
+  // Programs of loops are many, and their ways back long: each mode on one lane, and not each mode each time.
+  const few = kind === 'loops'
+  for (const lane of few ? [laneAt(0)] : s.lanes.lanes) onLane(lane, `gradient, ${first}`, mixed, g.inputs, want)
+  if (first === 'forward') return
   // The other modes each on one lane: which one changes with the seed.
-  for (const mode of ['reverse', 'forward'] as const) {
+  for (const [i, mode] of (['reverse', 'forward'] as const).entries()) {
+    if (few && Math.floor(seed / 2) % 4 !== i) continue
     const p = g.of(mode)
     if (p === undefined) continue
     if (s.coverage !== undefined) countProgram(s.coverage, p, 'derivatives')
-    const lane = s.lanes.lanes[(s.program.seed + (mode === 'forward' ? 1 : 0)) % s.lanes.lanes.length]!
-    onLane(lane, `gradient, ${mode}`, p, g.inputs, want, mixed)
+    onLane(laneAt(few ? 1 : i), `gradient, ${mode}`, p, g.inputs, want, mixed)
   }
 }
 

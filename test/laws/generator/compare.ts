@@ -9,6 +9,7 @@ import { isScalarProgram, listed } from '../../../src/core/graph/expand.js'
 import { asExpr, asNode, input, type Node } from '../../../src/core/graph/expr.js'
 import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { Program } from '../../../src/core/graph/program.js'
+import { isUnbounded, type ScanParams, scanPrimitive } from '../../../src/core/ops/control.js'
 import { liftScalar } from '../../../src/core/ops/lifted.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 
@@ -101,12 +102,28 @@ const shaken = (next: () => number): Algebra<NDArray> => {
         const outs = interpretNodes(own, inner.outputs, new Map(inner.inputs.map((x, i) => [x, args[i]!])))
         return outs.map((o, i) => spread(o, at.results[i]!))
       }
+      if (at.primitive === (scanPrimitive as unknown) && isUnbounded(at.params as ScanParams))
+        return whileTrue(algebra, at.params as ScanParams, args)
       const us = args.map((a) => input(aval(a.shape, a.dtype)))
       const ys = listed(expand(us.map(asExpr), at.params)).map(asNode)
       return interpretNodes(algebra, ys, new Map(us.map((u, i) => [u, args[i]!])))
     },
   }
   return algebra
+}
+/** The results of a loop that only its flag ends, which is a carry. */
+const whileTrue = (
+  algebra: Algebra<NDArray>,
+  { program: { inputs, outputs }, carries, until }: ScanParams,
+  args: readonly NDArray[],
+): readonly NDArray[] => {
+  let state = args.slice(0, carries)
+  const same = args.slice(carries)
+  while (state[until!]!.data[0] !== 0) {
+    const given = new Map(inputs.map((x, i) => [x, i < carries ? state[i]! : same[i - carries]!]))
+    state = interpretNodes(algebra, outputs, given).slice(0, carries)
+  }
+  return state
 }
 const wide = (at: ApplyAt, shape: readonly number[]): ApplyAt => ({ ...at, results: at.results.map((r) => aval(shape, r.dtype)) })
 const spread = (x: NDArray, to: Aval): NDArray => {

@@ -3,6 +3,8 @@ import { INPUT, linearize, type Node, OUTPUT } from '../../../src/core/graph/exp
 import type { Program } from '../../../src/core/graph/program.js'
 import { families } from '../../../src/core/ops/families.js'
 import { opsOf } from './draw.js'
+import { planFactsOf } from './loop-plans.js'
+import { loopShapesOf } from './loop-shapes.js'
 import type { RandomProgram } from './program.js'
 
 type Counts = Record<string, number>
@@ -23,7 +25,11 @@ export interface Coverage {
   readonly ranks: Counts
   readonly refused: Counts
   readonly checks: Counts
+  /** Programs with loops of each shape; plans, of a part of them, that came to each fact. */
+  readonly shapes: Counts
+  readonly plans: Counts
 }
+const COUNTED = ['kinds', 'ops', 'values', 'derivatives', 'pairs', 'dtypes', 'ranks', 'refused', 'checks', 'shapes', 'plans'] as const
 export const emptyCoverage = (): Coverage => ({
   programs: 0,
   nodes: 0,
@@ -36,12 +42,13 @@ export const emptyCoverage = (): Coverage => ({
   ranks: {},
   refused: {},
   checks: {},
+  shapes: {},
+  plans: {},
 })
 export const addCoverage = (into: Coverage, from: Coverage): void => {
   into.programs += from.programs
   into.nodes += from.nodes
-  for (const key of ['kinds', 'ops', 'values', 'derivatives', 'pairs', 'dtypes', 'ranks', 'refused', 'checks'] as const)
-    for (const [k, n] of Object.entries(from[key])) bump(into[key], k, n)
+  for (const key of COUNTED) for (const [k, n] of Object.entries(from[key])) bump(into[key], k, n)
 }
 
 const primitiveOf = (n: Node): string | undefined => (n.kind === OUTPUT ? n.args[0]!.prim!.name : n.prim?.name)
@@ -64,6 +71,15 @@ export const countSteps = (c: Coverage, p: RandomProgram): void => {
   bump(c.kinds, p.kind)
   opsOf(p.steps, (op) => bump(c.ops, op))
 }
+/** Counts what loops a program has. */
+export const countShapes = (c: Coverage, p: RandomProgram): void => {
+  for (const shape of loopShapesOf(p)) bump(c.shapes, shape)
+}
+/** Counts what the loops of a program became in its plan. */
+export const countPlan = (c: Coverage, p: Program): void => {
+  bump(c.plans, 'plans')
+  for (const fact of planFactsOf(p)) bump(c.plans, fact)
+}
 export const countCheck = (c: Coverage, name: string): void => bump(c.checks, name)
 export const countRefused = (c: Coverage, refused: ReadonlyMap<string, number>): void => {
   for (const [k, n] of refused) bump(c.refused, k, n)
@@ -71,6 +87,24 @@ export const countRefused = (c: Coverage, refused: ReadonlyMap<string, number>):
 
 /** Names of all shipped primitives. */
 export const primitives: readonly string[] = Object.values(families).flatMap((f) => Object.values(f).map((p) => p.name))
+
+const LOOPS = ['scan', 'fori', 'whileLoop']
+/** The table of programs of loops: how many, and of each shape. */
+export const loopTable = (c: Coverage): string => {
+  const steps = Object.values(c.ops).reduce((a, b) => a + b, 0)
+  const loops = LOOPS.map((op) => c.ops[op] ?? 0)
+  return [
+    `${c.programs} programs, ${steps} steps, ${loops.reduce((a, b) => a + b, 0)} loops (${LOOPS.map((op, i) => `${op} ${loops[i]}`).join(', ')}), ${c.nodes} nodes`,
+    'programs with loops of each shape:',
+    columns(c.shapes),
+    `plans of values and gradients (${c.plans.plans ?? 0} of them looked at) that came to:`,
+    columns(c.plans),
+    'operations by steps:',
+    columns(c.ops),
+    'checks:',
+    columns(c.checks),
+  ].join('\n')
+}
 
 const columns = (counts: Counts, width = 4): string => {
   const rows = Object.entries(counts).sort((a, b) => b[1] - a[1])

@@ -18,6 +18,7 @@ import {
   type Input,
   isRef,
   type Lambda,
+  type Param,
   type Ref,
   type Step,
   shipped,
@@ -210,6 +211,7 @@ export class Draw {
         return { ref: ids[ids.length - 1]! }
       }
       if (Array.isArray(x)) return x.map(pattern)
+      if (x === null) return x
       return Object.fromEntries(Object.entries(x as object).map(([k, y]) => [k, pattern(y)]))
     }
     const outs = pattern(made)
@@ -263,24 +265,29 @@ export class Draw {
 
   /**
    * A function of values like these, drawn by `body` at them; it may read what is outside (`open`).
-   * `at`: values that the function is drawn at where they are not the arguments' own (one row of them, one element).
+   * `at`: values that the function is drawn at where they are not the arguments' own (one row of them, one element). `as`: how they are its parameters.
    */
   lambda(
     args: readonly Value[],
     body: (d: Draw) => Template,
-    o: { readonly at?: readonly NDArray[]; readonly open?: boolean; readonly scalar?: boolean } = {},
+    o: {
+      readonly at?: readonly NDArray[]
+      readonly open?: boolean
+      readonly scalar?: boolean
+      readonly as?: (ids: readonly number[]) => readonly Param[]
+    } = {},
   ): Lambda {
     const inner = new Draw(0, { api: this.api, wild: this.wild, dtype: this.dtype, maxInputs: 0 }, this, o.scalar ?? false)
     if (o.open === true)
       for (const v of this.pool) if (!args.some((a) => a.ref === v.ref) && (o.scalar !== true || rankOf(v) === 0)) inner.pool.push(v)
-    const params = args.map((a, i) => {
+    const ids = args.map((a, i) => {
       const array = o.at?.[i] ?? a.array
       const id = this.freshId()
       inner.add(id, inputNode(aval(array.shape, array.dtype)), array, false, false)
       return id
     })
     const result = body(inner)
-    return { params, steps: inner.steps, result }
+    return { params: o.as?.(ids) ?? ids, steps: inner.steps, result }
   }
 }
 

@@ -2,13 +2,14 @@
 
 import { arrayRows } from './arrays.js'
 import { contractRows, nnRows } from './contract.js'
-import { type Draw as D, Draw, isFloatValue, ref, type Value } from './draw.js'
+import { type Draw as D, Draw, isFloatValue, opsOf, ref, type Value } from './draw.js'
 import { elementwiseRows, type Row } from './elementwise.js'
 import { choose, higherRows, setInside } from './higher.js'
 import { indexingRows, reduceRows } from './indexing.js'
 import { layerRows } from './layers.js'
 import { layoutRows } from './layout.js'
 import { linalgRows } from './linalg.js'
+import { loopOutputs, loopProgram, loopRows } from './loop-programs.js'
 import { type Api, type RandomProgram, refsOf, type Template } from './program.js'
 import { longChain, sharingRows, wideDag } from './sharing.js'
 import { specialRows } from './special.js'
@@ -24,7 +25,7 @@ export const families = {
   contract: contractRows,
   linalg: linalgRows,
   nn: [...nnRows, ...layerRows],
-  higher: higherRows,
+  higher: [...higherRows, ...loopRows],
   sharing: sharingRows,
 } as const
 type Family = keyof typeof families
@@ -73,7 +74,9 @@ const kinds = {
   chain: { weight: 0.6, steps: [1, 1], rows: [longChain] },
   wild: { weight: 5, steps: [2, 10], rows: weighed({ elementwise: 8, layout: 1, reduce: 1 }) },
 } satisfies Record<string, Kind>
-export type KindName = keyof typeof kinds | 'dag'
+/** Which programs are drawn: of all kinds, wide DAGs, or loops. */
+export type Wanted = 'all' | 'dag' | 'loops'
+export type KindName = keyof typeof kinds | 'dag' | 'loops'
 
 const kindOf = (d: D): keyof typeof kinds => {
   const names = Object.keys(kinds) as (keyof typeof kinds)[]
@@ -109,6 +112,14 @@ const outputsOf = (d: D): readonly Template[] => {
   return d.chance(0.2) ? [...out].reverse() : out
 }
 
+/** Steps of a program of loops, those of its functions among them. */
+const MOST_STEPS = 60
+const stepsIn = (d: D): number => {
+  let n = 0
+  opsOf(d.steps, () => n++)
+  return n
+}
+
 export interface Generated {
   readonly program: RandomProgram
   /** Calls that the library refused while drawing, by operation. */
@@ -116,17 +127,17 @@ export interface Generated {
 }
 
 /** Draws the program of a seed. The same seed, the same program. */
-export const generate = (seed: number, kind: 'all' | 'dag' = 'all', api?: Api): Generated => {
+export const generate = (seed: number, kind: Wanted = 'all', api?: Api): Generated => {
   for (let attempt = 0; ; attempt++) {
     // Far apart for neighbouring seeds and attempts.
     const d0 = new Draw((Math.imul(seed, 0x9e3779b1) ^ Math.imul(attempt + 1, 0x85ebca6b)) | 0)
-    const name: KindName = kind === 'dag' ? 'dag' : kindOf(d0)
+    const name: KindName = kind === 'all' ? kindOf(d0) : kind
     const dtype = d0.chance(0.3) ? ('f32' as const) : ('f64' as const)
     const wild = name === 'wild'
     const d = new Draw(Math.floor(d0.next() * 2 ** 31), { dtype, wild, maxInputs: d0.between(1, 6), ...(api !== undefined && { api }) })
     try {
-      if (name === 'dag') {
-        if (!d.attempt(wideDag)) continue
+      if (name === 'dag' || name === 'loops') {
+        if (!d.attempt(name === 'dag' ? wideDag : loopProgram)) continue
       } else {
         const { rows, steps } = kinds[name]
         const first = d.between(1, 2)
@@ -135,8 +146,8 @@ export const generate = (seed: number, kind: 'all' | 'dag' = 'all', api?: Api): 
         let left = d.between(...(steps as readonly [number, number]))
         for (let tries = 0; left > 0 && tries < 60; tries++) if (d.attempt(choose(d, rows).build)) left--
       }
-      if (d.steps.length === 0) continue
-      const program = { seed, kind: name, inputs: d.inputs, steps: d.steps, outputs: outputsOf(d) }
+      if (d.steps.length === 0 || (name === 'loops' && stepsIn(d) > MOST_STEPS)) continue
+      const program = { seed, kind: name, inputs: d.inputs, steps: d.steps, outputs: name === 'loops' ? loopOutputs(d) : outputsOf(d) }
       return { program: { ...program, ...(d.kinked && { kinked: true }), ...(wild && { wild: true }) }, refused: d.refused }
     } catch (e) {
       if ((e as Error).constructor.name !== 'Redraw' || attempt > 50) throw e

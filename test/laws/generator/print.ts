@@ -13,6 +13,7 @@ import {
   isRef,
   isRule,
   type Lambda,
+  type Param,
   type RandomProgram,
   type Step,
   type Template,
@@ -38,14 +39,17 @@ const rules = (which: string, f: string, arity: number): string => {
   const rrule = `rrule: (x: any) => [(${f})(${arity === 1 ? 'x' : '...(x as [any, any])'}), (yBar: any) => (vjp(${f} as any)(x, yBar) as any)[1]] as any`
   return `{ ${which === 'rrule' ? rrule : which === 'frule' ? frule : `${frule}, ${rrule}`} }`
 }
+const param = (p: Param, names: Names): string => (typeof p === 'number' ? name(p, names) : `[${p.map((x) => param(x, names)).join(', ')}]`)
 const lambda = (l: Lambda, names: Names, indent: string): string => {
-  const params = `(${l.params.map((p) => `${name(p, names)}: any`).join(', ')})`
+  const params = `(${l.params.map((p) => `${param(p, names)}: any`).join(', ')})`
   const result = text(l.result, names, `${indent}  `)
   if (l.steps.length === 0) return `${params} => ${result.startsWith('{') ? `(${result})` : result}`
   const inner = `${indent}  `
   return `${params} => {\n${l.steps.map((s) => inner + line(s, names, inner)).join('\n')}\n${inner}return ${result}\n${indent}}`
 }
 const pattern = (t: Template): string => {
+  // Nothing is stacked, or nothing of it is read.
+  if (t === null) return ''
   if (isRef(t)) return `v${t.ref}`
   if (Array.isArray(t)) return `[${t.map(pattern).join(', ')}]`
   return `{ ${Object.entries(t as object)
@@ -79,7 +83,7 @@ const purposeOf = (failure: string): 'value' | 'gradient' | 'second' =>
     : /^hvp|grad/.test(failure) && !/^gradient/.test(failure)
       ? 'second'
       : 'gradient'
-/** Lines that compute gradients of the sum of the float results times cotangents of theirs. */
+/** Lines that compute value, gradients and results, as the checks do: the loss is the sum of the float results times cotangents of theirs. */
 const gradientLines = (p: RandomProgram, args: string, wrt: readonly number[], second: boolean): readonly string[] => {
   const own = argumentsOf(p)
   const values = traceMeta(
@@ -88,27 +92,27 @@ const gradientLines = (p: RandomProgram, args: string, wrt: readonly number[], s
     own.map((x) => aval(x.shape, x.dtype)),
   )
   const bars = cotangentsOf(p, values)
-  let at = 0
-  const terms = values.outputs.flatMap((o, k) => {
-    if (!isFloat(o.dtype)) return []
-    const bar = bars[at++]!
-    return [
-      `sum(mul(ys[${k}], ${literal({ id: 0, shape: o.shape, dtype: o.dtype, values: Array.from(bar, (v) => Math.round(v * 1e4) / 1e4) })}))`,
-    ]
+  const floats = values.outputs.flatMap((o, k) => (isFloat(o.dtype) ? [{ k, o }] : []))
+  const rounded = bars.map((bar, i) => {
+    const { shape, dtype } = floats[i]!.o
+    return literal({ id: 0, shape, dtype, values: Array.from(bar, (v) => Math.round(v * 1e4) / 1e4) })
   })
-  const total = terms.reduce((a, b) => `add(${a}, ${b})`)
+  const total = floats.map(({ k }, i) => `sum(mul(ys[${k}], b${i}))`).reduce((a, b) => `add(${a}, ${b})`)
+  const given = own.map((_, i) => `x${i}`).join(', ')
   return [
-    `const loss = (${args}): any => {`,
-    `  const ys = f(${own.map((_, i) => `x${i}`).join(', ')})`,
-    `  return ${total}`,
+    `const bars: any[] = [${rounded.join(', ')}]`,
+    `const loss = (${[...(args === '' ? [] : [args]), ...bars.map((_, i) => `b${i}: any`)].join(', ')}): any => {`,
+    `  const ys = f(${given})`,
+    `  return [${total}, ys]`,
     '}',
     BACKENDS,
     "  for (const mode of ['mixed', 'reverse', 'forward'] as const)",
-    `    console.log(b.name, mode, (compile as any)((grad as any)(loss, { wrt: [${wrt.join(', ')}], mode }), b)(...xs))`,
+    `    console.log(b.name, mode, (compile as any)((valueAndGrad as any)(loss, { wrt: [${wrt.join(', ')}], mode, aux: true }), b)(...xs, ...bars))`,
     ...(second
       ? [
           'const dxs = xs.map((x: any) => tensor(Array.from(x.data, (_, i) => Math.sin(i + 1)), x.shape, x.dtype))',
-          `${BACKENDS} console.log(b.name, 'hvp', (compile as any)((hvp as any)(loss${wrt.length === own.length ? '' : `, { wrt: ${wrt.length === 1 ? wrt[0] : `[${wrt.join(', ')}]`} }`}), b)(${own.length === 1 ? 'xs[0], dxs[0]' : 'xs, dxs'}))`,
+          `const scalar = (${args}): any => loss(${[given, ...bars.map((_, i) => `bars[${i}]`)].join(', ')})[0]`,
+          `${BACKENDS} console.log(b.name, 'hvp', (compile as any)((hvp as any)(scalar${wrt.length === own.length ? '' : `, { wrt: ${wrt.length === 1 ? wrt[0] : `[${wrt.join(', ')}]`} }`}), b)(${own.length === 1 ? 'xs[0], dxs[0]' : 'xs, dxs'}))`,
         ]
       : []),
   ]
@@ -127,7 +131,7 @@ export const printProgram = (p: RandomProgram, failure = 'gradient'): string => 
   const used = new Set<string>(['tensor', 'compile', 'reference', 'cpu'])
   opsOf(p.steps, (op) => used.add(op))
   if (JSON.stringify(p.steps).includes('"rule"')) for (const op of ['jvp', 'vjp']) used.add(op)
-  if (purpose !== 'value') for (const op of ['grad', 'sum', 'mul', 'add']) used.add(op)
+  if (purpose !== 'value') for (const op of ['valueAndGrad', 'sum', 'mul', 'add']) used.add(op)
   if (purpose === 'second') used.add('hvp')
   const args = own.map((_, i) => `x${i}: any`).join(', ')
   return [

@@ -15,9 +15,11 @@ export const shipped: Api = cd as unknown as Api
 export interface Ref {
   readonly ref: number
 }
+/** A parameter: one value, or the list that it is taken apart into. */
+export type Param = number | readonly Param[]
 /** A function inside a program. Its steps may refer to values outside of it. */
 export interface Lambda {
-  readonly params: readonly number[]
+  readonly params: readonly Param[]
   readonly steps: readonly Step[]
   readonly result: Template
 }
@@ -59,6 +61,10 @@ export interface RandomProgram {
   /** Values may be NaN or infinite: only values are compared. */
   readonly wild?: boolean
 }
+
+/** The numbers of all values that parameters give. */
+export const numbersOf = (params: readonly Param[]): readonly number[] =>
+  params.flatMap((p) => (typeof p === 'number' ? [p] : numbersOf(p)))
 
 export const isRef = (t: Template): t is Ref => typeof t === 'object' && t !== null && 'ref' in t
 export const isFn = (t: Template): t is { readonly fn: Lambda } => typeof t === 'object' && t !== null && 'fn' in t
@@ -169,13 +175,16 @@ export const ofArity = (f: Call, n: number): Call => {
   const written: readonly Call[] = [f, (a) => f(a), (a, b) => f(a, b), (a, b, c) => f(a, b, c), (a, b, c, d) => f(a, b, c, d)]
   return written[n] ?? f
 }
+const bindParams = (params: readonly Param[], xs: readonly unknown[], env: Env): void =>
+  params.forEach((p, i) => {
+    if (typeof p === 'number') env.set(p, xs[i])
+    else bindParams(p, xs[i] as readonly unknown[], env)
+  })
 /** A function of the library's for a lambda, over the values that it may close over. */
 const lambdaOf = (l: Lambda, env: Env, api: Api): Call => {
   const f = (...xs: readonly unknown[]): unknown => {
     const own: Env = new Map(env)
-    l.params.forEach((id, i) => {
-      own.set(id, xs[i])
-    })
+    bindParams(l.params, xs, own)
     runSteps(l.steps, own, api)
     return resolve(l.result, own, api)
   }

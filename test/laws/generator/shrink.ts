@@ -10,6 +10,7 @@ import {
   isRule,
   type Lambda,
   mapTemplate,
+  numbersOf,
   type RandomProgram,
   refsOf,
   type Step,
@@ -107,7 +108,7 @@ function* shorterFunctions(p: RandomProgram): Generator<RandomProgram> {
     if (isRef(l.result) || Array.isArray(l.result))
       for (let i = l.steps.length - 1; i >= 0; i--) {
         const s = l.steps[i]!
-        for (const c of [...new Set([...refsOf(s.args as Template), ...l.params])]) {
+        for (const c of [...new Set([...refsOf(s.args as Template), ...numbersOf(l.params)])]) {
           const ids = outsOf(s)
           const steps = ids.reduce((xs, id) => substituted(xs, id, { ref: c }), l.steps)
           yield {

@@ -1,7 +1,7 @@
 /** A process that checks random programs for another one (run.ts): it says which one it is at, so that one which hangs can be named. */
 import { checkProgram, type Failure, failsAgain } from './checks.js'
-import { addCoverage, type Coverage, countRefused, countSteps, emptyCoverage } from './coverage.js'
-import { generate } from './generate.js'
+import { addCoverage, type Coverage, countRefused, countShapes, countSteps, emptyCoverage } from './coverage.js'
+import { generate, type Wanted } from './generate.js'
 import { cpuLanes, type Lanes, laneOf } from './lanes.js'
 import { laws } from './laws.js'
 import type { RandomProgram } from './program.js'
@@ -9,7 +9,7 @@ import { shrink } from './shrink.js'
 
 /** What is asked: seeds from..to - 1, or one given program alone. */
 export type Task =
-  | { readonly kind: 'all' | 'dag'; readonly from: number; readonly to: number; readonly shrinkMs: number }
+  | { readonly kind: Wanted; readonly from: number; readonly to: number; readonly shrinkMs: number }
   | { readonly program: RandomProgram }
 export interface Found {
   readonly seed: number
@@ -28,11 +28,12 @@ export type Message =
 const FRESH = 400
 
 /** Checks the program of a seed; what is thrown outside of the checks is a fault of the generator, and is told as such. */
-export const checkSeed = (seed: number, kind: 'all' | 'dag', lanes: Lanes, coverage?: Coverage): Found | undefined => {
+export const checkSeed = (seed: number, kind: Wanted, lanes: Lanes, coverage?: Coverage): Found | undefined => {
   const { program, refused } = generate(seed, kind)
   if (coverage !== undefined) {
     countSteps(coverage, program)
     countRefused(coverage, refused)
+    if (kind === 'loops') countShapes(coverage, program)
   }
   const failure = checkProgram(program, laws, { lanes, ...(coverage !== undefined && { coverage }) })
   return failure === undefined ? undefined : { seed, failure, program, passes: [] }
@@ -61,13 +62,13 @@ const main = (): void => {
   let used = 0
   const shrunk = new Map<string, number>()
   const work = async (task: Task): Promise<void> => {
-    lanes ??= await cpuLanes()
+    lanes ??= cpuLanes()
     if ('program' in task) return send({ outcome: checkProgram(task.program, laws, { lanes }) ?? null })
     const coverage = emptyCoverage()
     for (let seed = task.from; seed < task.to; seed++) {
       send({ at: seed })
       if (used++ >= FRESH) {
-        lanes = await cpuLanes()
+        lanes = cpuLanes()
         used = 0
       }
       const own = emptyCoverage()
