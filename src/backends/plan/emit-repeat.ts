@@ -1,5 +1,4 @@
 /** A loop's steps: where its carry goes round, what each iteration reads of arrays and writes to them, and the body between. */
-import { raise } from '../../core/errors/explain.js'
 import { stridesOf } from '../../core/graph/shape.js'
 import type { Given, Place, Places } from './places.js'
 import { type Carry, type Loop, type Repeat, walkedRows } from './repeat.js'
@@ -43,24 +42,26 @@ class RepeatEmitter {
   }
 
   emit(): number {
-    const { at, v } = this
+    const { at, v, results } = this
     const { body, count, carries, slices } = this.repeat
     const homes = Array.from({ length: carries }, (_, i) => this.homeOf(i))
     const placeOf = (i: number): Place => at.places.placeOf(v.args[i]!)
     const input = (i: number): Place =>
       i < carries ? homes[i]!.before : i < carries + slices ? this.row(placeOf(i)) : this.still(placeOf(i))
     const inputs = new Map(body.inputs.flatMap((id, i): [number, Place][] => (id < 0 ? [] : [[id, input(i)]])))
-    const outputs = body.outputs.map((_, i) => (i < carries ? homes[i]!.after : this.row(at.places.own(this.rows(i)))))
+    // Rows that nothing reads, once small programs are written out, are not made.
+    const made = body.outputs.flatMap((_, i) => (i < carries || results.has(i) ? [i] : []))
+    const outputs = made.map((i) => (i < carries ? homes[i]!.after : this.row(at.places.own(results.get(i)!))))
     const carried = new Set(homes.flatMap(({ round }, i) => (round && body.inputs[i]! >= 0 ? [body.inputs[i]!] : [])))
     const literals = v.args.slice(body.inputs.length)
     const slots = body.consts.map((_, i) => at.places.slotOf(literals[i]!))
     // Rows of steps that are left out are zeros.
     for (const [i, none] of literals.slice(body.consts.length).entries()) {
-      const rows = this.rows(carries + i)
-      at.copy(none, at.places.own(rows), rows.shape)
+      const rows = results.get(carries + i)
+      if (rows !== undefined) at.copy(none, at.places.own(rows), rows.shape)
     }
     const first = at.steps.length
-    const lastRead = at.body({ ...body, carried }, { inputs, outputs, slots }, at.depth + 1)
+    const lastRead = at.body({ ...body, outputs: made.map((i) => body.outputs[i]!), carried }, { inputs, outputs, slots }, at.depth + 1)
     const end = at.steps.length
     const states = homes.map((h, i): Carry => ({ storage: h.before.storage, round: h.round, lastRead: lastRead(body.inputs[i]!) }))
     if (end > first) at.loops.push({ first, end, count, depth: at.depth, carries: states, ...this.flag(homes, placeOf) })
@@ -92,12 +93,8 @@ class RepeatEmitter {
 
   private homeOf(i: number): Home {
     const { body, carries } = this.repeat
-    const rows = walkedRows(body, carries, i)
+    const rows = walkedRows(body, carries, i).filter(({ row }) => this.results.has(row))
     return rows.length > 0 ? this.walks(i, rows) : this.goesRound(this.v.args[i]!, this.results.get(i))
-  }
-  /** What is stacked: a loop makes what is read of it alone. */
-  private rows(i: number): Value {
-    return this.results.get(i) ?? raise({ _tag: 'InternalLaw', law: 'a loop makes what is read of it alone', detail: `result ${i}` })
   }
   /** In one place: that of what it begins with where nothing else reads that, else in a copy of it, where its last state belongs. */
   private goesRound(begin: number, result: Value | undefined): Home {
@@ -128,7 +125,7 @@ class RepeatEmitter {
     const by = reverse ? -1 : 1
     const walking = (k: number): Place => ({ ...row(k), advance: [...this.moves(row(k)), by * size] })
     at.copy(begin, row(first), shape)
-    for (const { row: r, found } of rows) at.places.lie(this.rows(r), row(found === reverse ? 1 : 0))
+    for (const { row: r, found } of rows) at.places.lie(results.get(r)!, row(found === reverse ? 1 : 0))
     const result = results.get(i)
     if (result !== undefined) at.places.lie(result, row(last))
     return { before: walking(first), after: walking(first + by), round: false }

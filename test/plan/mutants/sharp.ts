@@ -249,6 +249,22 @@ export const loops: readonly Sharp[] = [
     },
     shapes: [[3], [3]],
   },
+  // rows that a map is given and does not read
+  {
+    f: (a) => {
+      const [, q, ys] = scanned(
+        ([p, q]) => [
+          [q!, sin(p)],
+          [p, q],
+        ],
+        [a, mul(a, 2)],
+        null,
+        { length: 3 },
+      ).flat() as readonly E[]
+      return map((u: E, _unread: E) => cos(u), q, reshape(slice(ys, [0, 0], [1, 2]), [2]))
+    },
+    shapes: [[2]],
+  },
   // a carry in one, what is the same at every step in the other
   {
     f: (a, b) => [
