@@ -5,6 +5,7 @@ import type { AdError } from '../../../src/index.js'
 import * as cd from '../../../src/index.js'
 import { inputsOf } from '../../golden/data.js'
 import { variants } from '../../golden/programs.js'
+import { loopCases } from '../../plan/loop-cases.js'
 import { findLane, openGpu } from './adapter.js'
 
 type Any = (...xs: readonly unknown[]) => never
@@ -39,6 +40,15 @@ describe.skipIf(lane === undefined)('loops on lavapipe', () => {
     const { loops } = await f.explain(inputs)
     expect(loops.map((l) => l.count)).toEqual([32, 32])
     expect(dispatches).toBeGreaterThan(32 * loops.reduce((n, l) => n + l.end - l.first, 0) - 1)
+  })
+  it.each(loopCases.map((c) => [c.name, c] as const))('%s', { timeout: 120_000 }, async (_name, { f, x, wanted }) => {
+    const leaves = (t: unknown): number[] =>
+      cd.isTensor(t) ? [...(t.data as Float32Array)] : (Object.values(t as object) as readonly unknown[]).flatMap(leaves)
+    const got = leaves(await compile(f, backend)(cd.tensor(Float32Array.from(x), [x.length])))
+    expect(got.length).toBe(wanted.length)
+    wanted.forEach((w, i) => {
+      expect(Math.abs(got[i]! - w)).toBeLessThan(1e-4 * Math.max(1, Math.abs(w)))
+    })
   })
   it('a loop that its condition ends, with maxSteps, reads nothing back on its way', { timeout: 120_000 }, async () => {
     const newton = (a: never) =>
