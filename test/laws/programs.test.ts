@@ -79,7 +79,7 @@ describe('random programs', () => {
     const coverage = emptyCoverage()
     for (let seed = 1; seed <= 400; seed++) countShapes(coverage, generate(seed, 'loops').program)
     expect(LOOP_SHAPES.filter((shape) => (coverage.shapes[shape] ?? 0) === 0)).toEqual([])
-    for (let seed = 1; seed <= 120; seed++) countPlans(generate(seed, 'loops').program, coverage)
+    for (let seed = 1; seed <= 160; seed++) countPlans(generate(seed, 'loops').program, coverage)
     expect(PLAN_FACTS.filter((fact) => (coverage.plans[fact] ?? 0) === 0)).toEqual([])
   })
 

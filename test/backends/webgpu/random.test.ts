@@ -22,4 +22,11 @@ describe.skipIf(lane === undefined)('random programs of every operation on lavap
     expect(outcomes.filter((o) => o.checked !== 'none').length).toBeGreaterThan(20)
     expect(outcomes.filter((o) => o.checked === 'values and gradients').length).toBeGreaterThan(10)
   }, 600_000)
+
+  it('values and gradients of loops are those of the reference', async () => {
+    const outcomes: Outcome[] = []
+    for (let seed = 1; seed <= 24; seed++) outcomes.push(await checkOnDevice(seed, backend, 'loops'))
+    expect(outcomes.flatMap((o) => (o.failure === undefined ? [] : [`seed ${o.seed}: ${o.failure}`]))).toEqual([])
+    expect(outcomes.filter((o) => o.checked === 'values and gradients').length).toBeGreaterThan(8)
+  }, 600_000)
 })

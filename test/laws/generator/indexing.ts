@@ -2,7 +2,7 @@
 import { sizeOf } from '../../../src/core/graph/shape.js'
 import { CAP, type Draw, dtypeOf, isFloatValue, rankOf, redraw, ref, shapeOf, type Value } from './draw.js'
 import type { Builder, Row } from './elementwise.js'
-import { apart, awayFrom, axisOf, beside, like, positions, positive, tame, within } from './guards.js'
+import { apart, awayFrom, axisOf, beside, broadcastOf, like, positions, positive, sameShape, tame, within } from './guards.js'
 import type { Template } from './program.js'
 
 const array = (d: Draw): Value => d.find((v) => rankOf(v) > 0) ?? (d.canInput() ? d.input(d.shape(d.between(1, 3))) : redraw('no array'))
@@ -140,6 +140,18 @@ const reduceOptions = (d: Draw, v: Value): { readonly options: { readonly [key: 
   const axes = all.filter(() => d.chance(0.5))
   return { options: { axis: axes, ...keep }, axes }
 }
+/** Options `where` and `initial` of those reductions that have them: the mask given or written out, the first number of a largest beyond all others. */
+const foldedFrom = (d: Draw, name: string, x: Value): { readonly [key: string]: Template } => {
+  const first = ({ sum: [0.5, 2, -1], prod: [0.5, 2, -1], max: [-400, 400], min: [400, -400] } as { readonly [op: string]: number[] })[name]
+  if ((first === undefined && name !== 'mean') || dtypeOf(x) === 'bool' || d.chance(0.7)) return {}
+  const bools = d.find((m) => dtypeOf(m) === 'bool' && sameShape(broadcastOf(shapeOf(m), shapeOf(x)) ?? [-1], shapeOf(x)))
+  const n = shapeOf(x)[rankOf(x) - 1] ?? 1
+  const mask: Template = bools !== undefined ? ref(bools) : rankOf(x) === 0 ? true : Array.from({ length: n }, () => d.chance(0.6))
+  const where = d.chance(0.6) ? { where: mask } : {}
+  const needed = name === 'max' || name === 'min' || d.chance(0.6)
+  const initial = first === undefined || !needed ? {} : { initial: d.of(first.map((k) => (isFloatValue(x) ? k : Math.trunc(k)))) }
+  return { ...where, ...initial }
+}
 type Guard = (d: Draw, v: Value, axes: readonly number[]) => Value
 const asIs: Guard = (_, v) => v
 const reduction =
@@ -153,7 +165,7 @@ const reduction =
     const v = d.chance(0.8) ? d.float() : d.pick((x) => dtypes !== 'float' && (dtypes === 'any' || dtypeOf(x) !== 'bool'))
     const { options, axes } = reduceOptions(d, v)
     const x = isFloatValue(v) ? guard(d, v, axes) : v
-    const given = { ...options, ...more(d) }
+    const given = { ...options, ...more(d), ...foldedFrom(d, name, x) }
     const y = d.op(name, ref(x), ...(Object.keys(given).length === 0 ? [] : [given]))
     // A reduction beside what it reduced.
     if (d.chance(0.25) && isFloatValue(y) && options.keepdims === true) d.op('add', ref(x), ref(y))

@@ -98,6 +98,18 @@ export const refsOf = (t: Template, into: number[] = []): number[] => {
   return into
 }
 
+/** Steps and what is made of them, with some values replaced wherever they are read. */
+export const substitutedIn = (
+  steps: readonly Step[],
+  result: Template,
+  by: ReadonlyMap<number, Template>,
+): { readonly steps: readonly Step[]; readonly result: Template } => {
+  const put = (t: Template): Template => mapTemplate(t, (r) => (by.has(r.ref) ? by.get(r.ref) : r), inside)
+  const inside = (l: Lambda): Lambda => ({ params: l.params, steps: l.steps.map(step), result: put(l.result) })
+  const step = (s: Step): Step => ({ ...s, args: s.args.map(put), ...(s.applied !== undefined && { applied: s.applied.map(put) }) })
+  return { steps: steps.map(step), result: put(result) }
+}
+
 type Call = (...xs: readonly unknown[]) => unknown
 type Env = Map<number, unknown>
 

@@ -14,26 +14,16 @@ import {
   type RandomProgram,
   refsOf,
   type Step,
+  substitutedIn,
   type Template,
 } from './program.js'
+import { smallerLoops } from './shrink-loops.js'
 
 /** Does the program fail in the way looked for? Programs that the library refuses do not. */
 export type Fails = (p: RandomProgram) => boolean | Promise<boolean>
 
-const substituted = (steps: readonly Step[], from: number, to: Template): readonly Step[] => {
-  const leaf = (r: { readonly ref: number }): Template => (r.ref === from ? to : r)
-  const inside = (l: Lambda): Lambda => ({
-    params: l.params,
-    steps: l.steps.map((s) => replacedIn(s)),
-    result: mapTemplate(l.result, leaf, inside),
-  })
-  const replacedIn = (s: Step): Step => ({
-    ...s,
-    args: s.args.map((a) => mapTemplate(a, leaf, inside)),
-    ...(s.applied !== undefined && { applied: s.applied.map((a) => mapTemplate(a, leaf, inside)) }),
-  })
-  return steps.map(replacedIn)
-}
+const substituted = (steps: readonly Step[], from: number, to: Template): readonly Step[] =>
+  substitutedIn(steps, null, new Map([[from, to]])).steps
 const outsOf = (s: Step): readonly number[] => refsOf(s.outs)
 const usedBy = (steps: readonly Step[], results: readonly Template[]): Set<number> => {
   const used: number[] = []
@@ -41,15 +31,24 @@ const usedBy = (steps: readonly Step[], results: readonly Template[]): Set<numbe
   for (const r of results) refsOf(r, used)
   return new Set(used)
 }
-/** Without steps and inputs that nothing reads. */
-export const swept = (p: RandomProgram): RandomProgram => {
-  let steps = p.steps
+/** Without steps that nothing reads, inside functions too. */
+const sweptSteps = (given: readonly Step[], results: readonly Template[]): readonly Step[] => {
+  const inside = (l: Lambda): Lambda => ({ ...l, steps: sweptSteps(l.steps, [l.result]) })
+  const within = (t: Template): Template => mapTemplate(t, (r) => r, inside)
+  let steps = given
   for (;;) {
-    const used = usedBy(steps, p.outputs)
+    const used = usedBy(steps, results)
     const kept = steps.filter((s) => outsOf(s).some((id) => used.has(id)))
-    if (kept.length === steps.length) return { ...p, steps, inputs: p.inputs.filter((x) => used.has(x.id)) }
+    if (kept.length === steps.length) break
     steps = kept
   }
+  return steps.map((s) => ({ ...s, args: s.args.map(within), ...(s.applied !== undefined && { applied: s.applied.map(within) }) }))
+}
+/** Without steps and inputs that nothing reads. */
+export const swept = (p: RandomProgram): RandomProgram => {
+  const steps = sweptSteps(p.steps, p.outputs)
+  const used = usedBy(steps, p.outputs)
+  return { ...p, steps, inputs: p.inputs.filter((x) => used.has(x.id)) }
 }
 
 function* fewerOutputs(p: RandomProgram): Generator<RandomProgram> {
@@ -227,7 +226,7 @@ export const shrink = async (given: RandomProgram, fails: Fails, ms = 20_000): P
   if (!(await holds(best))) return given
   for (let again = true; again; ) {
     again = false
-    for (const smaller of [fewerOutputs, fewerSteps, shorterFunctions, fewerInputs, smallerShapes])
+    for (const smaller of [fewerOutputs, fewerSteps, smallerLoops, shorterFunctions, fewerInputs, smallerShapes])
       for (;;) {
         let found = false
         for (const c of smaller(best)) {
