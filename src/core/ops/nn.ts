@@ -105,7 +105,7 @@ const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation:
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
-  const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
+  const [xs, ks] = liftAll([x, k], 'conv', 'float') as [Node, Node]
   const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
   const axes = xs.shape.length === 3 && ks.shape.length === 3 ? 1 : xs.shape.length === 5 ? 3 : 2
   const [planes, kernels] = axes === 1 ? [asPlane(xs), asPlane(ks)] : [xs, ks]

@@ -4,7 +4,7 @@ import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
+import { lift, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -40,11 +40,10 @@ const folded =
   (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
     const op = prim.name
     const given = optionsOf(options, foldOptions, op)
-    const n0 = lift(x, op)
-    const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const n = liftNumber(x, op)
     const axes = axesOf(n.shape.length, given.axis, op)
     const y = asExpr(reduceNode(prim, keptNode(n, given.where, identity, op), axes, flagOf(given.keepdims, 'keepdims', op)))
-    const initial = initialOf(given.initial, op)
+    const initial = initialOf(given.initial, n.dtype, op)
     return initial === undefined ? y : join(y, initial)
   }
 
@@ -79,17 +78,17 @@ const extreme =
     const given = optionsOf(options, foldOptions, op)
     const n0 = lift(x, op)
     const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const identity = op === 'max' ? LEAST : MOST
     const { axis: axes, keepdims } = reductionOf(n, { axis: given.axis, keepdims: given.keepdims }, op)
-    const initial = initialOf(given.initial, op)
+    const initial = initialOf(given.initial, n0.dtype, op)
     if (given.where !== undefined && initial === undefined)
       raise({
         _tag: 'BadInput',
         where: op,
         reason: `where nothing is kept there is no ${op}.`,
-        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${op === 'max' ? '-Infinity' : 'Infinity'}.`,
+        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
       })
     const join: Join = op === 'max' ? maximum : minimum
-    const identity = op === 'max' ? LEAST : MOST
     const kept = keptNode(n, given.where, identity[n.dtype as keyof typeof LEAST], op)
     const y =
       initial !== undefined && axes.some((a) => n.shape[a] === 0)

@@ -40,7 +40,7 @@ const convTransposeOptions: Names<ConvTransposeOptions> = { stride: true, paddin
  */
 export const convTranspose: ConvTransposeFn = typed((x: unknown, k: unknown, options?: ConvTransposeOptions): AnyExpr => {
   const op = 'convTranspose'
-  const [xs, ks] = liftAll([x, k], op, 'f32') as [Node, Node]
+  const [xs, ks] = liftAll([x, k], op, 'float') as [Node, Node]
   const given = optionsOf(options, convTransposeOptions, op)
   const groups = integerOf(given.groups ?? 1, 'groups', op)
   const axes = xs.shape.length === 3 && ks.shape.length === 3 ? 1 : xs.shape.length === 5 ? 3 : 2

@@ -246,7 +246,7 @@ export type UniqueFn = <S extends Shape = Shape, D extends DType = WeakF64, cons
   x: Operand<S, D> | Plain,
   options: O,
 ) => {
-  readonly values: Expr<[SizeIn<O>], AsNumber<D>>
+  readonly values: Expr<[SizeIn<O>], NoInfer<D>>
   readonly indices: Expr<[SizeIn<O>], 'i32'>
   readonly inverse: Expr<S, 'i32'>
   readonly counts: Expr<[SizeIn<O>], 'i32'>
@@ -282,12 +282,18 @@ type Segments<S extends Shape, N extends number> = [number] extends [S['length']
   : S extends readonly [Dim, ...infer R extends Shape]
     ? [N, ...R]
     : Shape
-/** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to. */
+/** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
 export type SegmentFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: N,
 ) => Expr<Segments<S, N>, AsNumber<D>>
+/** segmentMax, segmentMin: the dtype stays. */
+export type SegmentChoiceFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  ids: Index | readonly number[] | Int32Array,
+  segments: N,
+) => Expr<Segments<S, N>, NoInfer<D>>
 /** segmentMean: in floats. */
 export type SegmentMeanFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
