@@ -120,11 +120,18 @@ export const liftAll = (xs: readonly Liftable[], op: string, computes: Computes 
   return xs.map((x) => promoted(lift(x, op, d), d))
 }
 
-/** One argument as a number: bool becomes i32. */
-export const liftNumber = (x: Liftable, op: string): Node => {
-  const n = lift(x, op)
-  return n.dtype === 'bool' ? promoted(n, 'i32') : n
+/** One argument of i32 or bool, or of others that the caller refuses: bare numbers are i32. */
+export const liftDiscrete = (x: Liftable, op: string): Node => {
+  try {
+    return lift(x, op, isBare(x) ? 'i32' : undefined)
+  } catch (e) {
+    return unreadable(e, op)
+  }
 }
+/** Booleans as i32; others as they are. */
+export const counted = (n: Node): Node => (n.dtype === 'bool' ? castNode(n, 'i32') : n)
+/** One argument as a number: bool becomes i32. */
+export const liftNumber = (x: Liftable, op: string): Node => counted(lift(x, op))
 /** One argument that must be a float: i32 and bool become f64. */
 export const liftFloat = (x: Liftable, op: string): Node => {
   const n = lift(x, op)

@@ -41,7 +41,7 @@ const scanned =
 /**
  * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    dy = cumsum dx; xBar = cumsum of yBar from the other end.
  * Errors  BadInput for an axis out of range.
  * @example cumsum([1, 2, 3])   // [1, 3, 6]
@@ -51,7 +51,7 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
 /**
  * Running products y_k = x_0 ... x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    dy_k = x_k dy_{k-1} + dx_k y_{k-1}, a linear recurrence: exact where some x are zero.
  * Errors  BadInput for an axis out of range.
  * @example cumprod([1, 2, 3])   // [1, 2, 6]
@@ -91,7 +91,7 @@ export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
  *
- * Shapes  a and b broadcast.   Dtype  promoted float.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    ds_k = a_k ds_{k-1} + da_k s_{k-1} + db_k; the cotangents run the recurrence from the other end.
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]

@@ -1,10 +1,8 @@
 /** Operations on the bits of i32, in two's complement. None has a derivative. */
 import { apply, asExpr, CONST, type Node } from '../graph/expr.js'
-import { lift } from '../graph/lift.js'
+import { counted, liftDiscrete } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
-import { isBooleans } from '../graph/tensor.js'
-import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BitwiseNotOp, BitwiseOp, ShiftOp } from '../types/signatures/elementwise.js'
 import { and, ne, not, or } from './compare.js'
@@ -13,18 +11,16 @@ import { BITS, integerPair, PATTERNS, type ShiftKind, shiftByPrimitive, shifts }
 
 type Pair<N extends string> = Primitive<N, NoParams, readonly ['int', 'int']>
 
-/** A plain number or array is i32, of booleans bool. */
-const given = (x: unknown, op: string): Node => (isBooleans(x) ? lift(x, op) : lift(x, op, 'i32'))
 /** A bool counts as 0 or 1. */
-const bitsOf = (x: unknown, op: string): Node => promoted(given(x, op), 'i32')
+const bitsOf = (x: unknown, op: string): Node => counted(liftDiscrete(x, op))
 /** Of two booleans it is what logic makes of them. */
 const two = <const N extends string>(prim: Pair<N>, logic: (a: AnyExpr, b: AnyExpr) => AnyExpr): BitwiseOp<N> =>
   typed(
     Object.assign(
       (a: unknown, b: unknown): AnyExpr => {
-        const [x, y] = [given(a, prim.name), given(b, prim.name)]
+        const [x, y] = [liftDiscrete(a, prim.name), liftDiscrete(b, prim.name)]
         if (x.dtype === 'bool' && y.dtype === 'bool') return logic(asExpr(x), asExpr(y))
-        return asExpr(apply(prim, [promoted(x, 'i32'), promoted(y, 'i32')], NO_PARAMS))
+        return asExpr(apply(prim, [counted(x), counted(y)], NO_PARAMS))
       },
       { primitive: prim },
     ),
@@ -108,7 +104,7 @@ const notPrimitive: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primit
 export const bitwiseNot: BitwiseNotOp = typed(
   Object.assign(
     (x: unknown): AnyExpr => {
-      const n = given(x, 'bitwiseNot')
+      const n = liftDiscrete(x, 'bitwiseNot')
       return n.dtype === 'bool' ? not(asExpr(n)) : asExpr(apply(notPrimitive, [n], NO_PARAMS))
     },
     { primitive: notPrimitive },

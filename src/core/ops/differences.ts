@@ -225,7 +225,7 @@ const interpOptions: Names<InterpOptions> = { left: true, right: true }
 /**
  * The line through the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first unless given, behind the last `right`.
  *
- * Shapes  x: any, xp and fp: [n], xp ascending -> x's.   Dtype  promoted float.   Source  NumPy interp.
+ * Shapes  x: any, xp and fp: [n], xp ascending -> x's.   Dtype  promoted; i32 and bool become f64.   Source  NumPy interp.
  * Rule    in x the slope (at a point that of the line behind it; 0 outside), in fp the weights of the two neighbours; xp has a derivative too.
  * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput where they are empty.
  * @example interp([0.5, 9], [0, 1, 2], [0, 10, 40])   // [5, 40]

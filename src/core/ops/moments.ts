@@ -49,7 +49,7 @@ export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> 
 /**
  * The range over axes (all by default): max - min.
  *
- * Shapes  as `sum`.   Dtype  x's.   Rule  that of max less that of min: ties share equally.
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.   Rule  that of max less that of min: ties share equally.
  * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */

@@ -109,7 +109,7 @@ export const fmin: Choosing<'fmin'> = typed(choosing('fmin', minimum))
 /**
  * The step of Heaviside: 0 for x < 0, 1 for x > 0, h at 0; NaN stays.
  *
- * Shapes  x and h broadcast.   Dtype  promoted float.   Rule  dx has no part; dy = dh where x is 0.
+ * Shapes  x and h broadcast.   Dtype  promoted; i32 and bool become f64.   Rule  dx has no part; dy = dh where x is 0.
  * @example heaviside([-1, 0, 2], 0.5)   // [0, 0.5, 1]
  */
 export const heaviside: FloatBinary<'heaviside'> = typed((x: unknown, h: unknown): AnyExpr => {

@@ -50,7 +50,7 @@ const folded =
 /**
  * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
  *
- * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32; f32 sums in blocks with f64 totals.
+ * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32, i32 wraps; f32 sums in blocks with f64 totals.
  * Rule    dy = sum dx; xBar = yBar repeated along the axes.
  * Errors  BadInput for an axis out of range or named twice; ShapeMismatch for a mask that does not broadcast to x.
  * @example
@@ -62,7 +62,7 @@ export const sum: SumFn<'sum', FoldOptions> = typed(folded(sumPrimitive, 0, add)
 /**
  * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
  *
- * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
  * Errors  as `sum`.
  * @example prod([2, 3, 4])   // 24

@@ -47,7 +47,7 @@ const folding =
 /**
  * Sums of the rows of x by segment: y_s is the sum of those with ids_i = s. Rows whose number is none of 0, ..., segments - 1 belong to no segment.
  *
- * Shapes  x: [n, ...], ids: [n] -> [segments, ...]; 0 for a segment without rows.   Dtype  x's; bool becomes i32; ids i32.
+ * Shapes  x: [n, ...], ids: [n] -> [segments, ...]; 0 for a segment without rows.   Dtype  x's; bool becomes i32, i32 wraps; ids i32.
  * Rule    xBar_i = yBar at ids_i.   Source  JAX segment_sum.
  * Errors  ShapeMismatch unless ids has one number for each row; BadInput without the number of segments; DTypeMismatch for ids that are not i32.
  * @example segmentSum(tensor([1, 2, 3]), [0, 2, 0], 3)   // [4, 0, 2]

@@ -69,4 +69,4 @@ export interface FoldOptions extends UnfoldOptions {
 /** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
 export type FoldFn = <D extends DType>(x: Operand<Shape, D>, options: FoldOptions) => Expr<[number, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
-export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], AsFloat<D>>
+export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
