@@ -8,8 +8,8 @@ import { typed } from '../graph/operation.js'
 import { sameShape } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { AverageOptions, CovFn, CovOptions } from '../types/signatures/arrays.js'
-import type { FloatReduceFn, SumFn } from '../types/signatures/reduce.js'
+import type { AverageFn, AverageOptions, CovFn, CovOptions } from '../types/signatures/arrays.js'
+import type { SumFn } from '../types/signatures/reduce.js'
 import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
 import { div, mul, sqrt, sub } from './elementwise.js'
@@ -26,7 +26,7 @@ const averageOptions: Names<AverageOptions> = { ...reduceOptions, weights: true 
  * Errors  BadInput for an axis out of range; ShapeMismatch for weights that do not fit.
  * @example average([1, 2, 3], { weights: [3, 0, 1] })   // 1.5
  */
-export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> = typed((x: unknown, options?: AverageOptions): AnyExpr => {
+export const average: AverageFn = typed((x: unknown, options?: AverageOptions): AnyExpr => {
   const { weights, axis, keepdims } = optionsOf(options, averageOptions, 'average')
   if (weights === undefined) return mean(asExpr(liftFloat(x, 'average')), { axis, keepdims })
   const [n, w] = liftAll([x, weights], 'average', 'float') as [Node, Node]

@@ -4,7 +4,7 @@ import type { Becomes, Exact, Row } from './law.js'
 
 type Name = keyof typeof cd
 type Call = (...xs: readonly unknown[]) => unknown
-const op = (name: Name): Call => cd[name] as unknown as Call
+const op = (name: Name): Call => (cd as unknown as Readonly<Record<string, Call>>)[name]!
 const M = [[3, 4]] as const
 const V = [[6]] as const
 /** Functions of one array, with what stands behind it. */

@@ -4,7 +4,7 @@ import type { Becomes, Exact, Row } from './law.js'
 
 type Name = keyof typeof cd
 type Call = (...xs: readonly unknown[]) => unknown
-const op = (name: Name): Call => cd[name] as unknown as Call
+const op = (name: Name): Call => (cd as unknown as Readonly<Record<string, Call>>)[name]!
 const each = (names: string, becomes: Becomes, shapes: readonly (readonly number[])[]): readonly Row[] =>
   names.split(' ').map((name) => ({ name, becomes: [becomes], shapes, f: op(name as Name) }))
 /** Of two operands that broadcast, the second of 4 elements. */

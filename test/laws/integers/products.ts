@@ -4,7 +4,7 @@ import type { Exact, Row } from './law.js'
 
 type Name = keyof typeof cd
 type Call = (...xs: readonly unknown[]) => unknown
-const op = (name: Name): Call => cd[name] as unknown as Call
+const op = (name: Name): Call => (cd as unknown as Readonly<Record<string, Call>>)[name]!
 const floats = (names: string, shapes: Row['shapes'], results = 1, ...rest: readonly unknown[]): readonly Row[] =>
   names.split(' ').map((name) => ({ name, becomes: new Array<'floats'>(results).fill('floats'), shapes, f: (...xs) => op(name as Name)(...xs, ...rest) })) // biome-ignore format: one row
 

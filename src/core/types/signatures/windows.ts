@@ -33,7 +33,7 @@ export type ConvTransposeFn = <
   x: Operand<X, DX>,
   k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
   options?: O,
-) => Expr<Ok<ConvTranspose<X, K, O>>, Promote<DX, DK>>
+) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
 export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
