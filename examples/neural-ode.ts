@@ -111,7 +111,7 @@ export const main = async (log: Log, { steps = 2000, seed = 1, out = 'out' }: Ne
   const followed = ys.toArray().map(([place]) => place!)
   const distance = Math.max(...followed.map(([x, y], i) => Math.hypot(x - path[i]![0], y - path[i]![1])))
   log(`the whole path: at most ${distance.toFixed(3)} from the true one`)
-  expectThat(done.item() === 1, 'a path up to the last time')
+  expectThat(done.item(), 'a path up to the last time')
   expectThat(distance < 0.5, 'the whole path, nearly')
   expectThat(losses.at(-1)! < losses[0]! / 100, 'a loss that falls to a hundredth')
 

@@ -160,9 +160,9 @@ const wantedOf = (named: Named, where: string): Wanted => {
   const { shape, dtype } = tensorOf(named, where)
   const back =
     typeof leaf === 'number'
-      ? (t: Tensor) => t.item()
+      ? (t: Tensor) => Number(t.item())
       : typeof leaf === 'boolean'
-        ? (t: Tensor) => t.item() !== 0
+        ? (t: Tensor) => Boolean(t.item())
         : Array.isArray(leaf)
           ? (t: Tensor) => t.toArray()
           : ArrayBuffer.isView(leaf)

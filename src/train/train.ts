@@ -65,7 +65,7 @@ const numbersOf = (given: object, where: string): Readonly<Record<string, number
     Object.entries(given)
       .filter(([name]) => name !== 'state')
       .map(([name, x]: readonly [string, unknown]) => {
-        const value = isTensor(x) && x.shape.every((d) => d === 1) ? x.item() : x
+        const value = isTensor(x) && x.shape.every((d) => d === 1) ? Number(x.item()) : x
         return [
           name,
           typeof value === 'number'

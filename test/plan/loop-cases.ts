@@ -3,7 +3,9 @@ import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr
 type Step = (carry: readonly E[], x?: E) => readonly [carry: unknown, y: unknown]
-const { add, mul, sin, cos, sum, flip, at, set, addAt, grad } = cd as unknown as Readonly<Record<string, (...xs: readonly unknown[]) => E>>
+const { add, mul, sin, cos, sum, flip, at, set, addAt, grad } = cd as unknown as Readonly<
+  Record<'add' | 'mul' | 'sin' | 'cos' | 'sum' | 'flip' | 'at' | 'set' | 'addAt' | 'grad', (...xs: readonly unknown[]) => E>
+>
 const scan = cd.scan as unknown as (f: Step, init: unknown, xs: unknown, o: object) => readonly [readonly E[], E]
 const fori = cd.fori as unknown as (n: number, f: (i: E, c: readonly E[]) => unknown, init: unknown) => readonly E[]
 

@@ -6,7 +6,8 @@ import * as codual from '../../src/index.js'
 import { compile } from './harness.js'
 
 const declared = ['x', 'd', 'i', 'b']
-const undeclared = ['2', '[1, 2]', 'a.ones([2])', 'a.where(b, 1, 0)']
+// 0 and 1, which go beside booleans too.
+const undeclared = ['1', '[1, 0]', 'a.ones([2])', 'a.where(b, 1, 0)']
 const names = Object.keys(operations)
 
 /** The dtypes that the compiler gives to expressions; undefined for those that do not compile, or give no single array. */
@@ -101,6 +102,53 @@ describe('the dtype of an operation is the same to the compiler and at run time'
     )
     expect(differ).toEqual([])
     expect(agree).toBeGreaterThan(1000)
+  })
+  it('of two arguments that are declared', () => {
+    const binary = taking(['x, x', 'd, d', 'i, i', 'b, b', 'i, 1'])
+    expect(binary).toEqual(expect.arrayContaining(['bitwiseAnd', 'leftShift', 'maximum', 'toeplitz', 'searchsorted', 'convolve']))
+    const { agree, differ } = compared(binary.flatMap((f) => lists(declared, 2).map((list) => `a.${f}(${list})`)))
+    expect(differ).toEqual([])
+    expect(agree).toBeGreaterThan(700)
+  })
+  it('of booleans and integers beside what else a call takes', () => {
+    const calls = ['x', 'd', 'i', 'b'].flatMap((y) => [
+      `a.topk(${y}, 1).values`,
+      `a.unique(${y}, { size: 2 }).values`,
+      `a.max(${y}, { where: b, initial: ${y === 'b'} })`,
+      `a.sum(${y}, { initial: 1 })`,
+      ...['Sum', 'Prod', 'Max', 'Min', 'Mean'].map((f) => `a.segment${f}(${y}, [0, 1], 2)`),
+      `a.bincount([0, 1], { size: 2, weights: ${y} })`,
+      `a.histogram(${y}, { bins: 2 }).edges`,
+      `a.histogram(x, { bins: 2, weights: ${y} }).counts`,
+      `a.bitwiseNot(${y})`,
+      `a.diff(${y})`,
+      ...declared.flatMap((z) => [
+        `a.trapezoid(${y}, { x: ${z} })`,
+        `a.cumulativeTrapezoid(${y}, { x: ${z} })`,
+        `a.average(${y}, { weights: ${z} })`,
+        `a.cov(${y}, { weights: ${z} })`,
+        `a.diff(${y}, { prepend: ${z} })`,
+        `a.gradient(${y}, { spacing: ${z} })`,
+        `a.interp(${y}, ${z}, i)`,
+        `a.interp([1, 2], ${z}, ${y})`,
+      ]),
+      `a.interp(${y}, [0, 1], [1, 2])`,
+      `a.trapezoid(${y})`,
+      `a.average(${y})`,
+      `a.average(${y}, { axis: 0 })`,
+      `a.cov(${y})`,
+      `a.scaledDotProductAttention(a.reshape(${y}, [1, 2]), a.reshape(d, [1, 2]), a.reshape(i, [1, 2]))`,
+      `a.blockDiag(${y}, b)`,
+      `a.conv(a.reshape(${y}, [1, 1, 2]), a.reshape(${y}, [1, 1, 2]))`,
+      `a.convTranspose(a.reshape(${y}, [1, 1, 2]), a.reshape(i, [1, 1, 2]))`,
+      `a.pixelUnshuffle(a.broadcastTo(${y}, [1, 1, 2, 2]), 2)`,
+      `a.interp(${y}, i, b)`,
+      ...lists(['x', 'i', 'b', '1', 'null'], 2).map((list) => `a.clamp(${y}, ${list})`),
+      ...['set', 'maxAt', 'minAt'].map((f) => `a.${f}(${y}, 0, 1)`),
+    ])
+    const { agree, differ } = compared([...calls, 'a.bitwiseNot([true])', 'a.bitwiseAnd([true], b)', 'a.bitwiseOr([true], 1)'])
+    expect(differ).toEqual([])
+    expect(agree).toBeGreaterThan(260)
   })
   it('of three arguments, and of lists', () => {
     const pairs = lists([...declared, ...undeclared], 2).filter(hasUndeclared)

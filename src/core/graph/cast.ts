@@ -52,6 +52,9 @@ export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = 
   source: 'IEEE 754-2019, 5.4',
 })
 
+/** What f makes of booleans as numbers, as booleans again: f picks among elements, and has no kernels for bool. */
+export const throughI32 = (n: Node, f: (n: Node) => Node): Node => (n.dtype === 'bool' ? castNode(f(castNode(n, 'i32')), 'bool') : f(n))
+
 /** x in `dtype`; literals are converted at once. */
 export const castNode = (x: Node, dtype: DType): Node => {
   if (x.aval.dtype === dtype) return x

@@ -37,8 +37,8 @@ export class Tensor implements NDArray {
   toArray(): NestedNumbers {
     return toNested(this.intact('toArray'))
   }
-  /** The only element. */
-  item(): number {
+  /** The only element: a number, a boolean for bool. */
+  item(): number | boolean {
     this.intact('item')
     if (this.data.length !== 1)
       raise({
@@ -47,7 +47,7 @@ export class Tensor implements NDArray {
         reason: `the tensor has ${this.data.length} elements, not one.`,
         fix: `use toArray() or data.`,
       })
-    return this.data[0]!
+    return this.dtype === 'bool' ? this.data[0] !== 0 : this.data[0]!
   }
   /** The hidden input that reads this tensor at every call: one per tensor, shared by identity. */
   get node(): Node {
@@ -323,10 +323,13 @@ export const tensor: TensorFn = typed(
 export const makeTensor = (data: unknown, shape?: readonly number[], dtype?: DType, where = 'tensor'): Tensor =>
   reading(where, () => made(data, shape, dtype, where))
 
-const isBooleans = (x: unknown): boolean => {
-  let y = x
-  while (Array.isArray(y)) y = y[0]
-  return typeof y === 'boolean'
+/** A boolean, or nested arrays of nothing else. */
+export const isBooleans = (x: unknown): boolean => {
+  let first = x
+  for (let depth = 0; depth <= MAX_RANK && Array.isArray(first); depth++) first = first[0]
+  const every = (y: unknown, depth: number): boolean =>
+    Array.isArray(y) ? depth <= MAX_RANK && y.every((z) => every(z, depth + 1)) : typeof y === 'boolean'
+  return typeof first === 'boolean' && every(x, 0)
 }
 
 /** Zero-filled tensor. */

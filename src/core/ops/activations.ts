@@ -28,7 +28,7 @@ const recordsIn = (xs: readonly unknown[]): boolean =>
 /**
  * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
  *
- * Shapes  all broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
+ * Shapes  all broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
  * Errors  BadInput without any bound.
  * @example
  * clamp([-1, 0.5, 2], 0, 1)      // [0, 0.5, 1]
@@ -46,7 +46,7 @@ export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown):
   if (below === undefined && above === undefined)
     raise({ _tag: 'BadInput', where: 'clamp', reason: 'neither bound is given.', fix: 'write clamp(x, low, high); null is no bound.' })
   const bounds = [below, above].filter((b) => b !== undefined)
-  const [y, a, b] = liftAll([x, ...bounds], 'clamp').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  const [y, a, b] = liftAll([x, ...bounds], 'clamp', 'order').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   if (below === undefined) return minimum(y, a)
   return above === undefined ? maximum(y, a) : minimum(maximum(y, a), b)
 })
@@ -57,7 +57,7 @@ export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown):
  * @example fma([2, 3], 4, 1)   // [9, 13]
  */
 export const fma: Ternary<'fma'> = typed((a: unknown, b: unknown, c: unknown): AnyExpr => {
-  const [x, y, z] = liftAll([a, b, c], 'fma').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  const [x, y, z] = liftAll([a, b, c], 'fma', 'number').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   return add(mul(x, y), z)
 })
 type LeakyReluOptions = { readonly slope?: number | undefined }

@@ -2,10 +2,9 @@
 
 import { flagOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
+import { throughI32 } from '../graph/cast.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
-import { lift, liftAll } from '../graph/lift.js'
+import { lift, liftAll, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -13,6 +12,7 @@ import type {
   AlongAxisFn,
   ArgSortFn,
   AxisOptions,
+  ChoosingAlongAxisFn,
   LinearRecurrenceFn,
   RunningOptions,
   SortOptions,
@@ -36,12 +36,12 @@ import {
 const scanned =
   (prim: typeof cumsumPrimitive | typeof cumprodPrimitive) =>
   (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr =>
-    asExpr(runningNode(prim, lift(x, prim.name), options, prim.name))
+    asExpr(runningNode(prim, liftNumber(x, prim.name), options, prim.name))
 
 /**
  * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    dy = cumsum dx; xBar = cumsum of yBar from the other end.
  * Errors  BadInput for an axis out of range.
  * @example cumsum([1, 2, 3])   // [1, 3, 6]
@@ -51,7 +51,7 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
 /**
  * Running products y_k = x_0 ... x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    dy_k = x_k dy_{k-1} + dx_k y_{k-1}, a linear recurrence: exact where some x are zero.
  * Errors  BadInput for an axis out of range.
  * @example cumprod([1, 2, 3])   // [1, 2, 6]
@@ -65,33 +65,33 @@ const extreme =
     const n = lift(x, prim.name)
     const { axis = -1, reverse } = optionsOf(options, runningOptions, prim.name)
     const params = { axis: axisOf(axis, n.shape.length, prim.name), reverse: flagOf(reverse, 'reverse', prim.name) }
-    return asExpr(apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], params))
+    return asExpr(throughI32(n, (m) => apply(prim, [m], params)))
   }
 
 /**
  * Running maxima y_k = max(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's.
  * Rule    each yBar_k is shared equally by those of x_0, ..., x_k that are y_k, as `max` shares it.   Source  NumPy maximum.accumulate.
  * Errors  BadInput for an axis out of range.
  * @example cummax([1, 3, 2, 5])   // [1, 3, 3, 5]
  */
-export const cummax: AlongAxisFn<'cummax', Pick<RunningOptions, 'reverse'>> = typed(extreme(cummaxPrimitive as never))
+export const cummax: ChoosingAlongAxisFn<'cummax', Pick<RunningOptions, 'reverse'>> = typed(extreme(cummaxPrimitive as never))
 
 /**
  * Running minima y_k = min(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's.
  * Rule    each yBar_k is shared equally by those of x_0, ..., x_k that are y_k, as `min` shares it.   Source  NumPy minimum.accumulate.
  * Errors  BadInput for an axis out of range.
  * @example cummin([3, 1, 2, 0])   // [3, 1, 1, 0]
  */
-export const cummin: AlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = typed(extreme(cumminPrimitive as never))
+export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = typed(extreme(cumminPrimitive as never))
 
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
  *
- * Shapes  a and b broadcast.   Dtype  promoted float.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    ds_k = a_k ds_{k-1} + da_k s_{k-1} + db_k; the cotangents run the recurrence from the other end.
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
@@ -99,8 +99,7 @@ export const cummin: AlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = ty
 export const linearRecurrence: LinearRecurrenceFn = typed(
   (a: unknown, b: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
     const { axis = -1, reverse } = optionsOf(options, runningOptions, 'linearRecurrence')
-    const lifted = liftAll([a, b], 'linearRecurrence')
-    const pair = isFloat(lifted[0]!.dtype) ? lifted : lifted.map((n) => castNode(n, 'f64'))
+    const pair = liftAll([a, b], 'linearRecurrence', 'float')
     const shape = broadcastAvals(
       pair.map((n) => n.aval),
       'linearRecurrence',
@@ -116,13 +115,8 @@ export const linearRecurrence: LinearRecurrenceFn = typed(
 )
 
 const sortOptions: Names<AxisOptions & SortOptions> = { axis: true, descending: true }
-/** x as it is sorted. */
-const sortable = (x: unknown, op: string): Node => {
-  const n = lift(x, op)
-  return n.dtype === 'bool' ? castNode(n, 'i32') : n
-}
 const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op: string): readonly [Node, Node] => {
-  const n = sortable(x, op)
+  const n = lift(x, op)
   const { axis = -1, descending } = optionsOf(options, sortOptions, op)
   return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending: flagOf(descending, 'descending', op) })
 }
@@ -130,12 +124,12 @@ const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op
 /**
  * x in ascending order along an axis (the last by default), equals in their order; a NaN counts as the largest.
  *
- * Shapes  x's.   Dtype  x's; bool becomes i32.
+ * Shapes  x's.   Dtype  x's.
  * Rule    dy = dx in the same order; xBar = yBar put back. Equals keep their own entries.
  * Errors  BadInput for an axis out of range.
  * @example sort([3, 1, 2])   // [1, 2, 3]
  */
-export const sort: AlongAxisFn<'sort', SortOptions> = typed(
+export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = typed(
   (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0]),
 )
 
@@ -165,7 +159,7 @@ const topkOptions: Names<TopKOptions> = { axis: true, largest: true }
  */
 export const topk: TopKFn = typed(
   (x: unknown, k: number, options?: TopKOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
-    const n = sortable(x, 'topk')
+    const n = lift(x, 'topk')
     const { axis: given = -1, largest = true } = optionsOf(options, topkOptions, 'topk')
     const axis = axisOf(given, n.shape.length, 'topk')
     const [values, indices] = sortNodes(n, { axis, descending: flagOf(largest, 'largest', 'topk') })

@@ -12,9 +12,10 @@ import { flatten, unflatten } from '../graph/tree.js'
 import { declared } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { BinaryOp, CastFn, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
+import type { BinaryOp, CastFn, ChoosingOp, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
+import { and, or } from './compare.js'
 import * as f from './functions.js'
-import { binary, broadcastAvals, elementwisePrimitive as declare, unary } from './lifted.js'
+import { binary, broadcastAvals, elementwisePrimitive as declare, refuseThird, unary } from './lifted.js'
 import * as special from './special-functions.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------
@@ -213,34 +214,50 @@ export const xlogy: FloatBinaryOp<'xlogy'> = binary({
 
 // ---- choices ---------------------------------------------------------------------------------------------------------
 
+/** The operation that of two booleans is what logic makes of them; of others what the primitive does. */
+const choosing = <const N extends string>(own: BinaryOp<N>, logic: (a: AnyExpr, b: AnyExpr) => AnyExpr): ChoosingOp<N> => {
+  const name = own.primitive.name
+  const f = (a: unknown, b: unknown, third: unknown = undefined, list: unknown = undefined): AnyExpr => {
+    if (third !== undefined && list === undefined) refuseThird(name, third)
+    const [x, y] = liftPair(a, b, name, 'order')
+    return x.dtype === 'bool' ? logic(asExpr(x), asExpr(y)) : asExpr(apply(own.primitive, [x, y], NO_PARAMS))
+  }
+  return typed(Object.assign(f, { primitive: own.primitive }))
+}
 /**
  * The larger of a and b; NaN where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the larger; ties share, half each.   Source  NumPy maximum.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the larger; ties share, half each.   Source  NumPy maximum.
  * @example maximum([1, 5], 3)   // [3, 5]
  */
-export const maximum: BinaryOp<'maximum'> = binary({
-  name: 'maximum',
-  scalar: (a, b) => Math.max(a!, b!),
-  integers: true,
-  extremes: [0, -0, Number.NaN],
-  kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
-  source: 'NumPy maximum',
-})
+export const maximum: ChoosingOp<'maximum'> = choosing(
+  binary({
+    name: 'maximum',
+    scalar: (a, b) => Math.max(a!, b!),
+    integers: true,
+    extremes: [0, -0, Number.NaN],
+    kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
+    source: 'NumPy maximum',
+  }),
+  or,
+)
 /**
  * The smaller of a and b; NaN where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 stays.   Rule  the cotangent goes to the smaller; ties share, half each.   Source  NumPy minimum.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent goes to the smaller; ties share, half each.   Source  NumPy minimum.
  * @example minimum([1, 5], 3)   // [1, 3]
  */
-export const minimum: BinaryOp<'minimum'> = binary({
-  name: 'minimum',
-  scalar: (a, b) => Math.min(a!, b!),
-  integers: true,
-  extremes: [0, -0, Number.NaN],
-  kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
-  source: 'NumPy minimum',
-})
+export const minimum: ChoosingOp<'minimum'> = choosing(
+  binary({
+    name: 'minimum',
+    scalar: (a, b) => Math.min(a!, b!),
+    integers: true,
+    extremes: [0, -0, Number.NaN],
+    kinks: [{ at: [1, 1], partials: [0.5, 0.5], why: 'ties share, and the shares sum to 1' }],
+    source: 'NumPy minimum',
+  }),
+  and,
+)
 /**
  * |a| with the sign of b (the sign bit: -0 is negative; NaN counts as positive).
  *

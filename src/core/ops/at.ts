@@ -2,9 +2,8 @@
 import { settled } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
-import { isFloat } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
-import { asExpr, isExpr } from '../graph/expr.js'
+import { castNode, throughI32 } from '../graph/cast.js'
+import { asExpr, isExpr, type Node } from '../graph/expr.js'
 import { lift, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
@@ -36,21 +35,13 @@ const updating =
   (x: unknown, given: unknown, v: unknown): AnyExpr => {
     const [n, u] = liftInto(x, v, op)
     const indices = !isExpr(given) && reading(op, () => Array.isArray(given)) ? settled(given, 'indices', op) : [given]
-    if (op !== 'set' && n.dtype === 'bool')
+    if ((op === 'addAt' || op === 'mulAt') && n.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
         op,
         dtypes: [n.dtype, u.dtype],
-        reason: op === 'addAt' ? 'booleans are not added.' : 'booleans are no numbers.',
+        reason: `booleans are not ${op === 'addAt' ? 'added' : 'multiplied'}.`,
         fix: "cast(x, 'i32') to count, or set.",
-      })
-    if (isFloat(u.dtype) && !isFloat(n.dtype))
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [n.dtype, u.dtype],
-        reason: `${u.dtype} values in an array of ${n.dtype}`,
-        fix: 'cast one of them.',
       })
     const steps = stepsOf(indicesOf(indices as readonly unknown[], n.shape, op), n.shape, op)
     const update = (part: readonly number[]) => {
@@ -62,9 +53,10 @@ const updating =
           reason: `values of shape ${showShape(u.shape)} do not broadcast to the part, which is ${showShape(part)}.`,
           fix: 'axes must be 1 or equal, counted from the last.',
         })
-      return broadcastNode(castNode(u, n.dtype), part)
+      return broadcastNode(u, part)
     }
-    return asExpr(writePart(n, steps, HOW[op], update))
+    const written = (m: Node): Node => writePart(m, steps, HOW[op], (part) => castNode(update(part), m.dtype))
+    return asExpr(op === 'set' ? written(n) : throughI32(n, written))
   }
 
 /**
@@ -93,7 +85,7 @@ export const addAt: AddAtFn = typed(updating('addAt'))
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy maximum.at, JAX's x.at[].max.
  * Rule    an element's cotangent is shared equally by what is as large as it: x's own element and the v that go there.
- * Errors  as `set`; DTypeMismatch for booleans.
+ * Errors  as `set`.
  * @example maxAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [4, 5, 3]
  */
 export const maxAt: MaxAtFn = typed(updating('maxAt'))
@@ -103,7 +95,7 @@ export const maxAt: MaxAtFn = typed(updating('maxAt'))
  *
  * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy minimum.at, JAX's x.at[].min.
  * Rule    an element's cotangent is shared equally by what is as small as it: x's own element and the v that go there.
- * Errors  as `set`; DTypeMismatch for booleans.
+ * Errors  as `set`.
  * @example minAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [1, 4, 3]
  */
 export const minAt: MinAtFn = typed(updating('minAt'))

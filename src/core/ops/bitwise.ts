@@ -1,29 +1,32 @@
 /** Operations on the bits of i32, in two's complement. None has a derivative. */
-import { castNode } from '../graph/cast.js'
 import { apply, asExpr, CONST, type Node } from '../graph/expr.js'
-import { lift } from '../graph/lift.js'
+import { counted, liftDiscrete } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { BitwiseNotOp, BitwiseOp } from '../types/signatures/elementwise.js'
+import type { BitwiseNotOp, BitwiseOp, ShiftOp } from '../types/signatures/elementwise.js'
+import { and, ne, not, or } from './compare.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
 import { BITS, integerPair, PATTERNS, type ShiftKind, shiftByPrimitive, shifts } from './shift.js'
 
 type Pair<N extends string> = Primitive<N, NoParams, readonly ['int', 'int']>
 
-/** A bool counts as 0 or 1; a plain number or array is i32. */
-const bitsOf = (x: unknown, op: string): Node => {
-  const n = lift(x, op, 'i32')
-  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
-}
-const two = <const N extends string>(prim: Pair<N>): BitwiseOp<N> =>
+/** A bool counts as 0 or 1. */
+const bitsOf = (x: unknown, op: string): Node => counted(liftDiscrete(x, op))
+/** Of two booleans it is what logic makes of them. */
+const two = <const N extends string>(prim: Pair<N>, logic: (a: AnyExpr, b: AnyExpr) => AnyExpr): BitwiseOp<N> =>
   typed(
-    Object.assign((a: unknown, b: unknown): AnyExpr => asExpr(apply(prim, [bitsOf(a, prim.name), bitsOf(b, prim.name)], NO_PARAMS)), {
-      primitive: prim,
-    }),
+    Object.assign(
+      (a: unknown, b: unknown): AnyExpr => {
+        const [x, y] = [liftDiscrete(a, prim.name), liftDiscrete(b, prim.name)]
+        if (x.dtype === 'bool' && y.dtype === 'bool') return logic(asExpr(x), asExpr(y))
+        return asExpr(apply(prim, [counted(x), counted(y)], NO_PARAMS))
+      },
+      { primitive: prim },
+    ),
   )
 /** A shift by a literal is a primitive with that count, which backends know. */
-const shift = <const N extends string>(prim: Pair<N>, kind: ShiftKind): BitwiseOp<N> =>
+const shift = <const N extends string>(prim: Pair<N>, kind: ShiftKind): ShiftOp<N> =>
   typed(
     Object.assign(
       (a: unknown, b: unknown): AnyExpr => {
@@ -42,27 +45,36 @@ const COUNTS: readonly number[] = [0, 1, 5, 31, 32, -1, 40, 16]
 /**
  * The bits that a and b both have.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy bitwise_and.
+ * Shapes  a and b broadcast.   Dtype  i32; bool of two bools, whose `and` it is.   Rule  none: NoTangent.   Source  NumPy bitwise_and.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseAnd([12, -1], 10)   // [8, 10]
  */
-export const bitwiseAnd: BitwiseOp<'bitwiseAnd'> = two(integerPair('bitwiseAnd', (a, b) => a & b, PATTERNS, [-1, -1], logical))
+export const bitwiseAnd: BitwiseOp<'bitwiseAnd'> = two(
+  integerPair('bitwiseAnd', (a, b) => a & b, PATTERNS, [-1, -1], logical),
+  and,
+)
 /**
  * The bits that a or b has.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy bitwise_or.
+ * Shapes  a and b broadcast.   Dtype  i32; bool of two bools, whose `or` it is.   Rule  none: NoTangent.   Source  NumPy bitwise_or.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseOr([12, 0], 10)   // [14, 10]
  */
-export const bitwiseOr: BitwiseOp<'bitwiseOr'> = two(integerPair('bitwiseOr', (a, b) => a | b, PATTERNS, [0, 0], logical))
+export const bitwiseOr: BitwiseOp<'bitwiseOr'> = two(
+  integerPair('bitwiseOr', (a, b) => a | b, PATTERNS, [0, 0], logical),
+  or,
+)
 /**
  * The bits that one of a and b has.
  *
- * Shapes  a and b broadcast.   Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy bitwise_xor.
+ * Shapes  a and b broadcast.   Dtype  i32; bool of two bools: do they differ?   Rule  none: NoTangent.   Source  NumPy bitwise_xor.
  * Errors  DTypeMismatch for floats.
  * @example bitwiseXor([12, -1], 10)   // [6, -11]
  */
-export const bitwiseXor: BitwiseOp<'bitwiseXor'> = two(integerPair('bitwiseXor', (a, b) => a ^ b, PATTERNS, [0, 0], logical))
+export const bitwiseXor: BitwiseOp<'bitwiseXor'> = two(
+  integerPair('bitwiseXor', (a, b) => a ^ b, PATTERNS, [0, 0], logical),
+  ne,
+)
 
 const notPrimitive: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primitive({
   name: 'bitwiseNot',
@@ -81,14 +93,22 @@ const notPrimitive: Primitive<'bitwiseNot', NoParams, readonly ['int']> = primit
   source: 'NumPy bitwise_not',
 })
 /**
- * Every bit of x turned over: -1 - x.
+ * Every bit of x turned over: -1 - x; of a bool its `not`.
  *
- * Dtype  i32; bool counts as 0 or 1.   Rule  none: NoTangent.   Source  NumPy bitwise_not.
+ * Dtype  i32; bool stays bool.   Rule  none: NoTangent.   Source  NumPy bitwise_not.
  * Errors  DTypeMismatch for floats.
- * @example bitwiseNot([0, 5])   // [-1, -6]
+ * @example
+ * bitwiseNot([0, 5])   // [-1, -6]
+ * bitwiseNot([true])   // [false]
  */
 export const bitwiseNot: BitwiseNotOp = typed(
-  Object.assign((x: unknown): AnyExpr => asExpr(apply(notPrimitive, [bitsOf(x, 'bitwiseNot')], NO_PARAMS)), { primitive: notPrimitive }),
+  Object.assign(
+    (x: unknown): AnyExpr => {
+      const n = liftDiscrete(x, 'bitwiseNot')
+      return n.dtype === 'bool' ? not(asExpr(n)) : asExpr(apply(notPrimitive, [n], NO_PARAMS))
+    },
+    { primitive: notPrimitive },
+  ),
 )
 
 /**
@@ -98,7 +118,7 @@ export const bitwiseNot: BitwiseNotOp = typed(
  * Errors  DTypeMismatch for floats.
  * @example leftShift([1, 3], [4, 32])   // [16, 0]
  */
-export const leftShift: BitwiseOp<'leftShift'> = shift(integerPair('leftShift', shifts.left, COUNTS, [null, 0], shifting), 'left')
+export const leftShift: ShiftOp<'leftShift'> = shift(integerPair('leftShift', shifts.left, COUNTS, [null, 0], shifting), 'left')
 /**
  * The bits of x moved n places to the right, copies of the sign before them: floor(x / 2^n). The sign alone where n is not from 0 to 31.
  *
@@ -106,7 +126,7 @@ export const leftShift: BitwiseOp<'leftShift'> = shift(integerPair('leftShift', 
  * Errors  DTypeMismatch for floats.
  * @example rightShift([16, -3], [2, 32])   // [4, -1]
  */
-export const rightShift: BitwiseOp<'rightShift'> = shift(integerPair('rightShift', shifts.right, COUNTS, [null, 0], shifting), 'right')
+export const rightShift: ShiftOp<'rightShift'> = shift(integerPair('rightShift', shifts.right, COUNTS, [null, 0], shifting), 'right')
 /**
  * The bits of x moved n places to the right, zeros before them. 0 where n is not from 0 to 31.
  *
@@ -114,7 +134,7 @@ export const rightShift: BitwiseOp<'rightShift'> = shift(integerPair('rightShift
  * Errors  DTypeMismatch for floats.
  * @example rightShiftLogical([16, -1], [2, 28])   // [4, 15]
  */
-export const rightShiftLogical: BitwiseOp<'rightShiftLogical'> = shift(
+export const rightShiftLogical: ShiftOp<'rightShiftLogical'> = shift(
   integerPair('rightShiftLogical', shifts.logical, COUNTS, [null, 0], shifting),
   'logical',
 )

@@ -2,10 +2,8 @@
 
 import { listOf, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
-import { lift, liftAll, liftInto } from '../graph/lift.js'
+import { fitted, lift, liftAll, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { broadcastShapes, range, sameShape, sizeOf } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -58,7 +56,7 @@ export const piecewise: PiecewiseFn = typed((x: unknown, conditions: unknown, fu
       fix: 'give one for each, or one more for the rest.',
     })
   const pieceOf = (piece: unknown): AnyExpr => {
-    const y = castNode(lift(typeof piece === 'function' ? piece(asExpr(n)) : piece, 'piecewise', n.dtype), n.dtype)
+    const y = fitted(n.dtype, lift(typeof piece === 'function' ? piece(asExpr(n)) : piece, 'piecewise', n.dtype), 'piecewise')
     return asExpr(broadcastNode(y, n.shape))
   }
   return tests.reduce<AnyExpr>(
@@ -88,14 +86,6 @@ export const putAlongAxis: PutAlongAxisFn = typed((x: unknown, indices: unknown,
       reason: `x is ${showShape(n.shape)}, the indices ${showShape(i.shape)}: they may differ along axis ${axis} only.`,
       fix: 'broadcastTo one of them, or use set for whole slices.',
     })
-  if (isFloat(u.dtype) && !isFloat(n.dtype))
-    raise({
-      _tag: 'DTypeMismatch',
-      op: 'putAlongAxis',
-      dtypes: [n.dtype, u.dtype],
-      reason: `${u.dtype} values in an array of ${n.dtype}`,
-      fix: 'cast one of them.',
-    })
   const d = n.shape[axis]!
   if (i.aval.size === 0) return asExpr(n)
   if (d === 0)
@@ -116,6 +106,6 @@ export const putAlongAxis: PutAlongAxisFn = typed((x: unknown, indices: unknown,
     mul(own, strides[axis]!),
   )
   const flat = (y: Node): Node => reshapeNode(y, [y.aval.size])
-  const put = broadcastNode(castNode(u, n.dtype), i.shape)
+  const put = broadcastNode(u, i.shape)
   return asExpr(reshapeNode(setAtNode(flat(n), flat(asNode(place)), flat(put), { axis: 0, batchDims: 0 }), n.shape))
 })

@@ -53,7 +53,7 @@ const comparison = <const N extends string>(name: N, holds: (a: number, b: numbe
     samples: samples(2, numbers),
   })
   const f = (a: unknown, b: unknown): AnyExpr => {
-    const [x, y] = liftPair(a, b, name)
+    const [x, y] = liftPair(a, b, name, 'order')
     return asExpr(apply(prim, [x, y], NO_PARAMS))
   }
   return typed(Object.assign(f, { primitive: prim }))

@@ -45,11 +45,13 @@ const lengthOf = (n: number, op: string): number =>
 export const full: FullFn = typed((shape: readonly number[], value: unknown, dtype?: DType): AnyExpr => filled(shape, value, dtype, 'full'))
 const filled = (shape: readonly number[], value: unknown, dtype: DType | undefined, op: string): AnyExpr => {
   aval(shapeGiven(shape, op), dtype === undefined ? 'f64' : dtypeOf(dtype, op))
+  // Of a bool that is asked for, every number but 0 is true.
+  const own = dtype === 'bool' ? undefined : dtype
   if (typeof value !== 'number') {
-    const n = lift(value, op, dtype)
+    const n = lift(value, op, own)
     return asExpr(broadcastNode(dtype === undefined ? n : castNode(n, dtype), shape))
   }
-  return asExpr(constantOf(dtype, (d) => broadcastNode(castNode(lift(value, op, d), d), shape)))
+  return asExpr(constantOf(dtype, (d) => broadcastNode(d === 'bool' ? constant(value, d) : lift(value, op, d), shape)))
 }
 
 /**
@@ -143,7 +145,7 @@ export const linspace: LinspaceFn = typed(
   },
 )
 const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined, open: boolean): AnyExpr => {
-  const [a0, b0] = liftAll([from, to], 'linspace')
+  const [a0, b0] = liftAll([from, to], 'linspace', 'float')
   const d = dtype === undefined ? (a0!.dtype === 'f32' ? 'f32' : 'f64') : dtypeOf(dtype, 'linspace')
   if (d !== 'f64' && d !== 'f32')
     raise({ _tag: 'DTypeMismatch', op: 'linspace', dtypes: [d], reason: `${d} is not a float`, fix: `cast the result.` })

@@ -2,10 +2,9 @@
 
 import { flagOf, listOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
-import { lift, liftAll, liftFloat } from '../graph/lift.js'
+import { lift, liftAll, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { range, sameShape } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -103,10 +102,10 @@ export const argwhere: ArgwhereFn = typed((x: unknown, options: FilledSize): Any
 
 const maskOptions: Names<FilledSize & AxisOptions> = { size: true, fill: true, axis: true }
 /** The slices of x at the true places of a mask over the axes from `axis` on. */
-const chosen = (n: Node, mask: Node, axis: number, size: number, fill: number): AnyExpr => {
+const chosen = (n: Node, mask: Node, axis: number, size: number, fill: number, op: string): AnyExpr => {
   const merged = reshapeNode(n, [...n.shape.slice(0, axis), mask.aval.size, ...n.shape.slice(axis + mask.shape.length)])
   const shape = merged.shape.map((d, i) => (i === axis ? size : d))
-  const empty = castNode(constant(fill, isFloat(n.dtype) ? n.dtype : 'f64'), n.dtype)
+  const empty = lift(fill, op, n.dtype)
   if (mask.aval.size === 0) return asExpr(broadcastNode(empty, shape))
   const { places, valid } = truePlaces(flat(mask), size)
   const along = reshapeNode(asNode(valid), shape.map((d, i) => (i === axis ? d : 1))) // biome-ignore format: one row
@@ -134,7 +133,7 @@ export const booleanMask: BooleanMaskFn = typed((x: unknown, mask: unknown, opti
       reason: `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(n.shape)} from ${axis} on.`,
       fix: 'broadcastTo the mask, or name the axis.',
     })
-  return chosen(n, m, axis, sizeGiven(size, 'booleanMask'), numberOf(fill, 'fill', 'booleanMask'))
+  return chosen(n, m, axis, sizeGiven(size, 'booleanMask'), numberOf(fill, 'fill', 'booleanMask'), 'booleanMask')
 })
 
 /**
@@ -159,14 +158,14 @@ export const compress: CompressFn = typed((condition: unknown, x: unknown, optio
       reason: `conditions of ${showShape(m.shape)} for axis ${axis} of ${showShape(n.shape)}.`,
       fix: 'give a vector, at most one for each slice.',
     })
-  return chosen(sliceAxis(n, axis, 0, length!), m, axis, sizeGiven(size, 'compress'), numberOf(fill, 'fill', 'compress'))
+  return chosen(sliceAxis(n, axis, 0, length!), m, axis, sizeGiven(size, 'compress'), numberOf(fill, 'fill', 'compress'), 'compress')
 })
 
 /**
  * The different values of x, ascending, with where each comes first in the flattened x, which of them each element is, and how often it comes. `size` is how
  * many there may be: places that are left hold `fill` (the smallest value unless given), counts there are 0. All NaN are one value, the last.
  *
- * Shapes  values, indices, counts: [size]; inverse: x's.   Dtype  x's (bool becomes i32); the others i32.   Source  NumPy unique, JAX's size.
+ * Shapes  values, indices, counts: [size]; inverse: x's.   Dtype  x's; the others i32.   Source  NumPy unique, JAX's size.
  * Rule    of values: xBar = yBar at the first of equals.
  * Errors  BadInput without a size, which NumPy needs not.
  * @example unique([3, 1, 3], { size: 2 })   // { values: [1, 3], indices: [1, 0], inverse: [1, 0, 1], counts: [1, 2] }
@@ -174,10 +173,9 @@ export const compress: CompressFn = typed((condition: unknown, x: unknown, optio
 export const unique: UniqueFn = typed((x: unknown, options: FilledSize) => {
   const given = optionsOf(options ?? {}, sizeOption, 'unique')
   const size = sizeGiven(given.size, 'unique')
-  const own = lift(x, 'unique')
-  const n = own.dtype === 'bool' ? castNode(own, 'i32') : own
+  const n = lift(x, 'unique')
   const count = n.aval.size
-  const filled = (value: number, d = n.dtype): Node => castNode(broadcastNode(constant(value, isFloat(d) ? d : 'f64'), [size]), d)
+  const filled = (value: number, d = n.dtype): Node => broadcastNode(lift(value, 'unique', d), [size])
   const fill = given.fill === undefined ? undefined : numberOf(given.fill, 'fill', 'unique')
   if (count === 0) {
     const none = asExpr(filled(0, 'i32'))
@@ -252,7 +250,7 @@ export const histogram: HistogramFn = typed((x: unknown, options?: HistogramOpti
   const last = asExpr(reshapeNode(sliceAxis(asNode(edges), 0, bins, 1), []))
   const bin = where(eq(values, last), bins - 1, sub(searched(edges, values, 'right'), 1))
   const size = asNode(values).aval.size
-  const weights = given.weights === undefined ? broadcastNode(constant(1, 'i32'), [size]) : lift(given.weights, 'histogram')
+  const weights = given.weights === undefined ? broadcastNode(constant(1, 'i32'), [size]) : liftNumber(given.weights, 'histogram')
   if (weights.aval.size !== size)
     raise({
       _tag: 'ShapeMismatch',
@@ -261,9 +259,7 @@ export const histogram: HistogramFn = typed((x: unknown, options?: HistogramOpti
       reason: `${weights.aval.size} weights for ${size} elements.`,
       fix: 'give one for each.',
     })
-  const counts = asExpr(
-    segmentsOf('sum', flat(weights.dtype === 'bool' ? castNode(weights, 'i32') : weights), castNode(asNode(bin), 'i32'), bins),
-  )
+  const counts = asExpr(segmentsOf('sum', flat(weights), castNode(asNode(bin), 'i32'), bins))
   if (!flagOf(given.density, 'density', 'histogram')) return { counts, edges }
   const width = sub(asExpr(sliceAxis(asNode(edges), 0, 1, bins)), asExpr(sliceAxis(asNode(edges), 0, 0, bins)))
   return { counts: div(div(counts, sum(counts)), width), edges }
@@ -288,7 +284,7 @@ export const bincount: BincountFn = typed((x: unknown, options: { readonly size:
       reason: size === undefined ? 'the largest number is known only when it runs, and a shape before.' : `${shown(size)} is not a size.`,
       fix: 'give { size }, a whole number.',
     })
-  const w = weights === undefined ? broadcastNode(constant(1, 'i32'), i.shape) : lift(weights, 'bincount')
+  const w = weights === undefined ? broadcastNode(constant(1, 'i32'), i.shape) : liftNumber(weights, 'bincount')
   if (!sameShape(w.shape, i.shape))
     raise({
       _tag: 'ShapeMismatch',
@@ -297,7 +293,7 @@ export const bincount: BincountFn = typed((x: unknown, options: { readonly size:
       reason: `weights of ${showShape(w.shape)} for numbers of ${showShape(i.shape)}.`,
       fix: 'give one for each.',
     })
-  return asExpr(segmentsOf('sum', flat(w.dtype === 'bool' ? castNode(w, 'i32') : w), flat(i), size))
+  return asExpr(segmentsOf('sum', flat(w), flat(i), size))
 })
 
 const digitizeOptions: Names<{ readonly right?: boolean | undefined }> = { right: true }
@@ -311,6 +307,6 @@ const digitizeOptions: Names<{ readonly right?: boolean | undefined }> = { right
  */
 export const digitize: DigitizeFn = typed((x: unknown, bins: unknown, options?: { readonly right?: boolean }): AnyExpr => {
   const { right } = optionsOf(options, digitizeOptions, 'digitize')
-  const [values, edges] = liftAll([x, bins], 'digitize').map(asExpr) as [AnyExpr, AnyExpr]
+  const [values, edges] = liftAll([x, bins], 'digitize', 'order').map(asExpr) as [AnyExpr, AnyExpr]
   return searched(edges, values, flagOf(right, 'right', 'digitize') ? 'left' : 'right')
 })

@@ -2,13 +2,10 @@
 
 import { integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { MAX_SIZE, range } from '../graph/shape.js'
-import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type {
   AlongFn,
@@ -176,8 +173,8 @@ const areas = (
   const { axis: at = -1, x, dx } = optionsOf(options, spacingOptions, op)
   if (x !== undefined && dx !== undefined)
     raise({ _tag: 'BadInput', where: op, reason: 'both x and dx say where the samples are.', fix: 'give one of them.' })
-  const [n, m] = x === undefined ? [liftFloat(given, op)] : (liftAll([given, x], op, 'f32') as [Node, Node])
-  const y = asExpr(isFloat(n.dtype) ? n : promoted(n, 'f64'))
+  const [n, m] = x === undefined ? [liftFloat(given, op)] : (liftAll([given, x], op, 'float') as [Node, Node])
+  const y = asExpr(n)
   const axis = axisOf(at, rankOf(y), op)
   const size = Math.max(0, lengthAt(y, axis) - 1)
   const pairs = add(part(y, axis, Math.min(1, lengthAt(y, axis)), size), part(y, axis, 0, size))
@@ -228,18 +225,14 @@ const interpOptions: Names<InterpOptions> = { left: true, right: true }
 /**
  * The line through the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first unless given, behind the last `right`.
  *
- * Shapes  x: any, xp and fp: [n], xp ascending -> x's.   Dtype  promoted float.   Source  NumPy interp.
+ * Shapes  x: any, xp and fp: [n], xp ascending -> x's.   Dtype  promoted; i32 and bool become f64.   Source  NumPy interp.
  * Rule    in x the slope (at a point that of the line behind it; 0 outside), in fp the weights of the two neighbours; xp has a derivative too.
  * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput where they are empty.
  * @example interp([0.5, 9], [0, 1, 2], [0, 10, 40])   // [5, 40]
  */
 export const interp: InterpFn = typed((x: unknown, xp: unknown, fp: unknown, options?: InterpOptions): AnyExpr => {
   const { left, right } = optionsOf(options, interpOptions, 'interp')
-  const [v, xs, fs] = liftAll([x, xp, fp], 'interp', 'f32').map((n) => asExpr(isFloat(n.dtype) ? n : promoted(n, 'f64'))) as [
-    AnyExpr,
-    AnyExpr,
-    AnyExpr,
-  ]
+  const [v, xs, fs] = liftAll([x, xp, fp], 'interp', 'float').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
   const n = asNode(xs).shape[0]
   if (rankOf(xs) !== 1 || rankOf(fs) !== 1 || n !== lengthAt(fs, 0))
     raise({
@@ -280,7 +273,7 @@ export const interp: InterpFn = typed((x: unknown, xp: unknown, fp: unknown, opt
  * @example polyval([1, 0, -2], [2, 3])   // [2, 7]
  */
 export const polyval: PolyvalFn = typed((p: unknown, x: unknown): AnyExpr => {
-  const [c, v] = liftAll([p, x], 'polyval', 'i32') as [Node, Node]
+  const [c, v] = liftAll([p, x], 'polyval', 'number') as [Node, Node]
   if (c.shape.length !== 1)
     raise({
       _tag: 'ShapeMismatch',
@@ -306,7 +299,7 @@ const convolved = (op: 'convolve' | 'correlate', a: unknown, v: unknown, options
   const { mode = op === 'convolve' ? 'full' : 'valid' } = optionsOf(options, modeOption, op)
   if (mode !== 'full' && mode !== 'same' && mode !== 'valid')
     raise({ _tag: 'BadInput', where: op, reason: `there is no mode ${shown(mode)}.`, fix: `modes are 'full', 'same' and 'valid'.` })
-  const pair = liftAll([a, v], op).map((n) => (isFloat(n.dtype) ? n : castNode(n, 'f64'))) as [Node, Node]
+  const pair = liftAll([a, v], op, 'float') as [Node, Node]
   const [n, m] = pair.map((x) => (x.shape.length === 1 ? x.shape[0]! : -1)) as [number, number]
   if (n < 1 || m < 1)
     raise({

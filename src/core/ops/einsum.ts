@@ -148,7 +148,7 @@ const labelled = (
         ? `give them one after the other: ${op}('${spec}', a, b), or ...list.`
         : 'separate operands by commas.',
     )
-  const nodes = liftAll(xs, op, 'i32')
+  const nodes = liftAll(xs, op, 'number')
   const mismatch = (reason: string, fix?: string): never =>
     raise({ _tag: 'ShapeMismatch', op, shapes: nodes.map((n) => n.shape), reason, ...(fix && { fix }) })
   const labels = terms.map((t, i) => {
@@ -236,7 +236,7 @@ export const einsumPath: EinsumPathFn = typed((spec: string, ...xs: readonly unk
 export const tensordot: TensordotFn = typed(
   (a: unknown, b: unknown, given: number | readonly [readonly number[], readonly number[]] = 2): AnyExpr => {
     const axes = settled(given, 'axes', 'tensordot')
-    const [x, y] = liftAll([a, b], 'tensordot', 'i32') as [Node, Node]
+    const [x, y] = liftAll([a, b], 'tensordot', 'number') as [Node, Node]
     const [rx, ry] = [x.shape.length, y.shape.length]
     const wrong = (reason: string): never =>
       raise({ _tag: 'BadInput', where: 'tensordot', reason, fix: 'give a number of axes, or two lists of axes, equally long.' })

@@ -1,6 +1,10 @@
 /** Functions of one number at every index: what each one is. Their calculus is in rules/elementwise.ts. */
 
-import type { FloatUnaryOp, UnaryOp } from '../types/signatures/elementwise.js'
+import { asExpr } from '../graph/expr.js'
+import { lift } from '../graph/lift.js'
+import { typed } from '../graph/operation.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { FloatUnaryOp, KeepingOp, UnaryOp } from '../types/signatures/elementwise.js'
 import { unary } from './lifted.js'
 import * as special from './special-functions.js'
 
@@ -18,13 +22,7 @@ const IEEE = 'IEEE 754'
  * @example neg([1, -2])   // [-1, 2]
  */
 export const neg: UnaryOp<'neg'> = unary({ name: 'neg', scalar: (x) => -x!, integers: true, source: IEEE })
-/**
- * |x|.
- *
- * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = sign(x) dx, so 0 at the kink 0.   Source  IEEE 754.
- * @example abs([3, -3])   // [3, 3]
- */
-export const abs: UnaryOp<'abs'> = unary({
+const magnitude = unary({
   name: 'abs',
   scalar: (x) => Math.abs(x!),
   integers: true,
@@ -32,6 +30,21 @@ export const abs: UnaryOp<'abs'> = unary({
   kinks: [{ at: [0], partials: [0], why: 'the middle of the subgradients' }],
   source: IEEE,
 })
+/**
+ * |x|.
+ *
+ * Dtype  x's; of i32 the least number, which has no counterpart, stays.   Rule  dy = sign(x) dx, so 0 at the kink 0.   Source  IEEE 754.
+ * @example abs([3, -3])   // [3, 3]
+ */
+export const abs: KeepingOp<'abs'> = typed(
+  Object.assign(
+    (x: unknown, more: unknown = undefined): AnyExpr => {
+      const n = lift(x, 'abs')
+      return n.dtype === 'bool' && more === undefined ? asExpr(n) : (magnitude as (...xs: unknown[]) => AnyExpr)(asExpr(n), more)
+    },
+    { primitive: magnitude.primitive },
+  ),
+)
 /**
  * x x.
  *

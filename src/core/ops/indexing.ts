@@ -2,7 +2,7 @@
 
 import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
-import { aval, isFloat } from '../graph/aval.js'
+import { aval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
 import { lift, liftAll, liftInto } from '../graph/lift.js'
@@ -76,15 +76,7 @@ const update =
         reason: 'booleans are not added.',
         fix: "cast(x, 'i32') to count, or setAt to set.",
       })
-    if (isFloat(u.dtype) && !isFloat(n.dtype))
-      raise({
-        _tag: 'DTypeMismatch',
-        op,
-        dtypes: [n.dtype, u.dtype],
-        reason: `${u.dtype} updates of an array of ${n.dtype}`,
-        fix: `cast one of them.`,
-      })
-    return asExpr(apply(prim, [n, i, broadcastNode(castNode(u, n.dtype), gatheredShape(op, n.aval, i.aval, p))], p))
+    return asExpr(apply(prim, [n, i, broadcastNode(u, gatheredShape(op, n.aval, i.aval, p))], p))
   }
 
 /**
@@ -154,7 +146,7 @@ export const searchsorted: SearchSortedFn = typed((sorted: unknown, values: unkn
   const { side = 'left' } = optionsOf(options, searchOptions, 'searchsorted')
   if (side !== 'left' && side !== 'right')
     raise({ _tag: 'BadInput', where: 'searchsorted', reason: `there is no side ${shown(side)}.`, fix: `sides are 'left' and 'right'.` })
-  return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted'), { side, batchDims: 0 }))
+  return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted', 'order'), { side, batchDims: 0 }))
 })
 
 /**
@@ -194,13 +186,5 @@ export const dynamicSlice: DynamicSliceFn = typed((x: unknown, given: unknown, s
  */
 export const dynamicUpdateSlice: DynamicUpdateSliceFn = typed((x: unknown, update: unknown, starts: unknown): AnyExpr => {
   const [n, u] = liftInto(x, update, 'dynamicUpdateSlice')
-  if (isFloat(u.dtype) && !isFloat(n.dtype))
-    raise({
-      _tag: 'DTypeMismatch',
-      op: 'dynamicUpdateSlice',
-      dtypes: [n.dtype, u.dtype],
-      reason: `a ${u.dtype} update of an array of ${n.dtype}`,
-      fix: `cast one of them.`,
-    })
-  return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), castNode(u, n.dtype), { sizes: u.shape, batchDims: 0 }))
+  return asExpr(dynamicUpdateSliceNode(n, liftStarts(starts, 'dynamicUpdateSlice'), u, { sizes: u.shape, batchDims: 0 }))
 })

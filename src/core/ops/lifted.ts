@@ -3,15 +3,13 @@
 import { functionOf, type Names, nothingMore, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
 import type { Takes } from '../graph/dtype-rule.js'
 import { apply, asExpr, type Node } from '../graph/expr.js'
-import { lift, liftAll, liftFloat, liftPair } from '../graph/lift.js'
+import { liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, sameShape } from '../graph/shape.js'
-import { promoted } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
@@ -187,18 +185,12 @@ export const elementwisePrimitive = <const N extends string, const A extends rea
 /** Arguments of kind `float` as nodes of one dtype: promoted, and i32 and bool in f64 unless integers are taken. */
 export const liftFloats = (xs: readonly unknown[], op: string, integers: boolean): readonly Node[] => {
   if (xs.length === 1) return [integers ? liftNumber(xs[0], op) : liftFloat(xs[0], op)]
-  const nodes = xs.length === 2 ? liftPair(xs[0], xs[1], op) : liftAll(xs, op)
-  const own = nodes[0]?.aval.dtype
-  const dtype = own === 'bool' && integers ? 'i32' : own === 'bool' || (own === 'i32' && !integers) ? 'f64' : own
-  return dtype === own ? nodes : nodes.map((x) => promoted(x, dtype!))
-}
-const liftNumber = (x: unknown, op: string): Node => {
-  const n = lift(x, op)
-  return n.aval.dtype === 'bool' ? castNode(n, 'i32') : n
+  const computes = integers ? 'number' : 'float'
+  return xs.length === 2 ? liftPair(xs[0], xs[1], op, computes) : liftAll(xs, op, computes)
 }
 
 /** A third array would be left out in silence. */
-const refuseThird = (name: string, third: unknown): never =>
+export const refuseThird = (name: string, third: unknown): never =>
   raise({
     _tag: 'BadInput',
     where: name,

@@ -1,7 +1,5 @@
 /** Systems whose matrices and right sides have leading axes of their own, and inverses. */
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
-import { castNode } from '../graph/cast.js'
 import { asNode, type Node } from '../graph/expr.js'
 import { liftAll } from '../graph/lift.js'
 import { broadcastShapes, range, sameShape } from '../graph/shape.js'
@@ -12,7 +10,7 @@ import { solveNode } from './systems.js'
 
 /** Two arguments of one float dtype. */
 export const systemOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] =>
-  liftAll([a, b], op).map((n) => (isFloat(n.dtype) ? n : castNode(n, 'f64'))) as unknown as readonly [Node, Node]
+  liftAll([a, b], op, 'float') as unknown as readonly [Node, Node]
 
 /**
  * `solve` of matrices a and right sides b with `rows` rows: b is a vector where it has one axis, else matrices. Leading axes broadcast; where a

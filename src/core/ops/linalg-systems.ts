@@ -18,7 +18,7 @@ import { anySvd, counting, detPrimitive, lstsqNode, slogdetNodes, solveNode } fr
 /**
  * x with a x = b, for square matrices a: a^-1 b, by elimination with partial pivoting.
  *
- * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's, as in NumPy 2: b is a vector where it has one axis; leading axes broadcast.   Dtype  promoted float.
+ * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's, as in NumPy 2: b is a vector where it has one axis; leading axes broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    bBar = a^-T xBar, aBar = -bBar x^T, by the same factors.   Infinities and NaN where a is singular.   Source  Giles 2008, 2.3.1.
  * Errors  ShapeMismatch unless a is square and b fits.
  * @example solve([[2, 1], [1, 3]], [3, 5])   // [0.8, 1.4]
@@ -81,7 +81,7 @@ const rcondOf = (options: RcondOptions | undefined, x: Node, op: string): number
  * x with the least |a x - b|, and of these the least |x|: the pseudoinverse times b, by singular values.
  *
  * `rcond`: singular values of at most this share of the largest count as 0, max(m, n) units of rounding unless given.
- * Shapes  a: [..., m, n], b: [m] or [..., m, k] -> [..., n] or [..., n, k]; leading axes broadcast.   Dtype  promoted float.
+ * Shapes  a: [..., m, n], b: [m] or [..., m, k] -> [..., n] or [..., n, k]; leading axes broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    dx = P (db - dA x) + P P^T dA^T (b - a x) + (I - P a) dA^T P^T x, P the pseudoinverse; where the rank stays.   Source  Golub and Pereyra 1973.
  * Errors  ShapeMismatch unless b fits; BadInput for an rcond that is no share.
  * @example lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])   // [1, 2]

@@ -60,7 +60,7 @@ const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: tr
  * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`. With `left: false` x with x a = b.
  *
  * `transpose` takes a^T in its place (`lower` says where the numbers of a are), `unitDiagonal` a diagonal of 1.
- * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; with `left: false` b: [n] or [..., k, n]; leading axes broadcast.   Dtype  promoted float.
+ * Shapes  a: [..., n, n], b: [n] or [..., n, k] -> b's; with `left: false` b: [n] or [..., k, n]; leading axes broadcast.   Dtype  promoted; i32 and bool become f64.
  * Rule    bBar = a^-T xBar; aBar = -bBar x^T in the triangle that is read, zeros elsewhere.   Source  BLAS trsm.   A zero on the diagonal gives infinities and NaN.
  * Errors  ShapeMismatch unless a is square and b fits.
  * @example

@@ -33,8 +33,7 @@ import { sum } from './reductions.js'
 const reducing: Names<LossOptions> = { reduction: true }
 /** A prediction and a target that broadcast against it. */
 const pairOf = (prediction: unknown, target: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
-  const [x, t] = liftAll([prediction, target], op) as [Node, Node]
-  const float = liftFloat(asExpr(x), op)
+  const [x, t] = liftAll([prediction, target], op, 'float') as [Node, Node]
   if (!sameShape(broadcastShapes(x.shape, t.shape) ?? [], x.shape))
     raise({
       _tag: 'ShapeMismatch',
@@ -43,7 +42,7 @@ const pairOf = (prediction: unknown, target: unknown, op: string): readonly [Any
       reason: `the target ${showShape(t.shape)} does not belong to the prediction ${showShape(x.shape)}.`,
       fix: `give one of shape ${showShape(x.shape)}, or that broadcasts against it.`,
     })
-  return [asExpr(float), asExpr(liftFloat(asExpr(t), op))]
+  return [asExpr(x), asExpr(t)]
 }
 const positive = (x: number, what: string, op: string): number =>
   x > 0 ? x : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}.`, fix: 'give a number above 0.' })
@@ -309,7 +308,7 @@ const cosineOptions: Names<CosineOptions> = { ...axisOption, eps: true }
  * @example cosineSimilarity([[1, 0], [1, 1]], [1, 1])   // [0.7071, 1.000]
  */
 export const cosineSimilarity: CosineFn = typed((a: unknown, b: unknown, options?: CosineOptions): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'cosineSimilarity').map((n) => asExpr(liftFloat(asExpr(n), 'cosineSimilarity'))) as [AnyExpr, AnyExpr]
+  const [x, y] = liftAll([a, b], 'cosineSimilarity', 'float').map(asExpr) as [AnyExpr, AnyExpr]
   const { axis: named = -1, eps: given = 1e-8 } = optionsOf(options, cosineOptions, 'cosineSimilarity')
   const eps = positive(numberOf(given, 'eps', 'cosineSimilarity'), 'eps', 'cosineSimilarity')
   const product = mul(x, y)

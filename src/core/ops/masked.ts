@@ -6,6 +6,7 @@ import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
+import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { where } from './arithmetic.js'
 import { broadcastNode } from './layout-move.js'
@@ -32,10 +33,12 @@ export const keptCount = (n: Node, mask: unknown, axes: readonly number[], keepd
   mask === undefined
     ? axes.reduce((k, a) => k * n.shape[a]!, 1)
     : asExpr(reduceNode(sumPrimitive, asNode(where(asExpr(maskOf(mask, n, op)), 1, 0)), axes, keepdims))
-/** The number that a reduction begins with. */
-export const initialOf = (initial: unknown, op: string): number | undefined =>
-  initial === undefined || typeof initial === 'number'
-    ? initial
-    : typeof initial === 'boolean'
-      ? Number(initial)
-      : raise({ _tag: 'BadInput', where: op, reason: `initial is ${shown(initial)}.`, fix: 'give a number.' })
+/** The number that a reduction begins with, which its dtype holds. */
+export const initialOf = (initial: unknown, dtype: DType, op: string): number | undefined => {
+  if (initial === undefined) return undefined
+  if (typeof initial !== 'number' && typeof initial !== 'boolean')
+    return raise({ _tag: 'BadInput', where: op, reason: `initial is ${shown(initial)}.`, fix: 'give a number.' })
+  const n = Number(initial)
+  lift(n, op, dtype)
+  return n
+}

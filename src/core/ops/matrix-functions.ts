@@ -153,7 +153,7 @@ const bestCuts = (sizes: readonly number[]): readonly (readonly number[])[] => {
 export const multiDot: MultiDotFn = typed((xs: unknown): AnyExpr => {
   const list = listOf(xs, 'the matrices', 'multiDot')
   if (list.length === 0) raise({ _tag: 'BadInput', where: 'multiDot', reason: 'the list is empty.', fix: 'give one matrix or more.' })
-  const nodes = liftAll([...list], 'multiDot', 'i32')
+  const nodes = liftAll([...list], 'multiDot', 'number')
   const last = nodes.length - 1
   const shapes = nodes.map((n) => n.shape)
   nodes.forEach((n, i) => {
@@ -191,7 +191,7 @@ export const multiDot: MultiDotFn = typed((xs: unknown): AnyExpr => {
  */
 export const cross: CrossFn = typed((a: unknown, b: unknown, options?: CrossOptions): AnyExpr => {
   const { axis: given = -1 } = optionsOf(options, axisOption, 'cross')
-  const [x, y] = liftAll([a, b], 'cross', 'i32') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'cross', 'number') as [Node, Node]
   const shape = broadcastAvals([x.aval, y.aval], 'cross')
   const axis = axisOf(given, shape.length, 'cross') - shape.length
   if (x.shape.at(axis) !== 3 || y.shape.at(axis) !== 3)
@@ -220,12 +220,12 @@ const vectorOf = (n: Node, op: string): number =>
 /**
  * The matrix whose diagonals hold one number each: c is its first column, r its first row (c unless given; its first element is not read).
  *
- * Shapes  c: [m], r: [n] -> [m, n].   Dtype  promoted; bool becomes i32.   Rule  linear: the sums along diagonals of yBar.   Source  SciPy toeplitz.
+ * Shapes  c: [m], r: [n] -> [m, n].   Dtype  promoted.   Rule  linear: the sums along diagonals of yBar.   Source  SciPy toeplitz.
  * Errors  ShapeMismatch unless both are vectors.
  * @example toeplitz([1, 2, 3])   // [[1, 2, 3], [2, 1, 2], [3, 2, 1]]
  */
 export const toeplitz: ToeplitzFn = typed((c: unknown, r: unknown = c): AnyExpr => {
-  const [column, row] = liftAll([c, r], 'toeplitz', 'i32') as [Node, Node]
+  const [column, row] = liftAll([c, r], 'toeplitz') as [Node, Node]
   const [m, n] = [vectorOf(column, 'toeplitz'), vectorOf(row, 'toeplitz')]
   if (m === 0 || n === 0) return asExpr(broadcastNode(constant(0, column.dtype), [m, n]))
   // r from its end, then c: the element at (i, j) is n - 1 + i - j places from the first.
@@ -239,13 +239,13 @@ export const toeplitz: ToeplitzFn = typed((c: unknown, r: unknown = c): AnyExpr 
 /**
  * The matrix with these on its diagonal, one after the other, and zeros elsewhere; a vector is a row, a number one element.
  *
- * Shapes  [m1, n1], [m2, n2] ... -> [m1 + m2 + ..., n1 + n2 + ...].   Dtype  promoted; bool becomes i32.   Rule  linear: each block of yBar.   Source  SciPy block_diag.
+ * Shapes  [m1, n1], [m2, n2] ... -> [m1 + m2 + ..., n1 + n2 + ...].   Dtype  promoted.   Rule  linear: each block of yBar.   Source  SciPy block_diag.
  * Errors  ShapeMismatch for more than two axes; BadInput without a block.
  * @example blockDiag([[1, 2]], [[3], [4]])   // [[1, 2, 0], [0, 0, 3], [0, 0, 4]]
  */
 export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr => {
   if (xs.length === 0) raise({ _tag: 'BadInput', where: 'blockDiag', reason: 'no block was given.', fix: 'give one matrix or more.' })
-  const blocks = liftAll([...xs], 'blockDiag', 'i32').map((n) => {
+  const blocks = liftAll([...xs], 'blockDiag').map((n) => {
     if (n.shape.length > 2)
       raise({
         _tag: 'ShapeMismatch',

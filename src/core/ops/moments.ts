@@ -2,16 +2,14 @@
 
 import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { isFloat } from '../graph/aval.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { sameShape } from '../graph/shape.js'
-import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { AverageOptions, CovFn, CovOptions } from '../types/signatures/arrays.js'
-import type { FloatReduceFn, SumFn } from '../types/signatures/reduce.js'
+import type { AverageFn, AverageOptions, CovFn, CovOptions } from '../types/signatures/arrays.js'
+import type { SumFn } from '../types/signatures/reduce.js'
 import { diag } from './construct.js'
 import { matmulNode } from './contract.js'
 import { div, mul, sqrt, sub } from './elementwise.js'
@@ -28,10 +26,10 @@ const averageOptions: Names<AverageOptions> = { ...reduceOptions, weights: true 
  * Errors  BadInput for an axis out of range; ShapeMismatch for weights that do not fit.
  * @example average([1, 2, 3], { weights: [3, 0, 1] })   // 1.5
  */
-export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> = typed((x: unknown, options?: AverageOptions): AnyExpr => {
+export const average: AverageFn = typed((x: unknown, options?: AverageOptions): AnyExpr => {
   const { weights, axis, keepdims } = optionsOf(options, averageOptions, 'average')
   if (weights === undefined) return mean(asExpr(liftFloat(x, 'average')), { axis, keepdims })
-  const [n, w] = liftAll([x, weights], 'average', 'f32').map((m) => (isFloat(m.dtype) ? m : promoted(m, 'f64'))) as [Node, Node]
+  const [n, w] = liftAll([x, weights], 'average', 'float') as [Node, Node]
   const axes = axesOf(n.shape.length, axis, 'average')
   const isVector = w.shape.length === 1 && axes.length === 1 && w.shape[0] === n.shape[axes[0]!]
   if (!sameShape(w.shape, n.shape) && !isVector)
@@ -51,7 +49,7 @@ export const average: FloatReduceFn<'average', Pick<AverageOptions, 'weights'>> 
 /**
  * The range over axes (all by default): max - min.
  *
- * Shapes  as `sum`.   Dtype  x's.   Rule  that of max less that of min: ties share equally.
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.   Rule  that of max less that of min: ties share equally.
  * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */
@@ -84,7 +82,7 @@ const covariance = (x: unknown, { ddof = 1, rowvar = true, weights }: CovOptions
     const centred = sub(asExpr(m), mean(asExpr(m), { axis: 1, keepdims: true }))
     return shaped(div(product(centred, centred), Math.max(0, n - degrees)))
   }
-  const [v, w] = liftAll([asExpr(m), weights], op).map(asExpr) as [AnyExpr, AnyExpr]
+  const [v, w] = liftAll([asExpr(m), weights], op, 'float').map(asExpr) as [AnyExpr, AnyExpr]
   if (!sameShape(asNode(w).shape, [n]))
     raise({
       _tag: 'ShapeMismatch',

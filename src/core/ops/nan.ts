@@ -3,7 +3,7 @@
 import { flagOf, type Names, numberOf, optionsOf } from '../errors/check-arguments.js'
 import { isFloat } from '../graph/aval.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
+import { lift, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
@@ -57,7 +57,7 @@ const running = (
   unit: number,
   options: (AxisOptions & RunningOptions) | undefined,
   op: string,
-): AnyExpr => asExpr(runningNode(prim, asNode(without(lift(x, op), unit)), options, op))
+): AnyExpr => asExpr(runningNode(prim, asNode(without(liftNumber(x, op), unit)), options, op))
 /**
  * Running sums along an axis (the last by default) of what is not NaN: a NaN adds 0.
  *

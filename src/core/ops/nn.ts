@@ -57,7 +57,7 @@ export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = typed((x: unknown, opt
 /**
  * A dense layer: x W + b, or x W.
  *
- * Shapes  x: [..., m], w: [m, n], b: [n] -> [..., n].   Dtype  promoted.   Rule  of matmul and add.
+ * Shapes  x: [..., m], w: [m, n], b: [n] -> [..., n].   Dtype  promoted; bool becomes i32, i32 wraps.   Rule  of matmul and add.
  * Errors  ShapeMismatch when x's last axis is not w's first.
  * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
  */
@@ -100,12 +100,12 @@ const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation:
  * Cross-correlation of x with the kernels k over all axes behind the second: one, two or three.
  *
  * Shapes  x: [n, c, h, w], k: [o, c / groups, kh, kw] -> [n, o, oh, ow] with oh = floor((h + pad - dilation (kh - 1) - 1) / stride) + 1; [n, c, w] and [n, c, d, h, w] alike.
- * Dtype   promoted.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
+ * Dtype   promoted; i32 and bool become f64.   Rule  bilinear; xBar and kBar are convolutions of yBar.   Source  Dumoulin and Visin 2016.
  * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
 export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
-  const [xs, ks] = liftAll([x, k], 'conv', 'f32') as [Node, Node]
+  const [xs, ks] = liftAll([x, k], 'conv', 'float') as [Node, Node]
   const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
   const axes = xs.shape.length === 3 && ks.shape.length === 3 ? 1 : xs.shape.length === 5 ? 3 : 2
   const [planes, kernels] = axes === 1 ? [asPlane(xs), asPlane(ks)] : [xs, ks]

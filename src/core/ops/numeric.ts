@@ -4,22 +4,19 @@ import { flagOf, type Names, numberOf, ofOne, optionsOf } from '../errors/check-
 import { isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
-import { lift, liftAll } from '../graph/lift.js'
+import { lift, liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
-import { promoted } from '../graph/weak.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { AllCloseFn, CloseOptions, IsCloseFn, NanToNumFn, NanToNumOptions } from '../types/signatures/arrays.js'
-import type { Binary, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
+import type { Binary, Choosing, FloatBinary, FloatUnary, UnaryTo } from '../types/signatures/elementwise.js'
 import { and, eq, gt, isfinite, isnan, le, lt, ne, not, or } from './compare.js'
 import { abs, add, ceil, copysign, div, floor, maximum, minimum, mod, mul, neg, round, stopGradient, sub, where } from './elementwise.js'
 import { all } from './statistics.js'
 
 const pair = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
-  const [x, y] = liftAll([a, b], op, 'i32') as [Node, Node]
+  const [x, y] = liftAll([a, b], op, 'number') as [Node, Node]
   return [asExpr(x), asExpr(y)]
 }
-/** An i32 or bool as f64: exact. */
-const asFloat = (n: Node): AnyExpr => asExpr(isFloat(n.dtype) ? n : promoted(n, 'f64'))
 
 /**
  * x without its fraction: the nearest integer that is not farther from 0, as a float.
@@ -89,34 +86,34 @@ export const floorDivide: Binary<'floorDivide'> = typed((a: unknown, b: unknown)
 const choosing =
   (op: 'fmax' | 'fmin', choose: (a: AnyExpr, b: AnyExpr) => AnyExpr) =>
   (a: unknown, b: unknown): AnyExpr => {
-    const [x, y] = pair(a, b, op)
-    return where(isnan(x), y, where(isnan(y), x, choose(x, y)))
+    const [x, y] = liftAll([a, b], op, 'order').map(asExpr) as [AnyExpr, AnyExpr]
+    return isFloat(x.dtype) ? where(isnan(x), y, where(isnan(y), x, choose(x, y))) : choose(x, y)
   }
 
 /**
  * The larger of a and b; the other one where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted.   Rule  as `maximum`: the larger has the cotangent, equals share it; a NaN has none of it.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `maximum`: the larger has the cotangent, equals share it; a NaN has none of it.
  * @example fmax([1, NaN], [2, 3])   // [2, 3]
  */
-export const fmax: Binary<'fmax'> = typed(choosing('fmax', maximum))
+export const fmax: Choosing<'fmax'> = typed(choosing('fmax', maximum))
 
 /**
  * The smaller of a and b; the other one where one is NaN.
  *
- * Shapes  a and b broadcast.   Dtype  promoted.   Rule  as `minimum`: the smaller has the cotangent, equals share it; a NaN has none of it.
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool stay.   Rule  as `minimum`: the smaller has the cotangent, equals share it; a NaN has none of it.
  * @example fmin([1, NaN], [2, 3])   // [1, 3]
  */
-export const fmin: Binary<'fmin'> = typed(choosing('fmin', minimum))
+export const fmin: Choosing<'fmin'> = typed(choosing('fmin', minimum))
 
 /**
  * The step of Heaviside: 0 for x < 0, 1 for x > 0, h at 0; NaN stays.
  *
- * Shapes  x and h broadcast.   Dtype  promoted float.   Rule  dx has no part; dy = dh where x is 0.
+ * Shapes  x and h broadcast.   Dtype  promoted; i32 and bool become f64.   Rule  dx has no part; dy = dh where x is 0.
  * @example heaviside([-1, 0, 2], 0.5)   // [0, 0.5, 1]
  */
 export const heaviside: FloatBinary<'heaviside'> = typed((x: unknown, h: unknown): AnyExpr => {
-  const [v, at0] = liftAll([x, h], 'heaviside').map((n) => asFloat(n)) as [AnyExpr, AnyExpr]
+  const [v, at0] = liftAll([x, h], 'heaviside', 'float').map(asExpr) as [AnyExpr, AnyExpr]
   const s = stopGradient(v)
   return where(lt(s, 0), 0, where(gt(s, 0), 1, where(eq(s, 0), at0, s)))
 })
@@ -140,11 +137,13 @@ export const isinf: UnaryTo<'bool'> = typed(
  * Dtype  bool.   Rule  none: NoTangent.   Source  IEEE 754, isSignMinus.
  * @example signbit([-1, 0, -0])   // [true, false, true]
  */
-export const signbit: UnaryTo<'bool'> = typed(ofOne('signbit', (x: unknown): AnyExpr => lt(copysign(1, asFloat(lift(x, 'signbit'))), 0)))
+export const signbit: UnaryTo<'bool'> = typed(
+  ofOne('signbit', (x: unknown): AnyExpr => lt(copysign(1, asExpr(liftFloat(x, 'signbit'))), 0)),
+)
 
 const closeOptions: Names<CloseOptions> = { rtol: true, atol: true, equalNan: true }
 const close = (a: unknown, b: unknown, options: CloseOptions | undefined, op: string): AnyExpr => {
-  const [x, y] = liftAll([a, b], op).map(asFloat) as [AnyExpr, AnyExpr]
+  const [x, y] = liftAll([a, b], op, 'float').map(asExpr) as [AnyExpr, AnyExpr]
   const { rtol = 1e-5, atol = 1e-8, equalNan } = optionsOf(options, closeOptions, op)
   const bound = add(numberOf(atol, 'atol', op), mul(numberOf(rtol, 'rtol', op), abs(y)))
   const near = or(eq(x, y), and(isfinite(y), le(abs(sub(x, y)), bound)))

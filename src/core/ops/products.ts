@@ -15,7 +15,7 @@ import { tensordot } from './einsum.js'
 import { axisOf, axisOption, reshapeNode } from './layout-move.js'
 import { sum } from './reductions.js'
 
-const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'i32') as [Node, Node]
+const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'number') as [Node, Node]
 
 /**
  * The dot product of NumPy: the sum over the last axis of a and the second last of b. Of vectors it is the inner product, of matrices the
@@ -101,7 +101,7 @@ export const vdot: VdotFn = typed((a: unknown, b: unknown): AnyExpr => {
  * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
  */
 export const outer: OuterFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'outer') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'outer', 'number') as [Node, Node]
   return mul(asExpr(reshapeNode(x, [...x.shape, ...y.shape.map(() => 1)])), asExpr(y))
 })
 
@@ -113,7 +113,7 @@ export const outer: OuterFn = typed((a: unknown, b: unknown): AnyExpr => {
  * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
  */
 export const kron: KronFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'kron') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'kron', 'number') as [Node, Node]
   const rank = Math.max(x.shape.length, y.shape.length)
   const full = (s: readonly number[]): number[] => [...new Array<number>(rank - s.length).fill(1), ...s]
   const [s, u] = [full(x.shape), full(y.shape)]
@@ -148,7 +148,7 @@ export const kron: KronFn = typed((a: unknown, b: unknown): AnyExpr => {
  * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
  */
 export const matmul: MatMulFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'matmul', 'i32') as [Node, Node]
+  const [x, y] = liftAll([a, b], 'matmul', 'number') as [Node, Node]
   const row = x.shape.length === 1
   const column = y.shape.length === 1
   if (!row && !column) return asExpr(matmulNode(x, y))
@@ -164,5 +164,6 @@ export const matmul: MatMulFn = typed((a: unknown, b: unknown): AnyExpr => {
  * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
  */
 export const matmulAdd: MatMulAddFn = typed(
-  (acc: unknown, a: unknown, b: unknown): AnyExpr => asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'i32'), NO_PARAMS)),
+  (acc: unknown, a: unknown, b: unknown): AnyExpr =>
+    asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'number'), NO_PARAMS)),
 )

@@ -4,7 +4,7 @@ import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
+import { lift, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -40,18 +40,17 @@ const folded =
   (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
     const op = prim.name
     const given = optionsOf(options, foldOptions, op)
-    const n0 = lift(x, op)
-    const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const n = liftNumber(x, op)
     const axes = axesOf(n.shape.length, given.axis, op)
     const y = asExpr(reduceNode(prim, keptNode(n, given.where, identity, op), axes, flagOf(given.keepdims, 'keepdims', op)))
-    const initial = initialOf(given.initial, op)
+    const initial = initialOf(given.initial, n.dtype, op)
     return initial === undefined ? y : join(y, initial)
   }
 
 /**
  * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
  *
- * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32; f32 sums in blocks with f64 totals.
+ * Shapes  x: any -> without the axes, or with length 1 there when keepdims.   Dtype  x's; bool becomes i32, i32 wraps; f32 sums in blocks with f64 totals.
  * Rule    dy = sum dx; xBar = yBar repeated along the axes.
  * Errors  BadInput for an axis out of range or named twice; ShapeMismatch for a mask that does not broadcast to x.
  * @example
@@ -63,7 +62,7 @@ export const sum: SumFn<'sum', FoldOptions> = typed(folded(sumPrimitive, 0, add)
 /**
  * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
  *
- * Shapes  as `sum`.   Dtype  x's; bool becomes i32.
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.
  * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
  * Errors  as `sum`.
  * @example prod([2, 3, 4])   // 24
@@ -79,17 +78,17 @@ const extreme =
     const given = optionsOf(options, foldOptions, op)
     const n0 = lift(x, op)
     const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
+    const identity = op === 'max' ? LEAST : MOST
     const { axis: axes, keepdims } = reductionOf(n, { axis: given.axis, keepdims: given.keepdims }, op)
-    const initial = initialOf(given.initial, op)
+    const initial = initialOf(given.initial, n0.dtype, op)
     if (given.where !== undefined && initial === undefined)
       raise({
         _tag: 'BadInput',
         where: op,
         reason: `where nothing is kept there is no ${op}.`,
-        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${op === 'max' ? '-Infinity' : 'Infinity'}.`,
+        fix: `give { initial }: a ${op === 'max' ? 'lower' : 'upper'} bound, such as ${n0.dtype === 'bool' ? op !== 'max' : identity[n.dtype as keyof typeof LEAST]}.`,
       })
     const join: Join = op === 'max' ? maximum : minimum
-    const identity = op === 'max' ? LEAST : MOST
     const kept = keptNode(n, given.where, identity[n.dtype as keyof typeof LEAST], op)
     const y =
       initial !== undefined && axes.some((a) => n.shape[a] === 0)

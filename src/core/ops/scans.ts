@@ -87,7 +87,7 @@ export const cumprodPrimitive = scan('cumprod', 1, (total, x) => total * x, [
 ])
 
 const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
-/** Running sums or products of n with the options of the function `op`; booleans count in i32. */
+/** Running sums or products of n, which is of numbers, with the options of the function `op`. */
 export const runningNode = (
   prim: typeof cumsumPrimitive | typeof cumprodPrimitive,
   n: Node,
@@ -100,7 +100,7 @@ export const runningNode = (
     reverse: flagOf(reverse, 'reverse', op),
     exclusive: flagOf(exclusive, 'exclusive', op),
   }
-  return apply(prim, [n.dtype === 'bool' ? castNode(n, 'i32') : n], params)
+  return apply(prim, [n], params)
 }
 
 // ---- cummax and cummin -------------------------------------------------------------------------------------------------
@@ -244,6 +244,8 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   showParams: ({ axis, descending }) => `axis ${axis}${descending ? ' descending' : ''}`,
   source: 'NumPy sort, stable',
 })
-/** Values and indices, in order. */
-export const sortNodes = (x: Node, params: SortParams): readonly [Node, Node] =>
-  applyMulti(sortPrimitive, [x], params) as unknown as readonly [Node, Node]
+/** Values and indices, in order; booleans stay booleans. */
+export const sortNodes = (x: Node, params: SortParams): readonly [Node, Node] => {
+  const [values, indices] = applyMulti(sortPrimitive, [x.dtype === 'bool' ? castNode(x, 'i32') : x], params)
+  return [castNode(values!, x.dtype), indices!]
+}

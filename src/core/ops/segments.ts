@@ -2,13 +2,12 @@
 
 import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { castNode } from '../graph/cast.js'
 import { asExpr, constant, type Node } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
+import { lift, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { MAX_SIZE } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { SegmentFn, SegmentMeanFn } from '../types/signatures/arrays.js'
+import type { SegmentChoiceFn, SegmentFn, SegmentMeanFn } from '../types/signatures/arrays.js'
 import { div, maximum } from './elementwise.js'
 import type { FoldMode } from './indexing-fold.js'
 import { liftIndices } from './indexing-gather.js'
@@ -40,8 +39,7 @@ const checked = (op: string, n: Node, ids: unknown, segments: unknown): { readon
 const folding =
   (op: string, mode: FoldMode | 'sum') =>
   (x: unknown, given: unknown, count: unknown): AnyExpr => {
-    const own = lift(x, op)
-    const n = own.dtype === 'bool' ? castNode(own, 'i32') : own
+    const n = mode === 'max' || mode === 'min' ? lift(x, op) : liftNumber(x, op)
     const { ids, segments } = checked(op, n, given, count)
     return asExpr(segmentsOf(mode, n, ids, segments))
   }
@@ -49,7 +47,7 @@ const folding =
 /**
  * Sums of the rows of x by segment: y_s is the sum of those with ids_i = s. Rows whose number is none of 0, ..., segments - 1 belong to no segment.
  *
- * Shapes  x: [n, ...], ids: [n] -> [segments, ...]; 0 for a segment without rows.   Dtype  x's; bool becomes i32; ids i32.
+ * Shapes  x: [n, ...], ids: [n] -> [segments, ...]; 0 for a segment without rows.   Dtype  x's; bool becomes i32, i32 wraps; ids i32.
  * Rule    xBar_i = yBar at ids_i.   Source  JAX segment_sum.
  * Errors  ShapeMismatch unless ids has one number for each row; BadInput without the number of segments; DTypeMismatch for ids that are not i32.
  * @example segmentSum(tensor([1, 2, 3]), [0, 2, 0], 3)   // [4, 0, 2]
@@ -65,20 +63,20 @@ export const segmentSum: SegmentFn = typed(folding('segmentSum', 'sum'))
 export const segmentProd: SegmentFn = typed(folding('segmentProd', 'mul'))
 
 /**
- * The largest of the rows of x by segment, element by element; -Infinity (of i32 the smallest number) for a segment without rows.
+ * The largest of the rows of x by segment, element by element; -Infinity (of i32 the smallest number, of bool false) for a segment without rows.
  *
- * Shapes, dtype, errors  as `segmentSum`.   Rule  yBar is shared equally by the elements that are the largest, as `max` shares it.   Source  JAX segment_max.
+ * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the largest, as `max` shares it.   Source  JAX segment_max.
  * @example segmentMax(tensor([1, 5, 3]), [0, 0, 1], 2)   // [5, 3]
  */
-export const segmentMax: SegmentFn = typed(folding('segmentMax', 'max'))
+export const segmentMax: SegmentChoiceFn = typed(folding('segmentMax', 'max'))
 
 /**
- * The smallest of the rows of x by segment, element by element; Infinity (of i32 the largest number) for a segment without rows.
+ * The smallest of the rows of x by segment, element by element; Infinity (of i32 the largest number, of bool true) for a segment without rows.
  *
- * Shapes, dtype, errors  as `segmentSum`.   Rule  yBar is shared equally by the elements that are the smallest, as `min` shares it.   Source  JAX segment_min.
+ * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the smallest, as `min` shares it.   Source  JAX segment_min.
  * @example segmentMin(tensor([1, 5, 3]), [0, 0, 1], 2)   // [1, 3]
  */
-export const segmentMin: SegmentFn = typed(folding('segmentMin', 'min'))
+export const segmentMin: SegmentChoiceFn = typed(folding('segmentMin', 'min'))
 
 /**
  * Means of the rows of x by segment; 0 for a segment without rows.

@@ -71,7 +71,7 @@ const inBlocks = (x: Node, axis: number, count: number, length: number): Node =>
 export const scaledDotProductAttention: AttentionFn = typed((q: unknown, k: unknown, v: unknown, options?: AttentionOptions): AnyExpr => {
   const op = 'scaledDotProductAttention'
   const given = optionsOf(options, attentionOptions, op)
-  const lifted = liftAll([q, k, v], op).map((x) => liftFloat(asExpr(x), op)) as [Node, Node, Node]
+  const lifted = liftAll([q, k, v], op, 'float') as [Node, Node, Node]
   const mask = given.mask === undefined ? undefined : lift(given.mask, op, lifted[0].dtype)
   const grouped = inGroups(lifted, mask, op)
   const [queries, keys, values] = grouped.arrays

@@ -2,7 +2,7 @@
 import { flagOf, integerOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
-import { liftAll, liftFloat } from '../graph/lift.js'
+import { lift, liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { sameShape } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
@@ -34,13 +34,13 @@ const convTransposeOptions: Names<ConvTransposeOptions> = { stride: true, paddin
  * The adjoint of `conv` in its input: each entry of x times the kernel, added where windows overlap. Over one, two or three axes.
  *
  * Shapes  x: [n, c, h, w], k: [c, o / groups, kh, kw] -> [n, o, oh, ow] with oh = (h - 1) stride - pad + dilation (kh - 1) + 1 + outputPadding.
- * Dtype   promoted.   Rule  bilinear, as conv.   Source  PyTorch conv_transpose2d; Dumoulin and Visin 2016.
+ * Dtype   promoted; i32 and bool become f64.   Rule  bilinear, as conv.   Source  PyTorch conv_transpose2d; Dumoulin and Visin 2016.
  * Errors  ShapeMismatch when channels differ or nothing is left, BadInput for options of another form.
  * @example convTranspose(tensor([[[1, 2]]]), tensor([[[1, 1]]]), { stride: 2 })   // [[[1, 1, 2, 2]]]
  */
 export const convTranspose: ConvTransposeFn = typed((x: unknown, k: unknown, options?: ConvTransposeOptions): AnyExpr => {
   const op = 'convTranspose'
-  const [xs, ks] = liftAll([x, k], op, 'f32') as [Node, Node]
+  const [xs, ks] = liftAll([x, k], op, 'float') as [Node, Node]
   const given = optionsOf(options, convTransposeOptions, op)
   const groups = integerOf(given.groups ?? 1, 'groups', op)
   const axes = xs.shape.length === 3 && ks.shape.length === 3 ? 1 : xs.shape.length === 5 ? 3 : 2
@@ -358,12 +358,12 @@ const factorOf = (given: unknown, op: string): number => {
 /**
  * Channels moved into space: each r r channels become one of r times the height and width.
  *
- * Shapes  x: [n, c r r, h, w] -> [n, c, h r, w r].   Rule  linear.   Source  Shi et al. 2016.
+ * Shapes  x: [n, c r r, h, w] -> [n, c, h r, w r].   Dtype  x's.   Rule  linear.   Source  Shi et al. 2016.
  * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels.
  * @example pixelShuffle(tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2)   // [[[[1, 2], [3, 4]]]]
  */
 export const pixelShuffle: PixelShuffleFn = typed((x: unknown, factor: unknown): AnyExpr => {
-  const n = liftFloat(x, 'pixelShuffle')
+  const n = lift(x, 'pixelShuffle')
   const r = factorOf(factor, 'pixelShuffle')
   const [b, c, h, w] = four(n.aval, 'pixelShuffle')
   if (c % (r * r) !== 0)
@@ -379,12 +379,12 @@ export const pixelShuffle: PixelShuffleFn = typed((x: unknown, factor: unknown):
 /**
  * Space moved into channels: the inverse of `pixelShuffle`.
  *
- * Shapes  x: [n, c, h r, w r] -> [n, c r r, h, w].   Rule  linear.   Source  PyTorch pixel_unshuffle.
+ * Shapes  x: [n, c, h r, w r] -> [n, c r r, h, w].   Dtype  x's.   Rule  linear.   Source  PyTorch pixel_unshuffle.
  * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width.
  * @example pixelUnshuffle(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
  */
 export const pixelUnshuffle: PixelShuffleFn = typed((x: unknown, factor: unknown): AnyExpr => {
-  const n = liftFloat(x, 'pixelUnshuffle')
+  const n = lift(x, 'pixelUnshuffle')
   const r = factorOf(factor, 'pixelUnshuffle')
   const [b, c, h, w] = four(n.aval, 'pixelUnshuffle')
   if (h % r !== 0 || w % r !== 0)

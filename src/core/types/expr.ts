@@ -116,8 +116,8 @@ export interface Tensor<out S extends Shape = Shape, out D extends DType = DType
   readonly data: DataOf<D>
   /** The elements as nested arrays, tuples for literal sizes up to 16; one element for rank 0; booleans for bool. */
   toArray<Z extends Shape, E extends DType>(this: Tensor<Z, E>): ArrayOf<Z, LeafOf<E>>
-  /** The only element of an array of one element. */
-  item(): number
+  /** The only element of an array of one element: a number, a boolean for bool. Where the compiler does not know the dtype it has the type number. */
+  item<Z extends Shape, E extends DType>(this: Tensor<Z, E>): [DType] extends [E] ? number : LeafOf<E>
 }
 
 /** A declared input: what `f32(2, 3)` or `f32('batch', 3)` gives. Its shape holds the names. */

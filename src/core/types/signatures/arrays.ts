@@ -1,5 +1,5 @@
 // Signatures of the functions of arrays that NumPy, SciPy, JAX and PyTorch have beside the operations: compositions of these.
-import type { AsFloat, AsNumber, DType, Float, Settled, WeakF64 } from '../dtype.js'
+import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf, ShapesOf } from '../expr.js'
 import type { Broadcast, Dim, Guard, NoOptions, Ok, Reduce, ReduceOptions, Shape } from '../shape.js'
 import type { AnySizes, WithAxis } from '../shape-index.js'
@@ -112,7 +112,11 @@ export type Rot90Fn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   options?: { readonly k?: number | undefined; readonly axes?: readonly [number, number] | undefined },
 ) => Expr<SameRank<S>, NoInfer<D>>
-/** A function along one axis (the last by default), whose length is another afterwards. */
+/** The dtype of an array of D and of another operand X, which may be plain numbers, or none. */
+type With<D extends DType, X> = [X] extends [Plain | undefined] ? D : [X] extends [Operand] ? Promote<D, DTypeOf<X>> : DType
+/** What is given as the option K. */
+type Given<O, K extends string> = O extends { readonly [k in K]: infer X } ? X : undefined
+/** A function along one axis (the last by default), whose length is another afterwards; what is put before or behind it promotes. */
 export type AlongFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -120,7 +124,7 @@ export type AlongFn<Op extends string, Extra = NoOptions> = <
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<LastAxis<S, O, Op>, O>,
-) => Expr<Ok<LastAxis<S, O, Op>>, D extends 'bool' ? 'bool' : AsNumber<D>>
+) => Expr<Ok<LastAxis<S, O, Op>>, NoInfer<With<With<D, Given<O, 'prepend'>>, Given<O, 'append'>>>>
 /** The same in floats. */
 export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
@@ -129,7 +133,7 @@ export type FloatAlongFn<Op extends string, Extra = NoOptions> = <
 >(
   x: Operand<S, D> | Plain,
   options?: Guard<LastAxis<S, O, Op>, O>,
-) => Expr<Ok<LastAxis<S, O, Op>>, AsFloat<D>>
+) => Expr<Ok<LastAxis<S, O, Op>>, AsFloat<With<D, Given<O, 'x'>>>>
 
 // ---- differences, sums, interpolation
 
@@ -148,12 +152,12 @@ export type GradientFn = <S extends Shape, D extends DType, const O extends Grad
   x: Operand<S, D>,
   options?: O,
 ) => O extends { readonly axis: number }
-  ? Expr<S, AsFloat<D>>
+  ? Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
   : S extends readonly [Dim]
     ? O extends { readonly axis: readonly number[] }
-      ? readonly Expr<S, AsFloat<D>>[]
-      : Expr<S, AsFloat<D>>
-    : readonly Expr<S, AsFloat<D>>[]
+      ? readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
+      : Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>
+    : readonly Expr<S, AsFloat<With<AsFloat<D>, Given<O, 'spacing'>>>>[]
 /** Where the samples of an integral are: at x, or dx apart. */
 export interface SpacingOptions {
   readonly x?: Operand | NumberArray | undefined
@@ -162,17 +166,18 @@ export interface SpacingOptions {
 export type TrapezoidFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AxisOptions & SpacingOptions = NoOptions>(
   y: Operand<S, D> | Plain,
   options?: O,
-) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<D>>
+) => Expr<Ok<Reduce<S, { readonly axis: AxisIn<O, -1> }, 'trapezoid'>>, AsFloat<With<D, Given<O, 'x'>>>>
 export interface InterpOptions {
   readonly left?: number | undefined
   readonly right?: number | undefined
 }
-export type InterpFn = <S extends Shape = Shape, D extends DType = WeakF64>(
+type Points = Operand | readonly number[]
+export type InterpFn = <P extends Points, F extends Points, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
-  xp: Operand | readonly number[],
-  fp: Operand | readonly number[],
+  xp: P,
+  fp: F,
   options?: InterpOptions,
-) => Expr<S, AsFloat<D>>
+) => Expr<S, AsFloat<PromoteAll<readonly [Expr<S, D>, P, F]>>>
 export type PolyvalFn = <P extends Operand | readonly number[], X extends Arg>(p: P, x: X) => Expr<ShapeOf<X>, AsNumber<PromoteArgs<P, X>>>
 export type ConvolveFn = <A extends Operand | readonly number[], B extends Operand | readonly number[]>(
   a: A,
@@ -204,15 +209,23 @@ export type LexsortFn = (keys: readonly (Operand | NumberArray)[], options?: Axi
 export interface AverageOptions extends ReduceOptions {
   readonly weights?: Operand | NumberArray | undefined
 }
+/** average(x, { weights, axis, keepdims }). */
+export type AverageFn = <S extends Shape = Shape, D extends DType = WeakF64, const O extends AverageOptions = NoOptions>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<Reduce<S, O, 'average'>, O>,
+) => Expr<Ok<Reduce<S, O, 'average'>>, AsFloat<With<D, Given<O, 'weights'>>>>
 export interface CovOptions extends Ddof {
   readonly rowvar?: boolean | undefined
   readonly weights?: Operand | readonly number[] | undefined
 }
 /** cov, corrcoef: [variables, variables]; of a vector a number. */
-export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64>(
+export type CovFn<Options> = <S extends Shape = Shape, D extends DType = WeakF64, const O extends Options = Options & NoOptions>(
   x: Operand<S, D> | Plain,
-  options?: Options,
-) => Expr<S extends readonly [Dim] ? [] : S extends readonly [Dim, Dim] ? [number, number] : Shape, AsFloat<D>>
+  options?: O,
+) => Expr<
+  S extends readonly [Dim] ? [] : S extends readonly [Dim, Dim] ? [number, number] : Shape,
+  AsFloat<With<AsFloat<D>, Given<O, 'weights'>>>
+>
 
 // ---- counting, and what has a size that data decide
 
@@ -246,7 +259,7 @@ export type UniqueFn = <S extends Shape = Shape, D extends DType = WeakF64, cons
   x: Operand<S, D> | Plain,
   options: O,
 ) => {
-  readonly values: Expr<[SizeIn<O>], AsNumber<D>>
+  readonly values: Expr<[SizeIn<O>], NoInfer<D>>
   readonly indices: Expr<[SizeIn<O>], 'i32'>
   readonly inverse: Expr<S, 'i32'>
   readonly counts: Expr<[SizeIn<O>], 'i32'>
@@ -282,12 +295,18 @@ type Segments<S extends Shape, N extends number> = [number] extends [S['length']
   : S extends readonly [Dim, ...infer R extends Shape]
     ? [N, ...R]
     : Shape
-/** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to. */
+/** segmentSum(x, ids, n): the rows of x folded by the segment that each belongs to; booleans count in i32. */
 export type SegmentFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
   ids: Index | readonly number[] | Int32Array,
   segments: N,
 ) => Expr<Segments<S, N>, AsNumber<D>>
+/** segmentMax, segmentMin: the dtype stays. */
+export type SegmentChoiceFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
+  x: Operand<S, D> | Plain,
+  ids: Index | readonly number[] | Int32Array,
+  segments: N,
+) => Expr<Segments<S, N>, NoInfer<D>>
 /** segmentMean: in floats. */
 export type SegmentMeanFn = <const N extends number, S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,

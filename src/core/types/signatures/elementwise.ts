@@ -1,16 +1,20 @@
 // Signatures of the elementwise operations. Simple overloads come first, so that code generic in a shape compiles;
 // the guarded one comes last, so that a clash is reported with its message, at the argument that clashes.
 import type { ArgKind, NoParams, Primitive } from '../../graph/primitive.js'
-import type { AsFloat, AsNumber, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
+import type { AsFloat, AsNumber, Discrete, DType, Float, Promote, Settled, WeakF64 } from '../dtype.js'
 import type { Arg, DTypeOf, Expr, NumberArray, Operand, Plain, PlainBool, Scalar, ShapeOf, Tensor } from '../expr.js'
 import type { Broadcast, Broadcast3, Dim, Guard, Ok, Shape } from '../shape.js'
 
 /**
- * Shape and dtype stay (bool becomes i32): neg, abs, sign, square.
+ * Shape and dtype stay (bool becomes i32): neg, sign, square.
  *
  * One signature, not overloads: TypeScript carries a single generic signature through fp-ts `pipe`. Plain numbers have an unknown shape.
  */
 export type Unary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsNumber<D>>
+/** Shape and dtype stay, bool too, as one primitive: abs. */
+export interface KeepingOp<N extends string> extends OfPrimitive<N, One> {
+  <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain): Expr<S, NoInfer<D>>
+}
 /** A function of floats, i32 and bool in f64: exp, sin, sigmoid ... */
 export type FloatUnary = <S extends Shape = Shape, D extends DType = WeakF64>(x: Operand<S, D> | Plain) => Expr<S, AsFloat<D>>
 /** `FloatUnary` with options: leakyRelu, elu, gelu. */
@@ -37,6 +41,8 @@ export interface RoundOptions {
 export interface RoundOp extends FloatUnaryWith<RoundOptions>, OfPrimitive<'round', One> {}
 /** `Binary` that is one primitive. */
 export interface BinaryOp<N extends string> extends Binary<N>, OfPrimitive<N, Two> {}
+/** `Choosing` that is one primitive: maximum, minimum. */
+export interface ChoosingOp<N extends string> extends Choosing<N>, OfPrimitive<N, Two> {}
 /** `FloatBinary` that is one primitive. */
 export interface FloatBinaryOp<N extends string> extends FloatBinary<N>, OfPrimitive<N, Two> {}
 /** What `unary` makes: of dtype R where the declaration has a `result`, keeping integers where it says so. */
@@ -61,19 +67,29 @@ export interface LogicalOp<Op extends string, N extends string> extends OfPrimit
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
-/** An operation on the bits of two i32 operands that broadcast; a plain number or array is i32. */
+/** An operation on the bits of two i32 operands that broadcast, or on two of bool; a plain number or array is i32. */
 export interface BitwiseOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
+  <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
+  <A extends Arg | PlainBool, B extends Arg | PlainBool>(
+    a: A & Bits<A>,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B> & Bits<B>,
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, Promote<BitsIn<A>, BitsIn<B>>>
+}
+/** A shift of i32 by counts that broadcast; a bool counts as 0 or 1, a plain number or array is i32. */
+export interface ShiftOp<N extends string> extends OfPrimitive<N, readonly ['int', 'int']> {
   <S extends Shape>(a: Operand<S, 'i32'>, b: Operand<NoInfer<S>, 'i32'> | number): Expr<S, 'i32'>
   <A extends Arg | PlainBool, B extends Arg | PlainBool>(
     a: A & Bits<A>,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, N>, B> & Bits<B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, N>>, 'i32'>
 }
+/** The dtype whose bits are worked on. */
+type BitsIn<A> = [A] extends [Plain] ? 'i32' : [A] extends [PlainBool] ? 'bool' : Extract<DTypeOf<A>, Discrete>
 /** Floats have no bits here; plain numbers are i32. */
 type Bits<A> = A extends Plain | PlainBool ? unknown : [DTypeOf<A>] extends [Float] ? never : unknown
 /** bitwiseNot. */
 export interface BitwiseNotOp extends OfPrimitive<'bitwiseNot', readonly ['int']> {
-  <X extends Arg | PlainBool>(x: X & Bits<X>): Expr<ShapeOf<X>, 'i32'>
+  <X extends Arg | PlainBool>(x: X & Bits<X>): Expr<ShapeOf<X>, BitsIn<X>>
 }
 /** `UnaryTo` that is one primitive: isnan, isfinite, not. */
 export interface UnaryToOp<N extends string, R extends DType, A extends readonly [ArgKind] = One> extends UnaryTo<R>, OfPrimitive<N, A> {}
@@ -99,6 +115,14 @@ export interface Binary<Op extends string> {
     a: A,
     b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
   ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, AsNumber<PromoteArgs<A, B>>>
+}
+/** `Binary` that of two bools is bool: maximum, minimum, fmax, fmin. */
+export interface Choosing<Op extends string> extends Binary<Op> {
+  <S extends Shape>(a: Operand<S, 'bool'>, b: Operand<NoInfer<S>, 'bool'>): Expr<S, 'bool'>
+  <A extends Operand<Shape, 'bool'>, B extends Operand<Shape, 'bool'>>(
+    a: A,
+    b: Guard<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>, B>,
+  ): Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, Op>>, 'bool'>
 }
 /** `Binary` of floats, two i32 or bool in f64: div, pow, atan2, hypot, logaddexp ... */
 export interface FloatBinary<Op extends string> {
@@ -202,8 +226,13 @@ export interface ClampFn {
     x: A,
     low: Guard<Broadcast<ShapeOf<A>, ShapeOf<Bound<B>>, 'clamp'>, B>,
     high?: Guard<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>, C>,
-  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, AsNumber<PromoteArgs3<A, Bound<B>, Bound<C>>>>
+  ): Expr<Ok<Broadcast3<ShapeOf<A>, ShapeOf<Bound<B>>, ShapeOf<Bound<C>>, 'clamp'>>, Clamped<A, B, C>>
 }
+/** Bools between bools stay bools; beside a number they count as i32. */
+type Clamped<A, B, C> = [A, B, C] extends [Operand<Shape, 'bool'>, BoolBound, BoolBound]
+  ? 'bool'
+  : AsNumber<PromoteArgs3<A, Bound<B>, Bound<C>>>
+type BoolBound = Operand<Shape, 'bool'> | null | undefined
 /** What a bound that is none takes part with: nothing but a number. */
 type Bound<B> = [B] extends [null | undefined] ? number : Exclude<B, null | undefined>
 /** cast(x, dtype). */

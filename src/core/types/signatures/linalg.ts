@@ -161,12 +161,12 @@ export type CrossFn = <A extends Arg, B extends Arg>(
 ) => Expr<Ok<Broadcast<ShapeOf<A>, ShapeOf<B>, 'cross'>>, AsNumber<PromoteArgs<A, B>>>
 /** toeplitz(c, r): the matrix with c as its first column and r as its first row. */
 export interface ToeplitzFn {
-  <N extends Dim, D extends DType>(c: Operand<[N], D>): Expr<[N, N], AsNumber<D>>
-  <A extends Arg, B extends Arg = A>(c: A, r?: B): Expr<[Length<A>, Length<B>], AsNumber<PromoteArgs<A, B>>>
+  <N extends Dim, D extends DType>(c: Operand<[N], D>): Expr<[N, N], D>
+  <A extends Arg, B extends Arg = A>(c: A, r?: B): Expr<[Length<A>, Length<B>], PromoteArgs<A, B>>
 }
 type Length<A> = ShapeOf<A> extends readonly [infer N extends Dim] ? N : number
 /** blockDiag(a, b, c): the matrix with these on its diagonal. */
-export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], AsNumber<PromoteAll<X>>>
+export type BlockDiagFn = <const X extends readonly [Arg, ...Arg[]]>(...xs: X) => Expr<[number, number], PromoteAll<X>>
 /** Options of `diagonal`: the main one of the last two axes unless given. */
 export interface DiagonalOptions {
   readonly offset?: number | undefined

@@ -85,7 +85,7 @@ export type LossFn<Op extends string, Options = unknown> = <
   prediction: Operand<S, D> | Plain,
   target: Guard<Broadcast<S, ShapeOf<T>, Op>, T>,
   options?: O,
-) => Expr<LossesOf<S, O>, T extends Plain ? AsFloat<D> : Promote<AsFloat<D>, DTypeOf<T>>>
+) => Expr<LossesOf<S, O>, T extends Plain ? AsFloat<D> : AsFloat<Promote<D, DTypeOf<T>>>>
 export interface HuberOptions {
   readonly delta?: number | undefined
 }
@@ -115,7 +115,7 @@ export type CosineFn = <B extends Arg, S extends Shape = Shape, D extends DType 
   a: Operand<S, D> | Plain,
   b: Guard<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>, B>,
   options?: O,
-) => Expr<Ok<ReduceAt<Ok<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>>, AxisOf<O, -1>, false>>, Promote<AsFloat<D>, DTypeOf<B>>>
+) => Expr<Ok<ReduceAt<Ok<Broadcast<S, ShapeOf<B>, 'cosineSimilarity'>>, AxisOf<O, -1>, false>>, AsFloat<Promote<D, DTypeOf<B>>>>
 /** glu(x, { axis }): the half of x along an axis (the last by default), gated by the other. */
 export type GluFn = <S extends Shape = Shape, D extends DType = WeakF64>(
   x: Operand<S, D> | Plain,
@@ -168,7 +168,7 @@ export type ConvFn = <X extends Shape, DX extends DType, K extends Shape, DK ext
   x: Operand<X, DX>,
   k: Guard<Conv<X, K, O>, Operand<K, DK>>,
   options?: O,
-) => Expr<Ok<Conv<X, K, O>>, Promote<DX, DK>>
+) => Expr<Ok<Conv<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** Options of `avgPool` alone: the divisor counts the padding too. */
 export interface AvgPoolOptions {
   readonly countIncludePad?: boolean | undefined

@@ -12,7 +12,7 @@ export interface WhereOption {
 }
 /** `WhereOption`, and the number that the fold begins with. */
 export interface FoldOptions extends WhereOption {
-  readonly initial?: number | undefined
+  readonly initial?: number | boolean | undefined
 }
 /** A reduction that keeps the dtype, over all axes without options: max, min. One signature: see `Unary`. */
 export type ReduceFn<Op extends string, Extra = NoOptions> = <
@@ -85,7 +85,7 @@ export interface RunningOptions {
 export interface SortOptions {
   readonly descending?: boolean | undefined
 }
-/** Shape kept, worked along one axis (default the last), with options of its own: cumsum, cumprod, sort. */
+/** Shape kept, worked along one axis (default the last), with options of its own; booleans count in i32: cumsum, cumprod. */
 export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,
   D extends DType = WeakF64,
@@ -94,6 +94,15 @@ export type AlongAxisFn<Op extends string, Extra = NoOptions> = <
   x: Operand<S, D> | Plain,
   options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
 ) => Expr<S, AsNumber<D>>
+/** `AlongAxisFn` that keeps the dtype: sort, cummax, cummin. */
+export type ChoosingAlongAxisFn<Op extends string, Extra = NoOptions> = <
+  S extends Shape = Shape,
+  D extends DType = WeakF64,
+  const O extends AxisOptions & Extra = NoOptions & Extra,
+>(
+  x: Operand<S, D> | Plain,
+  options?: Guard<HasAxis<S, AxisIn<O, -1>, Op>, O>,
+) => Expr<S, NoInfer<D>>
 /** `AlongAxisFn` of floats: softmax, logSoftmax, logcumsumexp. */
 export type FloatAlongAxisFn<Op extends string, Extra = NoOptions> = <
   S extends Shape = Shape,

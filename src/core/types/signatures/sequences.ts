@@ -21,12 +21,12 @@ type Attended<Q extends Shape, V extends Shape> = Q extends readonly [...infer B
     : Shape
   : Shape
 /** scaledDotProductAttention(q, k, v, { mask, causal, scale }): softmax(q k^T scale) v. */
-export type AttentionFn = <Q extends Shape, D extends DType, V extends Shape, DV extends DType>(
+export type AttentionFn = <Q extends Shape, D extends DType, DK extends DType, V extends Shape, DV extends DType>(
   q: Operand<Q, D>,
-  k: Operand<Shape, DType>,
+  k: Operand<Shape, DK>,
   v: Operand<V, DV>,
   options?: AttentionOptions,
-) => Expr<Attended<Q, V>, AsFloat<Promote<D, DV>>>
+) => Expr<Attended<Q, V>, AsFloat<Promote<Promote<D, DK>, DV>>>
 /** Options of `ctcLoss`: the class that stands for nothing, 0 by default. */
 export interface CtcOptions extends LossOptions {
   readonly blank?: number | undefined

@@ -33,7 +33,7 @@ export type ConvTransposeFn = <
   x: Operand<X, DX>,
   k: Guard<ConvTranspose<X, K, O>, Operand<K, DK>>,
   options?: O,
-) => Expr<Ok<ConvTranspose<X, K, O>>, Promote<DX, DK>>
+) => Expr<Ok<ConvTranspose<X, K, O>>, AsFloat<Promote<DX, DK>>>
 /** adaptiveAvgPool(x, size), adaptiveMaxPool: x [n, c, ...positions]. */
 export type AdaptivePoolFn = <S extends Shape, D extends DType, const Z extends number | readonly number[]>(
   x: Operand<S, D>,
@@ -69,4 +69,4 @@ export interface FoldOptions extends UnfoldOptions {
 /** fold(x, { size, window, stride, padding, dilation }): columns added where their windows lie. */
 export type FoldFn = <D extends DType>(x: Operand<Shape, D>, options: FoldOptions) => Expr<[number, number, number, number], AsFloat<D>>
 /** pixelShuffle(x, factor), pixelUnshuffle: channels moved into space, and back. */
-export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], AsFloat<D>>
+export type PixelShuffleFn = <D extends DType>(x: Operand<Shape, D>, factor: number) => Expr<[number, number, number, number], D>
