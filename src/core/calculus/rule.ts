@@ -46,6 +46,11 @@ export interface RuleConfig {
   readonly hardened: (dx: AnyExpr, hardness: Hardness) => AnyExpr
   /** A fresh input in place of a (co)tangent, with hard zeros where it may hold them. */
   readonly standIn: (dx: AnyExpr, of: Aval) => AnyExpr
+  /**
+   * What `make` gave when these keys were first asked for in this derivation. Rules of primitives with programs derive a program once for the same parameters,
+   * activity and hardness, so that the work of nested ones adds up and does not multiply.
+   */
+  readonly once: <T>(keys: readonly unknown[], make: () => T) => T
 }
 
 /** What a rule may use beside its arguments: the node's own results for these very arguments, and the calling mode. */
