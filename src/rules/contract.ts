@@ -3,16 +3,19 @@
 import type { Rule } from '../core/calculus/rule.js'
 import { asExpr, asNode } from '../core/graph/expr.js'
 import { NO_PARAMS } from '../core/graph/primitive.js'
-import { sameShape } from '../core/graph/shape.js'
+import { range, sameShape } from '../core/graph/shape.js'
 import { inplaceableThunk, type Tangent, thunk } from '../core/graph/tangent.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
 import type { contract } from '../core/ops/families.js'
+import { reshape } from '../core/ops/layout.js'
 import { swapLast } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
+import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { alignBatch, batchAll, dims } from './batching.js'
 import { bilinearRule, reapply, rule } from './define.js'
+import { besideZeros } from './product.js'
 
 const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -35,11 +38,21 @@ const productThunk = (
 const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
 const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
+/** Rows of the left that meet a moving row of the product, columns of the right that meet a moving column. */
+const reached = (moves: AnyExpr, k: 0 | 1, x: AnyExpr): AnyExpr => {
+  const rank = dims(moves).length
+  const lines = any(moves, { axis: k === 0 ? rank - 1 : rank - 2, keepdims: true }) as AnyExpr
+  const shared = range(rank - 2).filter((i) => (dims(x)[i - rank + dims(x).length] ?? 1) !== dims(moves)[i])
+  const own = shared.length === 0 ? lines : (any(lines, { axis: shared, keepdims: true }) as AnyExpr)
+  return reshape(own, dims(own).slice(rank - dims(x).length))
+}
+
 /** One rule per primitive of the family `contract`. */
 export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,
+    reach: (moves, k, xs) => reached(moves, k, xs[k]!),
     batch: (xs, batched) => {
       const [a, b] = alignBatch(xs, batched)
       return product(a!, b!)
@@ -55,8 +68,11 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
       if (db._tag === 'Expr') more(a, db)
       return [y, dy]
     },
-    rrule: ([, a, b], _p, { y }) => {
-      const matmulAddPullback = (yBar: AnyExpr) => [yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)] as const
+    rrule: ([, a, b], _p, { y, config }) => {
+      const matmulAddPullback = (yBar: AnyExpr) => {
+        const [l, r] = besideZeros(config, yBar, [a, b], (moves, k) => reached(moves, k, k === 0 ? a : b)) as readonly [AnyExpr, AnyExpr]
+        return [yBar, ofLeft(yBar, l, r), ofRight(yBar, l, r)] as const
+      }
       return [y, matmulAddPullback]
     },
     batch: (xs, batched, _p, size) => {

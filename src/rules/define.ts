@@ -6,6 +6,7 @@ import {
   type FRule,
   formless,
   type Pullback,
+  type ReachOf,
   type RRule,
   type Rule,
   type RuleContext,
@@ -277,6 +278,8 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
   r: {
     readonly transposeA: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
     readonly transposeB: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
+    /** Which elements of an argument meet a cotangent that is not 0 (`ReachOf`); any, where it is not given. */
+    readonly reach?: (moves: AnyExpr, k: 0 | 1, xs: readonly AnyExpr[], params: P) => AnyExpr
     readonly batch: SingleRule<P, A>['batch']
   },
 ): Rule => {
@@ -286,7 +289,7 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     active[0] ? r.transposeA(yBar!, a!, b!, params) : ZeroTangent,
     active[1] ? r.transposeB(yBar!, a!, b!, params) : ZeroTangent,
   ]
-  return formed(p, { _tag: 'bilinear', transpose }, batchOfOne(r.batch))
+  return formed(p, { _tag: 'bilinear', transpose, ...(r.reach && { reach: r.reach as ReachOf }) }, batchOfOne(r.batch))
 }
 
 /**

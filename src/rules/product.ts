@@ -1,12 +1,13 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
 
-import { SOFT } from '../core/calculus/hard-zeros.js'
+import { GUARDED, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
 import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
-import { and, eq, isfinite, not } from '../core/ops/compare.js'
+import { and, eq, isfinite, ne, not, or } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
+import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { entryIn, exprIn, forcedIn } from './given.js'
 
@@ -64,6 +65,20 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
+/**
+ * The factors of a sum of products with a cotangent: 0 where they are not finite and every product is with a zero that a `where` put there. What is finite stays as it is, because it
+ * is part of the next derivative. `reach` says which elements of a factor meet a cotangent that is not 0; nobody computes it where it is not read.
+ */
+export const besideZeros = (
+  config: RuleConfig,
+  yBar: AnyExpr,
+  factors: readonly AnyExpr[],
+  reach: (moves: AnyExpr, k: 0 | 1) => AnyExpr = (moves) => any(moves) as AnyExpr,
+): readonly AnyExpr[] => {
+  if (config.hardness(yBar) !== GUARDED) return factors
+  const moves = ne(yBar, 0)
+  return factors.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : where(or(reach(moves, k as 0 | 1), isfinite(x)), x, 0)))
+}
 /**
  * The sum of two (co)tangents, of which either may be a zero.
  *

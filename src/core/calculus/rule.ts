@@ -105,6 +105,12 @@ export type TransposeOf = (
 ) => readonly Tangent[]
 
 /**
+ * Which elements of the argument at `k` meet a cotangent that is not 0, where `moves` says which cotangents are not: in the argument's shape, or one that broadcasts to it. Too
+ * many are no mistake; all of them, where nothing better is known.
+ */
+export type ReachOf = (moves: AnyExpr, k: 0 | 1, xs: readonly AnyExpr[], params: never) => AnyExpr
+
+/**
  * What a primitive is as a function of its float arguments; frule and rrule follow from it.
  *
  * `linear`: f(a x + b y) = a f(x) + b f(y), over all float arguments together; `bilinear`: so in each of its two arguments;
@@ -112,7 +118,7 @@ export type TransposeOf = (
  */
 export type Form =
   | { readonly _tag: 'linear'; readonly transpose: TransposeOf }
-  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf; readonly reach?: ReachOf }
   | { readonly _tag: 'partials'; readonly partials: PartialsOf }
   | { readonly _tag: 'constant' }
 

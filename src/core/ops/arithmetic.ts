@@ -25,14 +25,14 @@ import * as special from './special-functions.js'
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
  * @example add([1, 2], 3)   // [4, 5]
  */
-export const add: BinaryOp<'add'> = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+export const add: BinaryOp<'add'> = binary({ name: 'add', unbounded: false, scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
 /**
  * a - b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
  * @example sub([1, 2], 3)   // [-2, -1]
  */
-export const sub: BinaryOp<'sub'> = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+export const sub: BinaryOp<'sub'> = binary({ name: 'sub', unbounded: false, scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
 /**
  * a b.
  *
@@ -41,6 +41,7 @@ export const sub: BinaryOp<'sub'> = binary({ name: 'sub', scalar: (a, b) => a! -
  */
 export const mul: BinaryOp<'mul'> = binary({
   name: 'mul',
+  unbounded: false,
   scalar: (a, b) => a! * b!,
   integer: (a, b) => Math.imul(a!, b!),
   integers: true,
@@ -56,6 +57,7 @@ export const mul: BinaryOp<'mul'> = binary({
  */
 export const strongMul: FloatBinaryOp<'strongMul'> = binary({
   name: 'strongMul',
+  unbounded: false,
   scalar: (a, b) => (a === 0 ? a : a! * b!),
   identity: [1, 1],
   extremes: [0, 1e300, Number.POSITIVE_INFINITY, Number.NaN],
@@ -150,6 +152,7 @@ export const pow: FloatBinaryOp<'pow'> = typed(
  */
 export const hypot: FloatBinaryOp<'hypot'> = binary({
   name: 'hypot',
+  unbounded: false,
   scalar: (a, b) => Math.hypot(a!, b!),
   extremes: [0, 1e300, -1e-300],
   kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
@@ -164,6 +167,7 @@ export const hypot: FloatBinaryOp<'hypot'> = binary({
  */
 export const atan2: FloatBinaryOp<'atan2'> = binary({
   name: 'atan2',
+  unbounded: false,
   scalar: (y, x) => Math.atan2(y!, x!),
   domain: [
     [0.2, 2],
@@ -182,6 +186,7 @@ export const atan2: FloatBinaryOp<'atan2'> = binary({
  */
 export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
   name: 'logaddexp',
+  unbounded: false,
   scalar: (a, b) => special.logAddExp(a!, b!),
   domain: [[-3, 3]],
   extremes: [-1000, 0, 1000, Number.NEGATIVE_INFINITY],
@@ -221,6 +226,7 @@ export const xlogy: FloatBinaryOp<'xlogy'> = binary({
  */
 export const maximum: BinaryOp<'maximum'> = binary({
   name: 'maximum',
+  unbounded: false,
   scalar: (a, b) => Math.max(a!, b!),
   integers: true,
   extremes: [0, -0, Number.NaN],
@@ -235,6 +241,7 @@ export const maximum: BinaryOp<'maximum'> = binary({
  */
 export const minimum: BinaryOp<'minimum'> = binary({
   name: 'minimum',
+  unbounded: false,
   scalar: (a, b) => Math.min(a!, b!),
   integers: true,
   extremes: [0, -0, Number.NaN],
@@ -249,6 +256,7 @@ export const minimum: BinaryOp<'minimum'> = binary({
  */
 export const copysign: FloatBinaryOp<'copysign'> = binary({
   name: 'copysign',
+  unbounded: false,
   scalar: (a, b) => special.copySign(a!, b!),
   domain: [
     [0.2, 2],
@@ -272,6 +280,7 @@ const whereSample = (c: readonly number[], a: readonly number[], b: readonly num
 const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'float', 'float']> = primitive({
   ...declare(['int', 'float', 'float'] as const, {
     name: 'where',
+    unbounded: false,
     scalar: (c, a, b) => (c !== 0 ? a! : b!),
     source: 'NumPy where',
   }),
@@ -323,6 +332,7 @@ export const select: WhereFn = where
 
 const stopped = unary({
   name: 'stopGradient',
+  unbounded: false,
   scalar: (x) => x!,
   alias: true,
   cost: 0,
