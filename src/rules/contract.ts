@@ -1,6 +1,7 @@
 /** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
 
 import type { Rule } from '../core/calculus/rule.js'
+import type { Aval } from '../core/graph/aval.js'
 import { asExpr, asNode } from '../core/graph/expr.js'
 import { NO_PARAMS } from '../core/graph/primitive.js'
 import { range, sameShape } from '../core/graph/shape.js'
@@ -38,13 +39,16 @@ const productThunk = (
 const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
 const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
-/** Rows of the left that meet a moving row of the product, columns of the right that meet a moving column. */
-const reached = (moves: AnyExpr, k: 0 | 1, x: AnyExpr): AnyExpr => {
-  const rank = dims(moves).length
-  const lines = any(moves, { axis: k === 0 ? rank - 1 : rank - 2, keepdims: true }) as AnyExpr
-  const shared = range(rank - 2).filter((i) => (dims(x)[i - rank + dims(x).length] ?? 1) !== dims(moves)[i])
-  const own = shared.length === 0 ? lines : (any(lines, { axis: shared, keepdims: true }) as AnyExpr)
-  return reshape(own, dims(own).slice(rank - dims(x).length))
+/** Rows of the left and rows of the product meet, and columns of the right and columns of the product. */
+const reached = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[]): AnyExpr => {
+  const shape = dims(flags)
+  const rank = shape.length
+  const left = from === 0 || to === 0
+  const lines = any(flags, { axis: left ? rank - 1 : rank - 2, keepdims: true }) as AnyExpr
+  const target = avals[to]!.shape
+  const shared = range(rank - 2).filter((i) => (target[i - rank + target.length] ?? 1) !== shape[i])
+  const own = shared.length === 0 || from !== 2 ? lines : (any(lines, { axis: shared, keepdims: true }) as AnyExpr)
+  return reshape(own, dims(own).slice(Math.max(0, rank - target.length)))
 }
 
 /** One rule per primitive of the family `contract`. */
@@ -52,7 +56,7 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,
-    reach: (moves, k, xs) => reached(moves, k, xs[k]!),
+    reach: reached,
     batch: (xs, batched) => {
       const [a, b] = alignBatch(xs, batched)
       return product(a!, b!)
@@ -70,8 +74,10 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
     },
     rrule: ([, a, b], _p, { y, config }) => {
       const matmulAddPullback = (yBar: AnyExpr) => {
-        const [l, r] = besideZeros(config, yBar, [a, b], (moves, k) => reached(moves, k, k === 0 ? a : b)) as readonly [AnyExpr, AnyExpr]
-        return [yBar, ofLeft(yBar, l, r), ofRight(yBar, l, r)] as const
+        const avals = [a, b, y].map((x) => asNode(x).aval)
+        const { factors, yBars } = besideZeros(config, yBar, [a, b], (flags, from, to) => reached(flags, from, to, avals))
+        const [l, r] = factors as readonly [AnyExpr, AnyExpr]
+        return [yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)] as const
       }
       return [y, matmulAddPullback]
     },

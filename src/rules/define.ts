@@ -16,7 +16,7 @@ import {
 import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
-import { showAval } from '../core/graph/aval.js'
+import { type Aval, showAval } from '../core/graph/aval.js'
 import { apply, asExpr, asNode } from '../core/graph/expr.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/graph/primitive.js'
 import { type Forced, type NoTangent, type NotImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
@@ -278,8 +278,8 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
   r: {
     readonly transposeA: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
     readonly transposeB: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
-    /** Which elements of an argument meet a cotangent that is not 0 (`ReachOf`); any, where it is not given. */
-    readonly reach?: (moves: AnyExpr, k: 0 | 1, xs: readonly AnyExpr[], params: P) => AnyExpr
+    /** Which elements of arguments and result meet in a product (`ReachOf`); any, where it is not given. */
+    readonly reach?: (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[], params: P) => AnyExpr
     readonly batch: SingleRule<P, A>['batch']
   },
 ): Rule => {

@@ -25,7 +25,7 @@ import {
 } from '../core/ops/pool.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
-import { convInputReach, convKernelReach, convReach } from './conv-reach.js'
+import { convReach } from './conv-reach.js'
 import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
 import { besideZeros } from './product.js'
 
@@ -88,7 +88,7 @@ const accumulating = (
   add_: Primitive<string, ConvParams>,
   base: Primitive<string, ConvParams>,
   adjoints: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, p: ConvParams) => readonly [Exclude<Tangent, NoTangent>, Exclude<Tangent, NoTangent>],
-  reach: typeof convReach,
+  reach: ReturnType<typeof convReach>,
   batch: (xs: readonly AnyExpr[], batched: readonly boolean[], p: ConvParams, size: number) => AnyExpr,
 ): Rule =>
   rule(add_ as Primitive<string, ConvParams, readonly ['float', 'float', 'float']>, {
@@ -103,8 +103,10 @@ const accumulating = (
     },
     rrule: ([, a, b], p, { y, config }) => {
       const accumulatingPullback = (yBar: AnyExpr) => {
-        const [u, v] = besideZeros(config, yBar, [a, b], (moves, k) => reach(moves, k, [a, b], p)) as Two
-        return [yBar, ...adjoints(yBar, u, v, p)] as const
+        const avals = [a, b, y].map((x) => asNode(x).aval)
+        const { factors, yBars } = besideZeros(config, yBar, [a, b], (flags, from, to) => reach(flags, from, to, avals, p))
+        const by = (k: 0 | 1) => adjoints(yBars[k]!, ...(factors as unknown as Two), p)[k]
+        return [yBar, by(0), by(1)] as const
       }
       return [y, accumulatingPullback]
     },
@@ -127,33 +129,33 @@ export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
   conv: bilinearRule(convPrimitive, {
     transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),
     transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p),
-    reach: convReach,
+    reach: convReach(['x', 'k', 'y']),
     batch: (xs, batched, p, size) => byKernel(convPrimitive)(xs, batched, p, size),
   }),
   convInput: bilinearRule(convInputPrimitive, {
     transposeA: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[0],
     transposeB: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[1],
-    reach: convInputReach,
+    reach: convReach(['y', 'k', 'x']),
     batch: (xs, batched, p, size) => byKernel(convInputPrimitive)(xs, batched, p, size),
   }),
   convKernel: bilinearRule(convKernelPrimitive, {
     transposeA: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[0],
     transposeB: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[1],
-    reach: convKernelReach,
+    reach: convReach(['x', 'y', 'k']),
     batch: (xs, batched, p, size) => pairwise(convKernelPrimitive)(xs, batched, p, size),
   }),
   convInputAdd: accumulating(
     convInputAddPrimitive,
     convInputPrimitive,
     inputAdjoints,
-    convInputReach,
+    convReach(['y', 'k', 'x']),
     added(byKernel(convInputPrimitive), convInputPrimitive),
   ),
   convKernelAdd: accumulating(
     convKernelAddPrimitive,
     convKernelPrimitive,
     kernelAdjoints,
-    convKernelReach,
+    convReach(['x', 'y', 'k']),
     added(pairwise(convKernelPrimitive), convKernelPrimitive),
   ),
   maxPool: multiRule(maxPoolPrimitive, {

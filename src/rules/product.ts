@@ -1,6 +1,6 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
 
-import { GUARDED, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
+import { GUARDED, literalOf, mayBeMasked, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
@@ -65,19 +65,33 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
+/** Factors of sums of products, and the cotangent that goes with the derivative by each: by one, it is multiplied with the other. */
+export interface BesideZeros {
+  readonly factors: readonly AnyExpr[]
+  readonly yBars: readonly AnyExpr[]
+}
 /**
- * The factors of a sum of products with a cotangent: 0 where they are not finite and every product is with a zero that a `where` put there. What is finite stays as it is, because it
- * is part of the next derivative. `reach` says which elements of a factor meet a cotangent that is not 0; nobody computes it where it is not read.
+ * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. So is the cotangent beside a factor
+ * whose own zeros may have been put there, as those of an inner derivative. What is finite stays as it is, because it is part of the next derivative.
  */
 export const besideZeros = (
   config: RuleConfig,
   yBar: AnyExpr,
-  factors: readonly AnyExpr[],
-  reach: (moves: AnyExpr, k: 0 | 1) => AnyExpr = (moves) => any(moves) as AnyExpr,
-): readonly AnyExpr[] => {
-  if (config.hardness(yBar) !== GUARDED) return factors
+  xs: readonly AnyExpr[],
+  reach: (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2) => AnyExpr = (flags) => any(flags) as AnyExpr,
+): BesideZeros => {
+  if (config.hardness(yBar) !== GUARDED) return { factors: xs, yBars: xs.map(() => yBar) }
+  const unless = (met: AnyExpr, x: AnyExpr): AnyExpr => where(or(met, isfinite(x)), x, 0)
   const moves = ne(yBar, 0)
-  return factors.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : where(or(reach(moves, k as 0 | 1), isfinite(x)), x, 0)))
+  return {
+    factors: xs.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : unless(reach(moves, 2, k as 0 | 1), x))),
+    yBars: xs.map((_, k) => {
+      const other = xs[1 - k]
+      return other === undefined || !mayBeMasked(asNode(other))
+        ? yBar
+        : config.hardened(unless(reach(ne(other, 0), (1 - k) as 0 | 1, 2), yBar), GUARDED)
+    }),
+  }
 }
 /**
  * The sum of two (co)tangents, of which either may be a zero.

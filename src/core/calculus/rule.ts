@@ -105,10 +105,10 @@ export type TransposeOf = (
 ) => readonly Tangent[]
 
 /**
- * Which elements of the argument at `k` meet a cotangent that is not 0, where `moves` says which cotangents are not: in the argument's shape, or one that broadcasts to it. Too
- * many are no mistake; all of them, where nothing better is known.
+ * Which elements of the argument or result `to` are in a product with an element of `from` for which the flags hold: 0 and 1 are the arguments, 2 is the result. In the shape of
+ * `to`, or one that broadcasts to it. Too many are no mistake; all of them, where nothing better is known.
  */
-export type ReachOf = (moves: AnyExpr, k: 0 | 1, xs: readonly AnyExpr[], params: never) => AnyExpr
+export type ReachOf = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[], params: never) => AnyExpr
 
 /**
  * What a primitive is as a function of its float arguments; frule and rrule follow from it.
