@@ -5,8 +5,8 @@ import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { asExpr, asNode, type Node } from '../core/graph/expr.js'
 import { range } from '../core/graph/shape.js'
 import { type Tangent, thunk, unthunk } from '../core/graph/tangent.js'
-import { and, eq, isfinite, not } from '../core/ops/compare.js'
-import { where } from '../core/ops/elementwise.js'
+import { and, eq, not } from '../core/ops/compare.js'
+import { finiteUnless } from '../core/ops/held.js'
 import { reshapeNode } from '../core/ops/layout-move.js'
 import { all } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
@@ -39,7 +39,7 @@ export const held = (config: RuleConfig, node: Node, yBars: readonly Tangent[], 
     const flags = kept > 0 && !has(shape) ? (all(idle) as AnyExpr) : idle
     const own = asNode(flags).shape
     const wide = asExpr(reshapeNode(asNode(flags), [...own, ...range(shape.length - own.length).map(() => 1)]))
-    return config.hardened(where(and(wide, not(isfinite(t))), 0, t), grade)
+    return config.hardened(finiteUnless(not(wide), t), grade)
   }
   return xBars.map((t) =>
     t._tag === 'Expr' || t._tag === 'Thunk' || t._tag === 'InplaceableThunk'

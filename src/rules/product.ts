@@ -5,8 +5,9 @@ import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
 import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
-import { and, eq, isfinite, ne, not, or } from '../core/ops/compare.js'
+import { and, eq, isfinite, ne, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
+import { finiteUnless } from '../core/ops/held.js'
 import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { entryIn, exprIn, forcedIn } from './given.js'
@@ -81,15 +82,14 @@ export const besideZeros = (
   reach: (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2) => AnyExpr = (flags) => any(flags) as AnyExpr,
 ): BesideZeros => {
   if (config.hardness(yBar) !== GUARDED) return { factors: xs, yBars: xs.map(() => yBar) }
-  const unless = (met: AnyExpr, x: AnyExpr): AnyExpr => where(or(met, isfinite(x)), x, 0)
   const moves = ne(yBar, 0)
   return {
-    factors: xs.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : unless(reach(moves, 2, k as 0 | 1), x))),
+    factors: xs.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x))),
     yBars: xs.map((_, k) => {
       const other = xs[1 - k]
       return other === undefined || !mayBeMasked(asNode(other))
         ? yBar
-        : config.hardened(unless(reach(ne(other, 0), (1 - k) as 0 | 1, 2), yBar), GUARDED)
+        : config.hardened(finiteUnless(reach(ne(other, 0), (1 - k) as 0 | 1, 2), yBar), GUARDED)
     }),
   }
 }

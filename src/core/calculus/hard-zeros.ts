@@ -8,6 +8,7 @@ import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul, where } from '../ops/elementwise.js'
 import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
+import { finiteUnlessPrimitive } from '../ops/held.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Hardness } from './rule.js'
 
@@ -51,6 +52,7 @@ const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Ma
   [nn.convInputAdd as AnyPrimitive, withProduct],
   [nn.convKernelAdd as AnyPrimitive, withProduct],
   [scans.linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)],
+  [finiteUnlessPrimitive as AnyPrimitive, () => GUARDED],
   // The sum of a whole given direction is no zero that was given.
   [reduce.sum as AnyPrimitive, (n, of) => (n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT : of(n.args[0]!))],
 ])
@@ -109,7 +111,7 @@ export const mayBeMasked = (root: Node): boolean => {
   if (!masks.has(root)) {
     for (const n of linearize([root], (x) => masks.has(x)).nodes) {
       if (masks.has(n)) continue
-      const isMask = (m: Node): boolean => m.prim === where.primitive || m.prim === strongMul.primitive
+      const isMask = (m: Node): boolean => m.prim === where.primitive || m.prim === strongMul.primitive || m.prim === finiteUnlessPrimitive
       const inside = n.prim === null ? [] : programsOf(n.prim, n.payload)
       masks.set(n, isMask(n) || n.args.some((a) => masks.get(a) === true) || inside.some((p) => p.outputs.some(mayBeMasked)))
     }
