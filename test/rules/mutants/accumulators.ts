@@ -67,8 +67,8 @@ export const blocks: readonly Mutant[] = [
     ],
     [
       'matmulAdd gives its accumulator nothing',
-      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
-      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBar, a, b), ofRight(yBar, a, b)]",
+      '[yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]',
+      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]",
     ],
   ]),
   ...mistakes('blocks and accumulators', 'rules/layout', [
@@ -151,11 +151,6 @@ export const blocks: readonly Mutant[] = [
       'dy = reapply(base, [u, v], p)',
       'convInputAdd convKernelAdd',
     ],
-    [
-      'a sum gives its accumulator nothing',
-      '(yBar) => [yBar, ...adjoints(yBar, a, b, p)]',
-      '(yBar) => [ZeroTangent, ...adjoints(yBar, a, b, p)]',
-      'convInputAdd convKernelAdd',
-    ],
+    ['a sum gives its accumulator nothing', '[yBar, by(0), by(1)]', '[ZeroTangent, by(0), by(1)]', 'convInputAdd convKernelAdd'],
   ]),
 ]
