@@ -75,9 +75,8 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
     rrule: ([, a, b], _p, { y, config }) => {
       const matmulAddPullback = (yBar: AnyExpr) => {
         const avals = [a, b, y].map((x) => asNode(x).aval)
-        const { factors, yBars } = besideZeros(config, yBar, [a, b], (flags, from, to) => reached(flags, from, to, avals))
-        const [l, r] = factors as readonly [AnyExpr, AnyExpr]
-        return [yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)] as const
+        const [l, r] = besideZeros(config, yBar, [a, b], (flags, from, to) => reached(flags, from, to, avals))
+        return [yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)] as const
       }
       return [y, matmulAddPullback]
     },

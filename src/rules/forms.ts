@@ -158,15 +158,13 @@ const transposed =
       params,
       active,
     )
-/** The author's transposes, over arguments and cotangents that are 0 where they are not finite and meet hard zeros alone. */
+/** The author's transposes, over arguments that are 0 where they are not finite and meet hard zeros alone. */
 const bilinearCotangents =
   (transpose: TransposeOf, reach?: ReachOf): Derivatives['cotangents'] =>
   (xs, params, { config, ys }, [yBar], active) => {
     const avals = [...xs, ys[0]!].map((x) => asNode(x).aval)
-    const held = besideZeros(config, yBar as AnyExpr, xs, reach && ((flags, from, to) => reach(flags, from, to, avals, params)))
-    const of = (k: 0 | 1): readonly Tangent[] =>
-      transpose([held.yBars[k]!], held.factors, params, [k === 0 && active[0]!, k === 1 && active[1]!])
-    return held.yBars[0] === held.yBars[1] ? transpose([held.yBars[0]!], held.factors, params, active) : [of(0)[0]!, of(1)[1]!]
+    const factors = besideZeros(config, yBar as AnyExpr, xs, reach && ((flags, from, to) => reach(flags, from, to, avals, params)))
+    return transpose([yBar as AnyExpr], factors, params, active)
   }
 const applied = (primitive: AnyPrimitive, xs: readonly AnyExpr[], params: unknown): readonly AnyExpr[] =>
   applyAny(primitive, xs.map(asNode), params).map(asExpr)

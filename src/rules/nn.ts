@@ -104,9 +104,8 @@ const accumulating = (
     rrule: ([, a, b], p, { y, config }) => {
       const accumulatingPullback = (yBar: AnyExpr) => {
         const avals = [a, b, y].map((x) => asNode(x).aval)
-        const { factors, yBars } = besideZeros(config, yBar, [a, b], (flags, from, to) => reach(flags, from, to, avals, p))
-        const by = (k: 0 | 1) => adjoints(yBars[k]!, ...(factors as unknown as Two), p)[k]
-        return [yBar, by(0), by(1)] as const
+        const factors = besideZeros(config, yBar, [a, b], (flags, from, to) => reach(flags, from, to, avals, p))
+        return [yBar, ...adjoints(yBar, ...(factors as unknown as Two), p)] as const
       }
       return [y, accumulatingPullback]
     },

@@ -1,6 +1,6 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
 
-import { GUARDED, literalOf, mayBeMasked, SOFT } from '../core/calculus/hard-zeros.js'
+import { GUARDED, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
@@ -66,32 +66,19 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
-/** Factors of sums of products, and the cotangent that goes with the derivative by each: by one, it is multiplied with the other. */
-export interface BesideZeros {
-  readonly factors: readonly AnyExpr[]
-  readonly yBars: readonly AnyExpr[]
-}
 /**
- * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. So is the cotangent beside a factor
- * whose own zeros may have been put there, as those of an inner derivative. What is finite stays as it is, because it is part of the next derivative.
+ * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. What is finite stays as it is, because it
+ * is part of the next derivative.
  */
 export const besideZeros = (
   config: RuleConfig,
   yBar: AnyExpr,
-  xs: readonly AnyExpr[],
-  reach: (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2) => AnyExpr = (flags) => any(flags) as AnyExpr,
-): BesideZeros => {
-  if (config.hardness(yBar) !== GUARDED) return { factors: xs, yBars: xs.map(() => yBar) }
+  factors: readonly AnyExpr[],
+  reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => any(flags) as AnyExpr,
+): readonly AnyExpr[] => {
+  if (config.hardness(yBar) !== GUARDED) return factors
   const moves = ne(yBar, 0)
-  return {
-    factors: xs.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x))),
-    yBars: xs.map((_, k) => {
-      const other = xs[1 - k]
-      return other === undefined || !mayBeMasked(asNode(other))
-        ? yBar
-        : config.hardened(finiteUnless(reach(ne(other, 0), (1 - k) as 0 | 1, 2), yBar), GUARDED)
-    }),
-  }
+  return factors.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x)))
 }
 /**
  * The sum of two (co)tangents, of which either may be a zero.

@@ -44,7 +44,7 @@ const factorsOf = (x: AnyExpr, yBar: AnyExpr, { axis, reverse }: op.RecurrencePa
   besideZeros(config, yBar, [x], (moves) => {
     const later = reapply(op.cummaxPrimitive, [asExpr(castNode(asNode(moves), yBar.dtype))], { axis, reverse: !reverse })
     return eq(later, 1)
-  }).factors[0]!
+  })[0]!
 export const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
 
 /**

@@ -6,7 +6,7 @@ import { programsOf } from '../graph/expand.js'
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
-import { mul, neg, strongMul, where } from '../ops/elementwise.js'
+import { mul, neg, strongMul } from '../ops/elementwise.js'
 import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
 import { finiteUnlessPrimitive } from '../ops/held.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -103,20 +103,6 @@ const settle = (root: Node, memo: NodeIndex, leaf: (n: Node) => number, made: (n
     stack.pop()
   }
   return memo.get(root)
-}
-
-const masks = new WeakMap<Node, boolean>()
-/** May zeros of this value have been put there: is it made by a choice or a strong product, any number of operations ago? */
-export const mayBeMasked = (root: Node): boolean => {
-  if (!masks.has(root)) {
-    for (const n of linearize([root], (x) => masks.has(x)).nodes) {
-      if (masks.has(n)) continue
-      const isMask = (m: Node): boolean => m.prim === where.primitive || m.prim === strongMul.primitive || m.prim === finiteUnlessPrimitive
-      const inside = n.prim === null ? [] : programsOf(n.prim, n.payload)
-      masks.set(n, isMask(n) || n.args.some((a) => masks.get(a) === true) || inside.some((p) => p.outputs.some(mayBeMasked)))
-    }
-  }
-  return masks.get(root)!
 }
 
 const programs = new WeakMap<Program, boolean>()

@@ -67,8 +67,8 @@ export const blocks: readonly Mutant[] = [
     ],
     [
       'matmulAdd gives its accumulator nothing',
-      '[yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]',
-      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]",
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]",
     ],
   ]),
   ...mistakes('blocks and accumulators', 'rules/layout', [
@@ -151,6 +151,11 @@ export const blocks: readonly Mutant[] = [
       'dy = reapply(base, [u, v], p)',
       'convInputAdd convKernelAdd',
     ],
-    ['a sum gives its accumulator nothing', '[yBar, by(0), by(1)]', '[ZeroTangent, by(0), by(1)]', 'convInputAdd convKernelAdd'],
+    [
+      'a sum gives its accumulator nothing',
+      '[yBar, ...adjoints(yBar, ...(factors as unknown as Two), p)]',
+      '[ZeroTangent, ...adjoints(yBar, ...(factors as unknown as Two), p)]',
+      'convInputAdd convKernelAdd',
+    ],
   ]),
 ]

@@ -173,13 +173,13 @@ export const operands: readonly Mutant[] = [
     ['the tangent of matmulAdd is da db', 'more(a, db)', 'more(da as AnyExpr, db)'],
     [
       'matmulAdd has one of its cotangents twice',
-      '[yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]',
-      '[yBar, ofRight(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]',
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      '[yBar, ofRight(yBar, l!, r!), ofRight(yBar, l!, r!)]',
     ],
     [
       'matmulAdd exchanges its cotangents',
-      '[yBar, ofLeft(yBars[0]!, l, r), ofRight(yBars[1]!, l, r)]',
-      '[yBar, ofRight(yBars[1]!, l, r), ofLeft(yBars[0]!, l, r)]',
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      '[yBar, ofRight(yBar, l!, r!), ofLeft(yBar, l!, r!)]',
     ],
   ]),
   ...mistakes('operands', 'rules/forms', [
