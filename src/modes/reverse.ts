@@ -14,6 +14,7 @@ import { add } from '../core/ops/elementwise.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { derivativeOf, forced, type Place, project } from './common.js'
+import { held } from './held.js'
 import { functionFrom, listFrom, tangentFrom, valuesFrom } from './returned.js'
 
 /** A contribution to a part of the argument, and the rule it came from. */
@@ -202,7 +203,8 @@ const pullAt = (
     for (let k = 0; k < active.length; k++)
       if (active[k]) tangentFrom(node.prim!, 'pullback', xBars[k], node.args[k]!.aval, k, active.length)
     dropped?.(node, active, yBars, xBars)
-    for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, xBars[k]!, { node, k })
+    const kept = held(config, node, yBars, xBars)
+    for (let k = 0; k < active.length; k++) if (active[k]) coduals.add(node.args[k]!, kept[k]!, { node, k })
   }
   const cotangents = new Map<Node, Forced>()
   for (const w of [...wanted].sort((p, q) => q.id - p.id)) cotangents.set(w, isFloat(w.dtype) ? coduals.take(w) : NoTangent)

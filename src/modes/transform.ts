@@ -1,6 +1,7 @@
 /** Forward and reverse mode over a registry, tied together: a rule may call either (RuleConfig). */
 
 import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
+import { Once } from '../core/calculus/once.js'
 import type { Hardness, Registry, RuleConfig } from '../core/calculus/rule.js'
 import type { Series } from '../core/calculus/taylor.js'
 import { asExpr, asNode, input, type Node } from '../core/graph/expr.js'
@@ -19,6 +20,7 @@ const modesOf = (
   registry: Registry,
   zeros: HardZeros | undefined,
   hardness: (dx: AnyExpr) => Hardness,
+  once: () => Once,
 ): Pick<RuleConfig, 'pushforward' | 'pullback'> => ({
   pushforward: (outputs, seeds) => {
     const { values, tangents } = pushed(
@@ -27,19 +29,26 @@ const modesOf = (
       outputs.map(asNode),
       new Map([...seeds].map(([x, dx]) => [asNode(x), asNode(dx)])),
       hardness,
+      once(),
     )
     return { ys: values.map(asExpr), dys: tangents }
   },
   pullback: (outputs, seeds, wrt) => {
-    const { values, cotangents } = pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), hardness)
+    const { values, cotangents } = pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), hardness, once())
     return { ys: values.map(asExpr), xBars: cotangents }
   },
 })
 
 /** The config of one walk, which knows its hard zeros. */
-const walking = (registry: Registry, zeros: HardZeros): RuleConfig => ({
+const walking = (registry: Registry, zeros: HardZeros, once: Once): RuleConfig => ({
   registry,
-  ...modesOf(registry, zeros, (dx) => zeros.of(dx)),
+  ...modesOf(
+    registry,
+    zeros,
+    (dx) => zeros.of(dx),
+    () => once,
+  ),
+  once: (keys, make) => once.get(keys, make),
   product: (dx, partial) => zeros.product(dx, partial),
   hardness: (dx) => zeros.of(dx),
   hardened: (dx, h) => zeros.mark(dx, h),
@@ -57,10 +66,11 @@ const pushed = (
   outputs: readonly Node[],
   seeds: ReadonlyMap<Node, Node>,
   hardness: (dx: AnyExpr) => Hardness,
+  once: Once,
 ): Pushed => {
   const zeros = new HardZeros()
   for (const dx of seeds.values()) zeros.mark(asExpr(dx), hardness(asExpr(dx)))
-  const made = push(walking(registry, zeros), outputs, seeds)
+  const made = push(walking(registry, zeros, once), outputs, seeds)
   told(outer, zeros, made.tangents)
   return made
 }
@@ -71,10 +81,11 @@ const pulled = (
   seeds: readonly Tangent[],
   wrt: readonly Node[],
   hardness: (dx: AnyExpr) => Hardness,
+  once: Once,
 ): Reversed => {
   const zeros = new HardZeros()
   for (const yBar of seeds) if (isExpr(yBar)) zeros.mark(yBar, hardness(yBar))
-  const made = pull(walking(registry, zeros), outputs, seeds, wrt)
+  const made = pull(walking(registry, zeros, once), outputs, seeds, wrt)
   told(outer, zeros, made.cotangents)
   return made
 }
@@ -88,7 +99,8 @@ export const configOf = (registry: Registry): RuleConfig => {
     const hardness = (): Hardness => GUARDED
     config = {
       registry,
-      ...modesOf(registry, undefined, hardness),
+      ...modesOf(registry, undefined, hardness, () => new Once()),
+      once: (_keys, make) => make(),
       product: strongMul,
       hardness,
       hardened: (dx) => dx,
@@ -101,11 +113,11 @@ export const configOf = (registry: Registry): RuleConfig => {
 
 /** Values and tangents of `outputs` for tangents of some nodes, by the registry's frules. */
 export const pushforward = (registry: Registry, outputs: readonly Node[], seeds: ReadonlyMap<Node, Node>): Pushed =>
-  pushed(registry, undefined, outputs, seeds, given)
+  pushed(registry, undefined, outputs, seeds, given, new Once())
 
 /** Values of `outputs` and cotangents of `wrt` for the seeds, by the registry's rrules. */
 export const pullback = (registry: Registry, outputs: readonly Node[], seeds: readonly Tangent[], wrt: readonly Node[]): Reversed =>
-  pulled(registry, undefined, outputs, seeds, wrt, given)
+  pulled(registry, undefined, outputs, seeds, wrt, given, new Once())
 
 /** Series of `outputs` to this order for those of some nodes. */
 export const seriesThrough = (
@@ -120,5 +132,5 @@ export const seriesThrough = (
       const x = s.at(k)
       if (isExpr(x)) zeros.mark(x, given(x))
     }
-  return pushSeries(walking(registry, zeros), outputs, seeds, order)
+  return pushSeries(walking(registry, zeros, new Once()), outputs, seeds, order)
 }

@@ -1,18 +1,22 @@
 /** Calculus of contractions. Cotangents of a product can be added into an accumulator: `matmulAdd`. */
 
 import type { Rule } from '../core/calculus/rule.js'
+import type { Aval } from '../core/graph/aval.js'
 import { asExpr, asNode } from '../core/graph/expr.js'
 import { NO_PARAMS } from '../core/graph/primitive.js'
-import { sameShape } from '../core/graph/shape.js'
+import { range, sameShape } from '../core/graph/shape.js'
 import { inplaceableThunk, type Tangent, thunk } from '../core/graph/tangent.js'
 import * as op from '../core/ops/contract.js'
 import { add } from '../core/ops/elementwise.js'
 import type { contract } from '../core/ops/families.js'
+import { reshape } from '../core/ops/layout.js'
 import { swapLast } from '../core/ops/layout-move.js'
 import { sumToNode } from '../core/ops/reduce.js'
+import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { alignBatch, batchAll, dims } from './batching.js'
 import { bilinearRule, reapply, rule } from './define.js'
+import { besideZeros } from './product.js'
 
 const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -35,11 +39,24 @@ const productThunk = (
 const ofLeft = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [yBar, t(b)], [yBar, b], a)
 const ofRight = (yBar: AnyExpr, a: AnyExpr, b: AnyExpr) => productThunk(() => [t(a), yBar], [a, yBar], b)
 
+/** Rows of the left and rows of the product meet, and columns of the right and columns of the product. */
+const reached = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[]): AnyExpr => {
+  const shape = dims(flags)
+  const rank = shape.length
+  const left = from === 0 || to === 0
+  const lines = any(flags, { axis: left ? rank - 1 : rank - 2, keepdims: true }) as AnyExpr
+  const target = avals[to]!.shape
+  const shared = range(rank - 2).filter((i) => (target[i - rank + target.length] ?? 1) !== shape[i])
+  const own = shared.length === 0 || from !== 2 ? lines : (any(lines, { axis: shared, keepdims: true }) as AnyExpr)
+  return reshape(own, dims(own).slice(Math.max(0, rank - target.length)))
+}
+
 /** One rule per primitive of the family `contract`. */
 export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
   matmul: bilinearRule(op.matmulPrimitive, {
     transposeA: ofLeft,
     transposeB: ofRight,
+    reach: reached,
     batch: (xs, batched) => {
       const [a, b] = alignBatch(xs, batched)
       return product(a!, b!)
@@ -55,8 +72,12 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
       if (db._tag === 'Expr') more(a, db)
       return [y, dy]
     },
-    rrule: ([, a, b], _p, { y }) => {
-      const matmulAddPullback = (yBar: AnyExpr) => [yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)] as const
+    rrule: ([, a, b], _p, { y, config }) => {
+      const matmulAddPullback = (yBar: AnyExpr) => {
+        const avals = [a, b, y].map((x) => asNode(x).aval)
+        const [l, r] = besideZeros(config, yBar, [a, b], (flags, from, to) => reached(flags, from, to, avals))
+        return [yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)] as const
+      }
       return [y, matmulAddPullback]
     },
     batch: (xs, batched, _p, size) => {

@@ -1,11 +1,15 @@
 /** Loops under vmap: what has the axis of examples, and a loop that goes on until all examples have ended. */
 
 import type { Batching } from '../core/calculus/rule.js'
-import { aval } from '../core/graph/aval.js'
-import { asExpr, asNode, input, linearize, type Node } from '../core/graph/expr.js'
+import { aval, isFloat } from '../core/graph/aval.js'
+import { apply, asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { masked, type ScanParams, scanNodes } from '../core/ops/control.js'
-import { broadcastNode, transposeNode } from '../core/ops/layout-move.js'
+import { stopGradient, where } from '../core/ops/elementwise.js'
+import { dynamicSliceNode } from '../core/ops/indexing-dynamic.js'
+import { concatNode } from '../core/ops/layout-join.js'
+import { broadcastNode, reshapeNode, transposeNode } from '../core/ops/layout-move.js'
+import { argmaxPrimitive } from '../core/ops/reduce.js'
 import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
@@ -29,10 +33,42 @@ const widened = (
     wide = next
   }
 }
-/** The same loop with a step whose flag is looked at by each example: examples that have ended stay as they are. */
-const eachMasked = (params: ScanParams): ScanParams => {
-  const { until: _until, ...rest } = params
-  return { ...rest, program: masked(params) }
+/** The first example whose flag holds, in the place of those whose flag does not: nothing is computed from what no step would see. */
+const ofTaken = (flags: Node, x: Node): Node => {
+  const [size] = x.shape as readonly [number]
+  const first = reshapeNode(apply(argmaxPrimitive, [flags], { axis: 0 }), [1])
+  const rest = x.shape.slice(1)
+  const starts = rest.length === 0 ? first : concatNode([first, broadcastNode(constant(0, 'i32'), [rest.length])], 0)
+  const one = dynamicSliceNode(x, starts, { sizes: [1, ...rest], batchDims: 0 })
+  const each = reshapeNode(flags, [size, ...x.shape.slice(1).map(() => 1)])
+  return asNode(where(asExpr(each), asExpr(x), isFloat(x.dtype) ? stopGradient(asExpr(one)) : asExpr(one)))
+}
+
+/**
+ * A step for all examples at once: which of its results have the axis, and what they are. Where the flag has it, each example that has ended stays as it is, and takes part in
+ * the step as a copy of one that has not: what the step would make of its own carry may be infinite or NaN, and derivatives with it.
+ */
+const stepOfAll = (
+  params: ScanParams,
+  inputs: readonly Node[],
+  wide: readonly boolean[],
+  size: number,
+  through: Batching,
+): readonly Node[] => {
+  const { program, carries, until } = params
+  const flags = until !== undefined && wide[until] ? inputs[until]! : undefined
+  const seen = inputs.map((x, i) => (wide[i] && flags !== undefined ? ofTaken(flags, x) : x))
+  const made = through(
+    program.outputs.map(asExpr),
+    new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(seen[i]!)] as const] : []))),
+    size,
+  ).map(asNode)
+  if (flags === undefined) return made
+  return made.map((y, i) => {
+    if (i < carries && program.outputs[i] === program.inputs[i]) return wide[i] ? inputs[i]! : y
+    const each = asExpr(reshapeNode(flags, [size, ...y.shape.slice(1).map(() => 1)]))
+    return asNode(where(each, asExpr(y), i < carries ? asExpr(inputs[i]!) : 0))
+  })
 }
 
 /** A loop over a leading axis of some arguments: whatever depends on them has it. One whose flag has it goes on until all examples have ended. */
@@ -43,18 +79,14 @@ export const scanBatch = (
   size: number,
   through: Batching,
 ): readonly AnyExpr[] => {
-  const { carries, slices, until } = params
+  const { carries, slices, until, program } = params
   const own = until !== undefined && widened(params, batched).inputs[until]!
-  const { program } = own ? eachMasked(params) : params
-  const { inputs: wide, outputs: isWide } = widened({ ...params, program }, batched)
+  // Where each example has a flag, whatever is taken or not has the axis.
+  const { inputs: wide, outputs: isWide } = widened(own ? { ...params, program: masked(params) } : params, batched)
   const inputs = program.inputs.map((x, i) => (wide[i] ? input(aval([size, ...x.shape], x.dtype)) : x))
-  const made = through(
-    program.outputs.map(asExpr),
-    new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(inputs[i]!)] as const] : []))),
-    size,
-  )
+  const made = stepOfAll(params, inputs, wide, size, through)
   // A carry that depends on none stays what it is; one that has the axis before the first step has it after each.
-  const outputs = program.outputs.map((o, i) => (isWide[i] || (i < carries && wide[i]) ? asNode(made[i]) : o))
+  const outputs = program.outputs.map((o, i) => (isWide[i] || (i < carries && wide[i]) ? made[i]! : o))
   const args = xs.map((x, i) => {
     const n = asNode(x)
     if (i < carries) return wide[i] && !batched[i] ? broadcastNode(n, [size, ...n.shape]) : n

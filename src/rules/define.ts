@@ -6,6 +6,7 @@ import {
   type FRule,
   formless,
   type Pullback,
+  type ReachOf,
   type RRule,
   type Rule,
   type RuleContext,
@@ -15,7 +16,7 @@ import {
 import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { composedRules } from '../core/extend/decompose.js'
-import { showAval } from '../core/graph/aval.js'
+import { type Aval, showAval } from '../core/graph/aval.js'
 import { apply, asExpr, asNode } from '../core/graph/expr.js'
 import { type AnyPrimitive, type ArgKind, type OpOf, type Primitive, primitiveOf } from '../core/graph/primitive.js'
 import { type Forced, type NoTangent, type NotImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
@@ -277,6 +278,8 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
   r: {
     readonly transposeA: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
     readonly transposeB: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, params: P) => Exclude<Tangent, NoTangent>
+    /** Which elements of arguments and result meet in a product (`ReachOf`); any, where it is not given. */
+    readonly reach?: (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[], params: P) => AnyExpr
     readonly batch: SingleRule<P, A>['batch']
   },
 ): Rule => {
@@ -286,7 +289,7 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
     active[0] ? r.transposeA(yBar!, a!, b!, params) : ZeroTangent,
     active[1] ? r.transposeB(yBar!, a!, b!, params) : ZeroTangent,
   ]
-  return formed(p, { _tag: 'bilinear', transpose }, batchOfOne(r.batch))
+  return formed(p, { _tag: 'bilinear', transpose, ...(r.reach && { reach: r.reach as ReachOf }) }, batchOfOne(r.batch))
 }
 
 /**

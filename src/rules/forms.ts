@@ -1,6 +1,6 @@
 /** The derivatives that follow from a form: linear, bilinear, elementwise with these partials, constant; for any number of results. */
 
-import type { BatchRule, Form, FRule, PartialsOf, Rule, RuleConfig, RuleContext, TransposeOf } from '../core/calculus/rule.js'
+import type { BatchRule, Form, FRule, PartialsOf, ReachOf, Rule, RuleConfig, RuleContext, TransposeOf } from '../core/calculus/rule.js'
 import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
@@ -13,7 +13,7 @@ import { broadcastTo } from '../core/ops/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims, elementwiseBatch } from './batching.js'
 import { isEntry } from './given.js'
-import { addTangents, scaled } from './product.js'
+import { addTangents, besideZeros, scaled } from './product.js'
 import { taylorOfBilinear, taylorOfPartials } from './taylor-forms.js'
 
 /** Zeros of x's shape and dtype: a broadcast literal, no buffer. */
@@ -75,7 +75,7 @@ const derivatives = (primitive: AnyPrimitive, form: Form): Derivatives => {
     case 'linear':
       return { tangents: linearTangents(primitive), cotangents: transposed(form.transpose) }
     case 'bilinear':
-      return { tangents: bilinearTangents(primitive), cotangents: transposed(form.transpose) }
+      return { tangents: bilinearTangents(primitive), cotangents: bilinearCotangents(form.transpose, form.reach) }
     case 'constant':
       return { tangents: (_xs, _dxs, _params, { ys }) => ys.map(still), cotangents: (xs) => nothing(primitive, xs, []) }
   }
@@ -158,6 +158,14 @@ const transposed =
       params,
       active,
     )
+/** The author's transposes, over arguments that are 0 where they are not finite and meet hard zeros alone. */
+const bilinearCotangents =
+  (transpose: TransposeOf, reach?: ReachOf): Derivatives['cotangents'] =>
+  (xs, params, { config, ys }, [yBar], active) => {
+    const avals = [...xs, ys[0]!].map((x) => asNode(x).aval)
+    const factors = besideZeros(config, yBar as AnyExpr, xs, reach && ((flags, from, to) => reach(flags, from, to, avals, params)))
+    return transpose([yBar as AnyExpr], factors, params, active)
+  }
 const applied = (primitive: AnyPrimitive, xs: readonly AnyExpr[], params: unknown): readonly AnyExpr[] =>
   applyAny(primitive, xs.map(asNode), params).map(asExpr)
 /** dy = f(dx), with zeros where an argument has no tangent. */

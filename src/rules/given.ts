@@ -12,9 +12,15 @@ import type { AnyExpr } from '../core/types/expr.js'
 /** The facets of a rule, and of those that are made from transposes. */
 export const facets: Names<Pick<Rule, 'frule' | 'rrule' | 'batch'>> = { frule: true, rrule: true, batch: true }
 export const transposes: Names<{ readonly transpose: unknown; readonly batch: unknown }> = { transpose: true, batch: true }
-export const bilinear: Names<{ readonly transposeA: unknown; readonly transposeB: unknown; readonly batch: unknown }> = {
+export const bilinear: Names<{
+  readonly transposeA: unknown
+  readonly transposeB: unknown
+  readonly reach?: unknown
+  readonly batch: unknown
+}> = {
   transposeA: true,
   transposeB: true,
+  reach: true,
   batch: true,
 }
 /** Functions by name, some of which may be left out; another name, or anything but a function, is an error. */

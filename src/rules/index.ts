@@ -6,6 +6,7 @@ import { contractRules } from './contract.js'
 import { controlRules } from './control.js'
 import { customRules } from './custom.js'
 import { elementwiseRules } from './elementwise.js'
+import { heldRules } from './held.js'
 import { indexingRules } from './indexing.js'
 import { layoutRules } from './layout.js'
 import { linalgRules } from './linalg.js'
@@ -34,6 +35,7 @@ export const ruleFamilies = {
   custom: customRules,
   control: withTaylor(controlRules),
   tap: withTaylor(tapRules),
+  held: heldRules,
 } as const
 
 /** The registry of all shipped rules. */

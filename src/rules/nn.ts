@@ -25,7 +25,9 @@ import {
 } from '../core/ops/pool.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
+import { convReach } from './conv-reach.js'
 import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
+import { besideZeros } from './product.js'
 
 const sizeOf = (x: AnyExpr): readonly number[] => dims(x).slice(2)
 const bare = ({ stride, padding, dilation, groups }: ConvParams): ConvParams => ({ stride, padding, dilation, groups })
@@ -86,6 +88,7 @@ const accumulating = (
   add_: Primitive<string, ConvParams>,
   base: Primitive<string, ConvParams>,
   adjoints: (yBar: AnyExpr, a: AnyExpr, b: AnyExpr, p: ConvParams) => readonly [Exclude<Tangent, NoTangent>, Exclude<Tangent, NoTangent>],
+  reach: ReturnType<typeof convReach>,
   batch: (xs: readonly AnyExpr[], batched: readonly boolean[], p: ConvParams, size: number) => AnyExpr,
 ): Rule =>
   rule(add_ as Primitive<string, ConvParams, readonly ['float', 'float', 'float']>, {
@@ -98,7 +101,14 @@ const accumulating = (
       if (db._tag === 'Expr') more(a, db)
       return [y, dy]
     },
-    rrule: ([, a, b], p, { y }) => [y, (yBar) => [yBar, ...adjoints(yBar, a, b, p)]],
+    rrule: ([, a, b], p, { y, config }) => {
+      const accumulatingPullback = (yBar: AnyExpr) => {
+        const avals = [a, b, y].map((x) => asNode(x).aval)
+        const factors = besideZeros(config, yBar, [a, b], (flags, from, to) => reach(flags, from, to, avals, p))
+        return [yBar, ...adjoints(yBar, ...(factors as unknown as Two), p)] as const
+      }
+      return [y, accumulatingPullback]
+    },
     batch: (xs, batched, p, size) => batch(xs, batched, p, size),
   })
 
@@ -118,28 +128,33 @@ export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
   conv: bilinearRule(convPrimitive, {
     transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),
     transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p),
+    reach: convReach(['x', 'k', 'y']),
     batch: (xs, batched, p, size) => byKernel(convPrimitive)(xs, batched, p, size),
   }),
   convInput: bilinearRule(convInputPrimitive, {
     transposeA: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[0],
     transposeB: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[1],
+    reach: convReach(['y', 'k', 'x']),
     batch: (xs, batched, p, size) => byKernel(convInputPrimitive)(xs, batched, p, size),
   }),
   convKernel: bilinearRule(convKernelPrimitive, {
     transposeA: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[0],
     transposeB: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[1],
+    reach: convReach(['x', 'y', 'k']),
     batch: (xs, batched, p, size) => pairwise(convKernelPrimitive)(xs, batched, p, size),
   }),
   convInputAdd: accumulating(
     convInputAddPrimitive,
     convInputPrimitive,
     inputAdjoints,
+    convReach(['y', 'k', 'x']),
     added(byKernel(convInputPrimitive), convInputPrimitive),
   ),
   convKernelAdd: accumulating(
     convKernelAddPrimitive,
     convKernelPrimitive,
     kernelAdjoints,
+    convReach(['x', 'y', 'k']),
     added(pairwise(convKernelPrimitive), convKernelPrimitive),
   ),
   maxPool: multiRule(maxPoolPrimitive, {

@@ -1,12 +1,14 @@
 /** How a rule multiplies a (co)tangent with a partial derivative (docs/decisions/strong-zero.md). */
 
-import { SOFT } from '../core/calculus/hard-zeros.js'
+import { GUARDED, literalOf, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { asExpr, asNode, CONST, constant } from '../core/graph/expr.js'
 import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
-import { and, eq, isfinite, not } from '../core/ops/compare.js'
+import { and, eq, isfinite, ne, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
+import { finiteUnless } from '../core/ops/held.js'
+import { any } from '../core/ops/statistics.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { entryIn, exprIn, forcedIn } from './given.js'
 
@@ -64,6 +66,20 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
+/**
+ * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. What is finite stays as it is, because it
+ * is part of the next derivative.
+ */
+export const besideZeros = (
+  config: RuleConfig,
+  yBar: AnyExpr,
+  factors: readonly AnyExpr[],
+  reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => any(flags) as AnyExpr,
+): readonly AnyExpr[] => {
+  if (config.hardness(yBar) !== GUARDED) return factors
+  const moves = ne(yBar, 0)
+  return factors.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x)))
+}
 /**
  * The sum of two (co)tangents, of which either may be a zero.
  *

@@ -1,6 +1,6 @@
 /** Calculus of scans and order: running sums are linear, running products and recurrences are linear recurrences of their tangents. */
 
-import type { Rule } from '../core/calculus/rule.js'
+import type { Rule, RuleConfig } from '../core/calculus/rule.js'
 import { castNode } from '../core/graph/cast.js'
 import { asExpr, asNode, constant } from '../core/graph/expr.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
@@ -14,7 +14,7 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll } from './batching.js'
 import { linearRule, multiRule, reapply, rule } from './define.js'
 import { zerosLike } from './forms.js'
-import { addTangents } from './product.js'
+import { addTangents, besideZeros } from './product.js'
 
 /** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
 export const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
@@ -39,6 +39,12 @@ export const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolea
 const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
   recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
 
+/** The factors of a recurrence on the way back: 0 where they are not finite and every cotangent that comes through them is a zero that a `where` put there. */
+const factorsOf = (x: AnyExpr, yBar: AnyExpr, { axis, reverse }: op.RecurrenceParams, config: RuleConfig): AnyExpr =>
+  besideZeros(config, yBar, [x], (moves) => {
+    const later = reapply(op.cummaxPrimitive, [asExpr(castNode(asNode(moves), yBar.dtype))], { axis, reverse: !reverse })
+    return eq(later, 1)
+  })[0]!
 export const cumprodOf = (x: AnyExpr, params: op.ScanParams): AnyExpr => reapply(op.cumprodPrimitive, [x], params)
 
 /**
@@ -84,15 +90,17 @@ export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
       if (!p.exclusive) return [y, recurrence(x, product(dx, cumprodOf(x, { ...p, exclusive: true })), axis, reverse)]
       return [y, recurrence(shift(x, axis, reverse), shift(product(dx, y), axis, reverse), axis, reverse)]
     },
-    rrule: ([x], p, { y, config: { product } }) => {
+    rrule: ([x], p, { y, config }) => {
       const { axis, reverse } = p
       const cumprodPullback = (yBar: AnyExpr) =>
         [
-          thunk(() =>
-            p.exclusive
-              ? product(shift(recurrenceTransposed(shift(x, axis, reverse), yBar, axis, reverse), axis, !reverse), y)
-              : product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf(x, { ...p, exclusive: true })),
-          ),
+          thunk(() => {
+            const factors = factorsOf(p.exclusive ? shift(x, axis, reverse) : x, yBar, p, config)
+            const sums = recurrenceTransposed(factors, yBar, axis, reverse)
+            return p.exclusive
+              ? config.product(shift(sums, axis, !reverse), y)
+              : config.product(sums, cumprodOf(x, { ...p, exclusive: true }))
+          }),
         ] as const
       return [y, cumprodPullback]
     },
@@ -107,7 +115,7 @@ export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
     },
     rrule: ([a], { axis, reverse }, { y, config }) => {
       const recurrencePullback = (yBar: AnyExpr) => {
-        const bBar = thunk(() => recurrenceTransposed(a, yBar, axis, reverse))
+        const bBar = thunk(() => recurrenceTransposed(factorsOf(a, yBar, { axis, reverse }, config), yBar, axis, reverse))
         return [thunk(() => config.product(bBar.force() as AnyExpr, shift(y, axis, reverse))), bBar] as const
       }
       return [y, recurrencePullback]

@@ -96,6 +96,7 @@ describe('forms', () => {
 
   it('of one result that are written out are linear, to the last bits, where this says why it is not said', () => {
     const why: Readonly<Record<string, string>> = {
+      finiteUnless: 'what it takes out of a tangent is a hard zero, and so is what is infinite there',
       where: 'what it does not choose is a hard zero',
     }
     const found = [...coreRegistry.rules.values()].flatMap(({ form, primitive: p }) => {

@@ -3,6 +3,7 @@ import { calling, type FacetTable, planned } from '../../core/extend/kernel-tabl
 import type { controlFamily } from '../../core/ops/control.js'
 import type { customFamily } from '../../core/ops/custom.js'
 import type { layout } from '../../core/ops/families.js'
+import type { heldFamily } from '../../core/ops/held.js'
 import type { mapFamily } from '../../core/ops/map.js'
 import { type tapFamily, tapped } from '../../core/ops/tap.js'
 
@@ -27,6 +28,9 @@ const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('loop'),
 /** A function of the user's is called, wherever the rest runs. */
 const tapFacets: FacetTable<typeof tapFamily> = { tap: calling(tapped) }
 
+/** A choice, element by element. */
+const heldFacets: FacetTable<typeof heldFamily> = { finiteUnless: planned('written out') }
+
 /** A backend's tables begin with these. */
 export const plannedFamilies = {
   layout: layoutFacets,
@@ -34,4 +38,5 @@ export const plannedFamilies = {
   custom: customFacets,
   control: controlFacets,
   tap: tapFacets,
+  held: heldFacets,
 } as const

@@ -7,7 +7,8 @@ import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBui
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
-import { contract, elementwise, families, indexing, layout, nn, reduce, scans } from '../ops/families.js'
+import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
+import { finiteUnlessPrimitive } from '../ops/held.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Hardness } from './rule.js'
 
@@ -51,24 +52,27 @@ const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Ma
   [nn.convInputAdd as AnyPrimitive, withProduct],
   [nn.convKernelAdd as AnyPrimitive, withProduct],
   [scans.linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)],
-  [nn.unpool as AnyPrimitive, (n, of) => max(FILLED, of(n.args[0]!))],
+  [finiteUnlessPrimitive as AnyPrimitive, () => GUARDED],
   // The sum of a whole given direction is no zero that was given.
   [reduce.sum as AnyPrimitive, (n, of) => (n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT : of(n.args[0]!))],
 ])
 
-/** Functions that are infinite or NaN somewhere, at finite arguments. */
-const infinite: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(
-  (
-    [
-      ...['reciprocal', 'sqrt', 'rsqrt', 'cbrt', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p', 'asin', 'acos', 'acosh', 'atanh'],
-      ...['sinh', 'cosh', 'tan', 'lgamma', 'polygamma', 'div', 'mod', 'pow', 'xlogy'],
-    ] as const
-  ).map((name) => elementwise[name as keyof typeof elementwise] as unknown as AnyPrimitive),
-)
-const shipped: ReadonlySet<AnyPrimitive> = new Set<AnyPrimitive>(Object.values(families).flatMap((family) => Object.values(family)))
-/** May it be infinite or NaN at finite arguments? Of what somebody else declared nothing is known but what the declaration says. */
-const isSingular = (p: AnyPrimitive): boolean =>
-  p.unbounded ?? (infinite.has(p) || (p.class === 'elementwise' && p.programs === undefined && !shipped.has(p)))
+/** Hard zeros of an application's result; one whose elements may be sums of nothing has those too. */
+const passed = (n: Node, of: Of): Hardness => {
+  const h = (passing.get(n.prim!) ?? any)(n, of)
+  return n.prim?.gaps?.(n.payload) === true ? max(FILLED, h) : h
+}
+
+/**
+ * May this application be infinite or NaN where its arguments are finite? What holds programs, if they do; anything else, if its declaration does not deny it. Copies never
+ * are, nor what is no float.
+ */
+const isSingular = (n: Node): boolean => {
+  const p = n.prim!
+  const inside = programsOf(p, n.payload)
+  if (inside.length > 0) return inside.some(hasSingular)
+  return p.class !== 'layout' && p.unbounded !== false && (p.multi || n.dtype === 'f64' || n.dtype === 'f32')
+}
 
 /** The literal that x is, repeated or not. */
 export const literalOf = (x: Node): number | undefined => {
@@ -105,7 +109,7 @@ const programs = new WeakMap<Program, boolean>()
 const hasSingular = (p: Program): boolean => {
   let known = programs.get(p)
   if (known === undefined) {
-    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && isSingular(n.prim))
+    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && isSingular(n))
     programs.set(p, known)
   }
   return known
@@ -130,23 +134,17 @@ export class HardZeros {
       this.hard,
       (n) =>
         n.id < this.from ? SOFT : n.kind === CONST ? (n.payload === 0 ? FILLED : SOFT) : n.kind === APPLY || n.kind === OUTPUT ? -1 : SOFT,
-      (n, of) => (passing.get(n.prim!) ?? any)(n, of as Of),
+      (n, of) => passed(n, of as Of),
     ) as Hardness
   }
 
-  /** May x be infinite or NaN: did a singular function make it, any number of elementwise or layout operations ago? */
+  /** May x be infinite or NaN: did a singular function make it, any number of operations ago? */
   private maybeSingular(x: Node): boolean {
     return (
       settle(
         x,
         this.taint,
-        (n) => {
-          if (n.kind === OUTPUT) return -1
-          if (n.kind !== APPLY) return 0
-          if (isSingular(n.prim!)) return 1
-          if (n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout') return 0
-          return programsOf(n.prim!, n.payload).some(hasSingular) ? 1 : -1
-        },
+        (n) => (n.kind === OUTPUT ? -1 : n.kind !== APPLY ? 0 : isSingular(n) ? 1 : -1),
         (n, of) => (n.args.some((a) => of(a) === 1) ? 1 : 0),
       ) === 1
     )

@@ -46,6 +46,11 @@ export interface RuleConfig {
   readonly hardened: (dx: AnyExpr, hardness: Hardness) => AnyExpr
   /** A fresh input in place of a (co)tangent, with hard zeros where it may hold them. */
   readonly standIn: (dx: AnyExpr, of: Aval) => AnyExpr
+  /**
+   * What `make` gave when these keys were first asked for in this derivation. Rules of primitives with programs derive a program once for the same parameters,
+   * activity and hardness, so that the work of nested ones adds up and does not multiply.
+   */
+  readonly once: <T>(keys: readonly unknown[], make: () => T) => T
 }
 
 /** What a rule may use beside its arguments: the node's own results for these very arguments, and the calling mode. */
@@ -100,6 +105,12 @@ export type TransposeOf = (
 ) => readonly Tangent[]
 
 /**
+ * Which elements of the argument or result `to` are in a product with an element of `from` for which the flags hold: 0 and 1 are the arguments, 2 is the result. In the shape of
+ * `to`, or one that broadcasts to it. Too many are no mistake; all of them, where nothing better is known.
+ */
+export type ReachOf = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly Aval[], params: never) => AnyExpr
+
+/**
  * What a primitive is as a function of its float arguments; frule and rrule follow from it.
  *
  * `linear`: f(a x + b y) = a f(x) + b f(y), over all float arguments together; `bilinear`: so in each of its two arguments;
@@ -107,7 +118,7 @@ export type TransposeOf = (
  */
 export type Form =
   | { readonly _tag: 'linear'; readonly transpose: TransposeOf }
-  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf }
+  | { readonly _tag: 'bilinear'; readonly transpose: TransposeOf; readonly reach?: ReachOf }
   | { readonly _tag: 'partials'; readonly partials: PartialsOf }
   | { readonly _tag: 'constant' }
 

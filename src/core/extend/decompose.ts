@@ -1,7 +1,7 @@
 /** Primitives as compositions of others: what stands in their place before planning, and the rules that follow. */
 
-import type { BatchRule, FRule, RRule } from '../calculus/rule.js'
-import { aval, isFloat } from '../graph/aval.js'
+import type { BatchRule, FRule, Hardness, RRule, RuleConfig } from '../calculus/rule.js'
+import { aval, isFloat, showAval } from '../graph/aval.js'
 import { type Expansion, expandAll, listed, programsOf } from '../graph/expand.js'
 import { applyAny, asExpr, asNode, input, linearize, type Node } from '../graph/expr.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
@@ -49,7 +49,29 @@ const put = (ts: readonly Forced[], to: ReadonlyMap<Node, Node>): readonly Force
   return ts.map((t) => (t._tag === 'Expr' ? asExpr(made[k++]!) : t))
 }
 
-/** The three facets of a rule, by the rules of what the primitive is composed of. On inputs of its own, so that an argument used twice has both its derivatives. */
+/** A composition over inputs of its own, so that an argument used twice has both its derivatives. */
+interface Composed {
+  readonly us: readonly Node[]
+  readonly ys: readonly AnyExpr[]
+}
+/** Inputs in place of (co)tangents, and what the mode makes of those. */
+interface Derived {
+  readonly seeds: readonly Forced[]
+  readonly ys: readonly AnyExpr[]
+  readonly made: readonly Forced[]
+  /** What is known of the zeros of what was made, which what stands in its place has too. */
+  readonly hardness: readonly Hardness[]
+}
+const zerosOf = (config: RuleConfig, ts: readonly Forced[]): readonly Hardness[] =>
+  ts.map((t) => (t._tag === 'Expr' ? config.hardness(t) : 0))
+/** What was made, over other nodes. */
+const placed = ({ made, hardness }: Derived, to: ReadonlyMap<Node, Node>, config: RuleConfig): readonly Forced[] =>
+  put(made, to).map((t, i) => (t._tag === 'Expr' ? config.hardened(t, hardness[i]!) : t))
+const known = (config: RuleConfig, ts: readonly Forced[]): string => ts.map((t) => (t._tag === 'Expr' ? config.hardness(t) : t._tag)).join()
+const placesOf = (from: readonly Forced[], to: readonly Forced[]): (readonly [Node, Node])[] =>
+  from.flatMap((f, i) => (f._tag === 'Expr' ? [[asNode(f), asNode(to[i] as AnyExpr)] as const] : []))
+
+/** The three facets of a rule, by the rules of what the primitive is composed of; each composition is derived once in a derivation. */
 export const composedRules = (
   by: Expansion,
 ): {
@@ -59,39 +81,46 @@ export const composedRules = (
   readonly batch: BatchRule
 } => {
   const on = (us: readonly Node[], params: unknown): readonly AnyExpr[] => listed(by(us.map(asExpr), params))
+  const composed = (xs: readonly AnyExpr[], params: unknown, { once }: RuleConfig): Composed => {
+    const avals = xs.map((x) => asNode(x).aval)
+    return once([by, params, avals.map(showAval).join()], () => {
+      const us = avals.map((a) => input(a))
+      return { us, ys: on(us, params) }
+    })
+  }
   return {
     composed: true,
     frule: (xs, dxs, params, { config }) => {
-      const us = xs.map((x) => input(asNode(x).aval))
-      const ys = on(us, params)
+      const c = composed(xs, params, config)
       const live = dxs.map(unthunk)
-      const dus = live.map((dx, i) => (dx._tag === 'Expr' ? asNode(config.standIn(dx, us[i]!.aval)) : undefined))
-      const seeds = new Map(us.flatMap((u, i) => (dus[i] === undefined ? [] : [[asExpr(u), asExpr(dus[i])] as const])))
-      const to = new Map(us.map((u, i) => [u, asNode(xs[i])]))
-      dus.forEach((du, i) => {
-        if (du !== undefined) to.set(du, asNode(live[i]))
+      const derived = config.once([c, 'frule', known(config, live)], (): Derived => {
+        const seeds = live.map((dx, i) => (dx._tag === 'Expr' ? config.standIn(dx, c.us[i]!.aval) : dx))
+        const { ys, dys } = config.pushforward(
+          c.ys,
+          new Map(seeds.flatMap((s, i) => (s._tag === 'Expr' ? [[asExpr(c.us[i]!), s] as const] : []))),
+        )
+        return { seeds, ys, made: dys, hardness: zerosOf(config, dys) }
       })
-      const pushed = config.pushforward(ys, seeds)
-      return { ys: put(pushed.ys, to) as readonly AnyExpr[], dys: put(pushed.dys, to) }
+      const to = new Map([...c.us.map((u, i) => [u, asNode(xs[i])] as const), ...placesOf(derived.seeds, live)])
+      return { ys: put(derived.ys, to) as readonly AnyExpr[], dys: placed(derived, to, config) }
     },
     rrule: (xs, params, { config }) => {
-      const us = xs.map((x) => input(asNode(x).aval))
-      const ys = on(us, params)
-      const to = new Map(us.map((u, i) => [u, asNode(xs[i])]))
+      const c = composed(xs, params, config)
+      const to = c.us.map((u, i) => [u, asNode(xs[i])] as const)
+      const none = (u: Node): Forced => (isFloat(u.dtype) ? ZeroTangent : NoTangent)
       return {
-        ys: put(ys, to) as readonly AnyExpr[],
+        ys: put(c.ys, new Map(to)) as readonly AnyExpr[],
         pullback: (yBars, active) => {
-          if (yBars.every((y) => y._tag === 'ZeroTangent' || y._tag === 'NoTangent'))
-            return us.map((u) => (isFloat(u.dtype) ? ZeroTangent : NoTangent))
-          const vs = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, asNode(ys[i]).aval) : yBar))
-          const all = new Map(to)
-          vs.forEach((v, i) => {
-            if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))
+          if (yBars.every((y) => y._tag === 'ZeroTangent' || y._tag === 'NoTangent')) return c.us.map(none)
+          const derived = config.once([c, 'rrule', known(config, yBars), active.map(Number).join()], (): Derived => {
+            const seeds = yBars.map((yBar, i) => (yBar._tag === 'Expr' ? config.standIn(yBar, asNode(c.ys[i]).aval) : yBar))
+            const asked = c.us.filter((_, i) => active[i])
+            const { ys, xBars } = config.pullback(c.ys, seeds, asked.map(asExpr))
+            return { seeds, ys, made: xBars, hardness: zerosOf(config, xBars) }
           })
-          const asked = us.filter((_, i) => active[i])
-          const xBars = put(config.pullback(ys, vs, asked.map(asExpr)).xBars, all)
+          const xBars = placed(derived, new Map([...to, ...placesOf(derived.seeds, yBars)]), config)
           let k = 0
-          return us.map((u, i) => (active[i] ? xBars[k++]! : isFloat(u.dtype) ? ZeroTangent : NoTangent))
+          return c.us.map((u, i) => (active[i] ? xBars[k++]! : none(u)))
         },
       }
     },

@@ -24,6 +24,7 @@ export const castScalar = (x: number, dtype: DType): number =>
 /** y = x in another dtype. Source: IEEE 754; integer conversion saturates as WebAssembly's trunc_sat. */
 export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = primitive({
   name: 'cast',
+  unbounded: false,
   family: 'elementwise',
   args: ['float'],
   class: 'elementwise',

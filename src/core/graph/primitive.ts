@@ -104,10 +104,17 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   /** Elementwise of several results only: a primitive for each result, which is what planners see and kernels are for. */
   readonly parts?: readonly Primitive<string, P>[]
   /**
-   * May its result, or the derivative of that, be infinite or NaN at finite arguments? Then what a slice or a pad filled up stays 0 beside it
-   * (docs/decisions/strong-zero.md). Of a primitive of your own that is elementwise it is taken to be so; `false` says that it is not.
+   * May its result, or the derivative of that, be infinite or NaN at finite arguments (overflow of sums and products aside)? Then what a slice or a pad filled up stays 0
+   * beside it (docs/decisions/strong-zero.md). Whatever does not say `false` is taken to be so, but for copies.
    */
   readonly unbounded?: boolean
+  /** May an element of the result be a sum of nothing, as where a stride passes over an element? Such a 0 stays 0 beside what is unbounded. */
+  readonly gaps?: (params: P) => boolean
+  /**
+   * The axes of each argument, counted from the last, that one computation reads; those in front of them are a stack of computations that do not see each other, as of
+   * matrices. Where all cotangents of one of the stack are zeros that were put there, its own are too, whatever the rule makes of them.
+   */
+  readonly stacked?: number
   readonly source: string
 }
 
@@ -185,6 +192,8 @@ const declared: Names<Primitive> = {
   expand: true,
   parts: true,
   unbounded: true,
+  gaps: true,
+  stacked: true,
   source: true,
 }
 

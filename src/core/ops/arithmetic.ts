@@ -26,14 +26,14 @@ import * as special from './special-functions.js'
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
  * @example add([1, 2], 3)   // [4, 5]
  */
-export const add: BinaryOp<'add'> = binary({ name: 'add', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+export const add: BinaryOp<'add'> = binary({ name: 'add', unbounded: false, scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
 /**
  * a - b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
  * @example sub([1, 2], 3)   // [-2, -1]
  */
-export const sub: BinaryOp<'sub'> = binary({ name: 'sub', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+export const sub: BinaryOp<'sub'> = binary({ name: 'sub', unbounded: false, scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
 /**
  * a b.
  *
@@ -42,6 +42,7 @@ export const sub: BinaryOp<'sub'> = binary({ name: 'sub', scalar: (a, b) => a! -
  */
 export const mul: BinaryOp<'mul'> = binary({
   name: 'mul',
+  unbounded: false,
   scalar: (a, b) => a! * b!,
   integer: (a, b) => Math.imul(a!, b!),
   integers: true,
@@ -57,6 +58,7 @@ export const mul: BinaryOp<'mul'> = binary({
  */
 export const strongMul: FloatBinaryOp<'strongMul'> = binary({
   name: 'strongMul',
+  unbounded: false,
   scalar: (a, b) => (a === 0 ? a : a! * b!),
   identity: [1, 1],
   extremes: [0, 1e300, Number.POSITIVE_INFINITY, Number.NaN],
@@ -151,6 +153,7 @@ export const pow: FloatBinaryOp<'pow'> = typed(
  */
 export const hypot: FloatBinaryOp<'hypot'> = binary({
   name: 'hypot',
+  unbounded: false,
   scalar: (a, b) => Math.hypot(a!, b!),
   extremes: [0, 1e300, -1e-300],
   kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
@@ -165,6 +168,7 @@ export const hypot: FloatBinaryOp<'hypot'> = binary({
  */
 export const atan2: FloatBinaryOp<'atan2'> = binary({
   name: 'atan2',
+  unbounded: false,
   scalar: (y, x) => Math.atan2(y!, x!),
   domain: [
     [0.2, 2],
@@ -183,6 +187,7 @@ export const atan2: FloatBinaryOp<'atan2'> = binary({
  */
 export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
   name: 'logaddexp',
+  unbounded: false,
   scalar: (a, b) => special.logAddExp(a!, b!),
   domain: [[-3, 3]],
   extremes: [-1000, 0, 1000, Number.NEGATIVE_INFINITY],
@@ -233,6 +238,7 @@ const choosing = <const N extends string>(own: BinaryOp<N>, logic: (a: AnyExpr, 
 export const maximum: ChoosingOp<'maximum'> = choosing(
   binary({
     name: 'maximum',
+    unbounded: false,
     scalar: (a, b) => Math.max(a!, b!),
     integers: true,
     extremes: [0, -0, Number.NaN],
@@ -250,6 +256,7 @@ export const maximum: ChoosingOp<'maximum'> = choosing(
 export const minimum: ChoosingOp<'minimum'> = choosing(
   binary({
     name: 'minimum',
+    unbounded: false,
     scalar: (a, b) => Math.min(a!, b!),
     integers: true,
     extremes: [0, -0, Number.NaN],
@@ -266,6 +273,7 @@ export const minimum: ChoosingOp<'minimum'> = choosing(
  */
 export const copysign: FloatBinaryOp<'copysign'> = binary({
   name: 'copysign',
+  unbounded: false,
   scalar: (a, b) => special.copySign(a!, b!),
   domain: [
     [0.2, 2],
@@ -289,6 +297,7 @@ const whereSample = (c: readonly number[], a: readonly number[], b: readonly num
 const wherePrimitive: Primitive<'where', NoParams, readonly ['int', 'float', 'float']> = primitive({
   ...declare(['int', 'float', 'float'] as const, {
     name: 'where',
+    unbounded: false,
     scalar: (c, a, b) => (c !== 0 ? a! : b!),
     source: 'NumPy where',
   }),
@@ -340,6 +349,7 @@ export const select: WhereFn = where
 
 const stopped = unary({
   name: 'stopGradient',
+  unbounded: false,
   scalar: (x) => x!,
   alias: true,
   cost: 0,

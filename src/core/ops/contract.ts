@@ -72,6 +72,7 @@ const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray
 
 export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', 'float']> = primitive({
   name: 'matmul',
+  unbounded: false,
   family: 'contract',
   args: ['float', 'float'],
   dtypes: ['number', 'number'],
@@ -99,6 +100,7 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
 
 export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'matmulAdd',
+  unbounded: false,
   family: 'contract',
   args: ['float', 'float', 'float'],
   dtypes: ['number', 'number', 'number'],

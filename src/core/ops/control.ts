@@ -207,6 +207,8 @@ const arg = (...shape: number[]): { readonly shape: readonly number[]; readonly 
 
 export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = primitive({
   name: 'scan',
+  // What its programs make keeps its zeros there.
+  unbounded: false,
   family,
   args: ['float'] as readonly 'float'[],
   variadic: true,
@@ -355,6 +357,8 @@ const sampleSwitch = (index: number, of = light): Sample<SwitchParams> => ({
 
 export const switchPrimitive: Primitive<'switchCase', SwitchParams, readonly 'float'[]> = primitive({
   name: 'switchCase',
+  // What its programs make keeps its zeros there.
+  unbounded: false,
   family,
   args: ['float'] as readonly 'float'[],
   variadic: true,

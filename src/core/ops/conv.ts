@@ -156,6 +156,7 @@ const show = (p: ConvParams): string =>
 
 export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'conv',
+  unbounded: false,
   family: 'nn',
   args: ['float', 'float'],
   codec,
@@ -195,6 +196,8 @@ const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
 }
 export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'convInput',
+  unbounded: false,
+  gaps: ({ stride }) => stride.some((s) => s > 1),
   family: 'nn',
   args: ['float', 'float'],
   codec,
@@ -223,6 +226,7 @@ const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
 }
 export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'convKernel',
+  unbounded: false,
   family: 'nn',
   args: ['float', 'float'],
   codec,
@@ -247,6 +251,7 @@ const sameAcc = (op: string, acc: Aval, y: Aval): Aval =>
 
 export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convInputAdd',
+  unbounded: false,
   family: 'nn',
   args: ['float', 'float', 'float'],
   codec,
@@ -261,6 +266,7 @@ export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readon
 })
 export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convKernelAdd',
+  unbounded: false,
   family: 'nn',
   args: ['float', 'float', 'float'],
   codec,

@@ -114,6 +114,7 @@ export const choleskyRun: Factorise<NoParams> = ([a], _params, [l], subtract) =>
 /** Reads the lower triangle alone: its gradient lies there. */
 export const choleskyPrimitive: Primitive<'cholesky', NoParams, readonly ['float']> = primitive({
   name: 'cholesky',
+  stacked: 2,
   family,
   args: ['float'],
   dtypes: ['float'],
@@ -152,6 +153,7 @@ export const triangularRun: Factorise<TriangularParams> = ([a, b], { lower, tran
 const sides = (shape: readonly number[]): SampleArg => ({ shape })
 export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularParams, readonly ['float', 'float']> = primitive({
   name: 'triangularSolve',
+  stacked: 2,
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],
@@ -182,6 +184,7 @@ export const luRun: Factorise<NoParams> = ([a], _params, [packed, pivots, order]
 /** L and U in one matrix; which row was swapped with each of the first; the rows of A in their new order. */
 export const luPrimitive: Primitive<'lu', NoParams, readonly ['float']> = primitive({
   name: 'lu',
+  stacked: 2,
   family,
   args: ['float'],
   multi: true,
@@ -222,6 +225,7 @@ export const qrRun: Factorise<QrParams> = ([a], params, [q, r], subtract, room) 
 }
 export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primitive({
   name: 'qr',
+  stacked: 2,
   family,
   args: ['float'],
   multi: true,
@@ -256,6 +260,7 @@ export const eighRun: Factorise<NoParams> = ([a], _params, [w, v], subtract, roo
 /** Reads the lower triangle alone: its gradient lies there. */
 export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = primitive({
   name: 'eigh',
+  stacked: 2,
   family,
   args: ['float'],
   multi: true,
@@ -287,6 +292,7 @@ export const svdRun: Factorise<NoParams> = ([a], _params, [u, s, v], subtract, r
 /** U, singular values and V (not its transpose). */
 export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = primitive({
   name: 'svd',
+  stacked: 2,
   family,
   args: ['float'],
   multi: true,

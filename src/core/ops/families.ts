@@ -14,6 +14,7 @@ import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
 import * as numbers from './elementwise.js'
 import * as factorisations from './factorisations.js'
+import { heldFamily } from './held.js'
 import * as places from './indexing.js'
 import * as elements from './indexing-along.js'
 import * as windows from './indexing-dynamic.js'
@@ -66,4 +67,5 @@ export const families = {
   custom: customFamily,
   control: controlFamily,
   tap: tapFamily,
+  held: heldFamily,
 } as const

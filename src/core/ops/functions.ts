@@ -21,9 +21,10 @@ const IEEE = 'IEEE 754'
  * Dtype  x's; i32 stays, bool becomes i32.   Rule  dy = -dx.   Source  IEEE 754.
  * @example neg([1, -2])   // [-1, 2]
  */
-export const neg: UnaryOp<'neg'> = unary({ name: 'neg', scalar: (x) => -x!, integers: true, source: IEEE })
+export const neg: UnaryOp<'neg'> = unary({ name: 'neg', unbounded: false, scalar: (x) => -x!, integers: true, source: IEEE })
 const magnitude = unary({
   name: 'abs',
+  unbounded: false,
   scalar: (x) => Math.abs(x!),
   integers: true,
   extremes: [0, -0, 1e300],
@@ -53,6 +54,7 @@ export const abs: KeepingOp<'abs'> = typed(
  */
 export const square: UnaryOp<'square'> = unary({
   name: 'square',
+  unbounded: false,
   scalar: (x) => x! * x!,
   integer: (x) => Math.imul(x!, x!),
   integers: true,
@@ -67,6 +69,7 @@ export const square: UnaryOp<'square'> = unary({
  */
 export const sign: UnaryOp<'sign'> = unary({
   name: 'sign',
+  unbounded: false,
   scalar: (x) => Math.sign(x!),
   integers: true,
   extremes: [0, 1e-300],
@@ -81,6 +84,7 @@ export const sign: UnaryOp<'sign'> = unary({
  */
 export const floor: FloatUnaryOp<'floor'> = unary({
   name: 'floor',
+  unbounded: false,
   scalar: (x) => Math.floor(x!),
   domain: [[0.1, 0.9]],
   extremes: [-1.5, -1, 0, 2.5, 1e20],
@@ -95,6 +99,7 @@ export const floor: FloatUnaryOp<'floor'> = unary({
  */
 export const ceil: FloatUnaryOp<'ceil'> = unary({
   name: 'ceil',
+  unbounded: false,
   scalar: (x) => Math.ceil(x!),
   domain: [[0.1, 0.9]],
   extremes: [-1.5, -1, 0, 2.5, 1e20],
@@ -270,6 +275,7 @@ export const log1p: FloatUnaryOp<'log1p'> = unary({
  */
 export const sigmoid: FloatUnaryOp<'sigmoid'> = unary({
   name: 'sigmoid',
+  unbounded: false,
   scalar: (x) => special.sigmoid(x!),
   domain: [[-3, 3]],
   extremes: [-80, 0, 100],
@@ -284,6 +290,7 @@ export const sigmoid: FloatUnaryOp<'sigmoid'> = unary({
  */
 export const softplus: FloatUnaryOp<'softplus'> = unary({
   name: 'softplus',
+  unbounded: false,
   scalar: (x) => special.softplus(x!),
   domain: [[-3, 3]],
   extremes: [-80, 0, 1000],
@@ -298,6 +305,7 @@ export const softplus: FloatUnaryOp<'softplus'> = unary({
  */
 export const relu: UnaryOp<'relu'> = unary({
   name: 'relu',
+  unbounded: false,
   scalar: (x) => Math.max(x!, 0),
   integers: true,
   extremes: [0, -0, 1e300],

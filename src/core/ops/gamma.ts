@@ -19,6 +19,7 @@ import * as special from './special-functions.js'
  */
 export const erf: FloatUnaryOp<'erf'> = unary({
   name: 'erf',
+  unbounded: false,
   scalar: (x) => special.erf(x!),
   extremes: [-10, -1e-10, 0, 10],
   cost: 30,
@@ -32,6 +33,7 @@ export const erf: FloatUnaryOp<'erf'> = unary({
  */
 export const erfc: FloatUnaryOp<'erfc'> = unary({
   name: 'erfc',
+  unbounded: false,
   scalar: (x) => special.erfc(x!),
   extremes: [-10, 0, 5, 30],
   cost: 40,

@@ -56,6 +56,7 @@ const cases: readonly { readonly x: readonly number[]; readonly indices: ReturnT
 
 export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, readonly ['float', 'int']> = primitive({
   name: 'takeAlongAxis',
+  unbounded: false,
   family,
   args: ['float', 'int'],
   codec: axisCodec,
@@ -73,6 +74,7 @@ export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, read
 
 export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterAddAlong',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,
@@ -113,6 +115,7 @@ const before = (a: number, b: number): boolean => a < b || (Number.isNaN(b) && !
 
 export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, readonly ['float', 'float']> = primitive({
   name: 'searchsorted',
+  unbounded: false,
   family,
   args: ['float', 'float'],
   codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: natural }),

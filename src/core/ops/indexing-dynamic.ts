@@ -92,6 +92,7 @@ const showWindow = ({ sizes }: WindowParams): string => showShape(sizes)
 
 export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, readonly ['float', 'int']> = primitive({
   name: 'dynamicSlice',
+  unbounded: false,
   family,
   args: ['float', 'int'],
   codec: windowCodec,
@@ -125,6 +126,7 @@ const updateSamples = cases.map((c) => ({ args: [{ shape: c.x }, c.starts, { sha
 
 export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'dynamicSliceAdd',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,
@@ -145,6 +147,7 @@ export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams
 
 export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', WindowParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'dynamicUpdateSlice',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,

@@ -24,6 +24,7 @@ const modes: readonly FoldMode[] = ['max', 'min', 'mul']
 
 export const scatterReducePrimitive: Primitive<'scatterReduce', FoldParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterReduce',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,

@@ -30,6 +30,7 @@ export interface IotaParams {
 
 export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primitive({
   name: 'iota',
+  unbounded: false,
   family,
   args: [],
   codec: t.type({ shape: naturals, axis: natural, dtype: dtypeCodec }),
@@ -185,6 +186,7 @@ export const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] =>
 
 export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float', 'int']> = primitive({
   name: 'gather',
+  unbounded: false,
   family,
   args: ['float', 'int'],
   codec: gatherCodec,
@@ -221,6 +223,7 @@ export const updateSamples = gatherCases.map((c) => ({
 
 export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterAdd',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,
@@ -237,6 +240,7 @@ export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly
 
 export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'setAt',
+  unbounded: false,
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,

@@ -68,6 +68,7 @@ const sliceOffset = (shape: readonly number[], p: SliceParams): { offset: number
 
 export const slicePrimitive: Primitive<'slice', SliceParams, readonly ['float']> = primitive({
   name: 'slice',
+  unbounded: false,
   family,
   args: ['float'],
   class: 'layout',
@@ -108,6 +109,7 @@ export const sliceAxis = (x: Node, axis: number, start: number, size: number): N
 
 export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['float', 'float']> = primitive({
   name: 'sliceAdd',
+  unbounded: false,
   family,
   args: ['float', 'float'],
   codec: sliceCodec,
@@ -170,6 +172,7 @@ export const unpadParams = (x: readonly number[], p: PadParams): SliceParams => 
 
 export const padPrimitive: Primitive<'pad', PadParams, readonly ['float', 'float']> = primitive({
   name: 'pad',
+  unbounded: false,
   family,
   args: ['float', 'float'],
   class: 'layout',

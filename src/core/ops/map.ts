@@ -98,6 +98,8 @@ const mapCodec: t.Type<MapParams> = new t.Type<MapParams>(
 
 export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = primitive({
   name: 'map',
+  // What its programs make keeps its zeros there.
+  unbounded: false,
   family: 'map',
   args: ['float'] as readonly 'float'[],
   variadic: true,

@@ -98,6 +98,7 @@ const indexValues = (c: (typeof cases)[number]): readonly number[] => {
 
 export const maxPoolPrimitive: Primitive<'maxPool', PoolParams, readonly ['float']> = primitive({
   name: 'maxPool',
+  unbounded: false,
   family: 'nn',
   args: ['float'],
   multi: true,
@@ -127,6 +128,8 @@ export const maxPoolPrimitive: Primitive<'maxPool', PoolParams, readonly ['float
 /** yBar scattered to the positions `index` of each plane. */
 export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float', 'int']> = primitive({
   name: 'unpool',
+  unbounded: false,
+  gaps: () => true,
   family: 'nn',
   args: ['float', 'int'],
   codec,
@@ -161,6 +164,7 @@ export const unpoolPrimitive: Primitive<'unpool', PoolParams, readonly ['float',
 /** The elements of each plane at the positions `index`. */
 export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly ['float', 'int']> = primitive({
   name: 'poolGather',
+  unbounded: false,
   family: 'nn',
   args: ['float', 'int'],
   codec,
@@ -189,6 +193,7 @@ export const poolGatherPrimitive: Primitive<'poolGather', PoolParams, readonly [
 
 export const avgPoolPrimitive: Primitive<'avgPool', PoolParams, readonly ['float']> = primitive({
   name: 'avgPool',
+  unbounded: false,
   family: 'nn',
   args: ['float'],
   codec,
@@ -213,6 +218,8 @@ export const avgPoolPrimitive: Primitive<'avgPool', PoolParams, readonly ['float
 /** Each cotangent spread evenly over its window. */
 export const avgPoolInputPrimitive: Primitive<'avgPoolInput', PoolParams, readonly ['float']> = primitive({
   name: 'avgPoolInput',
+  unbounded: false,
+  gaps: () => true,
   family: 'nn',
   args: ['float'],
   codec,

@@ -77,6 +77,7 @@ const showAxes = ({ axes }: ReduceParams): string => `axes ${showShape(axes)}`
 
 export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = primitive({
   name: 'sum',
+  unbounded: false,
   family: 'reduce',
   args: ['float'],
   codec: reduceCodec,
@@ -96,6 +97,7 @@ export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = 
 
 export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> = primitive({
   name: 'prod',
+  unbounded: false,
   family: 'reduce',
   args: ['float'],
   codec: reduceCodec,
@@ -126,6 +128,7 @@ const extremum = <const N extends 'max' | 'min'>(
 ): Primitive<N, ReduceParams, readonly ['float']> =>
   primitive({
     name,
+    unbounded: false,
     family: 'reduce',
     args: ['float'],
     codec: reduceCodec,
@@ -157,6 +160,7 @@ const position = <const N extends 'argmax' | 'argmin'>(
 ): Primitive<N, AxisParams, readonly ['float']> =>
   primitive({
     name,
+    unbounded: false,
     family: 'reduce',
     args: ['float'],
     codec: axisCodec,

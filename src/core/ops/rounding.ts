@@ -13,6 +13,7 @@ import { roundHalfEven } from './special-functions.js'
 
 const nearest = unary({
   name: 'round',
+  unbounded: false,
   scalar: (x) => roundHalfEven(x!),
   domain: [[0.6, 1.4]],
   extremes: [-2.5, -0.5, 0.5, 1.5, 1e20],

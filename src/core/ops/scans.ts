@@ -53,6 +53,8 @@ const scan = <const N extends 'cumsum' | 'cumprod'>(
 ): Primitive<N, ScanParams, readonly ['float']> =>
   primitive({
     name,
+    unbounded: false,
+    gaps: ({ exclusive }) => exclusive,
     family,
     args: ['float'],
     codec: scanCodec,
@@ -118,6 +120,7 @@ const extreme = <const N extends 'cummax' | 'cummin'>(
 ): Primitive<N, RunningParams, readonly ['float']> =>
   primitive({
     name,
+    unbounded: false,
     family,
     args: ['float'],
     codec: runningCodec,
@@ -158,6 +161,7 @@ export type RecurrenceParams = RunningParams
 
 export const linearRecurrencePrimitive: Primitive<'linearRecurrence', RecurrenceParams, readonly ['float', 'float']> = primitive({
   name: 'linearRecurrence',
+  unbounded: false,
   family,
   args: ['float', 'float'],
   codec: runningCodec,
@@ -205,6 +209,7 @@ export interface SortParams {
 
 export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = primitive({
   name: 'sort',
+  unbounded: false,
   family,
   args: ['float'],
   multi: true,

@@ -46,6 +46,7 @@ export const solveByLu = (packed: Node, order: Node, b: Node, transpose: boolean
 }
 export const solvePrimitive: Primitive<'solve', SolveParams, readonly ['float', 'float']> = primitive({
   name: 'solve',
+  stacked: 2,
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],
@@ -85,6 +86,7 @@ const determinantSamples = [
 
 export const detPrimitive: Primitive<'det', NoParams, readonly ['float']> = primitive({
   name: 'det',
+  stacked: 2,
   family,
   args: ['float'],
   dtypes: ['float'],
@@ -101,6 +103,7 @@ export const detPrimitive: Primitive<'det', NoParams, readonly ['float']> = prim
 /** The sign of the determinant and the logarithm of its size. */
 export const slogdetPrimitive: Primitive<'slogdet', NoParams, readonly ['float']> = primitive({
   name: 'slogdet',
+  stacked: 2,
   family,
   args: ['float'],
   multi: true,
@@ -137,6 +140,7 @@ export const counting = (s: Node, rcond: number): AnyExpr => gt(asExpr(s), mul(m
 
 export const lstsqPrimitive: Primitive<'lstsq', LstsqParams, readonly ['float', 'float']> = primitive({
   name: 'lstsq',
+  stacked: 2,
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],

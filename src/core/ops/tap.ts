@@ -28,6 +28,7 @@ const sampled: TapParams = { f: () => undefined }
 
 export const tapPrimitive: Primitive<'tap', TapParams, readonly ['float']> = primitive({
   name: 'tap',
+  unbounded: false,
   family: 'tap',
   args: ['float'],
   dtypes: ['any'],

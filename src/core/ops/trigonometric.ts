@@ -11,6 +11,7 @@ import { unary } from './lifted.js'
  */
 export const sin: FloatUnaryOp<'sin'> = unary({
   name: 'sin',
+  unbounded: false,
   scalar: (x) => Math.sin(x!),
   extremes: [0, 30, -1000],
   cost: 12,
@@ -24,6 +25,7 @@ export const sin: FloatUnaryOp<'sin'> = unary({
  */
 export const cos: FloatUnaryOp<'cos'> = unary({
   name: 'cos',
+  unbounded: false,
   scalar: (x) => Math.cos(x!),
   extremes: [0, 30, -1000],
   cost: 12,
@@ -79,6 +81,7 @@ export const acos: FloatUnaryOp<'acos'> = unary({
  */
 export const atan: FloatUnaryOp<'atan'> = unary({
   name: 'atan',
+  unbounded: false,
   scalar: (x) => Math.atan(x!),
   extremes: [-1e20, 0, 1e20],
   cost: 14,
@@ -118,6 +121,7 @@ export const cosh: FloatUnaryOp<'cosh'> = unary({
  */
 export const tanh: FloatUnaryOp<'tanh'> = unary({
   name: 'tanh',
+  unbounded: false,
   scalar: (x) => Math.tanh(x!),
   domain: [[-3, 3]],
   extremes: [-100, 0, 100],
@@ -132,6 +136,7 @@ export const tanh: FloatUnaryOp<'tanh'> = unary({
  */
 export const asinh: FloatUnaryOp<'asinh'> = unary({
   name: 'asinh',
+  unbounded: false,
   scalar: (x) => Math.asinh(x!),
   extremes: [-1e10, -1e-10, 0, 1e10],
   cost: 16,

@@ -67,8 +67,8 @@ export const blocks: readonly Mutant[] = [
     ],
     [
       'matmulAdd gives its accumulator nothing',
-      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
-      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBar, a, b), ofRight(yBar, a, b)]",
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      "[{ _tag: 'ZeroTangent' } as const, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]",
     ],
   ]),
   ...mistakes('blocks and accumulators', 'rules/layout', [
@@ -153,8 +153,8 @@ export const blocks: readonly Mutant[] = [
     ],
     [
       'a sum gives its accumulator nothing',
-      '(yBar) => [yBar, ...adjoints(yBar, a, b, p)]',
-      '(yBar) => [ZeroTangent, ...adjoints(yBar, a, b, p)]',
+      '[yBar, ...adjoints(yBar, ...(factors as unknown as Two), p)]',
+      '[ZeroTangent, ...adjoints(yBar, ...(factors as unknown as Two), p)]',
       'convInputAdd convKernelAdd',
     ],
   ]),

@@ -114,8 +114,8 @@ export const activity: readonly Mutant[] = [
     ],
     [
       'cotangents go to the values',
-      'coduals.add(node.args[k]!, xBars[k]!',
-      'coduals.add(node.args[active.length - 1 - k]!, xBars[k]!',
+      'coduals.add(node.args[k]!, kept[k]!',
+      'coduals.add(node.args[active.length - 1 - k]!, kept[k]!',
       'sub div',
     ],
     ['of what is differentiated by the last is forgotten', '.sort((p, q) => q.id - p.id)', '.sort((p, q) => q.id - p.id).slice(0, 3)'],

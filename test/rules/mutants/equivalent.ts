@@ -43,7 +43,7 @@ export const proofs: Readonly<Record<string, string>> = {
   'gradient: the value is the gradient of it': "a rule's own results are those of the primitive to the bit",
   'map: a result of some arguments keeps their shape': 'expandMap has given it the shape of all already',
   'close: a view of what is known is not captured': 'on which side of a partition a view stands changes what is kept, not what is computed',
-  'hard-zeros: tan is not singular':
+  'trigonometric: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
   'linalg-decompositions: the triangle has its diagonal': 'the diagonal that is subtracted is added again with the transpose',
 }

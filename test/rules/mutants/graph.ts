@@ -23,7 +23,7 @@ const sources = (folder: string): string[] =>
 export type Modules = ReadonlyMap<string, Module>
 /** All modules of the library, and of the tests that run with it. */
 export const modulesOf = async (): Promise<Modules> => {
-  const entryPoints = ['src', 'test/laws/generator', 'test/rules/mutants'].flatMap(sources)
+  const entryPoints = ['src', 'test/laws', 'test/rules/mutants'].flatMap(sources)
   const { outputFiles } = await build({ ...options, entryPoints, bundle: false, write: false, outdir: root, outbase: root })
   return new Map(outputFiles.map((f) => [f.path.replace(/\.js$/, '.ts'), wrapped(f.text, f.path)]))
 }

@@ -90,10 +90,10 @@ export const higherOrder: readonly Mutant[] = [
   ...mistakes('higher order', 'rules/scans', [
     [
       'cumprod is cut in what is before',
-      'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf(x, { ...p, exclusive: true }))',
-      `product(recurrenceTransposed(x, yBar, axis, reverse), ${cut('cumprodOf(x, { ...p, exclusive: true })')})`,
+      'product(sums, cumprodOf(x, { ...p, exclusive: true }))',
+      `product(sums, ${cut('cumprodOf(x, { ...p, exclusive: true })')})`,
     ],
-    ['cumprod is cut in its factors', 'product(recurrenceTransposed(x, yBar', `product(recurrenceTransposed(${cut('x')}, yBar`],
+    ['cumprod is cut in its factors', 'reverse) : x, yBar, p, config)', `reverse) : ${cut('x')}, yBar, p, config)`],
     ['an exclusive cumprod is cut in its result', 'axis, !reverse), y)', `axis, !reverse), ${cut('y')})`],
     [
       'a recurrence is cut in its result',
@@ -102,8 +102,8 @@ export const higherOrder: readonly Mutant[] = [
     ],
     [
       'a recurrence is cut in its factors',
-      'thunk(() => recurrenceTransposed(a, yBar, axis, reverse))',
-      `thunk(() => recurrenceTransposed(${cut('a')}, yBar, axis, reverse))`,
+      'factorsOf(a, yBar, { axis, reverse }, config)',
+      `factorsOf(${cut('a')}, yBar, { axis, reverse }, config)`,
     ],
     ['the cotangent of sort is cut', 'const given = yBar!', `const given = ${cut('yBar')}`],
     ['the cotangent of cumsum is cut', 'reapply(op.cumsumPrimitive, [yBar], ', `reapply(op.cumsumPrimitive, [${cut('yBar')}], `],

@@ -130,20 +130,12 @@ export const custom: readonly Mutant[] = [
     ],
   ]),
   ...mistakes("rules of one's own", 'core/extend/decompose', [
-    [
-      'a composed tangent stands at its inputs',
-      'if (du !== undefined) to.set(du, asNode(live[i]))',
-      'if (du !== undefined && i > 0) to.set(du, asNode(live[i]))',
-    ],
-    [
-      'a composed cotangent stands at its inputs',
-      "if (v._tag === 'Expr') all.set(asNode(v), asNode(yBars[i]))",
-      "if (v._tag === 'Expr' && i > 0) all.set(asNode(v), asNode(yBars[i]))",
-    ],
+    ['a composed tangent stands at its inputs', '...placesOf(derived.seeds, live)]', '...placesOf(derived.seeds, live).slice(1)]'],
+    ['a composed cotangent stands at its inputs', '...placesOf(derived.seeds, yBars)]', '...placesOf(derived.seeds, yBars).slice(1)]'],
     [
       'composed seeds are of the first argument',
-      '(dus[i] === undefined ? [] : [[asExpr(u), asExpr(dus[i])] as const])',
-      '(dus[i] === undefined || i > 0 ? [] : [[asExpr(u), asExpr(dus[i])] as const])',
+      "s._tag === 'Expr' ? [[asExpr(c.us[i]!), s] as const]",
+      "s._tag === 'Expr' && i === 0 ? [[asExpr(c.us[i]!), s] as const]",
     ],
     [
       'a composed batch batches its first argument',
@@ -152,7 +144,7 @@ export const custom: readonly Mutant[] = [
     ],
     ['composed cotangents are asked for by all', 'us.filter((_, i) => active[i])', 'us.filter((u) => isFloat(u.dtype))'],
     ['composed cotangents are in the order of those asked for', 'active[i] ? xBars[k++]! :', 'active[i] ? (xBars[i] ?? ZeroTangent) :'],
-    ['composed results are at their own inputs', 'ys: put(pushed.ys, to) as', 'ys: pushed.ys as'],
+    ['composed results are at their own inputs', 'ys: put(derived.ys, to) as', 'ys: derived.ys as'],
   ]),
   ...mistakes("rules of one's own", 'rules/define', [
     ['opting out is the wrong way round', 'if (!when(at(xs, params))) return frule', 'if (when(at(xs, params))) return frule'],

@@ -3,6 +3,7 @@ import * as cd from '../../../src/index.js'
 import { draws } from './laws/draws.js'
 import { eager } from './laws/eager.js'
 import { far } from './laws/far.js'
+import { held } from './laws/held.js'
 import { joined } from './laws/joined.js'
 import { dot, type Laws, numbers, o, same } from './laws/law.js'
 import { loops } from './laws/loops.js'
@@ -126,7 +127,7 @@ const own: Laws = {
 /** The function at numbers. */
 const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]
 
-const laws: Laws = { ...own, ...eager, ...joined, ...loops, ...matrices, ...draws, ...transforms, ...far, ...points, ...refused }
+const laws: Laws = { ...own, ...eager, ...held, ...joined, ...loops, ...matrices, ...draws, ...transforms, ...far, ...points, ...refused }
 /** The first law (of this name) that does not hold. */
 export const brokenLaw = (only?: string): string | undefined => {
   for (const [name, law] of Object.entries(laws)) {

@@ -173,13 +173,13 @@ export const operands: readonly Mutant[] = [
     ['the tangent of matmulAdd is da db', 'more(a, db)', 'more(da as AnyExpr, db)'],
     [
       'matmulAdd has one of its cotangents twice',
-      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
-      '[yBar, ofRight(yBar, a, b), ofRight(yBar, a, b)]',
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      '[yBar, ofRight(yBar, l!, r!), ofRight(yBar, l!, r!)]',
     ],
     [
       'matmulAdd exchanges its cotangents',
-      '[yBar, ofLeft(yBar, a, b), ofRight(yBar, a, b)]',
-      '[yBar, ofRight(yBar, a, b), ofLeft(yBar, a, b)]',
+      '[yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)]',
+      '[yBar, ofRight(yBar, l!, r!), ofLeft(yBar, l!, r!)]',
     ],
   ]),
   ...mistakes('operands', 'rules/forms', [
@@ -236,10 +236,6 @@ export const operands: readonly Mutant[] = [
     ],
     ['the factors of a recurrence get what follows', 'config.product(da, shift(y, axis, reverse))', 'config.product(da, y)'],
     ['the cotangent of factors is with the result', 'bBar.force() as AnyExpr, shift(y, axis, reverse))', 'bBar.force() as AnyExpr, y)'],
-    [
-      'the cotangent of a product is with x',
-      'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf',
-      'product(recurrenceTransposed(x, x, axis, reverse), cumprodOf',
-    ],
+    ['the cotangent of a product is with x', 'product(sums, cumprodOf', 'product(recurrenceTransposed(x, x, axis, reverse), cumprodOf'],
   ]),
 ]

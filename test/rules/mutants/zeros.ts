@@ -7,16 +7,6 @@ const inF32 = (x: string): string =>
 
 export const zeros: readonly Mutant[] = [
   ...mistakes('strong zeros', 'core/calculus/hard-zeros', [
-    ['div is not singular', "'polygamma', 'div', 'mod'", "'polygamma', 'mod'", 'sqrt log xlogy'],
-    ['reciprocal is not singular', "...['reciprocal', 'sqrt'", "...['sqrt'", 'atan atanh'],
-    ['rsqrt is not singular', "'rsqrt', 'cbrt'", "'cbrt'", 'asin acos acosh'],
-    ['log is not singular', "'log', 'log2', 'log10'", "'log2', 'log10'", 'xlogy pow'],
-    ['exp is not singular', "'exp', 'exp2'", "'exp2'", 'exp erf'],
-    ['expm1 is not singular', "'expm1', ", '', 'expm1'],
-    ['cosh is not singular', "'sinh', 'cosh', 'tan'", "'sinh', 'tan'", 'sinh'],
-    ['tan is not singular', "'cosh', 'tan', 'lgamma'", "'cosh', 'lgamma'", 'tan'],
-    ['polygamma is not singular', "'lgamma', 'polygamma', 'div'", "'lgamma', 'div'", 'lgamma polygamma'],
-    ['pow is not singular', "'mod', 'pow', 'xlogy'", "'mod', 'xlogy'", 'pow'],
     ['no program is singular', '  return known\n}\n\n/** What one walk', '  return false\n}\n\n/** What one walk', 'map'],
     ['a zero of a where holds against singular functions alone', 'if (h === GUARDED) return strongMul(dx, partial)', '', 'where'],
     [
@@ -55,24 +45,87 @@ export const zeros: readonly Mutant[] = [
       'acc',
       'slice gather',
     ],
-    ['unpool fills nothing', 'max(FILLED, of(n.args[0]!))', 'of(n.args[0]!)', 'maxPool unpool'],
+    ['sums of nothing are soft', '? max(FILLED, h) : h', '? h : h', 'maxPool unpool cumsum convInput'],
     [
       'a recurrence passes on those of its factors',
-      '(n, of) => of(n.args[1]!)],\n  [nn.unpool',
-      '(n, of) => of(n.args[0]!)],\n  [nn.unpool',
+      'linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)',
+      'linearRecurrence as AnyPrimitive, (n, of) => of(n.args[0]!)',
       'linearRecurrence',
     ],
     ['a sum of one given number is a zero that was given', 'n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT :', '', 'sum'],
     ['what is known is forgotten', 'this.hard.set(asNode(t), h)\n', '', 'where'],
     ['zeros of a literal are soft', 'n.payload === 0 ? FILLED : SOFT', 'SOFT', 'where pad'],
     [
-      'layout hides what is singular',
-      "n.prim!.class !== 'elementwise' && n.prim!.class !== 'layout'",
-      "n.prim!.class !== 'elementwise'",
-      'sqrt',
+      'only functions of numbers hand on what is singular',
+      'n.kind !== APPLY ? 0 : isSingular(n) ? 1 : -1',
+      "n.kind !== APPLY ? 0 : isSingular(n) ? 1 : n.prim!.class === 'elementwise' ? -1 : 0",
+      'sqrt gather',
     ],
-    ['maps hide what is singular', 'programsOf(n.prim!, n.payload).some(hasSingular)', 'false', 'map'],
+    ['what says nothing is finite', 'p.unbounded !== false &&', 'p.unbounded === true &&', 'sqrt log'],
+    ['maps hide what is singular', 'return inside.some(hasSingular)', 'return false', 'map'],
     ['one singular argument is not enough', 'n.args.some((a) => of(a) === 1)', 'n.args.every((a) => of(a) === 1)', 'sqrt log rsqrt'],
+  ]),
+  ...mistakes('strong zeros', 'core/ops/arithmetic', [
+    ['div is not singular', "name: 'div',", "name: 'div',\n  unbounded: false,", 'sqrt log xlogy'],
+    ['pow is not singular', "name: 'pow',", "name: 'pow',\n  unbounded: false,", 'pow'],
+  ]),
+  ...mistakes('strong zeros', 'core/ops/functions', [
+    ['reciprocal is not singular', "name: 'reciprocal',", "name: 'reciprocal',\n  unbounded: false,", 'atan atanh'],
+    ['rsqrt is not singular', "name: 'rsqrt',", "name: 'rsqrt',\n  unbounded: false,", 'asin acos acosh'],
+    ['log is not singular', "name: 'log',", "name: 'log',\n  unbounded: false,", 'xlogy pow'],
+    ['exp is not singular', "name: 'exp',", "name: 'exp',\n  unbounded: false,", 'exp erf'],
+    ['expm1 is not singular', "name: 'expm1',", "name: 'expm1',\n  unbounded: false,", 'expm1'],
+  ]),
+  ...mistakes('strong zeros', 'core/ops/trigonometric', [
+    ['cosh is not singular', "name: 'cosh',", "name: 'cosh',\n  unbounded: false,", 'sinh'],
+    ['tan is not singular', "name: 'tan',", "name: 'tan',\n  unbounded: false,", 'tan'],
+  ]),
+  ...mistakes('strong zeros', 'core/ops/polygamma', [
+    ['polygamma is not singular', "name: 'polygamma',", "name: 'polygamma',\n  unbounded: false,", 'lgamma polygamma'],
+  ]),
+  ...mistakes('zeros of arrays', 'modes/held', [
+    ['zeros of stacks do not hold', 'if (grades.length === 0 ||', 'if (grades.length >= 0 ||', 'solve cholesky'],
+    [
+      'a stack is one array',
+      'const stack = prim.stacked === undefined ? 0 :',
+      'const stack = prim.stacked !== undefined ? 0 :',
+      'solve cholesky',
+    ],
+    ['infinite ones stay where nothing moves', 'finiteUnless(not(wide), t)', 'finiteUnless(wide, t)', 'solve cholesky'],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/product', [
+    [
+      'factors stay infinite beside zeros',
+      'if (config.hardness(yBar) !== GUARDED) return factors',
+      'if (config.hardness(yBar) >= 0) return factors',
+      'matmul conv',
+    ],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/contract', [
+    ['rows are columns', 'axis: left ? rank - 1 : rank - 2, keepdims', 'axis: left ? rank - 2 : rank - 1, keepdims', 'matmul'],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/conv-reach', [
+    [
+      'no window is met',
+      'return toChannels(through(convInputPrimitive, flags, shapes.k, p, shapes.x.slice(2)), shapes.x[1])',
+      'return reshape(channels, [1, 1, 1, -1] as never)',
+      'conv',
+    ],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/held', [
+    ['what was taken out has a derivative', 'where(or(flags, isfinite(x)), t, 0)', 't', 'solve'],
+    ['an infinite slope stays', 'finiteUnless(flags, where(', '((_f: unknown, t: AnyExpr) => t)(flags, where(', 'matmul'],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/scans', [
+    [
+      'earlier factors are met',
+      '{ axis, reverse: !reverse })\n    return eq(later, 1)',
+      '{ axis, reverse })\n    return eq(later, 1)',
+      'cumprod linearRecurrence',
+    ],
+  ]),
+  ...mistakes('zeros of arrays', 'rules/control-batch', [
+    ['examples that have ended take part as they are', 'wide[i] && flags !== undefined ? ofTaken(flags, x) : x', 'x', 'scan switchCase'],
   ]),
   ...mistakes('strong zeros', 'modes/transform', [
     ['given zeros are soft', '?? 0) === 0 ? FILLED : SOFT', '?? 1) === 0 ? FILLED : SOFT'],
@@ -153,11 +206,7 @@ export const zeros: readonly Mutant[] = [
     ['a product in a map is weak', 'config.product(yBar, p)', "require('../core/ops/elementwise.js').mul(yBar, p)"],
   ]),
   ...mistakes('strong zeros', 'rules/scans', [
-    [
-      'a product in cumprod is weak',
-      'product(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf',
-      "require('../core/ops/elementwise.js').mul(recurrenceTransposed(x, yBar, axis, reverse), cumprodOf",
-    ],
+    ['a product in cumprod is weak', 'config.product(sums, cumprodOf', "require('../core/ops/elementwise.js').mul(sums, cumprodOf"],
     [
       'a product in a recurrence is weak',
       'config.product(bBar.force() as AnyExpr',
