@@ -9,7 +9,8 @@ import { type Checked, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
 import { report } from './report.js'
-import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
+import { checkKinks as checkKinksWith, checkSample } from './rule.js'
+import type { RuleOptions } from './sample-subject.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export type { DrawOptions, Range } from './declared.js'
@@ -31,7 +32,7 @@ export {
 export type { ProgramOptions, ProgramsOf } from './programs/options.js'
 export { reportPrograms } from './programs/report.js'
 export { type ReportOptions, report } from './report.js'
-export type { RuleOptions } from './rule.js'
+export type { RuleOptions } from './sample-subject.js'
 export type { Mode } from './subject.js'
 
 /** The checker of one registry. */
