@@ -12,6 +12,8 @@ import { makeProgram } from '../core/graph/program.js'
 import type { NotImplemented } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
+import { random } from './draw.js'
+import { checkFacets } from './facets.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
@@ -189,15 +191,10 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
   for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
-  if (
-    given.alone !== true &&
-    d.outs.length > 0 &&
-    d.wrt.length > 0 &&
-    estimates.length === 0 &&
-    out.findings.length === 0 &&
-    out.on('non-finite', cheap)
-  )
-    part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
+  if (given.alone !== true && d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0 && out.findings.length === 0) {
+    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
+    if (cheap && out.findings.length === 0) checkFacets(d, options.order ?? 2, random(1), out)
+  }
   keeps()
   keepsLifted()
 }

@@ -1,7 +1,6 @@
 /** Checks the rules of one primitive: at its samples, at changes of them that mistakes hide from, and at its kinks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
-import { isAdException } from '../core/errors/error.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, asExpr, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -22,6 +21,7 @@ import { type Change, type RuleOptions, subjectAt, subjectOf } from './sample-su
 import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 import { checkUnimplemented } from './unimplemented.js'
+import { unlessUnknown } from './unknown.js'
 
 /** Everything that must hold of a primitive's rules at one sample. */
 export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Sample, options: RuleOptions = {}, name = ''): Checked => {
@@ -159,14 +159,7 @@ const wholes =
 const ENDS = [0, 1, -1, 1000]
 
 /** A subject with its derivatives, unless one of them is not implemented: that is counted elsewhere. */
-const implemented = (s: Subject): Derived | undefined => {
-  try {
-    return known(s, () => {})
-  } catch (e) {
-    if (isAdException(e) && e.error._tag === 'NotImplemented') return undefined
-    throw e
-  }
-}
+const implemented = (s: Subject): Derived | undefined => unlessUnknown(() => known(s, () => {}))
 /** What is masked away has no say, at a sample: where the primitive is singular, where it overflows, and in what it does not read itself. */
 const checkMaskedAt = (s: Subject, prim: AnyPrimitive, sample: Sample, options: RuleOptions, next: () => number, out: Collector): void => {
   // Of an elementwise primitive without parameters all samples have the same points.
