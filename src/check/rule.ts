@@ -113,10 +113,17 @@ const checkChanges = (
   }
   const firstOrder = (s: Subject): void => checkFirstOrder(s, 1, next, out, true)
   at('ties', { values: halves }, firstOrder)
-  const first = prim.samples.indexOf(sample) <= 0
-  if (prim.class !== 'elementwise' || (first && prim.args.length > 1))
-    for (const gap of GAPS)
-      at(`ties ${gap} apart`, { values: (a, i) => (sample.args[i]!.draw === undefined ? nearly(gap, a, i) : a) }, firstOrder)
+  const place = prim.samples.indexOf(sample)
+  const first = place <= 0
+  // What is linear has the same derivative at ties, and what a sample draws itself stays of its kind.
+  const form = registry.rules.get(prim.name)?.form?._tag
+  const drawn = (i: number): boolean => sample.args[i]!.draw !== undefined
+  const ties = form !== 'linear' && form !== 'bilinear' && !sample.args.every((_, i) => drawn(i))
+  if (ties && (prim.class !== 'elementwise' || (first && prim.args.length > 1)))
+    GAPS.forEach((gap, k) => {
+      if (prim.samples.length < 2 || place % 2 === k || place < 0)
+        at(`ties ${gap} apart`, { values: (a, i) => (drawn(i) ? a : nearly(gap, a, i)) }, firstOrder)
+    })
   if (prim.class !== 'elementwise') return
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
   const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))

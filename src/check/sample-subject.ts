@@ -79,7 +79,7 @@ export const subjectOf = (
     draw,
     tolerance: options.tolerance ?? prim.tolerance?.relative ?? 1e-9,
     scale: options.scale ?? scaleOf(sample),
-    modes: (options.modes ?? BOTH).filter((m) => sample.modes?.includes(m) ?? true),
+    modes: options.modes ?? BOTH,
   }
 }
 

@@ -33,8 +33,6 @@ export interface Sample<P = unknown> {
   readonly note?: string
   /** The steps of differences at it are relative to this (1 unless given): where derivatives themselves change within less. */
   readonly scale?: number
-  /** The modes that its parameters have rules for (both unless given). */
-  readonly modes?: readonly ('forward' | 'reverse')[]
 }
 /** One argument of a sample: its shape, and what its elements are drawn from. */
 export interface SampleArg {
