@@ -65,7 +65,7 @@ export const checkOtherSizes = (
     out.counts = false
     out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
     out.point = () => pointOf(s, bind(s.inputs, s.values))
-    out.guard('other sizes', () => checkAt(prim, other, s, turn + k, next, out))
+    out.under('sizes', undefined, () => out.guard('other sizes', () => checkAt(prim, other, s, turn + k, next, out)))
   }
   out.counts = counts
   out.prefix = prefix

@@ -138,6 +138,6 @@ export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: rea
  */
 export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
   const primitive = primitiveOf(rule, 'checkRule')
-  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule
+  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule || 'taylor' in rule
   return allSamples(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, options)
 }

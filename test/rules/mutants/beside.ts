@@ -118,8 +118,8 @@ const series: readonly Mutant[] = [
     ['sums of coefficients have no last one', 'i <= to; i++', 'i < to || i === from; i++', 'exp tanh'],
   ]),
   ...mistakes('Taylor series', 'modes/taylor', [
-    ['the fourth is over five', 'mul(t, 1 / k)', 'mul(t, 1 / (k > 3 ? k + 1 : k))', 'lstsq svd'],
-    ['slopes are one order low', 'mul(next, k + 1)', 'mul(next, k)', 'lstsq svd'],
+    ['the fourth is over five', 'mul(t, 1 / k)', 'mul(t, 1 / (k > 3 ? k + 1 : k))', 'svd'],
+    ['slopes are one order low', 'mul(next, k + 1)', 'mul(next, k)', 'svd'],
     ['the first coefficient is for all', 'rule(k).map((t, i) =>', 'rule(Math.min(k, 3)).map((t, i) =>', 'exp sin'],
   ]),
 ]

@@ -53,7 +53,7 @@ export const unknown: readonly Mutant[] = [
       'customRule',
     ],
   ]),
-  ...mistakes('not implemented', 'core/extend/custom-rule', [
+  ...mistakes('not passed on', 'core/extend/custom-rule', [
     [
       'what its author does not know is 0',
       "if (tag === 'NotImplemented') return leaf as Tangent",
@@ -80,12 +80,12 @@ export const unknown: readonly Mutant[] = [
     ['a complete q has no cotangent', 'return [unknown()] as never', 'return [ZeroTangent] as never', 'qr'],
     ['a complete q is a reduced one', 'return complete && m > n', 'return complete && m > n + 1', 'qr'],
   ]),
-  ...mistakes('not implemented', 'rules/product', [
+  ...mistakes('not passed on', 'rules/product', [
     ['an unknown partial is 0', "p._tag === 'NotImplemented') return p\n", "p._tag === 'NotImplemented') return ZeroTangent\n", 'mul sin'],
     ['the first is unknown, the second is the sum', "return a._tag === 'NotImplemented' ? a : b", 'return b', 'mul sin'],
     ['the second is unknown, the first is the sum', "b._tag === 'NotImplemented' ? b : a", 'a', 'mul sin'],
   ]),
-  ...mistakes('not implemented', 'modes/forward', [
+  ...mistakes('not passed on', 'modes/forward', [
     [
       'unknown tangents are pushed on',
       "for (const a of args) if (a.tangent._tag === 'NotImplemented') raiseNotImplemented(a.tangent)\n",
@@ -93,7 +93,7 @@ export const unknown: readonly Mutant[] = [
       'mul sin',
     ],
   ]),
-  ...mistakes('not implemented', 'modes/reverse', [
+  ...mistakes('not passed on', 'modes/reverse', [
     ['unknown cotangents stop', "for (const y of yBars) if (y._tag === 'NotImplemented') raiseNotImplemented(y)\n", '\n', 'mul sin'],
     ['an unknown contribution is 0', "if (f._tag === 'NotImplemented') this.failed = f\n", '\n', 'mul sin'],
     [
@@ -103,10 +103,10 @@ export const unknown: readonly Mutant[] = [
       'mul sin',
     ],
   ]),
-  ...mistakes('not implemented', 'modes/common', [
+  ...mistakes('not passed on', 'modes/common', [
     ['an unknown derivative is zeros', "if (f._tag === 'NotImplemented') return raiseNotImplemented(f)\n", '\n', 'mul sin'],
   ]),
-  ...mistakes('not implemented', 'core/calculus/taylor', [
+  ...mistakes('not passed on', 'core/calculus/taylor', [
     [
       'an unknown coefficient is 0',
       "if (x._tag === 'NotImplemented') return raiseNotImplemented(x)\n",
