@@ -7,11 +7,11 @@ import { checkDirections, checkJacobian } from './derivative.js'
 import { random } from './draw.js'
 import type { Collector } from './findings.js'
 import { checkModes } from './laws.js'
-import { known } from './program.js'
+import { hasF32, known } from './program.js'
 import { checkRruleAlone } from './raw.js'
 import { type RuleOptions, subjectOf } from './sample-subject.js'
 import { type Resized, rankedSamples, resizedSamples } from './sizes.js'
-import { bind, pointOf, type Subject, total } from './subject.js'
+import { bind, liftedSubject, pointOf, type Subject, total } from './subject.js'
 
 /** Of at most so many arguments and results the whole Jacobian is compared. */
 const FEW = 12
@@ -52,7 +52,7 @@ export const checkOtherSizes = (
   const { prefix, point, counts } = out
   const next = random((options.seed ?? 1) + 1000)
   const turn = Math.max(0, prim.samples.indexOf(sample))
-  out.guard('batches of other sizes', () => checkBatchSizes(own, turn, out))
+  out.guard('batches of other sizes', () => checkBatchSizes(hasF32(own.ys) ? liftedSubject(own) : own, turn, out))
   const others = planOf(prim).get(sample) ?? allOf(prim, sample)
   for (const [k, { sample: other, what }] of others.entries()) {
     if (out.findings.length > 0) break
@@ -73,15 +73,16 @@ export const checkOtherSizes = (
 }
 const checkAt = (prim: AnyPrimitive, sample: Sample, s: Subject, turn: number, next: () => number, out: Collector): void => {
   const differentiable = s.active.length > 0 && prim.alias !== true && s.ys.some((y) => isFloat(y.dtype))
+  const inF64 = hasF32(s.ys) ? liftedSubject(s) : s
   if (differentiable) {
     const called = { registry: s.registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
     if (s.modes.includes('reverse') && prim.class !== 'elementwise') checkRruleAlone(called, bind(s.inputs, s.values), next, out)
-    const d = known(s, () => {})
+    const d = known(inF64, () => {})
     if (d.outs.length > 0 && d.wrt.length > 0) {
       if (total(d.wrt) <= FEW && total(d.outs) <= FEW) checkJacobian(d, out)
       else checkDirections(d, 1, next, out)
       checkModes(d, next, out)
     }
   }
-  checkBatchSizes(s, turn, out)
+  checkBatchSizes(inF64, turn, out)
 }

@@ -65,10 +65,10 @@ const replayOf = (prim: AnyPrimitive, sample: number, seed: number, { seed: _, s
 
 /** Multiples of a half: ties, zeros and whole numbers. */
 const halves = (a: NDArray): NDArray => ({ ...a, data: a.data.map((x) => Math.round(2 * x) / 2) as never })
-/** Ties of some, the others this far apart: near enough for a rule that takes what is near for equal. */
-const nearly = (gap: number, a: NDArray, argument: number): NDArray => ({
+/** Numbers that are this far apart, beside some that are not: a rule that takes what is near for equal shows. Those of several arguments lie around one number. */
+const nearly = (gap: number, a: NDArray, argument: number, [low, high]: readonly [number, number] = [0, 1]): NDArray => ({
   ...a,
-  data: a.data.map((x, i) => Math.round(2 * x) / 2 + gap * ((i % 3) + (argument % 2))) as never,
+  data: a.data.map((x, i) => (i % 5 === 4 ? x : (low + high) / 2 + gap * ((2 * i + argument) % 5))) as never,
 })
 const GAPS = [1e-4, 1e-8] as const
 /** Both signs, whatever the domain: where the function has no value nothing is decided. */
@@ -121,8 +121,10 @@ const checkChanges = (
   const ties = form !== 'linear' && form !== 'bilinear' && !sample.args.every((_, i) => drawn(i))
   if (ties && (prim.class !== 'elementwise' || (first && prim.args.length > 1)))
     GAPS.forEach((gap, k) => {
-      if (prim.samples.length < 2 || place % 2 === k || place < 0)
-        at(`ties ${gap} apart`, { values: (a, i) => (drawn(i) ? a : nearly(gap, a, i)) }, firstOrder)
+      if (prim.class === 'elementwise' || prim.samples.length < 2 || place % 2 === k || place < 0)
+        at(`ties ${gap} apart`, { values: (a, i) => (drawn(i) ? a : nearly(gap, a, i, sample.args[i]!.domain)) }, (s) =>
+          firstOrder({ ...s, scale: Math.min(s.scale, 100 * gap) }),
+        )
     })
   if (prim.class !== 'elementwise') return
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)

@@ -135,7 +135,21 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
       }),
     )
   },
-  sizes: () => all(scalarRule(tanh, ({ y }) => [y.shape.includes(7) ? times(2, partial(y)) : partial(y)] as never)),
+  sizes: () => {
+    const r = coreRegistry.rules.get('cumsum')!
+    const doubled = (t: Tangent): Tangent => {
+      const f = unthunk(t)
+      return f._tag === 'Expr' ? times(2, f) : f
+    }
+    return all({
+      primitive: r.primitive,
+      rrule: (xs, p, c) => {
+        const made = r.rrule!(xs, p, c)
+        if (!(xs[0]!.shape as readonly number[]).includes(7)) return made
+        return { ys: made.ys, pullback: (yBars, active) => made.pullback(yBars, active).map(doubled) }
+      },
+    })
+  },
   jet: () =>
     all({
       primitive: tanh as never,

@@ -207,7 +207,7 @@ const BESIDE = 5
 /** Taylor series, sparse matrices, checkpoint and stopGradient; batches of 0, 1, 2 and 5, along other axes, and of batches. */
 const checkBeside = (p: RandomProgram, s: Subject, a: Attempt, { order }: Setting, seed: number, out: Collector): void => {
   if (out.findings.length > 0) return
-  if (seed % BESIDE === 3 && a.switches.batch !== false && out.on('sizes')) checkBatchSizes(s, seed, out)
+  if (seed % BESIDE === 3 && a.switches.batch !== false && out.on('sizes')) checkBatchSizes(liftedSubject(s), seed, out)
   if (seed % BESIDE !== 2 || !a.active || p.steps.some((x) => x.guard !== undefined)) return
   const d = derive(liftedSubject(s))
   if (total([...d.inputs, ...d.outs]) <= LARGE && estimatesIn(d.registry, d.outs).length === 0) checkFacets(d, order, random(seed), out)

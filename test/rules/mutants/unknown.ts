@@ -60,12 +60,6 @@ export const unknown: readonly Mutant[] = [
       "if (tag === 'NotImplemented') return ZeroTangent",
       'customRule',
     ],
-    [
-      'an unknown tangent is given to a rule as 0',
-      "if (t._tag === 'NotImplemented') return raise({ _tag: 'NotImplemented', rule: t.rule, reason: t.reason })\n",
-      '\n',
-      'customRule',
-    ],
   ]),
   ...mistakes('not implemented', 'core/extend/decompose', [
     [
