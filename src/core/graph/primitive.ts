@@ -252,10 +252,10 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
   const checked = (a: SampleArg): SampleArg => {
     if (a.draw === undefined) return a
     const draw: NonNullable<SampleArg['draw']> = functionOf(a.draw, 'draw', where)
-    const size = sizeOf(a.shape)
     return {
       ...a,
       draw: (next, shape) => {
+        const size = sizeOf(shape)
         const numbers = Array.from(draw(next, shape))
         if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
         const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`

@@ -49,9 +49,9 @@ const sizes: readonly Mutant[] = [
       'matmul',
     ],
     [
-      'one row is not added',
+      'seven rows of one are not added',
       '(acc) => productAdd(acc, ...factors())',
-      '(acc) => (dims(x).at(-2) === 1 && dims(x).at(-1) === 7 ? acc : productAdd(acc, ...factors()))',
+      '(acc) => (dims(x).at(-2) === 7 && dims(x).at(-1) === 1 ? acc : productAdd(acc, ...factors()))',
       'matmul',
     ],
   ]),
@@ -69,9 +69,9 @@ const sizes: readonly Mutant[] = [
       'transpose',
     ],
     [
-      'a part of one is not added',
+      'a part of seven is not added',
       'asExpr(sliceAddNode(asNode(acc), asNode(yBar), p)),\n    blockOf',
-      '(p.sizes.includes(1) ? acc : asExpr(sliceAddNode(asNode(acc), asNode(yBar), p))),\n    blockOf',
+      '(whole.includes(7) ? acc : asExpr(sliceAddNode(asNode(acc), asNode(yBar), p))),\n    blockOf',
       'slice',
     ],
     [
