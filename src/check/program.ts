@@ -9,7 +9,7 @@ import { programsOf } from '../core/graph/expand.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
-import type { NotImplemented } from '../core/graph/tangent.js'
+import type { Forced, NotImplemented } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { random } from './draw.js'
@@ -98,18 +98,33 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     return out.findings.length === before
   })
   if (modes.length === 0) return undefined
-  return known({ ...s, modes }, (t, i) => {
-    out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
-  })
+  return known(
+    { ...s, modes },
+    (t, i) => {
+      out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
+    },
+    (t, i, mode) => {
+      const reason = `${mode} mode alone says that it is not known`
+      out.note('not implemented', s.paths[i]!, 0, 'the same in both modes', reason, 0, { how: `NotImplemented of ${t.rule}` })
+    },
+  )
 }
-/** The derivatives by those arguments whose own is implemented; the others are told of. */
-export const known = (s: Subject, unknown: (t: NotImplemented, argument: number) => void): Derived => {
+/** The derivatives by those arguments whose own is implemented; the others are told of, and those that one mode alone does not know. */
+export const known = (
+  s: Subject,
+  unknown: (t: NotImplemented, argument: number) => void,
+  disagree: (t: NotImplemented, argument: number, mode: Mode) => void = () => {},
+): Derived => {
   const whole = derive(s)
-  const missing = (d: Derived): readonly NotImplemented[] =>
-    [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  const among = (ts: readonly Forced[] | undefined): readonly NotImplemented[] =>
+    (ts ?? []).filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  const missing = (d: Derived): readonly NotImplemented[] => [...among(d.dys), ...among(d.xBars)]
   if (missing(whole).length === 0) return whole
   const active = s.active.filter((i) => {
-    const todo = missing(derive({ ...s, active: [i] }))
+    const own = derive({ ...s, active: [i] })
+    const todo = missing(own)
+    const [forward, reverse] = [among(own.dys).length > 0, among(own.xBars).length > 0]
+    if (own.dys !== undefined && own.xBars !== undefined && forward !== reverse) disagree(todo[0]!, i, forward ? 'forward' : 'reverse')
     for (const t of todo) unknown(t, i)
     return todo.length === 0
   })
