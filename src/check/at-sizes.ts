@@ -53,7 +53,7 @@ export const checkOtherSizes = (
   const next = random((options.seed ?? 1) + 1000)
   const turn = Math.max(0, prim.samples.indexOf(sample))
   out.guard('batches of other sizes', () => checkBatchSizes(hasF32(own.ys) ? liftedSubject(own) : own, turn, out))
-  const others = planOf(prim).get(sample) ?? allOf(prim, sample)
+  const others = planOf(prim).get(sample) ?? (prim.hard.includes(sample) ? [] : allOf(prim, sample))
   for (const [k, { sample: other, what }] of others.entries()) {
     if (out.findings.length > 0) break
     let s: Subject

@@ -10,7 +10,7 @@ import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradie
 import { checkOptionNames, checkOptionsOf } from './program.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample } from './rule.js'
-import type { RuleOptions } from './sample-subject.js'
+import { type RuleOptions, samplesOf } from './sample-subject.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export type { DrawOptions, Range } from './declared.js'
@@ -64,17 +64,17 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
   const only = options.sample
   if (only !== undefined) {
     const sample =
-      prim.samples[integerOf(only, 'sample', 'checkRule')] ??
+      samplesOf(prim)[integerOf(only, 'sample', 'checkRule')] ??
       raise({
         _tag: 'BadInput',
         where: `checkRule of ${prim.name}`,
         reason: `it has no sample ${only}.`,
-        fix: `it has ${prim.samples.length}.`,
+        fix: `it has ${samplesOf(prim).length}.`,
       })
     return checkSample(registry, prim, sample, options, `sample ${only}`)
   }
   return together(prim.name, [
-    ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
+    ...samplesOf(prim).map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
     checkKinksWith(registry, prim, options),
   ])
 }

@@ -17,7 +17,7 @@ import { checkMaskedEnds } from './masked-elementwise.js'
 import { checkAlongLine, maskedSample } from './masked-samples.js'
 import { BOTH, checkFirstOrder, checkFloat32, checkProgram, hasF32, known } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
-import { type Change, type RuleOptions, subjectAt, subjectOf } from './sample-subject.js'
+import { type Change, type RuleOptions, samplesOf, subjectAt, subjectOf } from './sample-subject.js'
 import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 import { checkUnimplemented } from './unimplemented.js'
@@ -27,7 +27,7 @@ import { unlessUnknown } from './unknown.js'
 export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Sample, options: RuleOptions = {}, name = ''): Checked => {
   const seed = options.seed ?? 1
   const next = random(seed)
-  const place = prim.samples.indexOf(sample)
+  const place = samplesOf(prim).indexOf(sample)
   const out = new Collector(prim.name, seed, options.checks, name, replayOf(prim, place, seed, options))
   out.guard('the sample', () => {
     const s = subjectOf(registry, prim, sample, options, next)

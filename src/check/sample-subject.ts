@@ -15,6 +15,9 @@ export interface RuleOptions extends CheckOptions {
   readonly sample?: number
 }
 
+/** All samples that the checker looks at. */
+export const samplesOf = (prim: AnyPrimitive): readonly Sample[] => [...prim.samples, ...prim.hard]
+
 /** How a sample is changed: what mistakes hide from at plain values. */
 export interface Change {
   readonly float?: 'f64' | 'f32'

@@ -90,6 +90,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   /** Relative cost of one element against an addition. */
   readonly cost: number
   readonly samples: readonly Sample<P>[]
+  /** Further samples, for the checker alone: where values are near each other, where a derivative is not known, with fewer rules. */
+  readonly hard: readonly Sample<P>[]
   /** Elementwise only: points that tests try beside the domain (value only, no derivative asked). */
   readonly extremes: readonly number[]
   readonly kinks: readonly Kink[]
@@ -178,6 +180,7 @@ const declared: Names<Primitive> = {
   accumulates: true,
   cost: true,
   samples: true,
+  hard: true,
   extremes: true,
   kinks: true,
   tolerance: true,
@@ -233,10 +236,12 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     codec: noParams as unknown as t.Type<P>,
     cost: 1,
     samples: [],
+    hard: [],
     extremes: [],
     kinks: [],
     ...d,
     ...(d.samples !== undefined && { samples: listOf(d.samples, 'samples', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
+    ...(d.hard !== undefined && { hard: listOf(d.hard, 'hard', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
     meaning: meaning ?? meaningBy(() => made, expand),
     dtypes,
     shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),

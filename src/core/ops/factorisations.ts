@@ -257,9 +257,9 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
     { args: [square([3, 3], dominant)], params: { complete: false } },
     { args: [square([2, 3, 2], dominant)], params: { complete: false } },
     { args: [square([2, 2], dominant)], params: { complete: true } },
-    { args: [square([3, 2], dominant)], params: { complete: true }, note: 'the last column of q is any that is left' },
     { args: [square([3, 0], dominant)], params: { complete: false } },
   ],
+  hard: [{ args: [square([3, 2], dominant)], params: { complete: true }, note: 'the last column of q is any that is left' }],
   showParams: ({ complete }) => (complete ? 'complete' : ''),
   source: 'Golub and Van Loan 2013, 5.2',
 })
@@ -291,6 +291,8 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     { args: [square([2, 2, 2], spread)], params: NO_PARAMS },
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([0, 0], spread)], params: NO_PARAMS },
+  ],
+  hard: [
     { args: [nearlyEqual(1e-4, true)], params: NO_PARAMS, note: 'two eigenvalues are 1e-4 apart' },
     { args: [nearlyEqual(1e-8, true)], params: NO_PARAMS, note: 'two eigenvalues are 1e-8 apart', scale: 1e-7 },
   ],
@@ -325,6 +327,8 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     { args: [square([2, 3, 2], spread)], params: NO_PARAMS },
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([2, 0], spread)], params: NO_PARAMS },
+  ],
+  hard: [
     { args: [nearlyEqual(1e-4, false)], params: NO_PARAMS, note: 'two singular values are 1e-4 apart' },
     { args: [nearlyEqual(1e-8, false)], params: NO_PARAMS, note: 'two singular values are 1e-8 apart', scale: 1e-7 },
   ],
