@@ -14,7 +14,7 @@ import { random } from '../draw.js'
 import { type Resized, rankedSamples, resizedSamples } from '../sizes.js'
 import { Drawing, type Value } from './drawing.js'
 import { argument, inDomain } from './fit.js'
-import type { Candidate, Setting } from './options.js'
+import { type Candidate, isShipped, type Setting } from './options.js'
 import { built, type RandomProgram } from './program.js'
 import { kinksOf, type Singular, singularOf } from './singular.js'
 
@@ -203,9 +203,9 @@ const kinkStep = (d: Drawing, from: readonly Candidate[]): readonly Value[] | un
 }
 
 const others = new WeakMap<Sample, readonly Resized[]>()
-/** A sample as it is or, as often as not, at other sizes that its shape rule takes. */
-const resized = (d: Drawing, primitive: AnyPrimitive, sample: Sample): Sample => {
-  if (primitive.class === 'elementwise' || primitive.programs !== undefined || d.chance(0.5)) return sample
+/** A sample as it is or, as often as not, at other sizes that its shape rule takes. What is not shipped may take too much: `checkRule` tells that plainly. */
+const resized = (d: Drawing, { primitive, rule }: Candidate, sample: Sample): Sample => {
+  if (!isShipped(rule) || primitive.class === 'elementwise' || primitive.programs !== undefined || d.chance(0.5)) return sample
   let list = others.get(sample)
   if (list === undefined) {
     list = [...resizedSamples(primitive, sample), ...rankedSamples(primitive, sample)]
@@ -219,7 +219,7 @@ const drawStep = (d: Drawing, { setting, singular, kinked }: Sources): readonly 
   const c = weighted(d, setting.candidates)
   const samples = c.primitive.samples.filter((s) => s.args.every((a) => sizeOf(a.shape) <= MOST))
   if (samples.length === 0) return undefined
-  const sample = resized(d, c.primitive, d.of(samples))
+  const sample = resized(d, c, d.of(samples))
   // Empty arrays now and then: little depends on them.
   if (sample.args.some((a) => sizeOf(a.shape) === 0) && d.chance(0.7)) return undefined
   if (isScalarProgram(c.primitive) && d.pool.length > 0 && d.chance(0.8)) return scalarStep(d, c.primitive, sample)
