@@ -11,7 +11,7 @@ import { hasF32, known } from './program.js'
 import { checkRruleAlone } from './raw.js'
 import { type RuleOptions, subjectOf } from './sample-subject.js'
 import { type Resized, rankedSamples, resizedSamples } from './sizes.js'
-import { bind, liftedSubject, pointOf, type Subject, total } from './subject.js'
+import { bind, evaluate, liftedSubject, pointOf, type Subject, total } from './subject.js'
 
 /** Of at most so many arguments and results the whole Jacobian is compared. */
 const FEW = 12
@@ -62,6 +62,8 @@ export const checkOtherSizes = (
     } catch {
       continue // a meaning that refuses, or values that are drawn for other sizes
     }
+    // A row of no rows, the largest of nothing: a meaning that has no number there.
+    if (!evaluate(s.ys, bind(s.inputs, s.values)).every((v) => Array.from(v.data).every(Number.isFinite))) continue
     out.counts = false
     out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
     out.point = () => pointOf(s, bind(s.inputs, s.values))
