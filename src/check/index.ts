@@ -9,7 +9,8 @@ import { type Checked, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
 import { report } from './report.js'
-import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
+import { checkKinks as checkKinksWith, checkSample } from './rule.js'
+import { type RuleOptions, samplesOf } from './sample-subject.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export type { DrawOptions, Range } from './declared.js'
@@ -31,7 +32,7 @@ export {
 export type { ProgramOptions, ProgramsOf } from './programs/options.js'
 export { reportPrograms } from './programs/report.js'
 export { type ReportOptions, report } from './report.js'
-export type { RuleOptions } from './rule.js'
+export type { RuleOptions } from './sample-subject.js'
 export type { Mode } from './subject.js'
 
 /** The checker of one registry. */
@@ -63,17 +64,17 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
   const only = options.sample
   if (only !== undefined) {
     const sample =
-      prim.samples[integerOf(only, 'sample', 'checkRule')] ??
+      samplesOf(prim)[integerOf(only, 'sample', 'checkRule')] ??
       raise({
         _tag: 'BadInput',
         where: `checkRule of ${prim.name}`,
         reason: `it has no sample ${only}.`,
-        fix: `it has ${prim.samples.length}.`,
+        fix: `it has ${samplesOf(prim).length}.`,
       })
     return checkSample(registry, prim, sample, options, `sample ${only}`)
   }
   return together(prim.name, [
-    ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
+    ...samplesOf(prim).map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
     checkKinksWith(registry, prim, options),
   ])
 }
@@ -137,6 +138,6 @@ export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: rea
  */
 export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
   const primitive = primitiveOf(rule, 'checkRule')
-  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule
+  const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule || 'taylor' in rule
   return allSamples(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, options)
 }

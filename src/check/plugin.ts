@@ -18,7 +18,8 @@ import { roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { type Checked, Collector, together } from './findings.js'
 import { type CheckOptions, checkOptionsOf } from './program.js'
-import { checkKinks, checkSample, subjectAt } from './rule.js'
+import { checkKinks, checkSample } from './rule.js'
+import { samplesOf, subjectAt } from './sample-subject.js'
 import { bind, type Derived, derivativesOf, derive, drawLike, evaluate, pointOf } from './subject.js'
 
 /** What is checked of one primitive at one sample, beside its rules. */
@@ -168,7 +169,7 @@ const each = (
         rule?.missing !== undefined
           ? []
           : [
-              ...primitive.samples.map((s, i) => checkSample(registry, primitive, s, { ...given, seed: seed + i }, `sample ${i}`)),
+              ...samplesOf(primitive).map((s, i) => checkSample(registry, primitive, s, { ...given, seed: seed + i }, `sample ${i}`)),
               checkKinks(registry, primitive, given),
             ]
       return [...rules, out.result()]

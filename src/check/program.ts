@@ -9,9 +9,11 @@ import { programsOf } from '../core/graph/expand.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
-import type { NotImplemented } from '../core/graph/tangent.js'
+import type { Forced, NotImplemented } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
+import { random } from './draw.js'
+import { checkFacets } from './facets.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
@@ -96,18 +98,33 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     return out.findings.length === before
   })
   if (modes.length === 0) return undefined
-  return known({ ...s, modes }, (t, i) => {
-    out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
-  })
+  return known(
+    { ...s, modes },
+    (t, i) => {
+      out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
+    },
+    (t, i, mode) => {
+      const reason = `${mode} mode alone says that it is not known`
+      out.note('not implemented', s.paths[i]!, 0, 'the same in both modes', reason, 0, { how: `NotImplemented of ${t.rule}` })
+    },
+  )
 }
-/** The derivatives by those arguments whose own is implemented; the others are told of. */
-export const known = (s: Subject, unknown: (t: NotImplemented, argument: number) => void): Derived => {
+/** The derivatives by those arguments whose own is implemented; the others are told of, and those that one mode alone does not know. */
+export const known = (
+  s: Subject,
+  unknown: (t: NotImplemented, argument: number) => void,
+  disagree: (t: NotImplemented, argument: number, mode: Mode) => void = () => {},
+): Derived => {
   const whole = derive(s)
-  const missing = (d: Derived): readonly NotImplemented[] =>
-    [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  const among = (ts: readonly Forced[] | undefined): readonly NotImplemented[] =>
+    (ts ?? []).filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  const missing = (d: Derived): readonly NotImplemented[] => [...among(d.dys), ...among(d.xBars)]
   if (missing(whole).length === 0) return whole
   const active = s.active.filter((i) => {
-    const todo = missing(derive({ ...s, active: [i] }))
+    const own = derive({ ...s, active: [i] })
+    const todo = missing(own)
+    const [forward, reverse] = [among(own.dys).length > 0, among(own.xBars).length > 0]
+    if (own.dys !== undefined && own.xBars !== undefined && forward !== reverse) disagree(todo[0]!, i, forward ? 'forward' : 'reverse')
     for (const t of todo) unknown(t, i)
     return todo.length === 0
   })
@@ -189,15 +206,10 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
   for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
-  if (
-    given.alone !== true &&
-    d.outs.length > 0 &&
-    d.wrt.length > 0 &&
-    estimates.length === 0 &&
-    out.findings.length === 0 &&
-    out.on('non-finite', cheap)
-  )
-    part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
+  if (given.alone !== true && d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0 && out.findings.length === 0) {
+    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
+    if (cheap && out.findings.length === 0) checkFacets(d, options.order ?? 2, random(1), out)
+  }
   keeps()
   keepsLifted()
 }
@@ -248,6 +260,8 @@ const passesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): boo
   })
   return beyond
 }
+/** Units in the last place of 1 that a factorisation may lose. */
+const F64 = 64 * 2 ** -52
 /** The unit in the last place of 1 in f32. */
 const F32 = 2 ** -23
 
@@ -284,7 +298,8 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     const data = inputs.map((n) => guarded(n.dtype, n.aval.size, env.get(n)!.data))
     const before = data.map((x) => x.whole.slice())
     const want = evaluate(outputs, env)
-    const tolerance = hasF32(outputs) ? 1e-5 : 1e-9
+    // What changes within little is moved by as much by the rounding of one number.
+    const tolerance = hasF32(outputs) ? 1e-5 : Math.max(1e-9, F64 / d.scale)
     const rounding = roundingOf(outputs, env, 'own')
     const targets = outputs.map((n) => guarded(n.dtype, n.aval.size))
     const views = targets.map((t) => t.view)

@@ -5,8 +5,9 @@ import { isFloat, showAval } from '../core/graph/aval.js'
 import { asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { sameShape } from '../core/graph/shape.js'
+import { sameShape, stridesOf } from '../core/graph/shape.js'
 import { type Forced, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import { listFrom } from '../modes/returned.js'
 import { configOf } from '../modes/transform.js'
 import type { Collector } from './findings.js'
@@ -119,15 +120,85 @@ export const checkRruleAlone = (c: Called, env: ReadonlyMap<Node, NDArray>, next
   // A rule over programs builds those until it knows what goes round: nodes that nothing runs.
   const lazy = prim.class !== 'elementwise' && prim.programs === undefined
   if (out.on('activity')) checkSubsets(lazy, pull, yBars, mask, base, numbersOf, exact, out)
-  if (!out.on('accumulate')) return
-  first.forEach((t, i) => {
-    if (t._tag !== 'InplaceableThunk' || base[i] === undefined) return
+  if (out.on('accumulate')) checkInPlace(first, base, c, numbers, exact, '', next, out)
+  if (ys.length > 1) checkMissing(c, pull, seeds, mask, numbers, exact, next, out)
+}
+
+/** Of thunks with a way of their own into an accumulator: it adds the cotangent, and its block holds what is not zero of it. */
+const checkInPlace = (
+  ts: readonly Tangent[],
+  base: readonly (ArrayLike<number> | undefined)[],
+  { inputs }: Called,
+  numbers: ReadonlyMap<Node, NDArray>,
+  exact: number,
+  how: string,
+  next: () => number,
+  out: Collector,
+): void => {
+  ts.forEach((t, i) => {
+    const want = base[i]
+    if (t._tag !== 'InplaceableThunk' || want === undefined) return
     const acc = input(inputs[i]!.aval)
     const start = drawLike([acc], next)[0]!
-    const sum = evaluateNodes([asNode(t.addTo(asExpr(acc)))], new Map([...numbers, [acc, start]]))[0]!.data
-    const want = Float64Array.from(start.data, (v, k) => v + base[i]![k]!)
-    out.near('accumulate', `addTo of argument ${i}`, sum, want, exact)
+    const added = asNode(t.addTo(asExpr(acc)))
+    const place = { shape: acc.shape, how }
+    const sum = evaluateNodes([added], new Map([...numbers, [acc, start]]))[0]!.data
+    const total = Float64Array.from(start.data, (v, k) => v + want[k]!)
+    out.near('accumulate', `addTo of argument ${i}`, sum, total, exact, undefined, place)
+    const { block } = t
+    if (block === undefined) return
+    const value = asNode(block.value())
+    out.is('shape', `the block of argument ${i}`, value.shape.join(), block.sizes.join(), place)
+    if (value.shape.join() !== block.sizes.join()) return
+    const data = new Float64Array(acc.aval.size)
+    const part = evaluateNodes([value], numbers)[0]!.data
+    const [all, own] = [stridesOf(acc.shape), stridesOf(block.sizes)]
+    for (let k = 0; k < part.length; k++)
+      data[block.starts.reduce((at, s, axis) => at + (s + (Math.floor(k / own[axis]!) % block.sizes[axis]!)) * all[axis]!, 0)] = part[k]!
+    out.near('accumulate', `the block of argument ${i}`, data, want, exact, undefined, place)
   })
+}
+
+/** Results without a cotangent, in every subset of the first four: as if theirs were zeros, in place too. */
+const checkMissing = (
+  c: Called,
+  pull: (bars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[],
+  seeds: readonly (Node | undefined)[],
+  mask: readonly boolean[],
+  numbers: ReadonlyMap<Node, NDArray>,
+  exact: number,
+  next: () => number,
+  out: Collector,
+): void => {
+  const floats = seeds.flatMap((s, i) => (s === undefined ? [] : [i])).slice(0, 4)
+  if (floats.length < 2 || !out.on('seed')) return
+  const values = (ts: readonly Tangent[]): readonly (ArrayLike<number> | undefined)[] =>
+    ts.map((t, i) => {
+      const f = unthunk(t)
+      if (!mask[i] || f._tag === 'NotImplemented') return undefined
+      return f._tag === 'Expr' ? evaluateNodes([asNode(f)], numbers)[0]!.data : new Float64Array(c.inputs[i]!.aval.size)
+    })
+  for (let m = 1; m < 2 ** floats.length - 1; m++) {
+    const there = seeds.map((_, i) => !floats.includes(i) || (m >> floats.indexOf(i)) % 2 === 1)
+    const bars = (otherwise: (s: Node) => Forced): readonly Forced[] =>
+      seeds.map((s, i) => (s === undefined ? ZeroTangent : there[i] ? asExpr(s) : otherwise(s)))
+    const some = pull(
+      bars(() => ZeroTangent),
+      mask,
+    )
+    const want = values(
+      pull(
+        bars((s) => asExpr(broadcastNode(constant(0, s.dtype), s.shape))),
+        mask,
+      ),
+    )
+    const how = `results ${floats.filter((i) => there[i]).join(', ')} alone have a cotangent`
+    values(some).forEach((v, i) => {
+      if (v !== undefined && want[i] !== undefined)
+        out.near('seed', `argument ${i}`, v, want[i], exact, undefined, { shape: c.inputs[i]!.shape, how })
+    })
+    if (out.on('accumulate')) checkInPlace(some, want, c, numbers, exact, how, next, out)
+  }
 }
 
 /** Seeds that are all zero give zeros, and no node is built. */

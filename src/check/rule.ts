@@ -1,13 +1,13 @@
 /** Checks the rules of one primitive: at its samples, at changes of them that mistakes hide from, and at its kinks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
-import { isAdException } from '../core/errors/error.js'
 import { aval, isFloat } from '../core/graph/aval.js'
-import { applyAny, asExpr, constant, input, type Node } from '../core/graph/expr.js'
+import { applyAny, asExpr, input, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
+import { checkOtherSizes } from './at-sizes.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
@@ -15,111 +15,19 @@ import { checkSeeds } from './laws.js'
 import { checkMasked } from './masked.js'
 import { checkMaskedEnds } from './masked-elementwise.js'
 import { checkAlongLine, maskedSample } from './masked-samples.js'
-import { BOTH, type CheckOptions, checkFirstOrder, checkFloat32, checkProgram, hasF32, known } from './program.js'
+import { BOTH, checkFirstOrder, checkFloat32, checkProgram, hasF32, known } from './program.js'
 import { checkFruleAlone, checkRruleAlone } from './raw.js'
+import { type Change, type RuleOptions, samplesOf, subjectAt, subjectOf } from './sample-subject.js'
 import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
-
-/** Options of `checkRule`. */
-export interface RuleOptions extends CheckOptions {
-  /** One sample alone, by its position: with the seed of a finding it is that check again. */
-  readonly sample?: number
-}
-
-/** How a sample is changed: what mistakes hide from at plain values. */
-interface Change {
-  readonly float?: 'f64' | 'f32'
-  /** The values of a float argument, in place of those drawn. */
-  readonly values?: (drawn: NDArray, argument: number) => NDArray
-  /** Arguments that are literals. */
-  readonly literals?: ReadonlyMap<number, number>
-}
-
-/** Draws that are tried until every result is finite. */
-const TRIES = 30
-
-const copied = (a: NDArray): NDArray => ({ ...a, data: a.data.slice() as never })
-
-/** A primitive applied at a sample; floats without a dtype are `float`. */
-const subjectOf = (
-  registry: Registry,
-  prim: AnyPrimitive,
-  sample: Sample,
-  options: RuleOptions,
-  next: () => number,
-  { float = 'f64', values: change, literals = new Map() }: Change = {},
-): Subject => {
-  const avals = sample.args.map((a) => aval(a.shape, a.dtype ?? float))
-  const args = avals.map((a, i) => (literals.has(i) ? constant(literals.get(i)!, a.dtype) : input(a)))
-  const places = avals.flatMap((_, i) => (literals.has(i) ? [] : [i]))
-  const inputs = places.map((i) => args[i]!)
-  const ys = applyAny(prim, args, sample.params)
-  const once = (): readonly NDArray[] =>
-    places.map((i) => {
-      const a = avals[i]!
-      const { values, domain, draw } = sample.args[i]!
-      const drawn = drawArray(a, next, domain)
-      if (draw !== undefined) drawn.data.set(Array.from(draw(next, a.shape)))
-      values?.forEach((v, k) => {
-        drawn.data[k] = v
-      })
-      return change === undefined || !isFloat(a.dtype) ? drawn : change(drawn, i)
-    })
-  // Where no domain is declared, it is found: values whose results are finite.
-  const draw = (): readonly NDArray[] => {
-    let best = once()
-    for (let k = 0, least = Number.POSITIVE_INFINITY; k < TRIES && change === undefined; k++) {
-      const values = k === 0 ? best : once()
-      const lost = evaluateNodes(ys, bind(inputs, values.map(copied))).reduce(
-        (n, y) => n + Array.from(y.data).filter((v) => !Number.isFinite(v)).length,
-        0,
-      )
-      if (lost < least) [best, least] = [values, lost]
-      if (least === 0) break
-    }
-    return best
-  }
-  return {
-    registry,
-    inputs,
-    ys,
-    values: draw(),
-    captured: new Map(),
-    paths: places.map((i) => `argument ${i}`),
-    active: places.flatMap((i, k) => (isFloat(avals[i]!.dtype) && prim.args[prim.variadic ? 0 : i] === 'float' ? [k] : [])),
-    draw,
-    tolerance: options.tolerance ?? prim.tolerance?.relative ?? 1e-9,
-    scale: options.scale ?? scaleOf(sample),
-    modes: options.modes ?? BOTH,
-  }
-}
-
-/** A primitive at a sample, its floats without a dtype in `float`; where the sample wants f64, nothing in f32. */
-export const subjectAt = (
-  registry: Registry,
-  prim: AnyPrimitive,
-  sample: Sample,
-  options: RuleOptions,
-  next: () => number,
-  float: 'f64' | 'f32' = 'f64',
-): Subject | undefined => {
-  if (float === 'f64') return subjectOf(registry, prim, sample, options, next)
-  try {
-    return subjectOf(registry, prim, sample, options, next, { float })
-  } catch {
-    return undefined // a sample whose parameters or other arguments want f64
-  }
-}
-
-/** Differences stay inside narrow domains. */
-const scaleOf = (sample: Sample): number =>
-  Math.min(1, ...sample.args.map((a) => (a.domain === undefined || a.dtype !== undefined ? 1 : (a.domain[1] - a.domain[0]) / 8)))
+import { checkUnimplemented } from './unimplemented.js'
+import { unlessUnknown } from './unknown.js'
 
 /** Everything that must hold of a primitive's rules at one sample. */
 export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Sample, options: RuleOptions = {}, name = ''): Checked => {
   const seed = options.seed ?? 1
   const next = random(seed)
-  const place = prim.samples.indexOf(sample)
+  const place = samplesOf(prim).indexOf(sample)
   const out = new Collector(prim.name, seed, options.checks, name, replayOf(prim, place, seed, options))
   out.guard('the sample', () => {
     const s = subjectOf(registry, prim, sample, options, next)
@@ -143,6 +51,8 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
     out.prefix = prefix
     out.point = point
     checkMaskedAt(s, prim, sample, options, next, out)
+    if (out.findings.length === 0) checkUnimplemented(prim, sample, s, out)
+    if (out.findings.length === 0) checkOtherSizes(registry, prim, sample, options, s, out)
   })
   return out.result()
 }
@@ -155,6 +65,12 @@ const replayOf = (prim: AnyPrimitive, sample: number, seed: number, { seed: _, s
 
 /** Multiples of a half: ties, zeros and whole numbers. */
 const halves = (a: NDArray): NDArray => ({ ...a, data: a.data.map((x) => Math.round(2 * x) / 2) as never })
+/** Numbers that are this far apart, beside some that are not: a rule that takes what is near for equal shows. Those of several arguments lie around one number. */
+const nearly = (gap: number, a: NDArray, argument: number, [low, high]: readonly [number, number] = [0, 1]): NDArray => ({
+  ...a,
+  data: a.data.map((x, i) => (i % 5 === 4 ? x : (low + high) / 2 + gap * ((2 * i + argument) % 5))) as never,
+})
+const GAPS = [1e-4, 1e-8] as const
 /** Both signs, whatever the domain: where the function has no value nothing is decided. */
 const WIDE: readonly [number, number] = [-3, 3]
 /** From here on every number is whole: differences of floor are those of x. */
@@ -197,6 +113,19 @@ const checkChanges = (
   }
   const firstOrder = (s: Subject): void => checkFirstOrder(s, 1, next, out, true)
   at('ties', { values: halves }, firstOrder)
+  const place = prim.samples.indexOf(sample)
+  const first = place <= 0
+  // What is linear has the same derivative at ties, and what a sample draws itself stays of its kind.
+  const form = registry.rules.get(prim.name)?.form?._tag
+  const drawn = (i: number): boolean => sample.args[i]!.draw !== undefined
+  const ties = form !== 'linear' && form !== 'bilinear' && !sample.args.every((_, i) => drawn(i))
+  if (ties && (prim.class !== 'elementwise' || (first && prim.args.length > 1)))
+    GAPS.forEach((gap, k) => {
+      if (prim.class === 'elementwise' || prim.samples.length < 2 || place % 2 === k || place < 0)
+        at(`ties ${gap} apart`, { values: (a, i) => (drawn(i) ? a : nearly(gap, a, i, sample.args[i]!.domain)) }, (s) =>
+          firstOrder({ ...s, scale: Math.min(s.scale, 100 * gap) }),
+        )
+    })
   if (prim.class !== 'elementwise') return
   at('both signs', { values: (a) => drawArray(aval(a.shape, a.dtype), next, WIDE) }, firstOrder)
   const floats = sample.args.flatMap((a, i) => (prim.args[i] === 'float' && (a.dtype === undefined || isFloat(a.dtype)) ? [i] : []))
@@ -208,7 +137,6 @@ const checkChanges = (
       const d = implemented(s)
       if (d !== undefined) checkSeeds(d, next, out)
     })
-  const first = prim.samples.indexOf(sample) <= 0
   if (first && floats.length > 1 && (options.order ?? 2) === 2 && out.on('second order'))
     at('some zeros', { values: (a, k) => (k === floats[0] ? a : { ...a, data: a.data.map(() => 0) as never }) }, (s) =>
       out.guard('second order', () => {
@@ -240,14 +168,7 @@ const wholes =
 const ENDS = [0, 1, -1, 1000]
 
 /** A subject with its derivatives, unless one of them is not implemented: that is counted elsewhere. */
-const implemented = (s: Subject): Derived | undefined => {
-  try {
-    return known(s, () => {})
-  } catch (e) {
-    if (isAdException(e) && e.error._tag === 'NotImplemented') return undefined
-    throw e
-  }
-}
+const implemented = (s: Subject): Derived | undefined => unlessUnknown(() => known(s, () => {}))
 /** What is masked away has no say, at a sample: where the primitive is singular, where it overflows, and in what it does not read itself. */
 const checkMaskedAt = (s: Subject, prim: AnyPrimitive, sample: Sample, options: RuleOptions, next: () => number, out: Collector): void => {
   // Of an elementwise primitive without parameters all samples have the same points.

@@ -15,12 +15,13 @@ import {
 } from '../../src/check/index.js'
 import { type Rule, registryOf } from '../../src/core/calculus/rule.js'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
-import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
+import { APPLY, asNode } from '../../src/core/graph/expr.js'
+import { type AnyPrimitive, primitive } from '../../src/core/graph/primitive.js'
 import { inplaceableThunk, type Tangent, unthunk, ZeroTangent } from '../../src/core/graph/tangent.js'
 import { elementwise } from '../../src/core/ops/families.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import * as cd from '../../src/index.js'
-import { rule, scalarRule } from '../../src/rules/define.js'
+import { linearRule, rule, scalarRule } from '../../src/rules/define.js'
 import { coreRegistry } from '../../src/rules/index.js'
 
 const { tanh, mul, sqrt, abs } = elementwise
@@ -133,6 +134,77 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
         rrule: (_xs, _params, { y }) => [y, (yBar) => [product(yBar, y)] as const],
       }),
     )
+  },
+  sizes: () => {
+    const r = coreRegistry.rules.get('cumsum')!
+    const doubled = (t: Tangent): Tangent => {
+      const f = unthunk(t)
+      return f._tag === 'Expr' ? times(2, f) : f
+    }
+    return all({
+      primitive: r.primitive,
+      rrule: (xs, p, c) => {
+        const made = r.rrule!(xs, p, c)
+        if (!(xs[0]!.shape as readonly number[]).includes(7)) return made
+        return { ys: made.ys, pullback: (yBars, active) => made.pullback(yBars, active).map(doubled) }
+      },
+    })
+  },
+  jet: () =>
+    all({
+      primitive: tanh as never,
+      taylor:
+        ([x]) =>
+        (k) => [x!.at(k)],
+    }),
+  // Its declaration says that elements are copied, and they are added: what depends on what is read off wrongly.
+  sparse: () => {
+    const neighbours = primitive({
+      name: 'neighbours',
+      family: 'mine',
+      args: ['float'],
+      class: 'layout',
+      shapeRule: ([x]) => x!,
+      meaning: ([x], _params, [y]) => {
+        for (let i = 0; i < y!.data.length; i++) y!.data[i] = x!.data[i]! + (i > 0 ? 0.5 * x!.data[i - 1]! : 0)
+      },
+      samples: [{ args: [{ shape: [4] }], params: {} }],
+      source: 'definition',
+    })
+    const next = (x: AnyExpr, back: boolean): AnyExpr =>
+      add(x, times(0.5, u(cd.roll)(times(x, u(cd.gt)(u(cd.arange)(4), back ? 0 : -1)), back ? -1 : 1)))
+    return checkRule(
+      linearRule(neighbours, {
+        transpose: (yBar) => [next(yBar, true)],
+        batch: ([x]) => u(cd.vmap((v: AnyExpr) => next(times(v, 1), false)) as never)(x),
+      }),
+      { checks: { batch: false, commute: false, sizes: false } },
+    )
+  },
+  // A rule that looks at how its argument was made.
+  wrapped: () =>
+    checkRule(
+      {
+        primitive: mul as never,
+        rrule: ([a, b], _params, { y }) => ({
+          ys: [y],
+          pullback: ([bar]) =>
+            bar?._tag === 'Expr' ? [times(bar, b), times(bar, asNode(a).kind === APPLY ? times(2, a) : a)] : [ZeroTangent, ZeroTangent],
+        }),
+      },
+      { checks: { 'non-finite': false, commute: false, 'second order': false } },
+    ),
+  'not implemented': () => {
+    const r = coreRegistry.rules.get('map')!
+    const off: Rule = {
+      primitive: r.primitive,
+      rrule: (...a) => {
+        const made = r.rrule!(...a)
+        const known = (t: Tangent): Tangent => (unthunk(t)._tag === 'NotImplemented' ? ZeroTangent : t)
+        return { ys: made.ys, pullback: (yBars, active) => made.pullback(yBars, active).map(known) }
+      },
+    }
+    return makeCheck(coreRegistry.with(off)).checkRule(r.primitive)
   },
   backend: () => checkGrad((x: AnyExpr) => sum(square(x)), { backends: [noisy] })([1, 2]),
   registry: () => audit(registryOf([{ primitive: tanh as never }])),

@@ -11,9 +11,10 @@ import type { CustomParams } from '../../core/ops/custom.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import { configOf } from '../../modes/transform.js'
 import { random } from '../draw.js'
+import { type Resized, rankedSamples, resizedSamples } from '../sizes.js'
 import { Drawing, type Value } from './drawing.js'
 import { argument, inDomain } from './fit.js'
-import type { Candidate, Setting } from './options.js'
+import { type Candidate, isShipped, type Setting } from './options.js'
 import { built, type RandomProgram } from './program.js'
 import { kinksOf, type Singular, singularOf } from './singular.js'
 
@@ -201,13 +202,24 @@ const kinkStep = (d: Drawing, from: readonly Candidate[]): readonly Value[] | un
   return d.apply(primitive, args, sample.params)
 }
 
+const others = new WeakMap<Sample, readonly Resized[]>()
+/** A sample as it is or, as often as not, at other sizes that its shape rule takes. What is not shipped may take too much: `checkRule` tells that plainly. */
+const resized = (d: Drawing, { primitive, rule }: Candidate, sample: Sample): Sample => {
+  if (!isShipped(rule) || primitive.class === 'elementwise' || primitive.programs !== undefined || d.chance(0.5)) return sample
+  let list = others.get(sample)
+  if (list === undefined) {
+    list = [...resizedSamples(primitive, sample), ...rankedSamples(primitive, sample)]
+    others.set(sample, list)
+  }
+  return list.length === 0 ? sample : d.of(list).sample
+}
 const drawStep = (d: Drawing, { setting, singular, kinked }: Sources): readonly Value[] | undefined => {
   if (singular.length > 0 && d.chance(0.06)) return guardedStep(d, singular)
   if (kinked.length > 0 && d.chance(0.06)) return kinkStep(d, kinked)
   const c = weighted(d, setting.candidates)
   const samples = c.primitive.samples.filter((s) => s.args.every((a) => sizeOf(a.shape) <= MOST))
   if (samples.length === 0) return undefined
-  const sample = d.of(samples)
+  const sample = resized(d, c, d.of(samples))
   // Empty arrays now and then: little depends on them.
   if (sample.args.some((a) => sizeOf(a.shape) === 0) && d.chance(0.7)) return undefined
   if (isScalarProgram(c.primitive) && d.pool.length > 0 && d.chance(0.8)) return scalarStep(d, c.primitive, sample)

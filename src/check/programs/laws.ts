@@ -14,8 +14,10 @@ import { customPrimitive } from '../../core/ops/custom.js'
 import { programFromJSON } from '../../core/programs/decode.js'
 import { programToJSON } from '../../core/programs/encode.js'
 import { coreRegistry } from '../../rules/index.js'
+import { checkBatchSizes } from '../batches.js'
 import { LARGE } from '../derivative.js'
 import { drawArray, random } from '../draw.js'
+import { checkFacets } from '../facets.js'
 import { Collector, type Finding, type Switches } from '../findings.js'
 import { addsProducts, checkMasked, type Masked, writesProducts } from '../masked.js'
 import { checkMaskedExamples } from '../masked-examples.js'
@@ -200,6 +202,17 @@ const checkMasks = (p: RandomProgram, s: Subject, { order }: Setting, seed: numb
     checkMaskedExamples(d, byHand(s.registry, d.outs) ? 1 : order, random(seed), out)
 }
 
+/** One program in so many is asked for other facets than its derivatives, another one for batches of other sizes. */
+const BESIDE = 5
+/** Taylor series, sparse matrices, checkpoint and stopGradient; batches of 0, 1, 2 and 5, along other axes, and of batches. */
+const checkBeside = (p: RandomProgram, s: Subject, a: Attempt, { order }: Setting, seed: number, out: Collector): void => {
+  if (out.findings.length > 0) return
+  if (seed % BESIDE === 3 && a.switches.batch !== false && out.on('sizes')) checkBatchSizes(liftedSubject(s), seed, out)
+  if (seed % BESIDE !== 2 || !a.active || p.steps.some((x) => x.guard !== undefined)) return
+  const d = derive(liftedSubject(s))
+  if (total([...d.inputs, ...d.outs]) <= LARGE && estimatesIn(d.registry, d.outs).length === 0) checkFacets(d, order, random(seed), out)
+}
+
 /** Steps on a declared kink have the declared derivative there. */
 const checkDeclaredKinks = (p: RandomProgram, values: ReadonlyMap<number, NDArray>, setting: Setting, out: Collector): void => {
   if (!out.on('kink')) return
@@ -270,6 +283,7 @@ const finished = (
       checkMasks(p, s, setting, seed, out)
     }
     if (a.active) checkDeclaredKinks(p, values, setting, out)
+    checkBeside(p, s, a, setting, seed, out)
   } catch (e) {
     out.note('value', 'the checks raise', 0, 'results', textOf(e))
   }

@@ -31,6 +31,8 @@ export interface Sample<P = unknown> {
   readonly args: readonly SampleArg[]
   readonly params: P
   readonly note?: string
+  /** The steps of differences at it are relative to this (1 unless given): where derivatives themselves change within less. */
+  readonly scale?: number
 }
 /** One argument of a sample: its shape, and what its elements are drawn from. */
 export interface SampleArg {
@@ -88,6 +90,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   /** Relative cost of one element against an addition. */
   readonly cost: number
   readonly samples: readonly Sample<P>[]
+  /** Further samples, for the checker alone: where values are near each other, where a derivative is not known, with fewer rules. */
+  readonly hard: readonly Sample<P>[]
   /** Elementwise only: points that tests try beside the domain (value only, no derivative asked). */
   readonly extremes: readonly number[]
   readonly kinks: readonly Kink[]
@@ -183,6 +187,7 @@ const declared: Names<Primitive> = {
   accumulates: true,
   cost: true,
   samples: true,
+  hard: true,
   extremes: true,
   kinks: true,
   tolerance: true,
@@ -240,10 +245,12 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     codec: noParams as unknown as t.Type<P>,
     cost: 1,
     samples: [],
+    hard: [],
     extremes: [],
     kinks: [],
     ...d,
     ...(d.samples !== undefined && { samples: listOf(d.samples, 'samples', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
+    ...(d.hard !== undefined && { hard: listOf(d.hard, 'hard', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
     meaning: meaning ?? meaningBy(() => made, expand),
     dtypes,
     shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
@@ -259,10 +266,10 @@ const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
   const checked = (a: SampleArg): SampleArg => {
     if (a.draw === undefined) return a
     const draw: NonNullable<SampleArg['draw']> = functionOf(a.draw, 'draw', where)
-    const size = sizeOf(a.shape)
     return {
       ...a,
       draw: (next, shape) => {
+        const size = sizeOf(shape)
         const numbers = Array.from(draw(next, shape))
         if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
         const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`

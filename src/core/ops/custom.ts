@@ -58,15 +58,52 @@ const sampleParams = (shape: readonly number[]): CustomParams => {
   }
 }
 
+/** [sin(x) y, x + 2 y] with the frule alone, which reverse mode transposes. */
+const twoResults = (shape: readonly number[]): CustomParams => {
+  const [x, y] = [input(aval(shape, 'f64'), 'x'), input(aval(shape, 'f64'), 'y')]
+  const values = (a: Node, b: Node): readonly Node[] =>
+    [mul(sin(asExpr(a)), asExpr(b)), add(asExpr(a), mul(2, asExpr(b)))].map((v) => asNode(v as AnyExpr))
+  return {
+    name: 'sample of two results',
+    program: flatProgram('sample of two results', [x, y], [...values(x, y)]),
+    arity: 2,
+    stopped: [],
+    estimates: false,
+    frule: ([a, b], [da, db]) => {
+      const terms = (p: () => AnyExpr | number, q: () => AnyExpr | number): Tangent => {
+        const list = [
+          ...(da!._tag === 'Expr' ? [mul(p(), da!) as AnyExpr] : []),
+          ...(db!._tag === 'Expr' ? [mul(q(), db!) as AnyExpr] : []),
+        ]
+        return list.length === 0 ? ZeroTangent : list.reduce(addTerms)
+      }
+      const first = terms(
+        () => mul(cos(asExpr(a!)), asExpr(b!)),
+        () => sin(asExpr(a!)),
+      )
+      return {
+        ys: values(a!, b!),
+        dys: [
+          first,
+          terms(
+            () => 1,
+            () => 2,
+          ),
+        ],
+      }
+    },
+  }
+}
+
 const addTerms = (a: AnyExpr, b: AnyExpr): AnyExpr => add(a, b)
 
-const sample = (shape: readonly number[]): Sample<CustomParams> => ({
+const sample = (shape: readonly number[], params = sampleParams): Sample<CustomParams> => ({
   args: [
     { shape, dtype: 'f64' },
     { shape, dtype: 'f64' },
   ],
   get params() {
-    return sampleParams(shape)
+    return params(shape)
   },
 })
 
@@ -122,6 +159,7 @@ export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'fl
   withPrograms: (params, [program]) => ({ ...params, program: program! }),
   expand: (xs, { program }) => inline(program, xs.map(asNode)).map(asExpr),
   samples: [sample([]), sample([2, 3]), sample([0])],
+  hard: [sample([3], twoResults)],
   showParams: ({ name }) => name,
   source: 'the function itself; its rules are those of its author',
 })

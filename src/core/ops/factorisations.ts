@@ -104,6 +104,25 @@ const dominant = drawn((x, i, j) => (i === j ? 2.5 + x : x))
 /** Eigenvalues, or singular values, that are well apart. */
 const spread = drawn((x, i, j) => (i === j ? 2 * i + 1 + x : 0.5 * x))
 const square = (shape: readonly number[], draw: Draw): SampleArg => ({ shape, draw })
+/** Matrices H D G of reflections H and G and a diagonal D, whose first two numbers differ by `gap` alone; `symmetric`: G is H. */
+const nearlyEqual = (gap: number, symmetric: boolean): SampleArg => ({
+  shape: [3, 3],
+  dtype: 'f64',
+  draw: (next, shape) => {
+    const [m, n] = shape.slice(-2) as [number, number]
+    const reflection = (size: number): ((i: number, j: number) => number) => {
+      const v = Array.from({ length: size }, () => 0.5 + next())
+      const norm = v.reduce((s, x) => s + x * x, 0)
+      return (i, j) => (i === j ? 1 : 0) - (2 * v[i]! * v[j]!) / norm
+    }
+    const diagonal = Array.from({ length: Math.min(m, n) }, (_, i) => (i < 2 ? 1 + gap * i : i + 1))
+    return Array.from({ length: sizeOf(shape.slice(0, -2)) }, () => {
+      const left = reflection(m)
+      const right = symmetric ? left : reflection(n)
+      return Array.from({ length: m * n }, (_, k) => diagonal.reduce((s, d, l) => s + left(Math.floor(k / n), l) * d * right(l, k % n), 0))
+    }).flat()
+  },
+})
 
 // ---- cholesky ----------------------------------------------------------------------------------------------------------
 
@@ -244,6 +263,7 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
     { args: [square([2, 2], dominant)], params: { complete: true } },
     { args: [square([3, 0], dominant)], params: { complete: false } },
   ],
+  hard: [{ args: [square([3, 2], dominant)], params: { complete: true }, note: 'the last column of q is any that is left' }],
   showParams: ({ complete }) => (complete ? 'complete' : ''),
   source: 'Golub and Van Loan 2013, 5.2',
 })
@@ -277,6 +297,10 @@ export const eighPrimitive: Primitive<'eigh', NoParams, readonly ['float']> = pr
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([0, 0], spread)], params: NO_PARAMS },
   ],
+  hard: [
+    { args: [nearlyEqual(1e-4, true)], params: NO_PARAMS, note: 'two eigenvalues are 1e-4 apart' },
+    { args: [nearlyEqual(1e-8, true)], params: NO_PARAMS, note: 'two eigenvalues are 1e-8 apart', scale: 1e-7 },
+  ],
   source: 'EISPACK tred2 and tql2; Gu and Eisenstat 1995; Giles 2008, 3.1',
 })
 export const eighNodes = (a: Node): readonly [w: Node, v: Node] =>
@@ -309,6 +333,10 @@ export const svdPrimitive: Primitive<'svd', NoParams, readonly ['float']> = prim
     { args: [square([2, 3, 2], spread)], params: NO_PARAMS },
     { args: [square([1, 1], spread)], params: NO_PARAMS },
     { args: [square([2, 0], spread)], params: NO_PARAMS },
+  ],
+  hard: [
+    { args: [nearlyEqual(1e-4, false)], params: NO_PARAMS, note: 'two singular values are 1e-4 apart' },
+    { args: [nearlyEqual(1e-8, false)], params: NO_PARAMS, note: 'two singular values are 1e-8 apart', scale: 1e-7 },
   ],
   source: 'Golub and Reinsch 1970; Gu and Eisenstat 1994; Townsend 2016',
 })

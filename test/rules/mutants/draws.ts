@@ -34,6 +34,38 @@ const gammas: readonly Mutant[] = [
     ['large parameters have another leading term', 'mul(add(1, e), log1p(e))', 'log1p(e)'],
   ]),
 ]
+const stop = "require('../index.js').stopGradient"
+/** Parameters that the numbers move with only in part. */
+const implicit: readonly Mutant[] = mistakes('draws', 'random/gamma', [
+  [
+    'beta numbers do not move with b',
+    'gammaOf(second, parameters[1]!, dtype, true, op)',
+    `gammaOf(second, ${stop}(parameters[1]!), dtype, true, op)`,
+  ],
+  [
+    'beta numbers do not move with a',
+    'gammaOf(first, parameters[0]!, dtype, true, op)',
+    `gammaOf(first, ${stop}(parameters[0]!), dtype, true, op)`,
+  ],
+  ['the larger logarithm of a beta number moves one of both', 'exp(sub(y, most))]', `exp(sub(y, ${stop}(most)))]`],
+  ['the sum under a beta number stands still', 'return div(p, add(p, q)) as never', `return div(p, ${stop}(add(p, q))) as never`],
+  [
+    'Dirichlet parameters stand still',
+    'softmax(gammaOf(wordsOf(key, op), spread(a, shape)',
+    `softmax(gammaOf(wordsOf(key, op), ${stop}(spread(a, shape))`,
+  ],
+  [
+    'the gamma number of a Student number stands still',
+    'sqrt(div(half, gammaOf(second, half,',
+    `sqrt(div(half, gammaOf(second, ${stop}(half),`,
+  ],
+  ['the freedom of a Student number stands still', 'sqrt(div(half, gammaOf(', `sqrt(div(${stop}(half), gammaOf(`],
+  [
+    'a Student number moves with twice its half',
+    'const half = div(parameters[0]!, 2)',
+    `const half = add(div(parameters[0]!, 1), ${stop}(div(parameters[0]!, -2)))`,
+  ],
+])
 const transforms: readonly Mutant[] = mistakes('draws', 'core/ops/fft-core', [
   ['the small matrix is real', 'm[j * 2 * n + n + k] = s', 'm[j * 2 * n + n + k] = 0'],
   ['imaginary parts have the other sign', 'm[(n + j) * 2 * n + k] = -s', 'm[(n + j) * 2 * n + k] = s'],
@@ -56,4 +88,4 @@ const transforms: readonly Mutant[] = mistakes('draws', 'core/ops/fft-core', [
   ],
 ])
 
-export const draws: readonly Mutant[] = [...gammas, ...transforms]
+export const draws: readonly Mutant[] = [...gammas, ...implicit, ...transforms]

@@ -11,6 +11,7 @@ import { matrices } from './laws/matrices.js'
 import { points } from './laws/points.js'
 import { refused } from './laws/refused.js'
 import { transforms } from './laws/transforms.js'
+import { unknowns } from './laws/unknown.js'
 
 type F = (...xs: readonly unknown[]) => unknown
 const { sum, mul, add, sin, exp, square, matmul } = o
@@ -127,7 +128,20 @@ const own: Laws = {
 /** The function at numbers. */
 const first_: F = (a, b) => pairs(o.jvp(first)([a, b], [a, b]))[0]
 
-const laws: Laws = { ...own, ...eager, ...held, ...joined, ...loops, ...matrices, ...draws, ...transforms, ...far, ...points, ...refused }
+const laws: Laws = {
+  ...own,
+  ...eager,
+  ...held,
+  ...joined,
+  ...loops,
+  ...matrices,
+  ...draws,
+  ...transforms,
+  ...far,
+  ...points,
+  ...refused,
+  ...unknowns,
+}
 /** The first law (of this name) that does not hold. */
 export const brokenLaw = (only?: string): string | undefined => {
   for (const [name, law] of Object.entries(laws)) {

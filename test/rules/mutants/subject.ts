@@ -38,7 +38,7 @@ const first = <X>(xs: Iterable<X>, f: (x: X) => string | undefined): string | un
 /** What the checker says of a primitive, at its samples one after the other, then at its kinks. */
 const ofPrimitive = (p: AnyPrimitive): string | undefined => {
   const { checkRule, checkKinks } = makeCheck(coreRegistry)
-  const seeded = p.samples.map((sample, i) => ({ sample, seed: i + 1 }))
+  const seeded = [...p.samples, ...p.hard].map((sample, i) => ({ sample, seed: i + 1 }))
   const found = first(seeded, ({ sample, seed }) => finding(() => checkRule(p, sample, { seed }))) ?? finding(() => checkKinks(p))
   return found && `${p.name}, ${found}`
 }

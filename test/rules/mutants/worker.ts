@@ -53,7 +53,7 @@ const main = async (): Promise<void> => {
       ...(programsMs > 0 ? ([['others', () => own.byOthers(concerned)]] as const) : []),
     ] as const
     // What is wrong with operators is seen by operators, and what has no primitive of its own by its laws.
-    const first = ['operators', 'draws', 'zeros of arrays'].includes(mutant?.kind ?? '') ? 'operators' : 'rules'
+    const first = ['operators', 'draws', 'zeros of arrays', 'not passed on'].includes(mutant?.kind ?? '') ? 'operators' : 'rules'
     for (const [by, way] of [...ways].sort((a, b) => Number(b[0] === first) - Number(a[0] === first))) {
       const what = way()
       if (what !== undefined) return { by, what }

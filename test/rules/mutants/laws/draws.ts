@@ -15,6 +15,9 @@ const slope = (a: number, x: number): number => {
 }
 const moved = (f: (a: E) => unknown, a: number): readonly (readonly number[])[] =>
   (o.jvp(f)(a, 1) as readonly unknown[]).map((y) => numbers(y))
+const keys = () => [0, 1].map((i) => random.foldIn(key, i)) as unknown as readonly [typeof key, typeof key]
+type F3 = (u: unknown, v: unknown) => E
+const div = cd.div as unknown as (x: unknown, y: unknown) => E
 const drawn = (a: E): E => random.gamma(key, a, { shape }) as E
 
 export const draws: Laws = {
@@ -31,6 +34,34 @@ export const draws: Laws = {
     const one = (x: number): unknown => cd.tensor(x, [], 'f32')
     const [xs, dxs] = (o.jvp(drawn)(one(a), one(1)) as readonly unknown[]).map((y) => numbers(y))
     return [[xs!.map((x) => slope(a, x)), dxs, 1e-5]]
+  },
+  'beta numbers are one gamma number over the sum of two': function* () {
+    const [k, l] = keys()
+    const ratio = (x: E, y: E): E => div(x, cd.add(x, y) as E)
+    for (const [a, b] of [
+      [0.6, 2.5],
+      [3, 1.5],
+    ] as const)
+      for (const f of [(x: E, g: F3) => g(x, b), (x: E, g: F3) => g(b, x)]) {
+        const [ys, dys] = moved((x) => f(x, (u, v) => random.beta(key, u as E, v as E, { shape }) as E), a)
+        const gammas: F3 = (u, v) => ratio(random.gamma(k, u as E, { shape }) as E, random.gamma(l, v as E, { shape }) as E)
+        const [zs, dzs] = moved((x) => f(x, gammas), a)
+        yield [ys, zs]
+        yield [dys, dzs, 1e-8]
+      }
+  },
+  "Student's numbers are normal ones over the root of a gamma number": function* () {
+    const [k, l] = keys()
+    for (const n of [1.5, 7]) {
+      const [ys, dys] = moved((x) => random.studentT(key, x, { shape }), n)
+      const over = (x: E): E => {
+        const h = div(x, 2)
+        return o.mul(random.normal(k, shape, { dtype: 'f64' }), cd.sqrt(div(h, random.gamma(l, h, { shape }) as E)))
+      }
+      const [zs, dzs] = moved(over, n)
+      yield [ys, zs]
+      yield [dys, dzs, 1e-8]
+    }
   },
   'Dirichlet numbers are gamma numbers over their sum': function* () {
     for (const a of [0.4, 3]) {
