@@ -109,9 +109,7 @@ export interface LevenbergMarquardtState {
   readonly damping: FloatArray<[]>
 }
 /** What a step of `levenbergMarquardt` says beside: whether it was taken, a bool. */
-export interface Accepted {
-  readonly accepted: Expr<[], 'bool'>
-}
+export type Accepted = { readonly accepted: Expr<[], 'bool'> }
 /**
  * Levenberg-Marquardt for residuals r(params): dp makes |J dp + r|^2 + damping |D dp|^2 least, D the norms of J's columns (1 for 0).
  *

@@ -21,7 +21,7 @@ const timesWhole = (name: string, k: number): cd.Plugin & { readonly op: (x: cd.
     name: 'whole',
     ops: { [name]: whole },
     rules: { [name]: cd.linearRule(whole, { transpose: (yBar) => [op(yBar)], batch: ([x]) => op(x) }) },
-    kernels: { cpu: { [name]: ([x], params, outs) => whole.meaning([x!], params as never, outs) } },
+    kernels: { cpu: { [name]: (([x], params, outs) => whole.meaning([x!], params, outs)) satisfies cd.KernelFunction<cd.NoParams> } },
   })
   return { ...plugin, op }
 }
