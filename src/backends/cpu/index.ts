@@ -5,9 +5,9 @@ import { raise } from '../../core/errors/explain.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
 import type { Explanation, SyncBackend } from '../../core/functions/backend.js'
+import { Lru } from '../../core/functions/lru.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { Identities } from '../../core/graph/identity.js'
-import { Lru } from '../../core/functions/lru.js'
 import type { Program } from '../../core/graph/program.js'
 import { KernelNames } from '../plan/body.js'
 import { CACHE_BYTES, type CacheInfo, PlanCache, planBytes } from '../plan/cache.js'
@@ -38,7 +38,7 @@ export interface CpuOptions {
   /** Fill a program's memory with NaN before each run, so that a test sees what is read before it is written (default: off). */
   readonly poison?: boolean
   /**
-   * Bytes that cached plans and their code may take (default 32 MiB). What compiled functions hold may take twice as much: beyond that, the one that was not called for the
+   * Bytes that cached plans and their code may take (default 16 MiB). What compiled functions hold may take twice as much: beyond that, the one that was not called for the
    * longest time is planned again at its next call.
    */
   readonly cacheBytes?: number
@@ -81,10 +81,20 @@ const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
 const engineOf = (simd: boolean | undefined): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+  if (simd === false) return { engine: undefined }
   const lacking = noSimd()
-  if (simd === true && lacking !== undefined) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
-  if (simd ?? lacking === undefined) return { engine: new Engine() }
-  return simd === undefined ? { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` } : { engine: undefined }
+  if (lacking === undefined) return { engine: new Engine() }
+  if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
+  return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
+}
+let told = false
+/** Says once, when a program is planned, why all programs of this process are slower than they could be. */
+const tell = (fallback: string | undefined): void => {
+  if (fallback === undefined || told) return
+  told = true
+  console.warn(
+    `codual: ${fallback} They are slower, and the same otherwise. A page allows WebAssembly by 'wasm-unsafe-eval' among the script-src of its policy; cpu({ simd: false }) asks for JavaScript, without this word.`,
+  )
 }
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
@@ -95,7 +105,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const kernels = new Kernels(arena, facets)
-  const cacheBytes = options.cacheBytes ?? CACHE_BYTES
+  const cacheBytes = options.cacheBytes ?? CACHE_BYTES / 2
   const cache = new PlanCache<Ready>(
     cacheBytes,
     (r) => planBytes(r.plan),
@@ -144,6 +154,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     return { awake: state, figures: { planMs: now() - t, cached }, verified }
   }
   const prepared = (given: Program): CpuExecutable => {
+    tell(fallback)
     const program = lowerProgram(given, facets.lowerings)
     const first = laidOut(program)
     const { figures, verified } = first
