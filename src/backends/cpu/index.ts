@@ -98,6 +98,7 @@ const tell = (fallback: string | undefined): void => {
 }
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
+// long: the state of one backend, and the functions that share it
 export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
   const { engine, fallback } = engineOf(options.simd)
