@@ -91,7 +91,7 @@ const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
 /**
  * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
  *
- * Errors  DuplicatePrimitive where two plugins, or a plugin and the library, have a primitive of one name.
+ * A primitive is saved as `plugin/name`, so it may be called as a shipped one.   Errors  DuplicatePrimitive where two plugins of one name have one of one name, or a plugin has another rule for a shipped one.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })

@@ -61,7 +61,7 @@ const kernelsIn = (given: Kernels, where: string): Kernels => {
  */
 export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[] => {
   kernelsIn(kernels, 'rowsOf')
-  return [...registryIn(registry, 'rowsOf').rules.values()]
+  return [...registryIn(registry, 'rowsOf').byPrimitive.values()]
     .map(({ primitive, frule, rrule, batch }) => ({
       name: primitive.name,
       family: primitive.family,

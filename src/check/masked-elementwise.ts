@@ -192,7 +192,7 @@ const checkAlone = (registry: Registry, modes: readonly Mode[], { e, floats, reg
     const [v] = evaluate([asNode(given)], env)
     out.near('non-finite', path, v!.data, new Float64Array(v!.data.length), 0, undefined, { shape: v!.shape, how })
   }
-  const { frule, rrule } = registry.rules.get(prim.name) ?? {}
+  const { frule, rrule } = registry.byPrimitive.get(prim) ?? {}
   if (modes.includes('forward') && frule !== undefined) {
     const dxs = args.map((x, i): Tangent => (active[i] ? asExpr(zero(x)) : isFloat(x.dtype) ? ZeroTangent : NoTangent))
     none(frule(args.map(asExpr), dxs, payload as never, context).dys[0], 'the frule alone, of zeros', 'result 0')

@@ -181,7 +181,7 @@ const movesOnly = (d: Derived): boolean =>
     (n) => n.prim === null || n.prim.class === 'layout' || (n.prim.class === 'elementwise' && isKnown(d, n.prim)),
   )
 const isKnown = ({ registry }: Derived, prim: AnyPrimitive): boolean =>
-  registry.rules.get(prim.name)?.form !== undefined || coreRegistry.rules.get(prim.name)?.primitive === prim
+  registry.byPrimitive.get(prim)?.form !== undefined || coreRegistry.byPrimitive.has(prim)
 /** Of more numbers second derivatives are not asked. */
 const SMALL = 8
 

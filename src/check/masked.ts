@@ -114,8 +114,8 @@ export class Inputs {
 const whole = (registry: Registry): Registry => {
   let known = wholes.get(registry)
   if (known === undefined) {
-    const lacks = [...coreRegistry.rules.keys()].some((name) => !registry.rules.has(name))
-    known = lacks ? [...registry.rules.values()].reduce((r, rule) => r.with(rule), coreRegistry) : registry
+    const lacks = [...coreRegistry.byPrimitive.keys()].some((p) => !registry.byPrimitive.has(p))
+    known = lacks ? [...registry.byPrimitive.values()].reduce((r, rule) => r.with(rule), coreRegistry) : registry
     wholes.set(registry, known)
   }
   return known

@@ -145,7 +145,7 @@ const each = (
     [...plugin.ops.values()].flatMap((primitive) => {
       const given = options(plugin)
       const seed = given.seed ?? 1
-      const rule = registry.rules.get(primitive.name)
+      const rule = registry.byPrimitive.get(primitive)
       const out = new Collector(
         primitive.name,
         seed,
@@ -225,7 +225,7 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
     for (const primitive of plugin.ops.values()) {
       const seed = options.seed ?? 1
       const out = new Collector(primitive.name, seed, options.checks, '', `checkPluginAsync(${plugin.name}, { backends, seed: ${seed} })`)
-      const missing = registry.rules.get(primitive.name)?.missing !== undefined
+      const missing = registry.byPrimitive.get(primitive)?.missing !== undefined
       const ran: Ran = { on: new Set(), notOn: new Set() }
       for (const [i, sample] of primitive.samples.entries()) {
         out.prefix = `sample ${i}`

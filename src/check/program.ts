@@ -146,7 +146,7 @@ const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
   linearize(nodes).nodes.some(
     ({ prim, payload }) =>
       prim !== null &&
-      (registry.rules.get(prim.name)?.composed === true || programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
+      (registry.byPrimitive.get(prim)?.composed === true || programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
 
 /** Every check of a program. */

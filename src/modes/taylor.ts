@@ -132,8 +132,7 @@ class TaylorWalk {
   }
   private rule(n: Node, ys: readonly Node[], xs: readonly Series[], results: readonly Series[]): (k: number) => readonly Tangent[] {
     const prim = n.prim!
-    const found = this.config.registry.rules.get(prim.name)
-    const own = found?.primitive === prim ? found : undefined
+    const own = this.config.registry.byPrimitive.get(prim)
     if (typeof own?.taylor === 'function') return own.taylor(xs, results, n.payload as never, this.context)
     if (own?.taylor === 'each') return this.each(n, ys, xs)
     return isComposed(n, own) ? this.composed(n, xs) : this.nested(n, xs, results)

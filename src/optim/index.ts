@@ -21,6 +21,7 @@ export {
 } from './combine.js'
 export { type LbfgsOptions, type LbfgsState, lbfgs } from './lbfgs.js'
 export {
+  type Accepted,
   type GaussNewtonState,
   gaussNewton,
   type LevenbergMarquardtOptions,

@@ -7,6 +7,7 @@ import {
   concat,
   diag,
   div,
+  type Expr,
   eq,
   expandDims,
   type Float,
@@ -107,21 +108,23 @@ export interface LevenbergMarquardtState {
   readonly count: Count
   readonly damping: FloatArray<[]>
 }
+/** What a step of `levenbergMarquardt` says beside: whether it was taken, a bool. */
+export type Accepted = { readonly accepted: Expr<[], 'bool'> }
 /**
  * Levenberg-Marquardt for residuals r(params): dp makes |J dp + r|^2 + damping |D dp|^2 least, D the norms of J's columns (1 for 0).
  *
- * The step is taken, and the damping lowered, where it lowers |r|^2; else the parameters stay, and the damping is raised. `value` is
- * |r|^2 / 2. J is dense, as of `gaussNewton`.   Source  Marquardt 1963; More 1978.
+ * The step is taken, and the damping lowered, where it lowers |r|^2; else the parameters stay, and the damping is raised: `accepted` says
+ * which. `value` is |r|^2 / 2 at the parameters given. J is dense, as of `gaussNewton`.   Source  Marquardt 1963; More 1978.
  * @example evaluate(levenbergMarquardt({ damping: 0 }).step((x) => sub(mul(2, x), [2, 6]), tensor([0, 0]), levenbergMarquardt({ damping: 0 }).init(tensor([0, 0]))).params)   // [1, 3]
  */
-export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimiser<LevenbergMarquardtState, AnyExpr> => {
+export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimiser<LevenbergMarquardtState, AnyExpr, Accepted> => {
   const op = 'levenbergMarquardt'
   const names: Names<LevenbergMarquardtOptions> = { damping: true, dampingIncrease: true, dampingDecrease: true }
   const given = optionsOf(options, names, op)
   const first = atLeast(given.damping ?? 1e-3, 'damping', op)
   const up = atLeast(given.dampingIncrease ?? 10, 'dampingIncrease', op, 1)
   const less = atLeast(given.dampingDecrease ?? 10, 'dampingDecrease', op, 1)
-  return typedMinimiser<LevenbergMarquardtState, AnyExpr>({
+  return typedMinimiser<LevenbergMarquardtState, AnyExpr, Accepted>({
     init: (params) => {
       const kind = kindOf(params, op)
       return { count: countOf(kind), damping: filled(kind, [], first, sizeOfFloats(params, kind, op).dtype) }
@@ -141,6 +144,7 @@ export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimis
         params: at.back(where(better, there, at.at)),
         state: { count: add(count, 1), damping: where(better, div(damping, less), mul(damping, up)) },
         value,
+        accepted: better,
       }
     },
   })

@@ -7,12 +7,12 @@ import { isFloat, type Kind, type StateOf } from './state.js'
 
 /** What a step of a minimiser gives: the next parameters and state, and the value at the parameters that were given. */
 export type Stepped<P, S> = { readonly params: Exprs<P>; readonly state: Exprs<StateOf<S, P>>; readonly value: Expr<[], Float> }
-/** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is what the function gives. */
-export interface Minimiser<S, F> {
+/** A method that minimises a function of parameters, one step at a time; pure, so that a step is one program. F is what the function gives, More what a step says beside. */
+export interface Minimiser<S, F, More = unknown> {
   /** The state to begin with: tensors for tensors, expressions for expressions, and for a declaration the declaration of the state. */
   init<P>(params: P): StateOf<S, P>
   /** The next parameters and state, and the value at those given. What else f needs (a batch) it captures. */
-  step<P>(f: (params: Exprs<P>) => F, params: P, state: NoInfer<StateOf<S, P>>): Stepped<P, S>
+  step<P>(f: (params: Exprs<P>) => F, params: P, state: NoInfer<StateOf<S, P>>): Stepped<P, S> & More
 }
 /** A minimiser before it has types. */
 interface Raw {
@@ -20,7 +20,7 @@ interface Raw {
   readonly step: (f: (params: unknown) => unknown, params: unknown, state: unknown) => unknown
 }
 /** The types of a minimiser are those of its template; they are given here and nowhere else. */
-export const typedMinimiser = <S, F>(raw: Raw): Minimiser<S, F> => raw as unknown as Minimiser<S, F>
+export const typedMinimiser = <S, F, More = unknown>(raw: Raw): Minimiser<S, F, More> => raw as unknown as Minimiser<S, F, More>
 
 /** How many floats parameters hold, and the greatest dtype of them. */
 export const sizeOfFloats = (params: unknown, kind: Kind, op: string): { readonly n: number; readonly dtype: Float } => {

@@ -41,11 +41,13 @@ out.asked = cd.runSync(cd.cpu())((x) => cd.mul(x, 2))(2)._tag
 try { cd.cpu({ simd: true }); out.simd = 'there' } catch (e) { out.simd = e.error }
 console.log(JSON.stringify(out))
 `
-const run = (before: string, ...flags: readonly string[]): Readonly<Record<string, unknown>> => {
+/** What it gave, and the lines that it wrote to the console beside. */
+const run = (before: string, ...flags: readonly string[]): Readonly<Record<string, unknown>> & { readonly warned: readonly string[] } => {
   writeFileSync(join(folder, 'program.mjs'), `${before}\n${program}`)
   const { stdout, stderr, status } = spawnSync(process.execPath, [...flags, 'program.mjs'], { cwd: folder, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
-  return JSON.parse(stdout) as Readonly<Record<string, unknown>>
+  const warned = stderr.split('\n').filter((line) => line.includes('codual'))
+  return { ...(JSON.parse(stdout) as Readonly<Record<string, unknown>>), warned }
 }
 
 describe('the library as it is built', () => {
@@ -53,9 +55,16 @@ describe('the library as it is built', () => {
     expect(x).toHaveLength((y as readonly number[]).length)
     for (const [i, v] of (x as readonly number[]).entries()) expect(v).toBeCloseTo((y as readonly number[])[i]!, 12)
   }
-  const same = (got: Readonly<Record<string, unknown>>): void => {
-    const want = run('')
+  let want: ReturnType<typeof run> | undefined
+  const same = (got: ReturnType<typeof run>): void => {
+    want ??= run('')
     expect(want.fallback).toBe(undefined)
+    expect(want.warned).toEqual([])
+    // One word for all backends and programs of the process, with the reason and what to do.
+    expect(got.warned).toHaveLength(1)
+    expect(got.warned[0]).toMatch(
+      new RegExp(`^codual: ${String(got.fallback).replace(/[()[\]]/g, '.')} .*'wasm-unsafe-eval'.*cpu.. simd: false ..`),
+    )
     expect(want.simd).toBe('there')
     for (const name of ['slope', 'layer', 'sorted', 'into']) close(got[name], want[name])
     expect(got.large).toBe(25000)
@@ -83,6 +92,29 @@ describe('the library as it is built', () => {
     same(got)
     expect(got.fallback).toBe('kernels in plain JavaScript: WebAssembly may not be compiled here (Refused by a policy).')
     expect(got.simd).toMatchObject({ _tag: 'Unsupported', backend: 'cpu' })
+  })
+
+  it('runs where WebAssembly is undefined, or is refused in any other way', () => {
+    for (const [before, reason] of [
+      ['delete globalThis.WebAssembly', 'this engine has no WebAssembly'],
+      ['globalThis.WebAssembly = undefined', 'this engine has no WebAssembly'],
+      ["WebAssembly.Module = function () { throw new EvalError('call to WebAssembly.Module() blocked by CSP') }", 'blocked by CSP'],
+      ["WebAssembly.Instance = function () { throw 'no\\ninstances' }", 'no instances'],
+      ['WebAssembly.validate = undefined', 'may not be compiled here'],
+      ["WebAssembly.Memory = function () { throw new RangeError('no memory') }", 'no memory'],
+    ] as const) {
+      const got = run(before)
+      same(got)
+      expect(got.fallback).toContain(reason)
+      expect(got.simd).toMatchObject({ _tag: 'Unsupported', backend: 'cpu' })
+    }
+  })
+
+  it('does not say so where nobody wanted WebAssembly', () => {
+    const text = "const cd = await import('./codual.js'); console.log(cd.compile((x) => cd.sin(x), cd.cpu({ simd: false }))(0).item())"
+    writeFileSync(join(folder, 'asked.mjs'), `delete globalThis.WebAssembly\n${text}`)
+    const { stdout, stderr } = spawnSync(process.execPath, ['asked.mjs'], { cwd: folder, encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual(['0\n', ''])
   })
 
   it('runs where WebAssembly has no SIMD', () => {

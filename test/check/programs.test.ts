@@ -61,10 +61,10 @@ describe('random programs over own primitives', () => {
       'stopGradient(',
     ])
       expect(all).toContain(part)
-    expect(all).toMatch(/map\(.*\n(?: {4}.*\n)* {6}y\d+ = (wave|blend|hinge|softAbs|logOf)\(/)
-    expect(all).toMatch(/= (\w+)\((y\d+), \2\)/) // the same argument twice
-    expect(all).toMatch(/= gt\(.*, 0\).*\n.*= logOf\(.*\n.*= where\(/) // a guard around an own primitive
-    const own = all.match(/= (wave|blend|logOf|hinge|softAbs|polar|blockSums|pickRow|outer|smooth|applied|ranks)\(/g)!.length
+    expect(all).toMatch(/map\(.*\n(?: {4}.*\n)* {6}y\d+ = mine\/(wave|blend|hinge|softAbs|logOf)\(/)
+    expect(all).toMatch(/= ([\w/]+)\((y\d+), \2\)/) // the same argument twice
+    expect(all).toMatch(/= gt\(.*, 0\).*\n.*= mine\/logOf\(.*\n.*= where\(/) // a guard around an own primitive
+    const own = all.match(/= mine\/(wave|blend|logOf|hinge|softAbs|polar|blockSums|pickRow|outer|smooth|applied|ranks)\(/g)!.length
     expect(own).toBeGreaterThan(300)
   })
 })

@@ -243,3 +243,16 @@ describe('bad input', () => {
   ]
   for (const [f, message] of bad) it(`${message}`, () => expect(f).toThrow(message))
 })
+
+describe('windows without an element, or with one', () => {
+  const windows = { hann: cd.hann, hamming: cd.hamming, blackman: cd.blackman, kaiser: (n: number, o?: object) => cd.kaiser(n, 5, o) }
+  it.each(Object.entries(windows))('%s', (_name, window) => {
+    for (const dtype of ['f64', 'f32'] as const)
+      for (const periodic of [false, true]) {
+        const [none, one] = [0, 1].map((n) => evaluate(window(n, { dtype, periodic }) as cd.AnyExpr))
+        expect([none!.shape, none!.dtype, none!.toArray()]).toEqual([[0], dtype, []])
+        expect([one!.shape, one!.dtype, one!.toArray()]).toEqual([[1], dtype, [1]])
+      }
+    for (const n of [-1, 0.5, Number.NaN]) expect(() => window(n)).toThrow(/whole number|integer/)
+  })
+})

@@ -227,8 +227,22 @@ describe('many signatures', () => {
     expect(warnings).toEqual([])
     for (let n = 32; n < 100; n++) f(ones(n))
     expect(warnings).toEqual([
-      'codual: 32 plans of widths: each new structure, dtype or shape of its arguments is planned anew, the last one f64 [32]. Pad arguments to a few shapes, or compile a function for each use.',
+      'codual: 32 plans of widths, the last for f64 [32]: each new shape is planned anew. Pad arguments to a few shapes, or compile a function for each use.',
     ])
+  })
+})
+
+describe('the word of many signatures', () => {
+  it('is one line with the name, of however many arguments and whatever name', () => {
+    const long = 'f'.repeat(500)
+    const named = { [`a name\nof two lines ${long}`]: (xs: readonly cd.AnyExpr[]) => cd.sum(cd.concat([...xs])) }
+    const f = cd.compile(Object.values(named)[0]!, makeCpu())
+    for (let n = 1; n <= 40; n++) f(Array.from({ length: 20 }, () => ones(n)))
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toMatch(
+      /^codual: 32 plans of a name of two lines f+\.\.\., the last for f64 \[32\], f64 \[32\], f64 \[32\] and 17 more: .*$/,
+    )
+    expect(warnings[0]!.length).toBeLessThan(300)
   })
 })
 

@@ -1,4 +1,5 @@
 /** JSON.stringify of a tensor keeps every bit; `tensor` and the codec read it back. */
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
 
@@ -52,5 +53,55 @@ describe('JSON of a tensor', () => {
     ['a fraction in i32', { shape: [1], dtype: 'i32', data: [0.5] }],
   ])('refuses %s', (_, json) => {
     expect(() => tensor(json)).toThrow(expect.objectContaining({ _tag: 'AdException' }))
+  })
+})
+
+describe('a tensor across workers', () => {
+  it('is what structuredClone made of it, taken by tensor: every dtype, rank and bit', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('f64', 'f32', 'i32', 'bool'), fc.constantFrom([], [0], [3], [2, 3], [2, 0, 1]), (dtype, shape) => {
+        const n = (shape as readonly number[]).reduce((a, d) => a * d, 1)
+        const special = dtype === 'i32' || dtype === 'bool' ? [1, 0, 1, 1] : [Number.NaN, -0, Number.NEGATIVE_INFINITY, 0.1]
+        const t = tensor(Array.from({ length: n }, (_, i) => special[i % 4]!) as never, shape, dtype as cd.DType) as cd.Tensor
+        const back = tensor(structuredClone(t))
+        expect(cd.isTensor(back)).toBe(true)
+        expect([back.shape, back.dtype]).toEqual([t.shape, t.dtype])
+        expect(bits(back)).toEqual(bits(t))
+        expect(back.data.buffer).not.toBe(t.data.buffer)
+      }),
+      { numRuns: 40 },
+    )
+  })
+  it('goes by postMessage, in a tree, with its buffer transferred', async () => {
+    const { port1, port2 } = new MessageChannel()
+    const params = { w: tensor([1, 2, 3]), b: tensor(0.5, 'f32') }
+    const got = new Promise<typeof params>((resolve) => {
+      port2.onmessage = ({ data }) => resolve(data as typeof params)
+    })
+    port1.postMessage(params, [params.w.data.buffer as ArrayBuffer])
+    const { w, b } = await got
+    port1.close()
+    port2.close()
+    expect(cd.evaluate(cd.sum(cd.mul(tensor(w), tensor(b)))).item()).toBe(3)
+    expect(() => cd.evaluate(cd.sum(params.w))).toThrow(/transferred/)
+    // As it came it is no array, and the error says what takes it.
+    expect(() => cd.evaluate(cd.sum(w))).toThrow(/tensor\(/)
+  })
+  it.each([
+    ['fewer elements', { shape: [3], dtype: 'f64', data: new Float64Array(2) }],
+    ['more elements', { shape: [], dtype: 'f64', data: new Float64Array(2) }],
+    ['another dtype', { shape: [2], dtype: 'f32', data: new Float64Array(2) }],
+    ['a dtype that is none', { shape: [2], dtype: 'f16', data: new Float64Array(2) }],
+    ['an inherited dtype', { shape: [2], dtype: 'toString', data: new Float64Array(2) }],
+    ['data of another kind', { shape: [2], dtype: 'f64', data: new Uint16Array(2) }],
+    ['a DataView', { shape: [2], dtype: 'f64', data: new DataView(new ArrayBuffer(16)) }],
+    ['a buffer', { shape: [2], dtype: 'f64', data: new ArrayBuffer(16) }],
+    ['a shape that is none', { shape: [-2], dtype: 'f64', data: new Float64Array(2) }],
+    ['a shape that is a text', { shape: '2', dtype: 'f64', data: new Float64Array(2) }],
+    ['fields of a prototype', Object.create({ shape: [2], dtype: 'f64', data: new Float64Array(2) })],
+    ['only some of them', { shape: [2], data: new Float64Array(2) }],
+    ['a field that throws', { shape: [2], dtype: 'f64', get data() { throw new Error('no') } }], // biome-ignore format: one row
+  ])('is refused with %s', (_, given) => {
+    expect(() => tensor(given as never)).toThrow(expect.objectContaining({ _tag: 'AdException' }))
   })
 })

@@ -208,7 +208,7 @@ describe('definers', () => {
       cd.scalarRule(twice, () => [2]),
       cd.linearRule(times.primitive, { transpose: (y) => [y, y], batch: ([a]) => a }),
     ])
-    expect([...registry.rules.keys()]).toEqual(['twice', 'times'])
+    expect([...registry.rules.keys()]).toEqual(['p/twice', 'own/times'])
     expect(cd.evaluate(cd.applyPrimitive(twice.primitive, [4], {})[0])).toMatchObject({ dtype: 'f64', data: Float64Array.of(8) })
   })
 })

@@ -245,6 +245,27 @@ describe('least squares', () => {
     const r = a.map((row, i) => row.reduce((s, v, j) => s + v * params.data[j]!, 0) - [1, 2, 3, 4][i]!)
     for (let j = 0; j < 3; j++) expect(Math.abs(a.reduce((s, row, i) => s + row[j]! * r[i]!, 0))).toBeLessThan(1e-13)
   })
+  it('Levenberg-Marquardt says whether its step was taken: parameters move, and the damping falls, where it was, and only there', () => {
+    const method = optim.levenbergMarquardt()
+    const r = (p: cd.Expr<[1], 'f64'>) => cd.atan(p)
+    const step = cd.compile(
+      cd.fn({ params: cd.f64(1), state: method.init(cd.f64(1)) }, ({ params, state }) => method.step(r, params, state)),
+    )
+    let now = { params: cd.tensor([3]), state: method.init(cd.tensor([3])) }
+    const said: boolean[] = []
+    for (let i = 0; i < 20; i++) {
+      const { params, state, accepted } = step(now)
+      expect([accepted.shape, accepted.dtype]).toEqual([[], 'bool'])
+      said.push(accepted.toArray())
+      expect(params.data[0] !== now.params.data[0]).toBe(accepted.toArray())
+      expect(state.damping.item() < now.state.damping.item()).toBe(accepted.toArray())
+      now = { params, state }
+    }
+    // Far out the first steps go beyond 0 too far; then all are taken until nothing can be won.
+    expect(said[0]).toBe(false)
+    expect(said.filter(Boolean).length).toBeGreaterThan(3)
+    expect(Math.abs(now.params.data[0]!)).toBeLessThan(1e-12)
+  })
   it('a parameter without influence stays, in both', () => {
     const r = (p: cd.Expr<[3], 'f64'>) => cd.mul(cd.sub(p, [1, 2, 3]), [1, 0, 1])
     for (const method of [optim.gaussNewton(), optim.levenbergMarquardt({ damping: 0 })])

@@ -323,7 +323,6 @@ describe('compositions', () => {
     for (const none of [null, undefined]) {
       expect(value(op.clamp([-1, 0.5, 2], none, 1))).toEqual([-1, 0.5, 1])
       expect(value(op.clamp([-1, 0.5, 2], 0, none))).toEqual([0, 0.5, 2])
-      expect(() => op.clamp([1], none, none)).toThrow(/clamp: neither bound is given/)
     }
     expect(value(op.clamp([-1, 0.5, 2], 0))).toEqual([0, 0.5, 2])
     expect(value(op.clamp(3, null, 1))).toEqual(value(op.clamp(1, 0, null)))
@@ -332,6 +331,22 @@ describe('compositions', () => {
     expect([dtypeOf(op.clamp(of('f32', [1]), null, 1)), dtypeOf(op.clamp(of('i32', [1]), 0, null))]).toEqual(['f32', 'i32'])
     expect(derivatives((x) => op.clamp(x, null, 1), 1, 1)).toEqual([1, 0.5])
     expect(derivatives((x) => op.clamp(x, 0, null), 2, 1)).toEqual([2, 1])
+  })
+  it('clamp without a bound is x: numbers, lists, every dtype and shape, and its derivative', () => {
+    for (const none of [null, undefined]) {
+      expect(value(op.clamp([-1, 0.5, NaN], none, none))).toEqual([-1, 0.5, NaN])
+      expect(value(op.clamp(2, none, none))).toEqual([2])
+      expect(value(op.clamp([[], []], none, none))).toEqual([])
+      for (const dtype of ['f64', 'f32', 'i32', 'bool'] as const) {
+        const x = of(dtype, [0, 1])
+        expect(dtypeOf(op.clamp(x as never, none, none))).toBe(dtype)
+        expect(value(op.clamp(x as never, none, none))).toEqual([0, 1])
+      }
+      expect(derivatives((x) => op.clamp(x, none, none), 7, 1)).toEqual([7, 1])
+      // A number written out has no dtype of its own, as ever.
+      expect(dtypeOf(op.add(op.clamp(2, none, none), of('f32', [1])))).toBe('f32')
+      expect(() => op.clamp('2' as never, none, none)).toThrow(/clamp: '2' is not an expr/)
+    }
   })
   it('clamp and fma promote all three, and keep integers', () => {
     expect(dtypeOf(op.clamp(of('f32', [1]), 0, 1))).toBe('f32')

@@ -112,7 +112,7 @@ describe('forms', () => {
     const own = linearRule(twice.primitive, { transpose: (yBar) => [twice(yBar)], batch: ([x]) => twice(x) })
     expect(own.form!._tag).toBe('linear')
     const registry = coreRegistry.with(own)
-    const formAfter = (r: typeof own) => registry.with(r).rules.get('twice')!.form?._tag
+    const formAfter = (r: typeof own) => registry.with(r).rules.get('own/twice')!.form?._tag
     expect(formAfter(rule(twice.primitive, { frule: (_xs, [dx], _params, { y }) => [y, dx] }))).toBeUndefined()
     expect(formAfter(rule(twice.primitive, { batch: ([x]) => twice(x) }))).toBe('linear')
     expect(formAfter(scalarRule(twice, () => [2]))).toBe('partials')

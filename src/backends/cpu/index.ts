@@ -5,6 +5,7 @@ import { raise } from '../../core/errors/explain.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
 import type { Explanation, SyncBackend } from '../../core/functions/backend.js'
+import { Lru } from '../../core/functions/lru.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { Identities } from '../../core/graph/identity.js'
 import type { Program } from '../../core/graph/program.js'
@@ -18,9 +19,10 @@ import { verify } from '../plan/verify.js'
 import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { Engine } from './engine.js'
-import { CpuExecutable } from './executable.js'
+import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
 import { type Installed, Kernels } from './kernels.js'
+import { LaidOut } from './laid-out.js'
 import { noSimd } from './wasm/features.js'
 
 export type { CpuStats } from './arena.js'
@@ -35,7 +37,10 @@ export interface CpuOptions {
   readonly verify?: boolean
   /** Fill a program's memory with NaN before each run, so that a test sees what is read before it is written (default: off). */
   readonly poison?: boolean
-  /** Bytes that cached plans and their code may take (default 32 MiB); what a compiled function holds is kept while it is. */
+  /**
+   * Bytes that cached plans and their code may take (default 16 MiB). What compiled functions hold may take twice as much: beyond that, the one that was not called for the
+   * longest time is planned again at its next call.
+   */
   readonly cacheBytes?: number
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
   readonly kernels?: KernelTable | undefined
@@ -64,22 +69,36 @@ interface Ready {
   readonly plan: Plan
   readonly installed: readonly Installed[]
 }
-/** What a program that may still run holds of its kernels. */
+/** What a program that may still run is laid out as. */
 interface Pin {
-  readonly installed: readonly Installed[]
+  laidOut: LaidOut
 }
+/** What is laid out for compiled functions may take so many times the bytes of cached plans; so many of the last ones stay however large they are. */
+const AWAKE = 2
+const LEAST_AWAKE = 64
 /** Bytes of an entry of a Map with a short text for its key, about. */
 const ENTRY_BYTES = 192
 
 /** WebAssembly where the engine has SIMD and nobody refused it; without it, why all kernels are JavaScript where nobody asked for that. */
 const engineOf = (simd: boolean | undefined): { readonly engine: Engine | undefined; readonly fallback?: string } => {
+  if (simd === false) return { engine: undefined }
   const lacking = noSimd()
-  if (simd === true && lacking !== undefined) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
-  if (simd ?? lacking === undefined) return { engine: new Engine() }
-  return simd === undefined ? { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` } : { engine: undefined }
+  if (lacking === undefined) return { engine: new Engine() }
+  if (simd === true) raise({ _tag: 'Unsupported', backend: 'cpu', what: lacking, fix: 'cpu({ simd: false })' })
+  return { engine: undefined, fallback: `kernels in plain JavaScript: ${lacking}.` }
+}
+let told = false
+/** Says once, when a program is planned, why all programs of this process are slower than they could be. */
+const tell = (fallback: string | undefined): void => {
+  if (fallback === undefined || told) return
+  told = true
+  console.warn(
+    `codual: ${fallback} They are slower, and the same otherwise. A page allows WebAssembly by 'wasm-unsafe-eval' among the script-src of its policy; cpu({ simd: false }) asks for JavaScript, without this word.`,
+  )
 }
 
 /** A new CPU backend (see cpu for the shared one), whose plans are made without some optimisations: tests find the one that is wrong so. */
+// long: the state of one backend, and the functions that share it
 export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass[] } = {}): CpuBackend => {
   const maxBytes = Math.min(options.memoryBytes ?? MAX_BYTES, MAX_BYTES)
   const { engine, fallback } = engineOf(options.simd)
@@ -87,7 +106,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   const arena = new Arena(maxBytes, engine)
   const facets = cpuFacets(options.kernels)
   const kernels = new Kernels(arena, facets)
-  const cacheBytes = options.cacheBytes ?? CACHE_BYTES
+  const cacheBytes = options.cacheBytes ?? CACHE_BYTES / 2
   const cache = new PlanCache<Ready>(
     cacheBytes,
     (r) => planBytes(r.plan),
@@ -108,8 +127,11 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     ids = new Identities()
     names = new KernelNames(ids)
   }
-  // Compiled functions that nobody disposed: the engine says when they are gone.
-  const forgotten = new FinalizationRegistry<Pin>((pin) => kernels.release(pin.installed, 'live'))
+  // What compiled functions run as, the least recently used first out: a function that was dropped is laid out again when it is called.
+  const awake = new Lru<LaidOut, LaidOut>(AWAKE * cacheBytes, (x) => x.dispose(), LEAST_AWAKE)
+  const crowded = (AWAKE * cacheBytes) / 2
+  // Compiled functions that nobody disposed: the engine says when they are gone, between two turns of the event loop.
+  const forgotten = new FinalizationRegistry<Pin>((pin) => awake.delete(pin.laidOut))
   const without = new Set(options.without)
   const limits = { without, nodes: 512, buffers: 32 }
   const planned = (ir: Ir): { readonly made: Ready; readonly cached: boolean } =>
@@ -118,41 +140,65 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
       if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
       return { plan, installed: kernels.install(plan, 'cached') }
     })
-  const prepared = (given: Program): CpuExecutable => {
+  /** Plans a program and lays it out. */
+  const laidOut = (program: Program) => {
     const t = now()
-    const program = lowerProgram(given, facets.lowerings)
     const ir = buildIr(program, ids, without)
     const { made, cached } = planned(ir)
     const { plan, installed } = made
     const verified = verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
-    const planMs = now() - t
-    const pin: Pin = { installed }
-    const explain = (): Explanation => ({
-      ...explainPlan({ backend: name, program, ir, plan, planMs, cached }),
-      ...(fallback !== undefined && { fallback }),
-      ...(options.verify === true && verified !== undefined && { verified }),
-    })
-    const release = (): void => {
-      forgotten.unregister(pin)
-      kernels.release(installed, 'live')
-    }
-    const executable = new CpuExecutable({ program, ir, plan, installed, poison: options.poison === true, explain, release }, arena)
+    const release = (): void => kernels.release(installed, 'live')
+    const laid = new LaidOut({ program, ir, plan, installed, poison: options.poison === true, release }, arena)
     kernels.hold(installed, 'live')
+    awake.add(laid, laid, laid.bytes + kernels.shareOf(installed))
+    const state: Awake = { laidOut: laid, captured: ir.captured.map((c) => c.tensor) }
+    return { awake: state, figures: { planMs: now() - t, cached }, verified }
+  }
+  const prepared = (given: Program): CpuExecutable => {
+    tell(fallback)
+    const program = lowerProgram(given, facets.lowerings)
+    const first = laidOut(program)
+    const { figures, verified } = first
+    const pin: Pin = { laidOut: first.awake.laidOut }
+    const executable = new CpuExecutable(first.awake, {
+      wake: () => {
+        const again = whilePreparing(() => laidOut(program)).awake
+        pin.laidOut = again.laidOut
+        return again
+      },
+      use: (x) => {
+        // Far from the bound nobody is dropped, and the order is not needed.
+        if (awake.bytes > crowded) awake.get(x)
+      },
+      drop: (x) => {
+        forgotten.unregister(pin)
+        awake.delete(x)
+      },
+      explain: (plan) => {
+        const ir = buildIr(program, ids, without)
+        return {
+          ...explainPlan({ backend: name, program, ir, plan, ...figures }),
+          ...(fallback !== undefined && { fallback }),
+          ...(options.verify === true && verified !== undefined && { verified }),
+        }
+      },
+    })
     forgotten.register(executable, pin, pin)
     return executable
+  }
+  const whilePreparing = <A>(make: () => A): A => {
+    if (ENTRY_BYTES * ids.size + kernels.namedBytes > Math.max(cacheBytes / 8, 2 ** 20)) clear()
+    preparing++
+    try {
+      return make()
+    } finally {
+      if (--preparing === 0 && due) clear()
+    }
   }
   return {
     kind: 'sync',
     name,
-    prepare: (given) => {
-      if (ENTRY_BYTES * ids.size + kernels.namedBytes > Math.max(cacheBytes / 8, 2 ** 20)) clear()
-      preparing++
-      try {
-        return prepared(given)
-      } finally {
-        if (--preparing === 0 && due) clear()
-      }
-    },
+    prepare: (given) => whilePreparing(() => prepared(given)),
     cache: () => cache.info(),
     clearCache: clear,
     memoryBytes: () => arena.buffer.byteLength,

@@ -2,6 +2,7 @@
 
 import type { Explanation } from '../../core/functions/backend.js'
 import { showAval } from '../../core/graph/aval.js'
+import { printedName } from '../../core/graph/namespace.js'
 import type { Program } from '../../core/graph/program.js'
 import type { Kernel } from './kernel.js'
 import type { Plan } from './plan.js'
@@ -12,15 +13,15 @@ import type { Ir } from './value.js'
 /** Names of the primitives that a kernel computes. */
 const opsOf = (k: Kernel): readonly string[] =>
   k.kind === 'opaque'
-    ? [k.prim.name]
+    ? [printedName(k.prim)]
     : k.kind === 'gemm'
       ? ['matmul']
-      : [...k.body.ops.map((o) => o.prim.name), ...k.outputs.flatMap((o) => (o.fold === undefined ? [] : [o.fold.op]))]
+      : [...k.body.ops.map((o) => printedName(o.prim)), ...k.outputs.flatMap((o) => (o.fold === undefined ? [] : [o.fold.op]))]
 
 /** One line for a kernel. */
 const labelOf = (k: Kernel): string =>
   k.kind === 'opaque'
-    ? k.prim.name
+    ? printedName(k.prim)
     : k.kind === 'gemm'
       ? `gemm ${k.dtype}${k.accumulate ? ' +=' : ''}`
       : `loop ${opsOf(k).join(' ') || 'copy'}`

@@ -4,6 +4,7 @@ import type { SyncBackend } from '../../core/functions/backend.js'
 import { itemBytes, showAval } from '../../core/graph/aval.js'
 import { evaluateNodes } from '../../core/graph/evaluate.js'
 import { linearize, type Node } from '../../core/graph/expr.js'
+import { printedName } from '../../core/graph/namespace.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
 
 export { evaluateNodes }
@@ -33,14 +34,17 @@ export const reference = (): SyncBackend => ({
       const { nodes } = linearize(program.outputs)
       const applies = nodes.filter((n) => n.prim !== null)
       const counts: Record<string, number> = {}
-      for (const n of applies) counts[n.prim!.name] = (counts[n.prim!.name] ?? 0) + 1
+      for (const n of applies) {
+        const name = printedName(n.prim!)
+        counts[name] = (counts[name] ?? 0) + 1
+      }
       const bytes = nodes.reduce((b, n) => b + n.aval.size * itemBytes[n.dtype], 0)
       return {
         backend: 'reference',
         steps: applies.map((n) => ({
-          kernel: n.prim!.name,
+          kernel: printedName(n.prim!),
           kind: 'opaque' as const,
-          ops: [n.prim!.name],
+          ops: [printedName(n.prim!)],
           sizes: n.shape,
           reads: n.args.map((a) => showAval(a.aval)),
           writes: [showAval(n.aval)],

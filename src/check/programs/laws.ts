@@ -13,6 +13,7 @@ import { substitute } from '../../core/graph/rewrite.js'
 import { customPrimitive } from '../../core/ops/custom.js'
 import { programFromJSON } from '../../core/programs/decode.js'
 import { programToJSON } from '../../core/programs/encode.js'
+import { finder } from '../../core/programs/json.js'
 import { coreRegistry } from '../../rules/index.js'
 import { checkBatchSizes } from '../batches.js'
 import { LARGE } from '../derivative.js'
@@ -139,7 +140,7 @@ const checkJson = (b: Built, setting: Setting, out: Collector, without: [string,
     without.push(['JSON', error._tag === 'BadInput' ? error.where.replace('toJSON: ', '') : error._tag])
     return
   }
-  const read = programFromJSON((name) => setting.registry.rules.get(name)?.primitive)(JSON.parse(text))
+  const read = programFromJSON(finder([...setting.registry.byPrimitive.keys()]))(JSON.parse(text))
   if (read._tag === 'Left') {
     const reason = read.left._tag === 'Decode' ? read.left.errors[0]?.reason : read.left._tag
     out.note('value', 'read back from JSON', 0, 'a program', reason)
@@ -188,8 +189,8 @@ const checkGuards = (p: RandomProgram, b: Built, s: Subject, { order }: Setting,
 const byHand = (registry: Registry, ys: readonly Node[]): boolean =>
   linearize(ys).nodes.some(({ prim, payload }) => {
     if (prim === null) return false
-    const rule = registry.rules.get(prim.name)
-    const own = rule?.form === undefined && rule?.composed !== true && rule !== coreRegistry.rules.get(prim.name)
+    const rule = registry.byPrimitive.get(prim)
+    const own = rule?.form === undefined && rule?.composed !== true && rule !== coreRegistry.byPrimitive.get(prim)
     return prim === customPrimitive || own || programsOf(prim, payload).some((p) => byHand(registry, p.outputs))
   })
 /** One program in so many is asked what masks before and behind it do. */

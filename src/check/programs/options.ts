@@ -101,15 +101,18 @@ const sourceOf = (of: ProgramsOf, where: string): { readonly registry: Registry;
   const own = plugins.reduce((a, b) => pluginMonoid.concat(a, b), pluginMonoid.empty)
   const unique = uniquePlugin(own)
   if (unique._tag === 'Left') return raise(unique.left)
-  return { registry: coreRegistry.with(...own.registry.rules.values()), kernels: own.kernels.cpu }
+  return { registry: coreRegistry.with(...own.registry.byPrimitive.values()), kernels: own.kernels.cpu }
 }
 
 /** Is this the shipped primitive with its shipped rule? */
-export const isShipped = (rule: Rule): boolean => coreRegistry.rules.get(rule.primitive.name) === rule
+export const isShipped = (rule: Rule): boolean => coreRegistry.byPrimitive.get(rule.primitive) === rule
 
 const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): readonly Candidate[] => {
+  // By its own name, or by that in its plugin's namespace.
+  const isCalled = (p: AnyPrimitive, name: string): boolean =>
+    registry.rules.has(name) ? registry.rules.get(name)!.primitive === p : p.name === name
   const known = (name: string, what: string): void => {
-    const rule = registry.rules.get(name)
+    const rule = [...registry.byPrimitive.values()].find((r) => isCalled(r.primitive, name))
     if (rule === undefined)
       raise({ _tag: 'BadInput', where, reason: `${what} names ${shown(name)}, which is no primitive of the registry.` })
     else if (rule.primitive.samples.length === 0)
@@ -128,13 +131,14 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
     if (!(numberOf(w, name, `${where}: weights`) >= 0 && w < Infinity))
       raise({ _tag: 'BadInput', where, reason: `the weight of ${name} is ${w}.`, fix: 'give a number from 0 on.' })
   }
-  const rules = [...registry.rules.values()].filter(
-    (r) => r.primitive.samples.length > 0 && (o.only === undefined || o.only.includes(r.primitive.name)),
+  const rules = [...registry.byPrimitive.values()].filter(
+    (r) => r.primitive.samples.length > 0 && (o.only?.some((name) => isCalled(r.primitive, name)) ?? true),
   )
   const own = rules.filter((r) => !isShipped(r)).length
   const share = own === 0 ? 1 : Math.max(1, (rules.length - own) / own)
   const all = rules.map((rule) => {
-    const weight = o.weights?.[rule.primitive.name] ?? (isShipped(rule) ? 1 : share)
+    const named = Object.keys(o.weights ?? {}).find((name) => isCalled(rule.primitive, name))
+    const weight = (named === undefined ? undefined : o.weights?.[named]) ?? (isShipped(rule) ? 1 : share)
     return { primitive: rule.primitive, rule, weight }
   })
   if (!all.some((c) => c.weight > 0))

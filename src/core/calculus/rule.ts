@@ -12,6 +12,7 @@ import { linearize, type Node } from '../graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, NotImplemented, Tangent, ZeroTangent } from '../graph/tangent.js'
+import { qualifiedName } from '../ops/qualified.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { TaylorRule } from './taylor.js'
 
@@ -143,9 +144,12 @@ export interface Rule {
   readonly missing?: string
 }
 
-/** Rules by primitive name. Immutable. */
+/** Rules by primitive. Immutable. */
 export interface Registry {
+  /** By name: `tanh` for a primitive of the library, `mine/cube` for one of the plugin mine, `own/cube` for one that no plugin has. */
   readonly rules: ReadonlyMap<string, Rule>
+  /** By the primitive itself, whatever others are called. */
+  readonly byPrimitive: ReadonlyMap<AnyPrimitive, Rule>
   /** Names declared by more than one of the parts it was folded from. */
   readonly duplicates: readonly string[]
   /** This registry with one more rule; a rule for a known primitive replaces the facets that it gives. */
@@ -167,22 +171,41 @@ const over = (old: Rule, r: Rule): Rule => {
   return { ...kept, ...r }
 }
 
-const make = (rules: ReadonlyMap<string, Rule>, duplicates: readonly string[]): Registry => ({
-  rules,
+type Rules = ReadonlyMap<AnyPrimitive, Rule>
+const make = (byPrimitive: Rules, duplicates: readonly string[]): Registry => ({
+  rules: new Map([...byPrimitive].map(([p, r]) => [qualifiedName(p), r])),
+  byPrimitive,
   duplicates,
   with: (...more) => {
     for (const r of more) ruleIn(r, 'registry.with')
-    const next = new Map(rules)
-    for (const r of more) next.set(r.primitive.name, over(next.get(r.primitive.name) ?? r, r))
+    const next = new Map(byPrimitive)
+    for (const r of more) next.set(r.primitive, over(next.get(r.primitive) ?? r, r))
     return make(next, duplicates)
   },
 })
+/** One rule for each primitive of a list, the last; and the names that it has differently before. */
+const folded = (
+  rules: Iterable<Rule>,
+  differ: (old: Rule, r: Rule) => boolean,
+): { readonly own: Rules; readonly twice: readonly string[] } => {
+  const own = new Map<AnyPrimitive, Rule>()
+  const names = new Map<string, Rule>()
+  const twice: string[] = []
+  for (const r of rules) {
+    const name = qualifiedName(r.primitive)
+    const old = names.get(name)
+    if (old !== undefined && differ(old, r)) twice.push(name)
+    names.set(name, r)
+    own.set(r.primitive, r)
+  }
+  return { own, twice }
+}
 
 /** What is given as a registry. */
 export const registryIn = (given: unknown, where: string): Registry =>
   holds(() => {
-    const { rules, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
-    return rules instanceof Map && Array.isArray(duplicates)
+    const { rules, byPrimitive, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
+    return rules instanceof Map && byPrimitive instanceof Map && Array.isArray(duplicates)
   })
     ? (given as Registry)
     : raise({
@@ -200,17 +223,12 @@ export const emptyRegistry: Registry = make(new Map(), [])
  *
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
- * registryOf([scalarRule(twice, () => [2]), scalarRule(twice, () => [2])]).duplicates   // ['twice']
+ * registryOf([scalarRule(twice, () => [2]), scalarRule(twice, () => [2])]).duplicates   // ['own/twice']
  */
 export const registryOf = (rules: readonly Rule[]): Registry => {
-  const map = new Map<string, Rule>()
-  const duplicates: string[] = []
-  for (const given of listOf(rules, 'the rules', 'registryOf')) {
-    const r = ruleIn(given, 'registryOf')
-    if (map.has(r.primitive.name)) duplicates.push(r.primitive.name)
-    map.set(r.primitive.name, r)
-  }
-  return make(map, duplicates)
+  const given = listOf(rules, 'the rules', 'registryOf').map((r) => ruleIn(r, 'registryOf'))
+  const { own, twice } = folded(given, () => true)
+  return make(own, twice)
 }
 
 /**
@@ -225,13 +243,8 @@ export const registryMonoid: Monoid<Registry> = {
     registryIn(b, 'registryMonoid')
     if (a.rules.size === 0) return b
     if (b.rules.size === 0) return a
-    const map = new Map(a.rules)
-    const duplicates = [...a.duplicates, ...b.duplicates]
-    for (const [name, rule] of b.rules) {
-      if (map.has(name) && map.get(name) !== rule) duplicates.push(name)
-      map.set(name, rule)
-    }
-    return make(map, duplicates)
+    const { own, twice } = folded([...a.byPrimitive.values(), ...b.byPrimitive.values()], (old, r) => old !== r)
+    return make(own, [...a.duplicates, ...b.duplicates, ...twice])
   },
 }
 
@@ -250,9 +263,8 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
   facet: K,
   neededBy: string,
 ): NonNullable<Rule[K]> => {
-  const found = registry.rules.get(primitive.name)
-  const own = found?.primitive === primitive ? found : undefined
-  const other = found !== undefined && own === undefined
+  const own = registry.byPrimitive.get(primitive)
+  const other = own === undefined && registry.rules.has(primitive.name)
   return (own?.[facet] ??
     raise({
       _tag: 'MissingRule',
@@ -275,8 +287,7 @@ export const estimatesIn = (registry: Registry, outputs: readonly Node[]): reado
   const look = (roots: readonly Node[]): void => {
     for (const { prim, payload } of linearize(roots).nodes) {
       if (prim === null) continue
-      const rule = registry.rules.get(prim.name)
-      if (rule?.primitive === prim && rule.estimates?.(payload as never) === true) found.add(prim.showParams?.(payload) ?? prim.name)
+      if (registry.byPrimitive.get(prim)?.estimates?.(payload as never) === true) found.add(prim.showParams?.(payload) ?? prim.name)
       for (const p of programsOf(prim, payload))
         if (!seen.has(p)) {
           seen.add(p)

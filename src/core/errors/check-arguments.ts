@@ -6,7 +6,7 @@
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
 import { meantBy, meantDtype, meantItems, meantList, meantOption, needless } from './hints.js'
-import { arrayInWords, reading } from './language.js'
+import { arrayInWords, objectInWords, reading } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
 export type Names<O> = { readonly [K in keyof Required<O>]: true }
@@ -23,7 +23,7 @@ const inWords = (x: unknown): string => {
   if (x === null || x === undefined || typeof x === 'boolean' || typeof x === 'number') return String(x)
   if (typeof x === 'string') return `'${x.length > 20 ? `${x.slice(0, 20)}...` : x}'`
   if (Array.isArray(x)) return x.length <= 8 && x.every((v) => typeof v === 'number') ? `[${x.join(', ')}]` : `an array of ${x.length}`
-  return typeof x === 'object' ? (arrayInWords(x) ?? 'an object') : `a ${typeof x}`
+  return typeof x === 'object' ? (arrayInWords(x) ?? objectInWords(x)) : `a ${typeof x}`
 }
 const refuse = (where: string, reason: string, fix?: string): never =>
   raise({ _tag: 'BadInput', where, reason, ...(fix !== undefined && { fix }) })

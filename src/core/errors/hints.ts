@@ -285,6 +285,27 @@ export const meantItems = (where: string, what: string): string | undefined =>
       ? `write a list: ${where}(x, [1, 0]).`
       : undefined
 
+/** Objects of the language, and what makes arrays or records of them. */
+const objects: Readonly<Record<string, string>> = {
+  Map: 'Object.fromEntries(map) is a record, which a function takes whole; [...map.values()] is a list.',
+  Set: 'write [...set].',
+  Date: 'date.getTime() is a number.',
+  Promise: 'await it, and pass what it gives.',
+  ArrayBuffer: 'say what it holds: new Float32Array(buffer).',
+  Number: 'a number without new: x.valueOf().',
+}
+const meantObject = (given: object): string => {
+  if (['shape', 'dtype', 'data'].every((k) => Object.hasOwn(given, k)))
+    return 'tensor(x) makes a tensor of it, where structuredClone, postMessage or JSON made it of one.'
+  const proto: unknown = Object.getPrototypeOf(given)
+  if (proto === Object.prototype || proto === null) return 'pass one of its fields; treeMap((leaf) => ..., tree) works on every leaf.'
+  const name = String((proto as { readonly constructor?: { readonly name?: unknown } }).constructor?.name)
+  if (ArrayBuffer.isView(given)) return 'use Float64Array, Float32Array, Int32Array, or Uint8Array for bool.'
+  if (typeof (given as { readonly then?: unknown }).then === 'function') return objects.Promise!
+  return Object.hasOwn(objects, name)
+    ? objects[name]!
+    : 'pass one of its fields, or a plain record of them: { ...x }, whose fields are numbers, arrays or tensors.'
+}
 /** What to do with something that is no array, where one is wanted. */
 export const meantArray = (given: unknown): string => {
   if (given === undefined)
@@ -292,7 +313,7 @@ export const meantArray = (given: unknown): string => {
   if (typeof given === 'function') return 'call it, and pass what it gives; grad, vmap and their kin take functions.'
   if (typeof given === 'string')
     return `text is no number: ${Number.isFinite(Number.parseFloat(given)) ? `write ${Number.parseFloat(given)}` : 'pass an expression, a tensor, a number or a nested array of numbers'}.`
-  if (typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === Object.prototype)
-    return 'pass one of its fields; treeMap((leaf) => ..., tree) works on every leaf.'
+  if (given === null) return 'null is no array: leave the argument out where it may be, or pass 0, or a tensor.'
+  if (typeof given === 'object') return meantObject(given)
   return 'pass an expression, a tensor, a number or a nested array of numbers.'
 }

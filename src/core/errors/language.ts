@@ -121,6 +121,16 @@ export const arrayInWords = (x: object): string | undefined => {
   return `${kind === 'tensor' ? 'a' : 'an'} ${kind}${Array.isArray(shape) ? ` (${String(dtype)} [${shape.join(', ')}])` : ''}`
 }
 
+/** An object in a few words: a Map, a Promise, an instance of Model. */
+export const objectInWords = (x: object): string => {
+  const proto: unknown = Object.getPrototypeOf(x)
+  if (proto === null || proto === Object.prototype) return 'an object'
+  const name = (proto as { readonly constructor?: { readonly name?: unknown } }).constructor?.name
+  if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object'
+  if (Object.hasOwn(globalThis, name)) return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`
+  return `an instance of ${name.slice(0, 40)}`
+}
+
 /** What an object that is no array of this copy claims to be: an article and a noun; undefined where it claims nothing. */
 export const claimed = (x: object): string | undefined => {
   const kind = (x as { readonly [BRAND]?: unknown })[BRAND]

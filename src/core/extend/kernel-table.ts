@@ -6,6 +6,7 @@ import { raise } from '../errors/explain.js'
 import type { Expansion } from '../graph/expand.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
+import { qualifiedName } from '../ops/qualified.js'
 import type { LoweringTable } from './decompose.js'
 
 /** What the planner makes of a primitive, without a kernel of its own. */
@@ -138,7 +139,8 @@ export class Facets<I, W> {
     this.lowerings = loweringsIn(given)
     for (const [primitive, facet] of given) {
       const own = shipped.get(primitive)
-      if (own !== undefined && own !== facet) raise({ _tag: 'DuplicatePrimitive', name: primitive.name, facet: `kernels of ${backend}` })
+      if (own !== undefined && own !== facet)
+        raise({ _tag: 'DuplicatePrimitive', name: qualifiedName(primitive), facet: `kernels of ${backend}` })
     }
   }
   /** Raises MissingKernel. */

@@ -10,7 +10,9 @@ import { reading } from '../errors/language.js'
 import type { Expansion } from '../graph/expand.js'
 import { applyAny, asExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
+import { claim } from '../graph/namespace.js'
 import { type AnyPrimitive, type ArgKind, isPrimitive, NO_PARAMS, type NoParams, type Primitive, primitiveOf } from '../graph/primitive.js'
+import { isShipped, qualifiedName } from '../ops/qualified.js'
 import type { AnyExpr } from '../types/expr.js'
 import { composedRules } from './decompose.js'
 import type { Facet, KernelFunction, KernelTable, Missing } from './kernel-table.js'
@@ -56,9 +58,10 @@ export interface PluginSpec<O extends PluginOps, L extends PropertyKey> {
   }
 }
 
-/** Primitives with their facets. A value: it changes nothing until codual and a backend are made with it. */
+/** Primitives with their facets. A value: but for the names of its primitives, it changes nothing until codual and a backend are made with it. */
 export interface Plugin {
   readonly name: string
+  /** By their own names; of several plugins together by their names in the namespace of each: `mine/cube`. */
   readonly ops: ReadonlyMap<string, AnyPrimitive>
   readonly registry: Registry
   /** Kernels by backend: `cpu({ kernels: plugin.kernels.cpu })`. */
@@ -143,7 +146,7 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  * Primitives of your own with all their facets as one value: what they are (ops), their calculus (rules), how backends compute them (kernels).
  *
  * A row that is forgotten does not compile; one left out on purpose is `missing(reason)`. A kernel is a function over typed arrays, which
- * may run compiled functions; `perElement()` for elementwise ones. A primitive that is a composition of others has a row in `lower` alone.
+ * may run compiled functions; `perElement()` for elementwise ones. Programs print and save a primitive as `plugin/name`. A primitive that is a composition of others has a row in `lower` alone.
  * Errors  BadInput where a key is not its primitive's name or a row is of another primitive; later MissingRule and MissingKernel.
  * @example
  * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
@@ -157,13 +160,14 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  */
 export const definePlugin = <const O extends PluginOps, L extends PropertyKey = never>(spec: PluginSpec<O, L>): Plugin => {
   optionsOf<PluginSpec<PluginOps, string>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
-  if (typeof spec.name !== 'string')
+  if (typeof spec.name !== 'string' || spec.name === '')
     raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
   const ops = new Map<string, AnyPrimitive>()
   for (const [name, op] of Object.entries(recordOf(spec.ops, 'ops', `definePlugin ${spec.name}`))) {
     const p = primitiveOf(op, `definePlugin ${spec.name}: ${name}`)
     if (p.name !== name) bad(spec.name, `the primitive under ${name} has the name ${p.name}`, 'use its own name as the key.')
     ops.set(name, p)
+    if (!isShipped(p)) claim(p, spec.name)
   }
   const rows = <R>(what: string, table: object | undefined): ReadonlyMap<string, R> => {
     const given = new Map(
@@ -216,7 +220,7 @@ const union = <K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>, clash: (key: K)
  *   const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
  *   return definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: missing('an example') } })
  * }
- * pluginMonoid.concat(doubling(), doubling()).duplicates   // [{ name: 'twice', facet: 'ops' }]
+ * pluginMonoid.concat(doubling(), doubling()).duplicates   // [{ name: 'doubling/twice', facet: 'ops' }]
  */
 export const pluginMonoid: Monoid<Plugin> = {
   empty,
@@ -231,16 +235,17 @@ export const pluginMonoid: Monoid<Plugin> = {
       (name: string): void => {
         if (!duplicates.some((d) => d.name === name)) duplicates.push({ name, facet })
       }
-    const ops = union(a.ops, b.ops, report('ops'))
+    const [ops, more] = [a, b].map((x) => new Map([...x.ops.values()].map((p) => [qualifiedName(p), p] as const)))
+    const all = union(ops!, more!, report('ops'))
     const backends = new Set([...Object.keys(a.kernels), ...Object.keys(b.kernels)])
     const kernels = [...backends].map((backend) => {
       const [x, y] = [a.kernels[backend] ?? new Map(), b.kernels[backend] ?? new Map()]
-      return [backend, union(x, y, (p) => report(`kernels of ${backend}`)(p.name))] as const
+      return [backend, union(x, y, (p) => report(`kernels of ${backend}`)(qualifiedName(p)))] as const
     })
-    const rules = union(a.registry.rules, b.registry.rules, report('rules'))
+    const rules = union(a.registry.byPrimitive, b.registry.byPrimitive, (p) => report('rules')(qualifiedName(p)))
     return {
       name: `${a.name} + ${b.name}`,
-      ops,
+      ops: all,
       registry: registryOf([...rules.values()]),
       kernels: Object.fromEntries(kernels) as Plugin['kernels'],
       duplicates,

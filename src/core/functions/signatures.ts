@@ -104,6 +104,15 @@ const EXECUTABLE_BYTES = 2 ** 16
 /** So many signatures of one function are worth a word. */
 const MANY = 32
 
+/** A name, and the first of the arguments: one line, whatever they are. */
+const SHOWN = 3
+const manyPlans = (name: string, avals: readonly Aval[]): string => {
+  const called = name.replace(/\s+/g, ' ')
+  const more = avals.length > SHOWN ? ` and ${avals.length - SHOWN} more` : ''
+  const last = avals.length === 0 ? 'no arguments' : `${avals.slice(0, SHOWN).map(showAval).join(', ')}${more}`
+  return `codual: ${MANY} plans of ${called.length > 60 ? `${called.slice(0, 60)}...` : called}, the last for ${last}: each new shape is planned anew. Pad arguments to a few shapes, or compile a function for each use.`
+}
+
 export class Signatures<X, T extends Elements> {
   private readonly meta: Meta
   private readonly prepared: Lru<string, Prepared<X>>
@@ -198,12 +207,7 @@ export class Signatures<X, T extends Elements> {
     const p = { key, def, avals, program, executable }
     this.touch()
     this.prepared.add(key, p, making.bytes(executable) ?? EXECUTABLE_BYTES)
-    if (++this.made === MANY)
-      console.warn(
-        `codual: ${MANY} plans of ${meta.name}: each new structure, dtype or shape of its arguments is planned anew, the last one ${
-          avals.map(showAval).join(', ') || 'without arguments'
-        }. Pad arguments to a few shapes, or compile a function for each use.`,
-      )
+    if (++this.made === MANY) console.warn(manyPlans(meta.name, avals))
     return p
   }
 

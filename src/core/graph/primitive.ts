@@ -226,6 +226,13 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
   const { name, args, shapeRule, meaning, expand, ...rest } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
   if (typeof name !== 'string' || name === '')
     raise({ _tag: 'BadInput', where: 'primitive', reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
+  if (name.includes('/'))
+    raise({
+      _tag: 'BadInput',
+      where: `primitive ${name}`,
+      reason: 'a / stands between a plugin and its primitives.',
+      fix: 'give the name alone: definePlugin puts it into the namespace of its plugin.',
+    })
   listOf(args, 'args', `primitive ${name}`)
   functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
   if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', `primitive ${name}`)

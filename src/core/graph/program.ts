@@ -64,7 +64,7 @@ export const liftTree = (tree: unknown, where: string): { readonly nodes: Node[]
 
 /** The leaves of an argument list, which is a tuple even where it is empty. */
 export const leavesOfList = (list: readonly unknown[], where: string): { readonly leaves: unknown[]; readonly def: TreeDef } =>
-  flatten(list, where, (x) => x !== list && isLeaf(x))
+  flatten(list, where, (x) => x !== list && isLeaf(x), 'argument ')
 /** An argument list as nodes. */
 export const liftList = (list: readonly unknown[], where: string): { readonly nodes: Node[]; readonly def: TreeDef } => {
   const { leaves, def } = leavesOfList(list, where)

@@ -2,6 +2,7 @@
 import { showAval } from './aval.js'
 import { programsOf } from './expand.js'
 import { CONST, capturedTensor, INPUT, type InputInfo, inputName, type Linear, linearize, type Node, OUTPUT, resultAvals } from './expr.js'
+import { printedName } from './namespace.js'
 import { liftTree, type Program } from './program.js'
 import { LEAF, leafPaths, type TreeDef } from './tree.js'
 
@@ -27,7 +28,7 @@ const written = (
       const params = n.prim!.showParams?.(n.payload)
       equations.set(
         i,
-        `${results.join(', ')} = ${n.prim!.name}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${avals.map(showAval).join(', ')}`,
+        `${results.join(', ')} = ${printedName(n.prim!)}(${n.args.map((a) => names[index.get(a)]).join(', ')})${params ? ` {${params}}` : ''} : ${avals.map(showAval).join(', ')}`,
       )
     }
   })

@@ -2,6 +2,7 @@
 
 import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { meantArray } from '../errors/hints.js'
 import { holds, unreadable } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { Spec as PublicSpec } from '../types/expr.js'
@@ -171,7 +172,7 @@ const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): No
       _tag: 'BadInput',
       where: path,
       reason: `${describe(x)} is not a number, an array or a tensor.`,
-      fix: 'pass numbers, nested arrays or tensors.',
+      fix: typeof x === 'bigint' || typeof x === 'symbol' ? 'pass numbers, nested arrays or tensors.' : meantArray(x),
     })
   const shape = shapeOfNested(x, path)
   if (s !== undefined) {

@@ -2,7 +2,8 @@
 
 import { dtypeOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
-import { arrayInWords, brand, claimed, operationsOr, reading, refuseArray, refuseCoercion } from '../errors/language.js'
+import { meantArray } from '../errors/hints.js'
+import { arrayInWords, brand, claimed, objectInWords, operationsOr, reading, refuseArray, refuseCoercion } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { TensorFn } from '../types/signatures/layout.js'
 import { aval, shapeGiven } from './aval.js'
@@ -193,7 +194,7 @@ export const describe = (x: unknown): string => {
         : typeof x === 'object'
           ? isTensor(x) || isExpr(x)
             ? (arrayInWords(x) ?? 'an object')
-            : (claimed(x) ?? 'an object')
+            : (claimed(x) ?? objectInWords(x))
           : typeof x === 'string'
             ? `'${x.slice(0, 20)}'`
             : typeof x === 'function'
@@ -248,6 +249,19 @@ const fromTensorJSON = (json: TensorJSON, shape: readonly number[] | undefined, 
   const entry: Entry = (x) =>
     typeof x === 'boolean' ? x : (numberFromJSON(x) ?? bad(`its data has ${describe(x)}, which is not a number.`))
   const { data } = json
+  const typed = dtypeOfTypedArray(data)
+  if (typed !== undefined) {
+    // What structuredClone and postMessage make of a tensor: its fields, without its class.
+    const elements = intactArray(data as TypedArray, where)
+    if (typed !== own.dtype || elements.length !== own.size)
+      raise({
+        _tag: 'BadInput',
+        where,
+        reason: `its data is a ${(data as TypedArray).constructor.name} of ${elements.length}, and it says ${own.dtype} ${showShape(own.shape)}.`,
+        fix: 'give what structuredClone or postMessage made of a tensor.',
+      })
+    return made(elements, shape ?? own.shape, dtype ?? own.dtype, where)
+  }
   if (Array.isArray(data) !== own.shape.length > 0) bad(`its data does not have the shape ${showShape(own.shape)}.`)
   shapeOfNested(data, where)
   const empty = own.size === 0 && (data as readonly unknown[]).flat(MAX_RANK).length === 0
@@ -283,7 +297,9 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
       reason: `${describe(data)} is not a number, an array or a typed array.`,
       fix: isExpr(data)
         ? 'an expression is an array already: use it as it is; evaluate(x) gives its numbers outside of a traced function.'
-        : `pass numbers, nested arrays or a typed array.`,
+        : typeof data === 'object' || typeof data === 'function'
+          ? meantArray(data)
+          : `pass numbers, nested arrays or a typed array.`,
     })
   const nested = shapeOfNested(data, where)
   const flat = shape !== undefined && nested.length === 1 && shape.length !== 1
@@ -306,7 +322,7 @@ const made = (data: unknown, shape: readonly number[] | undefined, dtype: DType 
  * A concrete array from numbers, nested arrays or a typed array; the data is copied. f64, or the typed array's dtype, unless given: as
  * tensor(data, dtype), or after a shape.
  *
- * Takes what JSON.stringify wrote of a tensor too, once parsed: every number comes back, NaN and -0 among them.
+ * Takes what JSON.stringify wrote of a tensor too, once parsed, and what structuredClone or postMessage made of one: every number comes back, NaN and -0 among them.
  * Errors  BadInput for ragged or non-numeric data, for shapes and dtypes that are none, and for numbers that an i32 does not hold (fractions, NaN, 2^31);
  * ShapeMismatch where the data does not fill the shape.
  * @example

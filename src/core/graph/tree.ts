@@ -1,5 +1,7 @@
 /** Trees: nested records, tuples and arrays of leaves; how they are taken apart, put together, compared and addressed. */
+
 import { raise } from '../errors/explain.js'
+import { meantArray } from '../errors/hints.js'
 import { unreadable } from '../errors/language.js'
 import { NoTangent } from './tangent.js'
 import { describe, dtypeOfTypedArray } from './tensor.js'
@@ -45,7 +47,11 @@ const noLeaf = (x: unknown, where: string): string =>
       ? "declare each input by its dtype and shape: f64() a number, f64(2, 3), f32('batch', 3)."
       : typeof x === 'function'
         ? 'call it, and give what it gives.'
-        : `give every leaf a number, an array or a tensor.`
+        : x === null || x === undefined
+          ? 'an argument is missing, a field is misspelt, or nobody gave it a value: give every leaf a number, an array or a tensor.'
+          : typeof x === 'string'
+            ? `${meantArray(x)} What is no number is captured by the function, not passed to it.`
+            : `give every leaf a number, an array or a tensor.`
 
 const plainKeys = (x: object, where: string): string[] => {
   const proto = Object.getPrototypeOf(x)
@@ -60,8 +66,8 @@ const plainKeys = (x: object, where: string): string[] => {
     raise({
       _tag: 'BadInput',
       where,
-      reason: `${describe(x)} of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
-      fix: `pass plain objects, arrays, numbers or tensors.`,
+      reason: `an object of class ${(proto as { constructor?: { name?: string } }).constructor?.name ?? '?'} is not a plain record.`,
+      fix: meantArray(x),
     })
   return Object.keys(x).sort()
 }
@@ -73,28 +79,30 @@ export const below = (path: string, key: string | number): string => (path === '
 const placeIn = (where: string, path: string): string =>
   path === '' ? where : `${where}: ${path.length > 60 ? `${path.slice(0, 60)}...` : path}`
 
-/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`: `params.w`, `0.b`. */
+/** Leaves in order (record keys sorted) and the structure. Errors name the leaf by its path in `where`, behind a noun: `params.w`, `argument 0.b`. */
 export const flatten = (
   tree: unknown,
   where = 'argument',
   leaf: (x: unknown) => boolean = isLeaf,
+  noun = '',
 ): { readonly leaves: unknown[]; readonly def: TreeDef } => {
   const leaves: unknown[] = []
   let at = ''
+  const here = (path: string): string => placeIn(where, path === '' ? '' : `${noun}${path}`)
   const go = (x: unknown, path: string, depth: number): TreeDef => {
     at = path
     if (depth > MAX_DEPTH)
       raise({
         _tag: 'BadInput',
-        where: placeIn(where, path),
+        where: here(path),
         reason: `nested deeper than ${MAX_DEPTH} levels (or contains itself).`,
         fix: 'pass a tree that ends.',
       })
     if (x === undefined || x === null || typeof x === 'function' || typeof x === 'string' || typeof x === 'symbol' || typeof x === 'bigint')
       raise({
         _tag: 'BadInput',
-        where: placeIn(where, path),
-        reason: `${typeof x === 'string' || typeof x === 'function' ? describe(x) : x === undefined ? 'undefined' : typeof x} is not a number, an array, a tensor or a record of them.`,
+        where: here(path),
+        reason: `${typeof x === 'symbol' || typeof x === 'bigint' ? `a ${typeof x}` : describe(x)} is not a number, an array, a tensor or a record of them.`,
         fix: noLeaf(x, where),
       })
     if ((x as { _tag?: unknown })._tag === 'NoTangent') return ABSENT
@@ -103,7 +111,7 @@ export const flatten = (
       return LEAF
     }
     if (Array.isArray(x)) return { _tag: 'Tuple', items: Array.from(x, (y, i) => go(y, below(path, i), depth + 1)) }
-    const keys = plainKeys(x as object, placeIn(where, path))
+    const keys = plainKeys(x as object, here(path))
     const items = keys.map((k) => {
       at = below(path, k)
       return go((x as Record<string, unknown>)[k], at, depth + 1)
@@ -113,7 +121,7 @@ export const flatten = (
   try {
     return { def: go(tree, '', 0), leaves }
   } catch (e) {
-    return unreadable(e, placeIn(where, at))
+    return unreadable(e, here(at))
   }
 }
 

@@ -26,10 +26,10 @@ const recordsIn = (xs: readonly unknown[]): boolean =>
     xs.some((x) => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype && !('_tag' in x)),
   )
 /**
- * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none.
+ * x kept between low and high: minimum(maximum(x, low), high); a bound that is null or left out is none, and without any it is x.
  *
  * Shapes  all broadcast.   Dtype  promoted; i32 and bool stay.   Rule  the cotangent passes inside; at a bound, half of it.   Source  NumPy clip.
- * Errors  BadInput without any bound.
+ * Errors  BadInput for an object where a bound may stand.
  * @example
  * clamp([-1, 0.5, 2], 0, 1)      // [0, 0.5, 1]
  * clamp([-1, 0.5, 2], null, 1)   // [-1, 0.5, 1]
@@ -43,10 +43,9 @@ export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown):
       fix: 'write clamp(x, low, high); null is no bound.',
     })
   const [below, above] = [low ?? undefined, high ?? undefined]
-  if (below === undefined && above === undefined)
-    raise({ _tag: 'BadInput', where: 'clamp', reason: 'neither bound is given.', fix: 'write clamp(x, low, high); null is no bound.' })
   const bounds = [below, above].filter((b) => b !== undefined)
   const [y, a, b] = liftAll([x, ...bounds], 'clamp', 'order').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  if (bounds.length === 0) return y
   if (below === undefined) return minimum(y, a)
   return above === undefined ? maximum(y, a) : minimum(maximum(y, a), b)
 })

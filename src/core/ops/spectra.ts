@@ -1,6 +1,6 @@
 /** What is made of Fourier transforms or goes with them: frequencies, windows, convolution. */
 
-import { dtypeOf, flagOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { dtypeOf, flagOf, integerOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { asExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
@@ -45,9 +45,10 @@ export const fftfreq: FreqFn = typed(frequencies('fftfreq', (n) => n))
 export const rfftfreq: FreqFn = typed(frequencies('rfftfreq', (n) => Math.floor(n / 2) + 1))
 
 const windowOptions: Names<WindowOptions> = { periodic: true, dtype: true }
-/** f of the place in [0, 1]: n - 1 apart, or n for one period; a single one is 1. */
+/** f of the place in [0, 1]: n - 1 apart, or n for one period; a single one is 1, and none at all is an empty window. */
 const windowed = (op: string, given: unknown, options: WindowOptions | undefined, f: (t: number) => number): AnyExpr => {
-  const n = positive(given, op)
+  const n = integerOf(given, 'n', op)
+  if (n < 0) raise({ _tag: 'BadInput', where: op, reason: `n is ${n}.`, fix: 'give a whole number from 0 on.' })
   const { periodic, dtype = 'f64' } = optionsOf(options, windowOptions, op)
   const own = dtypeOf(dtype, op)
   if (own !== 'f64' && own !== 'f32')
@@ -66,28 +67,28 @@ const cosines =
 /**
  * Hann's window, 1/2 - cos(2 pi k / (n - 1)) / 2; with `periodic` over n in place of n - 1.
  *
- * Errors  BadInput when n is no positive whole number.   Source  NumPy hanning.
+ * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy hanning.
  * @example hann(5)   // [0, 0.5, 1, 0.5, 0]
  */
 export const hann: WindowFn = typed(cosines('hann', 0.5, 0.5, 0))
 /**
  * Hamming's window, 0.54 - 0.46 cos(2 pi k / (n - 1)); with `periodic` over n.
  *
- * Errors  BadInput when n is no positive whole number.   Source  NumPy hamming.
+ * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy hamming.
  * @example hamming(3)   // [0.08, 1, 0.08]
  */
 export const hamming: WindowFn = typed(cosines('hamming', 0.54, 0.46, 0))
 /**
  * Blackman's window, 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)); with `periodic` over n.
  *
- * Errors  BadInput when n is no positive whole number.   Source  NumPy blackman.
+ * Errors  BadInput when n is no whole number from 0 on.   Source  NumPy blackman.
  * @example blackman(3)   // [0, 1, 0]
  */
 export const blackman: WindowFn = typed(cosines('blackman', 0.42, 0.5, 0.08))
 /**
  * Kaiser's window, I_0(beta sqrt(1 - t^2)) / I_0(beta) with t from -1 to 1; with `periodic` over n.
  *
- * Errors  BadInput when n is no positive whole number or beta no number.   Source  NumPy kaiser.
+ * Errors  BadInput when n is no whole number from 0 on or beta no number.   Source  NumPy kaiser.
  * @example kaiser(3, 2)   // [0.4387, 1, 0.4387]
  */
 export const kaiser: KaiserFn = typed((n: unknown, given: unknown, options?: WindowOptions): AnyExpr => {

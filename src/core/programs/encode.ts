@@ -7,6 +7,7 @@ import { CONST, capturedTensor, INPUT, type InputInfo, linearize, type Node, OUT
 import { bytesToJSON, numberToJSON } from '../graph/numbers.js'
 import type { Program } from '../graph/program.js'
 import type { TreeDef } from '../graph/tree.js'
+import { qualifiedName } from '../ops/qualified.js'
 import type { DType } from '../types/dtype.js'
 import type { JSONValue } from '../types/program.js'
 
@@ -77,7 +78,7 @@ const encode = (p: Program, programs: number): JSONValue => {
     const args = n.args.map((a) => index.get(a))
     const within = programsOf(prim, n.payload)
     return {
-      apply: prim.name,
+      apply: name(qualifiedName(prim)),
       args,
       params: params(within.length === 0 ? n.payload : prim.withPrograms!(n.payload, []), prim.name, 0),
       ...(within.length > 0 && { programs: within.map((q) => encode(q, programs + 1)) }),

@@ -14,6 +14,7 @@ import { showProgram } from '../graph/show.js'
 import { recordingSites, siteOf } from '../graph/source-lines.js'
 import type { Spec } from '../graph/spec.js'
 import { unflatten } from '../graph/tree.js'
+import { isShipped, qualifiedName } from '../ops/qualified.js'
 import type { JSONValue } from '../types/program.js'
 import { programFromJSON } from './decode.js'
 import { isProgram, programToJSON } from './encode.js'
@@ -63,6 +64,18 @@ export const fromProgramCore =
 
 export const toJSONCore = (p: unknown): JSONValue => programToJSON(asProgram(p, 'toJSON'))
 
+/** Finds primitives by their qualified names; by a name without a plugin's, as programs were saved before, the one that has it. */
+export const finder = (primitives: readonly AnyPrimitive[]): ((name: string) => AnyPrimitive | undefined) => {
+  const byName = new Map<string, AnyPrimitive>()
+  const plain = new Map<string, AnyPrimitive | undefined>()
+  for (const p of new Set(primitives)) {
+    const name = qualifiedName(p)
+    if (!byName.has(name)) byName.set(name, p)
+    if (!isShipped(p)) plain.set(p.name, plain.has(p.name) ? undefined : p)
+  }
+  return (name) => byName.get(name) ?? plain.get(name.replace(/^own\//, ''))
+}
+
 /** Reads programs over the primitives that the registry has rules for, and these. */
 export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] = []): ((u: unknown) => Either<AdError, Program>) => {
   for (const p of listOf(more, 'the primitives', 'fromJSON'))
@@ -73,8 +86,7 @@ export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] =
         reason: `${shown(p)} is not a primitive.`,
         fix: 'give an array of primitives of your own.',
       })
-  const own = new Map(more.map((p) => [p.name, p]))
-  const read = programFromJSON((name) => own.get(name) ?? registry.rules.get(name)?.primitive)
+  const read = programFromJSON(finder([...more, ...registry.byPrimitive.keys()]))
   return (u) => map(printed)(read(u))
 }
 export { isProgram }

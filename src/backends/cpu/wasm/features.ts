@@ -18,17 +18,19 @@ const once = <A>(make: () => A): (() => A) => {
 }
 
 /** Why no module with 128-bit SIMD can be compiled here; undefined where it can. A policy of the page may forbid what the engine has. */
-export const noSimd = /* @__PURE__ */ once((): string | undefined => {
-  if (typeof WebAssembly !== 'object') return 'this engine has no WebAssembly'
+export const noSimd = (): string | undefined => {
+  if (typeof WebAssembly !== 'object' || WebAssembly === null) return 'this engine has no WebAssembly'
   const bytes = smallest((f) => f.f32x4Const(0).op(OP.drop))
   try {
     if (!WebAssembly.validate(bytes)) return 'this engine has no WebAssembly SIMD'
     new WebAssembly.Instance(new WebAssembly.Module(bytes))
+    new WebAssembly.Table({ initial: 1, element: 'anyfunc' })
+    new WebAssembly.Memory({ initial: 1 })
     return undefined
   } catch (e) {
-    return `WebAssembly may not be compiled here (${(e as Error).message})`
+    return `WebAssembly may not be compiled here (${(e instanceof Error ? e.message : String(e)).replace(/\s+/g, ' ')})`
   }
-})
+}
 
 /** Whether relaxed SIMD exists (off by default in Node 20; on in Node 22, Chrome 114, Firefox 146 and later). */
 export const relaxedSimd = /* @__PURE__ */ once(

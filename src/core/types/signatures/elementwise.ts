@@ -221,6 +221,7 @@ export interface ClampFn {
     low: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
     high?: Operand<NoInfer<S>, NoInfer<D>> | number | null | undefined,
   ): Expr<S, D>
+  <S extends Shape>(x: Operand<S, 'bool'>, low: null | undefined, high?: null | undefined): Expr<S, 'bool'>
   (x: number, low: number | null | undefined, high?: number | null | undefined): Scalar<WeakF64>
   <A extends Arg, B extends Arg | null | undefined, C extends Arg | null | undefined = undefined>(
     x: A,

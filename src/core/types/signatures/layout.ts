@@ -48,6 +48,8 @@ export interface TensorFn {
     shape: undefined,
     dtype: D,
   ): Tensor<DataShape<T>, D>
+  /** A copy; also of what structuredClone made of a tensor, which TypeScript takes for one. */
+  <S extends Shape, D extends DType>(data: Tensor<S, D>): Tensor<S, D>
   <T extends number | NumberArray | PlainBool | TypedData, const S extends NewShape>(data: T, shape: S): Tensor<Unnamed<S>, DataDType<T>>
   <const S extends NewShape, D extends DType>(data: number | NumberArray | PlainBool | TypedData, shape: S, dtype: D): Tensor<Unnamed<S>, D>
 }
