@@ -1,11 +1,13 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
-import { capturedTensor, isExpr } from '../graph/expr.js'
-import type { NDArray, TypedArray } from '../graph/ndarray.js'
+import { CONST, capturedTensor, isExpr, type Node } from '../graph/expr.js'
+import { allocate, type NDArray, type TypedArray } from '../graph/ndarray.js'
+import type { AnyPrimitive } from '../graph/primitive.js'
 import { closed, liftTree, makeProgram, type Program } from '../graph/program.js'
 import { Tensor } from '../graph/tensor.js'
-import { unflatten } from '../graph/tree.js'
+import { LEAF, unflatten } from '../graph/tree.js'
+import { broadcastToPrimitive } from '../ops/layout-move.js'
 import { type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
 import { hosted } from './device-tensor.js'
 import { inlined, type Runtime, toNode } from './function.js'
@@ -40,20 +42,43 @@ export const makeRuntime = (backend: SyncBackend): Runtime => ({
   },
 })
 
+/** The elements of a literal at any shape (zeros, ones, full), which need no plan; undefined for every other node. */
+const repeated = (n: Node): TypedArray | undefined => {
+  const of = n.prim === (broadcastToPrimitive as unknown as AnyPrimitive) ? n.args[0]! : n
+  if (of.kind !== CONST) return undefined
+  const data = allocate(n.dtype, n.aval.size)
+  return Object.is(of.payload, 0) ? data : (data.fill(of.payload as never) as TypedArray)
+}
+
 /** The value of an expression (or a tree of them) that depends on no input. */
 export const evaluateWith =
   (backend: SyncBackend) =>
   (tree: unknown): unknown => {
     const { nodes, def } = liftTree(tree, 'evaluate')
-    const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: { _tag: 'Tuple', items: [] }, outputs: nodes, outputTree: def })
-    const executable = backend.prepare(program)
-    try {
-      capturesIntact(program)
-      return toTensors(program, executable.run([]))
-    } finally {
-      executable.dispose()
-    }
+    const known = nodes.map(repeated)
+    const made = evaluated(
+      backend,
+      nodes.filter((_, i) => known[i] === undefined),
+    )
+    let next = 0
+    return unflatten(
+      def,
+      nodes.map((n, i) => new Tensor(n.shape, n.dtype, known[i] ?? made[next++]!)),
+    )
   }
+const evaluated = (backend: SyncBackend, outputs: readonly Node[]): readonly TypedArray[] => {
+  if (outputs.length === 0) return []
+  const nothing = { _tag: 'Tuple', items: [] } as const
+  const outputTree = { _tag: 'Tuple', items: outputs.map(() => LEAF) } as const
+  const program = makeProgram({ name: 'evaluate', inputs: [], inputTree: nothing, outputs, outputTree })
+  const executable = backend.prepare(program)
+  try {
+    capturesIntact(program)
+    return executable.run([])
+  } finally {
+    executable.dispose()
+  }
+}
 
 export interface IntoOptions {
   readonly accumulate?: boolean
