@@ -81,6 +81,8 @@ export interface Finding {
   readonly also: readonly CheckName[]
   /** A line that finds it again. */
   readonly replay: string
+  /** What to write instead, where that is known; else empty. */
+  readonly fix: string
 }
 
 /** How much was compared, when nothing disagreed. */
@@ -156,6 +158,8 @@ export class Collector {
   point: () => string = () => ''
   /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
   counts = true
+  /** What to write in the place of what loses a zero: asked where one was lost, with how that was found. */
+  advice: (how: string) => string = () => ''
   /** The check that findings are of, whatever they were found by. */
   private as: CheckName | undefined
   /** Why a derivative that differences contradict is not called wrong. */
@@ -215,6 +219,7 @@ export class Collector {
       seed,
       also: [],
       replay,
+      fix: '',
     })
   }
   /** What says that something is not there (a rule, a kernel) is thrown on, for who leaves it out and goes on. */
@@ -325,7 +330,8 @@ export class Collector {
   }
   /** What was found: each mistake once. */
   mistakes(): readonly Finding[] {
-    return reduced(this.findings)
+    const lost = (f: Finding): boolean => f.check === 'non-finite' || f.also.includes('non-finite') || f.actual === 'NaN'
+    return reduced(this.findings).map((f) => (lost(f) ? { ...f, fix: this.advice(f.how) } : f))
   }
   result(): Checked {
     const { of, comparisons, seed, notImplemented, kinks, undecided, skipped } = this

@@ -10,6 +10,7 @@ import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
 import type { NotImplemented } from '../core/graph/tangent.js'
+import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
@@ -136,6 +137,7 @@ const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
   const own = workable(given, out)
+  out.advice = (how) => lostZeros(() => own, how)
   const keeps = out.keeps('input', given.values)
   if (own === undefined || !checkTangentKinds(own, out)) return
   out.guard('values', () => {

@@ -32,6 +32,7 @@ const inWords = (f: Finding): readonly string[] => {
   ]
   if (f.at !== '') lines.push(`  at ${f.at}`)
   if (f.also.length > 0) lines.push(`  also fails: ${f.also.join(', ')}`)
+  if (f.fix !== '') lines.push(`  fix: ${f.fix}`)
   if (f.replay !== '') lines.push(`  replay: ${f.replay}`)
   return lines
 }

@@ -8,6 +8,7 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
+import { lostZeros } from './advice.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
@@ -124,6 +125,7 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
   out.guard('the sample', () => {
     const s = subjectOf(registry, prim, sample, options, next)
     out.point = () => pointOf(s, bind(s.inputs, s.values))
+    out.advice = (how) => lostZeros(() => implemented(s), how)
     const called = { registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
     const keeps = out.keeps('argument', s.values)
     const floats = s.ys.some((y) => isFloat(y.dtype))
