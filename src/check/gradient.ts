@@ -1,6 +1,6 @@
 /** Checks the gradient of a user's function at its arguments. */
 
-import type { Registry } from '../core/calculus/rule.js'
+import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { listOf, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
@@ -10,13 +10,17 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import { showProgram } from '../core/graph/show.js'
 import { isTensor } from '../core/graph/tensor.js'
 import { leafPaths } from '../core/graph/tree.js'
-import { argumentsOf, choicesOf, type DrawOptions, drawFrom } from './declared.js'
+import { namesApplied } from './applied.js'
+import { checkBeside, checkInF32 } from './beside.js'
+import { argumentsOf, choicesOf, type DrawOptions, drawFrom, rangesOf } from './declared.js'
+import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
-import { sizesOf, stopsInSight } from './subject.js'
+import { counting, overridesIn } from './ran.js'
+import { type Subject, sizesOf, stopsInSight, total } from './subject.js'
 
-/** Options of `checkGrad`. `sizes` and `domain` are for arguments that are drawn. */
+/** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
 export interface GradientOptions extends CheckOptions, DrawOptions {}
 
 /** The options of checkGrad, each of its kind; ranges are looked at when arguments are drawn. */
@@ -28,9 +32,8 @@ export const gradientOptionsOf = (given: GradientOptions | undefined, where: str
 /** The arguments that are given or, where none are, one draw of what the function declares. */
 const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOptions, next: () => number, where: string) => {
   if (args.length > 0) {
-    const [extra] = (['sizes', 'domain'] as const).filter((name) => options[name] !== undefined)
-    if (extra !== undefined)
-      raise({ _tag: 'BadInput', where, reason: `${extra} says what to draw, and the arguments are given.`, fix: 'leave one of them out.' })
+    if (options.sizes !== undefined)
+      raise({ _tag: 'BadInput', where, reason: 'sizes says what to draw, and the arguments are given.', fix: 'leave one of them out.' })
     return args
   }
   const declared =
@@ -45,7 +48,7 @@ const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOpt
 }
 
 /** The same function, which counts how often it is called. */
-const counting = (meta: Meta, count: () => void): Meta => ({
+const heard = (meta: Meta, count: () => void): Meta => ({
   ...meta,
   body: (args) => {
     count()
@@ -84,12 +87,13 @@ const shownArgument = (x: unknown): string => {
  * @example report(checkGradWith(coreRegistry)((x: AnyExpr) => sum(mul(x, x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
 export const checkGradWith =
-  (registry: Registry) =>
-  (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
-    const options = gradientOptionsOf(given, where)
+  (given: Registry) =>
+  (f: unknown, args: readonly unknown[], asked?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
+    const options = gradientOptionsOf(asked, where)
+    const { registry, rules } = counting(given)
     listOf(args, 'the arguments', where)
     let calls = 0
-    const meta = counting(metaOf(f, where), () => {
+    const meta = heard(metaOf(f, where), () => {
       calls++
     })
     const seed = options.seed ?? 1
@@ -125,25 +129,36 @@ export const checkGradWith =
         for (let i = 0; i < by.data.length; i++) by.data[i] = v.data[i]! + sizes[i]! * by.data[i]!
         return by
       })
-    checkProgram(
-      {
-        registry,
-        inputs,
-        ys: stopsInSight(outputs),
-        values,
-        captured: new Map(),
-        paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),
-        active,
-        draw,
-        tolerance: options.tolerance ?? 1e-7,
-        scale: options.scale ?? 1,
-        modes: options.modes ?? BOTH,
-        alone,
-      },
-      { ...options, directions: options.directions ?? active.length + 1 },
-      next,
-      out,
+    const subject: Subject = {
+      registry,
+      inputs,
+      ys: stopsInSight(outputs),
+      values,
+      captured: new Map(),
+      paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),
+      active,
+      draw,
+      tolerance: options.tolerance ?? 1e-7,
+      scale: options.scale ?? 1,
+      modes: options.modes ?? BOTH,
+      alone,
+    }
+    out.looking.rules = rules
+    const applied = namesApplied(outputs)
+    for (const name of overridesIn(given)) if (applied.has(name)) out.looking.override(name)
+    checkProgram(subject, { ...options, directions: options.directions ?? active.length + 1 }, next, out)
+    out.looking.withoutShaders(applied)
+    const ranges = rangesOf(
+      meta,
+      leafPaths(def).map((path, i) => ({ path, dtype: values[i]!.dtype })),
+      options,
+      where,
     )
+    if (!alone && out.findings.length === 0 && out.on('beside', total(inputs) <= LARGE) && estimatesIn(registry, outputs).length === 0) {
+      out.guard('points beside', () => checkBeside(subject, ranges, next, out))
+      if (out.findings.length === 0 && meta.declared === undefined)
+        out.guard('in f32', () => checkInF32(subject, (avals) => traceMeta(metaOf(f, where), def, avals), next, out))
+    }
     if (out.on('trace')) {
       out.is('trace', 'calls of the function for all derivatives', calls, 1)
       const again = traceMeta(

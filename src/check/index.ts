@@ -5,9 +5,10 @@ import { functionOf, integerOf, optionsOf } from '../core/errors/check-arguments
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
-import { type Checked, together } from './findings.js'
+import { type Checked, lookedToo, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
+import { counting, overridesIn } from './ran.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
@@ -17,6 +18,7 @@ export { random } from './draw.js'
 export { type Checked, type CheckName, checks, type Finding, type Passed, type Switches } from './findings.js'
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
+export type { Looked, Region } from './looked.js'
 export { type MatcherResult, matchers } from './matchers.js'
 export { checkPlugin, checkPluginAsync, type LaterOptions } from './plugin.js'
 export type { CheckOptions } from './program.js'
@@ -30,6 +32,7 @@ export {
 } from './programs/for-all-programs.js'
 export type { ProgramOptions, ProgramsOf } from './programs/options.js'
 export { reportPrograms } from './programs/report.js'
+export type { RanFacet, RuleRan } from './ran.js'
 export { type ReportOptions, report } from './report.js'
 export type { RuleOptions } from './rule.js'
 export type { Mode } from './subject.js'
@@ -77,6 +80,14 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
     checkKinksWith(registry, prim, options),
   ])
 }
+/** A check of one primitive's rule, which says whether the rule ran where it is not codual's own. */
+const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registry) => Checked): Checked => {
+  const overrides = overridesIn(registry).filter((name) => name === prim.name)
+  if (coreRegistry.rules.get(prim.name) === registry.rules.get(prim.name)) return check(registry)
+  const own = counting(registry, [prim.name])
+  const checked = check(own.registry)
+  return lookedToo(checked, { rules: own.rules(), overrides })
+}
 
 const sampleOf = (given: Sample): Sample =>
   typeof given === 'object' && given !== null && Array.isArray(given.args)
@@ -101,7 +112,9 @@ export const makeCheck = (registry: Registry): Checker => {
   return {
     checkRule: (primitive, sample, options) => {
       const p = primitiveOf(primitive, 'checkRule')
-      return sample === undefined ? allSamples(registry, p, options) : checkSample(registry, p, sampleOf(sample), ruleOptionsOf(options))
+      return ofOwn(registry, p, (r) =>
+        sample === undefined ? allSamples(r, p, options) : checkSample(r, p, sampleOf(sample), ruleOptionsOf(options)),
+      )
     },
     checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
     checkGrad: (f, args = [], options) => check(f, args, options),
@@ -138,5 +151,5 @@ export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: rea
 export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
   const primitive = primitiveOf(rule, 'checkRule')
   const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule
-  return allSamples(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, options)
+  return ofOwn(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, (r) => allSamples(r, primitive, options))
 }

@@ -6,7 +6,7 @@ import { raise } from '../core/errors/explain.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { programsOf } from '../core/graph/expand.js'
-import { asNode, linearize, type Node } from '../core/graph/expr.js'
+import { asExpr, asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
 import type { NotImplemented } from '../core/graph/tangent.js'
@@ -115,22 +115,33 @@ export const known = (s: Subject, unknown: (t: NotImplemented, argument: number)
   return derive({ ...s, active })
 }
 
-/** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */
-export const checkFirstOrder = (given: Subject, directions: number, next: () => number, out: Collector, together = false): void => {
+/** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one; `entries`: each by itself too. */
+export const checkFirstOrder = (
+  given: Subject,
+  directions: number,
+  next: () => number,
+  out: Collector,
+  together = false,
+  entries = true,
+): void => {
   if (estimatesIn(given.registry, given.ys).length > 0) return
   const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
+  out.looking.at(out.of, out.place, given)
   out.guard('first derivatives', () => {
-    checkJacobian(own, out, checkDirections(own, directions, next, out, together))
+    const kinked = checkDirections(own, directions, next, out, together)
+    if (entries) checkJacobian(own, out, kinked)
   })
 }
 
 /** Does a rule follow from a composition, here or in a program among the parameters? */
 const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
   linearize(nodes).nodes.some(
-    ({ prim, payload }) =>
+    ({ prim, args, payload }) =>
       prim !== null &&
-      (registry.rules.get(prim.name)?.composed === true || programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
+      (registry.rules.get(prim.name)?.composed === true ||
+        registry.rules.get(prim.name)?.optsOut?.(args.map(asExpr), payload as never) === true ||
+        programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
 
 /** Every check of a program. */
@@ -162,25 +173,30 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const estimates = estimatesIn(d.registry, d.outs)
   for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
   if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0) {
+    out.looking.at(out.of, out.place, given)
     part('first derivatives', () => {
       checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
     })
     // A point beside this one: what vanishes at a 0 does not there.
     if (cheap && given.alone !== true && out.findings.length === 0)
       part('a point beside', () => {
-        const { counts, point } = out
+        const { counts, place, point } = out
         const beside = { ...given, modes: own.modes, active: own.active, values: given.draw() }
         out.counts = false
+        out.place = 'beside it'
         out.point = () => pointOf(beside, new Map(beside.inputs.map((x, i) => [x, beside.values[i]!])))
         checkFirstOrder(beside, 0, next, out)
         out.counts = counts
+        out.place = place
         out.point = point
       })
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
-    if (out.on('second order', cheap && (options.order ?? 2) === 2))
+    if (out.on('second order', cheap && (options.order ?? 2) === 2)) {
+      out.looking.order(2)
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
+    }
   }
   if (d.outs.length > 0 && d.wrt.length > 0) {
     if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
@@ -189,6 +205,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   }
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
+  for (const { name } of options.backends ?? []) if (out.on('backend')) out.looking.backend(name)
   for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
   if (

@@ -36,6 +36,8 @@ interface Change {
   readonly literals?: ReadonlyMap<number, number>
 }
 
+/** How the points of a rule are chosen. */
+const SAMPLES = 'its samples'
 /** Draws that are tried until every result is finite. */
 const TRIES = 30
 
@@ -125,6 +127,7 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
   out.guard('the sample', () => {
     const s = subjectOf(registry, prim, sample, options, next)
     out.point = () => pointOf(s, bind(s.inputs, s.values))
+    out.place = SAMPLES
     out.advice = (how) => lostZeros(() => implemented(s), how)
     const called = { registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
     const keeps = out.keeps('argument', s.values)
@@ -190,10 +193,12 @@ const checkChanges = (
     }
     if (s.active.length === 0) return
     out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
+    out.place = what.replace(/^argument \d+ at .*/, 'declared extremes').replace(/^argument \d+ the literal .*/, 'literals')
     out.counts = false
     out.point = () => `${pointOf(s, bind(s.inputs, s.values))}${isBeyond(s, from, change) ? BEYOND : ''}`
     check(s)
     out.counts = true
+    out.place = SAMPLES
     out.prefix = prefix
     out.point = point
   }
@@ -309,6 +314,7 @@ const checkInF32 = (
   out.prefix = [out.prefix, 'in f32'].filter((x) => x !== '').join(', ')
   out.point = () => pointOf(s, bind(s.inputs, s.values))
   out.guard('in f32', () => {
+    out.looking.at(prim.name, 'its samples in f32', s)
     if (s.modes.includes('forward')) checkFruleAlone({ registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }, out)
     const own = derive(s)
     if (checkTangentKinds(own, out)) checkFloat32(own, derive(liftedSubject(s)), next, out)
@@ -374,6 +380,7 @@ const checkKink = (
           modes,
         }
         out.point = () => pointOf(s, bind(s.inputs, s.values))
+        out.place = 'both sides of its kinks'
         checkFirstOrder(s, 0, random(1), out)
       })
 }
