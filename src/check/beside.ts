@@ -112,7 +112,7 @@ export const checkBeside = (given: Subject, ranges: readonly (Range | undefined)
       out.looking.passOver(`${name}: no value there`)
       continue
     }
-    const s = { ...given, values }
+    const s = { ...given, values, chosen: true }
     if (shipped && hasNaN(lifted ? liftedSubject(s) : s)) {
       out.looking.passOver(`${name}: the rules give NaN there`)
       continue
@@ -122,7 +122,7 @@ export const checkBeside = (given: Subject, ranges: readonly (Range | undefined)
     out.prefix = [prefix, `at ${name}`].filter((x) => x !== '').join(', ')
     out.point = () => pointOf(s, bind(s.inputs, s.values))
     try {
-      out.under('beside', undefined, () => checkFirstOrder(s, 1, next, out, false, cost <= WORK))
+      out.under('beside', undefined, () => checkFirstOrder(s, 1, next, out, false, { entries: cost <= WORK }))
     } finally {
       Object.assign(out, { counts, place, point, prefix })
     }

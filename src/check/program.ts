@@ -115,14 +115,17 @@ export const known = (s: Subject, unknown: (t: NotImplemented, argument: number)
   return derive({ ...s, active })
 }
 
-/** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one; `entries`: each by itself too. */
+/**
+ * First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one; `beside`: the point was chosen by the check, at ties and kinks as may be, and
+ * single entries are moved too where they are few.
+ */
 export const checkFirstOrder = (
   given: Subject,
   directions: number,
   next: () => number,
   out: Collector,
   together = false,
-  entries = true,
+  beside?: { readonly entries: boolean },
 ): void => {
   if (estimatesIn(given.registry, given.ys).length > 0) return
   const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
@@ -130,7 +133,7 @@ export const checkFirstOrder = (
   out.looking.at(out.of, out.place, given)
   out.guard('first derivatives', () => {
     const kinked = checkDirections(own, directions, next, out, together)
-    if (entries) checkJacobian(own, out, kinked)
+    if (beside?.entries !== false) checkJacobian(own, out, kinked || beside !== undefined)
   })
 }
 
@@ -246,27 +249,32 @@ export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, o
   const want = evaluate(nodes, env)
   let moves: readonly Float64Array[] | undefined
   let beyond: boolean | undefined
+  let under: boolean | undefined
   evaluate(derivativesOf(own), envOf(own)).forEach((v, i) => {
     const path = i < tangents ? `result ${i}` : own.paths[own.active[i - tangents]!]!
     const rounding = (): ArrayLike<number> => {
+      under ??= leavesF32(nodes, env, (x) => x !== 0 && Math.abs(x) < F32_LEAST)
+      if (under) return new Float64Array(v.data.length).fill(Number.POSITIVE_INFINITY)
       moves ??= noiseOf(nodes, env, F32)
       return moves[i]!
     }
     // What passes the largest number of f32 on its way has no derivative there.
-    beyond ??= passesF32(nodes, env)
+    beyond ??= leavesF32(nodes, env, (x) => !Number.isFinite(Math.fround(x)))
     const how = `f32 against f64, ${i < tangents ? 'forward' : 'reverse'} mode`
     if (!beyond) out.near('f32', path, v.data, want[i]!.data, 1e-5, rounding, { shape: v.shape, how })
     else out.undecidedAt(path, 'a number on the way to the derivative is beyond f32')
   })
 }
-/** Is any finite number on the way beyond f32? */
-const passesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): boolean => {
-  let beyond = false
+/** Is any finite number on the way one that f32 does not hold? */
+const leavesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>, is: (x: number) => boolean): boolean => {
+  let found = false
   evaluateNodes(nodes, env, (_prim, _args, results) => {
-    for (const r of results) for (const x of r.data) beyond ||= Number.isFinite(x) && !Number.isFinite(Math.fround(x))
+    for (const r of results) for (const x of r.data) found ||= Number.isFinite(x) && is(x)
   })
-  return beyond
+  return found
 }
+/** The least number of f32 with all its digits. */
+const F32_LEAST = 2 ** -126
 /** The unit in the last place of 1 in f32. */
 const F32 = 2 ** -23
 
