@@ -1,7 +1,7 @@
 /** Checks the gradient of a user's function at its arguments. */
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
-import { listOf, optionsOf } from '../core/errors/check-arguments.js'
+import { listOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
@@ -15,18 +15,32 @@ import { checkBeside, checkInF32 } from './beside.js'
 import { argumentsOf, choicesOf, type DrawOptions, drawFrom, rangesOf } from './declared.js'
 import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
+import { checkExpectations, type Expectations, expectationsOf } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
 import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
 import { counting, overridesIn } from './ran.js'
 import { type Subject, sizesOf, stopsInSight, total } from './subject.js'
 
 /** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
-export interface GradientOptions extends CheckOptions, DrawOptions {}
+export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
 
+const gradientNames: Names<GradientOptions> = {
+  ...checkOptionNames,
+  sizes: true,
+  domain: true,
+  tangents: true,
+  cotangents: true,
+  expected: true,
+}
 /** The options of checkGrad, each of its kind; ranges are looked at when arguments are drawn. */
 export const gradientOptionsOf = (given: GradientOptions | undefined, where: string): GradientOptions => {
-  const { sizes, domain, ...rest } = optionsOf(given, { ...checkOptionNames, sizes: true, domain: true }, where)
-  return { ...checkOptionsOf(rest, where), ...(sizes !== undefined && { sizes }), ...(domain !== undefined && { domain }) }
+  const { sizes, domain, tangents, cotangents, expected, ...rest } = optionsOf(given, gradientNames, where)
+  return {
+    ...checkOptionsOf(rest, where),
+    ...(sizes !== undefined && { sizes }),
+    ...(domain !== undefined && { domain }),
+    ...expectationsOf({ tangents, cotangents, expected } as Expectations, where),
+  }
 }
 
 /** The arguments that are given or, where none are, one draw of what the function declares. */
@@ -78,7 +92,7 @@ const shownArgument = (x: unknown): string => {
     return `{ ${Object.entries(x)
       .map(([k, v]) => `${/^\w+$/.test(k) ? k : JSON.stringify(k)}: ${shownArgument(v)}`)
       .join(', ')} }`
-  return typeof x === 'string' ? `'${x}'` : String(x)
+  return typeof x === 'string' ? `'${x}'` : typeof x === 'function' ? x.name || '...' : String(x)
 }
 
 /**
@@ -98,7 +112,8 @@ export const checkGradWith =
     })
     const seed = options.seed ?? 1
     const next = random(seed)
-    const { leaves, def } = readArgs(meta, givenOrDrawn(meta, args, options, next, where))
+    const call = givenOrDrawn(meta, args, options, next, where)
+    const { leaves, def } = readArgs(meta, call)
     const out = new Collector(meta.name, seed, options.checks, '', replayOf(meta.name, args, { ...options, seed }))
     const values = leaves.map(
       (l): NDArray =>
@@ -148,6 +163,8 @@ export const checkGradWith =
     for (const name of overridesIn(given)) if (applied.has(name)) out.looking.override(name)
     checkProgram(subject, { ...options, directions: options.directions ?? active.length + 1 }, next, out)
     out.looking.withoutShaders(applied)
+    const trees = { args: def, results: program.outputTree, given: call }
+    out.guard('what was given', () => checkExpectations(subject, options, trees, next, out, where))
     const ranges = rangesOf(
       meta,
       leafPaths(def).map((path, i) => ({ path, dtype: values[i]!.dtype })),
@@ -160,7 +177,11 @@ export const checkGradWith =
         out.guard('in f32', () => checkInF32(subject, (avals) => traceMeta(metaOf(f, where), def, avals), next, out))
     }
     if (out.on('trace')) {
-      out.is('trace', 'calls of the function for all derivatives', calls, 1)
+      const { calls: most = 1 } = options.budget ?? {}
+      if (calls > most) out.note('trace', 'calls of the function for all derivatives', 0, most, calls)
+      out.comparisons++
+    }
+    if (out.on('trace') && options.nondeterminism === undefined) {
       const again = traceMeta(
         meta,
         def,

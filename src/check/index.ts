@@ -1,10 +1,11 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
-import { functionOf, integerOf, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf, integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
+import { type Expectations, expectationsOf } from './expectations.js'
 import { type Checked, lookedToo, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
@@ -13,8 +14,10 @@ import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample, type RuleOptions } from './rule.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
+export type { Budget } from './budget.js'
 export type { DrawOptions, Range } from './declared.js'
 export { random } from './draw.js'
+export type { Expectations, Expected } from './expectations.js'
 export { type Checked, type CheckName, checks, type Finding, type Passed, type Switches } from './findings.js'
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
@@ -50,8 +53,21 @@ export interface Checker {
 }
 
 const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
-  const { sample, ...rest } = optionsOf(given, { ...checkOptionNames, sample: true }, 'checkRule')
-  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }) }
+  const { sample, tangents, cotangents, expected, ...rest } = optionsOf(given, ruleNames, 'checkRule')
+  const expectations = expectationsOf({ tangents, cotangents, expected } as Expectations, 'checkRule')
+  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }), ...expectations }
+}
+const ruleNames: Names<RuleOptions> = { ...checkOptionNames, sample: true, tangents: true, cotangents: true, expected: true }
+/** Values belong to one sample; functions of the arguments to all. */
+const ofOneSample = ({ tangents, cotangents, expected }: Expectations, name: string): void => {
+  const values = Object.values(expected ?? {}).some((x) => x !== undefined && typeof x !== 'function')
+  if (tangents !== undefined || cotangents !== undefined || values)
+    raise({
+      _tag: 'BadInput',
+      where: `checkRule of ${name}`,
+      reason: 'values are given, and the samples of a primitive have different shapes.',
+      fix: 'say which sample they are for: { sample: 0, ... }, or give functions of the arguments.',
+    })
 }
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
   const options = ruleOptionsOf(given)
@@ -75,6 +91,7 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
       })
     return checkSample(registry, prim, sample, options, `sample ${only}`)
   }
+  ofOneSample(options, prim.name)
   return together(prim.name, [
     ...prim.samples.map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
     checkKinksWith(registry, prim, options),

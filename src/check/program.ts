@@ -12,6 +12,7 @@ import { makeProgram } from '../core/graph/program.js'
 import type { NotImplemented } from '../core/graph/tangent.js'
 import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
+import { type Budget, budgetOf, checkBudget } from './budget.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
@@ -50,6 +51,10 @@ export interface CheckOptions {
   readonly checks?: Switches
   /** Backends that are held against the reference. */
   readonly backends?: readonly SyncBackend[]
+  /** What two runs of a backend may differ by, relative to the largest entry (default 0: they give the same bits); and a function may give another expression at each call. */
+  readonly nondeterminism?: number
+  /** At most so many calls, kernels, allocations and bytes. */
+  readonly budget?: Budget
 }
 
 /** Their names. */
@@ -62,11 +67,13 @@ export const checkOptionNames: Names<CheckOptions> = {
   order: true,
   checks: true,
   backends: true,
+  nondeterminism: true,
+  budget: true,
 }
 /** The options of a check, each of its kind. */
 export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
   const options = optionsOf(given, checkOptionNames, where)
-  const { seed, directions, tolerance, scale, modes, order, checks, backends } = options
+  const { seed, directions, tolerance, scale, modes, order, checks, backends, nondeterminism, budget } = options
   if (seed !== undefined) numberOf(seed, 'seed', where)
   if (directions !== undefined) integerOf(directions, 'directions', where)
   if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
@@ -75,6 +82,14 @@ export const checkOptionsOf = (given: CheckOptions | undefined, where: string): 
     raise({ _tag: 'BadInput', where, reason: `modes is ${shown(modes)}.`, fix: "give ['forward'], ['reverse'] or both." })
   if (order !== undefined && order !== 1 && order !== 2)
     raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1 or 2.' })
+  if (nondeterminism !== undefined && !(numberOf(nondeterminism, 'nondeterminism', where) >= 0))
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `nondeterminism is ${nondeterminism}.`,
+      fix: 'give a number from 0: what two runs may differ by.',
+    })
+  if (budget !== undefined) budgetOf(budget, where)
   switchesOf(checks, where)
   if (backends !== undefined) for (const b of listOf(backends, 'backends', where)) syncBackendOf(b, where)
   return options
@@ -209,7 +224,11 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
   for (const { name } of options.backends ?? []) if (out.on('backend')) out.looking.backend(name)
-  for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
+  for (const backend of options.backends ?? [])
+    part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out, options.nondeterminism))
+  const { budget } = options
+  if (budget !== undefined && own.outs.length > 0 && own.wrt.length > 0)
+    part('the budget', () => checkBudget(own, budget, options.backends ?? [], out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
   if (
     given.alone !== true &&
@@ -279,7 +298,7 @@ const F32_LEAST = 2 ** -126
 const F32 = 2 ** -23
 
 /** Values, tangents and cotangents on a backend; into the caller's arrays and added to them; nothing else is written. */
-export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector): void => {
+export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector, nondeterminism = 0): void => {
   if (!out.on('backend')) return
   const inputs = [...d.inputs, ...d.tangents, ...d.seeds]
   const outputs = [...d.ys, ...derivativesOf(d)]
@@ -311,11 +330,11 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     const data = inputs.map((n) => guarded(n.dtype, n.aval.size, env.get(n)!.data))
     const before = data.map((x) => x.whole.slice())
     const want = evaluate(outputs, env)
-    const tolerance = hasF32(outputs) ? 1e-5 : 1e-9
+    const tolerance = Math.max(hasF32(outputs) ? 1e-5 : 1e-9, nondeterminism)
     const rounding = roundingOf(outputs, env, 'own')
     const targets = outputs.map((n) => guarded(n.dtype, n.aval.size))
     const views = targets.map((t) => t.view)
-    const run = (how: string, into?: readonly TypedArray[], accumulate = false): void => {
+    const run = (how: string, into?: readonly TypedArray[], accumulate = false): readonly TypedArray[] => {
       const got = executable.run(
         data.map((x) => x.view),
         into,
@@ -329,8 +348,13 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
         if (!accumulate || outputs[i]!.dtype !== 'bool') out.near('backend', `result ${i}`, v, plus, tolerance, rounding(i), place)
         if (into !== undefined) out.is('backend', `${backend.name}${how}, result ${i} is the caller's array`, v === into[i], true)
       })
+      return got
     }
-    run('')
+    const once = run('').map((v) => v.slice())
+    run('').forEach((v, i) => {
+      const place = { shape: outputs[i]!.shape, how: `${backend.name}, run again` }
+      out.near('repeat', `result ${i}`, v, once[i]!, nondeterminism, undefined, place)
+    })
     run(', accumulated', views, true)
     run(', into', views)
     targets.forEach((t, i) => {

@@ -11,6 +11,7 @@ import { pullback, pushforward } from '../modes/transform.js'
 import { lostZeros } from './advice.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
+import { checkExpectations, type Expectations, flatTrees } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
 import { checkSeeds } from './laws.js'
 import { checkMasked } from './masked.js'
@@ -22,7 +23,7 @@ import { checkSecondOrder } from './second-order.js'
 import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
-export interface RuleOptions extends CheckOptions {
+export interface RuleOptions extends CheckOptions, Expectations {
   /** One sample alone, by its position: with the seed of a finding it is that check again. */
   readonly sample?: number
 }
@@ -141,6 +142,7 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
     const differentiable = floats && s.active.length > 0 && prim.alias !== true
     keeps()
     checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
+    if (differentiable) checkExpectations(s, options, flatTrees(s, sample.params), next, out, 'checkRule')
     if (!differentiable || out.findings.length > 0) return
     checkChanges(registry, prim, sample, options, next, out)
     const { prefix, point } = out
