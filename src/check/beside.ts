@@ -141,7 +141,7 @@ export const checkInF32 = (
   let s: Subject
   try {
     const { inputs, outputs } = trace(given.values.map((v) => aval(v.shape, v.dtype === 'f64' ? 'f32' : v.dtype)))
-    s = { ...given, inputs, ys: outputs, values: given.values.map(inF32), draw: () => given.draw().map(inF32) }
+    s = { ...given, chosen: true, inputs, ys: outputs, values: given.values.map(inF32), draw: () => given.draw().map(inF32) }
   } catch (e) {
     if (!isAdException(e)) throw e
     out.looking.without(`f32: ${e.error._tag} where the function is traced in it`)
@@ -157,6 +157,8 @@ export const checkInF32 = (
     if (!hasF32(own.ys) || own.outs.length === 0 || own.wrt.length === 0 || !hasValue(s.ys, s)) return
     out.looking.at(out.of, 'in f32', s)
     out.under('beside', undefined, () => {
+      // Its f64 form has the rules that it has in f32.
+      checkFirstOrder(s, 1, next, out, false, { entries: false })
       if (checkTangentKinds(own, out)) checkFloat32(own, derive({ ...liftedSubject(s), active: own.active, modes: own.modes }), next, out)
     })
   } finally {

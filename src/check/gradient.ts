@@ -2,6 +2,7 @@
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
 import { listOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { isAdException } from '../core/errors/error.js'
 import { raise } from '../core/errors/explain.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
@@ -17,9 +18,9 @@ import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
 import { checkExpectations, type Expectations, expectationsOf } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
-import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
-import { counting, overridesIn } from './ran.js'
-import { type Subject, sizesOf, stopsInSight, total } from './subject.js'
+import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram, known } from './program.js'
+import { counting, overridesIn, type RuleRan } from './ran.js'
+import { derivativesOf, type Subject, sizesOf, stopsInSight, total } from './subject.js'
 
 /** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
 export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
@@ -61,6 +62,17 @@ const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOpt
   return argumentsOf(declared, drawFrom(choicesOf(declared, meta.name, options, where), next))
 }
 
+/** The rules of primitives that the function or its derivatives apply; those that the checker's own programs ask beside them never ran. */
+const ofFunction = (rules: readonly RuleRan[], s: Subject): readonly RuleRan[] => {
+  if (rules.length === 0) return rules
+  const names = new Set(namesApplied(s.ys))
+  try {
+    for (const name of namesApplied(derivativesOf(known(s, () => {})))) names.add(name)
+  } catch (e) {
+    if (!isAdException(e)) throw e // that is a finding
+  }
+  return rules.map((r) => (names.has(r.name) ? r : { ...r, ran: [], asked: 0, declined: 0 }))
+}
 /** The same function, which counts how often it is called. */
 const heard = (meta: Meta, count: () => void): Meta => ({
   ...meta,
@@ -158,8 +170,8 @@ export const checkGradWith =
       modes: options.modes ?? BOTH,
       alone,
     }
-    out.looking.rules = rules
     const applied = namesApplied(outputs)
+    out.looking.rules = () => ofFunction(rules(), subject)
     for (const name of overridesIn(given)) if (applied.has(name)) out.looking.override(name)
     checkProgram(subject, { ...options, directions: options.directions ?? active.length + 1 }, next, out)
     out.looking.withoutShaders(applied)

@@ -116,6 +116,9 @@ export const ranInWords = (rules: readonly RuleRan[]): readonly string[] => {
   const derives = (r: RuleRan): boolean => r.ran.some((f) => f !== 'batch') || !r.has.some((f) => f !== 'batch')
   const ran = rules.filter((r) => r.ran.length > 0)
   const out: string[] = []
+  const declined = rules.filter((r) => !derives(r) && r.declined > 0)
+  for (const r of declined.slice(0, 3))
+    out.push(`the rule of ${r.name} never ran: it opted out each of the ${r.declined} times that it was asked`)
   if (ran.length > 0)
     out.push(
       `rules that ran: ${ran
@@ -123,9 +126,6 @@ export const ranInWords = (rules: readonly RuleRan[]): readonly string[] => {
         .map((r) => `${r.name} (${r.ran.join(', ')})`)
         .join(', ')}${ran.length > 6 ? ` and ${ran.length - 6} more` : ''}`,
     )
-  const declined = rules.filter((r) => !derives(r) && r.declined > 0)
-  for (const r of declined.slice(0, 3))
-    out.push(`the rule of ${r.name} never ran: it opted out each of the ${r.declined} times that it was asked`)
   const never = rules.filter((r) => !derives(r) && r.declined === 0)
   if (never.length > 0)
     out.push(
