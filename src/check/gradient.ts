@@ -112,8 +112,10 @@ const shownArgument = (x: unknown): string => {
  *
  * @example report(checkGradWith(coreRegistry)((x: AnyExpr) => sum(mul(x, x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
+// long: one check after the other, in order
 export const checkGradWith =
   (given: Registry) =>
+  // long: as above
   (f: unknown, args: readonly unknown[], asked?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
     const options = gradientOptionsOf(asked, where)
     const { registry, rules } = counting(given)

@@ -162,6 +162,7 @@ const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
         programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
 
+// long: one check after the other, in order
 /** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
