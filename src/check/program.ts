@@ -162,7 +162,25 @@ const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
         programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
 
-// long: one check after the other, in order
+/** The values that the rules give are the meaning's; of a composition, but for rounding. */
+const checkValues = (own: Derived, out: Collector): void => {
+  const composed = isComposed(own.registry, own.ys)
+  evaluate(own.ys, own.env).forEach((v, i) => {
+    for (const [mode, ys] of [
+      ['frule', own.pushed],
+      ['rrule', own.pulled],
+    ] as const) {
+      if (ys === undefined) continue
+      const [value] = evaluate([ys[i]!], own.env)
+      // Of a composition, and at least the last digit: random moves may cancel.
+      const last = v.dtype === 'f32' ? F32 : 2 ** -52
+      const bound = roundingOf([ys[i]!], own.env, 'own')(0)
+      const rounding = composed ? () => Float64Array.from(bound(), (x, k) => x + last * Math.abs(v.data[k]!)) : undefined
+      out.near('value', `result ${i}`, value!.data, v.data, 0, rounding, { shape: v.shape, how: `the ${mode}'s own` })
+    }
+  })
+}
+
 /** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
@@ -170,23 +188,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   out.advice = (how) => lostZeros(() => own, how)
   const keeps = out.keeps('input', given.values)
   if (own === undefined || !checkTangentKinds(own, out)) return
-  out.guard('values', () => {
-    const composed = isComposed(own.registry, own.ys)
-    evaluate(own.ys, own.env).forEach((v, i) => {
-      for (const [mode, ys] of [
-        ['frule', own.pushed],
-        ['rrule', own.pulled],
-      ] as const) {
-        if (ys === undefined) continue
-        const [value] = evaluate([ys[i]!], own.env)
-        // Of a composition, and at least the last digit: random moves may cancel.
-        const last = v.dtype === 'f32' ? F32 : 2 ** -52
-        const bound = roundingOf([ys[i]!], own.env, 'own')(0)
-        const rounding = composed ? () => Float64Array.from(bound(), (x, k) => x + last * Math.abs(v.data[k]!)) : undefined
-        out.near('value', `result ${i}`, value!.data, v.data, 0, rounding, { shape: v.shape, how: `the ${mode}'s own` })
-      }
-    })
-  })
+  out.guard('values', () => checkValues(own, out))
   const float32 = hasF32(own.ys)
   const d = float32 ? derive({ ...liftedSubject(given), modes: own.modes, active: own.active }) : own
   const keepsLifted = out.keeps('input', d.values)
