@@ -9,6 +9,7 @@ import { applyAny, input } from '../core/graph/expr.js'
 import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
 import { makeProgram } from '../core/graph/program.js'
 import { type Checked, Collector } from './findings.js'
+import { overridesIn } from './ran.js'
 
 /** What a primitive has. */
 export interface Row {
@@ -20,6 +21,8 @@ export interface Row {
   readonly samples: number
   /** Backends that say they have a kernel for it. */
   readonly kernels: readonly string[]
+  /** Does codual ship another rule, or another primitive, of this name? */
+  readonly overrides: boolean
 }
 /** Does a backend run this primitive? By the backend's name. */
 export type Kernels = Readonly<Record<string, (primitive: AnyPrimitive) => boolean>>
@@ -61,7 +64,9 @@ const kernelsIn = (given: Kernels, where: string): Kernels => {
  */
 export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[] => {
   kernelsIn(kernels, 'rowsOf')
-  return [...registryIn(registry, 'rowsOf').byPrimitive.values()]
+  const table = registryIn(registry, 'rowsOf')
+  const overrides = overridesIn(table)
+  return [...table.byPrimitive.values()]
     .map(({ primitive, frule, rrule, batch }) => ({
       name: primitive.name,
       family: primitive.family,
@@ -70,6 +75,7 @@ export const rowsOf = (registry: Registry, kernels: Kernels = {}): readonly Row[
       batch: batch !== undefined,
       samples: primitive.samples.length,
       kernels: Object.keys(kernels).filter((k) => kernels[k]!(primitive)),
+      overrides: overrides.includes(primitive.name),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
@@ -84,6 +90,7 @@ export const audit = (registry: Registry, kernels: Kernels = {}): Checked => {
   registryIn(registry, 'audit')
   kernelsIn(kernels, 'audit')
   const out = new Collector('registry', 0)
+  for (const name of overridesIn(registry)) out.looking.override(name)
   for (const name of registry.duplicates) out.note('registry', name, 0, 'declared once', 'declared twice')
   for (const [key, { primitive }] of registry.rules) {
     out.is('registry', `${key}: the key of its rule`, primitive.name, key)

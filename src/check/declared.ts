@@ -103,6 +103,17 @@ export const choicesOf = (declared: Declared, name: string, options: DrawOptions
       }),
   }
 }
+/** The range of each leaf of arguments that are given: `domain` names declared inputs by their paths, arguments of a plain function by their places (`0`, `1.w`). */
+export const rangesOf = (
+  meta: Meta,
+  leaves: readonly { readonly path: string; readonly dtype: Spec['dtype'] }[],
+  { domain }: DrawOptions,
+  where: string,
+): readonly (Range | undefined)[] => {
+  const keys = leaves.map(({ path }) => (meta.declared === undefined ? path : plain(path)))
+  checkRanges(domain, 'domain', meta.name, keys, where, (key) => leaves[keys.indexOf(key)]!.dtype)
+  return keys.map((key) => domain?.[key])
+}
 /** A leaf with these multiples of its step. */
 export const arrayAt = ({ shape, dtype, step, range: [low, high] }: Leaf, ks: readonly number[]): NDArray => ({
   shape,

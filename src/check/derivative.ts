@@ -58,6 +58,15 @@ export const innerNoise = (a: ArrayLike<number>, b: ArrayLike<number>, moves: Ar
 }
 export const flatNoise = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): Float64Array =>
   flat(noiseOf(nodes, env, F64).map((data) => ({ shape: [data.length], dtype: 'f64' as const, data })))
+/** How far rounding may move the float results. */
+const valueNoise = (d: Derived): Float64Array => {
+  const here = flatNoise(d.outs, d.env)
+  if (d.chosen !== true) return here
+  const moved = flatNoise(d.outs, movedBy(d, direction(d, random(5)), OFF))
+  return here.map((x, i) => Math.max(x, Number.isFinite(moved[i]!) ? moved[i]! : 0))
+}
+/** How far from a chosen point rounding is looked at, relative to each entry. */
+const OFF = 2 ** -20
 /** How far rounding may move each entry of one result, computed once for all where it is asked for. */
 export const roundingOf = (
   nodes: readonly Node[],
@@ -125,7 +134,7 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
-  const rounding = flatNoise(d.outs, d.env)
+  const rounding = valueNoise(d)
   const at0 = flat(evaluate(d.outs, d.env))
   for (let k = together ? -1 : 0; k < directions; k++) {
     // One input at a time first, then all together: a finding names its argument.
@@ -215,7 +224,7 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
-  const rounding = flatNoise(d.outs, d.env)
+  const rounding = valueNoise(d)
   const rowEnv = (j: number): Map<Node, NDArray> => withAll(d.env, d.seeds, basis(d.outs, j))
   const rows = xBars && Array.from({ length: m }, (_, j) => flat(evaluate(xBars, rowEnv(j))))
   const sizes = flat(d.wrt.map((x) => ({ shape: x.shape, dtype: 'f64' as const, data: sizesOf(d.env.get(x)!) })))

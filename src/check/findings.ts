@@ -6,6 +6,7 @@ import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { judge, numeral, type Slope } from './finite-differences.js'
 import type { OnKink } from './kinks.js'
+import { type Looked, Looking, lookedTogether } from './looked.js'
 import { reduced } from './mistakes.js'
 
 /**
@@ -43,6 +44,9 @@ export const checks = {
   wrapped: 'within checkpoint nothing changes; behind stopGradient nothing moves, and all else does',
   'not implemented': 'what depends on a derivative that is not known says so, and is never 0 or a number',
   backend: "the backend gives what the reference gives, also into and added to the caller's arrays",
+  beside: 'at points beside the given one, and in f32, first derivatives are right too',
+  expected: 'the derivative is the one that its author expects',
+  budget: 'what is run keeps within the budget',
   registry: 'every primitive has its rules and kernels',
   raises: 'nothing raises an error',
   inconclusive: 'finite differences decide; off unless asked for, and counted',
@@ -86,7 +90,13 @@ export interface Finding {
   readonly also: readonly CheckName[]
   /** A line that finds it again. */
   readonly replay: string
+  /** What to write instead, where that is known; else empty. */
+  readonly fix: string
+  /** Where the check looked that found it. */
+  readonly looked: Looked
 }
+/** A finding while its check goes on. */
+type Found = Omit<Finding, 'looked'>
 
 /** How much was compared, when nothing disagreed. */
 export interface Passed {
@@ -101,6 +111,8 @@ export interface Passed {
   readonly undecided: readonly string[]
   /** Checks that did not run: switched off, or too large for their cost. */
   readonly skipped: readonly CheckName[]
+  /** Where it looked, and what it left out. */
+  readonly looked: Looked
 }
 /** What a check says: Left of what disagreed, Right of how much was compared. */
 export type Checked = E.Either<readonly Finding[], Passed>
@@ -151,7 +163,9 @@ const ROUNDINGS = 16
 
 /** Gathers findings and counts comparisons. */
 export class Collector {
-  readonly findings: Finding[] = []
+  readonly findings: Found[] = []
+  /** Where this check looks. */
+  readonly looking = new Looking()
   readonly notImplemented: string[] = []
   readonly kinks: string[] = []
   readonly undecided: string[] = []
@@ -159,8 +173,12 @@ export class Collector {
   comparisons = 0
   /** The arguments at which comparisons are made now. */
   point: () => string = () => ''
+  /** How the point was chosen at which comparisons are made now. */
+  place = 'as given'
   /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
   counts = true
+  /** What to write in the place of what loses a zero: asked where one was lost, with how that was found. */
+  advice: (how: string) => string = () => ''
   /** The check that findings are of, whatever they were found by. */
   private as: CheckName | undefined
   /** Why a derivative that differences contradict is not called wrong. */
@@ -220,6 +238,7 @@ export class Collector {
       seed,
       also: [],
       replay,
+      fix: '',
     })
   }
   /** What says that something is not there (a rule, a kernel) is thrown on, for who leaves it out and goes on. */
@@ -330,7 +349,9 @@ export class Collector {
   }
   /** What was found: each mistake once. */
   mistakes(): readonly Finding[] {
-    return reduced(this.findings)
+    const looked = this.looking.result()
+    const lost = (f: Found): boolean => f.check === 'non-finite' || f.also.includes('non-finite') || f.actual === 'NaN'
+    return reduced(this.findings).map((f) => ({ ...f, ...(lost(f) && { fix: this.advice(f.how) }), looked }))
   }
   result(): Checked {
     const { of, comparisons, seed, notImplemented, kinks, undecided, skipped } = this
@@ -343,6 +364,7 @@ export class Collector {
           kinks: [...new Set(kinks)],
           undecided: [...new Set(undecided)],
           skipped: [...skipped],
+          looked: this.looking.result(),
         })
       : E.left(this.mistakes())
   }
@@ -359,7 +381,8 @@ const inOneLine = (e: AdError): string =>
 /** Several results as one: the mistakes of all, each once, or all that was compared. */
 export const together = (of: string, all: readonly Checked[]): Checked => {
   const left = all.flatMap((c) => (c._tag === 'Left' ? c.left : []))
-  if (left.length > 0) return E.left(reduced(left))
+  const looked = lookedTogether(all.flatMap((c) => (c._tag === 'Right' ? [c.right.looked] : c.left.slice(0, 1).map((f) => f.looked))))
+  if (left.length > 0) return E.left(reduced(left).map((f) => ({ ...f, looked })))
   const right = all.flatMap((c) => (c._tag === 'Right' ? [c.right] : []))
   const once = (list: (p: Passed) => readonly string[]): readonly string[] => [...new Set(right.flatMap(list))]
   return E.right({
@@ -370,5 +393,11 @@ export const together = (of: string, all: readonly Checked[]): Checked => {
     kinks: once((p) => p.kinks),
     undecided: once((p) => p.undecided),
     skipped: [...new Set(right.flatMap((p) => p.skipped))],
+    looked,
   })
 }
+/** A result, with more said of where it looked. */
+export const lookedToo = (c: Checked, more: Partial<Looked>): Checked =>
+  c._tag === 'Right'
+    ? E.right({ ...c.right, looked: { ...c.right.looked, ...more } })
+    : E.left(c.left.map((f) => ({ ...f, looked: { ...f.looked, ...more } })))

@@ -1,36 +1,54 @@
 /** Checks the gradient of a user's function at its arguments. */
 
-import type { Registry } from '../core/calculus/rule.js'
-import { listOf, optionsOf } from '../core/errors/check-arguments.js'
+import { estimatesIn, type Registry } from '../core/calculus/rule.js'
+import { listOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { isExpr, plain } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import type { Program } from '../core/graph/program.js'
 import { showProgram } from '../core/graph/show.js'
 import { isTensor } from '../core/graph/tensor.js'
 import { leafPaths } from '../core/graph/tree.js'
-import { argumentsOf, choicesOf, type DrawOptions, drawFrom } from './declared.js'
+import { namesApplied } from './applied.js'
+import { checkBeside, checkInF32 } from './beside.js'
+import { argumentsOf, choicesOf, type DrawOptions, drawFrom, rangesOf } from './declared.js'
+import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
+import { checkExpectations, type Expectations, expectationsOf } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
-import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram } from './program.js'
-import { sizesOf, stopsInSight } from './subject.js'
+import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram, known } from './program.js'
+import { counting, overridesIn, type RuleRan } from './ran.js'
+import { derivativesOf, type Subject, sizesOf, stopsInSight, total } from './subject.js'
 
-/** Options of `checkGrad`. `sizes` and `domain` are for arguments that are drawn. */
-export interface GradientOptions extends CheckOptions, DrawOptions {}
+/** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
+export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
 
+const gradientNames: Names<GradientOptions> = {
+  ...checkOptionNames,
+  sizes: true,
+  domain: true,
+  tangents: true,
+  cotangents: true,
+  expected: true,
+}
 /** The options of checkGrad, each of its kind; ranges are looked at when arguments are drawn. */
 export const gradientOptionsOf = (given: GradientOptions | undefined, where: string): GradientOptions => {
-  const { sizes, domain, ...rest } = optionsOf(given, { ...checkOptionNames, sizes: true, domain: true }, where)
-  return { ...checkOptionsOf(rest, where), ...(sizes !== undefined && { sizes }), ...(domain !== undefined && { domain }) }
+  const { sizes, domain, tangents, cotangents, expected, ...rest } = optionsOf(given, gradientNames, where)
+  return {
+    ...checkOptionsOf(rest, where),
+    ...(sizes !== undefined && { sizes }),
+    ...(domain !== undefined && { domain }),
+    ...expectationsOf({ tangents, cotangents, expected } as Expectations, where),
+  }
 }
 
 /** The arguments that are given or, where none are, one draw of what the function declares. */
 const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOptions, next: () => number, where: string) => {
   if (args.length > 0) {
-    const [extra] = (['sizes', 'domain'] as const).filter((name) => options[name] !== undefined)
-    if (extra !== undefined)
-      raise({ _tag: 'BadInput', where, reason: `${extra} says what to draw, and the arguments are given.`, fix: 'leave one of them out.' })
+    if (options.sizes !== undefined)
+      raise({ _tag: 'BadInput', where, reason: 'sizes says what to draw, and the arguments are given.', fix: 'leave one of them out.' })
     return args
   }
   const declared =
@@ -44,8 +62,21 @@ const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOpt
   return argumentsOf(declared, drawFrom(choicesOf(declared, meta.name, options, where), next))
 }
 
+/** The rules of primitives that the function or its derivatives apply; those that the checker's own programs ask beside them never ran. */
+const ofFunction = (rules: readonly RuleRan[], s: Subject): readonly RuleRan[] => {
+  if (rules.length === 0) return rules
+  const names = new Set(namesApplied(s.ys))
+  try {
+    for (const name of namesApplied(derivativesOf(known(s, () => {})))) names.add(name)
+  } catch {
+    // Whatever a rule throws is a finding by itself.
+  }
+  return rules.map((r) => (names.has(r.name) ? r : { ...r, ran: [], asked: 0, declined: 0 }))
+}
+/** A traced function, with what it stops in sight. */
+const inSight = ({ inputs, outputs }: Program) => ({ inputs, outputs: stopsInSight(outputs) })
 /** The same function, which counts how often it is called. */
-const counting = (meta: Meta, count: () => void): Meta => ({
+const heard = (meta: Meta, count: () => void): Meta => ({
   ...meta,
   body: (args) => {
     count()
@@ -75,7 +106,7 @@ const shownArgument = (x: unknown): string => {
     return `{ ${Object.entries(x)
       .map(([k, v]) => `${/^\w+$/.test(k) ? k : JSON.stringify(k)}: ${shownArgument(v)}`)
       .join(', ')} }`
-  return typeof x === 'string' ? `'${x}'` : String(x)
+  return typeof x === 'string' ? `'${x}'` : typeof x === 'function' ? x.name || '...' : String(x)
 }
 
 /**
@@ -83,18 +114,22 @@ const shownArgument = (x: unknown): string => {
  *
  * @example report(checkGradWith(coreRegistry)((x: AnyExpr) => sum(mul(x, x)), [[1, 2, 3]]))   // 'ok   f: ...'
  */
+// long: one check after the other, in order
 export const checkGradWith =
-  (registry: Registry) =>
-  (f: unknown, args: readonly unknown[], given?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
-    const options = gradientOptionsOf(given, where)
+  (given: Registry) =>
+  // long: as above
+  (f: unknown, args: readonly unknown[], asked?: GradientOptions, where = 'checkGrad', alone = false): Checked => {
+    const options = gradientOptionsOf(asked, where)
+    const { registry, rules } = counting(given)
     listOf(args, 'the arguments', where)
     let calls = 0
-    const meta = counting(metaOf(f, where), () => {
+    const meta = heard(metaOf(f, where), () => {
       calls++
     })
     const seed = options.seed ?? 1
     const next = random(seed)
-    const { leaves, def } = readArgs(meta, givenOrDrawn(meta, args, options, next, where))
+    const call = givenOrDrawn(meta, args, options, next, where)
+    const { leaves, def } = readArgs(meta, call)
     const out = new Collector(meta.name, seed, options.checks, '', replayOf(meta.name, args, { ...options, seed }))
     const values = leaves.map(
       (l): NDArray =>
@@ -125,27 +160,44 @@ export const checkGradWith =
         for (let i = 0; i < by.data.length; i++) by.data[i] = v.data[i]! + sizes[i]! * by.data[i]!
         return by
       })
-    checkProgram(
-      {
-        registry,
-        inputs,
-        ys: stopsInSight(outputs),
-        values,
-        captured: new Map(),
-        paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),
-        active,
-        draw,
-        tolerance: options.tolerance ?? 1e-7,
-        scale: options.scale ?? 1,
-        modes: options.modes ?? BOTH,
-        alone,
-      },
-      { ...options, directions: options.directions ?? active.length + 1 },
-      next,
-      out,
+    const subject: Subject = {
+      registry,
+      inputs,
+      ys: stopsInSight(outputs),
+      values,
+      captured: new Map(),
+      paths: leafPaths(def).map((p) => (meta.declared === undefined ? `argument ${p}` : plain(p)) || 'the argument'),
+      active,
+      draw,
+      tolerance: options.tolerance ?? 1e-7,
+      scale: options.scale ?? 1,
+      modes: options.modes ?? BOTH,
+      alone,
+    }
+    const applied = namesApplied(outputs)
+    out.looking.rules = () => ofFunction(rules(), subject)
+    for (const name of overridesIn(given)) if (applied.has(name)) out.looking.override(name)
+    checkProgram(subject, { ...options, directions: options.directions ?? active.length + 1 }, next, out)
+    out.looking.withoutShaders(applied)
+    const trees = { args: def, results: program.outputTree, given: call }
+    out.guard('what was given', () => checkExpectations(subject, options, trees, next, out, where))
+    const ranges = rangesOf(
+      meta,
+      leafPaths(def).map((path, i) => ({ path, dtype: values[i]!.dtype })),
+      options,
+      where,
     )
+    if (!alone && out.findings.length === 0 && out.on('beside', total(inputs) <= LARGE) && estimatesIn(registry, outputs).length === 0) {
+      out.guard('points beside', () => checkBeside(subject, ranges, next, out))
+      if (out.findings.length === 0 && meta.declared === undefined)
+        out.guard('in f32', () => checkInF32(subject, (avals) => inSight(traceMeta(metaOf(f, where), def, avals)), next, out))
+    }
     if (out.on('trace')) {
-      out.is('trace', 'calls of the function for all derivatives', calls, 1)
+      const { calls: most = 1 } = options.budget ?? {}
+      if (calls > most) out.note('trace', 'calls of the function for all derivatives', 0, most, calls)
+      out.comparisons++
+    }
+    if (out.on('trace') && options.nondeterminism === undefined) {
       const again = traceMeta(
         meta,
         def,

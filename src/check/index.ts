@@ -1,23 +1,28 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
-import { functionOf, integerOf, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf, integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
-import { type Checked, together } from './findings.js'
+import { type Expectations, expectationsOf } from './expectations.js'
+import { type Checked, lookedToo, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
 import { checkOptionNames, checkOptionsOf } from './program.js'
+import { counting, overridesIn } from './ran.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample } from './rule.js'
 import { type RuleOptions, samplesOf } from './sample-subject.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
+export type { Budget } from './budget.js'
 export type { DrawOptions, Range } from './declared.js'
 export { random } from './draw.js'
+export type { Expectations, Expected } from './expectations.js'
 export { type Checked, type CheckName, checks, type Finding, type Passed, type Switches } from './findings.js'
 export { derivative, type Estimate, oneSided } from './finite-differences.js'
 export type { GradientOptions } from './gradient.js'
+export type { Looked, Region } from './looked.js'
 export { type MatcherResult, matchers } from './matchers.js'
 export { checkPlugin, checkPluginAsync, type LaterOptions } from './plugin.js'
 export type { CheckOptions } from './program.js'
@@ -31,6 +36,7 @@ export {
 } from './programs/for-all-programs.js'
 export type { ProgramOptions, ProgramsOf } from './programs/options.js'
 export { reportPrograms } from './programs/report.js'
+export type { RanFacet, RuleRan } from './ran.js'
 export { type ReportOptions, report } from './report.js'
 export type { RuleOptions } from './sample-subject.js'
 export type { Mode } from './subject.js'
@@ -48,8 +54,21 @@ export interface Checker {
 }
 
 const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
-  const { sample, ...rest } = optionsOf(given, { ...checkOptionNames, sample: true }, 'checkRule')
-  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }) }
+  const { sample, tangents, cotangents, expected, ...rest } = optionsOf(given, ruleNames, 'checkRule')
+  const expectations = expectationsOf({ tangents, cotangents, expected } as Expectations, 'checkRule')
+  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }), ...expectations }
+}
+const ruleNames: Names<RuleOptions> = { ...checkOptionNames, sample: true, tangents: true, cotangents: true, expected: true }
+/** Values belong to one sample; functions of the arguments to all. */
+const ofOneSample = ({ tangents, cotangents, expected }: Expectations, name: string): void => {
+  const values = Object.values(expected ?? {}).some((x) => x !== undefined && typeof x !== 'function')
+  if (tangents !== undefined || cotangents !== undefined || values)
+    raise({
+      _tag: 'BadInput',
+      where: `checkRule of ${name}`,
+      reason: 'values are given, and the samples of a primitive have different shapes.',
+      fix: 'say which sample they are for: { sample: 0, ... }, or give functions of the arguments.',
+    })
 }
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
   const options = ruleOptionsOf(given)
@@ -73,10 +92,19 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
       })
     return checkSample(registry, prim, sample, options, `sample ${only}`)
   }
+  ofOneSample(options, prim.name)
   return together(prim.name, [
     ...samplesOf(prim).map((s, i) => checkSample(registry, prim, s, { ...options, seed: seed + i }, `sample ${i}`)),
     checkKinksWith(registry, prim, options),
   ])
+}
+/** A check of one primitive's rule, which says whether the rule ran where it is not codual's own. */
+const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registry) => Checked): Checked => {
+  const overrides = overridesIn(registry).filter((name) => name === prim.name)
+  if (coreRegistry.rules.get(prim.name) === registry.rules.get(prim.name)) return check(registry)
+  const own = counting(registry, [prim.name])
+  const checked = check(own.registry)
+  return lookedToo(checked, { rules: own.rules(), overrides })
 }
 
 const sampleOf = (given: Sample): Sample =>
@@ -102,7 +130,9 @@ export const makeCheck = (registry: Registry): Checker => {
   return {
     checkRule: (primitive, sample, options) => {
       const p = primitiveOf(primitive, 'checkRule')
-      return sample === undefined ? allSamples(registry, p, options) : checkSample(registry, p, sampleOf(sample), ruleOptionsOf(options))
+      return ofOwn(registry, p, (r) =>
+        sample === undefined ? allSamples(r, p, options) : checkSample(r, p, sampleOf(sample), ruleOptionsOf(options)),
+      )
     },
     checkKinks: (primitive) => checkKinksWith(registry, primitiveOf(primitive, 'checkKinks')),
     checkGrad: (f, args = [], options) => check(f, args, options),
@@ -139,5 +169,5 @@ export const checkGrad = (f: unknown, options?: GradientOptions): ((...args: rea
 export const checkRule = (rule: Rule | AnyPrimitive | { readonly primitive: AnyPrimitive }, options?: RuleOptions): Checked => {
   const primitive = primitiveOf(rule, 'checkRule')
   const own = 'frule' in rule || 'rrule' in rule || 'batch' in rule || 'taylor' in rule
-  return allSamples(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, options)
+  return ofOwn(own ? coreRegistry.with(rule as Rule) : coreRegistry, primitive, (r) => allSamples(r, primitive, options))
 }

@@ -54,28 +54,42 @@ export const addsProducts = (nodes: readonly Node[]): boolean => applies(nodes, 
 export const contracts = (nodes: readonly Node[]): boolean => applies(nodes, contractions)
 const applies = (nodes: readonly Node[], these: ReadonlySet<AnyPrimitive>): boolean =>
   linearize(nodes).nodes.some((n) => n.prim !== null && these.has(n.prim))
+/** The factors of a product of (co)tangents that a rule writes out, and of which mode it is. */
+export interface WrittenProduct {
+  readonly mode: 'forward' | 'reverse'
+  readonly factors: readonly [Node, Node]
+  /** Which of them is a (co)tangent. */
+  readonly moves: readonly [boolean, boolean]
+}
 /**
- * Are products of (co)tangents written out by a rule, not made by the walk: is one behind a where, or of what a where holds still, no strong product, and its factor no literal? Its first
- * derivative keeps the zeros of its first factor, and the derivatives of that are those of an ordinary product.
+ * The products of (co)tangents that are written out by a rule, not made by the walk: behind a where, or of what a where holds still, they are no strong products. `values`: the
+ * results in the program of forward mode.
  */
-export const writesProducts = (d: Derived): boolean => {
+export const writtenProducts = (d: Derived): { readonly products: readonly WrittenProduct[]; readonly values: readonly Node[] } => {
   const mask = asExpr(input(aval([], 'bool')))
   const hidden = (x: Node): Node => asNode(where(mask as never, asExpr(x) as never, asExpr(constant(0, x.dtype)) as never) as never)
-  const pushedBehind = (): Node[] => {
-    const ys = substitute(d.outs, new Map(d.wrt.map((x) => [x, hidden(x)])))
-    return dense(pushforward(d.registry, ys, new Map(d.wrt.map((x, i) => [x, d.tangents[i]!]))).tangents, d.outs)
+  const ys = substitute(d.outs, new Map(d.wrt.map((x) => [x, hidden(x)])))
+  const pushed = d.dys ? dense(pushforward(d.registry, ys, new Map(d.wrt.map((x, i) => [x, d.tangents[i]!]))).tangents, d.outs) : []
+  const pulled = d.xBars ? dense(pullback(d.registry, d.outs.map(hidden), d.seeds.map(asExpr), d.wrt).cotangents, d.wrt) : []
+  const among = (mode: WrittenProduct['mode'], made: readonly Node[], from: readonly Node[]): readonly WrittenProduct[] => {
+    const linear = linearize(made)
+    const reached = dependents(linear, from)
+    const moving = (n: Node): boolean => reached[linear.index.get(n)] === 1
+    return linear.nodes.flatMap((n) => {
+      if (n.prim !== mul.primitive) return []
+      const factors = n.args as unknown as WrittenProduct['factors']
+      const moves = [moving(factors[0]), moving(factors[1])] as const
+      return moves[0] === moves[1] ? [] : [{ mode, factors, moves }]
+    })
   }
-  const made = [
-    ...(d.xBars ? dense(pullback(d.registry, d.outs.map(hidden), d.seeds.map(asExpr), d.wrt).cotangents, d.wrt) : []),
-    ...(d.dys ? pushedBehind() : []),
-  ]
-  const linear = linearize(made)
-  const reached = dependents(linear, [...d.seeds, ...d.tangents])
-  const moves = (n: Node): boolean => reached[linear.index.get(n)] === 1
-  return linear.nodes.some(
-    (n) => n.prim === mul.primitive && n.args.some(moves) && n.args.some((a) => !moves(a) && literalOf(a) === undefined),
-  )
+  return { products: [...among('forward', pushed, d.tangents), ...among('reverse', pulled, d.seeds)], values: ys }
 }
+/**
+ * Are products of (co)tangents written out by a rule, with a factor that is no literal? Its first
+ * derivative keeps the zeros of its first factor, and the derivatives of that are those of an ordinary product.
+ */
+export const writesProducts = (d: Derived): boolean =>
+  writtenProducts(d).products.some(({ factors, moves }) => factors.some((f, i) => !moves[i] && literalOf(f) === undefined))
 /** Are there sums on the way from `from`? A sum of nothing is a number. */
 export const addsUp = (nodes: readonly Node[], from: readonly Node[]): boolean => {
   const linear = linearize(nodes)

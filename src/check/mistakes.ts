@@ -17,6 +17,7 @@ const behind: readonly (readonly CheckName[])[] = [
   ['commute'],
   ['second order'],
   ['f32'],
+  ['beside'],
 ]
 /** The ranks of what one wrong derivative fails; the lowest that is there is reported. */
 const ranks: readonly (readonly CheckName[])[] = [structure, firstOrder, ...behind]
@@ -27,7 +28,7 @@ export const ALL = 'all arguments'
 export const DIRECTION = 'along a direction'
 
 /** One finding for each mistake: consequences go into `also`. Checks that have nothing to do with derivatives stand for themselves. */
-export const reduced = (given: readonly Finding[]): readonly Finding[] => {
+export const reduced = <F extends Omit<Finding, 'looked'>>(given: readonly F[]): readonly F[] => {
   // A literal is an argument that nobody differentiates: what depends on that fails there too.
   const activity = given.some((f) => f.check === 'activity')
   const all = activity
@@ -35,9 +36,9 @@ export const reduced = (given: readonly Finding[]): readonly Finding[] => {
     : given
   const ranked = all.filter((f) => rankOf(f.check) >= 0)
   const lowest = Math.min(...ranked.map((f) => rankOf(f.check)))
-  const kept: Finding[] = []
-  const take = (list: readonly Finding[], key: (f: Finding) => string): void => {
-    const best = new Map<string, Finding>()
+  const kept: F[] = []
+  const take = (list: readonly F[], key: (f: F) => string): void => {
+    const best = new Map<string, F>()
     for (const f of list) {
       const known = best.get(key(f))
       const order = ranks[rankOf(f.check)] ?? []
@@ -49,7 +50,7 @@ export const reduced = (given: readonly Finding[]): readonly Finding[] => {
   const main = ranked.filter((f) => rankOf(f.check) === lowest)
   const ofEntries = main.filter((f) => !f.how.includes(DIRECTION))
   // What is raised is one mistake whoever meets it, at whatever shape.
-  const words = (f: Finding): string => f.actual.replace(/\[[^\]]*\]/g, '[]')
+  const words = (f: F): string => f.actual.replace(/\[[^\]]*\]/g, '[]')
   if (lowest > 1) take((ofEntries.length > 0 ? ofEntries : main).slice(0, 1), (f) => f.check)
   else if (lowest >= 0 && ranked.length > 0)
     take(main, (f) => (f.check === 'raises' ? `raises ${words(f)}` : lowest === 0 ? `${f.check} ${f.path}` : f.path))

@@ -16,8 +16,10 @@ import { fromJSONCore, toJSONCore } from '../core/programs/json.js'
 import { coreRegistry } from '../rules/index.js'
 import { roundingOf } from './derivative.js'
 import { random } from './draw.js'
-import { type Checked, Collector, together } from './findings.js'
+import { type Checked, Collector, lookedToo, together } from './findings.js'
+import { Looking } from './looked.js'
 import { type CheckOptions, checkOptionsOf } from './program.js'
+import { type Counting, counting, overridesIn } from './ran.js'
 import { checkKinks, checkSample } from './rule.js'
 import { samplesOf, subjectAt } from './sample-subject.js'
 import { bind, type Derived, derivativesOf, derive, drawLike, evaluate, pointOf } from './subject.js'
@@ -132,7 +134,16 @@ const settingOf = (given: Plugin | readonly Plugin[], where: string) => {
     coreRegistry,
     plugins.reduce<Registry>((r, p) => registryMonoid.concat(r, p.registry), registryMonoid.empty),
   )
-  return { plugins, registry }
+  return { plugins, ...counting(registry, [...plugins.flatMap((p) => [...p.ops.keys()])]) }
+}
+/** What a plugin's check says beside: which rules ran, whose names codual has too, and the shaders that no device compiled. */
+const announced = (c: Checked, plugins: readonly Plugin[], rules: Counting['rules']): Checked => {
+  const overrides = [...new Set(plugins.flatMap((p) => overridesIn(p.registry)))]
+  const looking = new Looking()
+  looking.withoutShaders(
+    plugins.flatMap((p) => [...(p.kernels.webgpu ?? [])].flatMap(([{ name }, f]) => (f.kind === 'missing' ? [] : [name]))),
+  )
+  return lookedToo(c, { rules: rules(), overrides, leftOut: looking.result().leftOut })
 }
 /** Each primitive of plugins: its rules at its samples and kinks, and what else `check` holds it to. */
 const each = (
@@ -188,7 +199,7 @@ const each = (
  */
 export const checkPlugin = (plugins: Plugin | readonly Plugin[], given?: CheckOptions): Checked => {
   const options = checkOptionsOf(given, 'checkPlugin')
-  const { plugins: list, registry } = settingOf(plugins, 'checkPlugin')
+  const { plugins: list, registry, rules } = settingOf(plugins, 'checkPlugin')
   const withCpu = (p: Plugin): CheckOptions => ({
     backends: [cpu(p.kernels.cpu === undefined ? {} : { kernels: p.kernels.cpu })],
     ...options,
@@ -197,11 +208,11 @@ export const checkPlugin = (plugins: Plugin | readonly Plugin[], given?: CheckOp
     checkLowering(at)
     checkSaved(at)
   })
-  return together(list.map((p) => p.name).join(' + '), all)
+  return announced(together(list.map((p) => p.name).join(' + '), all), list, rules)
 }
 
 /** Options of `checkPluginAsync`. */
-export interface LaterOptions extends Omit<CheckOptions, 'backends'> {
+export interface LaterOptions extends Omit<CheckOptions, 'backends' | 'budget' | 'nondeterminism'> {
   /** Backends that answer later, made with the plugin's kernels: `[webgpu({ kernels: plugin.kernels.webgpu })]`. */
   readonly backends: readonly AsyncBackend[]
 }

@@ -6,11 +6,13 @@ import { raise } from '../core/errors/explain.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { programsOf } from '../core/graph/expand.js'
-import { asNode, linearize, type Node } from '../core/graph/expr.js'
+import { asExpr, asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
 import type { Forced, NotImplemented } from '../core/graph/tangent.js'
+import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
+import { type Budget, budgetOf, checkBudget } from './budget.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { checkFacets } from './facets.js'
@@ -51,6 +53,10 @@ export interface CheckOptions {
   readonly checks?: Switches
   /** Backends that are held against the reference. */
   readonly backends?: readonly SyncBackend[]
+  /** What two runs of a backend may differ by, relative to the largest entry (default 0: they give the same bits); and a function may give another expression at each call. */
+  readonly nondeterminism?: number
+  /** At most so many calls, kernels, allocations and bytes. */
+  readonly budget?: Budget
 }
 
 /** Their names. */
@@ -63,11 +69,13 @@ export const checkOptionNames: Names<CheckOptions> = {
   order: true,
   checks: true,
   backends: true,
+  nondeterminism: true,
+  budget: true,
 }
 /** The options of a check, each of its kind. */
 export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
   const options = optionsOf(given, checkOptionNames, where)
-  const { seed, directions, tolerance, scale, modes, order, checks, backends } = options
+  const { seed, directions, tolerance, scale, modes, order, checks, backends, nondeterminism, budget } = options
   if (seed !== undefined) numberOf(seed, 'seed', where)
   if (directions !== undefined) integerOf(directions, 'directions', where)
   if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
@@ -76,6 +84,14 @@ export const checkOptionsOf = (given: CheckOptions | undefined, where: string): 
     raise({ _tag: 'BadInput', where, reason: `modes is ${shown(modes)}.`, fix: "give ['forward'], ['reverse'] or both." })
   if (order !== undefined && order !== 1 && order !== 2)
     raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1 or 2.' })
+  if (nondeterminism !== undefined && !(numberOf(nondeterminism, 'nondeterminism', where) >= 0))
+    raise({
+      _tag: 'BadInput',
+      where,
+      reason: `nondeterminism is ${nondeterminism}.`,
+      fix: 'give a number from 0: what two runs may differ by.',
+    })
+  if (budget !== undefined) budgetOf(budget, where)
   switchesOf(checks, where)
   if (backends !== undefined) for (const b of listOf(backends, 'backends', where)) syncBackendOf(b, where)
   return options
@@ -131,44 +147,65 @@ export const known = (
   return derive({ ...s, active })
 }
 
-/** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */
-export const checkFirstOrder = (given: Subject, directions: number, next: () => number, out: Collector, together = false): void => {
+/**
+ * First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one; `beside`: the point was chosen by the check, at ties and kinks as may be, and
+ * single entries are moved too where they are few.
+ */
+export const checkFirstOrder = (
+  given: Subject,
+  directions: number,
+  next: () => number,
+  out: Collector,
+  together = false,
+  beside?: { readonly entries: boolean },
+): void => {
   if (estimatesIn(given.registry, given.ys).length > 0) return
   const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
+  out.looking.at(out.of, out.place, given)
   out.guard('first derivatives', () => {
-    checkJacobian(own, out, checkDirections(own, directions, next, out, together))
+    const kinked = checkDirections(own, directions, next, out, together)
+    if (beside?.entries !== false) checkJacobian(own, out, kinked || beside !== undefined)
   })
 }
 
 /** Does a rule follow from a composition, here or in a program among the parameters? */
 const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
   linearize(nodes).nodes.some(
-    ({ prim, payload }) =>
+    ({ prim, args, payload }) =>
       prim !== null &&
-      (registry.byPrimitive.get(prim)?.composed === true || programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
+      (registry.byPrimitive.get(prim)?.composed === true ||
+        registry.byPrimitive.get(prim)?.optsOut?.(args.map(asExpr), payload as never) === true ||
+        programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
+
+/** The values that the rules give are the meaning's; of a composition, but for rounding. */
+const checkValues = (own: Derived, out: Collector): void => {
+  const composed = isComposed(own.registry, own.ys)
+  evaluate(own.ys, own.env).forEach((v, i) => {
+    for (const [mode, ys] of [
+      ['frule', own.pushed],
+      ['rrule', own.pulled],
+    ] as const) {
+      if (ys === undefined) continue
+      const [value] = evaluate([ys[i]!], own.env)
+      // Of a composition, and at least the last digit: random moves may cancel.
+      const last = v.dtype === 'f32' ? F32 : 2 ** -52
+      const bound = roundingOf([ys[i]!], own.env, 'own')(0)
+      const rounding = composed ? () => Float64Array.from(bound(), (x, k) => x + last * Math.abs(v.data[k]!)) : undefined
+      out.near('value', `result ${i}`, value!.data, v.data, 0, rounding, { shape: v.shape, how: `the ${mode}'s own` })
+    }
+  })
+}
 
 /** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
   const own = workable(given, out)
+  out.advice = (how) => lostZeros(() => own, how)
   const keeps = out.keeps('input', given.values)
   if (own === undefined || !checkTangentKinds(own, out)) return
-  out.guard('values', () => {
-    const composed = isComposed(own.registry, own.ys)
-    evaluate(own.ys, own.env).forEach((v, i) => {
-      for (const [mode, ys] of [
-        ['frule', own.pushed],
-        ['rrule', own.pulled],
-      ] as const) {
-        if (ys === undefined) continue
-        const [value] = evaluate([ys[i]!], own.env)
-        const rounding = composed ? roundingOf([ys[i]!], own.env, 'own')(0) : undefined
-        out.near('value', `result ${i}`, value!.data, v.data, 0, rounding, { shape: v.shape, how: `the ${mode}'s own` })
-      }
-    })
-  })
+  out.guard('values', () => checkValues(own, out))
   const float32 = hasF32(own.ys)
   const d = float32 ? derive({ ...liftedSubject(given), modes: own.modes, active: own.active }) : own
   const keepsLifted = out.keeps('input', d.values)
@@ -177,25 +214,30 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const estimates = estimatesIn(d.registry, d.outs)
   for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
   if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0) {
+    out.looking.at(out.of, out.place, given)
     part('first derivatives', () => {
       checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
     })
     // A point beside this one: what vanishes at a 0 does not there.
     if (cheap && given.alone !== true && out.findings.length === 0)
       part('a point beside', () => {
-        const { counts, point } = out
+        const { counts, place, point } = out
         const beside = { ...given, modes: own.modes, active: own.active, values: given.draw() }
         out.counts = false
+        out.place = 'beside it'
         out.point = () => pointOf(beside, new Map(beside.inputs.map((x, i) => [x, beside.values[i]!])))
         checkFirstOrder(beside, 0, next, out)
         out.counts = counts
+        out.place = place
         out.point = point
       })
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
-    if (out.on('second order', cheap && (options.order ?? 2) === 2))
+    if (out.on('second order', cheap && (options.order ?? 2) === 2)) {
+      out.looking.order(2)
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
+    }
   }
   if (d.outs.length > 0 && d.wrt.length > 0) {
     if (out.on('seed', cheap)) part('seeds', () => checkSeeds(d, next, out))
@@ -204,7 +246,12 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   }
   if (out.on('batch', cheap)) part('vmap', () => checkBatch(d, out))
   if (float32 && d.outs.length > 0) part('f32', () => checkFloat32(own, d, next, out))
-  for (const backend of options.backends ?? []) part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out))
+  for (const { name } of options.backends ?? []) if (out.on('backend')) out.looking.backend(name)
+  for (const backend of options.backends ?? [])
+    part(`backend ${backend.name}`, () => checkBackend(own, backend, next, out, options.nondeterminism))
+  const { budget } = options
+  if (budget !== undefined && own.outs.length > 0 && own.wrt.length > 0)
+    part('the budget', () => checkBudget(own, budget, options.backends ?? [], out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
   if (given.alone !== true && d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0 && out.findings.length === 0) {
     if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
@@ -239,34 +286,39 @@ export const checkFloat32 = (own: Derived, exact: Derived, next: () => number, o
   const want = evaluate(nodes, env)
   let moves: readonly Float64Array[] | undefined
   let beyond: boolean | undefined
+  let under: boolean | undefined
   evaluate(derivativesOf(own), envOf(own)).forEach((v, i) => {
     const path = i < tangents ? `result ${i}` : own.paths[own.active[i - tangents]!]!
     const rounding = (): ArrayLike<number> => {
+      under ??= leavesF32(nodes, env, (x) => x !== 0 && Math.abs(x) < F32_LEAST)
+      if (under) return new Float64Array(v.data.length).fill(Number.POSITIVE_INFINITY)
       moves ??= noiseOf(nodes, env, F32)
       return moves[i]!
     }
     // What passes the largest number of f32 on its way has no derivative there.
-    beyond ??= passesF32(nodes, env)
+    beyond ??= leavesF32(nodes, env, (x) => !Number.isFinite(Math.fround(x)))
     const how = `f32 against f64, ${i < tangents ? 'forward' : 'reverse'} mode`
     if (!beyond) out.near('f32', path, v.data, want[i]!.data, 1e-5, rounding, { shape: v.shape, how })
     else out.undecidedAt(path, 'a number on the way to the derivative is beyond f32')
   })
 }
-/** Is any finite number on the way beyond f32? */
-const passesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>): boolean => {
-  let beyond = false
+/** Is any finite number on the way one that f32 does not hold? */
+const leavesF32 = (nodes: readonly Node[], env: ReadonlyMap<Node, NDArray>, is: (x: number) => boolean): boolean => {
+  let found = false
   evaluateNodes(nodes, env, (_prim, _args, results) => {
-    for (const r of results) for (const x of r.data) beyond ||= Number.isFinite(x) && !Number.isFinite(Math.fround(x))
+    for (const r of results) for (const x of r.data) found ||= Number.isFinite(x) && is(x)
   })
-  return beyond
+  return found
 }
 /** Units in the last place of 1 that a factorisation may lose. */
 const F64 = 64 * 2 ** -52
+/** The least number of f32 with all its digits. */
+const F32_LEAST = 2 ** -126
 /** The unit in the last place of 1 in f32. */
 const F32 = 2 ** -23
 
 /** Values, tangents and cotangents on a backend; into the caller's arrays and added to them; nothing else is written. */
-export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector): void => {
+export const checkBackend = (d: Derived, backend: SyncBackend, next: () => number, out: Collector, nondeterminism = 0): void => {
   if (!out.on('backend')) return
   const inputs = [...d.inputs, ...d.tangents, ...d.seeds]
   const outputs = [...d.ys, ...derivativesOf(d)]
@@ -299,11 +351,11 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     const before = data.map((x) => x.whole.slice())
     const want = evaluate(outputs, env)
     // What changes within little is moved by as much by the rounding of one number.
-    const tolerance = hasF32(outputs) ? 1e-5 : Math.max(1e-9, F64 / d.scale)
+    const tolerance = Math.max(hasF32(outputs) ? 1e-5 : 1e-9, hasF32(outputs) ? 0 : F64 / d.scale, nondeterminism)
     const rounding = roundingOf(outputs, env, 'own')
     const targets = outputs.map((n) => guarded(n.dtype, n.aval.size))
     const views = targets.map((t) => t.view)
-    const run = (how: string, into?: readonly TypedArray[], accumulate = false): void => {
+    const run = (how: string, into?: readonly TypedArray[], accumulate = false): readonly TypedArray[] => {
       const got = executable.run(
         data.map((x) => x.view),
         into,
@@ -317,8 +369,13 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
         if (!accumulate || outputs[i]!.dtype !== 'bool') out.near('backend', `result ${i}`, v, plus, tolerance, rounding(i), place)
         if (into !== undefined) out.is('backend', `${backend.name}${how}, result ${i} is the caller's array`, v === into[i], true)
       })
+      return got
     }
-    run('')
+    const once = run('').map((v) => v.slice())
+    run('').forEach((v, i) => {
+      const place = { shape: outputs[i]!.shape, how: `${backend.name}, run again` }
+      out.near('repeat', `result ${i}`, v, once[i]!, nondeterminism, undefined, place)
+    })
     run(', accumulated', views, true)
     run(', into', views)
     targets.forEach((t, i) => {

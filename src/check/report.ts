@@ -1,7 +1,8 @@
-/** What a check found, for people: at most ten lines. */
+/** What a check found, for people: at most twelve lines. */
 import { optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
-import type { Checked, Finding } from './findings.js'
+import type { Checked, CheckName, Finding } from './findings.js'
+import { lookedInWords } from './looked.js'
 import { firstOrder } from './mistakes.js'
 
 /** What is given as the result of a check. */
@@ -15,15 +16,17 @@ export const checkedOf = (given: Checked, where: string): Checked =>
         fix: 'give what checkGrad(f)(...args) or checkRule(rule) gives.',
       })
 
+/** Checks whose findings are wrong derivatives. */
+const DERIVATIVES: readonly CheckName[] = [...firstOrder, 'adjoint', 'beside', 'expected']
 /** What is wrong, in words. */
 const headline = ({ check, of, path, entry }: Finding): string =>
   check === 'raises' || check === 'registry'
     ? `${of}: ${path}`
-    : firstOrder.includes(check) || check === 'adjoint'
+    : DERIVATIVES.includes(check)
       ? `${of}: the derivative is wrong: ${path}${entry}`
       : `${of}: ${check}: ${path}${entry}`
 const inWords = (f: Finding): readonly string[] => {
-  const differences = firstOrder.includes(f.check) || f.check === 'second order'
+  const differences = DERIVATIVES.includes(f.check) || f.check === 'second order'
   const by = [f.in, f.how].filter((x) => x !== '').join('; ')
   const how = by === '' ? '' : ` (${by})`
   const lines = [
@@ -32,11 +35,12 @@ const inWords = (f: Finding): readonly string[] => {
   ]
   if (f.at !== '') lines.push(`  at ${f.at}`)
   if (f.also.length > 0) lines.push(`  also fails: ${f.also.join(', ')}`)
+  if (f.fix !== '') lines.push(`  fix: ${f.fix}`)
   if (f.replay !== '') lines.push(`  replay: ${f.replay}`)
   return lines
 }
 /** Lines of a report, unless all are asked for. */
-const LINES = 10
+const LINES = 12
 /** As many as fit; the others are counted. */
 const cut = (blocks: readonly (readonly string[])[], all: boolean): readonly string[] => {
   const out: string[] = []
@@ -53,11 +57,11 @@ const cut = (blocks: readonly (readonly string[])[], all: boolean): readonly str
 
 /** Options of `report`. */
 export interface ReportOptions {
-  /** Every finding, and every kink and undecided entry, in place of ten lines. */
+  /** Every finding, and every kink and undecided entry, in place of twelve lines. */
   readonly all?: boolean | undefined
 }
 /**
- * A result in words, at most ten lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
+ * A result in words, at most twelve lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
  * found, where, what else fails for that reason, and a line that finds it again.
  *
  * @example report(checkGrad((x: AnyExpr) => sum(mul(x, x)))([1, 2]))   // 'ok   f: ...'
@@ -65,12 +69,18 @@ export interface ReportOptions {
 export const report = (given: Checked, options?: ReportOptions): string => {
   const c = checkedOf(given, 'report')
   const { all = false } = optionsOf(options, { all: true }, 'report')
-  if (c._tag === 'Left') return cut(c.left.map(inWords), all).join('\n')
-  const { of, comparisons, seed, notImplemented, kinks, undecided } = c.right
+  if (c._tag === 'Left') {
+    const lines = cut(c.left.map(inWords), all)
+    const where = c.left[0] === undefined ? [] : lookedInWords(c.left[0].looked)
+    return [...lines, ...where.slice(0, all ? where.length : Math.max(0, LINES - lines.length))].join('\n')
+  }
+  const { of, comparisons, seed, notImplemented, kinks, undecided, skipped, looked } = c.right
   const counted = undecided.length === 0 ? '' : `, ${undecided.length} not decided`
   return cut(
     [
       [`ok   ${of}: ${comparisons} comparisons${counted} (seed ${seed})`],
+      ...lookedInWords(looked).map((line) => [line]),
+      ...(skipped.length > 0 ? [[`  skipped: ${skipped.join(', ')}`]] : []),
       ...notImplemented.map((t) => [`not implemented: ${t}`]),
       ...kinks.map((k) => [`kink ${k}`]),
       ...undecided.map((u) => [`not decided: ${u}`]),

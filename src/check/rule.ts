@@ -7,9 +7,11 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
+import { lostZeros } from './advice.js'
 import { checkOtherSizes } from './at-sizes.js'
 import { checkTangentKinds } from './derivative.js'
 import { drawArray, random } from './draw.js'
+import { checkExpectations, flatTrees } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
 import { checkSeeds } from './laws.js'
 import { checkMasked } from './masked.js'
@@ -23,6 +25,9 @@ import { bind, type Derived, derive, liftedSubject, pointOf, type Subject } from
 import { checkUnimplemented } from './unimplemented.js'
 import { unlessUnknown } from './unknown.js'
 
+/** How the points of a rule are chosen. */
+const SAMPLES = 'its samples'
+
 /** Everything that must hold of a primitive's rules at one sample. */
 export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Sample, options: RuleOptions = {}, name = ''): Checked => {
   const seed = options.seed ?? 1
@@ -32,6 +37,8 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
   out.guard('the sample', () => {
     const s = subjectOf(registry, prim, sample, options, next)
     out.point = () => pointOf(s, bind(s.inputs, s.values))
+    out.place = SAMPLES
+    out.advice = (how) => lostZeros(() => implemented(s), how)
     const called = { registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }
     const keeps = out.keeps('argument', s.values)
     const floats = s.ys.some((y) => isFloat(y.dtype))
@@ -44,6 +51,7 @@ export const checkSample = (registry: Registry, prim: AnyPrimitive, sample: Samp
     const differentiable = floats && s.active.length > 0 && prim.alias !== true
     keeps()
     checkProgram(differentiable ? s : { ...s, active: [] }, options, next, out)
+    if (differentiable) checkExpectations(s, options, flatTrees(s, sample.params), next, out, 'checkRule')
     if (!differentiable || out.findings.length > 0) return
     checkChanges(registry, prim, sample, options, next, out)
     const { prefix, point } = out
@@ -104,10 +112,12 @@ const checkChanges = (
     }
     if (s.active.length === 0) return
     out.prefix = [prefix, what].filter((x) => x !== '').join(', ')
+    out.place = what.replace(/^argument \d+ at .*/, 'declared extremes').replace(/^argument \d+ the literal .*/, 'literals')
     out.counts = false
     out.point = () => `${pointOf(s, bind(s.inputs, s.values))}${isBeyond(s, from, change) ? BEYOND : ''}`
     check(s)
     out.counts = true
+    out.place = SAMPLES
     out.prefix = prefix
     out.point = point
   }
@@ -228,6 +238,7 @@ const checkInF32 = (
   out.prefix = [out.prefix, 'in f32'].filter((x) => x !== '').join(', ')
   out.point = () => pointOf(s, bind(s.inputs, s.values))
   out.guard('in f32', () => {
+    out.looking.at(prim.name, 'its samples in f32', s)
     if (s.modes.includes('forward')) checkFruleAlone({ registry, prim, params: sample.params, inputs: s.inputs, ys: s.ys }, out)
     const own = derive(s)
     if (checkTangentKinds(own, out)) checkFloat32(own, derive(liftedSubject(s)), next, out)
@@ -293,6 +304,7 @@ const checkKink = (
           modes,
         }
         out.point = () => pointOf(s, bind(s.inputs, s.values))
+        out.place = 'both sides of its kinks'
         checkFirstOrder(s, 0, random(1), out)
       })
 }

@@ -6,11 +6,12 @@ import { applyAny, constant, input } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { drawArray } from './draw.js'
+import type { Expectations } from './expectations.js'
 import { BOTH, type CheckOptions } from './program.js'
 import { bind, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
-export interface RuleOptions extends CheckOptions {
+export interface RuleOptions extends CheckOptions, Expectations {
   /** One sample alone, by its position: with the seed of a finding it is that check again. */
   readonly sample?: number
 }

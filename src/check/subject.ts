@@ -36,6 +36,8 @@ export interface Subject {
   readonly modes: readonly Mode[]
   /** Is this point the only one? Who draws many points asks for no other beside each. */
   readonly alone?: boolean
+  /** Was the point chosen by the check, at whole numbers maybe? There rounding is looked at beside it too: of whole numbers alone sums are exact, while differences move them. */
+  readonly chosen?: boolean
 }
 /** A mode of differentiation. */
 export type Mode = 'forward' | 'reverse'

@@ -362,9 +362,10 @@ export const optOut = <N extends string, P, const A extends readonly ArgKind[]>(
       fix: `its rule opts out at ${xs.map((x) => showAval(asNode(x).aval)).join(', ')}: give optOut a via, or cast the arguments.`,
     })
   const composed = via && composedRules((xs, params) => via(at(xs, params)))
-  const { frule, rrule } = given
+  const { frule, rrule, optsOut } = given
   return {
     ...formless(given),
+    optsOut: (xs, params) => when(at(xs, params)) || optsOut?.(xs, params) === true,
     ...(frule && {
       frule: ((xs, dxs, params, context) => {
         if (!when(at(xs, params))) return frule(xs, dxs, params, context)

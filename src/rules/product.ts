@@ -66,6 +66,19 @@ export const strongBoth = (config: RuleConfig, dx: AnyExpr, factor: AnyExpr, har
     config.hardness(dx) === SOFT ? strongMul(factor, dx) : strongMul(where(and(eq(factor, 0), not(isfinite(dx))), 0, dx), factor),
     hardness,
   )
+/** addTangents(a, b): of two that have no tangent space the sum has none; every other sum is what a pullback returns for a float argument. */
+export interface AddTangentsFn {
+  (a: Exclude<Forced, NoTangent>, b: Forced): Exclude<Forced, NoTangent>
+  (a: Forced, b: Exclude<Forced, NoTangent>): Exclude<Forced, NoTangent>
+  (a: Forced, b: Forced): Forced
+}
+const sumOf = (a: Forced, b: Forced): Forced => {
+  forcedIn(a, 'the first', 'addTangents')
+  forcedIn(b, 'the second', 'addTangents')
+  if (a._tag === 'Expr' && b._tag === 'Expr') return add(a, b)
+  if (a._tag === 'NotImplemented' || b._tag === 'NotImplemented') return a._tag === 'NotImplemented' ? a : b
+  return a._tag === 'Expr' || b._tag === 'NoTangent' ? a : b
+}
 /**
  * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. What is finite stays as it is, because it
  * is part of the next derivative.
@@ -83,12 +96,7 @@ export const besideZeros = (
 /**
  * The sum of two (co)tangents, of which either may be a zero.
  *
- * For rules that are written out: dy = df(da, b) + df(a, db), where a zero builds nothing.
+ * For rules that are written out: dy = df(da, b) + df(a, db), where a zero builds nothing. A pullback can return it for a float argument.
  * @example addTangents(ZeroTangent, add(1, 2))   // 3
  */
-export const addTangents = (a: Forced, b: Forced): Forced => {
-  forcedIn(a, 'the first', 'addTangents')
-  forcedIn(b, 'the second', 'addTangents')
-  if (a._tag !== 'Expr') return a._tag === 'NotImplemented' ? a : b
-  return b._tag === 'Expr' ? add(a, b) : b._tag === 'NotImplemented' ? b : a
-}
+export const addTangents: AddTangentsFn = sumOf as AddTangentsFn

@@ -96,7 +96,7 @@ describe('checkGrad of a declared function without arguments', () => {
     expect(() => checkGrad((x: cd.AnyExpr) => cd.sum(x as never))()).toThrow(
       'checkGrad: f was given no arguments, and does not declare what could be drawn.\n',
     )
-    expect(() => checkGrad(total, { domain: { x: [0, 1] } })({ x: [1] })).toThrow(/domain says what to draw, and the arguments are given/)
+    expect(() => checkGrad(total, { sizes: { n: [1, 2] } })({ x: [1] })).toThrow(/sizes says what to draw, and the arguments are given/)
     expect(() => checkGrad(total, { sizes: { n: [1.5, 2] } })()).toThrow(
       /the range of 'n' is .*\n.*\n? *fix: give \[low, high\], whole numbers from 0/,
     )

@@ -60,6 +60,7 @@ describe('errors of indexing', () => {
       'values of shape [2, 1] do not broadcast to the part, which is [2].',
       '1 or equal',
     ],
+    ['at an index of floats', () => addAt(x, cd.tensor(1) as never, 1), 'indices are i32, got f64', 'cast them to i32.'],
     ['floats into integers', () => set(arange(3, 'i32'), 0, cd.tensor(0.5)), 'f64 values in an array of i32', 'cast one of them.'],
     ['booleans added', () => addAt(eq(x, 1), 0, true), 'booleans are not added.', "cast(x, 'i32') to count, or set."],
   ])('%s', (_name, f, reason, fix) => {

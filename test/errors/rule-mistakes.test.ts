@@ -271,3 +271,38 @@ describe('customRule and straightThrough', () => {
     ).toBe('BadInput: straightThrough: the surrogate takes 2 arguments, the function 1.\n  fix: give both the same parameters.')
   })
 })
+
+describe('a shape rule gives', () => {
+  const shaped = (shapeRule: (xs: readonly cd.Aval[]) => unknown, multi = false): string => {
+    const p = primitive!({ name: 'half', family: 'mine', args: ['float'], multi, shapeRule, meaning: () => {}, source: 'definition' }) as Op
+    return message(() => all(p, x))
+  }
+  it.each([
+    [
+      'a shape changed beside its size',
+      ([a]: readonly cd.Aval[]) => ({ ...a!, shape: [2] }),
+      'f64 [2] with the size 4, which is not that',
+      "aval([2], 'f64')",
+    ],
+    ['no size', () => ({ shape: [2], dtype: 'f32' }), 'f32 [2] with the size undefined', "aval([2], 'f32')"],
+    ['no dtype', () => ({ shape: [2], size: 2 }), 'an aval of dtype undefined', 'aval([2], x.dtype)'],
+    ['a shape alone', () => [2], 'a list, and there is one result', 'declare multi: true'],
+    ['nothing', () => undefined, 'it gave undefined, which is no aval', 'aval(shape, x.dtype)'],
+    [
+      'the input changed',
+      ([a]: readonly cd.Aval[]) => Object.assign({ ...a! }, { shape: [1, 2] }),
+      'f64 [1, 2] with the size 4',
+      "aval([1, 2], 'f64')",
+    ],
+  ])('%s', (_what, rule, says, fix) => {
+    const told = shaped(rule)
+    expect(told).toContain('BadInput: the shape rule of half: ')
+    expect(told).toContain(says)
+    expect(told).toContain(fix)
+  })
+  it('one of several results wrong, or no list of them', () => {
+    expect(shaped(([a]) => [a, { ...a!, shape: [3] }], true)).toContain('it gave f64 [3] as result 1 with the size 4')
+    expect(shaped(([a]) => a, true)).toContain('and half has several results.')
+    expect(shaped(([a]) => [a, cd.aval([3], 'f64')], true)).toBe('nothing was raised')
+  })
+})

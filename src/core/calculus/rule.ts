@@ -138,6 +138,8 @@ export interface Rule {
   readonly taylor?: TaylorRule | 'each'
   /** Are its derivatives, at these parameters, deliberately not those of the primitive (straight-through, clipped ...)? */
   readonly estimates?: (params: never) => boolean
+  /** Does it leave these arguments to another composition (optOut)? */
+  readonly optsOut?: (xs: readonly AnyExpr[], params: never) => boolean
   /** Does it follow from a composition of other primitives? Its own results then round as that does, not as the meaning. */
   readonly composed?: boolean
   /** Why facets are left out on purpose: part of the MissingRule error. */
@@ -167,7 +169,7 @@ export const formless = ({ form: _form, taylor: _taylor, ...rule }: Rule): Rule 
 /** A rule over another one of the same primitive. */
 const over = (old: Rule, r: Rule): Rule => {
   if (r.frule === undefined && r.rrule === undefined) return { ...old, ...r }
-  const { estimates: _estimates, ...kept } = formless(old)
+  const { estimates: _estimates, optsOut: _optsOut, ...kept } = formless(old)
   return { ...kept, ...r }
 }
 

@@ -1,6 +1,6 @@
 /** Abstract values: shape and dtype without data. Shared between nodes wherever possible. */
 
-import { dtypeOf, integersOf } from '../errors/check-arguments.js'
+import { dtypeOf, integersOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import type { DType } from '../types/dtype.js'
 import { MAX_SIZE, sameShape } from './shape.js'
@@ -43,6 +43,43 @@ export const aval = (shape: readonly number[], dtype: DType): Aval => {
     size *= d
   }
   return size <= MAX_SIZE ? { shape, dtype, size } : noShape(shape)
+}
+/** What a shape rule gave: an aval or, of `multi`, a list of them. One that is not what `aval` makes of its shape and dtype is an error. */
+export const avalsFrom = <G extends Aval | readonly Aval[]>(name: string, multi: boolean, given: G): G => {
+  if (!Array.isArray(given) && !multi) return isAval(given) ? given : noAval(name, given, '')
+  if (!Array.isArray(given) || !multi)
+    return raise({
+      _tag: 'BadInput',
+      where: `the shape rule of ${name}`,
+      reason: multi ? `it gave ${shown(given)}, and ${name} has several results.` : 'it gave a list, and there is one result.',
+      fix: multi ? 'give a list, with an aval for each result.' : 'give its aval alone, or declare multi: true.',
+    })
+  for (let i = 0; i < given.length; i++) if (!isAval(given[i])) return noAval(name, given[i], ` as result ${i}`)
+  return given
+}
+/** Does an aval say of itself what is true? A shape that was changed beside its size does not. */
+const isAval = (given: unknown): boolean => {
+  if (typeof given !== 'object' || given === null) return false
+  const { shape, dtype, size } = given as Partial<Aval>
+  if (!Array.isArray(shape)) return false
+  let product = 1
+  for (let i = 0; i < shape.length; i++) product *= shape[i]
+  return product === size && dtype !== undefined && itemBytes[dtype] !== undefined
+}
+const noAval = (name: string, given: unknown, place: string): never => {
+  const { shape, dtype, size } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Aval>
+  const listed = Array.isArray(shape)
+  const reason = !listed
+    ? `it gave ${shown(given)}${place}, which is no aval.`
+    : dtype === undefined || itemBytes[dtype] === undefined
+      ? `it gave an aval${place} of dtype ${shown(dtype)}.`
+      : `it gave ${dtype} ${showShape(shape)}${place} with the size ${shown(size)}, which is not that of its shape.`
+  return raise({
+    _tag: 'BadInput',
+    where: `the shape rule of ${name}`,
+    reason,
+    fix: `make it with aval(${listed ? showShape(shape) : 'shape'}, ${dtype !== undefined && itemBytes[dtype] !== undefined ? `'${dtype}'` : 'x.dtype'}), which counts the elements.`,
+  })
 }
 /** A shape from outside; the error names the operation. */
 export const shapeGiven = (given: unknown, where: string): readonly number[] => integersOf(given, 'a shape', where)

@@ -6,7 +6,7 @@ import { raise, showShape } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import { type Aval, aval } from './aval.js'
+import { type Aval, aval, avalsFrom } from './aval.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { evaluateNodes } from './evaluate.js'
 import { expansionOf, writtenOut } from './expand.js'
@@ -260,7 +260,7 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     ...(d.hard !== undefined && { hard: listOf(d.hard, 'hard', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
     meaning: meaning ?? meaningBy(() => made, expand),
     dtypes,
-    shapeRule: dtypes === 'own' ? d.shapeRule : typed(name, dtypes, d.shapeRule),
+    shapeRule: typed(name, d.multi === true, dtypes === 'own' ? [] : dtypes, d.shapeRule),
   } as Primitive<N, P, A>)
   return made
 }
@@ -315,13 +315,19 @@ const dtypesOf = (given: DTypeRule | undefined, args: readonly ArgKind[], name: 
     fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
   })
 }
-/** Shape rules that check dtypes already: what is declared by spreading another declaration is not checked twice. */
+/** Shape rules that check dtypes and their results already: what is declared by spreading another declaration is not checked twice. */
 const checked = new WeakMap<object, readonly Takes[]>()
-const typed = <P>(name: string, dtypes: readonly Takes[], rule: Primitive<string, P>['shapeRule']): Primitive<string, P>['shapeRule'] => {
-  if (dtypes.length === 0 || checked.get(rule) === dtypes) return rule
+const typed = <P>(
+  name: string,
+  multi: boolean,
+  dtypes: readonly Takes[],
+  rule: Primitive<string, P>['shapeRule'],
+): Primitive<string, P>['shapeRule'] => {
+  const known = checked.get(rule)
+  if (known !== undefined && (known === dtypes || dtypes.length === 0)) return rule
   const shapeRule: typeof rule = (args, params) => {
-    checkDTypes(name, dtypes, args)
-    return rule(args, params)
+    if (dtypes.length > 0) checkDTypes(name, dtypes, args)
+    return avalsFrom(name, multi, rule(args, params))
   }
   checked.set(shapeRule, dtypes)
   return shapeRule

@@ -54,6 +54,12 @@ export interface OfAnyRank<out Tag extends 'Expr' | 'Tensor'> {
   readonly dtype: DType
   readonly [accepts]: (shape: number[]) => void
 }
+/** An expression of unknown rank and dtype where indices are taken: their dtype is checked at run time. Of what is known the name is the message. */
+export interface IndicesAreI32 {
+  readonly _tag: 'Expr'
+  readonly dtype: DType
+  readonly [accepts]: (shape: number[]) => void
+}
 /** A constant of shape S to which no dtype was given, `zeros([3])`, where D is f32: there it is one. */
 export interface Undeclared<S extends Shape, D extends DType> {
   readonly _tag: 'Expr'

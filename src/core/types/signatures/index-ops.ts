@@ -1,13 +1,13 @@
 // Signatures of indexing.
 import type { DType, Receiving, WeakF64 } from '../dtype.js'
-import type { Expr, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
+import type { Expr, IndicesAreI32, NumberArray, Operand, Plain, PlainBool, PlainIndex, ShapeOf } from '../expr.js'
 import type { Broadcast, BroadcastTo, Dim, Guard, NoOptions, Ok, Shape, ShapeError, Show, Writable } from '../shape.js'
 import type { At, IndexFor, IndexList, IndicesFor } from '../shape-at.js'
 import type { Gather, HasAxis, OneHot } from '../shape-index.js'
 import type { AxisOptions } from './reduce.js'
 
-/** Indices: an i32 operand, or plain numbers. */
-export type Index<I extends Shape = Shape> = Operand<I, 'i32'>
+/** Indices: an i32 operand, or an expression of which the compiler knows nothing, such as the parameter of a plain function: its dtype is checked at run time. */
+export type Index<I extends Shape = Shape> = Operand<I, 'i32'> | IndicesAreI32
 type AxisOf<O, Default> = O extends { readonly axis: infer A extends number } ? A : Default
 
 /** gather(x, indices, { axis }): slices of x, the first axis by default; x[indices]. */

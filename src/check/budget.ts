@@ -1,0 +1,59 @@
+/** A budget of what the gradient of a function costs: how often it is called, and kernels, buffers and bytes of its plan. */
+import { optionsOf, shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import type { SyncBackend } from '../core/functions/backend.js'
+import { asExpr } from '../core/graph/expr.js'
+import { flatProgram } from '../core/graph/program.js'
+import { regionized } from '../modes/mixed.js'
+import { pullback } from '../modes/transform.js'
+import type { Collector } from './findings.js'
+import { type Derived, dense } from './subject.js'
+
+/** At most so much, of values and gradient together. */
+export interface Budget {
+  /** Calls of the function, for all of its derivatives (1 unless given). */
+  readonly calls?: number
+  /** Kernels that one run launches, on each backend. */
+  readonly kernels?: number
+  /** Buffers that one run allocates, those of arguments and results included. */
+  readonly allocations?: number
+  /** The peak of live bytes. */
+  readonly bytes?: number
+}
+const names = { calls: true, kernels: true, allocations: true, bytes: true } as const
+
+/** What is given as a budget. */
+export const budgetOf = (given: Budget, where: string): Budget => {
+  const budget = optionsOf(given, names, `${where}: budget`)
+  for (const [name, most] of Object.entries(budget))
+    if (most !== undefined && !(Number.isFinite(most) && most >= 0))
+      raise({ _tag: 'BadInput', where, reason: `budget.${name} is ${shown(most)}.`, fix: 'give a number from 0.' })
+  return budget
+}
+
+/** The plan of values and gradient (as `grad` makes it, in mixed mode) on a backend, against the budget. */
+export const checkBudget = (d: Derived, budget: Budget, backends: readonly SyncBackend[], out: Collector): void => {
+  const { kernels, allocations, bytes } = budget
+  if ((kernels === undefined && allocations === undefined && bytes === undefined) || !out.on('budget')) return
+  const xBars = dense(pullback(d.registry, regionized(d.outs, d.wrt), d.seeds.map(asExpr), d.wrt).cotangents, d.wrt)
+  const program = flatProgram(out.of, [...d.inputs, ...d.seeds], [...d.ys, ...xBars])
+  for (const backend of backends) {
+    const executable = backend.prepare(program)
+    try {
+      const { counts, buffers, peakBytes } = executable.explain()
+      const launched = Object.values(counts).reduce((a, b) => a + b, 0)
+      for (const [name, found, most] of [
+        ['kernels', launched, kernels],
+        ['allocations', buffers, allocations],
+        ['bytes', peakBytes, bytes],
+      ] as const) {
+        if (most === undefined) continue
+        out.comparisons++
+        if (found > most)
+          out.note('budget', `${name} on ${backend.name}`, 0, `at most ${most}`, found, 0, { how: 'the plan of values and gradient' })
+      }
+    } finally {
+      executable.dispose()
+    }
+  }
+}
