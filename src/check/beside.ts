@@ -76,7 +76,8 @@ const mayNotEnd = (nodes: readonly Node[]): boolean =>
 const isShipped = (registry: Registry, nodes: readonly Node[]): boolean =>
   !applies(
     nodes,
-    (prim) => prim === (customPrimitive as unknown as AnyPrimitive) || registry.rules.get(prim.name) !== coreRegistry.rules.get(prim.name),
+    (prim) =>
+      prim === (customPrimitive as unknown as AnyPrimitive) || registry.byPrimitive.get(prim) !== coreRegistry.byPrimitive.get(prim),
   )
 
 /** Numbers that a Jacobian beside the given point may compute at each step. */

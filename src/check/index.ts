@@ -101,8 +101,8 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
 /** A check of one primitive's rule, which says whether the rule ran where it is not codual's own. */
 const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registry) => Checked): Checked => {
   const overrides = overridesIn(registry).filter((name) => name === prim.name)
-  if (coreRegistry.rules.get(prim.name) === registry.rules.get(prim.name)) return check(registry)
-  const own = counting(registry, [prim.name])
+  if (coreRegistry.byPrimitive.get(prim) === registry.byPrimitive.get(prim)) return check(registry)
+  const own = counting(registry, [prim])
   const checked = check(own.registry)
   return lookedToo(checked, { rules: own.rules(), overrides })
 }

@@ -134,7 +134,7 @@ const settingOf = (given: Plugin | readonly Plugin[], where: string) => {
     coreRegistry,
     plugins.reduce<Registry>((r, p) => registryMonoid.concat(r, p.registry), registryMonoid.empty),
   )
-  return { plugins, ...counting(registry, [...plugins.flatMap((p) => [...p.ops.keys()])]) }
+  return { plugins, ...counting(registry, [...plugins.flatMap((p) => [...p.ops.values()])]) }
 }
 /** What a plugin's check says beside: which rules ran, whose names codual has too, and the shaders that no device compiled. */
 const announced = (c: Checked, plugins: readonly Plugin[], rules: Counting['rules']): Checked => {

@@ -1,6 +1,8 @@
 /** Which rules of one's own ran: each is counted where a mode asks it. */
+
 import type { FRule, Registry, RRule, Rule } from '../core/calculus/rule.js'
-import { emptyRegistry } from '../core/calculus/rule.js'
+import { registryOf } from '../core/calculus/rule.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { coreRegistry } from '../rules/index.js'
 
 /** A facet of a rule that modes call. */
@@ -59,29 +61,29 @@ export interface Counting {
   readonly registry: Registry
   readonly rules: () => readonly RuleRan[]
 }
-/** Names of primitives that codual has, for which the registry has another rule or another primitive. */
+/** Primitives of codual's for which the registry has another rule, by name. */
 export const overridesIn = (registry: Registry): readonly string[] =>
-  [...registry.rules].flatMap(([name, rule]) => {
-    const shipped = coreRegistry.rules.get(name)
-    return shipped === undefined || shipped === rule ? [] : [name]
+  [...registry.byPrimitive].flatMap(([p, rule]) => {
+    const shipped = coreRegistry.byPrimitive.get(p)
+    return shipped === undefined || shipped === rule ? [] : [p.name]
   })
 
-/** `of`: the rules that are counted, by the names of their primitives; those that are not codual's own unless given. */
-export const counting = (registry: Registry, of?: readonly string[]): Counting => {
-  const names = of ?? [...registry.rules].flatMap(([name, rule]) => (coreRegistry.rules.get(name) === rule ? [] : [name]))
-  const own = names.flatMap((name) => {
-    const rule = registry.rules.get(name)
-    return rule === undefined ? [] : [{ name, rule, count: { ran: new Set<RanFacet>(), asked: 0, declined: 0 } }]
+/** `of`: the primitives whose rules are counted; those that have no rule of codual's unless given. */
+export const counting = (registry: Registry, of?: readonly AnyPrimitive[]): Counting => {
+  const primitives = of ?? [...registry.byPrimitive].flatMap(([p, rule]) => (coreRegistry.byPrimitive.get(p) === rule ? [] : [p]))
+  const own = primitives.flatMap((p) => {
+    const rule = registry.byPrimitive.get(p)
+    return rule === undefined ? [] : [{ rule, count: { ran: new Set<RanFacet>(), asked: 0, declined: 0 } }]
   })
   if (own.length === 0) return { registry, rules: () => [] }
   // Not `with`, which lays a rule over another one.
-  const rules = new Map(registry.rules)
-  for (const { name, rule, count } of own) rules.set(name, counted(rule, count))
+  const all = new Map(registry.byPrimitive)
+  for (const { rule, count } of own) all.set(rule.primitive, counted(rule, count))
   return {
-    registry: { ...emptyRegistry, rules, duplicates: registry.duplicates, with: (...more) => registry.with(...more) },
+    registry: { ...registryOf([...all.values()]), duplicates: registry.duplicates },
     rules: () =>
-      own.map(({ name, rule, count }) => ({
-        name,
+      own.map(({ rule, count }) => ({
+        name: rule.primitive.name,
         has: facets.filter((f) => rule[f] !== undefined),
         ran: facets.filter((f) => count.ran.has(f)),
         asked: count.asked,

@@ -67,22 +67,22 @@ const changedParams = ({ frule, rrule, ...rest }: CustomParams, at: number, chan
 
 /** The primitives with derivatives that a primitive is made of, or holds, at these arguments. */
 const within = (registry: Registry, prim: AnyPrimitive, { inputs, ys }: Subject): readonly Rule[] => {
-  const names = new Set<string>()
+  const found = new Set<AnyPrimitive>()
   const seen = new Set<unknown>()
   const look = (nodes: readonly Node[]): void => {
     for (const n of linearize(nodes).nodes) {
       if (n.prim === null) continue
-      if (isFloat(n.dtype) || n.prim.multi) names.add(n.prim.name)
+      if (isFloat(n.dtype) || n.prim.multi) found.add(n.prim)
       for (const p of programsOf(n.prim, n.payload)) if (!seen.has(p) && seen.add(p)) look(p.outputs)
     }
   }
   const whole = ys[0]!.kind === OUTPUT ? ys[0]!.args[0]! : ys[0]!
   // What follows a rule of its author's own is that of the rule.
   if (prim !== customPrimitive) for (const p of programsOf(prim, whole.payload)) look(p.outputs)
-  if (registry.rules.get(prim.name)?.composed === true && prim.expand !== undefined) look(expanded(whole, inputs))
-  names.delete(prim.name)
-  return [...names].flatMap((name) => {
-    const rule = registry.rules.get(name)
+  if (registry.byPrimitive.get(prim)?.composed === true && prim.expand !== undefined) look(expanded(whole, inputs))
+  found.delete(prim)
+  return [...found].flatMap((p) => {
+    const rule = registry.byPrimitive.get(p)
     return rule?.frule !== undefined && rule.rrule !== undefined && rule.form?._tag !== 'constant' ? [rule] : []
   })
 }
@@ -171,7 +171,7 @@ export const checkUnimplemented = (prim: AnyPrimitive, sample: Sample, s: Subjec
     out.guard(`without the derivative of ${name}`, () => {
       const all = [at((t) => t), at(doubled), at(missing(name))] as const
       checkSaid(name, all, '', out)
-      if (s.registry.rules.get(prim.name)?.batch === undefined) return
+      if (s.registry.byPrimitive.get(prim)?.batch === undefined) return
       checkSaid(name, [mapped(all[0]), mapped(all[1]), mapped(all[2])], ', of a batch', out)
     })
   const inner = within(s.registry, prim, s)
