@@ -146,19 +146,18 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       // Of several kinks at once the two slopes say little, and infinite ones nothing: one entry at a time says more.
       const sides = sidesOf(first[0]!)
       const apart = first[0]!._tag === 'Kink' || (sides !== undefined && !Number.isFinite(sides[0]) && total(d.wrt) > 1)
-      if (out.on(check) && apart && sides !== undefined) {
-        kinked = true
-        out.kinkAt(path, value, Math.min(...sides), Math.max(...sides), near(d))
-      } else if (out.on(check))
+      if (apart) kinked = true
+      else if (out.on(check))
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
           kink: () => kinkAmong(d),
           again: again(0),
-          // Near several kinks slopes differ from point to point: within their range, and as much again, one direction says nothing.
-          around: () => {
+          // Near several kinks slopes differ from point to point.
+          elsewhere: () => {
             const [low, high] = around(d, dx, () => 0, weight)(0) ?? [0, 0]
-            const width = high - low
-            return width > 1e-3 * Math.max(Math.abs(low), Math.abs(high)) ? [low - width, high + width] : undefined
+            const differ = high - low > 1e-3 * Math.max(Math.abs(low), Math.abs(high))
+            kinked ||= differ
+            return differ
           },
           place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, ${DIRECTION}` },
           near: near(d),
@@ -207,11 +206,12 @@ const WORK = 3e7
 /** Evaluations of a program for the slopes along one direction. */
 const EVALUATIONS = 31
 
-/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
-export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
+/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink; gives whether it is. */
+export const checkJacobian = (d: Derived, out: Collector, kinked = false): boolean => {
   const [n, m] = [total(d.wrt), total(d.outs)]
   const cost = n * EVALUATIONS * linearize(d.outs).nodes.reduce((c, x) => c + x.aval.size, 0)
-  if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return
+  if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return kinked
+  let kinks = kinked
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
@@ -236,6 +236,7 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
         m === 1 ? '' : `, of result ${place(d.outs, j).array}${entryOf(d.outs[place(d.outs, j).array]!.shape, place(d.outs, j).index)}`
       const [f, r] = [column?.[j], rows === undefined ? undefined : rows[j]![i]]
       const slope = times(first[j]!, 1 / size)
+      kinks ||= slope._tag === 'Kink'
       const moves = {
         forward: (): number => flatNoise(dys ?? [], env)[j] ?? 0,
         reverse: (): number => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
@@ -271,4 +272,5 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
       if (r !== undefined) holds(r, 'reverse mode', moves.reverse)
     }
   }
+  return kinks
 }

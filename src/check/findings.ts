@@ -135,6 +135,8 @@ export interface Held {
   readonly kink?: () => OnKink | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
+  /** Is it near kinks along several entries? Then it is judged along the directions that keep ties. */
+  readonly elsewhere?: () => boolean
   /** The least and greatest derivative at points around this one, where it is at a kink. */
   readonly around?: () => readonly [number, number] | undefined
   readonly place?: Place
@@ -241,13 +243,17 @@ export class Collector {
     const front = this.prefix === '' ? '' : `${this.prefix}; `
     if (this.counts) this.kinks.push(`${front}${path}: ${numeral(given)} between ${numeral(low)} and ${numeral(high)}${near}`)
   }
+  /** Notes a derivative at several kinks that is that of none of the pieces around. */
+  conventionAt(path: string, text: string): void {
+    if (this.counts) this.kinks.push([this.prefix, `${path}: ${text}`].filter((x) => x !== '').join('; '))
+  }
   /**
    * Holds a derivative against a slope. What is wrong must be so beyond what rounding may have done to it, by other steps too, and where the function has a kink, beyond the
    * derivatives around the point.
    */
   holds(check: CheckName, path: string, index: number, given: number, slope: Slope, tolerance: number, more: Held): void {
     this.comparisons++
-    const { place = {}, rounding, again, around } = more
+    const { place = {}, rounding, again, around, elsewhere } = more
     const at = `${path}${entryOf(place.shape ?? [], index)}`
     const v = judge(given, slope, tolerance)
     if (v._tag === 'Right') return
@@ -256,6 +262,7 @@ export class Collector {
     const other = again === undefined ? v : judge(given, again(), tolerance)
     if (other._tag === 'Right' || other._tag === 'AtKink') return
     if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)
+    if (elsewhere?.()) return
     const range = around?.()
     if (range !== undefined) {
       const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))

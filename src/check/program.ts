@@ -9,7 +9,6 @@ import { programsOf } from '../core/graph/expand.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
-import type { NotImplemented } from '../core/graph/tangent.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
@@ -24,12 +23,14 @@ import {
   derive,
   drawLike,
   evaluate,
+  known,
   liftedSubject,
   type Mode,
   pointOf,
   type Subject,
   total,
 } from './subject.js'
+import { checkTies } from './ties.js'
 
 /** Options of every check. */
 export interface CheckOptions {
@@ -100,18 +101,13 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     out.notImplemented.push(`${t.rule}, ${s.paths[i]}: ${t.reason}`)
   })
 }
-/** The derivatives by those arguments whose own is implemented; the others are told of. */
-export const known = (s: Subject, unknown: (t: NotImplemented, argument: number) => void): Derived => {
-  const whole = derive(s)
-  const missing = (d: Derived): readonly NotImplemented[] =>
-    [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t): t is NotImplemented => t._tag === 'NotImplemented')
-  if (missing(whole).length === 0) return whole
-  const active = s.active.filter((i) => {
-    const todo = missing(derive({ ...s, active: [i] }))
-    for (const t of todo) unknown(t, i)
-    return todo.length === 0
-  })
-  return derive({ ...s, active })
+/** Derivatives along directions and entry by entry; where there is a kink, along directions that keep ties too. */
+const checkSlopes = (d: Derived, directions: number, next: () => number, out: Collector, together = false): void => {
+  const before = out.findings.length
+  const along = checkDirections(d, directions, next, out, together)
+  const kinked = checkJacobian(d, out, along)
+  // Of what is wrong in one entry nothing more is said.
+  if (kinked && out.findings.length === before) checkTies(d, next, out)
 }
 
 /** First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one. */
@@ -120,7 +116,7 @@ export const checkFirstOrder = (given: Subject, directions: number, next: () => 
   const own = workable(hasF32(given.ys) ? liftedSubject(given) : given, out)
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
   out.guard('first derivatives', () => {
-    checkJacobian(own, out, checkDirections(own, directions, next, out, together))
+    checkSlopes(own, directions, next, out, together)
   })
 }
 
@@ -161,7 +157,7 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
   if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0) {
     part('first derivatives', () => {
-      checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
+      checkSlopes(d, options.directions ?? 2, next, out)
     })
     // A point beside this one: what vanishes at a 0 does not there.
     if (cheap && given.alone !== true && out.findings.length === 0)
@@ -316,3 +312,5 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     executable.dispose()
   }
 }
+
+export { known } from './subject.js'

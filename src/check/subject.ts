@@ -6,7 +6,7 @@ import { expandAll, programsOf } from '../core/graph/expand.js'
 import { asExpr, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { rewrite } from '../core/graph/rewrite.js'
-import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import { instantiate } from '../modes/common.js'
@@ -124,6 +124,20 @@ export const derive = (s: Subject, stops?: ReadonlySet<Node>): Derived => {
     moving,
     env,
   }
+}
+
+/** The derivatives by those arguments whose own is implemented; the others are told of. */
+export const known = (s: Subject, unknown: (t: NotImplemented, argument: number) => void): Derived => {
+  const whole = derive(s)
+  const missing = (d: Derived): readonly NotImplemented[] =>
+    [...(d.dys ?? []), ...(d.xBars ?? [])].filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  if (missing(whole).length === 0) return whole
+  const active = s.active.filter((i) => {
+    const todo = missing(derive({ ...s, active: [i] }))
+    for (const t of todo) unknown(t, i)
+    return todo.length === 0
+  })
+  return derive({ ...s, active })
 }
 
 export const dense = (ts: readonly Forced[], like: readonly Node[]): Node[] => ts.map((t, i) => instantiate(t, like[i]!.aval))
