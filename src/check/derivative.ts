@@ -3,13 +3,14 @@ import { sameAval, showAval } from '../core/graph/aval.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { Forced } from '../core/graph/tangent.js'
+import { type Condition, conditionOf } from './conditioning.js'
 import { random } from './draw.js'
 import { type Collector, entryOf } from './findings.js'
 import { type Estimate, type Slope, slopes } from './finite-differences.js'
 import { kinkAmong } from './kinks.js'
 import { ALL, DIRECTION } from './mistakes.js'
 import { noiseOf } from './noise.js'
-import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
+import { type Derived, dense, direction, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
 
 /** Jacobians of at most this many rows and columns are compared entry by entry. */
 const SMALL = 64
@@ -43,6 +44,7 @@ export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise:
 const times = (s: Slope, by: number): Slope => {
   const one = (e: Estimate): Estimate => ({ value: e.value * by, error: e.error * Math.abs(by) })
   if (s._tag === 'Unknown') return s
+  if (!Number.isFinite(by)) return { _tag: 'Unknown', reason: 'the argument is nearly 0: steps of its size are no numbers' }
   if (s._tag !== 'Kink') return { _tag: s._tag, ...one(s) }
   const [left, right] = [one(s.left), one(s.right)]
   return { ...s, left, right }
@@ -106,13 +108,6 @@ export const withAll = (env: ReadonlyMap<Node, NDArray>, nodes: readonly Node[],
   return m
 }
 
-/** A random direction, relative to the size of each entry. */
-export const direction = (d: Derived, next: () => number): NDArray[] =>
-  drawLike(d.wrt, next).map((v, j) => {
-    const size = sizesOf(d.env.get(d.wrt[j]!)!)
-    return { ...v, data: Float64Array.from(v.data, (r, i) => r * size[i]!) }
-  })
-
 /** The direction in which all entries move by the same: ties stay ties. */
 const asOne = (d: Derived): NDArray[] => {
   const top = Math.max(...d.wrt.map((x) => Math.max(...sizesOf(d.env.get(x)!))))
@@ -134,7 +129,8 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
     const drawn = k < 0 ? asOne(d) : direction(d, next)
     const dx = drawn.map((v, j) => (only < 0 || only === j ? v : { ...v, data: new Float64Array(v.data.length) }))
     const yBar = drawLike(d.outs, next)
-    const full = withAll(withAll(d.env, d.tangents, dx), d.seeds, yBar)
+    const seeded = (env: ReadonlyMap<Node, NDArray>): Map<Node, NDArray> => withAll(withAll(env, d.tangents, dx), d.seeds, yBar)
+    const full = seeded(d.env)
     const [weight, along] = [flat(yBar), flat(dx)]
     const f = (t: number): readonly number[] => [inner(flat(evaluate(d.moving, movedBy(d, dx, t))), weight)]
     const { first, again } = slopesBy(f, d, () => innerNoise(at0, weight, rounding))
@@ -150,7 +146,12 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       else if (out.on(check))
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
-          kink: () => kinkAmong(d),
+          condition: () => conditionOf(d, (env) => inner(flat(evaluate(programs, seeded(env))), other)),
+          kink: () => {
+            const on = kinkAmong(d)
+            kinked ||= on?.several === true
+            return on
+          },
           again: again(0),
           // Near several kinks slopes differ from point to point.
           elsewhere: () => {
@@ -201,6 +202,11 @@ const topOf = (a: ArrayLike<number>): number => {
   for (let i = 0; i < a.length; i++) if (Number.isFinite(a[i]!)) top = Math.max(top, Math.abs(a[i]!))
   return top
 }
+/** How far an entry moves by rounding, and with its arguments. */
+interface Stability {
+  readonly rounding: () => number
+  readonly condition: () => Condition
+}
 /** Numbers that differences of a whole Jacobian may compute. */
 const WORK = 3e7
 /** Evaluations of a program for the slopes along one direction. */
@@ -237,14 +243,22 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): boole
       const [f, r] = [column?.[j], rows === undefined ? undefined : rows[j]![i]]
       const slope = times(first[j]!, 1 / size)
       kinks ||= slope._tag === 'Kink'
-      const moves = {
-        forward: (): number => flatNoise(dys ?? [], env)[j] ?? 0,
-        reverse: (): number => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
+      const forward: Stability = {
+        rounding: () => flatNoise(dys ?? [], env)[j] ?? 0,
+        condition: () => conditionOf(d, (at) => flat(evaluate(dys ?? [], withAll(at, d.tangents, unit)))[j]!),
       }
-      const holds = (value: number, mode: string, bound: () => number): void =>
+      const reverse: Stability = {
+        rounding: () => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
+        condition: () => conditionOf(d, (at) => flat(evaluate(xBars ?? [], withAll(at, d.seeds, basis(d.outs, j))))[i]!),
+      }
+      const holds = (value: number, mode: string, stability: Stability): void =>
         out.holds('jacobian', path, index, value, slope, d.tolerance, {
-          rounding: bound,
-          kink: () => kinkAmong(d),
+          ...stability,
+          kink: () => {
+            const on = kinkAmong(d)
+            kinks ||= on?.several === true
+            return on
+          },
           again: () => times(again(j)(), 1 / size),
           around: () => {
             if (!kinked && slope._tag !== 'Kink') return undefined
@@ -260,16 +274,16 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): boole
         const left = 2 ** -48 * Math.max(topOf(column!), topOf(rows![j]!))
         const same = Object.is(f, r) || f === r || Math.abs(f - r) <= SAME * Math.max(Math.abs(f), Math.abs(r)) + left
         if (same) {
-          holds(f, 'forward and reverse mode', moves.forward)
+          holds(f, 'forward and reverse mode', forward)
           continue
         }
-        out.near('adjoint', path, [r], [f], SAME, () => [moves.forward() + moves.reverse()], {
+        out.near('adjoint', path, [r], [f], SAME, () => [forward.rounding() + reverse.rounding()], {
           shape,
           how: `reverse against forward mode${result}`,
         })
       }
-      if (f !== undefined) holds(f, 'forward mode', moves.forward)
-      if (r !== undefined) holds(r, 'reverse mode', moves.reverse)
+      if (f !== undefined) holds(f, 'forward mode', forward)
+      if (r !== undefined) holds(r, 'reverse mode', reverse)
     }
   }
   return kinks

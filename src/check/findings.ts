@@ -4,6 +4,7 @@ import { flagOf, optionsOf } from '../core/errors/check-arguments.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import { type Condition, illConditioned, offBy } from './conditioning.js'
 import { judge, numeral, type Slope } from './finite-differences.js'
 import type { OnKink } from './kinks.js'
 import { reduced } from './mistakes.js'
@@ -32,6 +33,8 @@ export const checks = {
   repeat: 'the same pullback gives the same again',
   linear: 'tangents and cotangents are linear; a zero tangent gives exact zeros',
   'second order': 'forward over reverse, reverse over reverse and differences of the gradient agree; the Hessian is symmetric',
+  'higher order': 'derivatives of order 3 and 4 are differences of those one order below, where `order` asks for them',
+  estimate: 'the mean of an estimate over keys is the derivative of the mean, within five standard errors',
   batch: 'vmap is the stack of single results',
   commute: 'grad of vmap is vmap of grad',
   trace: 'the function is called once, not once for each entry, and gives the same expression each time',
@@ -128,6 +131,8 @@ export interface Place {
 export interface Held {
   /** How far rounding may have moved the derivative that is given. */
   readonly rounding?: () => number
+  /** How far the derivative moves when the arguments move by less than differences see. */
+  readonly condition?: () => Condition
   /**
    * A primitive that lies on a declared kink: where the function has a value on one side alone, its slope there may be that of one side of the kink, and where
    * several have kinks the whole may have none.
@@ -156,6 +161,8 @@ export class Collector {
   comparisons = 0
   /** The arguments at which comparisons are made now. */
   point: () => string = () => ''
+  /** Derivatives that are off by at most this are right. */
+  atol = 0
   /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
   counts = true
   /** The check that findings are of, whatever they were found by. */
@@ -256,7 +263,7 @@ export class Collector {
     const { place = {}, rounding, again, around, elsewhere } = more
     const at = `${path}${entryOf(place.shape ?? [], index)}`
     const v = judge(given, slope, tolerance)
-    if (v._tag === 'Right') return
+    if (v._tag === 'Right' || offBy(given, slope) <= this.atol) return
     if (v._tag === 'AtKink') return void this.kinkAt(at, given, v.low, v.high, more.near ?? '')
     if (v._tag === 'Undecided') return void this.undecidedAt(at, v.reason, place)
     const other = again === undefined ? v : judge(given, again(), tolerance)
@@ -277,7 +284,9 @@ export class Collector {
     const moves = rounding?.() ?? 0
     const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN
     if (Math.abs(given - value) <= ROUNDINGS * moves || moves === Number.POSITIVE_INFINITY)
-      this.undecidedAt(at, `rounding may move the derivative by ${numeral(moves)}, and it is ${numeral(given)}`, place)
+      return void this.undecidedAt(at, `rounding may move the derivative by ${numeral(moves)}, and it is ${numeral(given)}`, place)
+    const ill = more.condition && illConditioned(given, slope, more.condition)
+    if (ill !== undefined) this.undecidedAt(at, ill, place)
     else this.note(check, path, index, v.expected, given, v.tolerance, place)
   }
   /**
@@ -305,7 +314,7 @@ export class Collector {
     let moves: ArrayLike<number> | undefined
     for (let i = 0; i < want.length; i++) {
       const off = Math.abs(got[i]! - want[i]!)
-      if (Object.is(got[i], want[i]) || got[i] === want[i] || off <= tolerance * top) continue
+      if (Object.is(got[i], want[i]) || got[i] === want[i] || off <= tolerance * top || off <= this.atol) continue
       moves ??= rounding?.() ?? []
       const bound = moves[i] ?? 0
       if (off <= ROUNDINGS * bound) continue

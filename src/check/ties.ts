@@ -6,6 +6,7 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import { dependents, inline } from '../core/graph/program.js'
 import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
+import { type Condition, conditionOf, excusedBy } from './conditioning.js'
 import { flatNoise, innerNoise, withAll } from './derivative.js'
 import { random } from './draw.js'
 import { type Collector, shownNumbers } from './findings.js'
@@ -33,6 +34,7 @@ interface Outside {
   readonly high: number
   /** The direction, relative to the size of each entry. */
   readonly along: Float64Array
+  readonly condition: () => Condition
 }
 
 /** <yBar, f> over all entries in one vector, each relative to its size. */
@@ -45,7 +47,8 @@ interface Weighted {
   readonly at: (v: ArrayLike<number>) => NDArray[]
   readonly slope: (u: ArrayLike<number>, v: ArrayLike<number>) => number
   readonly pulled: (u: ArrayLike<number>) => Float64Array | undefined
-  readonly pushed: (v: ArrayLike<number>) => number | undefined
+  readonly pushed: (v: ArrayLike<number>, env?: ReadonlyMap<Node, NDArray>) => number | undefined
+  readonly pulledAlong: (v: ArrayLike<number>, env: ReadonlyMap<Node, NDArray>) => number | undefined
 }
 const weighted = (d: Derived, next: () => number): Weighted => {
   const yBar = drawLike(d.outs, next)
@@ -76,7 +79,8 @@ const weighted = (d: Derived, next: () => number): Weighted => {
       return (value(beside, dx, STEP) - value(beside, dx, -STEP)) / (2 * STEP)
     },
     pulled: (u) => xBars && flat(evaluate(xBars, withAll(movedBy(d, at(u), AROUND), d.seeds, yBar))).map((x, i) => x * size[i]!),
-    pushed: (v) => dys && inner(flat(evaluate(dys, withAll(d.env, d.tangents, at(v)))), weight),
+    pushed: (v, env = d.env) => dys && inner(flat(evaluate(dys, withAll(env, d.tangents, at(v)))), weight),
+    pulledAlong: (v, env) => xBars && inner(flat(evaluate(xBars, withAll(env, d.seeds, yBar))), flat(at(v))),
   }
 }
 
@@ -170,7 +174,16 @@ export const outsideOf = (d: Derived, next: () => number): Outside | undefined =
     for (const { mode, given } of modes) {
       if (!Number.isFinite(given)) continue
       const range = outside(g, v, given, terms, next)
-      if (range !== undefined) return { mode, given, low: range[0], high: range[1], along: v }
+      const derivative = mode === 'forward mode' ? g.pushed : g.pulledAlong
+      if (range !== undefined)
+        return {
+          mode,
+          given,
+          low: range[0],
+          high: range[1],
+          along: v,
+          condition: () => conditionOf(d, (env) => derivative(v, env) ?? Number.NaN, true),
+        }
     }
   }
   return undefined
@@ -244,7 +257,9 @@ export const checkTies = (d: Derived, next: () => number, out: Collector): void 
   const found = outsideOf(d, next)
   if (found === undefined) return
   const { mode, given, low, high, along } = found
+  const ill = excusedBy(given, given < low ? low - given : given - high, found.condition)
   const path = d.wrt.length === 1 ? d.paths[d.active[0]!]! : ALL
+  if (ill !== undefined) return void out.undecidedAt(path, ill)
   const apps = linearize(d.outs).nodes.filter((n) => n.prim !== null)
   const single = apps.length === 1 && apps[0]!.prim !== customPrimitive
   const guilty = single ? apps[0]!.prim!.name : guiltyIn(d, LEVELS, next)
