@@ -6,9 +6,10 @@ import type { RightFunction } from './right-functions.js'
 
 // biome-ignore format: a list of names
 const {
-  abs, acos, add, asin, associativeScan, at, cast, clamp, cond, cos, cummax, cumprod, cumsum, customRule, det, div, eigvalsh, eq, exp, expm1, eye, fori, ge, grad, gt, inv,
-  log, log1p, logsumexp, lt, map, matmul, max, maximum, maxPool, mean, median, min, minimum, mul, norm, pow, prod, relu, scan, sigmoid, sign,
-  sin, softmax, softplus, solve, sort, sqrt, square, stopGradient, straightThrough, sub, sum, svdvals, tan, tanh, tensor, topk, trace, transpose, vmap, where, whileLoop, zerosLike,
+  abs, acos, add, asin, at, cast, clamp, cond, cos, cummax, cumprod, cumsum, customRule, det, div, eigvalsh, eq, exp, fori, ge, grad, gt,
+  inv, log, logsumexp, lt, map, matmul, max, maximum, maxPool, mean, median, min, minimum, mul, norm, pow, prod, relu, scan, sigmoid, sin,
+  softmax, softplus, solve, sort, sqrt, square, straightThrough, sub, sum, svdvals, tan, tanh, topk, trace, vmap, where, whileLoop,
+  zerosLike,
 } = op
 const random = draws as unknown as { readonly [K in keyof typeof draws]: (...xs: readonly unknown[]) => AnyExpr }
 const KEY = random.key(3)
@@ -38,7 +39,6 @@ const with1 = (f: F, gradient: (x: X) => X): F =>
 const tied = (x: X): X => cast(eq(x, max(x)), x.dtype)
 const sharedMax = with1(max, (x) => div(tied(x), sum(tied(x))))
 const firstMax = with1(max, (x) => mul(tied(x), cast(eq(cumsum(tied(x)), 1), x.dtype)))
-const _evenly = (x: X, n: number): X => div(add(x, zerosLike(x)), n)
 const unfair = with1(max, (x) => {
   const t = tied(x)
   const weight = mul(t, cumsum(t))
