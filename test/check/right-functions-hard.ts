@@ -9,7 +9,6 @@ const {
   abs, acos, add, asin, at, cast, clamp, cond, cos, cummax, cumprod, cumsum, customRule, det, div, eigvalsh, eq, exp, fori, ge, grad, gt,
   inv, log, logsumexp, lt, map, matmul, max, maximum, maxPool, mean, median, min, minimum, mul, norm, pow, prod, relu, scan, sigmoid, sin,
   softmax, softplus, solve, sort, sqrt, square, straightThrough, sub, sum, svdvals, tan, tanh, topk, trace, vmap, where, whileLoop,
-  zerosLike,
 } = op
 const random = draws as unknown as { readonly [K in keyof typeof draws]: (...xs: readonly unknown[]) => AnyExpr }
 const KEY = random.key(3)
@@ -102,7 +101,7 @@ const ties: readonly RightFunction[] = [
     [[3, 3, 1, 3, 3]],
     'which three of four, and in what order',
   ),
-  right('pooling of a constant image', (x) => sum(mul(maxPool(x, { window: 2 }), [[[[1, -2], [3, 4]]]])), [[[numbers(4, () => numbers(4, () => 0.25))]]], 'ties of four in each window'), // biome-ignore format: an image
+  right('pooling of a constant image', (x) => sum(mul(maxPool(x, { window: 2 }), [[[[1, -2], [3, 4]]]])), [[[Array.from({ length: 4 }, () => numbers(4, () => 0.25))]]], 'ties of four in each window'), // biome-ignore format: an image
   right('max of abs at ties of both signs', (x) => max(abs(x)), [[2, -2, 1, 2]], 'ties that move apart when entries move as one'),
   right('norms of order inf of ties', (x) => norm(x, { ord: 'inf' }), [[-3, 3, 3]], 'a tie of both signs'),
   right('the norm of a zero matrix, after a product', (x) => norm(matmul(x, [[1, 2], [0, 1]])), [[[0, 0], [0, 0]]], 'a cone over four arguments'), // biome-ignore format: matrices
@@ -115,7 +114,7 @@ const ties: readonly RightFunction[] = [
   right('a running maximum with ties', (x) => sum(mul(cummax(x), [1, 2, 3, 4])), [[1, 1, 0, 1]], 'ties with what came before'),
   right('hinges of a batch at their margins', (w) => mean(relu(sub(1, matmul([[1, 0], [0, 1], [0.5, 0.5], [2, -1]], w)))), [[1, 1]], 'four rows at the margin'), // biome-ignore format: a matrix
   right('a clamp whose limits meet', (x) => sum(clamp(x, 1, 1)), [[1, 2, 0]], 'constant, at two kinks'),
-  right('a custom rule by the rule of its parts', customRule((x: X) => add(maximum(x, 0), minimum(x, 0)), { frule: (x: X, dx: X) => [add(maximum(x, 0), minimum(x, 0)), mul(dx, add(grad((u: X) => sum(maximum(u, 0)))(x as never) as never, grad((u: X) => sum(minimum(u, 0)))(x as never) as never))] }) as unknown as F, [[0, 2]], 'conventions inside of a rule'), // biome-ignore format: long
+  right('a custom rule by the rule of its parts', customRule((x: X) => add(maximum(x, 0), minimum(x, 0)), { frule: (x: X, dx: X) => [add(maximum(x, 0), minimum(x, 0)), mul(dx, add(applied(grad((u: X) => sum(maximum(u, 0))), x), applied(grad((u: X) => sum(minimum(u, 0))), x)))] }) as unknown as F, [[0, 2]], 'conventions inside of a rule'), // biome-ignore format: long
   right('ties in f32', (x) => sharedMax(x), [f32([0.1, 0.7, 0.7, 0.7])], 'rounded ties'),
   right('ties of rows under vmap', (x) => sum(mul(applied(vmap((r: X) => firstMax(r)), x), [1, -2])), [[[1, 1, 0], [3, 3, 3]]], 'a rule of its own, batched'), // biome-ignore format: a matrix
 ]
@@ -370,7 +369,13 @@ const stochastic: readonly RightFunction[] = [
   ),
   right(
     'a straight-through estimator with a key',
-    (k, x) => sum(straightThrough((u: X) => op.round(u))(add(x, random.normal(k, [2])) as never) as never),
+    (k, x) =>
+      sum(
+        applied(
+          straightThrough((u: X) => op.round(u)),
+          add(x, random.normal(k, [2])),
+        ),
+      ),
     [random.key(3), [0.3, 1.2]],
     'biased on purpose',
   ),

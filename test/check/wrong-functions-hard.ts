@@ -8,7 +8,7 @@ import type { WrongFunction } from './wrong-functions.js'
 // biome-ignore format: a list of names
 const {
   abs, add, at, cast, clamp, cos, cummax, customRule, det, div, eq, exp, fori, gammainc, ge, gt, inv, jvp, logsumexp, lt, matmul, max,
-  maximum, maxPool, mean, median, minimum, mul, ne, norm, pow, relu, sigmoid, sign, sin, softmax, solve, sort, sqrt, square, sub, sum,
+  maximum, maxPool, median, minimum, mul, ne, norm, pow, relu, sigmoid, sign, sin, softmax, solve, sort, sqrt, square, sub, sum,
   tanh, topk, transpose, vmap, where, zerosLike,
 } = op
 const random = draws as unknown as { readonly [K in keyof typeof draws]: (...xs: readonly unknown[]) => AnyExpr }

@@ -2,7 +2,7 @@
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
-import type { AnyFn, ArgsOf, Fn, ResultOf } from '../fn.js'
+import type { AnyFn, ArgsOf, ExprsOf, Fn, ResultOf } from '../fn.js'
 import type { Guard, Shape } from '../shape.js'
 import type {
   Active,
@@ -180,7 +180,7 @@ export interface CustomRules<A extends readonly unknown[], Out> {
    * F(y, ...args), the distribution function of a result that is drawn, of y's shape, element by element: the rules move y so that F stays, dy = -(dF/da) / (dF/dy) da. The
    * checker takes differences along that, not at a fixed key, where rejection makes the numbers jump.
    */
-  readonly distribution?: ((y: Exprs<ResultTree<Out>>, ...args: Exprs<A>) => RuleValue<Out>) | undefined
+  readonly distribution?: ((y: Exprs<Out>, ...args: ExprsOf<A>) => RuleValue<Out>) | undefined
   /** What messages and programs call it; `customRule(f)` where it is not given. */
   readonly name?: string | undefined
 }
