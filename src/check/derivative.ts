@@ -3,13 +3,15 @@ import { sameAval, showAval } from '../core/graph/aval.js'
 import { asNode, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { Forced } from '../core/graph/tangent.js'
+import type { Condition } from './condition.js'
+import { conditionOf } from './conditioning.js'
 import { random } from './draw.js'
 import { type Collector, entryOf } from './findings.js'
 import { type Estimate, type Slope, slopes } from './finite-differences.js'
 import { kinkAmong } from './kinks.js'
 import { ALL, DIRECTION } from './mistakes.js'
 import { noiseOf } from './noise.js'
-import { type Derived, dense, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
+import { type Derived, dense, direction, drawLike, evaluate, flat, inner, movedBy, place, sizesOf, total } from './subject.js'
 
 /** Jacobians of at most this many rows and columns are compared entry by entry. */
 const SMALL = 64
@@ -43,6 +45,7 @@ export const slopesBy = (f: (t: number) => ArrayLike<number>, d: Derived, noise:
 const times = (s: Slope, by: number): Slope => {
   const one = (e: Estimate): Estimate => ({ value: e.value * by, error: e.error * Math.abs(by) })
   if (s._tag === 'Unknown') return s
+  if (!Number.isFinite(by)) return { _tag: 'Unknown', reason: 'the argument is nearly 0: steps of its size are no numbers' }
   if (s._tag !== 'Kink') return { _tag: s._tag, ...one(s) }
   const [left, right] = [one(s.left), one(s.right)]
   return { ...s, left, right }
@@ -115,13 +118,6 @@ export const withAll = (env: ReadonlyMap<Node, NDArray>, nodes: readonly Node[],
   return m
 }
 
-/** A random direction, relative to the size of each entry. */
-export const direction = (d: Derived, next: () => number): NDArray[] =>
-  drawLike(d.wrt, next).map((v, j) => {
-    const size = sizesOf(d.env.get(d.wrt[j]!)!)
-    return { ...v, data: Float64Array.from(v.data, (r, i) => r * size[i]!) }
-  })
-
 /** The direction in which all entries move by the same: ties stay ties. */
 const asOne = (d: Derived): NDArray[] => {
   const top = Math.max(...d.wrt.map((x) => Math.max(...sizesOf(d.env.get(x)!))))
@@ -143,7 +139,8 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
     const drawn = k < 0 ? asOne(d) : direction(d, next)
     const dx = drawn.map((v, j) => (only < 0 || only === j ? v : { ...v, data: new Float64Array(v.data.length) }))
     const yBar = drawLike(d.outs, next)
-    const full = withAll(withAll(d.env, d.tangents, dx), d.seeds, yBar)
+    const seeded = (env: ReadonlyMap<Node, NDArray>): Map<Node, NDArray> => withAll(withAll(env, d.tangents, dx), d.seeds, yBar)
+    const full = seeded(d.env)
     const [weight, along] = [flat(yBar), flat(dx)]
     const f = (t: number): readonly number[] => [inner(flat(evaluate(d.moving, movedBy(d, dx, t))), weight)]
     const { first, again } = slopesBy(f, d, () => innerNoise(at0, weight, rounding))
@@ -155,19 +152,23 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
       // Of several kinks at once the two slopes say little, and infinite ones nothing: one entry at a time says more.
       const sides = sidesOf(first[0]!)
       const apart = first[0]!._tag === 'Kink' || (sides !== undefined && !Number.isFinite(sides[0]) && total(d.wrt) > 1)
-      if (out.on(check) && apart && sides !== undefined) {
-        kinked = true
-        out.kinkAt(path, value, Math.min(...sides), Math.max(...sides), near(d))
-      } else if (out.on(check))
+      if (apart) kinked = true
+      else if (out.on(check))
         out.holds(check, path, 0, value, first[0]!, d.tolerance, {
           rounding: moves,
-          kink: () => kinkAmong(d),
+          condition: () => conditionOf(d, (env) => inner(flat(evaluate(programs, seeded(env))), other)),
+          kink: () => {
+            const on = kinkAmong(d)
+            kinked ||= on?.several === true
+            return on
+          },
           again: again(0),
-          // Near several kinks slopes differ from point to point: within their range, and as much again, one direction says nothing.
-          around: () => {
+          // Near several kinks slopes differ from point to point.
+          elsewhere: () => {
             const [low, high] = around(d, dx, () => 0, weight)(0) ?? [0, 0]
-            const width = high - low
-            return width > 1e-3 * Math.max(Math.abs(low), Math.abs(high)) ? [low - width, high + width] : undefined
+            const differ = high - low > 1e-3 * Math.max(Math.abs(low), Math.abs(high))
+            kinked ||= differ
+            return differ
           },
           place: { how: `${check === 'jvp' ? 'forward' : 'reverse'} mode, ${DIRECTION}` },
           near: near(d),
@@ -211,16 +212,22 @@ const topOf = (a: ArrayLike<number>): number => {
   for (let i = 0; i < a.length; i++) if (Number.isFinite(a[i]!)) top = Math.max(top, Math.abs(a[i]!))
   return top
 }
+/** How far an entry moves by rounding, and with its arguments. */
+interface Stability {
+  readonly rounding: () => number
+  readonly condition: () => Condition
+}
 /** Numbers that differences of a whole Jacobian may compute. */
 const WORK = 3e7
 /** Evaluations of a program for the slopes along one direction. */
 const EVALUATIONS = 31
 
-/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink. */
-export const checkJacobian = (d: Derived, out: Collector, kinked = false): void => {
+/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink; gives whether it is. */
+export const checkJacobian = (d: Derived, out: Collector, kinked = false): boolean => {
   const [n, m] = [total(d.wrt), total(d.outs)]
   const cost = n * EVALUATIONS * linearize(d.outs).nodes.reduce((c, x) => c + x.aval.size, 0)
-  if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return
+  if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return kinked
+  let kinks = kinked
   const dys = d.dys && dense(d.dys, d.outs)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
   const names = d.active.map((i) => d.paths[i]!)
@@ -245,14 +252,23 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
         m === 1 ? '' : `, of result ${place(d.outs, j).array}${entryOf(d.outs[place(d.outs, j).array]!.shape, place(d.outs, j).index)}`
       const [f, r] = [column?.[j], rows === undefined ? undefined : rows[j]![i]]
       const slope = times(first[j]!, 1 / size)
-      const moves = {
-        forward: (): number => flatNoise(dys ?? [], env)[j] ?? 0,
-        reverse: (): number => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
+      kinks ||= slope._tag === 'Kink'
+      const forward: Stability = {
+        rounding: () => flatNoise(dys ?? [], env)[j] ?? 0,
+        condition: () => conditionOf(d, (at) => flat(evaluate(dys ?? [], withAll(at, d.tangents, unit)))[j]!),
       }
-      const holds = (value: number, mode: string, bound: () => number): void =>
+      const reverse: Stability = {
+        rounding: () => flatNoise(xBars ?? [], rowEnv(j))[i] ?? 0,
+        condition: () => conditionOf(d, (at) => flat(evaluate(xBars ?? [], withAll(at, d.seeds, basis(d.outs, j))))[i]!),
+      }
+      const holds = (value: number, mode: string, stability: Stability): void =>
         out.holds('jacobian', path, index, value, slope, d.tolerance, {
-          rounding: bound,
-          kink: () => kinkAmong(d),
+          ...stability,
+          kink: () => {
+            const on = kinkAmong(d)
+            kinks ||= on?.several === true
+            return on
+          },
           again: () => times(again(j)(), 1 / size),
           around: () => {
             if (!kinked && slope._tag !== 'Kink') return undefined
@@ -268,16 +284,17 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): void 
         const left = 2 ** -48 * Math.max(topOf(column!), topOf(rows![j]!))
         const same = Object.is(f, r) || f === r || Math.abs(f - r) <= SAME * Math.max(Math.abs(f), Math.abs(r)) + left
         if (same) {
-          holds(f, 'forward and reverse mode', moves.forward)
+          holds(f, 'forward and reverse mode', forward)
           continue
         }
-        out.near('adjoint', path, [r], [f], SAME, () => [moves.forward() + moves.reverse()], {
+        out.near('adjoint', path, [r], [f], SAME, () => [forward.rounding() + reverse.rounding()], {
           shape,
           how: `reverse against forward mode${result}`,
         })
       }
-      if (f !== undefined) holds(f, 'forward mode', moves.forward)
-      if (r !== undefined) holds(r, 'reverse mode', moves.reverse)
+      if (f !== undefined) holds(f, 'forward mode', forward)
+      if (r !== undefined) holds(r, 'reverse mode', reverse)
     }
   }
+  return kinks
 }

@@ -5,11 +5,24 @@ import { isExpr, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
 import { below, LEAF, type TreeDef } from '../core/graph/tree.js'
-import { direction, flatNoise, innerNoise, roundingOf, SAME, slopesBy, withAll } from './derivative.js'
+import { flatNoise, innerNoise, roundingOf, SAME, slopesBy, withAll } from './derivative.js'
 import type { Collector } from './findings.js'
 import { kinkAmong } from './kinks.js'
 import { hasF32, known } from './program.js'
-import { type Derived, dense, drawLike, evaluate, flat, inner, liftedSubject, movedBy, place, type Subject, total } from './subject.js'
+import {
+  type Derived,
+  dense,
+  direction,
+  drawLike,
+  evaluate,
+  flat,
+  inner,
+  liftedSubject,
+  movedBy,
+  place,
+  type Subject,
+  total,
+} from './subject.js'
 
 /** Values, or a function of the arguments that gives them. */
 type Reference = unknown

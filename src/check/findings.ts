@@ -4,6 +4,7 @@ import { flagOf, optionsOf } from '../core/errors/check-arguments.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
+import { type Condition, illConditioned, offBy } from './condition.js'
 import { judge, numeral, type Slope } from './finite-differences.js'
 import type { OnKink } from './kinks.js'
 import { type Looked, Looking, lookedTogether } from './looked.js'
@@ -33,6 +34,8 @@ export const checks = {
   repeat: 'the same pullback gives the same again',
   linear: 'tangents and cotangents are linear; a zero tangent gives exact zeros',
   'second order': 'forward over reverse, reverse over reverse and differences of the gradient agree; the Hessian is symmetric',
+  'higher order': 'derivatives of order 3 and 4 are differences of those one order below, where `order` asks for them',
+  estimate: 'the mean of an estimate over keys is the derivative of the mean, within five standard errors',
   batch: 'vmap is the stack of single results',
   sizes: 'values and first derivatives are right at other sizes and ranks that the shape rule takes',
   commute: 'grad of vmap is vmap of grad',
@@ -145,6 +148,8 @@ export interface Place {
 export interface Held {
   /** How far rounding may have moved the derivative that is given. */
   readonly rounding?: () => number
+  /** How far the derivative moves when the arguments move by less than differences see. */
+  readonly condition?: () => Condition
   /**
    * A primitive that lies on a declared kink: where the function has a value on one side alone, its slope there may be that of one side of the kink, and where
    * several have kinks the whole may have none.
@@ -152,6 +157,8 @@ export interface Held {
   readonly kink?: () => OnKink | undefined
   /** The slope by other steps. */
   readonly again?: () => Slope
+  /** Is it near kinks along several entries? Then it is judged along the directions that keep ties. */
+  readonly elsewhere?: () => boolean
   /** The least and greatest derivative at points around this one, where it is at a kink. */
   readonly around?: () => readonly [number, number] | undefined
   readonly place?: Place
@@ -175,6 +182,8 @@ export class Collector {
   point: () => string = () => ''
   /** How the point was chosen at which comparisons are made now. */
   place = 'as given'
+  /** Derivatives that are off by at most this are right. */
+  atol = 0
   /** Are kinks and what is not decided counted? Not at points that a check chose itself, of which many lie outside of the domain. */
   counts = true
   /** What to write in the place of what loses a zero: asked where one was lost, with how that was found. */
@@ -265,21 +274,26 @@ export class Collector {
     const front = this.prefix === '' ? '' : `${this.prefix}; `
     if (this.counts) this.kinks.push(`${front}${path}: ${numeral(given)} between ${numeral(low)} and ${numeral(high)}${near}`)
   }
+  /** Notes a derivative at several kinks that is that of none of the pieces around. */
+  conventionAt(path: string, text: string): void {
+    if (this.counts) this.kinks.push([this.prefix, `${path}: ${text}`].filter((x) => x !== '').join('; '))
+  }
   /**
    * Holds a derivative against a slope. What is wrong must be so beyond what rounding may have done to it, by other steps too, and where the function has a kink, beyond the
    * derivatives around the point.
    */
   holds(check: CheckName, path: string, index: number, given: number, slope: Slope, tolerance: number, more: Held): void {
     this.comparisons++
-    const { place = {}, rounding, again, around } = more
+    const { place = {}, rounding, again, around, elsewhere } = more
     const at = `${path}${entryOf(place.shape ?? [], index)}`
     const v = judge(given, slope, tolerance)
-    if (v._tag === 'Right') return
+    if (v._tag === 'Right' || offBy(given, slope) <= this.atol) return
     if (v._tag === 'AtKink') return void this.kinkAt(at, given, v.low, v.high, more.near ?? '')
     if (v._tag === 'Undecided') return void this.undecidedAt(at, v.reason, place)
     const other = again === undefined ? v : judge(given, again(), tolerance)
     if (other._tag === 'Right' || other._tag === 'AtKink') return
     if (other._tag === 'Undecided') return void this.undecidedAt(at, other.reason, place)
+    if (elsewhere?.()) return
     const range = around?.()
     if (range !== undefined) {
       const slack = 1e-5 * Math.max(Math.abs(range[0]), Math.abs(range[1]))
@@ -294,7 +308,9 @@ export class Collector {
     const moves = rounding?.() ?? 0
     const value = slope._tag === 'Smooth' || slope._tag === 'OneSided' ? slope.value : Number.NaN
     if (Math.abs(given - value) <= ROUNDINGS * moves || moves === Number.POSITIVE_INFINITY)
-      this.undecidedAt(at, `rounding may move the derivative by ${numeral(moves)}, and it is ${numeral(given)}`, place)
+      return void this.undecidedAt(at, `rounding may move the derivative by ${numeral(moves)}, and it is ${numeral(given)}`, place)
+    const ill = more.condition && illConditioned(given, slope, more.condition)
+    if (ill !== undefined) this.undecidedAt(at, ill, place)
     else this.note(check, path, index, v.expected, given, v.tolerance, place)
   }
   /**
@@ -322,7 +338,7 @@ export class Collector {
     let moves: ArrayLike<number> | undefined
     for (let i = 0; i < want.length; i++) {
       const off = Math.abs(got[i]! - want[i]!)
-      if (Object.is(got[i], want[i]) || got[i] === want[i] || off <= tolerance * top) continue
+      if (Object.is(got[i], want[i]) || got[i] === want[i] || off <= tolerance * top || off <= this.atol) continue
       moves ??= rounding?.() ?? []
       const bound = moves[i] ?? 0
       if (off <= ROUNDINGS * bound) continue

@@ -28,6 +28,8 @@ const COLUMNS = 4
 /** Levels that a side must have a value at, the finest ones. */
 const FINEST = 6
 const EPS = 2 ** -52
+/** What underflows on its way is rounded by some units of the least number. */
+const UNDERFLOW = 2 ** -1070
 
 /** Values of a vector function at 0 and at steps on both sides. */
 interface Samples {
@@ -190,7 +192,7 @@ const slopeAt = ({ h, at0, right, left }: Samples, i: number, given: number): Sl
   const f0 = at0[i]!
   if (!Number.isFinite(f0)) return { _tag: 'Unknown', reason: `the function is ${f0} there` }
   const [r, l] = [right.map((v) => v[i]!), left.map((v) => v[i]!)]
-  const noise = Math.max(given, EPS * Math.abs(f0))
+  const noise = Math.max(given, EPS * Math.abs(f0), UNDERFLOW)
   const [a, b] = [sideOf(f0, r, h, 1, noise), sideOf(f0, l, h, -1, noise)]
   if (a === undefined && b === undefined) return { _tag: 'Unknown', reason: 'the function has no value around the point' }
   if (a === undefined || b === undefined) return { _tag: 'OneSided', ...(a ?? b)! }

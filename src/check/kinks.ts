@@ -18,7 +18,7 @@ export interface OnKink {
 export const kinkAmong = (d: Derived): OnKink | undefined => {
   let name: string | undefined
   let having = 0
-  const { roots } = expandAll(d.outs, ({ prim, payload }) => (isEndless(prim!, payload) ? undefined : prim!.expand), 'the checker', 64)
+  const { roots } = expandAll(d.outs, (n) => (isEndless(n.prim!, n.payload) ? undefined : n.prim!.expand), 'the checker', 64)
   evaluateNodes(roots, d.env, (prim, args, [result]) => {
     if (prim.kinks.length === 0) return
     having++
@@ -30,5 +30,5 @@ export const kinkAmong = (d: Derived): OnKink | undefined => {
 }
 
 /** A loop that nothing but its condition ends. */
-const isEndless = (prim: AnyPrimitive, params: unknown): boolean =>
+export const isEndless = (prim: AnyPrimitive, params: unknown): boolean =>
   prim === (scanPrimitive as unknown as AnyPrimitive) && isUnbounded(params as ScanParams)

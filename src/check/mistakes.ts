@@ -16,6 +16,8 @@ const behind: readonly (readonly CheckName[])[] = [
   ['repeat'],
   ['commute'],
   ['second order'],
+  ['higher order'],
+  ['estimate'],
   ['f32'],
   ['beside'],
 ]

@@ -1,5 +1,6 @@
 /** How far rounding may move results: a program is evaluated again with every rounded number moved at random within its last digit. */
-import { evaluateNodes } from '../core/graph/evaluate.js'
+import { aval } from '../core/graph/aval.js'
+import { evaluateNodes, lookingInto, type Touch } from '../core/graph/evaluate.js'
 import type { Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
@@ -7,6 +8,8 @@ import { random } from './draw.js'
 
 /** The unit in the last place of 1, by dtype. */
 const ULP = { f64: 2 ** -52, f32: 2 ** -23 } as const
+/** The least numbers, by which those are rounded that underflow. */
+const TINIEST = { f64: 2 ** -1074, f32: 2 ** -149 } as const
 const RUNS = 4
 
 /** A number of few binary digits: of such numbers alone arithmetic is exact, nearly always. */
@@ -37,29 +40,50 @@ const sizesOf = (
  * Moves each rounded number of an application's results by one or two units of its last place. What an operation only chose or moved (a maximum, a sorted array) is not
  * rounded, nor is what it made of plain numbers: ties stay ties.
  */
-const mover =
-  (ulp: number | undefined, next: () => number) =>
-  (prim: AnyPrimitive, args: readonly NDArray[], results: readonly NDArray[], params: unknown): void => {
+const mover = (ulp: number | undefined, next: () => number): Touch => {
+  const touch: Touch = (prim, args, results, params) => {
     if (prim.class === 'layout' || prim.alias === true) return
+    if (prim.class !== 'elementwise' && (prim.programs?.(params as never).length ?? 0) > 0) {
+      // The steps of a loop are rounded, each by itself.
+      const by = (outputs: readonly Node[], values: ReadonlyMap<Node, NDArray>, step: number | undefined): NDArray[] =>
+        evaluateNodes(outputs, values, touch, step)
+      const moved = lookingInto(
+        by,
+        prim,
+        params,
+        args,
+        results.map((r) => aval(r.shape, r.dtype)),
+      )
+      results.forEach((r, i) => {
+        r.data.set(moved[i]!.data as never)
+      })
+      return
+    }
     const sizes = sizesOf(prim, params, args, results)
     const given = new Set<number>()
-    let plain = true
+    // What a factorisation cancels is rounded as its largest numbers are, plain ones too.
+    const factors = prim.family === 'linalg'
+    let [plain, top] = [!factors, 0]
     for (const a of args)
       for (const x of a.data) {
         given.add(x)
         plain &&= isPlain(x)
+        if (factors && Number.isFinite(x)) top = Math.max(top, Math.abs(x))
       }
     for (const [r, { data, dtype }] of results.entries()) {
       if (dtype !== 'f64' && dtype !== 'f32') continue
       const unit = ulp ?? ULP[dtype]
       for (let i = 0; i < data.length; i++) {
         const x = data[i]!
-        if (!Number.isFinite(x) || given.has(x) || given.has(-x) || (plain && isPlain(x))) continue
+        if (!Number.isFinite(x) || (!factors && (given.has(x) || given.has(-x))) || (plain && isPlain(x))) continue
         const size = Math.abs(sizes?.[r]?.data[i] ?? x)
-        data[i] = x + Math.max(Math.abs(x), Number.isFinite(size) ? size : 0) * unit * (next() < 0.5 ? -1 : 1) * (1 + next())
+        const by = Math.max(TINIEST[dtype], Math.max(Math.abs(x), top, Number.isFinite(size) ? size : 0) * unit)
+        data[i] = x + by * (next() < 0.5 ? -1 : 1) * (1 + next())
       }
     }
   }
+  return touch
+}
 
 /**
  * How far rounding may move each entry of each result: the largest of four random moves. `ulp`: of every float; that of

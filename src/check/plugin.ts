@@ -257,4 +257,13 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
     }
   return together(list.map((p) => p.name).join(' + '), results)
 }
-const laterNames = { seed: true, directions: true, tolerance: true, scale: true, modes: true, order: true, checks: true } as const
+const laterNames = {
+  seed: true,
+  directions: true,
+  tolerance: true,
+  scale: true,
+  modes: true,
+  order: true,
+  atol: true,
+  checks: true,
+} as const

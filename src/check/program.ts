@@ -9,14 +9,15 @@ import { programsOf } from '../core/graph/expand.js'
 import { asExpr, asNode, linearize, type Node } from '../core/graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.js'
 import { makeProgram } from '../core/graph/program.js'
-import type { Forced, NotImplemented } from '../core/graph/tangent.js'
 import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { type Budget, budgetOf, checkBudget } from './budget.js'
 import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { random } from './draw.js'
+import { checkEstimate, isBiased } from './estimates.js'
 import { checkFacets } from './facets.js'
 import { type Collector, type Switches, switchesOf } from './findings.js'
+import { checkHigherOrders } from './higher-order.js'
 import { checkActivity, checkFanOut, checkLinear, checkModes, checkSeeds } from './laws.js'
 import { inF32 } from './lifted.js'
 import { checkMaskedExamples } from './masked-examples.js'
@@ -28,12 +29,14 @@ import {
   derive,
   drawLike,
   evaluate,
+  known,
   liftedSubject,
   type Mode,
   pointOf,
   type Subject,
   total,
 } from './subject.js'
+import { checkTies } from './ties.js'
 
 /** Options of every check. */
 export interface CheckOptions {
@@ -47,8 +50,10 @@ export interface CheckOptions {
   readonly scale?: number
   /** The modes that are checked (default both): a function with an rrule alone can be checked in reverse. */
   readonly modes?: readonly Mode[]
-  /** Derivatives to which order are checked: 1 or 2 (default 2). */
-  readonly order?: 1 | 2
+  /** Derivatives to which order are checked (default 2). Of order 3 and 4 each is held against differences of the one below, in words of modes. */
+  readonly order?: 1 | 2 | 3 | 4
+  /** A derivative that is off by at most this is right, whatever its size (default 0). */
+  readonly atol?: number
   /** Turns single checks off, or on where a program is large. */
   readonly checks?: Switches
   /** Backends that are held against the reference. */
@@ -67,6 +72,7 @@ export const checkOptionNames: Names<CheckOptions> = {
   scale: true,
   modes: true,
   order: true,
+  atol: true,
   checks: true,
   backends: true,
   nondeterminism: true,
@@ -75,15 +81,17 @@ export const checkOptionNames: Names<CheckOptions> = {
 /** The options of a check, each of its kind. */
 export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
   const options = optionsOf(given, checkOptionNames, where)
-  const { seed, directions, tolerance, scale, modes, order, checks, backends, nondeterminism, budget } = options
+  const { seed, directions, tolerance, scale, modes, order, atol, checks, backends, nondeterminism, budget } = options
   if (seed !== undefined) numberOf(seed, 'seed', where)
   if (directions !== undefined) integerOf(directions, 'directions', where)
   if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
   if (scale !== undefined) numberOf(scale, 'scale', where)
   if (modes !== undefined && !(Array.isArray(modes) && modes.length > 0 && modes.every((m) => m === 'forward' || m === 'reverse')))
     raise({ _tag: 'BadInput', where, reason: `modes is ${shown(modes)}.`, fix: "give ['forward'], ['reverse'] or both." })
-  if (order !== undefined && order !== 1 && order !== 2)
-    raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1 or 2.' })
+  if (order !== undefined && ![1, 2, 3, 4].includes(order))
+    raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1, 2, 3 or 4.' })
+  if (atol !== undefined && !(numberOf(atol, 'atol', where) >= 0))
+    raise({ _tag: 'BadInput', where, reason: `atol is ${shown(atol)}.`, fix: 'give a number from 0.' })
   if (nondeterminism !== undefined && !(numberOf(nondeterminism, 'nondeterminism', where) >= 0))
     raise({
       _tag: 'BadInput',
@@ -125,26 +133,14 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     },
   )
 }
-/** The derivatives by those arguments whose own is implemented; the others are told of, and those that one mode alone does not know. */
-export const known = (
-  s: Subject,
-  unknown: (t: NotImplemented, argument: number) => void,
-  disagree: (t: NotImplemented, argument: number, mode: Mode) => void = () => {},
-): Derived => {
-  const whole = derive(s)
-  const among = (ts: readonly Forced[] | undefined): readonly NotImplemented[] =>
-    (ts ?? []).filter((t): t is NotImplemented => t._tag === 'NotImplemented')
-  const missing = (d: Derived): readonly NotImplemented[] => [...among(d.dys), ...among(d.xBars)]
-  if (missing(whole).length === 0) return whole
-  const active = s.active.filter((i) => {
-    const own = derive({ ...s, active: [i] })
-    const todo = missing(own)
-    const [forward, reverse] = [among(own.dys).length > 0, among(own.xBars).length > 0]
-    if (own.dys !== undefined && own.xBars !== undefined && forward !== reverse) disagree(todo[0]!, i, forward ? 'forward' : 'reverse')
-    for (const t of todo) unknown(t, i)
-    return todo.length === 0
-  })
-  return derive({ ...s, active })
+/** Derivatives along directions and entry by entry; where there is a kink, along directions that keep ties too. */
+const checkSlopes = (d: Derived, directions: number, next: () => number, out: Collector, together = false, entries = true): void => {
+  const before = out.findings.length
+  const along = checkDirections(d, directions, next, out, together)
+  if (!entries) return
+  const kinked = checkJacobian(d, out, along)
+  // Of what is wrong in one entry nothing more is said.
+  if (kinked && out.findings.length === before) checkTies(d, next, out)
 }
 
 /**
@@ -164,8 +160,7 @@ export const checkFirstOrder = (
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
   out.looking.at(out.of, out.place, given)
   out.guard('first derivatives', () => {
-    const kinked = checkDirections(own, directions, next, out, together)
-    if (beside?.entries !== false) checkJacobian(own, out, kinked || beside !== undefined)
+    checkSlopes(own, directions, next, out, together, beside?.entries)
   })
 }
 
@@ -200,6 +195,7 @@ const checkValues = (own: Derived, out: Collector): void => {
 
 /** Every check of a program. */
 export const checkProgram = (given: Subject, options: CheckOptions, next: () => number, out: Collector): void => {
+  out.atol = options.atol ?? 0
   out.point = () => pointOf(given, new Map(given.inputs.map((x, i) => [x, given.values[i]!])))
   const own = workable(given, out)
   out.advice = (how) => lostZeros(() => own, how)
@@ -212,11 +208,13 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
   const cheap = total(d.inputs) <= LARGE
   const part = (name: string, check: () => void): void => out.guard(name, check)
   const estimates = estimatesIn(d.registry, d.outs)
-  for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
+  if (estimates.length > 0 && isBiased(d.outs, estimates))
+    for (const name of estimates) out.undecidedAt(name, 'its derivative is deliberately another one')
+  else if (estimates.length > 0 && d.outs.length > 0 && d.wrt.length > 0) part('estimates', () => checkEstimate(d, estimates, next, out))
   if (d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0) {
     out.looking.at(out.of, out.place, given)
     part('first derivatives', () => {
-      checkJacobian(d, out, checkDirections(d, options.directions ?? 2, next, out))
+      checkSlopes(d, options.directions ?? 2, next, out)
     })
     // A point beside this one: what vanishes at a 0 does not there.
     if (cheap && given.alone !== true && out.findings.length === 0)
@@ -234,9 +232,14 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
     part('mixed mode', () => checkModes(d, next, out))
     if (out.on('linear', cheap)) part('linearity', () => checkLinear(d, next, out))
     if (out.on('accumulate', cheap)) part('several uses', () => checkFanOut(d, next, out))
-    if (out.on('second order', cheap && (options.order ?? 2) === 2)) {
+    const { order = 2 } = options
+    if (out.on('second order', cheap && order >= 2)) {
       out.looking.order(2)
       part('second order', () => checkSecondOrder(d, options.directions ?? 2, next, out))
+    }
+    if (order > 2 && out.findings.length === 0 && out.on('higher order')) {
+      for (let k = 3; k <= order; k++) out.looking.order(k)
+      part('higher order', () => checkHigherOrders(d, order, options.directions ?? 2, next, out))
     }
   }
   if (d.outs.length > 0 && d.wrt.length > 0) {
@@ -254,8 +257,8 @@ export const checkProgram = (given: Subject, options: CheckOptions, next: () => 
     part('the budget', () => checkBudget(own, budget, options.backends ?? [], out))
   // Of what is wrong at regular numbers nothing more is said. Who draws many programs asks for some of them.
   if (given.alone !== true && d.outs.length > 0 && d.wrt.length > 0 && estimates.length === 0 && out.findings.length === 0) {
-    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order ?? 2, next, out))
-    if (cheap && out.findings.length === 0) checkFacets(d, options.order ?? 2, random(1), out)
+    if (out.on('non-finite', cheap)) part('what is masked', () => checkMaskedExamples(d, options.order === 1 ? 1 : 2, next, out))
+    if (cheap && out.findings.length === 0) checkFacets(d, options.order === 1 ? 1 : 2, random(1), out)
   }
   keeps()
   keepsLifted()
@@ -388,3 +391,5 @@ export const checkBackend = (d: Derived, backend: SyncBackend, next: () => numbe
     executable.dispose()
   }
 }
+
+export { known } from './subject.js'

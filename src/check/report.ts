@@ -26,7 +26,7 @@ const headline = ({ check, of, path, entry }: Finding): string =>
       ? `${of}: the derivative is wrong: ${path}${entry}`
       : `${of}: ${check}: ${path}${entry}`
 const inWords = (f: Finding): readonly string[] => {
-  const differences = DERIVATIVES.includes(f.check) || f.check === 'second order'
+  const differences = DERIVATIVES.includes(f.check) || f.check === 'second order' || f.check === 'higher order'
   const by = [f.in, f.how].filter((x) => x !== '').join('; ')
   const how = by === '' ? '' : ` (${by})`
   const lines = [

@@ -147,7 +147,7 @@ const checkChanges = (
       const d = implemented(s)
       if (d !== undefined) checkSeeds(d, next, out)
     })
-  if (first && floats.length > 1 && (options.order ?? 2) === 2 && out.on('second order'))
+  if (first && floats.length > 1 && options.order !== 1 && out.on('second order'))
     at('some zeros', { values: (a, k) => (k === floats[0] ? a : { ...a, data: a.data.map(() => 0) as never }) }, (s) =>
       out.guard('second order', () => {
         const d = implemented(hasF32(s.ys) ? liftedSubject(s) : s)
@@ -186,7 +186,7 @@ const checkMaskedAt = (s: Subject, prim: AnyPrimitive, sample: Sample, options: 
   if (known || out.findings.length > 0 || !out.on('non-finite')) return
   out.guard('what is masked', () => {
     if (prim.class === 'elementwise') {
-      checkMaskedEnds(s.registry, s.modes, { prim, sample, values: s.values }, options.order ?? 2, next, out)
+      checkMaskedEnds(s.registry, s.modes, { prim, sample, values: s.values }, options.order === 1 ? 1 : 2, next, out)
       return
     }
     const d = implemented(s)

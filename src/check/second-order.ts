@@ -4,11 +4,11 @@ import type { Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { Forced } from '../core/graph/tangent.js'
 import { pushforward } from '../modes/transform.js'
-import { checkDirections, checkJacobian, direction, flatNoise, innerNoise } from './derivative.js'
+import { checkDirections, checkJacobian, flatNoise, innerNoise } from './derivative.js'
 import type { Collector } from './findings.js'
 import { kinkAmong } from './kinks.js'
 import { ALL } from './mistakes.js'
-import { type Derived, dense, derive, drawLike, evaluate, flat, inner, type Subject, stopsOf, total } from './subject.js'
+import { type Derived, dense, derive, direction, drawLike, evaluate, flat, inner, type Subject, stopsOf, total } from './subject.js'
 
 /** Hessians of at most this many rows are compared entry by entry. */
 const SMALL = 32

@@ -3,15 +3,16 @@ import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { expandAll, programsOf } from '../core/graph/expand.js'
-import { asExpr, input, linearize, type Node } from '../core/graph/expr.js'
+import { asExpr, input, linearize, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { rewrite } from '../core/graph/rewrite.js'
-import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
+import { type Forced, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
 import { customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import { instantiate } from '../modes/common.js'
 import { pullback, pushforward } from '../modes/transform.js'
 import { along, drawArray } from './draw.js'
+import { distributionOf, drawsIn, heldInPlace } from './draws.js'
 import { shownNumbers } from './findings.js'
 import { inF64, lifted } from './lifted.js'
 
@@ -75,33 +76,42 @@ export const pullFrom = (registry: Registry, ys: readonly Node[], seeds: Readonl
     wrt,
   )
 
+const isHeld = (n: Node): boolean => n.prim === stopGradient.primitive || distributionOf(n) !== undefined
 const stopsIn = (nodes: readonly Node[]): readonly Node[] => linearize(nodes).nodes.filter((n) => n.prim === stopGradient.primitive)
 /**
- * A function that stops gradients within programs (of map, of scan), with what these expand to in their place: there what is stopped can be held while the
- * rest moves. Not of customRule, whose rules are its author's.
+ * A function that stops gradients or draws numbers within programs (of map, of scan), with what these expand to in their place: there what is stopped can be held while the
+ * rest moves, and what is drawn keeps its place. Not of customRule, whose rules are its author's.
  */
 export const stopsInSight = (ys: readonly Node[]): readonly Node[] => {
   const holds = (n: Node): boolean =>
     n.prim !== null && n.prim !== customPrimitive && programsOf(n.prim, n.payload).some((p) => stopsWithin(p.outputs))
-  const stopsWithin = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.prim === stopGradient.primitive || holds(n))
+  const stopsWithin = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => isHeld(n) || holds(n))
   return expandAll(ys, (n) => (holds(n) ? n.prim!.expand : undefined), 'the checker', 64).roots
 }
 /** Where a function itself stops gradients, in the programs of its derivatives too: what a rule stops is not of them. */
 export const stopsOf = (d: Derived): ReadonlySet<Node> => new Set(stopsIn([...d.outs, ...(d.pushed ?? []), ...(d.pulled ?? [])]))
-/** Programs with what stopGradient gives as inputs, and its values at a point. */
+/** Programs with what stopGradient gives as inputs, and what is drawn in its place in the distribution; and the values of both at a point. */
 const frozen = (
   nodes: readonly Node[],
   env: ReadonlyMap<Node, NDArray>,
   given?: ReadonlySet<Node>,
 ): { readonly nodes: readonly Node[]; readonly env: Map<Node, NDArray> } => {
   const stops = stopsIn(nodes).filter((n) => given?.has(n) ?? true)
+  const draws = drawsIn(nodes)
   const held = new Map(env)
-  if (stops.length === 0) return { nodes, env: held }
+  if (stops.length === 0 && draws.length === 0) return { nodes, env: held }
   const inputs = new Map(stops.map((n) => [n, input(n.aval)]))
   evaluateNodes(stops, env).forEach((v, i) => {
     held.set(inputs.get(stops[i]!)!, v)
   })
-  return { nodes: rewrite(nodes, { at: (n) => inputs.get(n) ?? (env.has(n) ? n : undefined) }), env: held }
+  const apply = (n: Node, args: readonly Node[]): readonly Node[] => {
+    if (distributionOf(n) === undefined) return reapplied(n, args)
+    const [ys, xs] = [resultsOf(n), n.args].map((list) => evaluateNodes(list, env)) as [NDArray[], NDArray[]]
+    const placed = heldInPlace(n, args, { ys, xs })
+    for (const [x, v] of placed.held) held.set(x, v)
+    return placed.ys
+  }
+  return { nodes: rewrite(nodes, { at: (n) => inputs.get(n) ?? (env.has(n) ? n : undefined), apply }), env: held }
 }
 
 /** `stops`: the nodes whose values differences hold, all that stop gradients unless given. */
@@ -126,6 +136,28 @@ export const derive = (s: Subject, stops?: ReadonlySet<Node>): Derived => {
     moving,
     env,
   }
+}
+
+/** The derivatives by those arguments whose own is implemented; the others are told of. */
+export const known = (
+  s: Subject,
+  unknown: (t: NotImplemented, argument: number) => void,
+  disagree: (t: NotImplemented, argument: number, mode: Mode) => void = () => {},
+): Derived => {
+  const whole = derive(s)
+  const among = (ts: readonly Forced[] | undefined): readonly NotImplemented[] =>
+    (ts ?? []).filter((t): t is NotImplemented => t._tag === 'NotImplemented')
+  const missing = (d: Derived): readonly NotImplemented[] => [...among(d.dys), ...among(d.xBars)]
+  if (missing(whole).length === 0) return whole
+  const active = s.active.filter((i) => {
+    const own = derive({ ...s, active: [i] })
+    const todo = missing(own)
+    const [forward, reverse] = [among(own.dys).length > 0, among(own.xBars).length > 0]
+    if (own.dys !== undefined && own.xBars !== undefined && forward !== reverse) disagree(todo[0]!, i, forward ? 'forward' : 'reverse')
+    for (const t of todo) unknown(t, i)
+    return todo.length === 0
+  })
+  return derive({ ...s, active })
 }
 
 export const dense = (ts: readonly Forced[], like: readonly Node[]): Node[] => ts.map((t, i) => instantiate(t, like[i]!.aval))
@@ -195,4 +227,11 @@ export const sizesOf = (a: NDArray): Float64Array => {
   for (const x of a.data) if (Number.isFinite(x)) top = Math.max(top, Math.abs(x))
   return Float64Array.from(a.data, (x) => (x !== 0 && Number.isFinite(x) ? Math.abs(x) : top === 0 ? 1 : top))
 }
+/** A random direction, relative to the size of each entry. */
+export const direction = (d: Derived, next: () => number): NDArray[] =>
+  drawLike(d.wrt, next).map((v, j) => {
+    const size = sizesOf(d.env.get(d.wrt[j]!)!)
+    return { ...v, data: Float64Array.from(v.data, (r, i) => r * size[i]!) }
+  })
+
 export const evaluate = evaluateNodes

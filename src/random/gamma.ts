@@ -12,6 +12,7 @@ import {
   eq,
   exp,
   type Float,
+  gammainc,
   ge,
   gt,
   log,
@@ -114,6 +115,7 @@ const gammaOf = (key: Words, a: AnyExpr, dtype: Float, logs: boolean, name: stri
       const slope = gammaGradient(alpha, x, dtype)
       return [y, mul(da, logs ? div(slope, x) : slope)]
     }) as never,
+    distribution: ((y: AnyExpr, _k: AnyExpr, alpha: AnyExpr) => gammainc(alpha, logs ? exp(y) : y)) as never,
   }) as unknown as (k: AnyExpr, alpha: AnyExpr) => AnyExpr
   return made(stack([key[0], key[1]]) as AnyExpr, a)
 }

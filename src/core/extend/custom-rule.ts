@@ -13,7 +13,7 @@ import { sameShape } from '../graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, unthunk, ZeroTangent } from '../graph/tangent.js'
 import { below, leafCount, leafPaths, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
-import { type CustomFRule, type CustomParams, type CustomRRule, customPrimitive } from '../ops/custom.js'
+import { type CustomParams, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
 import { broadcastNode } from '../ops/layout-move.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -23,12 +23,14 @@ interface UserRules {
   readonly frule?: (primals: unknown, tangents: unknown) => unknown
   readonly rrule?: (primals: unknown) => unknown
   /** They are deliberately not f's derivative. */
-  readonly estimates?: boolean
+  readonly estimates?: boolean | 'biased'
+  /** The distribution function of results that are drawn. */
+  readonly distribution?: (...args: readonly unknown[]) => unknown
   /** What messages call it; `customRule(f)` where it is not given. */
   readonly name?: string
 }
 
-const userRules: Names<UserRules> = { frule: true, rrule: true, estimates: true, name: true }
+const userRules: Names<UserRules> = { frule: true, rrule: true, estimates: true, distribution: true, name: true }
 
 /** One place of a result: what messages call it, and what must be there. */
 interface Place {
@@ -149,7 +151,7 @@ interface Traced {
 }
 
 /** Rules over the nodes of all arguments, captured ones too, in order. */
-const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule; readonly rrule?: CustomRRule } => {
+const flatRules = (t: Traced, rules: UserRules): Pick<CustomParams, 'frule' | 'rrule' | 'distribution'> => {
   const { op } = t
   const arity = t.argAvals.length
   const single = t.args._tag === 'Tuple' && t.args.items.length === 1
@@ -181,8 +183,14 @@ const flatRules = (t: Traced, rules: UserRules): { readonly frule?: CustomFRule;
       return moved ? thunk(() => at(unthunk(checked))) : checked
     })
   }
-  const { frule, rrule } = rules
+  const { frule, rrule, distribution } = rules
   return {
+    ...(distribution && {
+      distribution: (ys, xs) => {
+        const args = unflatten(t.args, xs.slice(0, arity).map(asExpr)) as readonly unknown[]
+        return values(distribution(unflatten(t.result, ys.map(asExpr)), ...args), 'distribution', xs)
+      },
+    }),
     ...(frule && {
       frule: (xs, dxs) => {
         const r = frule(primalsOf(xs.slice(0, arity).map(asExpr)), primalsOf(t.argAvals.map((a, i) => dense(dxs[i]!, a))))
@@ -218,14 +226,18 @@ export const makeCustomRule =
   (f: unknown, rules: UserRules): ((...args: readonly unknown[]) => unknown) => {
     const meta = metaOf(f, 'customRule')
     const plain = `customRule(${meta.name})`
-    const { frule, rrule, estimates, name = plain } = optionsOf(rules, userRules, plain)
+    const { frule, rrule, estimates, distribution, name = plain } = optionsOf(rules, userRules, plain)
     const op = typeof name === 'string' && name !== '' ? name : refused(plain, `name is ${shown(name)}.`, 'give a text.')
-    for (const [k, given] of Object.entries({ frule, rrule }))
+    for (const [k, given] of Object.entries({ frule, rrule, distribution }))
       if (given !== undefined && typeof given !== 'function')
-        refused(op, `${k} is not a function.`, 'give { frule } or { rrule }, or both.')
+        refused(
+          op,
+          `${k} is not a function.`,
+          k === 'distribution' ? 'give a function of the result and the arguments.' : 'give { frule } or { rrule }, or both.',
+        )
     if (frule === undefined && rrule === undefined) refused(op, 'it has no rule.', 'give { frule } or { rrule }, or both.')
-    const own = { ...(frule && { frule }), ...(rrule && { rrule }) }
-    const estimating = flagOf(estimates, 'estimates', op)
+    const own = { ...(frule && { frule }), ...(rrule && { rrule }), ...(distribution && { distribution }) }
+    const estimating = estimates === 'biased' ? estimates : flagOf(estimates, 'estimates', op)
     return callable(runtime, {
       ...meta,
       differentiates: false,

@@ -21,6 +21,9 @@ export type CustomRRule = (xs: readonly Node[]) => {
   readonly pullback: (yBars: readonly Forced[], active: readonly boolean[]) => readonly Tangent[]
 }
 
+/** The distribution function of each result at these values, each of its own element and of the arguments: for numbers that are drawn. */
+export type CustomDistribution = (ys: readonly Node[], xs: readonly Node[]) => readonly Node[]
+
 export interface CustomParams {
   /** The function's own name. */
   readonly name: string
@@ -30,8 +33,10 @@ export interface CustomParams {
   readonly arity: number
   /** For each captured input whether it is a stopGradient: then it has no derivative, and none is missing. */
   readonly stopped: readonly boolean[]
-  /** Its rules are deliberately not the derivative of its program. */
-  readonly estimates: boolean
+  /** Its rules are deliberately not the derivative of its program: true where their mean over keys is that of the mean, else biased. */
+  readonly estimates: boolean | 'biased'
+  /** Its results are drawn, and move so that their place in the distribution stays. */
+  readonly distribution?: CustomDistribution
   readonly frule?: CustomFRule
   readonly rrule?: CustomRRule
 }

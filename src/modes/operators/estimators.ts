@@ -31,7 +31,7 @@ export const straightThrough =
     return makeCustomRule(c.runtime)(f, {
       name: `straightThrough(${m.name})`,
       frule: (x, dx) => [m.body(spread(m, x)), (jvp(c)(surrogate)(x, dx) as readonly [unknown, unknown])[1]],
-      estimates: true,
+      estimates: 'biased',
     })
   }
 
@@ -62,7 +62,7 @@ export const clipGradient = (c: Context) => {
       name: 'clipGradient',
       frule: none,
       rrule: (x) => [x, (yBar: AnyExpr) => clamp(yBar, -limit, limit)],
-      estimates: true,
+      estimates: 'biased',
     })
     return leafwise(tree, 'clipGradient', clipped)
   }
@@ -76,7 +76,7 @@ export const reverseGradient = (c: Context) => {
       const [x, scale] = at as readonly [AnyExpr, AnyExpr]
       return [x, neg(mul((tangents as readonly [AnyExpr, unknown])[0], scale))]
     },
-    estimates: true,
+    estimates: 'biased',
   })
   return (tree: unknown, scale: unknown = 1): unknown =>
     leafwise(tree, 'reverseGradient', (x) => {

@@ -2,7 +2,7 @@
 import type { InplaceableThunk, NotImplemented, Thunk, ZeroTangent } from '../../graph/tangent.js'
 import type { Discrete, DType } from '../dtype.js'
 import type { AnyExpr, Expr, Plain, Tensor, Typed } from '../expr.js'
-import type { AnyFn, ArgsOf, Fn, ResultOf } from '../fn.js'
+import type { AnyFn, ArgsOf, ExprsOf, Fn, ResultOf } from '../fn.js'
 import type { Guard, Shape } from '../shape.js'
 import type {
   Active,
@@ -171,8 +171,16 @@ export interface CustomRules<A extends readonly unknown[], Out> {
   readonly frule?: (primals: Exprs<Primals<A>>, tangents: Gradient<Primals<A>>) => readonly [RuleValue<Out>, RuleTangent<Out>]
   /** [y, pullback] at the primals; the pullback takes the cotangent of y to those of the primals. Alone it does not serve forward mode. */
   readonly rrule?: (primals: Exprs<Primals<A>>) => readonly [RuleValue<Out>, (yBar: Gradient<Out>) => RuleTangent<Primals<A>> | TupleHint]
-  /** true: the rules are deliberately not f's derivative; the checker does not hold them against differences. */
-  readonly estimates?: boolean | undefined
+  /**
+   * true: the rules give an estimate, whose mean over keys is the derivative of f's mean; the checker holds that against it, where f has a key. 'biased': they are deliberately
+   * another derivative, which nothing is held against.
+   */
+  readonly estimates?: boolean | 'biased' | undefined
+  /**
+   * F(y, ...args), the distribution function of a result that is drawn, of y's shape, element by element: the rules move y so that F stays, dy = -(dF/da) / (dF/dy) da. The
+   * checker takes differences along that, not at a fixed key, where rejection makes the numbers jump.
+   */
+  readonly distribution?: ((y: Exprs<Out>, ...args: ExprsOf<A>) => RuleValue<Out>) | undefined
   /** What messages and programs call it; `customRule(f)` where it is not given. */
   readonly name?: string | undefined
 }
