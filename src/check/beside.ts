@@ -6,13 +6,13 @@ import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { isUnbounded, type ScanParams, scanPrimitive } from '../core/ops/control.js'
 import { customPrimitive } from '../core/ops/custom.js'
 import { coreRegistry } from '../rules/index.js'
 import { applies } from './applied.js'
 import type { Range } from './declared.js'
 import { checkTangentKinds, withAll } from './derivative.js'
 import type { Collector } from './findings.js'
+import { isEndless } from './kinks.js'
 import { inF32 } from './lifted.js'
 import { checkFirstOrder, checkFloat32, hasF32, known } from './program.js'
 import { bind, type Derived, dense, derive, evaluate, liftedSubject, pointOf, type Subject } from './subject.js'
@@ -70,8 +70,7 @@ const inside = (values: readonly NDArray[], ranges: readonly (Range | undefined)
   values.every((a, i) => ranges[i] === undefined || a.data.every((x: number) => x >= ranges[i]![0] && x <= ranges[i]![1]))
 
 /** A loop that nothing but its condition ends may never end elsewhere. */
-const mayNotEnd = (nodes: readonly Node[]): boolean =>
-  applies(nodes, (prim, params) => prim === (scanPrimitive as unknown as AnyPrimitive) && isUnbounded(params as ScanParams))
+const mayNotEnd = (nodes: readonly Node[]): boolean => applies(nodes, isEndless)
 /** Are all of its rules codual's? What these give at a point without a derivative is documented: NaN there is no mistake of the author's. */
 const isShipped = (registry: Registry, nodes: readonly Node[]): boolean =>
   !applies(

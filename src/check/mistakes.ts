@@ -1,5 +1,6 @@
 /** From findings to mistakes: each once, seen by the plainest check that fails; the others are its consequences. */
-import type { CheckName, Finding } from './findings.js'
+import type { CheckName } from './check-names.js'
+import type { Finding } from './findings.js'
 
 /** What a mistake is seen by, the plainest first: a finding stands for those behind it. */
 const structure: readonly CheckName[] = ['raises', 'shape', 'tangent']

@@ -1,7 +1,8 @@
 /** What a check found, for people: at most twelve lines. */
 import { optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
-import type { Checked, CheckName, Finding } from './findings.js'
+import type { CheckName } from './check-names.js'
+import type { Checked, Finding } from './findings.js'
 import { lookedInWords } from './looked.js'
 import { firstOrder } from './mistakes.js'
 

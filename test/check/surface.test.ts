@@ -229,7 +229,7 @@ describe('this rule ran', () => {
       cd.coreRegistry
         .with(declining(() => true))
         .with(rule(3))
-        .rules.get('cube')!.optsOut,
+        .rules.get('own/cube')!.optsOut,
     ).toBeUndefined()
   })
 })

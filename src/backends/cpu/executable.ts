@@ -34,8 +34,7 @@ export class CpuExecutable implements Executable {
   }
 
   private ready(): Awake {
-    if (this.disposed)
-      raise({ _tag: 'BadInput', where: 'cpu', reason: 'this executable was disposed.', fix: 'prepare the program again.' })
+    if (this.disposed) raise({ _tag: 'BadInput', where: 'cpu', reason: 'this executable was disposed.', fix: 'prepare the program again.' })
     if (this.awake.laidOut.disposed) this.awake = this.keeper.wake()
     return this.awake
   }

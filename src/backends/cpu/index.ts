@@ -4,7 +4,7 @@ import { flagOf, type Names, optionsOf } from '../../core/errors/check-arguments
 import { raise } from '../../core/errors/explain.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
-import type { Explanation, SyncBackend } from '../../core/functions/backend.js'
+import type { SyncBackend } from '../../core/functions/backend.js'
 import { Lru } from '../../core/functions/lru.js'
 import { itemBytes } from '../../core/graph/aval.js'
 import { Identities } from '../../core/graph/identity.js'

@@ -17,7 +17,7 @@ import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../../core/ex
 import { type Backend, backendOf, syncBackendOf } from '../../core/functions/backend.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { coreRegistry } from '../../rules/index.js'
-import { type Switches, switchesOf } from '../findings.js'
+import { type Switches, switchesOf } from '../check-names.js'
 
 /** What is drawn, and what is checked of each program. */
 export interface ProgramOptions {
