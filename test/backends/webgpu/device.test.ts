@@ -141,7 +141,7 @@ run('the device', () => {
       const f = (x: cd.AnyExpr) => cd.sum(cd.mul(twice(x) as never, x as never) as never)
       const g = compile(f, own)
       expect(((await g(cd.tensor(Float32Array.of(1, 2, 3), [3]))) as cd.Tensor).item()).toBe(28)
-      expect((await g.explain()).steps.map((s) => s.ops)).toEqual([['twice', 'mul', 'sum']])
+      expect((await g.explain()).steps.map((s) => s.ops)).toEqual([['doubling/twice', 'mul', 'sum']])
       expect(await errorOf(() => compile(f, backend)(cd.tensor(Float32Array.of(1), [1])))).toMatchObject({
         _tag: 'MissingKernel',
         primitive: 'twice',
