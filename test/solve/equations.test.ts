@@ -39,7 +39,8 @@ describe('root', () => {
   })
   it('has the derivatives of what the equation defines', () => {
     const f = (a: E) => root(squareRoot as never, tensor!(1) as never, a as never, { maxSteps: 8 }).x as E
-    expect(report(checkGrad(f)(2))).toMatch(/^ok/)
+    // Beside the point eight steps may not reach the root, as at 0.
+    expect(report(checkGrad(f, { checks: { beside: false } })(2))).toMatch(/^ok/)
     near(run(grad!(grad!(grad!(f) as never) as never), 2), 3 / 8 / 2 ** 2.5, 1e-8)
     const system = (p: E) =>
       root(
@@ -131,7 +132,8 @@ describe('fixedPoint', () => {
   it.each(methods)('%s has the derivatives of what the equation defines', (method) => {
     const f = (p: E) =>
       fixedPoint(((x: E, q: E) => mul!(q, cos!(x))) as never, [0.5, 0.2] as never, p as never, { method, maxSteps: 40, memory: 2 }).x as E
-    expect(report(checkGrad(f, { checks: { backend: false } })([0.7, 0.4]))).toMatch(/^ok/)
+    // Beside the point forty steps may not reach the fixed point, as at 1.
+    expect(report(checkGrad(f, { checks: { backend: false, beside: false } })([0.7, 0.4]))).toMatch(/^ok/)
     // x = p cos x: dx/dp = cos x / (1 + p sin x)
     const { x } = value(fixedPoint((v, q) => mul!(q, cos!(v)), 1, 1)) as Found<number>
     const g = (p: E) => fixedPoint((v, q) => mul!(q, cos!(v)), 1, p, { method }).x
