@@ -189,6 +189,8 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
 
 /** How far around a kink slopes are looked at, relative to each entry, and how often. */
 const [AROUND, POINTS] = [1e-5, 12]
+/** A step of differences that is small beside that. */
+const CLOSE = 1e-8
 /** The least and greatest slope along `step` of each result at points around this one: what a derivative at a kink may be (Clarke's, entry by entry). */
 const around = (
   d: Derived,
@@ -200,10 +202,14 @@ const around = (
   const found = Array.from({ length: POINTS }, () => {
     const beside = { ...d, env: movedBy(d, direction(d, next), AROUND) }
     const values = (t: number): Float64Array => flat(evaluate(d.moving, movedBy(beside, step, t)))
-    return slopes((t) => (weight === undefined ? values(t) : [inner(values(t), weight)]), d.scale, noise)
+    const f = (t: number): ArrayLike<number> => (weight === undefined ? values(t) : [inner(values(t), weight)])
+    const smooth = slopes((t) => Array.from(f(t)), d.scale, noise)
+    // Kinks may lie as close together as the steps of differences.
+    const [after, before] = [f(CLOSE), f(-CLOSE)]
+    return smooth.map((s, j) => (s._tag === 'Smooth' ? s.value : (after[j]! - before[j]!) / (2 * CLOSE)))
   })
   return (j) => {
-    const all = found.flatMap((s) => (s[j]!._tag === 'Smooth' ? [(s[j] as Estimate).value] : []))
+    const all = found.flatMap((s) => (Number.isFinite(s[j]!) ? [s[j]!] : []))
     return all.length === 0 ? undefined : [Math.min(...all), Math.max(...all)]
   }
 }
@@ -222,8 +228,8 @@ const WORK = 3e7
 /** Evaluations of a program for the slopes along one direction. */
 const EVALUATIONS = 31
 
-/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink; gives whether it is. */
-export const checkJacobian = (d: Derived, out: Collector, kinked = false): boolean => {
+/** Of a small program the whole Jacobian, in both modes, against differences and each other. `kinked`: the point is known to lie at a kink; gives whether it is. `chosen`: the check chose the point, which may tie what the function tells apart. */
+export const checkJacobian = (d: Derived, out: Collector, kinked = false, chosen = false): boolean => {
   const [n, m] = [total(d.wrt), total(d.outs)]
   const cost = n * EVALUATIONS * linearize(d.outs).nodes.reduce((c, x) => c + x.aval.size, 0)
   if (!out.on('jacobian', (n <= SMALL || (n <= LARGE && cost <= WORK)) && m <= SMALL)) return kinked
@@ -271,7 +277,8 @@ export const checkJacobian = (d: Derived, out: Collector, kinked = false): boole
           },
           again: () => times(again(j)(), 1 / size),
           around: () => {
-            if (!kinked && slope._tag !== 'Kink') return undefined
+            if (!kinked && !chosen && slope._tag !== 'Kink') return undefined
+            kinks = true
             ranges ??= around(d, step, (k) => rounding[k]!)
             const range = ranges(j)
             return range && [range[0] / size, range[1] / size]

@@ -135,11 +135,18 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
   )
 }
 /** Derivatives along directions and entry by entry; where there is a kink, along directions that keep ties too. */
-const checkSlopes = (d: Derived, directions: number, next: () => number, out: Collector, together = false, entries = true): void => {
+const checkSlopes = (
+  d: Derived,
+  directions: number,
+  next: () => number,
+  out: Collector,
+  together = false,
+  beside?: { readonly entries: boolean },
+): void => {
   const before = out.findings.length
   const along = checkDirections(d, directions, next, out, together)
-  if (!entries) return
-  const kinked = checkJacobian(d, out, along)
+  if (beside?.entries === false) return
+  const kinked = checkJacobian(d, out, along, beside !== undefined)
   // Of what is wrong in one entry nothing more is said.
   if (kinked && out.findings.length === before) checkTies(d, next, out)
 }
@@ -161,7 +168,7 @@ export const checkFirstOrder = (
   if (own === undefined || own.outs.length === 0 || own.wrt.length === 0) return
   out.looking.at(out.of, out.place, given)
   out.guard('first derivatives', () => {
-    checkSlopes(own, directions, next, out, together, beside?.entries)
+    checkSlopes(own, directions, next, out, together, beside)
   })
 }
 
