@@ -52,6 +52,7 @@ interface Weighted {
   readonly pulledAlong: (v: ArrayLike<number>, env: ReadonlyMap<Node, NDArray>) => number | undefined
 }
 const weighted = (d: Derived, next: () => number): Weighted => {
+  const [around, step] = [AROUND * Math.min(1, d.scale), STEP * Math.min(1, d.scale)]
   const yBar = drawLike(d.outs, next)
   const weight = flat(yBar)
   const size = flat(d.wrt.map((x) => ({ shape: x.shape, dtype: 'f64' as const, data: sizesOf(d.env.get(x)!) })))
@@ -63,7 +64,7 @@ const weighted = (d: Derived, next: () => number): Weighted => {
       return { shape: x.shape, dtype: x.dtype, data }
     })
   }
-  const noise = innerNoise(flat(evaluate(d.outs, d.env)), weight, flatNoise(d.outs, d.env)) / STEP
+  const noise = innerNoise(flat(evaluate(d.outs, d.env)), weight, flatNoise(d.outs, d.env)) / step
   const value = (beside: Derived, dx: readonly NDArray[], t: number): number =>
     inner(flat(evaluate(d.moving, movedBy(beside, dx, t))), weight)
   const xBars = d.xBars && dense(d.xBars, d.wrt)
@@ -75,11 +76,11 @@ const weighted = (d: Derived, next: () => number): Weighted => {
     noise,
     at,
     slope: (u, v) => {
-      const beside = { ...d, env: movedBy(d, at(u), AROUND) }
+      const beside = { ...d, env: movedBy(d, at(u), around) }
       const dx = at(v)
-      return (value(beside, dx, STEP) - value(beside, dx, -STEP)) / (2 * STEP)
+      return (value(beside, dx, step) - value(beside, dx, -step)) / (2 * step)
     },
-    pulled: (u) => xBars && flat(evaluate(xBars, withAll(movedBy(d, at(u), AROUND), d.seeds, yBar))).map((x, i) => x * size[i]!),
+    pulled: (u) => xBars && flat(evaluate(xBars, withAll(movedBy(d, at(u), around), d.seeds, yBar))).map((x, i) => x * size[i]!),
     pushed: (v, env = d.env) => dys && inner(flat(evaluate(dys, withAll(env, d.tangents, at(v)))), weight),
     pulledAlong: (v, env) => xBars && inner(flat(evaluate(xBars, withAll(env, d.seeds, yBar))), flat(at(v))),
   }

@@ -1,6 +1,6 @@
 /** Cotangents of what is no function of single numbers, held against hard zeros (docs/decisions/strong-zero.md). */
 
-import { SOFT } from '../core/calculus/hard-zeros.js'
+import { GUARDED, SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, RuleConfig } from '../core/calculus/rule.js'
 import { asExpr, asNode, type Node } from '../core/graph/expr.js'
 import { range } from '../core/graph/shape.js'
@@ -41,8 +41,9 @@ export const held = (config: RuleConfig, node: Node, yBars: readonly Tangent[], 
     const wide = asExpr(reshapeNode(asNode(flags), [...own, ...range(shape.length - own.length).map(() => 1)]))
     return config.hardened(finiteUnless(not(wide), t), grade)
   }
+  // What adds itself in place is held behind a guard alone: then it is added like any other.
   return xBars.map((t) =>
-    t._tag === 'Expr' || t._tag === 'Thunk' || t._tag === 'InplaceableThunk'
+    t._tag === 'Expr' || t._tag === 'Thunk' || (t._tag === 'InplaceableThunk' && grade === GUARDED)
       ? thunk(() => {
           const f = unthunk(t)
           return f._tag === 'Expr' ? hold(f) : f

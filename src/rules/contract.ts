@@ -73,9 +73,9 @@ export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
       return [y, dy]
     },
     rrule: ([, a, b], _p, { y, config }) => {
-      const matmulAddPullback = (yBar: AnyExpr) => {
+      const matmulAddPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
         const avals = [a, b, y].map((x) => asNode(x).aval)
-        const [l, r] = besideZeros(config, yBar, [a, b], (flags, from, to) => reached(flags, from, to, avals))
+        const [l, r] = besideZeros(config, yBar, [a, b], active.slice(1), (flags, from, to) => reached(flags, from, to, avals))
         return [yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)] as const
       }
       return [y, matmulAddPullback]

@@ -163,7 +163,7 @@ const bilinearCotangents =
   (transpose: TransposeOf, reach?: ReachOf): Derivatives['cotangents'] =>
   (xs, params, { config, ys }, [yBar], active) => {
     const avals = [...xs, ys[0]!].map((x) => asNode(x).aval)
-    const factors = besideZeros(config, yBar as AnyExpr, xs, reach && ((flags, from, to) => reach(flags, from, to, avals, params)))
+    const factors = besideZeros(config, yBar as AnyExpr, xs, active, reach && ((flags, from, to) => reach(flags, from, to, avals, params)))
     return transpose([yBar as AnyExpr], factors, params, active)
   }
 const applied = (primitive: AnyPrimitive, xs: readonly AnyExpr[], params: unknown): readonly AnyExpr[] =>

@@ -102,9 +102,9 @@ const accumulating = (
       return [y, dy]
     },
     rrule: ([, a, b], p, { y, config }) => {
-      const accumulatingPullback = (yBar: AnyExpr) => {
+      const accumulatingPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
         const avals = [a, b, y].map((x) => asNode(x).aval)
-        const factors = besideZeros(config, yBar, [a, b], (flags, from, to) => reach(flags, from, to, avals, p))
+        const factors = besideZeros(config, yBar, [a, b], active.slice(1), (flags, from, to) => reach(flags, from, to, avals, p))
         return [yBar, ...adjoints(yBar, ...(factors as unknown as Two), p)] as const
       }
       return [y, accumulatingPullback]

@@ -81,17 +81,19 @@ const sumOf = (a: Forced, b: Forced): Forced => {
 }
 /**
  * The factors of sums of products with a cotangent that may hold zeros of a `where`: 0 where they are not finite and every product is with a zero. What is finite stays as it is, because it
- * is part of the next derivative.
+ * is part of the next derivative. `active`: whose cotangents are wanted; each is made of the other factor.
  */
 export const besideZeros = (
   config: RuleConfig,
   yBar: AnyExpr,
   factors: readonly AnyExpr[],
+  active: readonly boolean[],
   reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => any(flags) as AnyExpr,
 ): readonly AnyExpr[] => {
-  if (config.hardness(yBar) !== GUARDED) return factors
+  if (config.hardness(yBar) !== GUARDED || asNode(yBar).aval.size === 0) return factors
   const moves = ne(yBar, 0)
-  return factors.map((x, k) => (Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x)))
+  const wanted = (k: number): boolean => active.some((a, i) => a && i !== k)
+  return factors.map((x, k) => (!wanted(k) || Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x)))
 }
 /**
  * The sum of two (co)tangents, of which either may be a zero.

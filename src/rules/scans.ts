@@ -39,9 +39,12 @@ export const recurrence = (a: AnyExpr, b: AnyExpr, axis: number, reverse: boolea
 const recurrenceTransposed = (a: AnyExpr, yBar: AnyExpr, axis: number, reverse: boolean): AnyExpr =>
   recurrence(shift(a, axis, !reverse), yBar, axis, !reverse)
 
+/** The elements of x are each other's factors. */
+const BOTH = [true, true]
+
 /** The factors of a recurrence on the way back: 0 where they are not finite and every cotangent that comes through them is a zero that a `where` put there. */
 const factorsOf = (x: AnyExpr, yBar: AnyExpr, { axis, reverse }: op.RecurrenceParams, config: RuleConfig): AnyExpr =>
-  besideZeros(config, yBar, [x], (moves) => {
+  besideZeros(config, yBar, [x], BOTH, (moves) => {
     const later = reapply(op.cummaxPrimitive, [asExpr(castNode(asNode(moves), yBar.dtype))], { axis, reverse: !reverse })
     return eq(later, 1)
   })[0]!

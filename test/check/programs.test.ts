@@ -24,7 +24,10 @@ describe('random programs over own primitives', () => {
       // Ranks have no derivative: they read what nobody differentiates, and the rest of the program is differentiated.
       expect(c.right.reached[name]!.derivatives).toBeGreaterThan(name === 'ranks' ? -1 : many / 100)
     }
-    expect(c.right.without).toEqual({ derivatives: ['ranks', 'zetaGradS'], vmap: ['ranks'], JSON: ['customRule', 'tap'] })
+    // Of what was drawn: ranks, and derivatives by shape parameters, which have none of their own; functions are no data.
+    const { derivatives, vmap, JSON: unsaved, ...rest } = c.right.without
+    expect(derivatives!.filter((name) => !/^(betainc|gammainc|zeta)Grad/.test(name))).toEqual(['ranks'])
+    expect([vmap, unsaved!.filter((name) => name !== 'tap'), rest]).toEqual([['ranks'], ['customRule'], {}])
     expect(told).toEqual(Array.from({ length: many }, (_, i) => i + 1))
     expect(reportPrograms(c)).toMatch(/^ok {3}250 programs, \d+ steps, \d+ comparisons \(seed 1\)\n\d+ of \d+ primitives reached/)
   })
@@ -44,7 +47,7 @@ describe('random programs over own primitives', () => {
 
   it('are the same for the same seed, and hold what is said of them', () => {
     const sources = sourcesOf(settingOf(ownPlugin(), undefined, 'test', true))
-    const texts = Array.from({ length: 300 }, (_, seed) => equations(generate(sources, seed)))
+    const texts = Array.from({ length: 900 }, (_, seed) => equations(generate(sources, seed)))
     expect(Array.from({ length: 20 }, (_, seed) => equations(generate(sources, seed)))).toEqual(texts.slice(0, 20))
     const all = texts.join('\n')
     // Sub-programs of own primitives, rules within customRule, guards, captured tensors, literals, integers, both dtypes, casts between them.
