@@ -227,7 +227,7 @@ describe('the checker', () => {
       () => check.checkRule(neg, { checks: { batch: 0 as never } }),
       /checkRule: checks: batch must be true or false/,
     ],
-    ['order', () => check.checkGrad(f, { order: 3 as never }), /checkGrad: order is 3/],
+    ['order', () => check.checkGrad(f, { order: 5 as never }), /checkGrad: order is 5/],
     ['backends', () => check.checkGrad(f, { backends: [5 as never] }), /checkGrad: 5 is not a backend/],
     ['directions', () => check.checkGrad(f, { directions: '2' as never }), /checkGrad: directions must be a whole number/],
     ['no rule', () => check.checkRule(5 as never), /checkRule: 5 is not a primitive/],
