@@ -108,8 +108,8 @@ export const custom: readonly Mutant[] = [
     ],
     [
       'a batch has the rules of one example',
-      'inputs)))),\n    ...(frule && {\n      frule: (xs, dxs) => {',
-      'inputs)))),\n    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)',
+      '(rows)\n      },\n    }),\n    ...(frule && {\n      frule: (xs, dxs) => {\n        const us',
+      '(rows)\n      },\n    }),\n    ...(frule && {\n      frule: (xs, dxs) => {\n        if (xs.length > 0) return frule(xs, dxs)\n        const us',
       'customRule',
     ],
   ]),

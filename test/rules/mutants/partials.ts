@@ -107,8 +107,8 @@ export const factors: readonly Mutant[] = [
     ['a literal partial is squared', 'product(dx, asExpr(constant(p, dx.dtype)))', 'product(dx, asExpr(constant(p * p, dx.dtype)))', 'div'],
     ['a literal partial of a seed 1 is the seed', '? ZeroTangent\n        : p === 1', '? ZeroTangent\n        : p !== 0', 'div square'],
     ['the factor of a strong product is forgotten', 'strongMul(factor, dx)', 'dx', 'strongMul'],
-    ['of two tangents the first', '? add(a, b) :', '? a :', 'add mul'],
-    ['of two tangents the second', '? add(a, b) :', '? b :', 'add mul'],
+    ['of two tangents the first', "=== 'Expr') return add(a, b)", "=== 'Expr') return a", 'add mul'],
+    ['of two tangents the second', "=== 'Expr') return add(a, b)", "=== 'Expr') return b", 'add mul'],
   ]),
 ]
 

@@ -109,7 +109,7 @@ const sizes: readonly Mutant[] = [
       'takeAlongAxis',
     ],
   ]),
-  ...mistakes('sizes', 'rules/control', [
+  ...mistakes('sizes', 'rules/control-reverse', [
     [
       'seven steps go back from the first',
       'reverse: !params.reverse,',

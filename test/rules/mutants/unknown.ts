@@ -21,23 +21,15 @@ export const unknown: readonly Mutant[] = [
   ...mistakes('not implemented', 'rules/control', [
     [
       'an unknown carry is still',
-      'if (unknown !== undefined) return program.outputs.map(',
-      'if (unknown === null) return program.outputs.map(',
+      'if (unknown !== undefined) return unknown',
+      'if (unknown === null) return unknown as never',
       'scan',
     ],
-    ['an unknown carry is 0', '(isFloat(o.dtype) ? unknown : NoTangent)', '(isFloat(o.dtype) ? ZeroTangent : NoTangent)', 'scan'],
-    [
-      'an unknown step back is 0',
-      'bars.map((b, i) => (active[i] ? unknown : b))',
-      'bars.map((b, i) => (active[i] ? ZeroTangent : b))',
-      'scan',
-    ],
-    [
-      'unknown rows are 0',
-      'ofSteps(params, config.hardness(d))) : d))\n  return [...dCarry',
-      'ofSteps(params, config.hardness(d))) : ZeroTangent))\n  return [...dCarry',
-      'scan',
-    ],
+    ['an unknown carry is 0', '(isFloat(o.dtype) ? pushed : NoTangent)', '(isFloat(o.dtype) ? zeroOf(o) : NoTangent)', 'scan'],
+    ['unknown rows are 0', 'ofSteps(params, config.hardness(d)) : d)),', 'ofSteps(params, config.hardness(d)) : ZeroTangent)),', 'scan'],
+  ]),
+  ...mistakes('not implemented', 'rules/control-reverse', [
+    ['an unknown step back is 0', '(pulled.active[i] ? pulled.unknown : zeroOf(x))', 'zeroOf(x)', 'scan'],
   ]),
   ...mistakes('not implemented', 'rules/custom', [
     [
@@ -77,7 +69,7 @@ export const unknown: readonly Mutant[] = [
   ...mistakes('not passed on', 'rules/product', [
     ['an unknown partial is 0', "p._tag === 'NotImplemented') return p\n", "p._tag === 'NotImplemented') return ZeroTangent\n", 'mul sin'],
     ['the first is unknown, the second is the sum', "return a._tag === 'NotImplemented' ? a : b", 'return b', 'mul sin'],
-    ['the second is unknown, the first is the sum', "b._tag === 'NotImplemented' ? b : a", 'a', 'mul sin'],
+    ['the second is unknown, the first is the sum', "return a._tag === 'NotImplemented' ? a : b", 'return a', 'mul sin'],
   ]),
   ...mistakes('not passed on', 'modes/forward', [
     [

@@ -96,7 +96,7 @@ export const zeros: readonly Mutant[] = [
   ...mistakes('zeros of arrays', 'rules/product', [
     [
       'factors stay infinite beside zeros',
-      'if (config.hardness(yBar) !== GUARDED) return factors',
+      'if (config.hardness(yBar) !== GUARDED || asNode(yBar).aval.size === 0) return factors',
       'if (config.hardness(yBar) >= 0) return factors',
       'matmul conv',
     ],
@@ -298,7 +298,7 @@ export const dtypes: readonly Mutant[] = [
   ]),
   ...mistakes('dtypes', 'rules/product', [
     ['literal partials are f64', 'product(dx, asExpr(constant(p, dx.dtype)))', "product(dx, asExpr(constant(p, 'f64')))", 'div'],
-    ['sums of tangents are in f32', '? add(a, b) :', `? asExpr(${inF32('asNode(add(a, b))')}) :`, 'mul'],
+    ['sums of tangents are in f32', "=== 'Expr') return add(a, b)", `=== 'Expr') return asExpr(${inF32('asNode(add(a, b))')})`, 'mul'],
   ]),
   ...mistakes('dtypes', 'rules/contract', [
     [
