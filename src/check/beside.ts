@@ -92,6 +92,8 @@ const hasNaN = (s: Subject): boolean => {
   return evaluate(programs, env).some((v) => v.data.some(Number.isNaN))
 }
 
+/** Of rules that are all codual's: at values that coincide, eigenvalues say, a function may be smooth whose parts are not. */
+const CONVENTION = 'the rules of codual follow their conventions where values coincide'
 /** First derivatives at points beside the given one. Where the function has no value nothing is held: that is counted. */
 export const checkBeside = (given: Subject, ranges: readonly (Range | undefined)[], next: () => number, out: Collector): void => {
   const { counts, place, point, prefix } = out
@@ -122,7 +124,7 @@ export const checkBeside = (given: Subject, ranges: readonly (Range | undefined)
     out.prefix = [prefix, `at ${name}`].filter((x) => x !== '').join(', ')
     out.point = () => pointOf(s, bind(s.inputs, s.values))
     try {
-      out.under('beside', undefined, () => checkFirstOrder(s, 1, next, out, false, { entries: cost <= WORK }))
+      out.under('beside', shipped ? CONVENTION : undefined, () => checkFirstOrder(s, 1, next, out, false, { entries: cost <= WORK }))
     } finally {
       Object.assign(out, { counts, place, point, prefix })
     }
