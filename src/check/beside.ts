@@ -6,7 +6,7 @@ import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { customPrimitive } from '../core/ops/custom.js'
+import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
 import { coreRegistry } from '../rules/index.js'
 import { applies } from './applied.js'
 import type { Range } from './declared.js'
@@ -75,8 +75,9 @@ const mayNotEnd = (nodes: readonly Node[]): boolean => applies(nodes, isEndless)
 const isShipped = (registry: Registry, nodes: readonly Node[]): boolean =>
   !applies(
     nodes,
-    (prim) =>
-      prim === (customPrimitive as unknown as AnyPrimitive) || registry.byPrimitive.get(prim) !== coreRegistry.byPrimitive.get(prim),
+    (prim, params) =>
+      (prim === (customPrimitive as unknown as AnyPrimitive) && (params as CustomParams).distribution === undefined) ||
+      registry.byPrimitive.get(prim) !== coreRegistry.byPrimitive.get(prim),
   )
 
 /** Numbers that a Jacobian beside the given point may compute at each step. */
@@ -94,6 +95,7 @@ const hasNaN = (s: Subject): boolean => {
 
 /** Of rules that are all codual's: at values that coincide, eigenvalues say, a function may be smooth whose parts are not. */
 const CONVENTION = 'the rules of codual follow their conventions where values coincide'
+const ROUNDED = 'arguments and literals are rounded to f32'
 /** First derivatives at points beside the given one. Where the function has no value nothing is held: that is counted. */
 export const checkBeside = (given: Subject, ranges: readonly (Range | undefined)[], next: () => number, out: Collector): void => {
   const { counts, place, point, prefix } = out
@@ -158,10 +160,12 @@ export const checkInF32 = (
     const own: Derived = known(s, () => {})
     if (!hasF32(own.ys) || own.outs.length === 0 || own.wrt.length === 0 || !hasValue(s.ys, s)) return
     out.looking.at(out.of, 'in f32', s)
-    out.under('beside', undefined, () => {
+    out.under('beside', isShipped(s.registry, s.ys) ? ROUNDED : undefined, () => {
       // Its f64 form has the rules that it has in f32.
       checkFirstOrder(s, 1, next, out, false, { entries: false })
-      if (checkTangentKinds(own, out)) checkFloat32(own, derive({ ...liftedSubject(s), active: own.active, modes: own.modes }), next, out)
+      // Rules of codual are held in f32 by themselves: what is badly conditioned says nothing of them.
+      if (checkTangentKinds(own, out) && !isShipped(s.registry, s.ys))
+        checkFloat32(own, derive({ ...liftedSubject(s), active: own.active, modes: own.modes }), next, out)
     })
   } finally {
     Object.assign(out, { counts, place, point, prefix })
