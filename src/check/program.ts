@@ -13,7 +13,7 @@ import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
 import { type Budget, budgetOf, checkBudget } from './budget.js'
 import { type Switches, switchesOf } from './check-names.js'
-import { checkDirections, checkJacobian, checkTangentKinds, LARGE, roundingOf } from './derivative.js'
+import { checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { checkEstimate, isBiased } from './estimates.js'
 import { checkFacets } from './facets.js'
@@ -37,7 +37,7 @@ import {
   type Subject,
   total,
 } from './subject.js'
-import { checkTies } from './ties.js'
+import { checkSlopes } from './ties.js'
 
 /** Options of every check. */
 export interface CheckOptions {
@@ -134,23 +134,6 @@ const workable = (s: Subject, out: Collector): Derived | undefined => {
     },
   )
 }
-/** Derivatives along directions and entry by entry; where there is a kink, along directions that keep ties too. */
-const checkSlopes = (
-  d: Derived,
-  directions: number,
-  next: () => number,
-  out: Collector,
-  together = false,
-  beside?: { readonly entries: boolean },
-): void => {
-  const before = out.findings.length
-  const along = checkDirections(d, directions, next, out, together)
-  if (beside?.entries === false) return
-  const kinked = checkJacobian(d, out, along, beside !== undefined)
-  // Of what is wrong in one entry nothing more is said.
-  if (kinked && out.findings.length === before) checkTies(d, next, out)
-}
-
 /**
  * First derivatives at one point, against differences and each other. `together`: also along a direction in which all entries move as one; `beside`: the point was chosen by the check, at ties and kinks as may be, and
  * single entries are moved too where they are few.

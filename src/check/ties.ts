@@ -8,7 +8,7 @@ import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import { type Condition, excusedBy } from './condition.js'
 import { conditionOf } from './conditioning.js'
-import { flatNoise, innerNoise, withAll } from './derivative.js'
+import { checkDirections, checkJacobian, flatNoise, innerNoise, withAll } from './derivative.js'
 import { random } from './draw.js'
 import { type Collector, shownNumbers } from './findings.js'
 import { numeral } from './finite-differences.js'
@@ -274,3 +274,20 @@ export const checkTies = (d: Derived, next: () => number, out: Collector): void 
 }
 /** Rules within rules. */
 const LEVELS = 4
+
+/** Derivatives along directions and entry by entry; where there is a kink, along directions that keep ties too. */
+export const checkSlopes = (
+  d: Derived,
+  directions: number,
+  next: () => number,
+  out: Collector,
+  together = false,
+  beside?: { readonly entries: boolean },
+): void => {
+  const before = out.findings.length
+  const along = checkDirections(d, directions, next, out, together)
+  if (beside?.entries === false) return
+  const kinked = checkJacobian(d, out, along, beside !== undefined)
+  // Of what is wrong in one entry nothing more is said.
+  if (kinked && out.findings.length === before) checkTies(d, next, out)
+}
