@@ -19,12 +19,7 @@ export const unknown: readonly Mutant[] = [
     ],
   ]),
   ...mistakes('not implemented', 'rules/control', [
-    [
-      'an unknown carry is still',
-      'if (unknown !== undefined) return unknown',
-      'if (unknown === null) return unknown as never',
-      'scan',
-    ],
+    ['an unknown carry is still', 'if (unknown !== undefined) return unknown', 'if (unknown === null) return unknown as never', 'scan'],
     ['an unknown carry is 0', '(isFloat(o.dtype) ? pushed : NoTangent)', '(isFloat(o.dtype) ? zeroOf(o) : NoTangent)', 'scan'],
     ['unknown rows are 0', 'ofSteps(params, config.hardness(d)) : d)),', 'ofSteps(params, config.hardness(d)) : ZeroTangent)),', 'scan'],
   ]),
