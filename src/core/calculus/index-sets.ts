@@ -24,7 +24,7 @@ export class IndexSets {
   private readonly stored: Int32Array[] = []
   private readonly unions = new Map<number, number>()
   private readonly seen: Int32Array
-  private round = 0
+  private sweep = 0
   private held = 0
   constructor(readonly size: number) {
     this.full = size + 1
@@ -68,11 +68,11 @@ export class IndexSets {
       for (let i = from; i < to; i++) u = this.union(u, ids[i]!)
       return u
     }
-    this.round++
+    this.sweep++
     const found: number[] = []
     const add = (i: number): void => {
-      if (this.seen[i] === this.round) return
-      this.seen[i] = this.round
+      if (this.seen[i] === this.sweep) return
+      this.seen[i] = this.sweep
       found.push(i)
     }
     let last = 0
