@@ -32,6 +32,56 @@ describe('tensors print', () => {
   it('with their numbers', () => {
     expect(inspect(cd.tensor([1, 2], [2], 'i32'))).toBe('Tensor i32 [2] [1, 2]')
   })
+  it('a vector on the line of its head, rows below each other and below the head, in columns', () => {
+    const said = (...lines: readonly string[]): string => lines.join('\n')
+    expect(String(cd.tensor([[1, 20, 300]]))).toBe('Tensor f64 [1, 3] [[1, 20, 300]]')
+    expect(
+      inspect(
+        cd.tensor([
+          [1, 2, 3],
+          [4.5, -50, 1 / 3],
+        ]),
+      ),
+    ).toBe(said('Tensor f64 [2, 3]', '[[      1,       2,       3],', ' [    4.5,     -50, 0.33333]]'))
+    expect(String(cd.tensor([[true], [false]]))).toBe(said('Tensor bool [2, 1]', '[[ true],', ' [false]]'))
+    expect(
+      String(
+        cd.tensor(
+          [
+            [[1], [2]],
+            [[3], [40]],
+          ],
+          'i32',
+        ),
+      ),
+    ).toBe(said('Tensor i32 [2, 2, 1]', '[[[ 1],', '  [ 2]],', '', ' [[ 3],', '  [40]]]'))
+    expect(String(cd.evaluate(cd.zeros([2, 0])))).toBe('Tensor f64 [2, 0] []')
+  })
+  it('inside other values, each below its name', () => {
+    expect(inspect({ a: cd.tensor([[1], [2]]), b: cd.tensor([3]) })).toBe(
+      ['{', '  a: Tensor f64 [2, 1]', '  [[1],', '   [2]],', '  b: Tensor f64 [1] [3]', '}'].join('\n'),
+    )
+  })
+  it('of many elements the ends of every axis, in the columns of those that are shown', () => {
+    const t = cd.evaluate(cd.reshape(cd.arange(80), [10, 8]))
+    expect(String(t).split('\n')).toEqual([
+      'Tensor f64 [10, 8]',
+      '[[ 0,  1,  2, ...,  5,  6,  7],',
+      ' [ 8,  9, 10, ..., 13, 14, 15],',
+      ' [16, 17, 18, ..., 21, 22, 23],',
+      ' ...,',
+      ' [56, 57, 58, ..., 61, 62, 63],',
+      ' [64, 65, 66, ..., 69, 70, 71],',
+      ' [72, 73, 74, ..., 77, 78, 79]]',
+    ])
+    expect(String(cd.evaluate(cd.arange(7)))).toBe('Tensor f64 [7] [0, 1, 2, ..., 4, 5, 6]')
+  })
+  it('what is no number of five digits: infinities, NaN, the sign of 0, whole numbers that f64 does not tell apart', () => {
+    expect(String(cd.tensor([-0, Number.NaN, -1 / 0, 2 ** 53 - 1, 2 ** 53, 1e300, 1.5e-300, 123456.789]))).toContain(
+      '[-0, NaN, -Infinity, ..., 1e+300, 1.5e-300, 123460]',
+    )
+    expect(String(cd.tensor([2 ** 53 - 1, 2 ** 53]))).toBe('Tensor f64 [2] [9007199254740991, 9.0072e+15]')
+  })
 })
 
 describe('errors, explanations and programs print', () => {

@@ -12,6 +12,7 @@ import { allocate, type NDArray, type NestedNumbers, nestedOf, type TypedArray, 
 import { numberFromJSON, numberToJSON } from './numbers.js'
 import { typed } from './operation.js'
 import { sizeOf } from './shape.js'
+import { showElements } from './show-elements.js'
 
 /** At most this many axes. */
 const MAX_RANK = 32
@@ -57,7 +58,9 @@ export class Tensor implements NDArray {
   }
   toString(): string {
     if (this.data.length !== sizeOf(this.shape)) return `Tensor ${this.dtype} ${showShape(this.shape)} without its elements`
-    return `Tensor ${this.dtype} ${showShape(this.shape)} ${showData(this)}`
+    const elements = showElements(this)
+    // Rows of a matrix stand below each other, so below the head too.
+    return `Tensor ${this.dtype} ${showShape(this.shape)}${elements.includes('\n') ? '\n' : ' '}${elements}`
   }
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
@@ -102,27 +105,6 @@ export interface TensorJSON {
 /** The elements as nested arrays for JSON. */
 export const nestedJSON = (x: Tensor): unknown =>
   x.intact('toJSON').data.length === 0 ? [] : nestedOf(x, (n) => (typeof n === 'number' ? numberToJSON(n) : n))
-
-const number = (x: number, dtype: DType): string =>
-  dtype === 'bool' ? String(x !== 0) : Object.is(x, -0) ? '-0' : Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)))
-
-/** Row-major text with at most 6 entries shown along each axis. */
-const showData = (a: NDArray): string => {
-  const edge = 3
-  const go = (depth: number, offset: number, size: number): string => {
-    if (depth === a.shape.length) return number(a.data[offset]!, a.dtype)
-    const n = a.shape[depth]!
-    const inner = n === 0 ? 0 : size / n
-    const part = (i: number): string => go(depth + 1, offset + i * inner, inner)
-    const shown =
-      n <= 2 * edge
-        ? Array.from({ length: n }, (_, i) => part(i))
-        : [...Array.from({ length: edge }, (_, i) => part(i)), '...', ...Array.from({ length: edge }, (_, i) => part(n - edge + i))]
-    const nested = depth < a.shape.length - 1
-    return nested ? `[${shown.join(`,\n${' '.repeat(depth + 1)}`)}]` : `[${shown.join(', ')}]`
-  }
-  return go(0, 0, a.data.length)
-}
 
 export const dtypeOfTypedArray = (x: unknown): DType | undefined =>
   x instanceof Float64Array
