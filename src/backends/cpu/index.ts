@@ -73,8 +73,7 @@ interface Ready {
 interface Pin {
   laidOut: LaidOut
 }
-/** What is laid out for compiled functions may take so many times the bytes of cached plans; so many of the last ones stay however large they are. */
-const AWAKE = 2
+/** What is laid out for compiled functions may take as many bytes as cached plans; so many of the last ones stay however large they are. */
 const LEAST_AWAKE = 64
 /** Bytes of an entry of a Map with a short text for its key, about. */
 const ENTRY_BYTES = 192
@@ -128,8 +127,8 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     names = new KernelNames(ids)
   }
   // What compiled functions run as, the least recently used first out: a function that was dropped is laid out again when it is called.
-  const awake = new Lru<LaidOut, LaidOut>(AWAKE * cacheBytes, (x) => x.dispose(), LEAST_AWAKE)
-  const crowded = (AWAKE * cacheBytes) / 2
+  const awake = new Lru<LaidOut, LaidOut>(cacheBytes, (x) => x.dispose(), LEAST_AWAKE)
+  const crowded = cacheBytes / 2
   // Compiled functions that nobody disposed: the engine says when they are gone, between two turns of the event loop.
   const forgotten = new FinalizationRegistry<Pin>((pin) => awake.delete(pin.laidOut))
   const without = new Set(options.without)
