@@ -91,9 +91,10 @@ export const besideZeros = (
   reach: (flags: AnyExpr, from: 2, to: 0 | 1) => AnyExpr = (flags) => any(flags) as AnyExpr,
 ): readonly AnyExpr[] => {
   if (config.hardness(yBar) !== GUARDED || asNode(yBar).aval.size === 0) return factors
+  const held = factors.map((x, k) => active.some((a, i) => a && i !== k) && !Number.isFinite(literalOf(asNode(x))))
+  if (!held.includes(true)) return factors
   const moves = ne(yBar, 0)
-  const wanted = (k: number): boolean => active.some((a, i) => a && i !== k)
-  return factors.map((x, k) => (!wanted(k) || Number.isFinite(literalOf(asNode(x))) ? x : finiteUnless(reach(moves, 2, k as 0 | 1), x)))
+  return factors.map((x, k) => (held[k] === true ? finiteUnless(reach(moves, 2, k as 0 | 1), x) : x))
 }
 /**
  * The sum of two (co)tangents, of which either may be a zero.

@@ -19,6 +19,8 @@ export interface Sharp {
   readonly dtype?: 'f64' | 'f32' | 'i32'
   /** No gradient. */
   readonly values?: boolean
+  /** The steps of its plan, exactly: nothing is done that nothing needs. */
+  readonly steps?: number
 }
 const own = cd.unary({ name: 'own', scalar: (x) => x! + 1, source: 'test' })
 
@@ -47,6 +49,13 @@ const marked = (g: E, h: E, xs: E, marks: readonly boolean[], reverse: boolean):
 }
 /** Loops: each for a way in which a step's values may lie wrongly. */
 export const loops: readonly Sharp[] = [
+  // rows that nothing reads, and an array that they alone read: one step
+  {
+    f: (x, xs, ys) => cd.scan((c, [a, b]) => [mul(c, a), [sin(c), cos(b)]], x!, [xs!, sin(matmul(ys, ys))])[0],
+    values: true,
+    shapes: [[4], [4, 4], [4, 4]],
+    steps: 1,
+  },
   // a carry that is stacked, as it was found, as it was left, both; and back
   ...[{}, { reverse: true }].flatMap((o): Sharp[] => [
     {

@@ -27,12 +27,13 @@ const gpuBytes = { f64: 4, f32: 4, i32: 4, bool: 4 }
 const ids = new Identities()
 const plans = new PlanCache<Plan>(2 ** 25, () => 1000)
 const names = new KernelNames(ids)
-const planned = (program: Program): void => {
+const planned = (program: Program): Plan => {
   const ir = buildIr(program, ids)
   const limits = { nodes: 64, buffers: 12, itemBytes: gpuBytes }
   const { made } = plans.get(ir.key, () => makePlan(ir, limits, names))
   verifyMemory(made)
   checkProvenance({ program, ir, plan: made, itemBytes: gpuBytes }, ids)
+  return made
 }
 
 /** Two codes of two words with one hash, found by trying. */
@@ -94,7 +95,7 @@ const inputsOf = (program: Program): TypedArray[] =>
 /** A program written for a fault, and its gradient, on every backend. */
 const sharpened = (): void => {
   const programs = first === 'loops' ? [...loops, ...straight] : [...straight, ...loops]
-  for (const { f, shapes, dtype = 'f64', values = false } of programs) {
+  for (const { f, shapes, dtype = 'f64', values = false, steps } of programs) {
     const avals = shapes.map((s) => aval(s, dtype))
     const own = Object.defineProperty((...xs: readonly unknown[]) => f(...(xs as cd.AnyExpr[])), 'length', { value: shapes.length })
     const loss = Object.defineProperty(
@@ -110,7 +111,8 @@ const sharpened = (): void => {
     })
     for (const g of values ? [own] : [own, gradient]) {
       const program = trace(g, avals)
-      planned(program)
+      const plan = planned(program)
+      if (steps !== undefined && plan.steps.length !== steps) throw new Error(`a plan of ${plan.steps.length} steps, not ${steps}`)
       const inputs = inputsOf(program)
       const want = runOn(oracle, program, inputs)
       for (const b of backends) agree('values', runOn(b, program, inputs), want, [{ program, inputs }])
