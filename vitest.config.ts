@@ -1,14 +1,34 @@
-// The test runner: two workers, each with the garbage collector exposed for the leak tests.
+// The test runner: two workers, each with the garbage collector exposed for the leak tests. Files share a process but for those that count what a process holds (*.alone.test.ts);
+// `npm test` leaves out *.deep.test.ts and what needs a driver or a browser, CODUAL_TESTS=all has them.
 import { defineConfig } from 'vitest/config'
+
+const deep = process.env.CODUAL_TESTS === 'all'
+const later = ['test/**/*.deep.test.ts', 'test/backends/webgpu/**', 'test/browser/**', 'test/examples/**']
+const own = ['test/**/*.alone.test.ts', ...later]
+const shared = {
+  setupFiles: ['test/setup.ts'],
+  pool: 'forks' as const,
+  execArgv: ['--expose-gc'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+}
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    setupFiles: ['test/setup.ts'],
-    pool: 'forks',
-    execArgv: ['--expose-gc'],
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    slowTestThreshold: 3000,
+    silent: 'passed-only',
+    reporters: ['default', './test/reporter.ts'],
+    projects: [
+      { test: { ...shared, name: 'together', isolate: false, include: ['test/**/*.test.ts'], exclude: own } },
+      {
+        test: {
+          ...shared,
+          name: 'alone',
+          include: (deep ? own : ['test/**/*.alone.test.ts']).map((f) => (f.endsWith('**') ? `${f}/*.test.ts` : f)),
+          exclude: deep ? [] : later,
+        },
+      },
+    ],
   },
 })

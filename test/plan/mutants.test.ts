@@ -1,84 +1,32 @@
-/** The proof of the proof: every fault of a list, put into the planner, is found by the verifier or by numbers. `MUTANTS=5000 vitest run test/plan/mutants.test.ts` tries more programs on those that live longest. */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type BuildContext, context } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { edited, pathOf, root } from '../mutants/edit.js'
-import { isLooping, type Mutant, mutants } from './mutants/list.js'
+/** The proof of the proof: every fault of a list, put into the planner, is found by the verifier or by numbers. `MUTANTS=5000 npm run check:mutants` tries more programs on those that live longest. */
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deep } from '../depth.js'
+import { edited } from '../mutants/edit.js'
+import { answersOf } from '../mutants/workers.js'
+import { kinds, mutants } from './mutants/list.js'
+import type { Answer, Task } from './mutants/worker.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'codual-mutants-'))
-const programs = Number(process.env.MUTANTS ?? 2000)
-
-/** The file with the fault that is bundled now; the others are parsed once for all. */
-let faulty: { readonly path: string; readonly text: string } | undefined
-let bundler: BuildContext
-beforeAll(async () => {
-  bundler = await context({
-    entryPoints: [join(root, 'test/plan/mutants/subject.ts')],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'cjs',
-    logLevel: 'silent',
-    plugins: [
-      {
-        name: 'mutant',
-        setup: (b) => {
-          b.onLoad({ filter: /\.ts$/ }, (file) => (file.path === faulty?.path ? { contents: faulty.text, loader: 'ts' } : undefined))
-        },
-      },
-    ],
-  })
-})
-afterAll(async () => {
-  await bundler.dispose()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-let turn: Promise<unknown> = Promise.resolve()
-/** The programs over a planner with a fault, as one file. One is bundled at a time. */
-const bundled = (name: string, m?: Mutant): Promise<string> => {
-  const made = turn.then(async () => {
-    faulty = m && { path: pathOf(m), text: edited(m) }
-    const { outputFiles } = await bundler.rebuild()
-    const file = join(folder, `${name}.cjs`)
-    writeFileSync(file, outputFiles![0]!.text)
-    return file
-  })
-  turn = made.catch(() => undefined)
-  return made
-}
-/** What a run says at its end; one that does not end was killed too. */
-const run = (file: string, count: number, seconds: number, first = ''): Promise<string> =>
-  new Promise((done) => {
-    const child = spawn(process.execPath, [file, String(count), first], { stdio: ['ignore', 'pipe', 'pipe'] })
-    let out = ''
-    let errors = ''
-    child.stdout.on('data', (x: Buffer) => (out += x.toString()))
-    child.stderr.on('data', (x: Buffer) => (errors += x.toString()))
-    const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
-    child.on('close', (code, signal) => {
-      clearTimeout(timer)
-      const last = out.trim().split('\n').pop()!
-      done(
-        signal !== null
-          ? 'killed: it does not end'
-          : code === 0 || code === 3
-            ? last
-            : `killed: ${errors.trim().split('\n').slice(-8).join(' ')}`,
-      )
-    })
-  })
+/** All of them, or one of each kind: the first. */
+const tried = deep ? mutants : Object.values(kinds).map((list) => list[0]!)
+const runs = Number(process.env.MUTANTS ?? 2000)
 
 describe('faults in the planner', () => {
-  it('are many', () => expect(new Set(mutants.map((m) => m.name)).size).toBe(mutants.length))
-  it('are none in the planner as it is', { timeout: 600_000 }, async () => {
-    expect(await run(await bundled('whole'), 60, 590)).toBe('survived')
+  let answers: ReadonlyMap<Task['at'], Answer | undefined>
+  beforeAll(async () => {
+    const tasks: readonly Task[] = [{ at: 'whole', runs: deep ? 60 : 4 }, ...tried.map((m) => ({ at: mutants.indexOf(m), runs }))]
+    const file = fileURLToPath(new URL('./mutants/worker.ts', import.meta.url))
+    const found = await answersOf<Task, Answer>(tasks, { file, workers: 2, limitMs: deep ? 600_000 : 60_000 })
+    answers = new Map(tasks.map(({ at }, i) => [at, found[i]]))
+  }, 3_600_000)
+
+  it('are many, and each stands where it says', () => {
+    expect(new Set(mutants.map((m) => m.name)).size).toBe(mutants.length)
+    for (const m of mutants) expect(edited(m)).not.toBe('')
   })
-  it.concurrent.each(mutants.map((m, i) => [m.name, m, i] as const))('%s', { timeout: 1_200_000 }, async (_name, m, i) => {
-    const said = await run(await bundled(`m${i}`, m), programs, 1_100, isLooping(m) ? 'loops' : '')
-    expect(said).toMatch(/^killed/)
-  })
+  it('are none in the planner as it is', () => expect(answers.get('whole')?.what).toBe('survived'))
+  // One that does not end was killed too.
+  it.each(tried.map((m) => [m.name, m] as const))('%s', (_name, m) =>
+    expect(answers.get(mutants.indexOf(m)) ?? { killed: true }).toMatchObject({ killed: true }),
+  )
 })

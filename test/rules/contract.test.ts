@@ -4,14 +4,10 @@ import { aval } from '../../src/core/graph/aval.js'
 import { APPLY, asExpr, asNode, input, linearize } from '../../src/core/graph/expr.js'
 import { sizeOf, stridesOf } from '../../src/core/graph/shape.js'
 import { makeTensor } from '../../src/core/graph/tensor.js'
-import { contract } from '../../src/core/ops/families.js'
-import { contractRules } from '../../src/rules/contract.js'
-import { checkTable, errorOf, evaluated, gradientOf, nested, random } from './table-checks.js'
 import { untyped } from './untyped.js'
+import { errorOf, evaluated, gradientOf, nested, random } from './values.js'
 
 const { matmul, matmulAdd, einsum, tensordot, mul, square, dot, kron, vecdot, outer, trace, vdot } = untyped
-
-checkTable(contract, contractRules)
 
 const a = [
   [1, 2, 3],

@@ -7,7 +7,7 @@ import { applyAny, input } from '../../src/core/graph/expr.js'
 import type { NDArray } from '../../src/core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../../src/core/graph/primitive.js'
 import { coreRegistry, linearRule, mul, optOut, rule, scalarRule, unary } from '../../src/index.js'
-import { array, random } from './table-checks.js'
+import { array, random } from './values.js'
 
 const names = (tag: Form['_tag'] | undefined): readonly string[] =>
   [...coreRegistry.rules.values()].flatMap((r) => (r.form?._tag === tag ? [r.primitive.name] : [])).sort()

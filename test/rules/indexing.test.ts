@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { aval } from '../../src/core/graph/aval.js'
 import { asExpr, asNode, constant, input, linearize } from '../../src/core/graph/expr.js'
-import { indexing } from '../../src/core/ops/families.js'
 import { pullback } from '../../src/modes/transform.js'
 import { coreRegistry } from '../../src/rules/index.js'
-import { indexingRules } from '../../src/rules/indexing.js'
-import { checkTable, errorOf, evaluated, gradientOf, nested } from './table-checks.js'
 import { untyped } from './untyped.js'
+import { errorOf, evaluated, gradientOf, nested } from './values.js'
 
 const {
   argmax,
@@ -25,8 +23,6 @@ const {
   setAt,
   takeAlongAxis,
 } = untyped
-
-checkTable(indexing, indexingRules)
 
 const y = [
   [0, 1, 2, 3],

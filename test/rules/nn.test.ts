@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { asNode } from '../../src/core/graph/expr.js'
 import { sizeOf } from '../../src/core/graph/shape.js'
 import { makeTensor } from '../../src/core/graph/tensor.js'
-import { nn } from '../../src/core/ops/families.js'
 import { batchStatistics } from '../../src/core/ops/norms.js'
 import type { ConvOptions, PoolOptions } from '../../src/core/types/shape-contract.js'
-import { nnRules } from '../../src/rules/nn.js'
-import { checkTable, errorOf, evaluated, gradientOf, nested, numbersOf, random } from './table-checks.js'
 import { untyped } from './untyped.js'
+import { errorOf, evaluated, gradientOf, nested, numbersOf, random } from './values.js'
 
 const {
   avgPool,
@@ -27,8 +25,6 @@ const {
   logSoftmax,
   softmax,
 } = untyped
-
-checkTable(nn, nnRules)
 
 const inf = Number.POSITIVE_INFINITY
 const nan = Number.NaN

@@ -217,6 +217,7 @@ const looping: readonly Mutant[] = [
   engine('a loop does not begin again where it began', '() => r.op(OP.i32_mul, step, () => r.op(OP.i32_sub, total, n))', '() => r.op(OP.i32_mul, step, 1)'),
 ] // biome-ignore format: rows
 
-export const mutants: readonly Mutant[] = [...sharing, ...lowering, ...fusion, ...placing, ...emitting, ...looping]
+export const kinds: Readonly<Record<string, readonly Mutant[]>> = { sharing, lowering, fusion, placing, emitting, looping }
+export const mutants: readonly Mutant[] = Object.values(kinds).flat()
 /** Is it a fault in loops? Programs with loops are tried first. */
 export const isLooping = (m: Mutant): boolean => looping.includes(m)

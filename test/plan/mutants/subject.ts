@@ -1,4 +1,4 @@
-// What kills a mutant of the planner: programs written for it, then random ones; plans held against programs, and numbers against the reference. Run by mutants.test.ts.
+// What kills a mutant of the planner: programs written for it, then random ones; plans held against programs, and numbers against the reference. Run by worker.ts.
 import { makeCpu } from '../../../src/backends/cpu/index.js'
 import { KernelNames } from '../../../src/backends/plan/body.js'
 import { PlanCache } from '../../../src/backends/plan/cache.js'
@@ -18,9 +18,6 @@ import { agree, checkProgram, trace } from '../../laws/generator/checks.js'
 import { generate } from '../../laws/generator/generate.js'
 import { type Lanes, laneOf, runOn } from '../../laws/generator/lanes.js'
 import { loops, straight } from './sharp.js'
-
-const [, , given, first] = process.argv
-const runs = Number(given ?? 300)
 
 /** Plans for a device's words and limits, without the device. */
 const gpuBytes = { f64: 4, f32: 4, i32: 4, bool: 4 }
@@ -93,8 +90,8 @@ const inputsOf = (program: Program): TypedArray[] =>
     return data
   })
 /** A program written for a fault, and its gradient, on every backend. */
-const sharpened = (): void => {
-  const programs = first === 'loops' ? [...loops, ...straight] : [...straight, ...loops]
+const sharpened = (loopsFirst: boolean): void => {
+  const programs = loopsFirst ? [...loops, ...straight] : [...straight, ...loops]
   for (const { f, shapes, dtype = 'f64', values = false, steps } of programs) {
     const avals = shapes.map((s) => aval(s, dtype))
     const own = Object.defineProperty((...xs: readonly unknown[]) => f(...(xs as cd.AnyExpr[])), 'length', { value: shapes.length })
@@ -120,20 +117,20 @@ const sharpened = (): void => {
   }
 }
 
-const killed = (what: string): never => {
-  console.log(`killed ${what.split('\n')[0]!.slice(0, 160)}`)
-  process.exit(3)
+const line = (what: string): string => what.split('\n')[0]!.slice(0, 160)
+/** What kills the planner that this module was loaded with; undefined where it lives. `runs`: random programs that are tried at the most. */
+export const killedBy = (runs: number, loopsFirst: boolean): string | undefined => {
+  try {
+    tables()
+    identities()
+    sharpened(loopsFirst)
+  } catch (e) {
+    return line(`a program written for it: ${(e as Error).message}`)
+  }
+  for (let seed = 1; seed <= runs; seed++) {
+    const { program } = generate(seed, seed % 5 === 0 ? 'dag' : 'all')
+    const failure = checkProgram(program, [], { lanes, law: 'none' })
+    if (failure !== undefined) return line(`random program ${seed}: ${failure.what}`)
+  }
+  return undefined
 }
-try {
-  tables()
-  identities()
-  sharpened()
-} catch (e) {
-  killed(`by a program written for it: ${(e as Error).message}`)
-}
-for (let seed = 1; seed <= runs; seed++) {
-  const { program } = generate(seed, seed % 5 === 0 ? 'dag' : 'all')
-  const failure = checkProgram(program, [], { lanes, law: 'none' })
-  if (failure !== undefined) killed(`by random program ${seed}: ${failure.what}`)
-}
-console.log('survived')

@@ -1,8 +1,8 @@
 /** Many mistakes over worker processes, each under a time limit, and the table of what found them. */
-import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { answersOf } from '../../mutants/workers.js'
 import { mutants } from './list.js'
-import type { Answer, Task, Verdict } from './worker.js'
+import type { Task, Verdict } from './worker.js'
 
 export interface RunOptions {
   readonly workers: number
@@ -13,49 +13,19 @@ export interface RunOptions {
   readonly progress?: (name: string, v: Verdict) => void
 }
 const file = fileURLToPath(new URL('./worker.ts', import.meta.url))
-const started = (): Promise<ChildProcess> =>
-  new Promise((done, failed) => {
-    const worker = fork(file, ['--mutants-worker'], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-    worker.once('message', () => done(worker))
-    worker.once('exit', (code) => failed(new Error(`a worker ended at once, with ${code}`)))
-  })
-/** What a worker says of one; undefined where it says nothing in time, or dies of it. */
-const asked = (worker: ChildProcess, task: Task, limitMs: number): Promise<Verdict | undefined> =>
-  new Promise((done) => {
-    const finish = (v: Verdict | undefined): void => {
-      clearTimeout(timer)
-      worker.off('message', hear)
-      worker.off('exit', gone)
-      done(v)
-    }
-    const hear = (a: Answer): void => finish(a.verdict)
-    const gone = (): void => finish(undefined)
-    const timer = setTimeout(gone, limitMs)
-    worker.on('message', hear)
-    worker.on('exit', gone)
-    worker.send(task)
-  })
 
 /** What became of the mistakes at these positions of the list ('whole': of the library as it is). */
 export const run = async (tasks: readonly Task['at'][], o: RunOptions): Promise<ReadonlyMap<Task['at'], Verdict>> => {
   const verdicts = new Map<Task['at'], Verdict>()
-  const queue = [...tasks]
-  const one = async (): Promise<void> => {
-    let worker: ChildProcess | undefined
-    for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
-      worker ??= await started()
-      const said = await asked(worker, { at, programsMs: o.programsMs }, o.limitMs)
-      if (said === undefined) {
-        worker.kill('SIGKILL')
-        worker = undefined
-      }
-      const v = said ?? { by: 'time', what: 'does not end', ms: o.limitMs }
-      verdicts.set(at, v)
-      o.progress?.(at === 'whole' ? 'the library as it is' : mutants[at]!.name, v)
-    }
-    worker?.kill()
+  const onAnswer = (task: Task, said: Verdict | undefined): void => {
+    const v = said ?? { by: 'time', what: 'does not end', ms: o.limitMs }
+    verdicts.set(task.at, v)
+    o.progress?.(task.at === 'whole' ? 'the library as it is' : mutants[task.at]!.name, v)
   }
-  await Promise.all(Array.from({ length: o.workers }, one))
+  await answersOf<Task, Verdict>(
+    tasks.map((at) => ({ at, programsMs: o.programsMs })),
+    { file, workers: o.workers, limitMs: o.limitMs, onAnswer },
+  )
   return verdicts
 }
 

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import type { RandomProgram } from '../../laws/generator/program.js'
 import { edited, pathOf, root } from '../../mutants/edit.js'
-import { compiled, load, modulesOf } from './graph.js'
+import { compiled, load, modulesOf } from '../../mutants/modules.js'
+import { answering } from '../../mutants/workers.js'
 import { mutants } from './list.js'
 import type { Mutant } from './mutant.js'
 import type * as Subject from './subject.js'
@@ -18,15 +19,12 @@ export interface Task {
   readonly at: number | 'whole'
   readonly programsMs: number
 }
-export interface Answer extends Task {
-  readonly verdict: Verdict
-}
 
 /** Random programs drawn, of which each mistake gets those that reach it. */
 const MANY = 400
 const entry = join(root, 'test/rules/mutants/subject.ts')
-const main = async (): Promise<void> => {
-  const modules = await modulesOf()
+void answering(async () => {
+  const modules = await modulesOf('test/laws', 'test/rules/mutants')
   const whole = load(modules, entry) as typeof Subject
   let known: readonly Subject.Reaching[] | undefined
   /** Programs drawn by the library as it is: those that reach one of these primitives, or those with operators in them. */
@@ -65,12 +63,9 @@ const main = async (): Promise<void> => {
     const found = own.byPrograms(programs, late)
     return found === undefined ? { by: 'nobody', what: 'alive' } : { by: 'programs', what: found }
   }
-  process.on('message', ({ at, programsMs }: Task) => {
+  return ({ at, programsMs }: Task): Verdict => {
     const t = performance.now()
     const made = tried(at === 'whole' ? undefined : mutants[at]!, programsMs)
-    const answer: Answer = { at, programsMs, verdict: { ...made, ms: performance.now() - t } }
-    process.send?.(answer)
-  })
-  process.send?.('ready')
-}
-if (process.argv.includes('--mutants-worker')) void main()
+    return { ...made, ms: performance.now() - t }
+  }
+})

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { Script } from 'node:vm'
 import { build, transformSync } from 'esbuild'
-import { root } from '../../mutants/edit.js'
+import { root } from './edit.js'
 
 type Exports = Record<string, unknown>
 type Module = (exports: Exports, require: (name: string) => unknown, module: { exports: Exports }) => void
@@ -21,9 +21,9 @@ const sources = (folder: string): string[] =>
     .map((f) => join(f.parentPath, f.name))
 
 export type Modules = ReadonlyMap<string, Module>
-/** All modules of the library, and of the tests that run with it. */
-export const modulesOf = async (): Promise<Modules> => {
-  const entryPoints = ['src', 'test/laws', 'test/rules/mutants'].flatMap(sources)
+/** All modules of the library, and of the folders of tests that run with it. */
+export const modulesOf = async (...tests: readonly string[]): Promise<Modules> => {
+  const entryPoints = ['src', 'test/mutants', ...tests].flatMap(sources)
   const { outputFiles } = await build({ ...options, entryPoints, bundle: false, write: false, outdir: root, outbase: root })
   return new Map(outputFiles.map((f) => [f.path.replace(/\.js$/, '.ts'), wrapped(f.text, f.path)]))
 }
