@@ -1,8 +1,9 @@
 /** The protocol between primitives and modes: rules as data, and the registry that holds them (a Monoid; never global). */
 
-import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import { listOf, shown } from '../errors/check-arguments.js'
+import { left, right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
@@ -251,8 +252,8 @@ export const registryMonoid: Monoid<Registry> = {
 }
 
 /** The registry, or the error that names what was declared twice. */
-export const withoutDuplicates = (r: Registry): E.Either<AdError, Registry> =>
-  r.duplicates.length === 0 ? E.right(r) : E.left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
+export const withoutDuplicates = (r: Registry): Either<AdError, Registry> =>
+  r.duplicates.length === 0 ? right(r) : left({ _tag: 'DuplicatePrimitive', name: r.duplicates[0]!, facet: 'rules' })
 
 /** Why a primitive may have the name of another one, and what to do. */
 export const OTHER_COPY =

@@ -1,9 +1,10 @@
 /** Plugins: primitives with all their facets as one value. Plugins are combined by a Monoid that reports duplicates; nothing is global. */
 
-import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import { emptyRegistry, type Registry, type Rule, registryIn, registryOf } from '../calculus/rule.js'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { left, right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
@@ -254,8 +255,8 @@ export const pluginMonoid: Monoid<Plugin> = {
 }
 
 /** The plugin, or the error that names what was declared twice, and its facet. */
-export const uniquePlugin = (p: Plugin): E.Either<AdError, Plugin> =>
-  p.duplicates.length === 0 ? E.right(p) : E.left({ _tag: 'DuplicatePrimitive', ...p.duplicates[0]! })
+export const uniquePlugin = (p: Plugin): Either<AdError, Plugin> =>
+  p.duplicates.length === 0 ? right(p) : left({ _tag: 'DuplicatePrimitive', ...p.duplicates[0]! })
 
 /**
  * The results of a primitive, one expression each. Numbers, arrays and tensors among the arguments are lifted.

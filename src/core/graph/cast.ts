@@ -1,14 +1,14 @@
 /** `cast`: the primitive that changes a dtype; here because lifting of literals and promotion need it. */
-import * as t from 'io-ts'
 import type { DType } from '../types/dtype.js'
 import { aval, isFloat, sameAval } from './aval.js'
+import { type Codec, oneOf, record } from './codec.js'
 import { apply, CONST, constant, type Node } from './expr.js'
 import { type Primitive, primitive } from './primitive.js'
 
 export interface CastParams {
   readonly dtype: DType
 }
-export const dtypeCodec: t.Type<DType> = t.union([t.literal('f64'), t.literal('f32'), t.literal('i32'), t.literal('bool')])
+export const dtypeCodec: Codec<DType> = oneOf('f64', 'f32', 'i32', 'bool')
 const paramsOf: Readonly<Record<DType, CastParams>> = {
   f64: { dtype: 'f64' },
   f32: { dtype: 'f32' },
@@ -28,7 +28,7 @@ export const castPrimitive: Primitive<'cast', CastParams, readonly ['float']> = 
   family: 'elementwise',
   args: ['float'],
   class: 'elementwise',
-  codec: t.type({ dtype: dtypeCodec }),
+  codec: record({ dtype: dtypeCodec }),
   dtypes: ['any'],
   shapeRule: ([x], { dtype }) => {
     const a = aval(x!.shape, dtype)

@@ -1,12 +1,11 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
-
-import * as t from 'io-ts'
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, aval, avalsFrom } from './aval.js'
+import { type Codec, nothing } from './codec.js'
 import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
 import { evaluateNodes } from './evaluate.js'
 import { expansionOf, writtenOut } from './expand.js'
@@ -66,7 +65,8 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   /** More than one result: `apply` then returns outputs. */
   readonly multi: boolean
   readonly class: OpClass
-  readonly codec: t.Type<P>
+  /** What its parameters are; a type of io-ts is one. */
+  readonly codec: Codec<P>
   /** Which dtypes the arguments have: checked before the shape rule, whoever asks for it. */
   readonly dtypes: DTypeRule
   /** Avals of the results; raises ShapeMismatch, DTypeMismatch or BadInput. */
@@ -130,7 +130,7 @@ export const scalarOf = (prim: AnyPrimitive, params: unknown, dtype: DType): ((.
   (dtype === 'i32' ? prim.integer : undefined) ?? prim.scalar ?? prim.scalarWith!(params)
 
 /** No parameters. */
-export const noParams: t.Type<NoParams> = t.type({}) as unknown as t.Type<NoParams>
+export const noParams: Codec<NoParams> = nothing
 /** The parameters of a primitive that has none. */
 export type NoParams = Readonly<Record<never, never>>
 export const NO_PARAMS: NoParams = Object.freeze({})
@@ -249,7 +249,7 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     variadic: false,
     multi: false,
     class: 'opaque',
-    codec: noParams as unknown as t.Type<P>,
+    codec: noParams as unknown as Codec<P>,
     cost: 1,
     samples: [],
     hard: [],

@@ -1,10 +1,9 @@
 /** Bessel functions of integer order as primitives: the order is their parameter. */
-import * as t from 'io-ts'
 import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { natural, record } from '../graph/codec.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
-import { natural } from './params.js'
 import * as functions from './special-bessel.js'
 
 /** Which order. */
@@ -25,7 +24,7 @@ const bessel = <const N extends string>(
     family: 'special',
     args: ['float'],
     class: 'elementwise',
-    codec: t.type({ n: natural }),
+    codec: record({ n: natural }),
     dtypes: ['float'],
     shapeRule: (args, { n }) => {
       if (!(Number.isInteger(n) && n >= 0 && n <= LAST_DERIVED))

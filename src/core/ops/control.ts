@@ -1,8 +1,8 @@
 /** Loops and branches as primitives that hold programs: `scan`, a program applied again and again; `switchCase`, one program of several. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { close } from '../graph/close.js'
+import { type Codec, codecOf } from '../graph/codec.js'
 import { evaluateNodes } from '../graph/evaluate.js'
 import { applyMulti, asExpr, asNode, constant, INPUT, input, linearize, Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -68,12 +68,7 @@ const isScan = (u: unknown): u is ScanParams => {
     inputs.slice(0, carries).every((x, i) => sameAval(x.aval, outputs[i]!.aval))
   )
 }
-const scanCodec: t.Type<ScanParams> = new t.Type<ScanParams>(
-  'a program of one step, with its carry first on both sides',
-  isScan,
-  (u, c) => (isScan(u) ? t.success(u) : t.failure(u, c)),
-  t.identity,
-)
+const scanCodec: Codec<ScanParams> = codecOf('a program of one step, with its carry first on both sides', isScan)
 
 /** What argument i of a scan is. */
 export const scanArgument = ({ program, length, carries, slices }: ScanParams, i: number): Aval => {
@@ -297,12 +292,7 @@ const isSwitch = (u: unknown): u is SwitchParams => {
   const same = (a: readonly Node[], b: readonly Node[]): boolean => a.length === b.length && a.every((n, i) => sameAval(n.aval, b[i]!.aval))
   return branches.every((p) => same(p.inputs, first!.inputs) && same(p.outputs, first!.outputs))
 }
-const switchCodec: t.Type<SwitchParams> = new t.Type<SwitchParams>(
-  'programs of the same arguments and results',
-  isSwitch,
-  (u, c) => (isSwitch(u) ? t.success(u) : t.failure(u, c)),
-  t.identity,
-)
+const switchCodec: Codec<SwitchParams> = codecOf('programs of the same arguments and results', isSwitch)
 
 /**
  * The result of the branch at the index; one below 0 is the first, one behind the last the last. Where all branches are what fuses with a choice (operations

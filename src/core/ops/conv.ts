@@ -1,15 +1,14 @@
 /** Convolution and its two adjoints: three bilinear primitives that are each other's derivatives, and forms that add into an accumulator. */
-import * as t from 'io-ts'
 import { settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { type Codec, natural, naturals, record } from '../graph/codec.js'
 import type { Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { MAX_SIZE } from '../graph/shape.js'
 import type { Padding } from '../types/shape-contract.js'
 import { reshapeNode } from './layout-move.js'
-import { natural, naturals } from './params.js'
 
 export interface ConvParams {
   readonly stride: readonly number[]
@@ -20,10 +19,10 @@ export interface ConvParams {
   /** Height and width of the argument that is not there: x for convInput, k for convKernel. */
   readonly size?: readonly number[]
 }
-const codec = t.intersection([
-  t.type({ stride: naturals, padding: naturals, dilation: naturals, groups: natural }),
-  t.partial({ size: naturals }),
-]) as unknown as t.Type<ConvParams>
+const codec: Codec<ConvParams> = record<ConvParams>(
+  { stride: naturals, padding: naturals, dilation: naturals, groups: natural, size: naturals },
+  'size',
+)
 
 type Four = readonly [number, number, number, number]
 export const four = (a: Aval, op: string): Four =>

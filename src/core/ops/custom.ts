@@ -1,7 +1,7 @@
 /** `customRule` as a primitive: a closed program with rules of its own. Planners see what it computes. */
-import * as t from 'io-ts'
 import { raise } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
+import { type Codec, codecOf } from '../graph/codec.js'
 import { evaluateNodes } from '../graph/evaluate.js'
 import { asExpr, asNode, input, type Node } from '../graph/expr.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
@@ -117,12 +117,7 @@ const isCustom = (u: unknown): u is CustomParams => {
   const p = typeof u === 'object' && u !== null ? (u as Partial<CustomParams>) : {}
   return p.program !== undefined && (typeof p.frule === 'function' || typeof p.rrule === 'function')
 }
-const customCodec: t.Type<CustomParams> = new t.Type<CustomParams>(
-  'a function with its rules',
-  isCustom,
-  (u, c) => (isCustom(u) ? t.success(u) : t.failure(u, c)),
-  t.identity,
-)
+const customCodec: Codec<CustomParams> = codecOf('a function with its rules', isCustom)
 
 export const customPrimitive: Primitive<'customRule', CustomParams, readonly 'float'[]> = primitive({
   name: 'customRule',

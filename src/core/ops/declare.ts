@@ -1,9 +1,8 @@
 /** `elementwise`: primitives of any number of arguments, integers, parameters and results among them, as functions that users call. */
-
-import type * as t from 'io-ts'
 import { functionOf, listOf, type Names, settled, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
+import type { Codec } from '../graph/codec.js'
 import { apply, applyAny, asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -33,7 +32,7 @@ interface Elementwise<
   /** The same for one that has parameters. */
   readonly scalarWith?: (params: P) => (...xs: number[]) => Out<Rs>
   /** The codec of the parameters, which are the last argument of a call. */
-  readonly params?: t.Type<P>
+  readonly params?: Codec<P>
   /** Parameters with which the checker tries it. */
   readonly paramSamples?: readonly P[]
   /** Several results: the dtype of each, or `float`, that of the floats among the arguments. */

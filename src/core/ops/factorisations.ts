@@ -1,7 +1,7 @@
 /** Factorisations of matrices, and systems with a triangular one: each matrix of a stack, in core/matrices. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
+import { boolean, record } from '../graph/codec.js'
 import { apply, applyMulti, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
@@ -176,7 +176,7 @@ export const triangularSolvePrimitive: Primitive<'triangularSolve', TriangularPa
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],
-  codec: t.type({ lower: t.boolean, transpose: t.boolean, unitDiagonal: t.boolean }),
+  codec: record({ lower: boolean, transpose: boolean, unitDiagonal: boolean }),
   shapeRule: ([a, b]) => systemShape('triangularSolve', a!, b!, squareAxes(a!.shape, 'triangularSolve').n),
   meaning: plainly(triangularRun),
   cost: 100,
@@ -249,7 +249,7 @@ export const qrPrimitive: Primitive<'qr', QrParams, readonly ['float']> = primit
   args: ['float'],
   multi: true,
   dtypes: ['float'],
-  codec: t.type({ complete: t.boolean }),
+  codec: record({ complete: boolean }),
   shapeRule: (args, { complete }) => {
     const { lead, rows, columns } = tall(args, 'qr')
     const own = complete ? rows : columns

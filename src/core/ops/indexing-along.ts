@@ -1,14 +1,13 @@
 /** Indexing of single elements along an axis: takeAlongAxis, its adjoint, searchsorted. Indices as in indexing-gather.ts. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { natural, oneOf, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { addRows, family, resolve } from './indexing-gather.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
-import { natural } from './params.js'
 import { aroundAxis } from './reduce.js'
 
 /** Shape of what is taken: the indices', which differ from x's along the axis only. */
@@ -118,7 +117,7 @@ export const searchsortedPrimitive: Primitive<'searchsorted', SearchParams, read
   unbounded: false,
   family,
   args: ['float', 'float'],
-  codec: t.type({ side: t.union([t.literal('left'), t.literal('right')]), batchDims: natural }),
+  codec: record({ side: oneOf('left', 'right'), batchDims: natural }),
   dtypes: ['any', 'any'],
   shapeRule: ([sorted, values], { batchDims }) => {
     if (sorted!.shape.length !== batchDims + 1 || !sameShape(sorted!.shape.slice(0, batchDims), values!.shape.slice(0, batchDims)))

@@ -1,8 +1,8 @@
 /** Windows whose place is computed: dynamicSlice, its adjoint, dynamicUpdateSlice. A window is moved inside where it would stick out. */
-import * as t from 'io-ts'
 import { settled } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { type Codec, natural, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
@@ -10,14 +10,13 @@ import { forEachIndex, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
 import { family, liftIndices } from './indexing-gather.js'
 import { concatNode } from './layout-join.js'
 import { reshapeNode } from './layout-move.js'
-import { natural, naturals } from './params.js'
 
 /** Sizes of the window along the axes after the batch axes; one start per such axis. */
 export interface WindowParams {
   readonly sizes: readonly number[]
   readonly batchDims: number
 }
-const windowCodec: t.Type<WindowParams> = t.type({ sizes: naturals, batchDims: natural })
+const windowCodec: Codec<WindowParams> = record({ sizes: naturals, batchDims: natural })
 
 /** First position of a window along an axis: negative starts count from the end, then it is moved inside. */
 export const startOf = (start: number, length: number, size: number): number =>

@@ -1,5 +1,5 @@
 /** Updates folded into slices at computed places by maximum, minimum or product: scatterReduce. Indices as in indexing-gather.ts. */
-import * as t from 'io-ts'
+import { natural, oneOf, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import {
@@ -12,7 +12,6 @@ import {
   updateSamples,
   updateShape,
 } from './indexing-gather.js'
-import { natural } from './params.js'
 
 /** How updates and what is there become one. */
 export type FoldMode = 'max' | 'min' | 'mul'
@@ -28,7 +27,7 @@ export const scatterReducePrimitive: Primitive<'scatterReduce', FoldParams, read
   family,
   args: ['float', 'int', 'float'],
   accumulates: 0,
-  codec: t.type({ axis: natural, batchDims: natural, mode: t.union([t.literal('max'), t.literal('min'), t.literal('mul')]) }),
+  codec: record({ axis: natural, batchDims: natural, mode: oneOf('max', 'min', 'mul') }),
   dtypes: ['number', 'i32', 'number'],
   shapeRule: updateShape('scatterReduce'),
   meaning: ([acc, indices, u], p, [out]) => {

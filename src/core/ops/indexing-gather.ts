@@ -1,9 +1,9 @@
 /** Indexing by computed positions: iota, gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
+import { type Codec, natural, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -11,7 +11,6 @@ import { type Primitive, primitive } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { shapeOfNested } from '../graph/tensor.js'
 import type { DType } from '../types/dtype.js'
-import { natural, naturals } from './params.js'
 import { aroundAxis } from './reduce.js'
 
 /** Name of the family. */
@@ -33,7 +32,7 @@ export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primiti
   unbounded: false,
   family,
   args: [],
-  codec: t.type({ shape: naturals, axis: natural, dtype: dtypeCodec }),
+  codec: record({ shape: naturals, axis: natural, dtype: dtypeCodec }),
   shapeRule: (_args, { shape, axis, dtype }) => {
     if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length) || dtype === 'bool')
       raise({ _tag: 'BadInput', where: 'iota', reason: `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.` })
@@ -66,7 +65,7 @@ export interface GatherParams {
   readonly axis: number
   readonly batchDims: number
 }
-export const gatherCodec: t.Type<GatherParams> = t.type({ axis: natural, batchDims: natural })
+export const gatherCodec: Codec<GatherParams> = record({ axis: natural, batchDims: natural })
 
 /** Shape of the slices of x at the indices; raises where they do not fit. */
 export const gatheredShape = (op: string, x: Aval, indices: Aval, { axis, batchDims }: GatherParams): readonly number[] => {

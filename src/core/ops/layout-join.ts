@@ -1,18 +1,17 @@
 /** Layout: arrays joined and cut: concat, split, stack, unstack. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
+import { type Codec, natural, naturals, record } from '../graph/codec.js'
 import { apply, applyMulti, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { forEachIndex, stridesOf } from '../graph/shape.js'
-import { natural, naturals } from './params.js'
 
 const family = 'layout'
 
 export interface AxisParams {
   readonly axis: number
 }
-export const axisCodec: t.Type<AxisParams> = t.type({ axis: natural })
+export const axisCodec: Codec<AxisParams> = record({ axis: natural })
 
 export const concatPrimitive: Primitive<'concat', AxisParams, readonly 'float'[]> = primitive({
   name: 'concat',
@@ -79,7 +78,7 @@ export const splitPrimitive: Primitive<'split', SplitParams, readonly ['float']>
   args: ['float'],
   multi: true,
   class: 'layout',
-  codec: t.type({ axis: natural, sizes: naturals }),
+  codec: record({ axis: natural, sizes: naturals }),
   shapeRule: ([x], { axis, sizes }) => {
     if (sizes.reduce((a, b) => a + b, 0) !== x!.shape[axis])
       raise({

@@ -1,13 +1,12 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
-import * as t from 'io-ts'
 import { type Names, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
+import { type Codec, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
 import type { AxisOptions } from '../types/signatures/reduce.js'
-import { naturals } from './params.js'
 
 const family = 'layout'
 
@@ -46,7 +45,7 @@ export const distinctAxes = (axes: number | readonly number[], rank: number, op:
 export interface ShapeParams {
   readonly shape: readonly number[]
 }
-const shapeCodec: t.Type<ShapeParams> = t.type({ shape: naturals })
+const shapeCodec: Codec<ShapeParams> = record({ shape: naturals })
 
 export const broadcastToPrimitive: Primitive<'broadcastTo', ShapeParams, readonly ['float']> = primitive({
   name: 'broadcastTo',
@@ -130,7 +129,7 @@ export const transposePrimitive: Primitive<'transpose', PermParams, readonly ['f
   family,
   args: ['float'],
   class: 'layout',
-  codec: t.type({ perm: naturals }),
+  codec: record({ perm: naturals }),
   shapeRule: ([x], { perm }) => {
     const s = x!.shape
     if (perm.length !== s.length || [...perm].sort((a, b) => a - b).some((p, i) => p !== i))

@@ -1,11 +1,10 @@
 /** Layout: parts of an array and their adjoints: slice, sliceAdd (into an accumulator), pad. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { type Codec, ints, record } from '../graph/codec.js'
 import { apply, constant, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { forEachIndex, sameShape, stridesOf } from '../graph/shape.js'
-import { ints } from './params.js'
 
 const family = 'layout'
 
@@ -33,7 +32,7 @@ export const partOfAxis = (start: number | undefined, end: number | undefined, s
   return { start: size === 0 ? 0 : from, size, stride: step }
 }
 
-const sliceCodec: t.Type<SliceParams> = t.type({ starts: ints, sizes: ints, strides: ints })
+const sliceCodec: Codec<SliceParams> = record({ starts: ints, sizes: ints, strides: ints })
 const inBounds = (shape: readonly number[], p: SliceParams): boolean =>
   p.starts.length === shape.length &&
   p.sizes.length === shape.length &&
@@ -162,7 +161,7 @@ export interface PadParams {
   /** Distance between neighbours of x in the result; negative reverses the axis. */
   readonly strides: readonly number[]
 }
-const padCodec: t.Type<PadParams> = t.type({ starts: ints, shape: ints, strides: ints })
+const padCodec: Codec<PadParams> = record({ starts: ints, shape: ints, strides: ints })
 /** The slice of the padded array that gives x back. */
 export const unpadParams = (x: readonly number[], p: PadParams): SliceParams => ({
   starts: p.starts.map((b, i) => (x[i] === 0 ? 0 : p.strides[i]! > 0 ? b : b - (x[i]! - 1) * p.strides[i]!)),

@@ -1,9 +1,9 @@
 /** `map`: a closed program of scalar primitives at every index, with any number of results. */
-import * as t from 'io-ts'
 import { functionOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { close, independentOf } from '../graph/close.js'
+import { type Codec, codecOf } from '../graph/codec.js'
 import { APPLY, applyMulti, asExpr, asNode, CONST, INPUT, input, linearize, Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -89,12 +89,7 @@ const isScalar = (u: unknown): u is MapParams => {
     n.kind === INPUT ? own.has(n) : n.kind === CONST || (n.kind === APPLY && isScalarFunction(n.prim!)),
   )
 }
-const mapCodec: t.Type<MapParams> = new t.Type<MapParams>(
-  'a closed program of scalars',
-  isScalar,
-  (u, c) => (isScalar(u) ? t.success(u) : t.failure(u, c)),
-  t.identity,
-)
+const mapCodec: Codec<MapParams> = codecOf('a closed program of scalars', isScalar)
 
 export const mapPrimitive: Primitive<'map', MapParams, readonly 'float'[]> = primitive({
   name: 'map',

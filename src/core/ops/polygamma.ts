@@ -1,10 +1,9 @@
 /** The derivatives of digamma as one primitive: which one is its parameter. */
-import * as t from 'io-ts'
 import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { natural, record } from '../graph/codec.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
-import { natural } from './params.js'
 import * as special from './special-functions.js'
 
 /** Which derivative of digamma. */
@@ -19,7 +18,7 @@ export const polygammaPrimitive: Primitive<'polygamma', PolygammaParams, readonl
   family: 'elementwise',
   args: ['float'],
   class: 'elementwise',
-  codec: t.type({ n: natural }),
+  codec: record({ n: natural }),
   dtypes: ['float'],
   shapeRule: (args, { n }) => {
     if (!(Number.isInteger(n) && n >= 0 && n <= LAST_ORDER))

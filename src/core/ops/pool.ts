@@ -1,10 +1,9 @@
 /** Pooling over windows of the last two axes. A maximum gives its position too, so that its derivative is a scatter by index. */
-import * as t from 'io-ts'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
+import { boolean, type Codec, naturals, record } from '../graph/codec.js'
 import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { checkGeometry, sizeGiven, windowed } from './conv.js'
-import { naturals } from './params.js'
 
 export interface PoolParams {
   readonly window: readonly number[]
@@ -16,10 +15,11 @@ export interface PoolParams {
   /** Averages divide by the whole window, padding included. */
   readonly countIncludePad?: boolean
 }
-const codec = t.intersection([
-  t.type({ window: naturals, stride: naturals, padding: naturals }),
-  t.partial({ size: naturals, countIncludePad: t.boolean }),
-]) as unknown as t.Type<PoolParams>
+const codec: Codec<PoolParams> = record<PoolParams>(
+  { window: naturals, stride: naturals, padding: naturals, size: naturals, countIncludePad: boolean },
+  'size',
+  'countIncludePad',
+)
 
 const out = (x: Aval, p: PoolParams, op: string): Aval => {
   if (x.shape.length !== 4)

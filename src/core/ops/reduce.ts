@@ -1,8 +1,8 @@
 /** Reductions over axes: what each one is. */
-import * as t from 'io-ts'
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
+import { type Codec, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
@@ -10,13 +10,12 @@ import { forEachIndex, otherAxes, range, sizeOf, stridesOf } from '../graph/shap
 import type { ReduceOptions } from '../types/shape.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
 import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
-import { naturals } from './params.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {
   readonly axes: readonly number[]
 }
-export const reduceCodec: t.Type<ReduceParams> = t.type({ axes: naturals })
+export const reduceCodec: Codec<ReduceParams> = record({ axes: naturals })
 export const reduceOptions: Names<ReduceOptions> = { axis: true, keepdims: true }
 
 /** Shape rule of a reduction. */

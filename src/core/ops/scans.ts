@@ -1,14 +1,13 @@
 /** Scans and order along one axis: cumsum, cumprod, linear recurrences, sort. */
-import * as t from 'io-ts'
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
+import { boolean, type Codec, natural, record } from '../graph/codec.js'
 import { apply, applyMulti, type Node } from '../graph/expr.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import type { AxisOptions, RunningOptions } from '../types/signatures/reduce.js'
 import { axisOf } from './layout-move.js'
-import { natural } from './params.js'
 import { orderOf, sorting } from './radix-sort.js'
 import { aroundAxis } from './reduce.js'
 
@@ -33,7 +32,7 @@ export interface ScanParams {
   readonly reverse: boolean
   readonly exclusive: boolean
 }
-const scanCodec: t.Type<ScanParams> = t.type({ axis: natural, reverse: t.boolean, exclusive: t.boolean })
+const scanCodec: Codec<ScanParams> = record({ axis: natural, reverse: boolean, exclusive: boolean })
 const scanSamples: readonly Sample<ScanParams>[] = [
   { args: [{ shape: [5] }], params: { axis: 0, reverse: false, exclusive: false } },
   { args: [{ shape: [2, 3] }], params: { axis: 0, reverse: false, exclusive: true } },
@@ -111,7 +110,7 @@ export interface RunningParams {
   readonly axis: number
   readonly reverse: boolean
 }
-const runningCodec: t.Type<RunningParams> = t.type({ axis: natural, reverse: t.boolean })
+const runningCodec: Codec<RunningParams> = record({ axis: natural, reverse: boolean })
 const showRunning = ({ axis, reverse }: RunningParams): string => `axis ${axis}${reverse ? ' reverse' : ''}`
 
 const extreme = <const N extends 'cummax' | 'cummin'>(
@@ -213,7 +212,7 @@ export const sortPrimitive: Primitive<'sort', SortParams, readonly ['float']> = 
   family,
   args: ['float'],
   multi: true,
-  codec: t.type({ axis: natural, descending: t.boolean }),
+  codec: record({ axis: natural, descending: boolean }),
   dtypes: ['number'],
   shapeRule: ([x], { axis }) => {
     hasAxis(x!.shape, axis, 'sort')

@@ -1,9 +1,8 @@
 /** Shifts of i32, each as one primitive: by counts that are computed, and by one that is known when the expression is built. */
-import * as t from 'io-ts'
 import { raise } from '../errors/explain.js'
+import { natural, oneOf, record } from '../graph/codec.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
-import { natural } from './params.js'
 
 /** What comes in where bits go out: zeros on the right, copies of the sign on the left, zeros on the left. */
 export type ShiftKind = 'left' | 'right' | 'logical'
@@ -36,7 +35,7 @@ export const shiftByPrimitive: Primitive<'shiftBy', ShiftByParams, readonly ['in
   family: 'bitwise',
   args: ['int'],
   class: 'elementwise',
-  codec: t.type({ kind: t.union([t.literal('left'), t.literal('right'), t.literal('logical')]), count: natural }),
+  codec: record({ kind: oneOf('left', 'right', 'logical'), count: natural }),
   dtypes: ['i32'],
   shapeRule: (args, { count }) => {
     if (!(Number.isInteger(count) && inside(count)))

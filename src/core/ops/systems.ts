@@ -1,6 +1,6 @@
 /** Systems and determinants made of factorisations, with derivatives of their own. Plans number equal values once, so that a value and its derivative share one factorisation. */
-import * as t from 'io-ts'
 import { type Aval, aval } from '../graph/aval.js'
+import { boolean, number, record } from '../graph/codec.js'
 import { apply, applyMulti, asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { sizeOf } from '../graph/shape.js'
@@ -50,7 +50,7 @@ export const solvePrimitive: Primitive<'solve', SolveParams, readonly ['float', 
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],
-  codec: t.type({ transpose: t.boolean }),
+  codec: record({ transpose: boolean }),
   shapeRule: ([a, b]) => systemShape('solve', a!, b!, squareAxes(a!.shape, 'solve').n),
   expand: ([a, b], { transpose }) => {
     const [packed, , order] = luNodes(asNode(a))
@@ -144,7 +144,7 @@ export const lstsqPrimitive: Primitive<'lstsq', LstsqParams, readonly ['float', 
   family,
   args: ['float', 'float'],
   dtypes: ['float', 'float'],
-  codec: t.type({ rcond: t.number, transpose: t.boolean }),
+  codec: record({ rcond: number, transpose: boolean }),
   shapeRule: ([a, b], { transpose }) => {
     const { lead, rows, columns } = matrixAxes(a!.shape, 'lstsq')
     const x = systemShape('lstsq', a!, b!, transpose ? columns : rows)

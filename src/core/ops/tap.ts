@@ -1,6 +1,6 @@
 /** `tap`: the same values, shown to a function whenever they are computed. */
-import * as t from 'io-ts'
 import { functionOf } from '../errors/check-arguments.js'
+import { type Codec, codecOf } from '../graph/codec.js'
 import { apply, asExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
@@ -17,12 +17,7 @@ export interface TapParams {
 }
 const isTap = (u: unknown): u is TapParams => typeof u === 'object' && u !== null && typeof (u as Partial<TapParams>).f === 'function'
 /** A function never comes from JSON. */
-const tapCodec: t.Type<TapParams> = new t.Type<TapParams>(
-  'a function',
-  isTap,
-  (u, c) => (isTap(u) ? t.success(u) : t.failure(u, c)),
-  t.identity,
-)
+const tapCodec: Codec<TapParams> = codecOf('a function', isTap)
 
 const sampled: TapParams = { f: () => undefined }
 

@@ -4,6 +4,7 @@ import * as t from 'io-ts'
 import { type AdError, isAdException } from '../errors/error.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
+import type { Codec, ListCodec, RecordCodec } from '../graph/codec.js'
 import { APPLY, constant, INPUT, input, Node, resultsOf } from '../graph/expr.js'
 import { bytesFromJSON, numberFromJSON } from '../graph/numbers.js'
 import { type AnyPrimitive, NO_PARAMS, noParams } from '../graph/primitive.js'
@@ -137,13 +138,25 @@ const plainAt = (s: State, u: unknown, path: string, depth: number): unknown => 
   return bad ? BAD : out
 }
 
+/** A type of io-ts, of this copy of it or another. */
+const isIoTs = (c: Codec<unknown>): c is t.Type<unknown> => typeof (c as Partial<t.Type<unknown>>).decode === 'function'
 /** The keys of a codec of records; undefined where it is another kind. */
-const keysOf = (c: t.Any): readonly string[] | undefined => {
+const keysOf = (c: Codec<unknown>): readonly string[] | undefined => {
+  if ('fields' in c) return Object.keys((c as RecordCodec<unknown>).fields)
   if (c instanceof t.InterfaceType || c instanceof t.PartialType) return Object.keys(c.props as object)
   if (c instanceof t.ReadonlyType || c instanceof t.RefinementType || c instanceof t.ExactType) return keysOf(c.type as t.Any)
   if (!(c instanceof t.IntersectionType)) return undefined
   const parts = (c.types as t.Any[]).map(keysOf)
   return parts.some((x) => x === undefined) ? undefined : parts.flatMap((x) => x ?? [])
+}
+/** Says of every place where a value is not what a codec of codual's own has there. */
+const held = (s: State, c: Codec<unknown>, u: unknown, path: string): void => {
+  if ('fields' in c && isRecord(u)) {
+    const { fields, optional } = c as RecordCodec<unknown>
+    for (const [k, of] of Object.entries(fields))
+      if (field(u, k) !== undefined || !optional.includes(k)) held(s, of, field(u, k), `${path}.${k}`)
+  } else if ('item' in c && Array.isArray(u)) u.forEach((x, i) => void held(s, (c as ListCodec<unknown>).item, x, `${path}.${i}`))
+  else if (!c.is(u)) report(s, path, `${describe(u)} is not ${c.name}`)
 }
 
 /** The programs of an application; BAD, with errors reported, where one is none. */
@@ -175,19 +188,24 @@ const paramsOf = (s: State, prim: AnyPrimitive, plain: unknown, path: string): u
   const known = keysOf(prim.codec)
   const before = s.errors.length + s.more
   if (known !== undefined) onlyKeys(s, plain, path, known)
-  const read = prim.codec.decode(plain)
-  if (E.isLeft(read)) {
-    for (const e of read.left) {
-      const keys = e.context.map((c) => c.key).filter((k) => k !== '' && !(/^\d+$/.test(k) && isIntersectionStep(e.context, k)))
-      report(
-        s,
-        keys.length === 0 ? path : `${path}.${keys.join('.')}`,
-        e.message ?? `${describe(e.value)} is not ${e.context.at(-1)?.type.name}`,
-      )
-    }
-    return BAD
+  let read: unknown = plain
+  if (isIoTs(prim.codec)) read = decodedBy(s, prim.codec, plain, path)
+  else held(s, prim.codec, plain, path)
+  if (s.errors.length + s.more > before) return BAD
+  return (prim.codec as unknown) === noParams ? NO_PARAMS : read
+}
+const decodedBy = (s: State, codec: t.Type<unknown>, plain: unknown, path: string): unknown => {
+  const read = codec.decode(plain)
+  if (read._tag === 'Right') return read.right
+  for (const e of read.left) {
+    const keys = e.context.map((c) => c.key).filter((k) => k !== '' && !(/^\d+$/.test(k) && isIntersectionStep(e.context, k)))
+    report(
+      s,
+      keys.length === 0 ? path : `${path}.${keys.join('.')}`,
+      e.message ?? `${describe(e.value)} is not ${e.context.at(-1)?.type.name}`,
+    )
   }
-  return s.errors.length + s.more > before ? BAD : (prim.codec as unknown) === noParams ? NO_PARAMS : read.right
+  return BAD
 }
 /** io-ts puts the number of an intersection's part into the context: it is no key of the value. */
 const isIntersectionStep = (context: t.Context, key: string): boolean => {

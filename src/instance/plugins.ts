@@ -1,0 +1,55 @@
+/** The shipped primitives as a plugin, and codual with primitives of one's own. */
+import { cpuFamilies } from '../backends/cpu/facets.js'
+import { type CpuOptions, cpu } from '../backends/cpu/index.js'
+import { registryOf } from '../core/calculus/rule.js'
+import { type Names as OptionNames, optionsOf, settled } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type KernelTable, kernelTable } from '../core/extend/kernel-table.js'
+import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../core/extend/plugin.js'
+import type { AnyPrimitive } from '../core/graph/primitive.js'
+import { families } from '../core/ops/families.js'
+import type { Codual } from '../core/types/signatures/codual.js'
+import { ruleFamilies } from '../rules/index.js'
+import { makeCodual } from './make.js'
+
+const combined = (plugins: readonly Plugin[]): Plugin => plugins.reduce(pluginMonoid.concat, pluginMonoid.empty)
+
+/**
+ * The shipped primitives with their rules and their CPU kernels, as a plugin: the fold of their families.
+ *
+ * @example corePlugin.duplicates   // []
+ */
+export const corePlugin: Plugin = /*#__PURE__*/ combined(
+  (Object.keys(families) as (keyof typeof families)[]).map((family) => ({
+    name: family,
+    ops: new Map<string, AnyPrimitive>(Object.entries(families[family])),
+    registry: registryOf(Object.values(ruleFamilies[family])),
+    kernels: { cpu: kernelTable({ [family]: families[family] }, { [family]: cpuFamilies[family] }) as KernelTable },
+    duplicates: [],
+  })),
+)
+
+const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
+  memoryBytes: true,
+  simd: true,
+  verify: true,
+  poison: true,
+  cacheBytes: true,
+}
+
+/**
+ * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
+ *
+ * A primitive is saved as `plugin/name`, so it may be called as a shipped one.   Errors  DuplicatePrimitive where two plugins of one name have one of one name, or a plugin has another rule for a shipped one.
+ * @example
+ * const twice = unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })
+ * const doubling = definePlugin({ name: 'doubling', ops: { twice }, rules: { twice: scalarRule(twice, () => [2]) } })
+ * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
+ */
+export const codualWith = (plugins: Plugin | readonly Plugin[], options?: Omit<CpuOptions, 'kernels'>): Codual => {
+  optionsOf(options, codualOptions, 'codualWith')
+  const own = combined([settled(plugins, 'the plugins', 'codualWith')].flat().map((p) => pluginIn(p, 'codualWith')))
+  const all = uniquePlugin(pluginMonoid.concat(corePlugin, own))
+  if (all._tag === 'Left') return raise(all.left)
+  return makeCodual(all.right.registry, cpu({ ...options, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))
+}
