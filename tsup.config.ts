@@ -1,37 +1,63 @@
-// The package build: ESM, CommonJS and both kinds of declarations for every entry point.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, isAbsolute, join } from 'node:path'
-import { defineConfig } from 'tsup'
+// The package: `dist` has a module for each of src, for bundlers, which leave out what nobody names; `dist/node` has the same in few files, which load faster.
+// Declarations are the compiler's (tsconfig.build.json). ES modules alone: Node has `require` of them.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineConfig, type Options } from 'tsup'
+import { shakeable } from './scripts/shakeable.js'
 
-/** Source maps of CommonJS name the bundler's own output by the path of this machine: they name it as it lies beside them. */
-const relativeMaps = (): void => {
-  for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.cjs.map'))) {
-    const path = join('dist', name)
-    const map = JSON.parse(readFileSync(path, 'utf8')) as { file: string; sources: readonly string[] }
-    const near = (source: string): string => (isAbsolute(source) ? basename(source) : source)
-    writeFileSync(path, JSON.stringify({ ...map, file: near(map.file), sources: map.sources.map(near) }))
-  }
-}
+const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((f) => f.endsWith('.ts'))
+  .map((f) => join('src', f))
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    'check/index': 'src/check/index.ts',
-    'check/property': 'src/check/property.ts',
-    'optim/index': 'src/optim/index.ts',
-    'random/index': 'src/random/index.ts',
-    'solve/index': 'src/solve/index.ts',
-    'train/index': 'src/train/index.ts',
-    'train/node': 'src/train/node.ts',
-  },
-  format: ['esm', 'cjs'],
-  // tsup 8 hands TypeScript a `baseUrl`, which TypeScript 6 reports as deprecated.
-  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
-  clean: true,
+const shared: Options = {
+  silent: true,
+  format: ['esm'],
+  dts: false,
+  sourcemap: false,
   splitting: true,
-  sourcemap: true,
   target: 'es2022',
   platform: 'neutral',
   external: [/^node:/],
-  onSuccess: async () => relativeMaps(),
-})
+}
+
+export default defineConfig([
+  {
+    ...shared,
+    name: 'modules',
+    entry: modules,
+    outDir: 'dist',
+    bundle: false,
+    esbuildOptions: (o) => {
+      o.minifyWhitespace = true
+      o.minifySyntax = true
+    },
+    plugins: [{ name: 'shakeable', renderChunk: (code, { path }) => ({ code: shakeable(path, code) }) }],
+  },
+  {
+    ...shared,
+    name: 'node',
+    entry: {
+      index: 'src/index.ts',
+      'check/index': 'src/check/index.ts',
+      'check/property': 'src/check/property.ts',
+      'optim/index': 'src/optim/index.ts',
+      'random/index': 'src/random/index.ts',
+      'solve/index': 'src/solve/index.ts',
+      'train/index': 'src/train/index.ts',
+      'train/node': 'src/train/node.ts',
+    },
+    outDir: 'dist/node',
+    esbuildPlugins: [
+      {
+        name: 'of Node',
+        setup: ({ onResolve }) => {
+          onResolve({ filter: /\/io-ts\.js$/ }, ({ resolveDir }) => ({ path: join(resolveDir, 'io-ts-node.ts') }))
+        },
+      },
+    ],
+    esbuildOptions: (o) => {
+      o.minifyWhitespace = true
+      o.minifySyntax = true
+    },
+  },
+])

@@ -188,7 +188,8 @@ export const checkDirections = (d: Derived, directions: number, next: () => numb
 }
 
 /** How far around a kink slopes are looked at, relative to each entry, and how often. */
-const [AROUND, POINTS] = [1e-5, 12]
+const AROUND = 1e-5
+const POINTS = 12
 /** A step of differences that is small beside that. */
 const CLOSE = 1e-8
 /** The least and greatest slope along `step` of each result at points around this one: what a derivative at a kink may be (Clarke's, entry by entry). */

@@ -10,12 +10,15 @@ import { numeral } from './finite-differences.js'
 import { type Derived, dense, drawLike, evaluate, total } from './subject.js'
 
 /** Keys of one evaluation and of all, and numbers that one may compute. */
-const [BLOCK, KEYS, NUMBERS] = [2 ** 14, 2 ** 16, 2 ** 23]
+const BLOCK = 2 ** 14
+const KEYS = 2 ** 16
+const NUMBERS = 2 ** 23
 /** A mean is wrong from so many of its standard errors on: by chance in less than one in a million. */
 const SURE = 5
 const CONFIDENCE = '99.9999 %'
 /** The step of differences, and how much of what a half of it changes is still to come. */
-const [STEP, REST] = [0.25, 0.25]
+const STEP = 0.25
+const REST = 0.25
 /** At most so many arguments, each by itself. */
 const ARGUMENTS = 4
 

@@ -1,5 +1,7 @@
 /** What a check found, as data; and as a table for people. */
-import * as E from 'fp-ts/lib/Either.js'
+
+import type { Either } from 'fp-ts/lib/Either.js'
+import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain } from '../core/errors/explain.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -62,7 +64,7 @@ export interface Passed {
   readonly looked: Looked
 }
 /** What a check says: Left of what disagreed, Right of how much was compared. */
-export type Checked = E.Either<readonly Finding[], Passed>
+export type Checked = Either<readonly Finding[], Passed>
 
 /** Numbers as a reader writes them, at most `most` of them. */
 export const shownNumbers = (data: ArrayLike<number>, most = 6): string => {
@@ -316,7 +318,7 @@ export class Collector {
   result(): Checked {
     const { of, comparisons, seed, notImplemented, kinks, undecided, skipped } = this
     return this.findings.length === 0
-      ? E.right({
+      ? right({
           of,
           comparisons,
           seed,
@@ -326,7 +328,7 @@ export class Collector {
           skipped: [...skipped],
           looked: this.looking.result(),
         })
-      : E.left(this.mistakes())
+      : left(this.mistakes())
   }
 }
 const isMissing = ({ _tag }: AdError): boolean =>
@@ -340,24 +342,24 @@ const inOneLine = (e: AdError): string =>
 
 /** Several results as one: the mistakes of all, each once, or all that was compared. */
 export const together = (of: string, all: readonly Checked[]): Checked => {
-  const left = all.flatMap((c) => (c._tag === 'Left' ? c.left : []))
+  const failed = all.flatMap((c) => (c._tag === 'Left' ? c.left : []))
   const looked = lookedTogether(all.flatMap((c) => (c._tag === 'Right' ? [c.right.looked] : c.left.slice(0, 1).map((f) => f.looked))))
-  if (left.length > 0) return E.left(reduced(left).map((f) => ({ ...f, looked })))
-  const right = all.flatMap((c) => (c._tag === 'Right' ? [c.right] : []))
-  const once = (list: (p: Passed) => readonly string[]): readonly string[] => [...new Set(right.flatMap(list))]
-  return E.right({
+  if (failed.length > 0) return left(reduced(failed).map((f) => ({ ...f, looked })))
+  const passed = all.flatMap((c) => (c._tag === 'Right' ? [c.right] : []))
+  const once = (list: (p: Passed) => readonly string[]): readonly string[] => [...new Set(passed.flatMap(list))]
+  return right({
     of,
-    comparisons: right.reduce((n, p) => n + p.comparisons, 0),
-    seed: right[0]?.seed ?? 0,
+    comparisons: passed.reduce((n, p) => n + p.comparisons, 0),
+    seed: passed[0]?.seed ?? 0,
     notImplemented: once((p) => p.notImplemented),
     kinks: once((p) => p.kinks),
     undecided: once((p) => p.undecided),
-    skipped: [...new Set(right.flatMap((p) => p.skipped))],
+    skipped: [...new Set(passed.flatMap((p) => p.skipped))],
     looked,
   })
 }
 /** A result, with more said of where it looked. */
 export const lookedToo = (c: Checked, more: Partial<Looked>): Checked =>
   c._tag === 'Right'
-    ? E.right({ ...c.right, looked: { ...c.right.looked, ...more } })
-    : E.left(c.left.map((f) => ({ ...f, looked: { ...f.looked, ...more } })))
+    ? right({ ...c.right, looked: { ...c.right.looked, ...more } })
+    : left(c.left.map((f) => ({ ...f, looked: { ...f.looked, ...more } })))

@@ -22,7 +22,9 @@ export type Slope =
   | { readonly _tag: 'Unknown'; readonly reason: string }
 
 /** Steps: the first, relative to the scale of the argument, and each a quarter of the one before. */
-const [FIRST, RATIO, LEVELS] = [0.25, 4, 15]
+const FIRST = 0.25
+const RATIO = 4
+const LEVELS = 15
 /** Columns of a table: more do not help against rounding. */
 const COLUMNS = 4
 /** Levels that a side must have a value at, the finest ones. */
@@ -44,12 +46,15 @@ const sampled = (f: (t: number) => ArrayLike<number>, scale: number): Samples =>
 }
 
 /** Steps of a column are seen from this many times their rounding, which moves them by up to so many times itself. */
-const [SEEN, MOVES] = [4, 2]
+const SEEN = 4
+const MOVES = 2
 /** From level to level a step shrinks against its rounding, which grows fourfold: by so much at least, or it is rounding that was underestimated. */
 const FALLS = 1.5
 /** From this ratio of successive steps on no end of them is seen; up to the other one a series of whole powers may have it. */
-const [ENDLESS, SLOW] = [0.997, 0.4]
-const [EVEN, UNEVEN] = [1.5, 0.9]
+const ENDLESS = 0.997
+const SLOW = 0.4
+const EVEN = 1.5
+const UNEVEN = 0.9
 /** The finest level at which the steps of a column are more than rounding. */
 const lastSeen = (step: readonly number[], rounding: readonly number[], first: number): number => {
   let finer = 0

@@ -7,7 +7,8 @@ import type { Collector } from './findings.js'
 import { kinkAmong } from './kinks.js'
 import { type Derived, dense, derive, direction, drawLike, type Mode, type Subject, stopsOf, total } from './subject.js'
 
-const [F, R] = ['forward', 'reverse'] as const
+const F = 'forward'
+const R = 'reverse'
 /** The modes of the derivatives below, the innermost first: of order 3 all, of order 4 those that differ most. The last one is taken in both. */
 const words: Readonly<Record<number, readonly (readonly Mode[])[]>> = {
   3: [[F, F], [R, F], [F, R], [R, R]], // biome-ignore format: words

@@ -19,7 +19,8 @@ import { type Derived, derivativesOf, total } from './subject.js'
 
 const EXAMPLES = 2
 /** How far the first example lies from the point, and the root of it. */
-const [NEAR, ROOT] = [2 ** -20, 2 ** -10]
+const NEAR = 2 ** -20
+const ROOT = 2 ** -10
 
 const of = (f: (...xs: AnyExpr[]) => AnyExpr, ...xs: readonly Node[]): Node => asNode(f(...xs.map(asExpr)))
 const literal = (x: number): Node => constant(x, 'f64')

@@ -13,7 +13,8 @@ import type { Collector } from './findings.js'
 import { addsUp, contracts, Inputs, type Masked } from './masked.js'
 import { type Derived, dense, derivativesOf, drawLike, evaluate, total } from './subject.js'
 
-const [NEAR, ROOT] = [2 ** -20, 2 ** -10]
+const NEAR = 2 ** -20
+const ROOT = 2 ** -10
 /** A number of which two overflow. */
 const HUGE = 1e200
 

@@ -1,8 +1,10 @@
 /** Gradients of declared functions at arguments that fast-check draws: the entry `codual/check/property`, the one that needs fast-check. */
+
 import fc from 'fast-check'
-import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import { type Registry, registryIn } from '../core/calculus/rule.js'
 import { integerOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
+import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain, raise } from '../core/errors/explain.js'
 import { metaOf, traceMeta } from '../core/functions/function.js'
@@ -58,7 +60,7 @@ export interface PropertyPassed {
   readonly seed: number
 }
 /** Left of the smallest counterexample, Right of how much was drawn. */
-export type PropertyChecked = E.Either<Counterexample, PropertyPassed>
+export type PropertyChecked = Either<Counterexample, PropertyPassed>
 
 const propertyOptions: Names<PropertyOptions> = {
   runs: true,
@@ -133,12 +135,12 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
     })
   const choices = choicesOf(declared, meta.name, options, 'forAll')
   const check = checkGradWith(registryIn(options.registry ?? coreRegistry, 'forAll'))
-  const at = (d: Drawn): E.Either<AdError, Checked> => {
+  const at = (d: Drawn): Either<AdError, Checked> => {
     try {
-      return E.right(check(f, argumentsOf(declared, d), { order: 1, ...options.check }, 'forAll', true))
+      return right(check(f, argumentsOf(declared, d), { order: 1, ...options.check }, 'forAll', true))
     } catch (e) {
       if (!isAdException(e)) throw e
-      return E.left(e.error)
+      return left(e.error)
     }
   }
   const shownAt = (d: Drawn): string => {
@@ -167,12 +169,12 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
   })
   const { runs: numRuns = 25, seed, path } = options
   const run = fc.check(property, { numRuns, ...(seed === undefined ? {} : { seed }), ...(path === undefined ? {} : { path }) })
-  if (!run.failed) return E.right({ of: meta.name, runs: run.numRuns, comparisons, seed: run.seed })
+  if (!run.failed) return right({ of: meta.name, runs: run.numRuns, comparisons, seed: run.seed })
   if (run.counterexample === null) throw run.errorInstance
   const worst = smallest(run.counterexample[0], declared.specs, options, fails)
   const c = at(worst)
   if (c._tag === 'Right' && c.right._tag === 'Right') throw run.errorInstance ?? new Error(`${meta.name} does not give the same twice`)
-  return E.left({
+  return left({
     of: meta.name,
     sizes: worst.sizes,
     argument: (unflatten(declared.def, worst.leaves.map(readable)) as readonly unknown[])[0],
@@ -199,7 +201,7 @@ export const reportProperty = (c: PropertyChecked): string => {
   const lines = [
     `${of} fails at ${JSON.stringify(argument)}${Object.keys(sizes).length === 0 ? '' : `, sizes ${JSON.stringify(sizes)}`} (after ${shrinks} shrinks)`,
     expression,
-    error === undefined ? report(E.left(findings)) : explain(error),
+    error === undefined ? report(left(findings)) : explain(error),
     `replay: forAll(${of}, ${shownReplay(replay)})`,
   ]
   return lines.filter((l) => l !== '').join('\n')

@@ -17,13 +17,15 @@ import { ALL } from './mistakes.js'
 import { type Derived, dense, drawLike, evaluate, flat, inner, known, movedBy, sizesOf, total } from './subject.js'
 
 /** How far around the point slopes are looked at, and the steps of their differences, relative to each entry. */
-const [AROUND, STEP] = [1e-5, 1e-8]
+const AROUND = 1e-5
+const STEP = 1e-8
 /** Points around: at most so many before a derivative is outside of all slopes. */
 const POINTS = 160
 /** Gradients around the point that span the directions in which they differ. */
 const GRADIENTS = 48
 /** Beyond the slopes that were seen, relative to how far these are apart, and to the terms of the derivative. */
-const [WIDER, SLACK] = [0.1, 1e-4]
+const WIDER = 0.1
+const SLACK = 1e-4
 /** What differs by less, relative to the gradient, is curvature. */
 const SEEN = 1e-3
 

@@ -9,13 +9,29 @@ import type { AnyPrimitive, Primitive } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { and, eq, gt, isnan, le, lt } from '../core/ops/compare.js'
 import * as op from '../core/ops/elementwise.js'
+import {
+  add,
+  copysign,
+  cos,
+  cosh,
+  div,
+  mul,
+  neg,
+  pow,
+  sigmoid,
+  sign,
+  sin,
+  sinh,
+  square,
+  strongMul,
+  sub,
+  where,
+} from '../core/ops/elementwise.js'
 import type { elementwise } from '../core/ops/families.js'
 import { polygammaPrimitive } from '../core/ops/polygamma.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { elementwiseRule, nonDifferentiable, reapply, scalarRule } from './define.js'
 import { addTangents, strongBoth } from './product.js'
-
-const { add, cos, copysign, div, mul, neg, pow, sign, sigmoid, sin, sinh, cosh, square, strongMul, sub, where } = op
 
 const zeroLike = (x: AnyExpr): AnyExpr => asExpr(constant(0, x.dtype))
 const literal = (x: AnyExpr): number | undefined => (asNode(x).kind === CONST ? (asNode(x).payload as number) : undefined)

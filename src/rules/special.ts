@@ -5,7 +5,7 @@ import { NO_PARAMS, type NoParams, type Primitive } from '../core/graph/primitiv
 import { type NotImplemented, notImplemented } from '../core/graph/tangent.js'
 import { type BesselParams, besselIePrimitive, besselIPrimitive, besselJPrimitive } from '../core/ops/bessel.js'
 import { eq, gt, isnan, lt } from '../core/ops/compare.js'
-import * as elementary from '../core/ops/elementwise.js'
+import { add, digamma, div, exp, lgamma, log, log1p, mul, neg, pow, sign, square, sub, where, xlogy } from '../core/ops/elementwise.js'
 import type { special } from '../core/ops/families.js'
 import { betaincGradAPrimitive, betaincGradBPrimitive, gammaincGradAPrimitive, zetaGradSPrimitive } from '../core/ops/shape-gradients.js'
 import * as op from '../core/ops/special.js'
@@ -13,7 +13,6 @@ import { xlog1py } from '../core/ops/special-composed.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { reapply, scalarRule } from './define.js'
 
-const { add, digamma, div, exp, lgamma, log, log1p, mul, neg, pow, sign, square, sub, where, xlogy } = elementary
 const HALF_ROOT_PI = 0.886226925452758
 const TWO_OVER_ROOT_PI = 1.1283791670955126
 const ROOT_TWO_PI = 2.5066282746310007

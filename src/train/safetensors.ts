@@ -1,5 +1,7 @@
 /** Trees of tensors as safetensors, the format of parameters that PyTorch and JAX users have (huggingface.co/docs/safetensors). */
-import * as E from 'fp-ts/lib/Either.js'
+
+import type { Either } from 'fp-ts/lib/Either.js'
+import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException, raise, type Shape, type Spec, type Tensor, tensor, treeMap } from '../index.js'
 import { readable, written } from './dtypes.js'
 import { bad, isRecord, type Names, optionsOf, reading, reasonOf, shown } from './given.js'
@@ -214,19 +216,19 @@ export const decoded = (given: unknown, options: { readonly like?: unknown } | u
 }
 
 /** What `f` gives as a Right; an AdError as a Left. */
-export const either = <A>(f: () => A): E.Either<AdError, A> => {
+export const either = <A>(f: () => A): Either<AdError, A> => {
   try {
-    return E.right(f())
+    return right(f())
   } catch (e) {
-    if (isAdException(e)) return E.left(e.error)
+    if (isAdException(e)) return left(e.error)
     throw e
   }
 }
 
 /** decodeSafetensors(bytes, { like? }). */
 export interface DecodeSafetensors {
-  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T>): E.Either<AdError, Loaded<Like<T>>>
-  (bytes: Uint8Array | ArrayBuffer): E.Either<AdError, Loaded<Flat>>
+  <T>(bytes: Uint8Array | ArrayBuffer, options: LoadOptions<T>): Either<AdError, Loaded<Like<T>>>
+  (bytes: Uint8Array | ArrayBuffer): Either<AdError, Loaded<Flat>>
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The training loop: a step, batches and a state in; events on the way, and the trained state or an error as a value at the end. */
-import * as E from 'fp-ts/lib/Either.js'
+
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException, isTensor } from '../index.js'
 import type { Source } from './batches.js'
 import type {
@@ -316,8 +317,8 @@ export const train =
       return read
     }
     for await (const event of running(step, data, given, (e) => told(e))) {
-      if (event._tag === 'Done') return E.right(event.trained)
-      if (event._tag === 'Failed') return E.left(event.error)
+      if (event._tag === 'Done') return right(event.trained)
+      if (event._tag === 'Failed') return left(event.error)
     }
     return bad('train', 'the run has no end.') // `running` gives one always
   }

@@ -1,5 +1,7 @@
 /** `forAllPrograms`: random programs over a registry, what fails made small, and the primitive that is to blame. */
-import * as E from 'fp-ts/lib/Either.js'
+
+import type { Either } from 'fp-ts/lib/Either.js'
+import { left, right } from '../../core/errors/either.js'
 import type { AsyncBackend } from '../../core/functions/backend.js'
 import { Tensor } from '../../core/graph/tensor.js'
 import type { Finding } from '../findings.js'
@@ -49,7 +51,7 @@ export interface ProgramsPassed {
   readonly notImplemented: readonly string[]
 }
 /** Left of the smallest counterexample, Right of what was reached. */
-export type ProgramsChecked = E.Either<ProgramCounterexample, ProgramsPassed>
+export type ProgramsChecked = Either<ProgramCounterexample, ProgramsPassed>
 
 /** Counts of a run. */
 class Tally {
@@ -158,11 +160,11 @@ export const forAllPrograms = (of: ProgramsOf, options?: ProgramOptions): Progra
     const seed = setting.seed + k
     const p = generate(sources, seed)
     const o = checkOne(p, setting, seed)
-    if (o.findings.length > 0) return E.left(smallest(p, o.findings, setting, seed))
+    if (o.findings.length > 0) return left(smallest(p, o.findings, setting, seed))
     tally.add(p, o)
     setting.progress(k + 1, setting.runs)
   }
-  return E.right(tally.passed())
+  return right(tally.passed())
 }
 /** Failures are looked at with every check: a step by itself may fail in another way than the program did. */
 const closely = (setting: Setting): Setting => ({ ...setting, checks: { ...allOn, ...setting.checks } })
@@ -210,10 +212,10 @@ export const forAllProgramsAsync = async (of: ProgramsOf, options?: ProgramOptio
       const { program, tried } = step.value
       const { findings } = await check(program, seed, close)
       const guilty = guiltyOf(program, close, seed, o.findings)
-      return E.left(counterexample(program, findings.length > 0 ? findings : o.findings, guilty, setting, seed, tried))
+      return left(counterexample(program, findings.length > 0 ? findings : o.findings, guilty, setting, seed, tried))
     }
     tally.add(p, o)
     setting.progress(k + 1, setting.runs)
   }
-  return E.right(tally.passed())
+  return right(tally.passed())
 }

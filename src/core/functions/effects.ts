@@ -1,7 +1,9 @@
 /** Running as an effect: what it needs comes from Env, failures are values, and what happens is told to a log as data. */
-import * as E from 'fp-ts/lib/Either.js'
+
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { ReaderTaskEither } from 'fp-ts/lib/ReaderTaskEither.js'
 import { functionOf, recordOf } from '../errors/check-arguments.js'
+import { left, right } from '../errors/either.js'
 import { type AdError, isAdException } from '../errors/error.js'
 import { showAval } from '../graph/aval.js'
 import type { Program } from '../graph/program.js'
@@ -128,11 +130,11 @@ export const runCore = (f: unknown): ((...args: readonly unknown[]) => ReaderTas
         runner.log = log
         const value = await runner.call(...args)
         log?.({ _tag: 'Ran', name: nameOf(f), backend: backend.name, ms: now() - since })
-        return E.right(value)
+        return right(value)
       } catch (e) {
         const error = toError(e)
         known?.log?.({ _tag: 'Failed', name: nameOf(f), backend: known.backend.name, error })
-        return E.left(error)
+        return left(error)
       }
     }
 }
@@ -140,14 +142,14 @@ export const runCore = (f: unknown): ((...args: readonly unknown[]) => ReaderTas
 /** A function run at once on a synchronous backend; failures are values. Traced once per signature, as by `compile`. */
 export const runSyncCore =
   (backend: SyncBackend) =>
-  (f: unknown): ((...args: readonly unknown[]) => E.Either<AdError, unknown>) => {
+  (f: unknown): ((...args: readonly unknown[]) => Either<AdError, unknown>) => {
     let compiled: ((...args: readonly unknown[]) => unknown) | undefined
     return (...args) => {
       try {
         compiled ??= compileSync(f, backend, 'runSync')
-        return E.right(compiled(...args))
+        return right(compiled(...args))
       } catch (e) {
-        return E.left(toError(e))
+        return left(toError(e))
       }
     }
   }

@@ -23,7 +23,8 @@ import { max, mean, sum } from './reductions.js'
 
 const attentionOptions: Names<AttentionOptions> = { mask: true, causal: true, scale: true }
 /** Queries of more rows than this are taken so many at a time. */
-const [WHOLE, BLOCK] = [128, 64]
+const WHOLE = 128
+const BLOCK = 64
 const infinity = Number.NEGATIVE_INFINITY
 
 interface Attending {

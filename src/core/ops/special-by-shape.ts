@@ -3,7 +3,9 @@ import { digamma, digammaMinusLog, digammaStep } from './special-functions.js'
 import { log1pMinus, sumError } from './special-gamma.js'
 import { belowMean, betaFront, gammaFront, MOST_TERMS, type Parts, polynomial, temme } from './special-incomplete.js'
 
-const { POSITIVE_INFINITY: INF, NaN: NAN, EPSILON } = Number
+const INF = Number.POSITIVE_INFINITY
+const NAN = Number.NaN
+const EPSILON = Number.EPSILON
 
 /** Parameters that are smaller are taken as this. */
 const TINY = 1e-100

@@ -1,7 +1,8 @@
 /** Gamma, beta and Hurwitz's zeta function, in f64. */
 import { bernoulli, digamma, lgamma, lgammaOnePlus, polygamma, stirlingTail } from './special-functions.js'
 
-const { POSITIVE_INFINITY: INF, NaN: NAN } = Number
+const INF = Number.POSITIVE_INFINITY
+const NAN = Number.NaN
 
 /** log(1 + u) - u for u > -1, without cancellation. */
 export const log1pMinus = (u: number): number => {

@@ -2,7 +2,9 @@
 import { erfc, lgammaOnePlus, stirlingTail } from './special-functions.js'
 import { beta, gammaPositive, log1pMinus, sumError } from './special-gamma.js'
 
-const { POSITIVE_INFINITY: INF, NaN: NAN, EPSILON } = Number
+const INF = Number.POSITIVE_INFINITY
+const NAN = Number.NaN
+const EPSILON = Number.EPSILON
 /** Of a series or a continued fraction. */
 export const MOST_TERMS = 1e5
 

@@ -1,5 +1,6 @@
 /** The io-ts codec of declared inputs: numbers, nested and typed arrays, tensors or their JSON into tensors, every error with its path. */
-import * as t from 'io-ts'
+
+import type * as t from 'io-ts'
 import { listOf, shown } from '../errors/check-arguments.js'
 import type { AdError, AdException } from '../errors/error.js'
 import { explain, raise, showShape } from '../errors/explain.js'
@@ -13,6 +14,7 @@ import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor 
 import { flatten, leafCount, type TreeDef, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { CodecFn } from '../types/signatures/run.js'
+import { ioTs } from './io-ts.js'
 
 /** At most this many errors are listed for one leaf; one more says how many follow. */
 const LISTED = 100
@@ -251,7 +253,8 @@ export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
     })
     return out
   }
-  const type: t.Type<unknown> = new t.Type(
+  const io = ioTs()
+  const type: t.Type<unknown> = new io.Type(
     'Inputs',
     (x): x is unknown => {
       const r = report([], type)
@@ -261,7 +264,7 @@ export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
     (x, context) => {
       const r = report(context, type)
       const tensors = read(x, r, () => true)
-      return r.errors.length > 0 ? t.failures(r.errors) : t.success(unflatten(def, tensors))
+      return r.errors.length > 0 ? io.failures(r.errors) : io.success(unflatten(def, tensors))
     },
     (x) => {
       const tree = flatten(x, 'codec')

@@ -1,6 +1,8 @@
 /** `fromJSON`: a program read from anything, or every error in it with its path. Never throws, writes to no prototype, and always ends. */
-import * as E from 'fp-ts/lib/Either.js'
-import * as t from 'io-ts'
+
+import type { Either } from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import { left, right } from '../errors/either.js'
 import { type AdError, isAdException } from '../errors/error.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
@@ -138,15 +140,23 @@ const plainAt = (s: State, u: unknown, path: string, depth: number): unknown => 
   return bad ? BAD : out
 }
 
+/** What types of io-ts are made of. */
+interface IoTs {
+  readonly _tag: string
+  readonly props: object
+  readonly type: Codec<unknown>
+  readonly types: readonly Codec<unknown>[]
+}
 /** A type of io-ts, of this copy of it or another. */
 const isIoTs = (c: Codec<unknown>): c is t.Type<unknown> => typeof (c as Partial<t.Type<unknown>>).decode === 'function'
-/** The keys of a codec of records; undefined where it is another kind. */
+/** The keys of a codec of records; undefined where it is another kind. Types of io-ts are told by their tags. */
 const keysOf = (c: Codec<unknown>): readonly string[] | undefined => {
   if ('fields' in c) return Object.keys((c as RecordCodec<unknown>).fields)
-  if (c instanceof t.InterfaceType || c instanceof t.PartialType) return Object.keys(c.props as object)
-  if (c instanceof t.ReadonlyType || c instanceof t.RefinementType || c instanceof t.ExactType) return keysOf(c.type as t.Any)
-  if (!(c instanceof t.IntersectionType)) return undefined
-  const parts = (c.types as t.Any[]).map(keysOf)
+  const { _tag, props, type, types } = c as Partial<IoTs>
+  if (_tag === 'InterfaceType' || _tag === 'PartialType') return Object.keys(props!)
+  if (_tag === 'ReadonlyType' || _tag === 'RefinementType' || _tag === 'ExactType') return keysOf(type!)
+  if (_tag !== 'IntersectionType') return undefined
+  const parts = types!.map(keysOf)
   return parts.some((x) => x === undefined) ? undefined : parts.flatMap((x) => x ?? [])
 }
 /** Says of every place where a value is not what a codec of codual's own has there. */
@@ -210,8 +220,7 @@ const decodedBy = (s: State, codec: t.Type<unknown>, plain: unknown, path: strin
 /** io-ts puts the number of an intersection's part into the context: it is no key of the value. */
 const isIntersectionStep = (context: t.Context, key: string): boolean => {
   const i = context.findIndex((c) => c.key === key)
-  const above = context[i - 1]?.type
-  return above instanceof t.IntersectionType
+  return (context[i - 1]?.type as Partial<IoTs> | undefined)?._tag === 'IntersectionType'
 }
 
 /** Nodes read so far: a node, or undefined where it was bad; an Apply with several results has their avals in `results`. */
@@ -403,7 +412,7 @@ const programAt = (s: State, u: unknown, path: string, programs: number): Progra
 /** A program from anything, with primitives found by name. */
 export const programFromJSON =
   (find: (name: string) => AnyPrimitive | undefined) =>
-  (u: unknown): E.Either<AdError, Program> => {
+  (u: unknown): Either<AdError, Program> => {
     const s: State = { find, errors: [], more: 0, nodes: 0, entries: 0 }
     let program: Program | undefined
     try {
@@ -411,7 +420,7 @@ export const programFromJSON =
     } catch (e) {
       report(s, 'program', isAdException(e) ? reasonOf(e) : 'it cannot be read')
     }
-    if (program !== undefined && s.errors.length === 0) return E.right(program)
+    if (program !== undefined && s.errors.length === 0) return right(program)
     const errors = s.more > 0 ? [...s.errors, { path: 'program', reason: `and ${s.more} more errors` }] : s.errors
-    return E.left({ _tag: 'Decode', errors })
+    return left({ _tag: 'Decode', errors })
   }

@@ -1,7 +1,8 @@
 /** Programs as values: traced from functions, functions again, written as JSON and read back. */
-import { type Either, map } from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Registry } from '../calculus/rule.js'
 import { flagOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import { printedAs } from '../errors/print.js'
@@ -87,6 +88,9 @@ export const fromJSONCore = (registry: Registry, more: readonly AnyPrimitive[] =
         fix: 'give an array of primitives of your own.',
       })
   const read = programFromJSON(finder([...more, ...registry.byPrimitive.keys()]))
-  return (u) => map(printed)(read(u))
+  return (u) => {
+    const made = read(u)
+    return made._tag === 'Right' ? right(printed(made.right)) : made
+  }
 }
 export { isProgram }

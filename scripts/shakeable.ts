@@ -1,0 +1,72 @@
+/** What the build makes of a module so that bundlers can leave out what nobody names of it: values that are made when it loads are marked as pure. */
+import ts from 'typescript'
+
+/** Is it a value without a call, a read of a property or a spread, which bundlers see is free of effects? */
+const isPlain = (e: ts.Expression): boolean => {
+  if (
+    ts.isLiteralExpression(e) ||
+    ts.isIdentifier(e) ||
+    ts.isArrowFunction(e) ||
+    ts.isFunctionExpression(e) ||
+    ts.isRegularExpressionLiteral(e) ||
+    e.kind === ts.SyntaxKind.TrueKeyword ||
+    e.kind === ts.SyntaxKind.FalseKeyword ||
+    e.kind === ts.SyntaxKind.NullKeyword
+  )
+    return true
+  if (ts.isAsExpression(e) || ts.isSatisfiesExpression(e) || ts.isParenthesizedExpression(e) || ts.isNonNullExpression(e))
+    return isPlain(e.expression)
+  if (ts.isPrefixUnaryExpression(e)) return isPlain(e.operand)
+  if (ts.isArrayLiteralExpression(e)) return e.elements.every(isPlain)
+  return (
+    ts.isObjectLiteralExpression(e) &&
+    e.properties.every((p) => ts.isPropertyAssignment(p) && !ts.isComputedPropertyName(p.name) && isPlain(p.initializer))
+  )
+}
+
+interface Put {
+  readonly at: number
+  readonly text: string
+}
+const applied = (text: string, puts: readonly Put[]): string => {
+  let out = ''
+  let from = 0
+  for (const { at, text: put } of [...puts].sort((a, b) => a.at - b.at)) {
+    out += text.slice(from, at) + put
+    from = at
+  }
+  return out + text.slice(from)
+}
+
+/** Top-level statements that no bundler can leave out: `allowed` says which are meant. */
+export const effects = (path: string, text: string): readonly string[] => {
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
+  return tree.statements.flatMap((s) =>
+    ts.isImportDeclaration(s) ||
+    ts.isExportDeclaration(s) ||
+    ts.isTypeAliasDeclaration(s) ||
+    ts.isInterfaceDeclaration(s) ||
+    ts.isFunctionDeclaration(s) ||
+    ts.isClassDeclaration(s) ||
+    (ts.isVariableStatement(s) && s.declarationList.declarations.every((d) => ts.isIdentifier(d.name)))
+      ? []
+      : [s.getText(tree).split('\n')[0]!],
+  )
+}
+
+/** The module's text with each value that is made by a call, or read off another, in a function that is marked as pure. */
+export const shakeable = (path: string, text: string): string => {
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
+  const made = tree.statements.filter(ts.isVariableStatement).flatMap((s) => [...s.declarationList.declarations])
+  return applied(
+    text,
+    made.flatMap(({ name, initializer }) =>
+      initializer === undefined || !ts.isIdentifier(name) || isPlain(initializer)
+        ? []
+        : [
+            { at: initializer.getStart(tree), text: '/* @__PURE__ */ (() => (' },
+            { at: initializer.end, text: '))()' },
+          ],
+    ),
+  )
+}
