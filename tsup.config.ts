@@ -1,13 +1,16 @@
 // The package: `dist` has a module for each of src, for bundlers, which leave out what nobody names; `dist/node` has the same in few files, which load faster.
 // Declarations are the compiler's (tsconfig.build.json). ES modules alone: Node has `require` of them.
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 import { shakeable } from './scripts/shakeable.js'
 
 const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
   .map((f) => join('src', f))
+
+/** Modules that package.json chooses by condition: a bundle for users has others in their place. */
+const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify)\.js"/g, 'from"#$1"')
 
 const shared: Options = {
   silent: true,
@@ -30,8 +33,9 @@ export default defineConfig([
     esbuildOptions: (o) => {
       o.minifyWhitespace = true
       o.minifySyntax = true
+      o.minifyIdentifiers = true
     },
-    plugins: [{ name: 'shakeable', renderChunk: (code, { path }) => ({ code: shakeable(path, code) }) }],
+    plugins: [{ name: 'shakeable', renderChunk: (code, { path }) => ({ code: conditional(shakeable(path, code)) }) }],
   },
   {
     ...shared,
@@ -42,6 +46,7 @@ export default defineConfig([
       'check/property': 'src/check/property.ts',
       'optim/index': 'src/optim/index.ts',
       'random/index': 'src/random/index.ts',
+      'instance/reference': 'src/instance/reference.ts',
       'solve/index': 'src/solve/index.ts',
       'train/index': 'src/train/index.ts',
       'train/node': 'src/train/node.ts',
@@ -51,7 +56,7 @@ export default defineConfig([
       {
         name: 'of Node',
         setup: ({ onResolve }) => {
-          onResolve({ filter: /\/io-ts\.js$/ }, ({ resolveDir }) => ({ path: join(resolveDir, 'io-ts-node.ts') }))
+          onResolve({ filter: /\/io-ts\.js$/ }, () => ({ path: resolve('src/node/io-ts.ts') }))
         },
       },
     ],

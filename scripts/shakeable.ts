@@ -64,8 +64,8 @@ export const shakeable = (path: string, text: string): string => {
       initializer === undefined || !ts.isIdentifier(name) || isPlain(initializer)
         ? []
         : [
-            { at: initializer.getStart(tree), text: '/* @__PURE__ */ (() => (' },
-            { at: initializer.end, text: '))()' },
+            { at: initializer.getStart(tree), text: `/*#__PURE__*/(()=>${ts.isObjectLiteralExpression(initializer) ? '(' : ''}` },
+            { at: initializer.end, text: `${ts.isObjectLiteralExpression(initializer) ? ')' : ''})()` },
           ],
     ),
   )

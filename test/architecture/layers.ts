@@ -22,6 +22,13 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/backends/reference': { layers: ['src/core', 'src/backends'], packages: fp },
   'src/backends/cpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['koffi', 'node:'] },
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
+  // The composition root: what binds the operators to rules and a backend.
+  'src/instance': {
+    layers: ['src/core', 'src/rules', 'src/modes', 'src/backends/cpu', 'src/backends/reference'],
+    packages: [],
+  },
+  // Modules that stand in the place of others in Node (tsup.config.ts).
+  'src/node': { layers: [], packages: ['io-ts', 'node:'] },
   'src/check': {
     layers: [
       'src/core',
@@ -40,13 +47,13 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/solve': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
-  'src/train': { layers: [], parts: ['src/index.ts'], packages: ['fp-ts'], optional: ['cli-progress', 'node:'] },
+  'src/train': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: ['fp-ts'], optional: ['cli-progress', 'node:'] },
 }
 
 /** The rooms of src/core from the lowest floor up. At run time a file imports its own room and those below. */
 export const rooms: readonly string[] = ['types', 'errors', 'matrices', 'graph', 'ops', 'calculus', 'functions', 'extend', 'programs']
 
-/** The one file that imports every layer. */
+/** The one file that may hand on what is in any layer. */
 export const compositionRoot = 'src/index.ts'
 
 /** The layer of a file: the longest folder of `layers` that holds it. */

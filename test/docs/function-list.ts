@@ -5,7 +5,7 @@ import { entries, type PublicName, publicNames, root, shortPath } from './public
 
 /** What the files of a section have in common, in the order of the page. The first that fits a name takes it. */
 const sections: readonly (readonly [title: string, files: RegExp])[] = [
-  ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|index\.ts$|backends/],
+  ['Declaring, running, saving', /core\/(functions|programs|graph|errors)|instance\/|backends/],
   ['New arrays', /ops\/(construct|grids)/],
   [
     'Elementwise',

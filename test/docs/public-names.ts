@@ -116,7 +116,8 @@ export const definitionOf = (path: string, name: string): Definition | undefined
     if (!ts.isExportDeclaration(s)) continue
     const target = resolve(file, s.moduleSpecifier)
     if (s.exportClause === undefined) {
-      const found = target === undefined ? undefined : definitionOf(target, name)
+      const handed = target !== undefined && exportsOf(target).some((e) => e.name === name)
+      const found = handed ? definitionOf(target, name) : undefined
       if (found !== undefined) return found
     } else if (ts.isNamedExports(s.exportClause)) {
       const found = s.exportClause.elements.find((e) => e.name.text === name)

@@ -8,37 +8,39 @@ const root = new URL('../../', import.meta.url)
 const at = (path: string): string => fileURLToPath(new URL(path, root))
 
 describe('package.json', () => {
-  it('has every entry point, each with its declarations first, for import and for require', () => {
-    expect(Object.keys(manifest.exports)).toEqual([
-      '.',
-      './check',
-      './check/property',
-      './optim',
-      './random',
-      './solve',
-      './train',
-      './train/node',
-      './package.json',
-    ])
-    for (const [entry, file] of [
-      ['.', './dist/index'],
-      ['./check', './dist/check/index'],
-      ['./check/property', './dist/check/property'],
-      ['./optim', './dist/optim/index'],
-      ['./random', './dist/random/index'],
-      ['./solve', './dist/solve/index'],
-      ['./train', './dist/train/index'],
-      ['./train/node', './dist/train/node'],
-    ] as const) {
-      expect(Object.entries(manifest.exports[entry].import)).toEqual([
-        ['types', `${file}.d.ts`],
-        ['default', `${file}.js`],
+  it('has every entry point: its declarations, a module for each of src for bundlers, few files for Node', () => {
+    const files = {
+      '.': 'index',
+      './check': 'check/index',
+      './check/property': 'check/property',
+      './optim': 'optim/index',
+      './random': 'random/index',
+      './reference': 'instance/reference',
+      './solve': 'solve/index',
+      './train': 'train/index',
+      './train/node': 'train/node',
+    }
+    expect(Object.keys(manifest.exports)).toEqual([...Object.keys(files), './package.json'])
+    for (const [entry, file] of Object.entries(files)) {
+      const modules = `./dist/${file}.js`
+      expect(Object.entries(manifest.exports[entry as keyof typeof files])).toEqual([
+        ['types', `./dist/${file}.d.ts`],
+        ['module', modules],
+        ['node', `./dist/node/${file}.js`],
+        ['default', modules],
       ])
-      expect(Object.entries(manifest.exports[entry].require)).toEqual([
-        ['types', `${file}.d.cts`],
-        ['default', `${file}.cjs`],
-      ])
-      expect(existsSync(at(`${file.replace('dist', 'src')}.ts`))).toBe(true)
+      expect(existsSync(at(`src/${file}.ts`))).toBe(true)
+    }
+  })
+
+  it('chooses modules by condition: in Node and in development the whole one, in a bundle for users the other, of the same names', async () => {
+    for (const { node, development, default: plain } of Object.values(manifest.imports)) {
+      expect(development).toBe(node)
+      const namesOf = async (path: string): Promise<string[]> =>
+        Object.keys((await import(at(path.replace('./dist/', 'src/').replace('.js', '.ts')))) as object)
+      const [whole, short] = [await namesOf(node), await namesOf(plain)]
+      expect(short.length).toBeGreaterThan(0)
+      expect(whole).toEqual(expect.arrayContaining(short))
     }
   })
 

@@ -1,12 +1,10 @@
 /** `fromJSON`: a program read from anything, or every error in it with its path. Never throws, writes to no prototype, and always ends. */
 
 import type { Either } from 'fp-ts/lib/Either.js'
-import type * as t from 'io-ts'
 import { left, right } from '../errors/either.js'
 import { type AdError, isAdException } from '../errors/error.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { dtypeCodec } from '../graph/cast.js'
-import type { Codec, ListCodec, RecordCodec } from '../graph/codec.js'
 import { APPLY, constant, INPUT, input, Node, resultsOf } from '../graph/expr.js'
 import { bytesFromJSON, numberFromJSON } from '../graph/numbers.js'
 import { type AnyPrimitive, NO_PARAMS, noParams } from '../graph/primitive.js'
@@ -15,6 +13,7 @@ import { describe, Tensor } from '../graph/tensor.js'
 import { ABSENT, below, LEAF, leafCount, type TreeDef } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import { FORMAT, MAX_NAME, MAX_PARAMS, MAX_PROGRAMS } from './encode.js'
+import { keysOf, readParams } from './parameters.js'
 
 /** At most this many nodes, sub-programs included; entries of parameters and trees are bounded beside them. */
 const MAX_NODES = 2 ** 22
@@ -140,35 +139,6 @@ const plainAt = (s: State, u: unknown, path: string, depth: number): unknown => 
   return bad ? BAD : out
 }
 
-/** What types of io-ts are made of. */
-interface IoTs {
-  readonly _tag: string
-  readonly props: object
-  readonly type: Codec<unknown>
-  readonly types: readonly Codec<unknown>[]
-}
-/** A type of io-ts, of this copy of it or another. */
-const isIoTs = (c: Codec<unknown>): c is t.Type<unknown> => typeof (c as Partial<t.Type<unknown>>).decode === 'function'
-/** The keys of a codec of records; undefined where it is another kind. Types of io-ts are told by their tags. */
-const keysOf = (c: Codec<unknown>): readonly string[] | undefined => {
-  if ('fields' in c) return Object.keys((c as RecordCodec<unknown>).fields)
-  const { _tag, props, type, types } = c as Partial<IoTs>
-  if (_tag === 'InterfaceType' || _tag === 'PartialType') return Object.keys(props!)
-  if (_tag === 'ReadonlyType' || _tag === 'RefinementType' || _tag === 'ExactType') return keysOf(type!)
-  if (_tag !== 'IntersectionType') return undefined
-  const parts = types!.map(keysOf)
-  return parts.some((x) => x === undefined) ? undefined : parts.flatMap((x) => x ?? [])
-}
-/** Says of every place where a value is not what a codec of codual's own has there. */
-const held = (s: State, c: Codec<unknown>, u: unknown, path: string): void => {
-  if ('fields' in c && isRecord(u)) {
-    const { fields, optional } = c as RecordCodec<unknown>
-    for (const [k, of] of Object.entries(fields))
-      if (field(u, k) !== undefined || !optional.includes(k)) held(s, of, field(u, k), `${path}.${k}`)
-  } else if ('item' in c && Array.isArray(u)) u.forEach((x, i) => void held(s, (c as ListCodec<unknown>).item, x, `${path}.${i}`))
-  else if (!c.is(u)) report(s, path, `${describe(u)} is not ${c.name}`)
-}
-
 /** The programs of an application; BAD, with errors reported, where one is none. */
 const programsAt = (s: State, prim: AnyPrimitive, u: unknown, path: string, programs: number): readonly Program[] | typeof BAD => {
   if (prim.programs === undefined) {
@@ -198,31 +168,10 @@ const paramsOf = (s: State, prim: AnyPrimitive, plain: unknown, path: string): u
   const known = keysOf(prim.codec)
   const before = s.errors.length + s.more
   if (known !== undefined) onlyKeys(s, plain, path, known)
-  let read: unknown = plain
-  if (isIoTs(prim.codec)) read = decodedBy(s, prim.codec, plain, path)
-  else held(s, prim.codec, plain, path)
+  const read = readParams((at, reason) => report(s, at, reason), prim.codec, plain, path)
   if (s.errors.length + s.more > before) return BAD
   return (prim.codec as unknown) === noParams ? NO_PARAMS : read
 }
-const decodedBy = (s: State, codec: t.Type<unknown>, plain: unknown, path: string): unknown => {
-  const read = codec.decode(plain)
-  if (read._tag === 'Right') return read.right
-  for (const e of read.left) {
-    const keys = e.context.map((c) => c.key).filter((k) => k !== '' && !(/^\d+$/.test(k) && isIntersectionStep(e.context, k)))
-    report(
-      s,
-      keys.length === 0 ? path : `${path}.${keys.join('.')}`,
-      e.message ?? `${describe(e.value)} is not ${e.context.at(-1)?.type.name}`,
-    )
-  }
-  return BAD
-}
-/** io-ts puts the number of an intersection's part into the context: it is no key of the value. */
-const isIntersectionStep = (context: t.Context, key: string): boolean => {
-  const i = context.findIndex((c) => c.key === key)
-  return (context[i - 1]?.type as Partial<IoTs> | undefined)?._tag === 'IntersectionType'
-}
-
 /** Nodes read so far: a node, or undefined where it was bad; an Apply with several results has their avals in `results`. */
 interface Table {
   readonly nodes: (Node | undefined)[]
