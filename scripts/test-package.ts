@@ -1,12 +1,15 @@
-// Tests what a user installs: packs the package, installs the tarball in an empty folder, runs it from ESM and CommonJS,
-// compiles it under node16 and bundler resolution, and asks publint and attw what is wrong with it.
+// Tests what a user installs: packs the package, installs the tarball in an empty folder, runs it from ESM and CommonJS, in Deno, Bun, a worker and bundles,
+// compiles it under nodenext and bundler resolution, weighs it, and asks publint and attw what is wrong with it. `--sizes` writes what it weighs into docs/sizes.md.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import manifest from '../package.json' with { type: 'json' }
+import { bundlerNames, exportsAlone, runBundled } from './bundles.js'
+import { importCost } from './import-cost.js'
+import { record, recorded, weigh, weighed } from './sizes.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const temporary = mkdtempSync(join(tmpdir(), 'codual-package-'))
@@ -17,9 +20,9 @@ const failures: string[] = []
 const run = (command: string, args: readonly string[], cwd: string): string =>
   execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 * 1024 * 1024 })
 
-const step = (name: string, action: () => void): boolean => {
+const step = async (name: string, action: () => unknown): Promise<boolean> => {
   try {
-    action()
+    await action()
     passed++
     console.log(`ok    ${name}`)
     return true
@@ -41,7 +44,7 @@ const tarballIn = (folder: string): string => {
 }
 
 /** The program of the README, at run time: a gradient, a compiled one, and a rule of the checker's entry point. */
-const body = `
+const small = `
 const near = (a, b) => Math.abs(a - b) <= 1e-12
 const y = grad((x) => sum(mul(x, x)))([1, 2, 3])
 if (y.data.length !== 3 || ![2, 4, 6].every((v, i) => near(y.data[i], v))) throw new Error('grad gave ' + y.data)
@@ -51,6 +54,8 @@ if (Object.keys(check).length === 0) throw new Error('codual/check exports nothi
 const half = optim.sgd({ learningRate: 0.5 })
 const moved = evaluate(optim.applyUpdates(tensor([1]), half.update(tensor([1]), half.init(tensor([1]))).updates))
 if (moved.item() !== 0.5) throw new Error('codual/optim gave ' + moved.item())
+`
+const body = `${small}
 const training = async () => {
   const run = train.train((n, x) => ({ state: n + x.item() }), train.batches([1, 2, 3], { size: 1, seed: 1 }), { state: 0, epochs: 2 })
   const trained = await run()
@@ -65,16 +70,15 @@ training().then(() => console.log('ran'))
 `
 
 /**
- * Both copies in one process (an import here, a require there), and what the one made given to the other: the right numbers, or one error
+ * Two copies in one process, installed under two names, and what the one made given to the other: the right numbers, or one error
  * that says that there are two copies. What is wrong is told, all of it.
  */
 const copies = `
-import { createRequire } from 'node:module'
-import * as esm from 'codual'
-const cjs = createRequire(import.meta.url)('codual')
-if (esm.tensor === cjs.tensor) throw new Error('one copy: this test has nothing to test')
+import * as first from 'codual'
+import * as second from 'codual-again'
+if (first.tensor === second.tensor) throw new Error('one copy: this test has nothing to test')
 const wrong = []
-for (const [from, a, b] of [['ESM to CJS', esm, cjs], ['CJS to ESM', cjs, esm]]) {
+for (const [from, a, b] of [['first to second', first, second], ['second to first', second, first]]) {
   const x = a.tensor([1, 2, 3])
   const own = (c) => c.unary({ name: 'cube', scalar: (v) => v ** 3, source: 'test' })
   const ruled = (ops) => {
@@ -115,7 +119,7 @@ for (const [from, a, b] of [['ESM to CJS', esm, cjs], ['CJS to ESM', cjs, esm]])
     try {
       got = [...exchange().data].join()
     } catch (e) {
-      got = (esm.isAdException(e) || cjs.isAdException(e)) && /another copy of codual/.test(e.message) ? want.join() : String(e && e.stack)
+      got = (first.isAdException(e) || second.isAdException(e)) && /another copy of codual/.test(e.message) ? want.join() : String(e && e.stack)
     }
     if (got !== want.join()) wrong.push(from + ': ' + name + ': ' + got + ', and not ' + want.join())
   }
@@ -184,37 +188,61 @@ export const broken = fn({ x: f32(8, 3), w: f32(4, 2) }, ({ x, w }) =>
   matmul(x, w))
 `
 
+/** What is in no bundle but those of these exports. */
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  'backends/webgpu/': ['webgpu'],
+  'node_modules/io-ts': ['codec'],
+  'node_modules/fp-ts': ['codec'],
+  'plan/provenance': [],
+  'errors/hints': [],
+}
+
 try {
-  const built = step('npm run build', () => run('npm', ['run', 'build'], root))
-  step('no field of a class overwrites an export of its chunk', () => {
-    // The bundler's step to CommonJS takes `name = value` in a class for an assignment to an exported `name`.
-    for (const file of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.cjs')))
-      for (const [found] of readFileSync(join(root, 'dist', file), 'utf8').matchAll(/this\.\w+ = exports\.\w+ = .*/g))
-        throw new Error(`${file}: ${found}: give the field another name`)
-  })
-  step('no file names a path of this machine', () => {
+  const built = await step('npm run build', () => run('npm', ['run', 'build'], root))
+  await step('no file names a path of this machine', () => {
     for (const file of readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.\w+$/.test(name)))
       if (readFileSync(join(root, 'dist', file), 'utf8').includes(root)) throw new Error(`${file} names ${root}`)
   })
-  const packed = built && step('npm pack', () => run('npm', ['pack', '--ignore-scripts', '--pack-destination', temporary], root))
+  const packed = built && (await step('npm pack', () => run('npm', ['pack', '--ignore-scripts', '--pack-destination', temporary], root)))
   if (packed) {
     const tarball = tarballIn(temporary)
     const listing = run('tar', ['-tzf', tarball], temporary).trim().split('\n')
-    step('the tarball has only dist, README.md, LICENSE, CHANGELOG.md and package.json', () => {
+    await step('the tarball has only dist, README.md, LICENSE, CHANGELOG.md and package.json', () => {
       const stray = listing.filter((path) => !/^package\/(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(path))
       const absent = ['README.md', 'LICENSE', 'CHANGELOG.md'].filter((name) => !listing.includes(`package/${name}`))
       if (stray.length + absent.length > 0) throw new Error(`stray: ${stray.join(', ')}; absent: ${absent.join(', ')}`)
     })
-    step('publint', () => run(process.execPath, [bin('publint', 'src/cli.js'), 'run', tarball, '--strict'], root))
-    step('attw', () => run(process.execPath, [bin('@arethetypeswrong/cli', 'dist/index.js'), tarball, '--profile', 'node16'], root))
+    await step('the package takes at most 4 MB', () => {
+      const bytes = listing
+        .filter((path) => !path.endsWith('/'))
+        .reduce((n, path) => n + statSync(join(root, path.replace('package/', ''))).size, 0)
+      console.log(`      ${(bytes / 1e6).toFixed(2)} MB in ${listing.length} files`)
+      if (bytes > 4e6) throw new Error(`${bytes} bytes`)
+    })
+    await step('publint', () => run(process.execPath, [bin('publint', 'src/cli.js'), 'run', tarball, '--strict'], root))
+    await step('attw', () => run(process.execPath, [bin('@arethetypeswrong/cli', 'dist/index.js'), tarball, '--profile', 'esm-only'], root))
 
     const user = join(temporary, 'user')
     mkdirSync(user)
     const write = (name: string, text: string): void => writeFileSync(join(user, name), text)
     const peers = (['fp-ts', 'io-ts', 'fast-check'] as const).map((name) => `${name}@${manifest.devDependencies[name]}`)
     write('package.json', '{ "name": "user", "private": true }')
-    const installed = step('npm install in an empty folder', () =>
-      run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball, ...peers], user),
+    const installed = await step('npm install in an empty folder', () =>
+      run(
+        'npm',
+        [
+          'install',
+          '--prefer-offline',
+          '--no-audit',
+          '--no-fund',
+          tarball,
+          `codual-again@file:${tarball}`,
+          ...peers,
+          'deno@2.9.6',
+          'bun@1.4.5',
+        ],
+        user,
+      ),
     )
     if (installed) {
       const names = 'compile, cpu, evaluate, grad, mul, sum, tanh, tensor'
@@ -225,10 +253,58 @@ try {
           .join('\n')
       write('esm.mjs', `import { ${names} } from 'codual'\n${imported((n, from) => `import * as ${n} from '${from}'`)}\n${body}`)
       write('cjs.cjs', `const { ${names} } = require('codual')\n${imported((n, from) => `const ${n} = require('${from}')`)}\n${body}`)
-      step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
-      step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
+      await step('it runs as ESM', () => run(process.execPath, ['esm.mjs'], user))
+      await step('it runs as CommonJS', () => run(process.execPath, ['cjs.cjs'], user))
+      write(
+        'worker.mjs',
+        `import { Worker } from 'node:worker_threads'\nnew Worker(new URL('./esm.mjs', import.meta.url)).on('error', (e) => { throw e })\n`,
+      )
+      await step('it runs in a worker', () => run(process.execPath, ['worker.mjs'], user))
+      await step('it runs in Deno', () => run(join(user, 'node_modules/.bin/deno'), ['run', '--allow-all', 'esm.mjs'], user))
+      await step('it runs in Bun', () => run(join(user, 'node_modules/.bin/bun'), ['run', 'esm.mjs'], user))
+      for (const bundler of bundlerNames)
+        await step(`a bundle for browsers runs: ${bundler}`, () =>
+          runBundled(
+            bundler,
+            user,
+            `import { ${names} } from 'codual'\n${imported((n, from) => `import * as ${n} from '${from}'`)}\n${small}`,
+            temporary,
+          ),
+        )
+      for (const entry of ['codual', 'codual/optim', 'codual/random', 'codual/reference', 'codual/solve', 'codual/train'])
+        await step(`every export of ${entry} works alone in a bundle`, async () => {
+          const { wrong, tried, having } = await exportsAlone(user, entry)
+          console.log(`      ${tried} exports`)
+          if (wrong.length > 0 || tried === 0) throw new Error(wrong.join('; '))
+          for (const [part, allowed] of Object.entries(onlyIn)) {
+            const found = having(part).filter((name) => !allowed.includes(name))
+            if (found.length > 0) throw new Error(`${part} is in the bundles of ${found.join(', ')}`)
+          }
+        })
+
+      const sizes = await Promise.all(weighed.map(async (w) => ({ ...w, ...(await weigh(w.code, user)) })))
+      if (process.argv.includes('--sizes')) record(sizes)
+      const known = recorded()
+      for (const { name, gzip, most } of sizes)
+        await step(`${name} weighs ${(gzip / 1000).toFixed(1)} kB`, () => {
+          const was = known.get(name) ?? 0
+          if (gzip > most) throw new Error(`at most ${most / 1000} kB`)
+          if (gzip / 1000 > 1.005 * was + 0.05) throw new Error(`docs/sizes.md says ${was} kB, and it may not grow`)
+          if (gzip / 1000 < 0.97 * was)
+            throw new Error(`docs/sizes.md says ${was} kB: write what it is now, npm run test:package -- --sizes`)
+        })
+      await step('an import takes at most 2.2 times the CPU time of that of jax-js', () => {
+        const { ratio, text } = importCost(user, root)
+        console.log(`      ${text}`)
+        if (ratio > 2.2) throw new Error(text)
+      })
+      write(
+        'same.mjs',
+        `import * as a from 'codual'\nimport { createRequire } from 'node:module'\nconst b = createRequire(import.meta.url)('codual')\nif (a.tensor !== b.tensor) throw new Error('import and require give two copies')\n`,
+      )
+      await step('import and require give one copy', () => run(process.execPath, ['same.mjs'], user))
       write('copies.mjs', copies)
-      step('what one copy made, another takes or refuses by name', () => run(process.execPath, ['copies.mjs'], user))
+      await step('what one copy made, another takes or refuses by name', () => run(process.execPath, ['copies.mjs'], user))
 
       const parts = 'add, compile, grad, sum, unary'
       const file = (name: string, head: string): void => write(name, `${head}${lines.replaceAll('FILE', name)}`)
@@ -237,8 +313,8 @@ try {
       file('lines.ts', `import { ${parts} } from 'codual'`)
       for (const name of ['lines.mjs', 'lines.cjs'])
         for (const flags of [[], ['--enable-source-maps']])
-          step(`errors name the user's line: node ${[...flags, name].join(' ')}`, () => run(process.execPath, [...flags, name], user))
-      step("errors name the user's line: tsx lines.ts", () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'lines.ts'], user))
+          await step(`errors name the user's line: node ${[...flags, name].join(' ')}`, () => run(process.execPath, [...flags, name], user))
+      await step("errors name the user's line: tsx lines.ts", () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'lines.ts'], user))
 
       const plain = ts.transpileModule(mistakes, { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext } })
       write('mistakes.mjs', plain.outputText)
@@ -246,9 +322,9 @@ try {
       write('mistakes.ts', mistakes)
       write('answered.ts', `import { mistakes } from './mistakes'${answered}check()\n`)
       write('answered.test.ts', `import { mistakes } from './mistakes'${answered}test('each', check)\n`)
-      step('messages say what to write: node', () => run(process.execPath, ['answered.mjs'], user))
-      step('messages say what to write: tsx', () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'answered.ts'], user))
-      step('messages say what to write: vitest', () =>
+      await step('messages say what to write: node', () => run(process.execPath, ['answered.mjs'], user))
+      await step('messages say what to write: tsx', () => run(process.execPath, [bin('tsx', 'dist/cli.mjs'), 'answered.ts'], user))
+      await step('messages say what to write: vitest', () =>
         run(process.execPath, [bin('vitest', 'vitest.mjs'), 'run', '--root', user, '--globals', 'answered.test.ts'], user),
       )
 
@@ -264,8 +340,8 @@ try {
           ],
           user,
         )
-      step('its types compile under node16, without skipLibCheck', () => tsc('node16', 'node16'))
-      step('its types compile under bundler, without skipLibCheck', () => tsc('esnext', 'bundler'))
+      await step('its types compile under nodenext, without skipLibCheck', () => tsc('nodenext', 'nodenext'))
+      await step('its types compile under bundler, without skipLibCheck', () => tsc('esnext', 'bundler'))
     }
   }
 } finally {
