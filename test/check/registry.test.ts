@@ -5,6 +5,7 @@ import { cpu } from '../../src/backends/cpu/index.js'
 import { reference } from '../../src/backends/reference/index.js'
 import { audit, makeCheck, preparedBy, report } from '../../src/check/index.js'
 import { withoutDuplicates } from '../../src/core/calculus/rule.js'
+import { checkedDeclaration } from '../../src/core/extend/declare.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { families } from '../../src/core/ops/families.js'
 import { coreRegistry } from '../../src/rules/index.js'
@@ -23,6 +24,9 @@ describe('the registry', () => {
       }
     const a = audit(coreRegistry, { cpu: preparedBy(cpu()), reference: preparedBy(reference()) })
     expect(a._tag === 'Right' ? '' : report(a)).toBe('')
+  })
+  it('declares every primitive as one of somebody else would have to be declared', () => {
+    for (const { primitive: p } of coreRegistry.rules.values()) expect(() => checkedDeclaration(p), p.name).not.toThrow()
   })
   it('would be told what is missing', () => {
     const a = audit(coreRegistry, { none: (p) => p.name !== 'tanh' })

@@ -2,20 +2,19 @@
 
 export { type Aval, aval } from '../graph/aval.js'
 export type { NDArray } from '../graph/ndarray.js'
-export {
-  type AnyPrimitive,
-  type ArgKind,
-  type Kink,
-  type NoParams,
-  type OpClass,
-  type Primitive,
-  primitive,
-  type Sample,
-  type SampleArg,
+export type {
+  AnyPrimitive,
+  ArgKind,
+  Kink,
+  NoParams,
+  OpClass,
+  Primitive,
+  Sample,
+  SampleArg,
 } from '../graph/primitive.js'
 export { inplaceableThunk, NoTangent, notImplemented, type Tangent, type Thunk, thunk, ZeroTangent } from '../graph/tangent.js'
-export { elementwise } from '../ops/declare.js'
-export { binary, unary } from '../ops/lifted.js'
+export { binary, primitive, unary } from './declare.js'
+export { elementwise } from './elementwise.js'
 export { byMeaning, type Facet, type InlineAt, inline, type KernelFunction, type KernelTable, missing, perElement } from './kernel-table.js'
 export {
   applyPrimitive,

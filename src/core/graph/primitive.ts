@@ -1,18 +1,17 @@
 /** What a primitive is: one name and its meaning. Rules, kernels and tests are other facets, keyed by the name. */
-import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
-import { raise, showShape } from '../errors/explain.js'
+import { shown } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
 import { holds, reading } from '../errors/language.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, aval, avalsFrom } from './aval.js'
 import { type Codec, nothing } from './codec.js'
-import { checkDTypes, type DTypeRule, isTakes, type Takes } from './dtype-rule.js'
+import { checkDTypes, type DTypeRule, type Takes } from './dtype-rule.js'
 import { evaluateNodes } from './evaluate.js'
 import { expansionOf, writtenOut } from './expand.js'
 import { asExpr, input } from './expr.js'
 import type { NDArray } from './ndarray.js'
 import type { Program } from './program.js'
-import { sizeOf } from './shape.js'
 
 /** `float`: has a tangent when its dtype is a float. `int`: indices, predicates, counts: never has one (NoTangent). */
 export type ArgKind = 'float' | 'int'
@@ -161,90 +160,20 @@ export const primitiveOf = <N extends string, P, A extends readonly ArgKind[]>(o
       })
 }
 
-type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
+export type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
   Primitive<N, P, A>,
   'name' | 'family' | 'args' | 'shapeRule' | 'source'
 > &
   Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'source'>>
 
-const declared: Names<Primitive> = {
-  name: true,
-  family: true,
-  args: true,
-  variadic: true,
-  multi: true,
-  class: true,
-  codec: true,
-  dtypes: true,
-  shapeRule: true,
-  meaning: true,
-  effect: true,
-  scalar: true,
-  integer: true,
-  scalarWith: true,
-  alias: true,
-  identity: true,
-  accumulates: true,
-  cost: true,
-  samples: true,
-  hard: true,
-  extremes: true,
-  kinks: true,
-  tolerance: true,
-  showParams: true,
-  programs: true,
-  withPrograms: true,
-  expand: true,
-  parts: true,
-  unbounded: true,
-  gaps: true,
-  stacked: true,
-  source: true,
-}
-
 /**
- * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
- *
- * One that is made of other primitives gives `expand` in place of a meaning. One with programs among its parameters gives `programs` and
- * `withPrograms`: then it prints, is saved, and is planned with what they hold.
- * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
- * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
- * @example
- * const reversed = primitive({
- *   name: 'reversed',
- *   family: 'mine',
- *   args: ['float'],
- *   shapeRule: ([x]) => x!,
- *   meaning: ([x], _params, [y]) => y!.data.set(x!.data.toReversed()),
- *   source: 'definition',
- * })
- * compile((x) => applyPrimitive(reversed, [x])[0], reference())([1, 2, 3])   // [3, 2, 1]
+ * A primitive as it is declared, with the plain default for what is left out. Nothing is checked: what codual ships is checked by a test, what others declare by `primitive` of
+ * core/extend/declare.ts.
  */
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
 ): Primitive<N, P, A> => {
-  const { name, args, shapeRule, meaning, expand, ...rest } = optionsOf(recordOf(d, 'the declaration', 'primitive'), declared, 'primitive')
-  if (typeof name !== 'string' || name === '')
-    raise({ _tag: 'BadInput', where: 'primitive', reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
-  if (name.includes('/'))
-    raise({
-      _tag: 'BadInput',
-      where: `primitive ${name}`,
-      reason: 'a / stands between a plugin and its primitives.',
-      fix: 'give the name alone: definePlugin puts it into the namespace of its plugin.',
-    })
-  listOf(args, 'args', `primitive ${name}`)
-  functionOf(shapeRule, 'shapeRule', `primitive ${name}`)
-  if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', `primitive ${name}`)
-  if (expand !== undefined) functionOf(expand, 'expand', `primitive ${name}`)
-  if ((rest.programs === undefined) !== (rest.withPrograms === undefined))
-    raise({
-      _tag: 'BadInput',
-      where: `primitive ${name}`,
-      reason: 'it has one of programs and withPrograms.',
-      fix: 'give both, or neither.',
-    })
-  const dtypes = dtypesOf(d.dtypes, d.args, name)
+  const dtypes = d.dtypes ?? d.args.map((kind): Takes => (kind === 'int' ? 'discrete' : 'any'))
   const made: Primitive<N, P, A> = Object.freeze({
     variadic: false,
     multi: false,
@@ -256,40 +185,11 @@ export const primitive = <const N extends string, P = NoParams, const A extends 
     extremes: [],
     kinks: [],
     ...d,
-    ...(d.samples !== undefined && { samples: listOf(d.samples, 'samples', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
-    ...(d.hard !== undefined && { hard: listOf(d.hard, 'hard', `primitive ${name}`).map((s) => drawn(name, s as Sample<P>)) }),
-    meaning: meaning ?? meaningBy(() => made, expand),
+    meaning: d.meaning ?? meaningBy(() => made, d.expand),
     dtypes,
-    shapeRule: typed(name, d.multi === true, dtypes === 'own' ? [] : dtypes, d.shapeRule),
+    shapeRule: typed(d.name, d.multi === true, dtypes === 'own' ? [] : dtypes, d.shapeRule),
   } as Primitive<N, P, A>)
   return made
-}
-
-/** A sample whose `draw` gives as many numbers as its shape has elements. */
-const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
-  const where = `primitive ${name}: samples`
-  const args = listOf(sample?.args, 'args', where) as readonly SampleArg[]
-  if (args.every((a) => a.draw === undefined)) return sample
-  const checked = (a: SampleArg): SampleArg => {
-    if (a.draw === undefined) return a
-    const draw: NonNullable<SampleArg['draw']> = functionOf(a.draw, 'draw', where)
-    return {
-      ...a,
-      draw: (next, shape) => {
-        const size = sizeOf(shape)
-        const numbers = Array.from(draw(next, shape))
-        if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
-        const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
-        return raise({
-          _tag: 'BadInput',
-          where,
-          reason: `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
-          fix: 'give them in row-major order, in one flat list.',
-        })
-      },
-    }
-  }
-  return { ...sample, args: args.map(checked) }
 }
 
 /** The meaning of what a primitive is made of. */
@@ -304,17 +204,6 @@ const meaningBy =
     })
   }
 
-/** The rule that is given or, without one, that of the kinds: floats of one dtype, whichever, and integers or booleans. */
-const dtypesOf = (given: DTypeRule | undefined, args: readonly ArgKind[], name: string): DTypeRule => {
-  if (given === undefined) return args.map((kind): Takes => (kind === 'int' ? 'discrete' : 'any'))
-  if (given === 'own' || listOf(given, 'dtypes', `primitive ${name}`).every(isTakes)) return given
-  return raise({
-    _tag: 'BadInput',
-    where: `primitive ${name}`,
-    reason: `its dtypes are ${shown(given)}.`,
-    fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
-  })
-}
 /** Shape rules that check dtypes and their results already: what is declared by spreading another declaration is not checked twice. */
 const checked = new WeakMap<object, readonly Takes[]>()
 const typed = <P>(

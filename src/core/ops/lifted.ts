@@ -1,6 +1,6 @@
 /** Elementwise primitives: one scalar function, lifted once to any shape with NumPy broadcasting. */
 
-import { functionOf, type Names, nothingMore, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { nothingMore, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
 import type { Takes } from '../graph/dtype-rule.js'
@@ -91,41 +91,11 @@ export interface Common<N extends string, I extends boolean = boolean, R extends
   readonly unbounded?: boolean
 }
 /** What `unary` and `binary` take: the function at one index, in f64. */
-interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> extends Common<N, I, R> {
+export interface Declaration<N extends string, I extends boolean = boolean, R extends DType = DType> extends Common<N, I, R> {
   readonly scalar: (...xs: number[]) => number
   /** Kinds of the arguments when not all `float`. */
   readonly args?: readonly ArgKind[]
 }
-export const common: Names<Common<string>> = {
-  name: true,
-  integer: true,
-  domain: true,
-  extremes: true,
-  kinks: true,
-  cost: true,
-  source: true,
-  tolerance: true,
-  integers: true,
-  result: true,
-  family: true,
-  identity: true,
-  alias: true,
-  unbounded: true,
-}
-const declared: Names<Declaration<string>> = { ...common, scalar: true, args: true }
-/** The declaration that `unary`, `binary` or `elementwise` was given, where it is one. */
-export const declaration = <D extends { readonly name: string }>(given: D, names: Names<D>, where: string): D => {
-  const d = optionsOf(recordOf(given, 'the declaration', where), names, where)
-  if (typeof d.name !== 'string' || d.name === '')
-    raise({ _tag: 'BadInput', where, reason: `its name is ${shown(d.name)}.`, fix: 'give a text.' })
-  return given
-}
-const withScalar = <D extends Declaration<string>>(given: D, where: string): D => {
-  const d = declaration<Declaration<string>>(given, declared, where)
-  functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
-  return given
-}
-
 const samplesOf = <P>(
   kinds: readonly ArgKind[],
   domain: readonly (readonly [number, number])[] | undefined,
@@ -197,16 +167,11 @@ export const refuseThird = (name: string, third: unknown): never =>
     reason: `${shown(third)} stands behind its two arguments.`,
     fix: `write ${name}(a, b): it takes no options; of three arrays, ${name}(${name}(a, b), c).`,
   })
-/**
- * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
- *
- * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element. `elementwise` has the general form.
- * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
- */
+/** An elementwise operation of one argument, as it is declared: `unary` of core/extend/declare.ts checks it first. */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
 ): UnaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwisePrimitive(['float'] as const, withScalar(d, 'unary'))
+  const prim = elementwisePrimitive(['float'] as const, d)
   const f = (x: unknown, more: unknown = undefined): AnyExpr => {
     nothingMore(more, d.name)
     return asExpr(apply(prim, liftFloats([x], d.name, d.integers === true), NO_PARAMS))
@@ -214,15 +179,11 @@ export const unary = <const N extends string, const I extends boolean = false, c
   return typed(Object.assign(f, { primitive: prim }))
 }
 
-/**
- * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
- *
- * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
- */
+/** An elementwise operation of two arguments, which broadcast, as it is declared. */
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
 ): BinaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwisePrimitive(['float', 'float'] as const, withScalar(d, 'binary'))
+  const prim = elementwisePrimitive(['float', 'float'] as const, d)
   // An index and a list behind both are what reduce gives.
   const f = (a: unknown, b: unknown, third: unknown = undefined, list: unknown = undefined): AnyExpr => {
     if (third !== undefined && list === undefined) refuseThird(d.name, third)

@@ -9,10 +9,11 @@ import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
 import { type ArgKind, NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { broadcastStrides, forEachIndex } from '../graph/shape.js'
+import { broadcastAvals, type Common, dtypeAt, elementwiseShape, facetsOf, liftFloats, liftScalar } from '../ops/lifted.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ElementwiseOf, ResultKind } from '../types/signatures/declared.js'
-import { broadcastAvals, type Common, common, declaration, dtypeAt, elementwiseShape, facetsOf, liftFloats, liftScalar } from './lifted.js'
+import { common, declaration } from './declare.js'
 
 /** The result of a function of numbers: a number, or one for each of several results. */
 type Out<Rs> = Rs extends readonly ResultKind[] ? readonly number[] : number

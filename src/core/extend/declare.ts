@@ -1,0 +1,192 @@
+/** Declarations by others: checked, then made as those of codual are. */
+import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { raise, showShape } from '../errors/explain.js'
+import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
+import {
+  type ArgKind,
+  type Declared,
+  primitive as made,
+  type NoParams,
+  type Primitive,
+  type Sample,
+  type SampleArg,
+} from '../graph/primitive.js'
+import { sizeOf } from '../graph/shape.js'
+import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } from '../ops/lifted.js'
+import type { DType } from '../types/dtype.js'
+import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
+
+const declared: Names<Primitive> = {
+  name: true,
+  family: true,
+  args: true,
+  variadic: true,
+  multi: true,
+  class: true,
+  codec: true,
+  dtypes: true,
+  shapeRule: true,
+  meaning: true,
+  effect: true,
+  scalar: true,
+  integer: true,
+  scalarWith: true,
+  alias: true,
+  identity: true,
+  accumulates: true,
+  cost: true,
+  samples: true,
+  hard: true,
+  extremes: true,
+  kinks: true,
+  tolerance: true,
+  showParams: true,
+  programs: true,
+  withPrograms: true,
+  expand: true,
+  parts: true,
+  unbounded: true,
+  gaps: true,
+  stacked: true,
+  source: true,
+}
+
+const nameOf = (name: unknown, where: string): void => {
+  if (typeof name !== 'string' || name === '')
+    raise({ _tag: 'BadInput', where, reason: `its name is ${shown(name)}.`, fix: 'give a text.' })
+  else if (name.includes('/'))
+    raise({
+      _tag: 'BadInput',
+      where: `${where} ${name}`,
+      reason: 'a / stands between a plugin and its primitives.',
+      fix: 'give the name alone: definePlugin puts it into the namespace of its plugin.',
+    })
+}
+/** A declaration, where it is one; raises BadInput. */
+export const checkedDeclaration = <N extends string, P, A extends readonly ArgKind[]>(given: Declared<N, P, A>): Declared<N, P, A> => {
+  const d = optionsOf(recordOf(given, 'the declaration', 'primitive'), declared, 'primitive') as unknown as Declared<N, P, A>
+  const { name, meaning, expand } = d
+  nameOf(name, 'primitive')
+  const where = `primitive ${name}`
+  listOf(d.args, 'args', where)
+  functionOf(d.shapeRule, 'shapeRule', where)
+  if (meaning !== undefined || expand === undefined) functionOf(meaning, 'meaning', where)
+  if (expand !== undefined) functionOf(expand, 'expand', where)
+  if ((d.programs === undefined) !== (d.withPrograms === undefined))
+    raise({ _tag: 'BadInput', where, reason: 'it has one of programs and withPrograms.', fix: 'give both, or neither.' })
+  const samples = (list: unknown, what: string): readonly Sample<P>[] =>
+    listOf(list as readonly Sample<P>[], what, where).map((s) => drawn(name, s as Sample<P>))
+  return {
+    ...d,
+    ...(d.dtypes !== undefined && { dtypes: dtypesOf(d.dtypes, name) }),
+    ...(d.samples !== undefined && { samples: samples(d.samples, 'samples') }),
+    ...(d.hard !== undefined && { hard: samples(d.hard, 'hard') }),
+  }
+}
+
+/**
+ * A primitive of your own: name, family, kinds of its arguments, shape rule, meaning (plain loops over row-major arrays) and source.
+ *
+ * One that is made of other primitives gives `expand` in place of a meaning. One with programs among its parameters gives `programs` and
+ * `withPrograms`: then it prints, is saved, and is planned with what they hold.
+ * Everything else has the plain default: one result, opaque to planners, no parameters, no samples for the checker. `unary` and `binary`
+ * declare elementwise ones. It is applied by `applyPrimitive`; its rules and kernels are given to `definePlugin`.
+ * @example
+ * const reversed = primitive({
+ *   name: 'reversed',
+ *   family: 'mine',
+ *   args: ['float'],
+ *   shapeRule: ([x]) => x!,
+ *   meaning: ([x], _params, [y]) => y!.data.set(x!.data.toReversed()),
+ *   source: 'definition',
+ * })
+ * compile((x) => applyPrimitive(reversed, [x])[0], reference())([1, 2, 3])   // [3, 2, 1]
+ */
+export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
+  d: Declared<N, P, A>,
+): Primitive<N, P, A> => made<N, P, A>(checkedDeclaration(d))
+
+/** A sample whose `draw` gives as many numbers as its shape has elements. */
+const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
+  const where = `primitive ${name}: samples`
+  const args = listOf(sample?.args, 'args', where) as readonly SampleArg[]
+  if (args.every((a) => a.draw === undefined)) return sample
+  const checked = (a: SampleArg): SampleArg => {
+    if (a.draw === undefined) return a
+    const draw: NonNullable<SampleArg['draw']> = functionOf(a.draw, 'draw', where)
+    return {
+      ...a,
+      draw: (next, shape) => {
+        const size = sizeOf(shape)
+        const numbers = Array.from(draw(next, shape))
+        if (numbers.length === size && numbers.every((x) => typeof x === 'number' && !Number.isNaN(x))) return numbers
+        const what = numbers.length === size ? 'something that is no number' : `${numbers.length} number${numbers.length === 1 ? '' : 's'}`
+        return raise({
+          _tag: 'BadInput',
+          where,
+          reason: `draw gave ${what}, the shape ${showShape(shape)} has ${size} element${size === 1 ? '' : 's'}.`,
+          fix: 'give them in row-major order, in one flat list.',
+        })
+      },
+    }
+  }
+  return { ...sample, args: args.map(checked) }
+}
+
+/** The dtypes that are given, where they are some. */
+const dtypesOf = (given: DTypeRule, name: string): DTypeRule => {
+  if (given === 'own' || listOf(given, 'dtypes', `primitive ${name}`).every(isTakes)) return given
+  return raise({
+    _tag: 'BadInput',
+    where: `primitive ${name}`,
+    reason: `its dtypes are ${shown(given)}.`,
+    fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
+  })
+}
+export const common: Names<Common<string>> = {
+  name: true,
+  integer: true,
+  domain: true,
+  extremes: true,
+  kinks: true,
+  cost: true,
+  source: true,
+  tolerance: true,
+  integers: true,
+  result: true,
+  family: true,
+  identity: true,
+  alias: true,
+  unbounded: true,
+}
+const scalarDeclared: Names<Declaration<string>> = { ...common, scalar: true, args: true }
+/** The declaration that `unary`, `binary` or `elementwise` was given, where it is one. */
+export const declaration = <D extends { readonly name: string }>(given: D, names: Names<D>, where: string): D => {
+  const d = optionsOf(recordOf(given, 'the declaration', where), names, where)
+  nameOf(d.name, where)
+  return given
+}
+const withScalar = <D extends Declaration<string>>(given: D, where: string): D => {
+  const d = declaration<Declaration<string>>(given, scalarDeclared, where)
+  functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
+  return given
+}
+
+/**
+ * An elementwise operation of one argument: the function users call, with its primitive. i32 and bool arguments become f64 unless `integers`.
+ *
+ * Its derivative is a `scalarRule`; backends without a kernel for it call `scalar` at every element. `elementwise` has the general form.
+ * @example unary({ name: 'twice', scalar: (x) => 2 * x!, source: 'definition' })([1, 2])   // [2, 4]
+ */
+export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): UnaryOf<N, I, NoInfer<R>> => unaryOf(withScalar(d, 'unary'))
+
+/**
+ * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
+ *
+ * @example binary({ name: 'times', scalar: (a, b) => a! * b!, source: 'definition' })([1, 2], 3)   // [3, 6]
+ */
+export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
+  d: Declaration<N, I, R>,
+): BinaryOf<N, I, NoInfer<R>> => binaryOf(withScalar(d, 'binary'))

@@ -1,0 +1,30 @@
+// What runs when a module loads: values, which bundlers leave out where nobody names them, and a few statements that belong to a class.
+import { describe, expect, it } from 'vitest'
+import { effects, shakeable } from '../../scripts/shakeable.js'
+import { sourcesUnder } from './sources.js'
+
+describe('the modules of src', () => {
+  it('do nothing when they load but make values, and dress the classes that they declare', () => {
+    const found = sourcesUnder('src').flatMap(({ path, text }) => effects(path, text).map((line) => `${path}: ${line}`))
+    // A prototype that is dressed where its class stands is needed by whoever has the class, and by nobody else.
+    const dressing = /^src\/\S+: (?:Object\.defineProperty|brand|refuse\w+)\((\w+)\.prototype/
+    const others = found.filter((line) => !dressing.test(line))
+    expect(others).toEqual([
+      "src/core/errors/error.ts: for (const key of ['name', '_tag']) Object.defineProperty(AdException.prototype, key, { value: 'AdException' })",
+      'src/core/functions/device-tensor.ts: if (symbol !== undefined) Object.defineProperty(DeviceTensor.prototype, symbol, { value: DeviceTensor.prototype.dispose })',
+      'src/core/graph/numbers.ts: CODES.forEach((c, i) => {',
+    ])
+  })
+})
+
+describe('the build', () => {
+  it('marks what is made by a call, or read off another value, and nothing else', () => {
+    const text = `const a=1,b=f(2),c={d:g()};export const h=a.b;const i=()=>f();let j=[...b];function k(){const l=f()}`
+    expect(shakeable('x.js', text)).toBe(
+      `const a=1,b=/*#__PURE__*/(()=>f(2))(),c=/*#__PURE__*/(()=>({d:g()}))();export const h=/*#__PURE__*/(()=>a.b)();const i=()=>f();let j=/*#__PURE__*/(()=>[...b])();function k(){const l=f()}`,
+    )
+  })
+  it('finds statements that bundlers keep, and patterns that it cannot mark', () => {
+    expect(effects('x.ts', `import 'y'\nf()\nconst { a } = b\nconst c = f()\nclass D {}`)).toEqual(['f()', 'const { a } = b'])
+  })
+})
