@@ -1,9 +1,9 @@
 // The test runner: two workers, each with the garbage collector exposed for the leak tests. Files share a process but for those that count what a process holds (*.alone.test.ts);
-// `npm test` leaves out *.deep.test.ts and what needs a driver or a browser, CODUAL_TESTS=all has them.
+// `npm test` leaves out *.deep.test.ts, whole programs, and what needs a driver or a browser; CODUAL_TESTS=all has them.
 import { defineConfig } from 'vitest/config'
 
 const deep = process.env.CODUAL_TESTS === 'all'
-const later = ['test/**/*.deep.test.ts', 'test/backends/webgpu/**', 'test/browser/**', 'test/examples/**']
+const later = ['test/**/*.deep.test.ts', 'test/backends/webgpu/**', 'test/browser/**', 'test/examples/**', 'test/programs/**']
 const own = ['test/**/*.alone.test.ts', ...later]
 const shared = {
   setupFiles: ['test/setup.ts'],

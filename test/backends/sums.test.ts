@@ -1,8 +1,10 @@
 /** Sums of many f32: within 10^-6 of the exact sum along any axis, on every path that adds numbers up. */
+
 import { describe, expect, it } from 'vitest'
 import type { SyncBackend } from '../../src/core/functions/backend.js'
 import { range } from '../../src/core/graph/shape.js'
 import * as c from '../../src/index.js'
+import { some } from '../depth.js'
 
 /** Any operation, without its types: shapes here are data. */
 type Any = Record<string, (...xs: unknown[]) => unknown>
@@ -94,7 +96,7 @@ describe('10^7 numbers, any axis', () => {
       [0, 2],
     ],
   ]
-  for (const [shape, axes] of cases)
+  for (const [shape, axes] of some(cases, 3))
     it(`[${shape}] over ${axes}`, () => {
       const x = tensor(shape)
       const want = exact(many, shape, axes)
@@ -307,7 +309,7 @@ describe('products with a long inner axis', () => {
     [515, 4097, 3],
     [2, 9000, 1027],
   ]
-  it.each(sizes)('%d x %d x %d', (m, k, n) => {
+  it.each(some(sizes, 2))('%d x %d x %d', (m, k, n) => {
     const [a, x] = [many.slice(0, m * k), many.slice(0, k * n).reverse()]
     const want = new Float64Array(m * n)
     for (let i = 0; i < m; i++) for (let l = 0; l < k; l++) for (let j = 0; j < n; j++) want[i * n + j]! += a[i * k + l]! * x[l * n + j]!

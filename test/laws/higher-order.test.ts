@@ -1,6 +1,8 @@
 /** Random programs over every operation: their jets are nested forward mode, their sparse Jacobians the dense ones. */
+
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 import { generate } from './generator/generate.js'
 import { type Api, argumentsOf, arrayOf, functionOf } from './generator/program.js'
 
@@ -11,7 +13,7 @@ const oracle = cd.reference()
 const compiled = (f: unknown): ((...xs: readonly unknown[]) => never) =>
   (cd.compile as unknown as (f: unknown, b: unknown) => never)(f, oracle)
 const numbers = (x: unknown): number[] => Array.from((x as cd.Tensor).data)
-const many = Number(process.env.HIGHER_ORDER ?? 60)
+const many = Number(process.env.HIGHER_ORDER ?? count(20, 600))
 /** As far as rounding in either dtype lets them be the same; what is not finite says nothing. */
 const near = (got: readonly number[], want: readonly number[], what: string): number => {
   const finite = want.filter(Number.isFinite).map(Math.abs)

@@ -2,8 +2,10 @@
  * Matrices of low rank, of which each reflection leaves less by the size of rounding, until what is left has few digits: their vectors are
  * orthonormal all the same. Stripes of a second difference, read with another length of rows, are such matrices.
  */
+
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { some } from '../depth.js'
 
 type F = (x: cd.AnyExpr) => Readonly<Record<string, unknown>>
 const stripes = (from: number, m: number, n: number): Float64Array =>
@@ -46,7 +48,7 @@ describe.each([
   ['reference', cd.reference()],
 ] as const)('%s', (name, backend) => {
   const step = name === 'cpu' ? 1 : 5
-  const sizes = [3, 5, 7, 8, 12, 33, 47, 49, 64, 65, 69, 71, 75, 77, 84, 96, 130]
+  const sizes = some([3, 5, 7, 8, 12, 33, 47, 49, 64, 65, 69, 71, 75, 77, 84, 96, 130], 4)
   it('svd', () => {
     for (const m of sizes)
       for (let n = 2; n <= m; n += m > 100 ? 11 : step) {

@@ -2,13 +2,15 @@
  * Many draws of fixed keys against the distributions they are of: Kolmogorov and Smirnov's distance, chi-squared, moments, derivatives of
  * moments. 200,000 of each; `npm run check:random` takes a million.
  */
+
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
 import * as random from '../../src/random/index.js'
+import { count } from '../depth.js'
 
 type Numbers = ArrayLike<number>
 const data = (x: unknown): Numbers => cd.evaluate(x as cd.AnyExpr).data as Numbers
-const N = Number(process.env.DRAWS ?? 200_000)
+const N = Number(process.env.DRAWS ?? count(50_000, 200_000))
 
 /** The largest distance of the numbers' distribution from `below`, times the root of their number: 1.95 for one in a thousand. */
 const distance = (xs: Numbers, below: (x: number) => number): number => {
@@ -182,7 +184,7 @@ describe('moments', () => {
     const centred = cd.sub(x, [1, 2])
     const covariance = cd.evaluate(cd.div(cd.matmul(cd.transpose(centred as never), centred as never), N)).toArray() as number[][]
     const want = [[1, 3], [3, 9.25]] // biome-ignore format: one row
-    for (const i of [0, 1]) for (const j of [0, 1]) expect(Math.abs(covariance[i]![j]! - want[i]![j]!)).toBeLessThan(0.1)
+    for (const i of [0, 1]) for (const j of [0, 1]) expect(Math.abs(covariance[i]![j]! - want[i]![j]!)).toBeLessThan(0.1 * Math.sqrt(200_000 / N))
   })
   it('of first parameters', () => {
     const variance = (x: unknown): number => cd.evaluate(cd.variance(x as cd.AnyExpr)).item()
