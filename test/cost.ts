@@ -1,9 +1,26 @@
 /** What a test of `npm test` may take, in CPU seconds of a machine like the one where it was set. */
 
 export const LIMIT = 3
-/** The exceptions: file and name, with what each may take and why. */
-export const NAMED: readonly { readonly test: string; readonly seconds: number; readonly why: string }[] = []
-export const limitOf = (name: string): number => NAMED.find((n) => name.startsWith(n.test))?.seconds ?? LIMIT
+/** The exceptions, a dozen at the most: file and name, and what each may take. */
+export const NAMED: Readonly<Record<string, number>> = {
+  // One program of all examples, for the compiler; one of the types of all operations.
+  'test/docs/examples.test.ts > examples > type-check': 15,
+  'test/types/exports.test.ts > run time and types agree > primitives': 6,
+  // Every operation and every primitive is reached by as many programs as that takes.
+  'test/laws/programs.test.ts > random programs > reach every exported operation': 6,
+  'test/laws/programs.test.ts > random programs > reach every primitive': 8,
+  'test/laws/programs.test.ts > the harness finds > a backend that is wrong': 8,
+  // Programs of a thousand nodes, differentiated twice and by differences.
+  'test/solve/odeint.test.ts > derivatives of odeint >': 8,
+  'test/solve/equations.test.ts > root > has the derivatives': 6,
+  'test/core/at.test.ts > at, set, addAt: derivatives and batches >': 6,
+  'test/random/random.test.ts > derivatives > of bounds, means and factors': 6,
+  'test/check/surface.test.ts > points beside the given one > are left out': 6,
+  // Graphs of 2^1000 paths; the plans of a network of 64 layers.
+  'test/core/json.test.ts > what is not a program > programs and parameters without end': 6,
+  'test/plan/counts.test.ts > one side of a network only >': 6,
+}
+export const limitOf = (name: string): number => Object.entries(NAMED).find(([test]) => name.startsWith(test))?.[1] ?? LIMIT
 
 /** CPU seconds of this process since then. */
 export const secondsSince = (before: NodeJS.CpuUsage): number => {

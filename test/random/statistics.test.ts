@@ -184,7 +184,8 @@ describe('moments', () => {
     const centred = cd.sub(x, [1, 2])
     const covariance = cd.evaluate(cd.div(cd.matmul(cd.transpose(centred as never), centred as never), N)).toArray() as number[][]
     const want = [[1, 3], [3, 9.25]] // biome-ignore format: one row
-    for (const i of [0, 1]) for (const j of [0, 1]) expect(Math.abs(covariance[i]![j]! - want[i]![j]!)).toBeLessThan(0.1 * Math.sqrt(200_000 / N))
+    for (const i of [0, 1])
+      for (const j of [0, 1]) expect(Math.abs(covariance[i]![j]! - want[i]![j]!)).toBeLessThan(0.1 * Math.sqrt(200_000 / N))
   })
   it('of first parameters', () => {
     const variance = (x: unknown): number => cd.evaluate(cd.variance(x as cd.AnyExpr)).item()
