@@ -1,21 +1,23 @@
 /**
- * The proof of the checker: every mistake of a list (but for those in alive.ts), put into a rule or a mode, is found by the checker or by random programs alone. Here a
- * sample of each kind; `RULE_MUTANTS=all vitest run test/rules/mutants.test.ts` tries all of them, `RULE_MUTANTS=linalg,special` those of these files, kinds or names.
+ * The proof of the checker: every mistake of a list (but for those in alive.ts), put into a rule or a mode, is found by the checker or by random programs alone. `npm test` tries
+ * one of each kind, `npm run test:all` a sample of each; `RULE_MUTANTS=all vitest run test/rules/mutants.test.ts` tries all of them, `RULE_MUTANTS=linalg,special` those of these files, kinds or names.
  */
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
+import { deep } from '../depth.js'
 import { edited } from '../mutants/edit.js'
 import { alive } from './mutants/alive.js'
 import { proofs } from './mutants/equivalent.js'
 import { equivalents, all as every, mutants } from './mutants/list.js'
 import type { Mutant } from './mutants/mutant.js'
+import { quick } from './mutants/quick.js'
 import { run, table } from './mutants/run.js'
 
 /** `all`, or words: the mistakes whose kind, file or name has one of them. */
 const asked = process.env.RULE_MUTANTS
 const all = asked !== undefined
 const isAsked = (m: Mutant): boolean => asked === 'all' || (asked ?? '').split(',').some((w) => `${m.kind} ${m.file} ${m.name}`.includes(w))
-const programsMs = all ? 20_000 : 4_000
+const programsMs = all ? 20_000 : deep ? 4_000 : 0
 const limitMs = all ? 180_000 : 60_000
 
 /** Some of each kind, drawn by a fixed seed: about `count` of all. */
@@ -43,14 +45,20 @@ describe('mistakes in rules and modes', () => {
     expect(alive.filter((name) => !names.has(name))).toEqual([])
     expect(alive.length).toBeLessThanOrEqual(1)
   })
-  it('are none in the rules and modes as they are', { timeout: 600_000 }, async () => {
-    // Without `all` neither its primitives nor random programs: other tests have these of the library as it is.
-    const found = await run(['whole'], { workers: 1, programsMs: all ? programsMs : 0, limitMs: 600_000 })
-    expect(found.get('whole')).toMatchObject({ by: 'nobody' })
+  it('has one of each kind that is found at once', () => {
+    const kinds = quick.map((name) => mutants.find((m) => m.name === name)?.kind)
+    expect(kinds).toEqual([...new Set(mutants.map((m) => m.kind))])
   })
+  if (deep)
+    it('are none in the rules and modes as they are', { timeout: 600_000 }, async () => {
+      // Without `all` neither its primitives nor random programs: other tests have these of the library as it is.
+      const found = await run(['whole'], { workers: 1, programsMs: all ? programsMs : 0, limitMs: 600_000 })
+      expect(found.get('whole')).toMatchObject({ by: 'nobody' })
+    })
   it('are found', { timeout: 7_200_000 }, async () => {
     let done = 0
-    const tasks = all ? [...mutants.keys()].filter((i) => isAsked(mutants[i]!)) : sampled(36)
+    const some = (): readonly number[] => (deep ? sampled(60) : quick.map((name) => mutants.findIndex((m) => m.name === name)))
+    const tasks = all ? [...mutants.keys()].filter((i) => isAsked(mutants[i]!)) : some()
     const progress = all
       ? (name: string, v: { readonly by: string; readonly what: string; readonly ms: number }): void => {
           done++
