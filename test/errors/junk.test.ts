@@ -1,6 +1,8 @@
 /** What no type checker has seen: every public function, with junk in the place of each argument, gives a result or one AdError. */
+
 import { describe, expect, it } from 'vitest'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 
 const cyclic: { self?: unknown } = {}
 cyclic.self = cyclic
@@ -53,7 +55,7 @@ describe('junk', () => {
   it.each(names)('%s', async (name) => {
     const f = (cd as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>)[name]!
     const wrong: string[] = []
-    for (let arity = 1; arity <= 3; arity++)
+    for (let arity = 1; arity <= count(2, 3); arity++)
       for (let at = 0; at < arity; at++)
         for (const [label, value] of junk) {
           const what = `${name}(${Array.from({ length: arity }, (_, i) => (i === at ? label : 'a matrix')).join(', ')})`

@@ -17,6 +17,9 @@ export const withLoss: readonly WorkloadId[] = workloadIds.filter(
 )
 export const withoutLoss: readonly WorkloadId[] = workloadIds.filter((id) => !withLoss.includes(id))
 
+/** These take seconds where nothing is fast, and what they hold is held by smaller ones too: tried in depth. */
+export const long: readonly WorkloadId[] = ['W4', 'W5', 'W5d', 'W6', 'W7', 'W8', 'W9', 'W15s', 'W15l', 'M15l']
+
 /** Its own dtype, and f64 with the inputs promoted. */
 export const dtypesOf = (id: WorkloadId): readonly WorkloadDtype[] => ((spec[id] as Workload).dtype === 'f32' ? ['f64', 'f32'] : ['f64'])
 

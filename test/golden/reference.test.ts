@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { reference } from '../../src/backends/reference/index.js'
 import { deep } from '../depth.js'
-import { dtypesOf, failures, type Mode, withLoss, withoutLoss } from './lanes.js'
+import { dtypesOf, failures, long, type Mode, withLoss, withoutLoss } from './lanes.js'
 import { type WorkloadId, workloadIds } from './spec.js'
 
 /** Forward mode makes one column per input entry: for small inputs only. */
@@ -15,9 +15,6 @@ const lanes: readonly { readonly mode: Mode; readonly ids: readonly WorkloadId[]
   { mode: 'forward', ids: small },
   { mode: 'whole', ids: withoutLoss },
 ]
-
-/** Meanings are plain loops: these take seconds on the reference, and are tried in depth. */
-const long: readonly WorkloadId[] = ['W4', 'W5', 'W5d', 'W6', 'W7', 'W8', 'W9', 'W15s', 'W15l', 'M15l']
 
 const rows: string[] = []
 for (const { mode, ids } of lanes)

@@ -6,6 +6,7 @@ import { linearize, type Node } from '../../src/core/graph/expr.js'
 import type { AnyPrimitive, SampleArg } from '../../src/core/graph/primitive.js'
 import { sizeOf } from '../../src/core/graph/shape.js'
 import * as cd from '../../src/index.js'
+import { count } from '../depth.js'
 import { guardedFunction, library, points, series } from '../laws/guarded.js'
 import * as j from '../laws/jets.js'
 import { randomFunction } from '../laws/programs.js'
@@ -121,7 +122,7 @@ describe('jet of every primitive is nested forward mode, to order 4', () => {
     if (rule.frule === undefined || !prim.args.includes('float')) continue
     it(name, () => {
       const next = random(7)
-      for (const sample of prim.samples.slice(0, 4)) {
+      for (const sample of prim.samples.slice(0, count(2, 4))) {
         const xs = sample.args.map((a) => drawn(a, next))
         if (
           xs.some((x) => x.data.length > 60) ||
@@ -144,7 +145,7 @@ describe('jet of every primitive is nested forward mode, to order 4', () => {
 })
 
 describe('jet of programs', () => {
-  for (const seed of Array.from({ length: 12 }, (_, i) => i + 1))
+  for (const seed of Array.from({ length: count(3, 12) }, (_, i) => i + 1))
     it(`random program ${seed}`, () => {
       const next = random(seed + 90)
       const draw = (shape: readonly number[]) =>
@@ -235,7 +236,7 @@ describe('jet of programs', () => {
 })
 
 describe('hard zeros', () => {
-  for (const seed of Array.from({ length: 30 }, (_, i) => i + 1))
+  for (const seed of Array.from({ length: count(6, 30) }, (_, i) => i + 1))
     it(`guarded program ${seed}: what is masked has no say`, () => {
       const next = random(seed + 500)
       const size = 1 + (seed % 9)

@@ -1,8 +1,10 @@
 /** Keys in loops and under vmap, the same numbers on every backend, as JSON, of every shape and dtype; and what cannot be drawn. */
+
 import { describe, expect, it } from 'vitest'
 import { checkGrad } from '../../src/check/index.js'
 import * as cd from '../../src/index.js'
 import * as random from '../../src/random/index.js'
+import { some } from '../depth.js'
 
 const value = (x: unknown): unknown => cd.evaluate(x as cd.AnyExpr).toArray()
 const key = random.key(9)
@@ -261,7 +263,7 @@ describe('what cannot be drawn is one clear error', () => {
         [cd.tensor([1, 2]), 0.5, k],
       ] as const)
         args.forEach((_, at) => {
-          for (const x of junk)
+          for (const x of some(junk, 5))
             try {
               g(...args.map((a, i) => (i === at ? x : a)))
             } catch (e) {
