@@ -1,4 +1,5 @@
-// The test runner: two workers, each with the garbage collector exposed for the leak tests. Files share a process but for those that count what a process holds (*.alone.test.ts);
+// The test runner: two workers, each with the garbage collector exposed for the leak tests. Files of `npm test` share a process but for those that count what a process holds (*.alone.test.ts):
+// loading takes as long as their tests. In depth each has its own, whose heap stays small: the checker's files take half the time there.
 // `npm test` leaves out *.deep.test.ts, whole programs, and what needs a driver or a browser; CODUAL_TESTS=all has them.
 import { defineConfig } from 'vitest/config'
 
@@ -20,7 +21,7 @@ export default defineConfig({
     silent: 'passed-only',
     reporters: ['default', './test/reporter.ts'],
     projects: [
-      { test: { ...shared, name: 'together', isolate: false, include: ['test/**/*.test.ts'], exclude: own } },
+      { test: { ...shared, name: 'together', isolate: deep, include: ['test/**/*.test.ts'], exclude: own } },
       {
         test: {
           ...shared,

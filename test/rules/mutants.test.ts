@@ -18,7 +18,7 @@ const asked = process.env.RULE_MUTANTS
 const all = asked !== undefined
 const isAsked = (m: Mutant): boolean => asked === 'all' || (asked ?? '').split(',').some((w) => `${m.kind} ${m.file} ${m.name}`.includes(w))
 const programsMs = all ? 20_000 : deep ? 4_000 : 0
-const limitMs = all ? 180_000 : 60_000
+const limitMs = all ? 600_000 : 60_000
 
 /** Some of each kind, drawn by a fixed seed: about `count` of all. */
 const sampled = (count: number): readonly number[] => {
