@@ -4,7 +4,6 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import * as operations from '../../src/core/ops/index.js'
 import * as codual from '../../src/index.js'
-import { deep } from '../depth.js'
 import { compile } from './harness.js'
 
 const declared = ['x', 'd', 'i', 'b']
@@ -90,30 +89,28 @@ describe('the dtype of an operation is the same to the compiler and at run time'
     expect(differ).toEqual([])
     expect(agree).toBeGreaterThan(300)
   })
-  if (deep)
-    it('of two arguments', () => {
-      const binary = taking(['x, x', 'd, d'])
-      expect(binary).toEqual(
-        expect.arrayContaining(['add', 'div', 'pow', 'maximum', 'dot', 'outer', 'linearRecurrence', 'crossEntropy', 'clamp']),
-      )
-      const { agree, differ } = compared(
-        binary.flatMap((f) =>
-          lists([...declared, ...undeclared], 2)
-            .filter(hasUndeclared)
-            .map((list) => `a.${f}(${list})`),
-        ),
-      )
-      expect(differ).toEqual([])
-      expect(agree).toBeGreaterThan(1000)
-    })
-  if (deep)
-    it('of two arguments that are declared', () => {
-      const binary = taking(['x, x', 'd, d', 'i, i', 'b, b', 'i, 1'])
-      expect(binary).toEqual(expect.arrayContaining(['bitwiseAnd', 'leftShift', 'maximum', 'toeplitz', 'searchsorted', 'convolve']))
-      const { agree, differ } = compared(binary.flatMap((f) => lists(declared, 2).map((list) => `a.${f}(${list})`)))
-      expect(differ).toEqual([])
-      expect(agree).toBeGreaterThan(700)
-    })
+  it('of two arguments', () => {
+    const binary = taking(['x, x', 'd, d'])
+    expect(binary).toEqual(
+      expect.arrayContaining(['add', 'div', 'pow', 'maximum', 'dot', 'outer', 'linearRecurrence', 'crossEntropy', 'clamp']),
+    )
+    const { agree, differ } = compared(
+      binary.flatMap((f) =>
+        lists([...declared, ...undeclared], 2)
+          .filter(hasUndeclared)
+          .map((list) => `a.${f}(${list})`),
+      ),
+    )
+    expect(differ).toEqual([])
+    expect(agree).toBeGreaterThan(1000)
+  })
+  it('of two arguments that are declared', () => {
+    const binary = taking(['x, x', 'd, d', 'i, i', 'b, b', 'i, 1'])
+    expect(binary).toEqual(expect.arrayContaining(['bitwiseAnd', 'leftShift', 'maximum', 'toeplitz', 'searchsorted', 'convolve']))
+    const { agree, differ } = compared(binary.flatMap((f) => lists(declared, 2).map((list) => `a.${f}(${list})`)))
+    expect(differ).toEqual([])
+    expect(agree).toBeGreaterThan(700)
+  })
   it('of booleans and integers beside what else a call takes', () => {
     const calls = ['x', 'd', 'i', 'b'].flatMap((y) => [
       `a.topk(${y}, 1).values`,
