@@ -207,9 +207,11 @@ try {
   if (packed) {
     const tarball = tarballIn(temporary)
     const listing = run('tar', ['-tzf', tarball], temporary).trim().split('\n')
-    await step('the tarball has only dist, README.md, LICENSE, CHANGELOG.md and package.json', () => {
-      const stray = listing.filter((path) => !/^package\/(dist\/.+|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/.test(path))
-      const absent = ['README.md', 'LICENSE', 'CHANGELOG.md'].filter((name) => !listing.includes(`package/${name}`))
+    await step('the tarball has only what package.json lists, and all of it', () => {
+      const listed = (path: string): boolean =>
+        [...manifest.files, 'package.json'].some((f) => path === `package/${f}` || path.startsWith(`package/${f}/`))
+      const stray = listing.filter((path) => !listed(path))
+      const absent = manifest.files.filter((name) => name !== 'dist' && !listing.includes(`package/${name}`))
       if (stray.length + absent.length > 0) throw new Error(`stray: ${stray.join(', ')}; absent: ${absent.join(', ')}`)
     })
     await step('the package takes at most 4 MB', () => {
