@@ -38,7 +38,7 @@ const applied = (text: string, puts: readonly Put[]): string => {
   return out + text.slice(from)
 }
 
-/** Top-level statements that no bundler can leave out: `allowed` says which are meant. */
+/** Top-level statements that no bundler can leave out, each by its first line. */
 export const effects = (path: string, text: string): readonly string[] => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
   return tree.statements.flatMap((s) =>
@@ -54,6 +54,8 @@ export const effects = (path: string, text: string): readonly string[] => {
   )
 }
 
+/** Would it be read as a block behind an arrow? */
+const isBlockLike = (e: ts.Expression, tree: ts.SourceFile): boolean => e.getText(tree).startsWith('{')
 /** The module's text with each value that is made by a call, or read off another, in a function that is marked as pure. */
 export const shakeable = (path: string, text: string): string => {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true)
@@ -64,8 +66,8 @@ export const shakeable = (path: string, text: string): string => {
       initializer === undefined || !ts.isIdentifier(name) || isPlain(initializer)
         ? []
         : [
-            { at: initializer.getStart(tree), text: `/*#__PURE__*/(()=>${ts.isObjectLiteralExpression(initializer) ? '(' : ''}` },
-            { at: initializer.end, text: `${ts.isObjectLiteralExpression(initializer) ? ')' : ''})()` },
+            { at: initializer.getStart(tree), text: `/*#__PURE__*/(()=>${isBlockLike(initializer, tree) ? '(' : ''}` },
+            { at: initializer.end, text: `${isBlockLike(initializer, tree) ? ')' : ''})()` },
           ],
     ),
   )
