@@ -3,7 +3,7 @@ import { literalOf } from '../core/calculus/hard-zeros.js'
 import { isAdException } from '../core/errors/error.js'
 import type { Node } from '../core/graph/expr.js'
 import { where } from '../core/ops/elementwise.js'
-import { layout } from '../core/ops/families.js'
+import { broadcastToPrimitive, reshapePrimitive } from '../core/ops/layout-move.js'
 import { type WrittenProduct, writtenProducts } from './masked.js'
 import type { Derived } from './subject.js'
 
@@ -15,7 +15,7 @@ const written = (n: Node, names: ReadonlyMap<Node, string>, depth = 2): string =
   if (literal !== undefined) return String(literal)
   // Which mask stands before an argument, and into which shape it is brought, is no part of the rule.
   if (n.prim === (where.primitive as unknown) && names.has(n.args[1]!)) return names.get(n.args[1]!)!
-  if (n.prim === layout.broadcastTo || n.prim === layout.reshape) return written(n.args[0]!, names, depth)
+  if (n.prim === broadcastToPrimitive || n.prim === reshapePrimitive) return written(n.args[0]!, names, depth)
   if (n.prim === null || depth === 0) return '...'
   return `${n.prim.name}(${n.args.map((a) => written(a, names, depth - 1)).join(', ')})`
 }

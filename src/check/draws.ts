@@ -3,7 +3,7 @@ import { aval } from '../core/graph/aval.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { applyMulti, input, linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
-import { primitive } from '../core/graph/primitive.js'
+import { declared } from '../core/graph/primitive.js'
 import { type CustomDistribution, type CustomParams, customPrimitive } from '../core/ops/custom.js'
 
 /** The distribution function of what an application draws, if it draws. */
@@ -49,7 +49,7 @@ const solved = (F: (y: Float64Array) => ArrayLike<number>, y0: Float64Array, u: 
 }
 
 /** Results y at arguments x, at the arguments x': those y' with F(y', x') = F(y, x). */
-const samePlace = primitive({
+const samePlace = declared({
   name: 'samePlace',
   family: 'check',
   args: ['float'] as readonly 'float'[],

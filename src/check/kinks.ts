@@ -2,7 +2,7 @@
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { expandAll } from '../core/graph/expand.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { isUnbounded, type ScanParams, scanPrimitive } from '../core/ops/control.js'
+import { isUnbounded, type ScanParams } from '../core/ops/control.js'
 import type { Derived } from './subject.js'
 
 /** An elementwise primitive that lies exactly on a kink that it declares. */
@@ -31,4 +31,4 @@ export const kinkAmong = (d: Derived): OnKink | undefined => {
 
 /** A loop that nothing but its condition ends. */
 export const isEndless = (prim: AnyPrimitive, params: unknown): boolean =>
-  prim === (scanPrimitive as unknown as AnyPrimitive) && isUnbounded(params as ScanParams)
+  prim.structure?.kind === 'loop' && isUnbounded(params as ScanParams)

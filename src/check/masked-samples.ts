@@ -4,7 +4,6 @@ import { asExpr, asNode, constant, input, linearize, type Node } from '../core/g
 import type { NDArray } from '../core/graph/ndarray.js'
 import { substitute } from '../core/graph/rewrite.js'
 import { add, cbrt, mul, sqrt, sub, tanh, where } from '../core/ops/elementwise.js'
-import { reduce } from '../core/ops/families.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { pushforward } from '../modes/transform.js'
@@ -160,7 +159,7 @@ export const maskedSample = (d: Derived, next: () => number): readonly Masked[] 
 export const checkAlongLine = (d: Derived, out: Collector): void => {
   if (!d.modes.includes('forward') || d.wrt.length !== 1 || d.wrt[0]!.aval.size < 2 || total(d.outs) !== 1) return
   // Of a sum of one's own nothing is known.
-  if (d.dys === undefined || !linearize(dense(d.dys, d.outs)).nodes.some((n) => n.prim === reduce.sum)) return
+  if (d.dys === undefined || !linearize(dense(d.dys, d.outs)).nodes.some((n) => n.prim?.structure?.kind === 'fold' && n.prim.structure.by === 'sum')) return
   const x = d.wrt[0]!
   const size = x.aval.size
   // Its sum is 0, exactly.

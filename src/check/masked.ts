@@ -13,7 +13,6 @@ import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents } from '../core/graph/program.js'
 import { substitute } from '../core/graph/rewrite.js'
 import { mul, where } from '../core/ops/elementwise.js'
-import { contract, linalg, nn, reduce, scans } from '../core/ops/families.js'
 import { ones } from '../modes/common.js'
 import { regionized } from '../modes/mixed.js'
 import { pullback, pushforward } from '../modes/transform.js'
@@ -41,19 +40,17 @@ export interface Masked {
   readonly seeds: 'any' | 'literal'
 }
 
-const contractions: ReadonlySet<AnyPrimitive> = new Set([
-  ...Object.values(contract),
-  ...Object.values(linalg),
-  ...[nn.conv, nn.convInput, nn.convKernel, nn.convInputAdd, nn.convKernelAdd],
-] as readonly AnyPrimitive[])
-const products: ReadonlySet<AnyPrimitive> = new Set([...contractions, scans.linearRecurrence, scans.cumprod] as readonly AnyPrimitive[])
-const sums: ReadonlySet<AnyPrimitive> = new Set([...products, reduce.sum, scans.cumsum] as readonly AnyPrimitive[])
+type Of = (prim: AnyPrimitive) => boolean
+/** What matrices are multiplied or solved by. */
+const isContraction: Of = ({ structure, stacked }) => structure?.kind === 'product' || structure?.kind === 'contraction' || stacked !== undefined
+const isProduct: Of = (p) => isContraction(p) || (p.structure?.kind === 'running' && p.structure.by === 'product')
+const isSum: Of = (p) =>
+  isProduct(p) || ((p.structure?.kind === 'fold' || p.structure?.kind === 'running') && p.structure.by === 'sum')
 /** Are there sums of products? A contraction adds its products as numbers: an operand that is infinite is not masked in it. */
-export const addsProducts = (nodes: readonly Node[]): boolean => applies(nodes, products)
+export const addsProducts = (nodes: readonly Node[]): boolean => applies(nodes, isProduct)
 /** Are there contractions or convolutions? */
-export const contracts = (nodes: readonly Node[]): boolean => applies(nodes, contractions)
-const applies = (nodes: readonly Node[], these: ReadonlySet<AnyPrimitive>): boolean =>
-  linearize(nodes).nodes.some((n) => n.prim !== null && these.has(n.prim))
+export const contracts = (nodes: readonly Node[]): boolean => applies(nodes, isContraction)
+const applies = (nodes: readonly Node[], is: Of): boolean => linearize(nodes).nodes.some((n) => n.prim !== null && is(n.prim))
 /** The factors of a product of (co)tangents that a rule writes out, and of which mode it is. */
 export interface WrittenProduct {
   readonly mode: 'forward' | 'reverse'
@@ -94,7 +91,7 @@ export const writesProducts = (d: Derived): boolean =>
 export const addsUp = (nodes: readonly Node[], from: readonly Node[]): boolean => {
   const linear = linearize(nodes)
   const reached = dependents(linear, from)
-  return linear.nodes.some((n, i) => reached[i] === 1 && n.prim !== null && sums.has(n.prim))
+  return linear.nodes.some((n, i) => reached[i] === 1 && n.prim !== null && isSum(n.prim))
 }
 
 /** What a masked program is given, while it is made. */

@@ -62,7 +62,7 @@ const mover = (ulp: number | undefined, next: () => number): Touch => {
     const sizes = sizesOf(prim, params, args, results)
     const given = new Set<number>()
     // What a factorisation cancels is rounded as its largest numbers are, plain ones too.
-    const factors = prim.family === 'linalg'
+    const factors = prim.stacked !== undefined
     let [plain, top] = [!factors, 0]
     for (const a of args)
       for (const x of a.data) {

@@ -7,7 +7,7 @@ import { isFloat } from '../core/graph/aval.js'
 import { asExpr, asNode, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
 import { dependents } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
-import { isUnbounded, type ScanParams, scanNodes, scanPrimitive } from '../core/ops/control.js'
+import { isUnbounded, type ScanParams, scanNodes } from '../core/ops/control.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import {
   flagOf,
@@ -82,7 +82,7 @@ const ordered = (params: ScanParams): Ordered => {
 /** What a value is where loops hand it on as a carry that they do not change. */
 const handedOn = (from: Node): Node => {
   let n = from
-  while (n.kind === OUTPUT && n.args[0]!.prim === scanPrimitive) {
+  while (n.kind === OUTPUT && n.args[0]!.prim?.structure?.kind === 'loop') {
     const k = n.payload as number
     const { program, carries, until } = n.args[0]!.payload as ScanParams
     if (k >= carries || k === until || handedOn(program.outputs[k]!) !== program.inputs[k]) break

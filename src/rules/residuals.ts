@@ -2,11 +2,9 @@
 import { aval } from '../core/graph/aval.js'
 import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
-import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import type { Keep } from '../core/ops/control.js'
-import { contract, nn } from '../core/ops/families.js'
 
 /** Values that steps keep, and how an expression is made to read them. */
 export interface Residuals {
@@ -57,14 +55,11 @@ const isCheap = (n: Node): boolean =>
   n.kind === CONST ||
   (n.kind === APPLY && (n.prim!.class === 'layout' || (n.prim!.class === 'elementwise' && !n.prim!.multi && n.prim!.cost <= CHEAP)))
 
-const products: ReadonlySet<AnyPrimitive | null> = new Set<AnyPrimitive | null>([
-  ...Object.values(contract),
-  ...[nn.conv, nn.convInput, nn.convKernel, nn.convInputAdd, nn.convKernelAdd],
-])
+const isProduct = ({ prim }: Node): boolean => prim?.structure?.kind === 'product' || prim?.structure?.kind === 'contraction'
 /** What is made again rather than kept. */
 const remade: Readonly<Record<Keep, (n: Node) => boolean>> = {
   everything: isCheap,
-  contractions: (n) => n.kind !== INPUT && !products.has(n.prim),
+  contractions: (n) => n.kind !== INPUT && !isProduct(n),
   nothing: (n) => n.kind !== INPUT,
 }
 

@@ -3,14 +3,14 @@ import { aval } from '../../core/graph/aval.js'
 import { scalarProgramOf } from '../../core/graph/expand.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sizeOf } from '../../core/graph/shape.js'
-import { elementwise } from '../../core/ops/families.js'
+import { add } from '../../core/ops/elementwise.js'
 import type { SliceParams } from '../../core/ops/layout-slice.js'
 import { bodyOfResults, type Draft, type DraftOutput, type KernelNames, makeLoop } from './body.js'
 import { type Around, emitRepeat } from './emit-repeat.js'
 import type { Start } from './f16-storage.js'
 import type { Fused, Unit } from './fuse.js'
-import type { Body, BodyOp, Fold, GemmKernel, Kernel, OpaqueKernel } from './kernel.js'
-import { folds, reshapeStrides } from './lower.js'
+import { type Body, type BodyOp, foldBy, type GemmKernel, type Kernel, type OpaqueKernel } from './kernel.js'
+import { reshapeStrides } from './lower.js'
 import type { BufferSpec } from './memory.js'
 import type { Given, Place, Places } from './places.js'
 import type { Loop, Repeat } from './repeat.js'
@@ -18,7 +18,7 @@ import { baseOf } from './schedule.js'
 import type { Operand, Step } from './step.js'
 import type { Ir, Value } from './value.js'
 
-const addOp = elementwise.add as unknown as AnyPrimitive
+const addOp = add.primitive as unknown as AnyPrimitive
 /** Parts of a concat that one loop copies. */
 const PARTS = 8
 
@@ -183,7 +183,7 @@ export class Emitter {
           ...this.places.start(p, v.dtype),
           strides,
           dtype: v.dtype,
-          fold: { op: folds[v.prim!.name] as Fold, axes: kept.map((x) => !x), accumulate },
+          fold: { op: foldBy(v.prim!)!, axes: kept.map((x) => !x), accumulate },
         })
         continue
       }

@@ -3,9 +3,10 @@
 import { Groups } from '../../core/graph/groups.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { sameShape } from '../../core/graph/shape.js'
-import { elementwise } from '../../core/ops/families.js'
+import { add as addOp } from '../../core/ops/elementwise.js'
 import type { F16Storage } from './f16-storage.js'
 import type { Lists } from './ints.js'
+import { foldBy } from './kernel.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { baseOf, countUses, epochsOf, isLoopValue, iteration, joinsLoops, markLive } from './schedule.js'
 import type { Ir, ItemBytes, Value } from './value.js'
@@ -41,7 +42,7 @@ export interface Fused {
   readonly unitOf: Int32Array
 }
 
-const add = elementwise.add as unknown as AnyPrimitive
+const add = addOp.primitive as unknown as AnyPrimitive
 
 /** add(acc, product) and add(acc, fold) become an accumulation into acc, where acc and the other have no other reader. */
 const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): void => {
@@ -56,7 +57,7 @@ const accumulate = (ir: Ir, values: Value[], uses: Lists, live: Uint8Array): voi
       const term = values[v.args[p]!]!
       const acc = values[v.args[q]!]!
       const adds =
-        (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && term.prim!.name === 'sum')
+        (term.kind === 'gemm' && term.args.length === 2) || (term.kind === 'fold' && term.args.length === 1 && foldBy(term.prim!) === 'sum')
       if (
         !adds ||
         v.args[0] === v.args[1] ||

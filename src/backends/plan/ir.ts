@@ -6,10 +6,10 @@ import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
-import { type ScanParams, scanPrimitive } from '../../core/ops/control.js'
+import type { ScanParams } from '../../core/ops/control.js'
 import type { DType } from '../../core/types/dtype.js'
 import { Builder } from './builder.js'
-import { contiguousIn, lowerings } from './lower.js'
+import { contiguousIn, loweringOf } from './lower.js'
 import { ALL_PASSES, type Without } from './passes.js'
 import { type Needed, neededOf, type Reduced, type Repeat } from './repeat.js'
 import type { Ir } from './value.js'
@@ -115,10 +115,10 @@ class Values {
     const loop = this.needed.loops.get(n)
     if (loop !== undefined) return this.repeat(n, loop, args)
     if (prim.class === 'elementwise') return [this.scalar(prim, n.payload, args, n.aval.shape, n.aval.dtype)]
-    const lower = lowerings[prim.name as keyof typeof lowerings]
+    const lower = loweringOf(prim)
     const avals = resultAvals(n)
-    return lower !== undefined && lower.prim === prim
-      ? lower.lower(this.builder, args, n.payload as never, avals)
+    return lower !== undefined
+      ? lower(this.builder, prim, args, n.payload as never, avals)
       : opaque(this.builder, prim, n.payload, args, avals)
   }
   private scalar(prim: AnyPrimitive, params: unknown, args: readonly number[], shape: readonly number[], dtype: DType): number {
@@ -191,7 +191,7 @@ const inKeyOrder = <T extends { readonly value: number }>(list: readonly T[], nu
 const FEW = 1
 /** Does the planner run this application as a loop? Of one step too where that may be left out, or keeps less for the way back: apart from what is around, it is computed again. */
 const isLoop = ({ prim, payload }: Node): boolean => {
-  if (prim !== (scanPrimitive as unknown as AnyPrimitive)) return false
+  if (prim?.structure?.kind !== 'loop') return false
   const { length, keep, until } = payload as ScanParams
   return length > FEW || (length > 0 && (until !== undefined || (keep !== undefined && keep !== 'everything')))
 }

@@ -19,6 +19,8 @@ export interface Body {
 /** Stride of an operand along the innermost loop: one element, none (the same element at every point), or whatever the step says. */
 export type Access = 'unit' | 'zero' | 'any'
 export type Fold = 'sum' | 'prod' | 'max' | 'min'
+/** The fold over axes that a primitive is. */
+export const foldBy = ({ structure }: AnyPrimitive): Fold | undefined => (structure?.kind === 'fold' ? structure.by : undefined)
 /** What a fold of nothing is. */
 export const identityOf = (op: Fold, dtype: DType): number => {
   if (op === 'sum' || op === 'prod') return op === 'sum' ? 0 : 1

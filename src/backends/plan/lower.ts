@@ -1,28 +1,23 @@
 /** How structural primitives become values and views: one row per primitive. Anything without a row runs as a whole. */
 import type { Aval } from '../../core/graph/aval.js'
-import { type AnyPrimitive, NO_PARAMS } from '../../core/graph/primitive.js'
+import { type AnyPrimitive, NO_PARAMS, type Structure } from '../../core/graph/primitive.js'
 import { sizeOf, stridesOf } from '../../core/graph/shape.js'
-import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
-import type { SplitParams } from '../../core/ops/layout-join.js'
-import type { PermParams, ShapeParams } from '../../core/ops/layout-move.js'
-import { type PadParams, type SliceParams, unpadParams } from '../../core/ops/layout-slice.js'
-import type { ReduceParams } from '../../core/ops/reduce.js'
+import { add, mul } from '../../core/ops/elementwise.js'
+import { concatPrimitive, type SplitParams, splitPrimitive } from '../../core/ops/layout-join.js'
+import { broadcastToPrimitive, type PermParams, reshapePrimitive, type ShapeParams, transposePrimitive } from '../../core/ops/layout-move.js'
+import { type PadParams, padPrimitive, type SliceParams, sliceAddPrimitive, slicePrimitive, unpadParams } from '../../core/ops/layout-slice.js'
+import { type ReduceParams, sumPrimitive } from '../../core/ops/reduce.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'
-import type { Fold } from './kernel.js'
 import type { View } from './value.js'
 
-interface Lowering {
-  readonly prim: AnyPrimitive
-  readonly lower: (b: Builder, args: readonly number[], params: never, avals: readonly Aval[]) => readonly number[]
-}
+/** The values that a primitive's results become, of those of its arguments. */
+export type Lowering = (b: Builder, prim: AnyPrimitive, args: readonly number[], params: never, avals: readonly Aval[]) => readonly number[]
+const as = (p: { readonly name: string }): AnyPrimitive => p as AnyPrimitive
 const row = <P>(
   prim: { readonly name: string },
   lower: (b: Builder, args: readonly number[], params: P, avals: readonly Aval[]) => readonly number[],
-): Lowering => ({
-  prim: prim as AnyPrimitive,
-  lower: lower as Lowering['lower'],
-})
+): readonly [AnyPrimitive, Lowering] => [as(prim), (b, _prim, args, params, avals) => lower(b, args, params, avals)]
 
 /** Strides of the same elements under another shape, or undefined when that needs a copy. */
 export const reshapeStrides = (shape: readonly number[], strides: readonly number[], to: readonly number[]): number[] | undefined => {
@@ -89,13 +84,6 @@ const slicing = (b: Builder, x: number, p: SliceParams, aval: Aval, depth = 0): 
   return arranged(b, { base: v.base, offset, strides: v.strides.map((s, i) => s * p.strides[i]!) }, aval.shape, aval.dtype)
 }
 
-/** Each fold of the reduce family. */
-export const folds: Readonly<Record<string, Fold>> = { sum: 'sum', prod: 'prod', max: 'max', min: 'min' }
-const folded = (name: keyof typeof reduce): Lowering =>
-  row<ReduceParams>(reduce[name], (b, [x], { axes }, [a]) => [
-    axes.length === 0 ? x! : b.make('fold', reduce[name] as unknown as AnyPrimitive, { axes }, [x!], a!.shape, a!.dtype),
-  ])
-
 /** A matrix operand: strides of its last two axes are free, its leading axes must be one run (or broadcast as a whole). */
 const matrix = (b: Builder, x: number, batch: readonly number[]): number => {
   const v = b.value(x)
@@ -122,19 +110,32 @@ const integerProduct = (b: Builder, x: number, y: number, a: Aval): number => {
   }
   const rank = a.shape.length + 1
   const wide = [...a.shape.slice(0, -1), s[s.length - 1]!, a.shape[rank - 2]!]
-  const terms = b.make(
-    'scalar',
-    elementwise.mul as unknown as AnyPrimitive,
-    NO_PARAMS,
-    [view(x, s, s.length), view(y, u, u.length - 2)],
-    wide,
-    'i32',
-  )
-  return b.make('fold', reduce.sum as unknown as AnyPrimitive, { axes: [rank - 2] }, [terms], a.shape, 'i32')
+  const terms = b.make('scalar', as(mul.primitive), NO_PARAMS, [view(x, s, s.length), view(y, u, u.length - 2)], wide, 'i32')
+  return b.make('fold', as(sumPrimitive), { axes: [rank - 2] }, [terms], a.shape, 'i32')
 }
 
-export const lowerings: Readonly<Record<string, Lowering>> = {
-  broadcastTo: row<ShapeParams>(layout.broadcastTo, (b, [x], { shape }, [a]) => {
+/** A fold over no axis is its argument. */
+const folded: Lowering = (b, prim, [x], { axes }: ReduceParams, [a]) => [
+  axes.length === 0 ? x! : b.make('fold', prim, { axes }, [x!], a!.shape, a!.dtype),
+]
+/** A matrix product, added to the argument before its operands where there is one. */
+const multiplied: Lowering = (b, prim, args, params, [a]) => {
+  const [x, y] = args.slice(-2) as [number, number]
+  const acc = args.length > 2 ? args[0] : undefined
+  if (a!.dtype === 'i32') {
+    const made = integerProduct(b, x, y, a!)
+    return [acc === undefined ? made : b.make('scalar', as(add.primitive), NO_PARAMS, [acc, made], a!.shape, 'i32')]
+  }
+  const batch = a!.shape.slice(0, -2)
+  const operands = [matrix(b, x, batch), matrix(b, y, batch), ...(acc === undefined ? [] : [acc])]
+  return [b.make('gemm', prim, params, operands, a!.shape, a!.dtype)]
+}
+/** What the planner makes of primitives by what they declare of their elements. */
+const structural: { readonly [K in Structure['kind']]?: Lowering } = { fold: folded, product: multiplied }
+
+/** What it makes of layout operations. */
+const layouts: ReadonlyMap<AnyPrimitive, Lowering> = /*#__PURE__*/ new Map([
+  row<ShapeParams>(broadcastToPrimitive, (b, [x], { shape }, [a]) => {
     const v = b.viewOf(x!)
     const from = b.value(x!).shape
     const strides = shape.map((_, i) => {
@@ -143,19 +144,19 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
     })
     return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
   }),
-  reshape: row<ShapeParams>(layout.reshape, (b, [x], { shape }, [a]) => {
+  row<ShapeParams>(reshapePrimitive, (b, [x], { shape }, [a]) => {
     const from = b.value(x!)
     const v = b.viewOf(x!)
     const strides = from.size === 0 ? stridesOf(shape) : reshapeStrides(from.shape, v.strides, shape)
     if (strides !== undefined) return [arranged(b, { base: v.base, offset: v.offset, strides }, shape, a!.dtype)]
     return [b.makeView({ base: b.copy(x!), offset: 0, strides: stridesOf(shape) }, shape, a!.dtype)]
   }),
-  transpose: row<PermParams>(layout.transpose, (b, [x], { perm }, [a]) => {
+  row<PermParams>(transposePrimitive, (b, [x], { perm }, [a]) => {
     const v = b.viewOf(x!)
     return [arranged(b, { base: v.base, offset: v.offset, strides: perm.map((p) => v.strides[p]!) }, a!.shape, a!.dtype)]
   }),
-  slice: row<SliceParams>(layout.slice, (b, [x], p, [a]) => [slicing(b, x!, p, a!)]),
-  split: row<SplitParams>(layout.split, (b, [x], { axis, sizes }, avals) => {
+  row<SliceParams>(slicePrimitive, (b, [x], p, [a]) => [slicing(b, x!, p, a!)]),
+  row<SplitParams>(splitPrimitive, (b, [x], { axis, sizes }, avals) => {
     let at = 0
     return sizes.map((n, k) => {
       const shape = b.value(x!).shape
@@ -173,42 +174,17 @@ export const lowerings: Readonly<Record<string, Lowering>> = {
       return part
     })
   }),
-  pad: row<PadParams>(layout.pad, (b, args, p, [a]) => [
-    b.make('pad', layout.pad as unknown as AnyPrimitive, { at: unpadParams(b.value(args[0]!).shape, p), ...p }, args, a!.shape, a!.dtype),
+  row<PadParams>(padPrimitive, (b, args, p, [a]) => [
+    b.make('pad', as(padPrimitive), { at: unpadParams(b.value(args[0]!).shape, p), ...p }, args, a!.shape, a!.dtype),
   ]),
-  concat: row<{ readonly axis: number }>(layout.concat, (b, args, p, [a]) => [
-    b.make('concat', layout.concat as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype),
+  row<{ readonly axis: number }>(concatPrimitive, (b, args, p, [a]) => [
+    b.make('concat', as(concatPrimitive), p, args, a!.shape, a!.dtype),
   ]),
-  sliceAdd: row<SliceParams>(layout.sliceAdd, (b, args, p, [a]) => [
-    b.make('sliceAdd', layout.sliceAdd as unknown as AnyPrimitive, p, args, a!.shape, a!.dtype),
+  row<SliceParams>(sliceAddPrimitive, (b, args, p, [a]) => [
+    b.make('sliceAdd', as(sliceAddPrimitive), p, args, a!.shape, a!.dtype),
   ]),
-  ...Object.fromEntries(
-    Object.keys(reduce)
-      .filter((k) => k in folds)
-      .map((k) => [k, folded(k as keyof typeof reduce)]),
-  ),
-  matmul: row(contract.matmul, (b, [x, y], params, [a]) => {
-    if (a!.dtype === 'i32') return [integerProduct(b, x!, y!, a!)]
-    const batch = a!.shape.slice(0, -2)
-    return [
-      b.make('gemm', contract.matmul as unknown as AnyPrimitive, params, [matrix(b, x!, batch), matrix(b, y!, batch)], a!.shape, a!.dtype),
-    ]
-  }),
-  matmulAdd: row(contract.matmulAdd, (b, [acc, x, y], params, [a]) => {
-    if (a!.dtype === 'i32')
-      return [
-        b.make('scalar', elementwise.add as unknown as AnyPrimitive, NO_PARAMS, [acc!, integerProduct(b, x!, y!, a!)], a!.shape, 'i32'),
-      ]
-    const batch = a!.shape.slice(0, -2)
-    return [
-      b.make(
-        'gemm',
-        contract.matmulAdd as unknown as AnyPrimitive,
-        params,
-        [matrix(b, x!, batch), matrix(b, y!, batch), acc!],
-        a!.shape,
-        a!.dtype,
-      ),
-    ]
-  }),
-}
+])
+
+/** How a primitive becomes values and views; undefined where it runs as a whole. */
+export const loweringOf = (prim: AnyPrimitive): Lowering | undefined =>
+  layouts.get(prim) ?? (prim.structure === undefined ? undefined : structural[prim.structure.kind])

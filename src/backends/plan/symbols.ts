@@ -9,16 +9,16 @@
 import { raise } from '../../core/errors/explain.js'
 import { type Algebra, interpretNodes } from '../../core/functions/interpret.js'
 import { type Expansion, expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
+import type { Node } from '../../core/graph/expr.js'
 import type { Identities } from '../../core/graph/identity.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { broadcastStrides, forEachIndex, sizeOf } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
-import { isUnbounded, type ScanParams, scanPrimitive, unrolled } from '../../core/ops/control.js'
-import { contract, elementwise, layout, reduce } from '../../core/ops/families.js'
+import { isUnbounded, type ScanParams } from '../../core/ops/control.js'
+import { add, mul } from '../../core/ops/elementwise.js'
 import type { ReduceParams } from '../../core/ops/reduce.js'
-import type { Fold } from './kernel.js'
+import { type Fold, foldBy } from './kernel.js'
 
 const LOW = 2 ** 32
 const MODULUS = 2 ** 52
@@ -63,7 +63,7 @@ export const capturedSymbol = (tensor: number, index: number): number => mix(mix
 /** The function of symbols that an elementwise primitive is. */
 export const operation = (prim: AnyPrimitive, params: unknown, ids: Identities): ((xs: readonly number[]) => number) => {
   if (prim.alias === true) return ([x]) => x!
-  if (prim === (elementwise.add as unknown as AnyPrimitive)) return ([a, b]) => plus(a!, b!)
+  if (prim === (add.primitive as unknown as AnyPrimitive)) return ([a, b]) => plus(a!, b!)
   const start = mix(mix(OPERATION, ids.id(prim)), ids.paramsId(prim, params) + 1)
   const identities = (prim.identity ?? []).map((e) => (e === null ? -1 : literalSymbol(e)))
   return (xs) => {
@@ -90,7 +90,7 @@ export const foldOf = (
 }
 /** One term of a matrix product: that of `mul`, because products may be planned as sums of products. */
 export const productOf = (ids: Identities): ((a: number, b: number) => number) => {
-  const f = operation(elementwise.mul as unknown as AnyPrimitive, NO_PARAMS, ids)
+  const f = operation(mul.primitive as unknown as AnyPrimitive, NO_PARAMS, ids)
   const xs = [0, 0]
   return (a, b) => {
     xs[0] = a
@@ -163,9 +163,9 @@ const multiplied = (a: Symbols, b: Symbols, shape: readonly number[], ids: Ident
   return { shape, data }
 }
 
-const is = (prim: AnyPrimitive, p: { readonly name: string }): boolean => (prim as { readonly name: string }) === p
-const folds: Readonly<Record<string, Fold>> = { sum: 'sum', prod: 'prod', max: 'max', min: 'min' }
-const isLayout = (prim: AnyPrimitive): boolean => (layout as Readonly<Record<string, unknown>>)[prim.name] === prim
+/** Copies of elements; or one that adds once to each that such a copy reads. */
+const moves = ({ class: kind, structure }: AnyPrimitive): boolean =>
+  kind === 'layout' || (structure?.kind === 'adds' && structure.reader.class === 'layout')
 
 /** What a primitive as a whole makes of arrays of symbols. */
 export const meaningOf = (
@@ -186,12 +186,13 @@ export const meaningOf = (
     return interpretNodes(everywhere, outputs, new Map(inputs.map((x, i) => [x, args[i]!] as const))).map((y) => broadcast(y, shape))
   }
   if (prim.class === 'elementwise' && !prim.multi) return [lifted(operation(prim, params, ids), args, shape)]
-  const op = folds[prim.name]
-  if (op !== undefined && is(prim, reduce[op])) return [folded(op, args[0]!, (params as ReduceParams).axes, shape)]
-  if (is(prim, contract.matmul)) return [multiplied(args[0]!, args[1]!, shape, ids)]
-  if (is(prim, contract.matmulAdd)) return [multiplied(args[1]!, args[2]!, shape, ids, args[0]!)]
-  if (isLayout(prim)) {
-    // Copies of elements; sliceAdd adds once to each.
+  const op = foldBy(prim)
+  if (op !== undefined) return [folded(op, args[0]!, (params as ReduceParams).axes, shape)]
+  if (prim.structure?.kind === 'product') {
+    const [a, b] = args.slice(-2) as [Symbols, Symbols]
+    return [multiplied(a, b, shape, ids, args.length > 2 ? args[0] : undefined)]
+  }
+  if (moves(prim)) {
     const outs = results.map((r) => ({ shape: r.shape, dtype: 'f64' as const, data: new Float64Array(sizeOf(r.shape)) }))
     prim.meaning(
       args.map((a) => ({ ...a, dtype: 'f64' as const })),
@@ -222,9 +223,12 @@ const symbolic = (ids: Identities): Algebra<Symbols> => ({
 
 /** Iterations that stand for all of a loop that its condition alone ends: each is masked by the flag that the last one left, so they are all alike. */
 export const SHOWN = 3
-const shown: Expansion = (xs, params) => unrolled(xs.map(asNode), { ...(params as ScanParams), length: SHOWN }).map(asExpr)
-const expansionOf = ({ prim, payload }: Node): Expansion | undefined =>
-  is(prim!, scanPrimitive) && isUnbounded(payload as ScanParams) ? shown : isScalarProgram(prim!) ? undefined : prim!.expand
+const expansionOf = ({ prim, payload }: Node): Expansion | undefined => {
+  const { structure, expand } = prim!
+  if (structure?.kind === 'loop' && isUnbounded(payload as ScanParams))
+    return (xs, params) => expand!(xs, { ...(params as ScanParams), length: SHOWN })
+  return isScalarProgram(prim!) ? undefined : expand
+}
 
 /** Symbols of a program's results. A captured tensor that is among the inputs, as on asynchronous backends, is an input. */
 export const symbolsOf = ({ inputs, outputs }: Program, ids: Identities): readonly Symbols[] => {

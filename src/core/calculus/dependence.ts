@@ -10,9 +10,7 @@ import { emptyArray, type NDArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import { fold } from '../graph/rewrite.js'
 import { broadcastStrides, forEachIndex, range, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
-import { contract, indexing, layout, reduce, scans } from '../ops/families.js'
 import { eachReduced, type ReduceParams } from '../ops/reduce.js'
-import { tapPrimitive } from '../ops/tap.js'
 import type { IndexSets } from './index-sets.js'
 
 /** The set of each element, row-major; undefined where none depends on anything. */
@@ -43,8 +41,7 @@ class Dependence {
   private pass(n: Node, args: readonly Sets[]): readonly Sets[] {
     const results = resultAvals(n)
     if (args.every((a) => a === undefined)) return results.map(() => undefined)
-    const by = passing.get(n.prim!) ?? (n.prim!.class === 'layout' ? copied : n.prim!.expand !== undefined ? written : undefined)
-    const made = by?.(n, args, this) ?? (n.prim!.class === 'elementwise' && !n.prim!.multi ? elementwise(n, args, this) : undefined)
+    const made = passing(n)?.(n, args, this) ?? (n.prim!.class === 'elementwise' && !n.prim!.multi ? elementwise(n, args, this) : undefined)
     if (made !== undefined) return made
     const every = this.sets.all(Int32Array.from(args.flatMap((a) => (a === undefined ? [] : [this.sets.all(a)]))))
     return results.map((y) => new Int32Array(y.size).fill(every))
@@ -189,24 +186,30 @@ const product = (n: Node, a: Sets, b: Sets, of: Dependence, args: readonly Node[
   return rank < 2 ? undefined : of.both(along(args[0]!, a, 1), along(args[1]!, b, 2))
 }
 
-const as = (p: unknown): AnyPrimitive => p as AnyPrimitive
-const passing: ReadonlyMap<AnyPrimitive, Passing> = new Map<AnyPrimitive, Passing>([
-  ...[reduce.sum, reduce.prod, reduce.max, reduce.min].map((p) => [as(p), folded] as const),
-  ...[scans.cumsum, scans.cumprod, scans.cummax, scans.cummin, scans.linearRecurrence].map((p) => [as(p), running] as const),
-  [as(contract.matmul), (n, [a, b], of) => [product(n, a, b, of, n.args)]],
-  [as(contract.matmulAdd), (n, [acc, a, b], of) => [of.both(acc, product(n, a, b, of, n.args.slice(1)))]],
-  [as(layout.sliceAdd), addedAt(as(layout.slice))],
-  [as(tapPrimitive), (_n, args) => args],
-  [as(indexing.gather), copiedAt(1, anywhereAlong)],
-  [as(indexing.takeAlongAxis), copiedAt(1, anywhereAlong)],
-  [as(indexing.dynamicSlice), copiedAt(1)],
-  [as(indexing.setAt), copiedAt(1)],
-  [as(indexing.dynamicUpdateSlice), copiedAt(1)],
-  [as(indexing.scatterAdd), addedAt(as(indexing.gather), 1)],
-  [as(indexing.scatterReduce), addedAt(as(indexing.gather), 1)],
-  [as(indexing.scatterAddAlong), addedAt(as(indexing.takeAlongAxis), 1)],
-  [as(indexing.dynamicSliceAdd), addedAt(as(indexing.dynamicSlice), 1)],
-])
+/** How sets pass through what a primitive declares of its elements; undefined where that says nothing. */
+const passing = (n: Node): Passing | undefined => {
+  const { structure, class: kind, expand } = n.prim!
+  switch (structure?.kind) {
+    case 'fold':
+      return folded
+    case 'running':
+      return running
+    case 'product':
+      return (m, args, of) => {
+        const [a, b] = args.slice(-2)
+        const made = product(m, a, b, of, m.args.slice(-2))
+        return [args.length > 2 ? of.both(args[0], made) : made]
+      }
+    case 'places':
+      return copiedAt(structure.at, structure.along === true ? anywhereAlong : undefined)
+    case 'adds':
+      return addedAt(structure.reader, structure.at)
+    case 'same':
+      return (_m, args) => args
+    default:
+      return kind === 'layout' ? copied : expand !== undefined ? written : undefined
+  }
+}
 
 /** The set of each element of inputs that are numbered one after the other. */
 export const numbered = (sets: IndexSets, from: number, size: number): Int32Array => Int32Array.from(range(size), (i) => sets.of(from + i))

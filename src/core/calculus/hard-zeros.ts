@@ -4,11 +4,9 @@
  */
 import { programsOf } from '../graph/expand.js'
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
-import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
-import { contract, elementwise, indexing, layout, nn, reduce, scans } from '../ops/families.js'
-import { finiteUnlessPrimitive } from '../ops/held.js'
+import { broadcastToPrimitive, reshapePrimitive } from '../ops/layout-move.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Hardness } from './rule.js'
 
@@ -26,40 +24,30 @@ const any = (n: Node, of: Of): Hardness => {
   for (const a of n.args) if (a.dtype === 'f64' || a.dtype === 'f32') h = max(h, of(a))
   return h
 }
-const first = (n: Node, of: Of): Hardness => of(n.args[0]!)
 /** A sum is a hard zero where both terms are. */
 const both = (a: Hardness, b: Hardness): Hardness => (a === SOFT || b === SOFT ? SOFT : max(a, b))
-const sum = (n: Node, of: Of): Hardness => both(of(n.args[0]!), of(n.args[1]!))
-const withProduct = (n: Node, of: Of): Hardness => both(of(n.args[0]!), max(of(n.args[1]!), of(n.args[2]!)))
-/** What lies outside the part that is added is the accumulator's. */
-const withPart = (n: Node, of: Of): Hardness => {
-  const acc = of(n.args[0]!)
-  return acc === SOFT ? SOFT : max(acc, of(n.args[n.args.length - 1]!))
-}
 
-/** How primitives pass hard zeros on; every other one keeps those of all its arguments. The (co)tangent is the first factor of a product. */
-const passing: ReadonlyMap<AnyPrimitive, (n: Node, of: Of) => Hardness> = new Map<AnyPrimitive, (n: Node, of: Of) => Hardness>([
-  [elementwise.add as AnyPrimitive, sum],
-  [elementwise.sub as AnyPrimitive, sum],
-  [elementwise.mul as AnyPrimitive, first],
-  [elementwise.strongMul as AnyPrimitive, first],
-  [elementwise.div as AnyPrimitive, first],
-  [layout.sliceAdd as AnyPrimitive, withPart],
-  [indexing.scatterAdd as AnyPrimitive, withPart],
-  [indexing.scatterAddAlong as AnyPrimitive, withPart],
-  [indexing.dynamicSliceAdd as AnyPrimitive, withPart],
-  [contract.matmulAdd as AnyPrimitive, withProduct],
-  [nn.convInputAdd as AnyPrimitive, withProduct],
-  [nn.convKernelAdd as AnyPrimitive, withProduct],
-  [scans.linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)],
-  [finiteUnlessPrimitive as AnyPrimitive, () => GUARDED],
+/** How an application passes on the hard zeros of its arguments, by what its primitive declares. The (co)tangent is the first factor of a product. */
+const passedOn = (n: Node, of: Of): Hardness => {
+  const { zeros, structure } = n.prim!
+  if (zeros === 'guard') return GUARDED
+  if (zeros === 'terms') return n.args.map(of).reduce(both)
+  if (zeros !== undefined) return of(n.args[zeros]!)
   // The sum of a whole given direction is no zero that was given.
-  [reduce.sum as AnyPrimitive, (n, of) => (n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT : of(n.args[0]!))],
-])
+  if (structure?.kind === 'fold' && structure.by === 'sum') return n.aval.size === 1 && any(n, of) !== GUARDED ? SOFT : any(n, of)
+  // What lies outside the part that is added is the accumulator's.
+  if (structure?.kind === 'adds' && structure.by !== 'fold') {
+    const acc = of(n.args[0]!)
+    return acc === SOFT ? SOFT : max(acc, of(n.args[n.args.length - 1]!))
+  }
+  if ((structure?.kind === 'product' || structure?.kind === 'contraction') && n.args.length === 3)
+    return both(of(n.args[0]!), max(of(n.args[1]!), of(n.args[2]!)))
+  return any(n, of)
+}
 
 /** Hard zeros of an application's result; one whose elements may be sums of nothing has those too. */
 const passed = (n: Node, of: Of): Hardness => {
-  const h = (passing.get(n.prim!) ?? any)(n, of)
+  const h = passedOn(n, of)
   return n.prim?.gaps?.(n.payload) === true ? max(FILLED, h) : h
 }
 
@@ -77,7 +65,7 @@ const isSingular = (n: Node): boolean => {
 /** The literal that x is, repeated or not. */
 export const literalOf = (x: Node): number | undefined => {
   let n = x
-  while (n.prim === layout.broadcastTo || n.prim === layout.reshape) n = n.args[0]!
+  while (n.prim === broadcastToPrimitive || n.prim === reshapePrimitive) n = n.args[0]!
   return n.kind === CONST ? (n.payload as number) : undefined
 }
 /** Results of `of` over an expression, arguments first: a worklist, so depth has no limit. `done` says what needs no arguments. */

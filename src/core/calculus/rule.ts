@@ -13,7 +13,7 @@ import { linearize, type Node } from '../graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, NotImplemented, Tangent, ZeroTangent } from '../graph/tangent.js'
-import { qualifiedName } from '../ops/qualified.js'
+import { qualifiedName } from '../graph/namespace.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { TaylorRule } from './taylor.js'
 

@@ -5,7 +5,7 @@ import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
 import {
   type ArgKind,
   type Declared,
-  primitive as made,
+  declared,
   type NoParams,
   type Primitive,
   type Sample,
@@ -16,7 +16,7 @@ import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } f
 import type { DType } from '../types/dtype.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
 
-const declared: Names<Primitive> = {
+const fields: Names<Primitive> = {
   name: true,
   family: true,
   args: true,
@@ -33,6 +33,8 @@ const declared: Names<Primitive> = {
   scalarWith: true,
   alias: true,
   identity: true,
+  structure: true,
+  zeros: true,
   accumulates: true,
   cost: true,
   samples: true,
@@ -64,7 +66,7 @@ const nameOf = (name: unknown, where: string): void => {
 }
 /** A declaration, where it is one; raises BadInput. */
 export const checkedDeclaration = <N extends string, P, A extends readonly ArgKind[]>(given: Declared<N, P, A>): Declared<N, P, A> => {
-  const d = optionsOf(recordOf(given, 'the declaration', 'primitive'), declared, 'primitive') as unknown as Declared<N, P, A>
+  const d = optionsOf(recordOf(given, 'the declaration', 'primitive'), fields, 'primitive') as unknown as Declared<N, P, A>
   const { name, meaning, expand } = d
   nameOf(name, 'primitive')
   const where = `primitive ${name}`
@@ -104,7 +106,7 @@ export const checkedDeclaration = <N extends string, P, A extends readonly ArgKi
  */
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
-): Primitive<N, P, A> => made<N, P, A>(checkedDeclaration(d))
+): Primitive<N, P, A> => declared<N, P, A>(checkedDeclaration(d))
 
 /** A sample whose `draw` gives as many numbers as its shape has elements. */
 const drawn = <P>(name: string, sample: Sample<P>): Sample<P> => {
@@ -156,6 +158,7 @@ export const common: Names<Common<string>> = {
   result: true,
   family: true,
   identity: true,
+  zeros: true,
   alias: true,
   unbounded: true,
 }
@@ -180,7 +183,7 @@ const withScalar = <D extends Declaration<string>>(given: D, where: string): D =
  */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
-): UnaryOf<N, I, NoInfer<R>> => unaryOf(withScalar(d, 'unary'))
+): UnaryOf<N, I, NoInfer<R>> => unaryOf(withScalar(d, 'unary'), declared)
 
 /**
  * An elementwise operation of two arguments, which broadcast: the function users call, with its primitive. A literal takes its sibling's dtype.
@@ -189,4 +192,4 @@ export const unary = <const N extends string, const I extends boolean = false, c
  */
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
-): BinaryOf<N, I, NoInfer<R>> => binaryOf(withScalar(d, 'binary'))
+): BinaryOf<N, I, NoInfer<R>> => binaryOf(withScalar(d, 'binary'), declared)

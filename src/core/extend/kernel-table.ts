@@ -6,7 +6,7 @@ import { raise } from '../errors/explain.js'
 import type { Expansion } from '../graph/expand.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
-import { qualifiedName } from '../ops/qualified.js'
+import { qualifiedName } from '../graph/namespace.js'
 import type { LoweringTable } from './decompose.js'
 
 /** What the planner makes of a primitive, without a kernel of its own. */

@@ -4,7 +4,7 @@ import { apply, capturedTensor, input } from '../graph/expr.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
-import { elementwise } from '../ops/families.js'
+import { add } from '../ops/elementwise.js'
 import {
   type AsyncBackend,
   type AsyncExecutable,
@@ -51,7 +51,7 @@ const withoutCaptures = (p: Program): Program => ({ ...p, inputs: [...p.inputs, 
 /** The same program with the targets of a call as further inputs, and their sums with the results in place of those: it adds on the device. */
 const intoSums = (p: Program): Program => {
   const held = p.outputs.map((o, i) => input(o.aval, `target ${i}`))
-  return { ...p, inputs: [...p.inputs, ...held], outputs: p.outputs.map((o, i) => apply(elementwise.add, [held[i]!, o], NO_PARAMS)) }
+  return { ...p, inputs: [...p.inputs, ...held], outputs: p.outputs.map((o, i) => apply(add.primitive, [held[i]!, o], NO_PARAMS)) }
 }
 
 /** What is kept for a signature: the executables, once they are there, and the tensors that calls read beside their arguments. */

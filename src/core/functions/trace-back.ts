@@ -8,7 +8,7 @@ import { applications, type Place } from '../graph/origin.js'
 import { isScalarFunction, scalarOf } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { broadcastStrides, sizeOf, stridesOf } from '../graph/shape.js'
-import { type ScanParams, scanPrimitive, switchPrimitive } from '../ops/control.js'
+import type { ScanParams } from '../ops/control.js'
 
 /** Is it a number to look for? */
 export type Bad = (x: number) => boolean
@@ -201,7 +201,7 @@ export const tracedBack = (level: Level, node: Node, at: number, bad: Bad): Foun
   while (found !== undefined && !('node' in found) && outer !== undefined) {
     const { level: around, app, made, lift } = outer
     const e: Entered = lift(found)
-    const carried = app.prim === scanPrimitive && e.input < (app.payload as ScanParams).carries
+    const carried = app.prim!.structure?.kind === 'loop' && e.input < (app.payload as ScanParams).carries
     // What a loop carries was bad at a step before, or at the first.
     const within: Found | Entered | undefined = carried ? inside(around, app, made, e.input, e.at, bad) : undefined
     found = within ?? back(around, app.args[e.input]!, e.at, bad)
@@ -234,7 +234,7 @@ const inside = (level: Level, app: Node, made: Made, r: number, at: number, bad:
     })
   }
   if (isScalarProgram(app.prim!)) return insideMap(app, made, programs[0]!, levelOf, r, at, bad)
-  const loop = app.prim === scanPrimitive ? (app.payload as ScanParams) : undefined
+  const loop = app.prim!.structure?.kind === 'loop' ? (app.payload as ScanParams) : undefined
   let found: Found | Entered | undefined
   lookingInto(
     (outputs, values, step) => {
@@ -257,7 +257,7 @@ const inside = (level: Level, app: Node, made: Made, r: number, at: number, bad:
 }
 
 /** Of a branch: its arguments stand behind the index. */
-const argumentOf = (app: Node, e: Entered): Entered => (app.prim === switchPrimitive ? { ...e, input: e.input + 1 } : e)
+const argumentOf = (app: Node, e: Entered): Entered => (app.prim!.structure?.kind === 'branches' ? { ...e, input: e.input + 1 } : e)
 /** Of a step: the element of the slices that its slice is of. */
 const slicedAt = ({ carries, slices, program }: ScanParams, step: number, e: Entered): Entered =>
   e.input >= carries && e.input < carries + slices ? { ...e, at: step * sizeOf(program.inputs[e.input]!.shape) + e.at } : e

@@ -1,5 +1,5 @@
 /** The namespace of a primitive: the plugin that declared it. A name says what a primitive is within its plugin, and nowhere else. */
-import type { AnyPrimitive } from './primitive.js'
+import { type AnyPrimitive, isShipped } from './primitive.js'
 
 const namespaces = new WeakMap<AnyPrimitive, string>()
 
@@ -15,3 +15,12 @@ export const printedName = (primitive: AnyPrimitive): string => {
   const plugin = namespaces.get(primitive)
   return plugin === undefined ? primitive.name : `${plugin}/${primitive.name}`
 }
+
+/** The namespace of primitives of a user's own that no plugin has. */
+const OWN = 'own'
+/**
+ * The one name that a primitive has in registries and in JSON (docs/decisions/names-of-plugins.md): `tanh` for one of the library, `mine/cube` for one of the plugin mine,
+ * `own/cube` for one that no plugin has.
+ */
+export const qualifiedName = (primitive: AnyPrimitive): string =>
+  isShipped(primitive) ? primitive.name : `${namespaceOf(primitive) ?? OWN}/${primitive.name}`

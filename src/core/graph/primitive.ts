@@ -44,6 +44,30 @@ export interface SampleArg {
   readonly draw?: (next: () => number, shape: readonly number[]) => ArrayLike<number>
 }
 
+/**
+ * How the elements of a result come from those of the arguments, of a primitive that is neither elementwise nor a layout operation. Planners, proofs of plans, patterns of
+ * derivatives and the calculus of zeros read it; what has none may make every element of every other one, and is planned as a whole.
+ */
+export type Structure =
+  /** The axes `axes` of its parameters are folded. */
+  | { readonly kind: 'fold'; readonly by: 'sum' | 'prod' | 'max' | 'min' }
+  /** Along `axis` of its parameters each element is made of those before it, or behind it where they say `reverse`. `by`: of sums, of products, or of neither. */
+  | { readonly kind: 'running'; readonly by: 'sum' | 'product' | 'extreme' }
+  /** The matrix product of its last two arguments, added to the one before them where there is one. */
+  | { readonly kind: 'product' }
+  /** Sums of products of elements of its last two arguments in another order, added to the one before them where there is one. */
+  | { readonly kind: 'contraction' }
+  /** Elements of its other arguments, copied: argument `at` says where they stand; `along`: on the axis `axis` of its parameters, those of the first argument. */
+  | { readonly kind: 'places'; readonly at: number; readonly along?: boolean }
+  /** Its first argument, into which the last one is added at the elements that `reader` reads: at places that argument `at` says, or its parameters. */
+  | { readonly kind: 'adds'; readonly reader: AnyPrimitive; readonly at?: number; readonly by?: 'sum' | 'fold' }
+  /** Its arguments, unchanged. */
+  | { readonly kind: 'same' }
+  /** A program, over and over: its parameters are those of `scan`. */
+  | { readonly kind: 'loop' }
+  /** One of its programs, whose inputs are the arguments behind the first. */
+  | { readonly kind: 'branches' }
+
 /** Where a rule has a choice: at these arguments the derivative is the stated one. */
 export interface Kink {
   readonly at: readonly number[]
@@ -84,6 +108,13 @@ export interface Primitive<N extends string = string, P = unknown, A extends rea
   readonly alias?: boolean
   /** Elementwise of two arguments only: the literal at argument k that makes the result the other argument, bit for bit. */
   readonly identity?: readonly (number | null)[]
+  /** How elements of the result come from those of the arguments. */
+  readonly structure?: Structure
+  /**
+   * Which zeros of a (co)tangent the result's zeros are (docs/decisions/strong-zero.md): those of this argument, of its `terms` together, or, `guard`, zeros that it puts there
+   * itself. Those of any argument, where nothing is said.
+   */
+  readonly zeros?: number | 'terms' | 'guard'
   /** The argument that the result is an accumulation into: its buffer becomes the result's where this is its last reader. */
   readonly accumulates?: number
   /** Relative cost of one element against an addition. */
@@ -166,11 +197,20 @@ export type Declared<N extends string, P, A extends readonly ArgKind[]> = Pick<
 > &
   Partial<Omit<Primitive<N, P, A>, 'name' | 'family' | 'args' | 'shapeRule' | 'source'>>
 
-/**
- * A primitive as it is declared, with the plain default for what is left out. Nothing is checked: what codual ships is checked by a test, what others declare by `primitive` of
- * core/extend/declare.ts.
- */
+/** What codual ships. */
+const shipped = new WeakSet<AnyPrimitive>()
+/** Is it one of the library's? Whatever others declare is not, whatever its name and its family are. */
+export const isShipped = (primitive: AnyPrimitive): boolean => shipped.has(primitive)
+/** A primitive of the library, as it is declared; a test checks the declaration. */
 export const primitive = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
+  d: Declared<N, P, A>,
+): Primitive<N, P, A> => {
+  const made = declared<N, P, A>(d)
+  shipped.add(made as unknown as AnyPrimitive)
+  return made
+}
+/** A primitive of others, as it is declared, with the plain default for what is left out. Nothing is checked: that is done by `primitive` of core/extend/declare.ts. */
+export const declared = <const N extends string, P = NoParams, const A extends readonly ArgKind[] = readonly ArgKind[]>(
   d: Declared<N, P, A>,
 ): Primitive<N, P, A> => {
   const dtypes = d.dtypes ?? d.args.map((kind): Takes => (kind === 'int' ? 'discrete' : 'any'))

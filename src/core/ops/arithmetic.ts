@@ -26,14 +26,14 @@ import * as special from './special-functions.js'
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
  * @example add([1, 2], 3)   // [4, 5]
  */
-export const add: BinaryOp<'add'> = binary({ name: 'add', unbounded: false, scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+export const add: BinaryOp<'add'> = binary({ name: 'add', unbounded: false, zeros: 'terms', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
 /**
  * a - b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
  * @example sub([1, 2], 3)   // [-2, -1]
  */
-export const sub: BinaryOp<'sub'> = binary({ name: 'sub', unbounded: false, scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+export const sub: BinaryOp<'sub'> = binary({ name: 'sub', unbounded: false, zeros: 'terms', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
 /**
  * a b.
  *
@@ -47,6 +47,7 @@ export const mul: BinaryOp<'mul'> = binary({
   integer: (a, b) => Math.imul(a!, b!),
   integers: true,
   identity: [1, 1],
+  zeros: 0,
   source: 'IEEE 754',
 })
 /**
@@ -61,6 +62,7 @@ export const strongMul: FloatBinaryOp<'strongMul'> = binary({
   unbounded: false,
   scalar: (a, b) => (a === 0 ? a : a! * b!),
   identity: [1, 1],
+  zeros: 0,
   extremes: [0, 1e300, Number.POSITIVE_INFINITY, Number.NaN],
   kinks: [{ at: [0, Number.POSITIVE_INFINITY], partials: [Number.POSITIVE_INFINITY, 0], why: 'linear in each argument; zero absorbs' }],
   source: 'Enzyme strong zero',
@@ -76,6 +78,7 @@ export const div: FloatBinaryOp<'div'> = binary({
   name: 'div',
   scalar: (a, b) => a! / b!,
   identity: [null, 1],
+  zeros: 0,
   domain: [
     [-2, 2],
     [0.5, 2],

@@ -72,6 +72,7 @@ const multiply = (a: NDArray, b: NDArray, acc: NDArray | undefined, out: NDArray
 
 export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', 'float']> = primitive({
   name: 'matmul',
+  structure: { kind: 'product' },
   unbounded: false,
   family: 'contract',
   args: ['float', 'float'],
@@ -100,6 +101,7 @@ export const matmulPrimitive: Primitive<'matmul', NoParams, readonly ['float', '
 
 export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'matmulAdd',
+  structure: { kind: 'product' },
   unbounded: false,
   family: 'contract',
   args: ['float', 'float', 'float'],

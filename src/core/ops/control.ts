@@ -202,6 +202,7 @@ const arg = (...shape: number[]): { readonly shape: readonly number[]; readonly 
 
 export const scanPrimitive: Primitive<'scan', ScanParams, readonly 'float'[]> = primitive({
   name: 'scan',
+  structure: { kind: 'loop' },
   // What its programs make keeps its zeros there.
   unbounded: false,
   family,
@@ -347,6 +348,7 @@ const sampleSwitch = (index: number, of = light): Sample<SwitchParams> => ({
 
 export const switchPrimitive: Primitive<'switchCase', SwitchParams, readonly 'float'[]> = primitive({
   name: 'switchCase',
+  structure: { kind: 'branches' },
   // What its programs make keeps its zeros there.
   unbounded: false,
   family,

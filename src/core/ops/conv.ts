@@ -155,6 +155,7 @@ const show = (p: ConvParams): string =>
 
 export const convPrimitive: Primitive<'conv', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'conv',
+  structure: { kind: 'contraction' },
   unbounded: false,
   family: 'nn',
   args: ['float', 'float'],
@@ -195,6 +196,7 @@ const inputShape = (yBar: Aval, k: Aval, p: ConvParams): Aval => {
 }
 export const convInputPrimitive: Primitive<'convInput', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'convInput',
+  structure: { kind: 'contraction' },
   unbounded: false,
   gaps: ({ stride }) => stride.some((s) => s > 1),
   family: 'nn',
@@ -225,6 +227,7 @@ const kernelShape = (x: Aval, yBar: Aval, p: ConvParams): Aval => {
 }
 export const convKernelPrimitive: Primitive<'convKernel', ConvParams, readonly ['float', 'float']> = primitive({
   name: 'convKernel',
+  structure: { kind: 'contraction' },
   unbounded: false,
   family: 'nn',
   args: ['float', 'float'],
@@ -250,6 +253,7 @@ const sameAcc = (op: string, acc: Aval, y: Aval): Aval =>
 
 export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convInputAdd',
+  structure: { kind: 'contraction' },
   unbounded: false,
   family: 'nn',
   args: ['float', 'float', 'float'],
@@ -265,6 +269,7 @@ export const convInputAddPrimitive: Primitive<'convInputAdd', ConvParams, readon
 })
 export const convKernelAddPrimitive: Primitive<'convKernelAdd', ConvParams, readonly ['float', 'float', 'float']> = primitive({
   name: 'convKernelAdd',
+  structure: { kind: 'contraction' },
   unbounded: false,
   family: 'nn',
   args: ['float', 'float', 'float'],

@@ -14,6 +14,7 @@ const arg = (shape: readonly number[], flags: readonly number[]) => [{ shape }, 
 /** x, but 0 where it is infinite or NaN and the flag is false. Its derivative is it again: an infinite slope is taken out as an infinite value is. */
 export const finiteUnlessPrimitive: Primitive<'finiteUnless', NoParams, readonly ['float', 'int']> = primitive({
   name: 'finiteUnless',
+  zeros: 'guard',
   unbounded: false,
   family: 'held',
   args: ['float', 'int'],

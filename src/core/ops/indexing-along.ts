@@ -55,6 +55,7 @@ const cases: readonly { readonly x: readonly number[]; readonly indices: ReturnT
 
 export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, readonly ['float', 'int']> = primitive({
   name: 'takeAlongAxis',
+  structure: { kind: 'places', at: 1, along: true },
   unbounded: false,
   family,
   args: ['float', 'int'],
@@ -73,6 +74,7 @@ export const takeAlongAxisPrimitive: Primitive<'takeAlongAxis', AxisParams, read
 
 export const scatterAddAlongPrimitive: Primitive<'scatterAddAlong', AxisParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterAddAlong',
+  structure: { kind: 'adds', reader: takeAlongAxisPrimitive, at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],

@@ -91,6 +91,7 @@ const showWindow = ({ sizes }: WindowParams): string => showShape(sizes)
 
 export const dynamicSlicePrimitive: Primitive<'dynamicSlice', WindowParams, readonly ['float', 'int']> = primitive({
   name: 'dynamicSlice',
+  structure: { kind: 'places', at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int'],
@@ -125,6 +126,7 @@ const updateSamples = cases.map((c) => ({ args: [{ shape: c.x }, c.starts, { sha
 
 export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'dynamicSliceAdd',
+  structure: { kind: 'adds', reader: dynamicSlicePrimitive, at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],
@@ -146,6 +148,7 @@ export const dynamicSliceAddPrimitive: Primitive<'dynamicSliceAdd', WindowParams
 
 export const dynamicUpdateSlicePrimitive: Primitive<'dynamicUpdateSlice', WindowParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'dynamicUpdateSlice',
+  structure: { kind: 'places', at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],

@@ -7,6 +7,7 @@ import {
   family,
   type GatherParams,
   gatherCases,
+  gatherPrimitive,
   showGather,
   slicesOf,
   updateSamples,
@@ -23,6 +24,7 @@ const modes: readonly FoldMode[] = ['max', 'min', 'mul']
 
 export const scatterReducePrimitive: Primitive<'scatterReduce', FoldParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterReduce',
+  structure: { kind: 'adds', reader: gatherPrimitive, at: 1, by: 'fold' },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],

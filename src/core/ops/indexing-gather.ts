@@ -185,6 +185,7 @@ export const slicesOf = (c: (typeof gatherCases)[number]): readonly number[] =>
 
 export const gatherPrimitive: Primitive<'gather', GatherParams, readonly ['float', 'int']> = primitive({
   name: 'gather',
+  structure: { kind: 'places', at: 1, along: true },
   unbounded: false,
   family,
   args: ['float', 'int'],
@@ -222,6 +223,7 @@ export const updateSamples = gatherCases.map((c) => ({
 
 export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'scatterAdd',
+  structure: { kind: 'adds', reader: gatherPrimitive, at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],
@@ -239,6 +241,7 @@ export const scatterAddPrimitive: Primitive<'scatterAdd', GatherParams, readonly
 
 export const setAtPrimitive: Primitive<'setAt', GatherParams, readonly ['float', 'int', 'float']> = primitive({
   name: 'setAt',
+  structure: { kind: 'places', at: 1 },
   unbounded: false,
   family,
   args: ['float', 'int', 'float'],

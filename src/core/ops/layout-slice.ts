@@ -108,6 +108,7 @@ export const sliceAxis = (x: Node, axis: number, start: number, size: number): N
 
 export const sliceAddPrimitive: Primitive<'sliceAdd', SliceParams, readonly ['float', 'float']> = primitive({
   name: 'sliceAdd',
+  structure: { kind: 'adds', reader: slicePrimitive },
   unbounded: false,
   family,
   args: ['float', 'float'],

@@ -86,6 +86,7 @@ export interface Common<N extends string, I extends boolean = boolean, R extends
   readonly result?: R
   readonly family?: string
   readonly identity?: Primitive['identity']
+  readonly zeros?: Primitive['zeros']
   readonly alias?: boolean
   /** false: it is finite, and so are its derivatives, wherever its arguments are; true, if that is not known. */
   readonly unbounded?: boolean
@@ -135,14 +136,16 @@ export const facetsOf = <N extends string, P, A extends readonly ArgKind[]>(kind
   source: d.source,
   ...(d.tolerance ? { tolerance: d.tolerance } : {}),
   ...(d.unbounded !== undefined ? { unbounded: d.unbounded } : {}),
+  ...(d.zeros !== undefined ? { zeros: d.zeros } : {}),
 })
 
 /** Declares an elementwise primitive of any arity, with one result and no parameters. */
 export const elementwisePrimitive = <const N extends string, const A extends readonly ArgKind[]>(
   kinds: A,
   d: Declaration<N>,
+  make = primitive<N, NoParams, A>,
 ): Primitive<N, NoParams, A> =>
-  primitive<N, NoParams, A>({
+  make({
     ...facetsOf(kinds, d, [NO_PARAMS]),
     shapeRule: elementwiseShape(d.name, d.result, dtypeAt(kinds)),
     scalar: d.scalar,
@@ -170,8 +173,9 @@ export const refuseThird = (name: string, third: unknown): never =>
 /** An elementwise operation of one argument, as it is declared: `unary` of core/extend/declare.ts checks it first. */
 export const unary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
+  make = primitive<N, NoParams, readonly ['float']>,
 ): UnaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwisePrimitive(['float'] as const, d)
+  const prim = elementwisePrimitive(['float'] as const, d, make)
   const f = (x: unknown, more: unknown = undefined): AnyExpr => {
     nothingMore(more, d.name)
     return asExpr(apply(prim, liftFloats([x], d.name, d.integers === true), NO_PARAMS))
@@ -182,8 +186,9 @@ export const unary = <const N extends string, const I extends boolean = false, c
 /** An elementwise operation of two arguments, which broadcast, as it is declared. */
 export const binary = <const N extends string, const I extends boolean = false, const R extends DType = never>(
   d: Declaration<N, I, R>,
+  make = primitive<N, NoParams, readonly ['float', 'float']>,
 ): BinaryOf<N, I, NoInfer<R>> => {
-  const prim = elementwisePrimitive(['float', 'float'] as const, d)
+  const prim = elementwisePrimitive(['float', 'float'] as const, d, make)
   // An index and a list behind both are what reduce gives.
   const f = (a: unknown, b: unknown, third: unknown = undefined, list: unknown = undefined): AnyExpr => {
     if (third !== undefined && list === undefined) refuseThird(d.name, third)

@@ -76,6 +76,7 @@ const showAxes = ({ axes }: ReduceParams): string => `axes ${showShape(axes)}`
 
 export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = primitive({
   name: 'sum',
+  structure: { kind: 'fold', by: 'sum' },
   unbounded: false,
   family: 'reduce',
   args: ['float'],
@@ -96,6 +97,7 @@ export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = 
 
 export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> = primitive({
   name: 'prod',
+  structure: { kind: 'fold', by: 'prod' },
   unbounded: false,
   family: 'reduce',
   args: ['float'],
@@ -127,6 +129,7 @@ const extremum = <const N extends 'max' | 'min'>(
 ): Primitive<N, ReduceParams, readonly ['float']> =>
   primitive({
     name,
+    structure: { kind: 'fold', by: name },
     unbounded: false,
     family: 'reduce',
     args: ['float'],

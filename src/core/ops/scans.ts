@@ -52,6 +52,7 @@ const scan = <const N extends 'cumsum' | 'cumprod'>(
 ): Primitive<N, ScanParams, readonly ['float']> =>
   primitive({
     name,
+    structure: { kind: 'running', by: name === 'cumsum' ? 'sum' : 'product' },
     unbounded: false,
     gaps: ({ exclusive }) => exclusive,
     family,
@@ -119,6 +120,7 @@ const extreme = <const N extends 'cummax' | 'cummin'>(
 ): Primitive<N, RunningParams, readonly ['float']> =>
   primitive({
     name,
+    structure: { kind: 'running', by: 'extreme' },
     unbounded: false,
     family,
     args: ['float'],
@@ -160,6 +162,8 @@ export type RecurrenceParams = RunningParams
 
 export const linearRecurrencePrimitive: Primitive<'linearRecurrence', RecurrenceParams, readonly ['float', 'float']> = primitive({
   name: 'linearRecurrence',
+  structure: { kind: 'running', by: 'product' },
+  zeros: 1,
   unbounded: false,
   family,
   args: ['float', 'float'],

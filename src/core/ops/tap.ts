@@ -23,6 +23,7 @@ const sampled: TapParams = { f: () => undefined }
 
 export const tapPrimitive: Primitive<'tap', TapParams, readonly ['float']> = primitive({
   name: 'tap',
+  structure: { kind: 'same' },
   unbounded: false,
   family: 'tap',
   args: ['float'],

@@ -7,7 +7,7 @@ import { CONST, capturedTensor, INPUT, type InputInfo, linearize, type Node, OUT
 import { bytesToJSON, numberToJSON } from '../graph/numbers.js'
 import type { Program } from '../graph/program.js'
 import type { TreeDef } from '../graph/tree.js'
-import { qualifiedName } from '../ops/qualified.js'
+import { qualifiedName } from '../graph/namespace.js'
 import type { DType } from '../types/dtype.js'
 import type { JSONValue } from '../types/program.js'
 
