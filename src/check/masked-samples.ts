@@ -159,7 +159,11 @@ export const maskedSample = (d: Derived, next: () => number): readonly Masked[] 
 export const checkAlongLine = (d: Derived, out: Collector): void => {
   if (!d.modes.includes('forward') || d.wrt.length !== 1 || d.wrt[0]!.aval.size < 2 || total(d.outs) !== 1) return
   // Of a sum of one's own nothing is known.
-  if (d.dys === undefined || !linearize(dense(d.dys, d.outs)).nodes.some((n) => n.prim?.structure?.kind === 'fold' && n.prim.structure.by === 'sum')) return
+  if (
+    d.dys === undefined ||
+    !linearize(dense(d.dys, d.outs)).nodes.some((n) => n.prim?.structure?.kind === 'fold' && n.prim.structure.by === 'sum')
+  )
+    return
   const x = d.wrt[0]!
   const size = x.aval.size
   // Its sum is 0, exactly.

@@ -42,10 +42,10 @@ export interface Masked {
 
 type Of = (prim: AnyPrimitive) => boolean
 /** What matrices are multiplied or solved by. */
-const isContraction: Of = ({ structure, stacked }) => structure?.kind === 'product' || structure?.kind === 'contraction' || stacked !== undefined
+const isContraction: Of = ({ structure, stacked }) =>
+  structure?.kind === 'product' || structure?.kind === 'contraction' || stacked !== undefined
 const isProduct: Of = (p) => isContraction(p) || (p.structure?.kind === 'running' && p.structure.by === 'product')
-const isSum: Of = (p) =>
-  isProduct(p) || ((p.structure?.kind === 'fold' || p.structure?.kind === 'running') && p.structure.by === 'sum')
+const isSum: Of = (p) => isProduct(p) || ((p.structure?.kind === 'fold' || p.structure?.kind === 'running') && p.structure.by === 'sum')
 /** Are there sums of products? A contraction adds its products as numbers: an operand that is infinite is not masked in it. */
 export const addsProducts = (nodes: readonly Node[]): boolean => applies(nodes, isProduct)
 /** Are there contractions or convolutions? */

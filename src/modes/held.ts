@@ -8,7 +8,7 @@ import { type Tangent, thunk, unthunk } from '../core/graph/tangent.js'
 import { and, eq, not } from '../core/ops/compare.js'
 import { finiteUnless } from '../core/ops/held.js'
 import { reshapeNode } from '../core/ops/layout-move.js'
-import { all } from '../core/ops/statistics.js'
+import { all } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** Over the axes behind the stack's: one for each of the stack. */

@@ -10,7 +10,7 @@ import { dynamicSliceNode } from '../core/ops/indexing-dynamic.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import { broadcastNode, reshapeNode, transposeNode } from '../core/ops/layout-move.js'
 import { argmaxPrimitive } from '../core/ops/reduce.js'
-import { any } from '../core/ops/statistics.js'
+import { any } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 const step = (inputs: readonly Node[], outputs: readonly Node[]): Program => flatProgram('step', inputs, outputs)

@@ -8,7 +8,7 @@ import { type Forced, type NoTangent, type NotImplemented, ZeroTangent } from '.
 import { and, eq, isfinite, ne, not } from '../core/ops/compare.js'
 import { add, neg, strongMul, where } from '../core/ops/elementwise.js'
 import { finiteUnless } from '../core/ops/held.js'
-import { any } from '../core/ops/statistics.js'
+import { any } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { entryIn, exprIn, forcedIn } from './given.js'
 

@@ -5,11 +5,27 @@ import { NO_PARAMS, type NoParams, type Primitive } from '../core/graph/primitiv
 import { type NotImplemented, notImplemented } from '../core/graph/tangent.js'
 import { type BesselParams, besselIePrimitive, besselIPrimitive, besselJPrimitive } from '../core/ops/bessel.js'
 import { eq, gt, isnan, lt } from '../core/ops/compare.js'
-import { add, digamma, div, exp, lgamma, log, log1p, mul, neg, pow, sign, square, sub, where, xlogy } from '../core/ops/elementwise.js'
+import {
+  add,
+  digamma,
+  div,
+  exp,
+  lgamma,
+  log,
+  log1p,
+  mul,
+  neg,
+  pow,
+  sign,
+  square,
+  strongMul,
+  sub,
+  where,
+  xlogy,
+} from '../core/ops/elementwise.js'
 import type { special } from '../core/ops/families.js'
 import { betaincGradAPrimitive, betaincGradBPrimitive, gammaincGradAPrimitive, zetaGradSPrimitive } from '../core/ops/shape-gradients.js'
 import * as op from '../core/ops/special.js'
-import { xlog1py } from '../core/ops/special-composed.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { reapply, scalarRule } from './define.js'
 
@@ -44,6 +60,8 @@ const gammaDensity = (a: AnyExpr, x: AnyExpr): AnyExpr => {
   const far = sub(sub(xlogy(sub(a, 1), where(origin, 1, x)), x), lgamma(a))
   return where(origin, mul(power, exp(sub(neg(x), lgamma(a)))), exp(far))
 }
+/** x log(1 + y), 0 where x is 0 and y is no NaN. */
+const xlog1py = (x: AnyExpr, y: AnyExpr): AnyExpr => where(isnan(y), y, strongMul(x, log1p(y)))
 const betaDensity = (a: AnyExpr, b: AnyExpr, x: AnyExpr): AnyExpr =>
   exp(sub(add(xlogy(sub(a, 1), x), xlog1py(sub(b, 1), neg(x))), op.betaln(a, b)))
 /** A product whose second factor may be infinite where the first is 0, of which it is the limit. */

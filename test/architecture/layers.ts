@@ -43,6 +43,8 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: [...fp, 'fast-check'],
     optional: ['vitest'],
   },
+  // Compositions: operations, and what core checks of what it is given.
+  'src/library': { layers: ['src/core'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

@@ -1,7 +1,7 @@
 // The law of integers over every public function that takes arrays, on every backend of the host; and what is particular about booleans.
 import { describe, expect, it } from 'vitest'
-import * as operations from '../../src/core/ops/index.js'
 import * as codual from '../../src/index.js'
+import * as operations from '../operations.js'
 import { arrayRows } from './integers/arrays.js'
 import { elementwiseRows } from './integers/elementwise.js'
 import { mistakesOf, plainMistakes, type Row } from './integers/law.js'

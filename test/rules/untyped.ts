@@ -1,6 +1,7 @@
 // Operations as they are without their types: tests call them with plain arrays, dtypes found at run time, and what no type allows.
-import * as operations from '../../src/core/ops/index.js'
+
 import type { AnyExpr, Expr } from '../../src/core/types/expr.js'
+import * as operations from '../operations.js'
 
 type Widened<R> = R extends Expr ? AnyExpr : R extends readonly unknown[] ? readonly AnyExpr[] : { readonly [K in keyof R]: AnyExpr }
 type Untyped<F> = F extends (...args: never) => infer R

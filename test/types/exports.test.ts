@@ -1,8 +1,8 @@
 // Every function of core/ops that is written for users (its docstring has an example) is public, and nothing else of it is.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import * as operations from '../../src/core/ops/index.js'
 import * as codual from '../../src/index.js'
+import * as operations from '../operations.js'
 import { compile, hoverOf } from './harness.js'
 
 const folder = new URL('../../src/core/ops/', import.meta.url)

@@ -2,8 +2,8 @@
 
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import * as operations from '../../src/core/ops/index.js'
 import * as codual from '../../src/index.js'
+import * as operations from '../operations.js'
 import { compile } from './harness.js'
 
 const declared = ['x', 'd', 'i', 'b']

@@ -4,8 +4,21 @@ import { type AnyPrimitive, NO_PARAMS, type Structure } from '../../core/graph/p
 import { sizeOf, stridesOf } from '../../core/graph/shape.js'
 import { add, mul } from '../../core/ops/elementwise.js'
 import { concatPrimitive, type SplitParams, splitPrimitive } from '../../core/ops/layout-join.js'
-import { broadcastToPrimitive, type PermParams, reshapePrimitive, type ShapeParams, transposePrimitive } from '../../core/ops/layout-move.js'
-import { type PadParams, padPrimitive, type SliceParams, sliceAddPrimitive, slicePrimitive, unpadParams } from '../../core/ops/layout-slice.js'
+import {
+  broadcastToPrimitive,
+  type PermParams,
+  reshapePrimitive,
+  type ShapeParams,
+  transposePrimitive,
+} from '../../core/ops/layout-move.js'
+import {
+  type PadParams,
+  padPrimitive,
+  type SliceParams,
+  sliceAddPrimitive,
+  slicePrimitive,
+  unpadParams,
+} from '../../core/ops/layout-slice.js'
 import { type ReduceParams, sumPrimitive } from '../../core/ops/reduce.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'
@@ -180,9 +193,7 @@ const layouts: ReadonlyMap<AnyPrimitive, Lowering> = /*#__PURE__*/ new Map([
   row<{ readonly axis: number }>(concatPrimitive, (b, args, p, [a]) => [
     b.make('concat', as(concatPrimitive), p, args, a!.shape, a!.dtype),
   ]),
-  row<SliceParams>(sliceAddPrimitive, (b, args, p, [a]) => [
-    b.make('sliceAdd', as(sliceAddPrimitive), p, args, a!.shape, a!.dtype),
-  ]),
+  row<SliceParams>(sliceAddPrimitive, (b, args, p, [a]) => [b.make('sliceAdd', as(sliceAddPrimitive), p, args, a!.shape, a!.dtype)]),
 ])
 
 /** How a primitive becomes values and views; undefined where it runs as a whole. */

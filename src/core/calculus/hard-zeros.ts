@@ -4,6 +4,7 @@
  */
 import { programsOf } from '../graph/expand.js'
 import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
+import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
 import { broadcastToPrimitive, reshapePrimitive } from '../ops/layout-move.js'
@@ -29,7 +30,7 @@ const both = (a: Hardness, b: Hardness): Hardness => (a === SOFT || b === SOFT ?
 
 /** How an application passes on the hard zeros of its arguments, by what its primitive declares. The (co)tangent is the first factor of a product. */
 const passedOn = (n: Node, of: Of): Hardness => {
-  const { zeros, structure } = n.prim!
+  const { zeros, structure }: Partial<AnyPrimitive> = n.prim ?? {}
   if (zeros === 'guard') return GUARDED
   if (zeros === 'terms') return n.args.map(of).reduce(both)
   if (zeros !== undefined) return of(n.args[zeros]!)

@@ -2,15 +2,7 @@
 import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
-import {
-  type ArgKind,
-  type Declared,
-  declared,
-  type NoParams,
-  type Primitive,
-  type Sample,
-  type SampleArg,
-} from '../graph/primitive.js'
+import { type ArgKind, type Declared, declared, type NoParams, type Primitive, type Sample, type SampleArg } from '../graph/primitive.js'
 import { sizeOf } from '../graph/shape.js'
 import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } from '../ops/lifted.js'
 import type { DType } from '../types/dtype.js'

@@ -4,9 +4,9 @@ import { OTHER_COPY } from '../calculus/rule.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import type { Expansion } from '../graph/expand.js'
+import { qualifiedName } from '../graph/namespace.js'
 import type { NDArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
-import { qualifiedName } from '../graph/namespace.js'
 import type { LoweringTable } from './decompose.js'
 
 /** What the planner makes of a primitive, without a kernel of its own. */

@@ -12,7 +12,16 @@ import type { Expansion } from '../graph/expand.js'
 import { applyAny, asExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { claim, qualifiedName } from '../graph/namespace.js'
-import { type AnyPrimitive, type ArgKind, isPrimitive, isShipped, NO_PARAMS, type NoParams, type Primitive, primitiveOf } from '../graph/primitive.js'
+import {
+  type AnyPrimitive,
+  type ArgKind,
+  isPrimitive,
+  isShipped,
+  NO_PARAMS,
+  type NoParams,
+  type Primitive,
+  primitiveOf,
+} from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import { composedRules } from './decompose.js'
 import type { Facet, KernelFunction, KernelTable, Missing } from './kernel-table.js'

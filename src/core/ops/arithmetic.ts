@@ -26,14 +26,28 @@ import * as special from './special-functions.js'
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da + db.   Source  IEEE 754.
  * @example add([1, 2], 3)   // [4, 5]
  */
-export const add: BinaryOp<'add'> = binary({ name: 'add', unbounded: false, zeros: 'terms', scalar: (a, b) => a! + b!, integers: true, source: 'IEEE 754' })
+export const add: BinaryOp<'add'> = binary({
+  name: 'add',
+  unbounded: false,
+  zeros: 'terms',
+  scalar: (a, b) => a! + b!,
+  integers: true,
+  source: 'IEEE 754',
+})
 /**
  * a - b.
  *
  * Shapes  a and b broadcast.   Dtype  promoted; i32 wraps.   Rule  dy = da - db.   Source  IEEE 754.
  * @example sub([1, 2], 3)   // [-2, -1]
  */
-export const sub: BinaryOp<'sub'> = binary({ name: 'sub', unbounded: false, zeros: 'terms', scalar: (a, b) => a! - b!, integers: true, source: 'IEEE 754' })
+export const sub: BinaryOp<'sub'> = binary({
+  name: 'sub',
+  unbounded: false,
+  zeros: 'terms',
+  scalar: (a, b) => a! - b!,
+  integers: true,
+  source: 'IEEE 754',
+})
 /**
  * a b.
  *

@@ -1,5 +1,4 @@
-/** The elementwise family: functions of one number, arithmetic, choices, compositions. */
-export * from './activations.js'
+/** The elementwise family: functions of one number, arithmetic, choices. */
 export * from './arithmetic.js'
 export * from './functions.js'
 export * from './rounding.js'

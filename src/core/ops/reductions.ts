@@ -1,15 +1,24 @@
-/** Reductions over axes: sum, prod, max, min, mean, and where the extremes are. */
+/** Reductions over axes: sum, prod, max, min, mean, any, all, count, and where the extremes are. */
 
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr, asNode, constant } from '../graph/expr.js'
+import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
 import { lift, liftFloat, liftNumber } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ReduceOptions } from '../types/shape.js'
-import type { ArgOptions, ArgReduceFn, FloatReduceFn, FoldOptions, ReduceFn, SumFn, WhereOption } from '../types/signatures/reduce.js'
+import type {
+  ArgOptions,
+  ArgReduceFn,
+  CountFn,
+  FloatReduceFn,
+  FoldOptions,
+  ReduceFn,
+  SumFn,
+  WhereOption,
+} from '../types/signatures/reduce.js'
 import { add, div, maximum, minimum, mul } from './arithmetic.js'
 import type { AxisParams } from './layout-join.js'
 import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
@@ -22,6 +31,7 @@ import {
   minPrimitive,
   prodPrimitive,
   type ReduceParams,
+  reducedNode,
   reducedShape,
   reduceNode,
   reduceOptions,
@@ -177,3 +187,44 @@ export const mean: FloatReduceFn<'mean', WhereOption> = typed((x: unknown, optio
   const total = asExpr(reduceNode(sumPrimitive, keptNode(n, given.where, 0, 'mean'), axes, keepdims))
   return div(total, keptCount(n, given.where, axes, keepdims, 'mean'))
 })
+
+const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
+const quantifier = (op: 'any' | 'all', x: unknown, options: (ReduceOptions & WhereOption) | undefined): AnyExpr => {
+  const { axis, keepdims: kept, where: mask } = optionsOf(options, whereOptions, op)
+  const n = keptNode(truths(x, op), mask, op === 'all' ? 1 : 0, op)
+  const axes = axesOf(n.shape.length, axis, op)
+  const keepdims = flagOf(kept, 'keepdims', op)
+  if (axes.some((a) => n.shape[a] === 0))
+    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, keepdims)))
+  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, keepdims), 'bool'))
+}
+
+/**
+ * Is any element over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; false for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example any([0, 1])   // true
+ */
+export const any: CountFn<'any', 'bool', WhereOption> = typed(
+  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('any', x, options),
+)
+
+/**
+ * Are all elements over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; true for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example all([0, 1])   // false
+ */
+export const all: CountFn<'all', 'bool', WhereOption> = typed(
+  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('all', x, options),
+)
+
+/**
+ * How many elements over the axes (all by default) are true, that is, not 0.
+ *
+ * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
+ * @example count([1, 0, 2])   // 2
+ */
+export const count: CountFn<'count', 'i32'> = typed(
+  (x: unknown, options?: ReduceOptions): AnyExpr => asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count')),
+)

@@ -8,7 +8,7 @@ import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, asNode } from '../../core/graph/expr.js'
 import { lift } from '../../core/graph/lift.js'
 import { flatten, unflatten } from '../../core/graph/tree.js'
-import { cast, clamp, mul, neg, stopGradient } from '../../core/ops/elementwise.js'
+import { cast, maximum, minimum, mul, neg, stopGradient } from '../../core/ops/elementwise.js'
 import { tap } from '../../core/ops/tap.js'
 import type { AnyExpr, Tensor } from '../../core/types/expr.js'
 import { spread } from '../arguments.js'
@@ -61,7 +61,7 @@ export const clipGradient = (c: Context) => {
     const clipped = makeCustomRule(c.runtime)((x: unknown) => x, {
       name: 'clipGradient',
       frule: none,
-      rrule: (x) => [x, (yBar: AnyExpr) => clamp(yBar, -limit, limit)],
+      rrule: (x) => [x, (yBar: AnyExpr) => minimum(maximum(yBar, -limit), limit)],
       estimates: 'biased',
     })
     return leafwise(tree, 'clipGradient', clipped)

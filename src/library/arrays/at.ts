@@ -1,0 +1,111 @@
+/** Parts of an array in NumPy's notation: read (at), replaced (set), added to (addAt). */
+import { settled } from '../../core/errors/check-arguments.js'
+import { raise, showShape } from '../../core/errors/explain.js'
+import { reading } from '../../core/errors/language.js'
+import { castNode, throughI32 } from '../../core/graph/cast.js'
+import { asExpr, isExpr, type Node } from '../../core/graph/expr.js'
+import { lift, liftInto } from '../../core/graph/lift.js'
+import { typed } from '../../core/graph/operation.js'
+import { broadcastShapes, sameShape } from '../../core/graph/shape.js'
+import { broadcastNode } from '../../core/ops/layout-move.js'
+import type { AnyExpr } from '../../core/types/expr.js'
+import type { AddAtFn, AtFn, MaxAtFn, MinAtFn, MulAtFn, SetFn } from '../../core/types/signatures/index-ops.js'
+import { indicesOf } from './indexing-notation.js'
+import { readPart, stepsOf, writePart } from './indexing-parts.js'
+
+/**
+ * x[indices] in NumPy's notation, one index for each leading axis:
+ * a number (drops the axis; negative from the end), a slice as text ('1:3', '::-1', ':'), '...' (the axes between), null (a new axis),
+ * an i32 scalar that is computed (drops the axis), an array of whole numbers (a gather; several broadcast together). Known parts are views.
+ *
+ * Shapes  as in NumPy; axes beyond the indices are kept.   Dtype  x's; computed indices i32, negative from the end, clamped.
+ * Rule    dy = dx[indices]; xBar = yBar added at those places.   Source  NumPy indexing, basic and advanced.
+ * Errors  BadInput for a number out of range, more indices than axes, and for booleans; ShapeMismatch for arrays that do not broadcast together.
+ * @example at(tensor([[1, 2, 3], [4, 5, 6]]), ':', '::-1')   // [[3, 2, 1], [6, 5, 4]]
+ * @example at(tensor([[1, 2, 3], [4, 5, 6]]), -1, [2, 0])   // [6, 4]
+ */
+export const at: AtFn = typed((x: unknown, ...indices: readonly unknown[]): AnyExpr => {
+  const n = lift(x, 'at')
+  return asExpr(readPart(n, stepsOf(indicesOf(indices, n.shape, 'at'), n.shape, 'at')))
+})
+
+const HOW = { set: 'set', addAt: 'add', maxAt: 'max', minAt: 'min', mulAt: 'mul' } as const
+const updating =
+  (op: keyof typeof HOW) =>
+  (x: unknown, given: unknown, v: unknown): AnyExpr => {
+    const [n, u] = liftInto(x, v, op)
+    const indices = !isExpr(given) && reading(op, () => Array.isArray(given)) ? settled(given, 'indices', op) : [given]
+    if ((op === 'addAt' || op === 'mulAt') && n.dtype === 'bool')
+      raise({
+        _tag: 'DTypeMismatch',
+        op,
+        dtypes: [n.dtype, u.dtype],
+        reason: `booleans are not ${op === 'addAt' ? 'added' : 'multiplied'}.`,
+        fix: "cast(x, 'i32') to count, or set.",
+      })
+    const steps = stepsOf(indicesOf(indices as readonly unknown[], n.shape, op), n.shape, op)
+    const update = (part: readonly number[]) => {
+      if (!sameShape(broadcastShapes(u.shape, part) ?? [-1], part))
+        raise({
+          _tag: 'ShapeMismatch',
+          op,
+          shapes: [part, u.shape],
+          reason: `values of shape ${showShape(u.shape)} do not broadcast to the part, which is ${showShape(part)}.`,
+          fix: 'axes must be 1 or equal, counted from the last.',
+        })
+      return broadcastNode(u, part)
+    }
+    const written = (m: Node): Node => writePart(m, steps, HOW[op], (part) => castNode(update(part), m.dtype))
+    return asExpr(op === 'set' ? written(n) : throughI32(n, written))
+  }
+
+/**
+ * x with v in the place of x[indices]; indices are a list, as for `at`, or one alone. x itself stays what it is.
+ * Of an index that comes twice the last wins.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
+ * Rule    xBar = yBar with zeros there; vBar = yBar[indices], summed to v's shape, zero for values that lost.   Source  NumPy assignment.
+ * Errors  as `at`; ShapeMismatch when v does not broadcast; DTypeMismatch for float values of integers.
+ * @example set(tensor([[1, 2], [3, 4]]), [':', 0], [8, 9])   // [[8, 2], [9, 4]]
+ */
+export const set: SetFn = typed(updating('set'))
+
+/**
+ * x with v added to x[indices]; indices are a list, as for `at`, or one alone. An index that comes twice adds twice.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.
+ * Rule    xBar = yBar; vBar = yBar[indices], summed to v's shape.   Source  NumPy add.at.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example addAt(tensor([1, 2, 3]), [[0, 0]], [10, 20])   // [31, 2, 3]
+ */
+export const addAt: AddAtFn = typed(updating('addAt'))
+
+/**
+ * x with the larger of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy maximum.at, JAX's x.at[].max.
+ * Rule    an element's cotangent is shared equally by what is as large as it: x's own element and the v that go there.
+ * Errors  as `set`.
+ * @example maxAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [4, 5, 3]
+ */
+export const maxAt: MaxAtFn = typed(updating('maxAt'))
+
+/**
+ * x with the smaller of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy minimum.at, JAX's x.at[].min.
+ * Rule    an element's cotangent is shared equally by what is as small as it: x's own element and the v that go there.
+ * Errors  as `set`.
+ * @example minAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [1, 4, 3]
+ */
+export const minAt: MinAtFn = typed(updating('minAt'))
+
+/**
+ * x with x[indices] multiplied by v; indices are a list, as for `at`, or one alone. An index that comes twice multiplies twice.
+ *
+ * Shapes  v broadcasts to the shape of at(x, ...indices) -> x's.   Dtype  x's.   Source  NumPy multiply.at, JAX's x.at[].multiply.
+ * Rule    each factor has the cotangent times the product of the others: exact where some are zero.
+ * Errors  as `set`; DTypeMismatch for booleans.
+ * @example mulAt(tensor([1, 5, 3]), [[0, 0]], [2, 3])   // [6, 5, 3]
+ */
+export const mulAt: MulAtFn = typed(updating('mulAt'))
