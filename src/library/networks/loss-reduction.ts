@@ -1,22 +1,25 @@
-/** Losses of single predictions as one: their mean, their sum, or as they are. */
+/** How the losses of single predictions become one: their mean, their sum, or as they are. */
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { type Kind, kind } from '../../core/errors/options.js'
 import { mean, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 
-type Reduction = 'mean' | 'sum' | 'none'
-const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr>> = {
-  mean: (losses) => mean(losses),
-  sum: (losses) => sum(losses),
-  none: (losses) => losses,
+export type Reduction = 'mean' | 'sum' | 'none'
+/** What each makes of them. */
+export const reductions: Readonly<Record<Reduction, (losses: AnyExpr) => AnyExpr>> = {
+  mean: (l) => mean(l),
+  sum: (l) => sum(l),
+  none: (l) => l,
 }
 /** How the losses of single predictions become one. */
-export const lossReduction = (op: string, name: Reduction = 'mean'): ((losses: AnyExpr) => AnyExpr) =>
-  typeof name === 'string' && Object.hasOwn(reductions, name)
-    ? reductions[name]
+export const reduction: Kind<Reduction> = kind((given = 'mean', _what, where) =>
+  typeof given === 'string' && Object.hasOwn(reductions, given)
+    ? (given as Reduction)
     : raise({
         _tag: 'BadInput',
-        where: op,
-        reason: `${shown(name)} is not a reduction.`,
-        fix: `give 'mean', 'sum' or 'none'${(name as unknown) === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
-      })
+        where,
+        reason: `${shown(given)} is not a reduction.`,
+        fix: `give 'mean', 'sum' or 'none'${given === 'batchmean' ? "; 'batchmean' is 'sum' divided by the number of examples" : ''}.`,
+      }),
+)

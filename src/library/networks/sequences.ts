@@ -19,7 +19,7 @@ import { matmul } from '../../core/ops/products.js'
 import { max, mean, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { AttentionFn, AttentionOptions, CtcFn, CtcOptions } from '../../core/types/signatures/sequences.js'
-import { lossReduction } from '../networks/loss-reduction.js'
+import { reduction as reductionKind, reductions } from './loss-reduction.js'
 
 const attentionOptions: Names<AttentionOptions> = { mask: true, causal: true, scale: true }
 /** Queries of more rows than this are taken so many at a time. */
@@ -233,6 +233,6 @@ export const ctcLoss: CtcFn = typed(
     const other = flagOf(zeroInfinity, 'zeroInfinity', op) ? 0 : Number.POSITIVE_INFINITY
     const losses = where(possible, mul(-1, total), other)
     if (reduction === undefined || reduction === 'mean') return mean(div(losses, maximum(asExpr(lengths), 1)))
-    return lossReduction(op, reduction)(losses)
+    return reductions[reductionKind.read(reduction, 'reduction', op, [])](losses)
   },
 )

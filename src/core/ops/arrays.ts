@@ -1,0 +1,41 @@
+/** What compositions are written with beside operations: arrays of what was given, literals, positions, parts along an axis. */
+import { castNode } from '../graph/cast.js'
+import { asExpr, asNode, constant } from '../graph/expr.js'
+import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber } from '../graph/lift.js'
+import { beside, declared, isWeak } from '../graph/weak.js'
+import type { DType } from '../types/dtype.js'
+import type { AnyExpr } from '../types/expr.js'
+import { iotaNode, liftIndices } from './indexing-gather.js'
+import { sliceAxis } from './layout-slice.js'
+
+/** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
+export const arrayOf = (x: unknown, op: string, computes: Computes = 'any', dtype?: DType): AnyExpr =>
+  asExpr(computes === 'float' ? liftFloat(x, op) : computes === 'number' ? liftNumber(x, op) : lift(x, op, dtype))
+/** Several, promoted together. */
+export const arraysOf = (xs: readonly unknown[], op: string, computes: Computes = 'any'): readonly AnyExpr[] =>
+  liftAll(xs, op, computes).map(asExpr)
+/** An array, and what is put into it. */
+export const intoOf = (x: unknown, values: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
+  const [a, b] = liftInto(x, values, op)
+  return [asExpr(a), asExpr(b)]
+}
+/** Values as the dtype of the array that they are put into. */
+export const fittedTo = (dtype: DType, x: AnyExpr, op: string): AnyExpr => asExpr(fitted(dtype, asNode(x), op))
+/** Positions that were given: whole numbers of i32. */
+export const indicesOf = (x: unknown, op: string): AnyExpr => asExpr(liftIndices(x, op))
+/** Has nobody declared its dtype? */
+export const isUndeclared = (x: AnyExpr): boolean => isWeak(asNode(x))
+/** It in the dtype of its neighbours, where nobody declared its own. */
+export const takenBeside = (x: AnyExpr, dtype: DType): AnyExpr => asExpr(beside(asNode(x), dtype))
+/** It in a dtype that is declared. */
+export const declaredAs = (x: AnyExpr, dtype: DType): AnyExpr => asExpr(declared(asNode(x), dtype))
+/** It cast, where it has another dtype. */
+export const castTo = (x: AnyExpr, dtype: DType): AnyExpr => asExpr(castNode(asNode(x), dtype))
+/** A number of a dtype. */
+export const literal = (x: number, dtype: DType): AnyExpr => asExpr(constant(x, dtype))
+/** The number of elements. */
+export const sizeOf = (x: AnyExpr): number => asNode(x).aval.size
+/** Each element's position along an axis. */
+export const positions = (shape: readonly number[], axis: number, dtype: DType = 'i32'): AnyExpr => asExpr(iotaNode(shape, axis, dtype))
+/** `size` elements along an axis, from `start`. */
+export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))

@@ -1,0 +1,136 @@
+/**
+ * Operations as data: a name, the kinds of arguments and options, and what is made of them. What every operation does with what it is given, lifting, promotion, checks and their
+ * messages, is done here once.
+ */
+import { nothingMore, settled } from '../errors/check-arguments.js'
+import { type Kind, type Options, type ReadOf, readOptions } from '../errors/options.js'
+import { asExpr } from '../graph/expr.js'
+import { type Computes, lift, liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
+import type { AnyExpr } from '../types/expr.js'
+import { liftIndices } from './indexing-gather.js'
+import { axisOf, distinctAxes } from './layout-move.js'
+import { refuseThird } from './lifted.js'
+import { axesOf } from './reduce.js'
+
+/** An argument that is an array. Those that compute in one thing are promoted together; one that stands `apart` is not. */
+export interface ArrayKind<T extends AnyExpr | undefined = AnyExpr> extends Kind<T, unknown> {
+  readonly computes: Computes
+  readonly apart: boolean
+  readonly optional: boolean
+}
+const alone = (x: unknown, op: string, computes: Computes): AnyExpr =>
+  asExpr(computes === 'float' ? liftFloat(x, op) : computes === 'number' ? liftNumber(x, op) : lift(x, op))
+const arrayKind = <T extends AnyExpr | undefined>(computes: Computes, apart: boolean, optional: boolean): ArrayKind<T> => ({
+  computes,
+  apart,
+  optional,
+  read: (given, _what, where) => (optional && given === undefined ? undefined : alone(given, where, computes)) as T,
+})
+/** An array of any dtype. */
+export const array: ArrayKind = /*#__PURE__*/ arrayKind('any', false, false)
+/** Of numbers: bool counts as i32. */
+export const numbers: ArrayKind = /*#__PURE__*/ arrayKind('number', false, false)
+/** Of floats: i32 and bool become f64. */
+export const floats: ArrayKind = /*#__PURE__*/ arrayKind('float', false, false)
+/** Of what has an order: bool is among numbers beside numbers alone. */
+export const ordered: ArrayKind = /*#__PURE__*/ arrayKind('order', false, false)
+/** The same, promoted by itself. */
+export const apart = (k: ArrayKind): ArrayKind => arrayKind(k.computes, true, k.optional)
+/** The same, or nothing. */
+export const optional = (k: ArrayKind): ArrayKind<AnyExpr | undefined> => arrayKind(k.computes, k.apart, true)
+/** Positions: whole numbers of i32. */
+export const indices: Kind<AnyExpr, unknown> = { read: (given, _what, where) => asExpr(liftIndices(given, where)) }
+/** An axis of the first array, from the front. */
+export const axis = (standard: number): Kind<number> => ({
+  read: (given, _what, where, shape) => axisOf(given === undefined ? standard : (given as number), shape.length, where),
+})
+/** An axis of what is made of the arguments: whoever makes that checks it. */
+export const laterAxis = (standard: number): Kind<number> => ({
+  read: (given, what, where) => (given === undefined ? standard : settled(given as number, what, where)),
+})
+/** Axes of the first array, sorted and from the front: all, unless there is another standard. */
+export const axes = (standard?: number | readonly number[]): Kind<readonly number[], number | readonly number[] | null> => ({
+  read: (given, _what, where, shape) =>
+    axesOf(shape.length, given === undefined ? standard : (given as number | readonly number[] | null), where),
+})
+/** Axes of the first array in the order in which they are given: all, unless there is another standard. */
+export const axesInOrder = (standard?: readonly number[]): Kind<readonly number[], number | readonly number[] | null> => ({
+  read: (given, _what, where, shape) =>
+    given === undefined || given === null
+      ? (standard ?? shape.map((_, i) => i))
+      : distinctAxes(given as number | readonly number[], shape.length, where),
+})
+
+type Arguments = Readonly<Record<string, Kind<unknown, unknown> | ArrayKind<AnyExpr | undefined>>>
+/** What an operation declares. */
+export interface Signature {
+  readonly name: string
+  readonly args: Arguments
+  readonly options: Options
+}
+const signatures = new WeakMap<object, Signature>()
+/** What a function declares of its arguments and options; undefined for one that is no such operation. */
+export const signatureOf = (f: unknown): Signature | undefined => (typeof f === 'function' ? signatures.get(f) : undefined)
+
+/** Arrays of the arguments, by their places: those that compute in one thing together. */
+const groupsOf = (kinds: readonly (Kind<unknown, unknown> | ArrayKind<AnyExpr | undefined>)[]): readonly (readonly number[])[] => {
+  const groups = new Map<Computes, number[]>()
+  kinds.forEach((k, i) => {
+    if (!('computes' in k) || k.apart) return
+    const same = groups.get(k.computes)
+    if (same === undefined) groups.set(k.computes, [i])
+    else same.push(i)
+  })
+  return [...groups.values()].filter((g) => g.length > 1)
+}
+const together = (xs: readonly unknown[], op: string, computes: Computes): readonly AnyExpr[] =>
+  (xs.length === 2 ? liftPair(xs[0], xs[1], op, computes) : liftAll(xs, op, computes)).map(asExpr)
+
+/**
+ * The operation `name` of these arguments, in order, and options behind them; F is its public type. `make` is given what was read, and the name, for what it raises itself.
+ * Where there are no options, what stands behind the arguments is refused.
+ */
+export const operation = <F, const A extends Arguments, const O extends Options>(
+  name: string,
+  args: A,
+  options: O,
+  make: (args: ReadOf<A>, options: ReadOf<O>, op: string) => unknown,
+): F => {
+  const names = Object.keys(args)
+  const kinds = Object.values(args)
+  const groups = groupsOf(kinds)
+  const grouped = new Set(groups.flat())
+  const plain = Object.keys(options).length === 0
+  const first = kinds.findIndex((k) => 'computes' in k && !k.optional)
+  const behind = (given: readonly unknown[]): void => {
+    if (names.length === 1) nothingMore(given[1], name)
+    // An index and a list behind both are what reduce gives.
+    else if (names.length === 2 && given.length === 3 && given[2] !== undefined) refuseThird(name, given[2])
+  }
+  const f = (...given: readonly unknown[]): unknown => {
+    if (plain && given.length > names.length) behind(given)
+    const read: Record<string, unknown> = {}
+    for (const g of groups) {
+      const there = g.filter((i) => given[i] !== undefined || !(kinds[i] as ArrayKind).optional)
+      const ys =
+        there.length === 1
+          ? [alone(given[there[0]!], name, (kinds[there[0]!] as ArrayKind).computes)]
+          : together(
+              there.map((i) => given[i]),
+              name,
+              (kinds[g[0]!] as ArrayKind).computes,
+            )
+      there.forEach((i, k) => {
+        read[names[i]!] = ys[k]
+      })
+    }
+    const shape = (): readonly number[] => (read[names[first]!] as AnyExpr | undefined)?.shape ?? []
+    kinds.forEach((k, i) => {
+      if (!grouped.has(i)) read[names[i]!] = k.read(given[i], names[i]!, name, shape())
+    })
+    return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : readOptions(options, given[names.length], name, shape()), name)
+  }
+  signatures.set(f, { name, args, options })
+  return f as F
+}
+const none = Object.freeze({})
