@@ -5,8 +5,9 @@ import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber }
 import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
-import { iotaNode, liftIndices } from './indexing-gather.js'
+import { liftIndices } from './indexing-gather.js'
 import { sliceAxis } from './layout-slice.js'
+import { iotaNode } from './positions.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
 export const arrayOf = (x: unknown, op: string, computes: Computes = 'any', dtype?: DType): AnyExpr =>

@@ -29,6 +29,7 @@ import { mapFamily } from './map.js'
 import * as networks from './nn.js'
 import * as polygammas from './polygamma.js'
 import * as pools from './pool.js'
+import * as counters from './positions.js'
 import * as products from './products.js'
 import * as folds from './reduce.js'
 import * as reductions from './reductions.js'
@@ -45,6 +46,7 @@ export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: shifts.shiftByPrimitive })
 export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
 export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
+export const positions = /*#__PURE__*/ primitivesIn(counters)
 export const scans = /*#__PURE__*/ primitivesIn({ ...lines, ...alongAxis })
 export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows, ...places })
 export const contract = /*#__PURE__*/ primitivesIn({ ...contractions, ...products })
@@ -58,6 +60,7 @@ export const families = {
   bitwise,
   layout,
   reduce,
+  positions,
   scans,
   indexing,
   contract,

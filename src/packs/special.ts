@@ -1,0 +1,7 @@
+/** Special functions: rules and kernels. */
+import { specialKernels } from '../backends/cpu/special.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { special } from '../core/ops/families.js'
+import { specialRules } from '../rules/special.js'
+
+export const specialPack: Pack = /*#__PURE__*/ pack(special, { rules: specialRules, cpu: specialKernels })
