@@ -10,6 +10,7 @@ import { bitwisePack } from './bitwise.js'
 import { contractPack } from './contract.js'
 import { controlPack } from './control.js'
 import { customPack } from './custom.js'
+import { functionsPack } from './functions.js'
 import { indexingPack } from './indexing.js'
 import { linalgPack } from './linalg.js'
 import { nnPack } from './nn.js'
@@ -17,31 +18,33 @@ import { specialPack } from './special.js'
 import { tapPack } from './tap.js'
 
 type Families = typeof families
-/** The pack of each family; the others are of the base. */
-const packs = {
-  special: specialPack,
-  bitwise: bitwisePack,
-  scans: indexingPack,
-  indexing: indexingPack,
-  contract: contractPack,
-  linalg: linalgPack,
-  nn: nnPack,
-  custom: customPack,
-  control: controlPack,
-  tap: tapPack,
-} as const satisfies { readonly [F in Exclude<keyof Families, keyof typeof baseRules>]: Pack }
-
-/** The rows of each family, those of the base and those of packs. */
+/** What is no part of the base; whoever reads the tables holds these. */
+const packs: readonly Pack[] = [
+  functionsPack,
+  specialPack,
+  bitwisePack,
+  indexingPack,
+  contractPack,
+  linalgPack,
+  nnPack,
+  customPack,
+  controlPack,
+  tapPack,
+]
+/** The rows of each family: those of the base, and those of packs. */
 const rowsOf = <R>(
   base: Readonly<Record<string, Readonly<Record<string, R>>>>,
   of: (pack: Pack) => Readonly<Record<string, R>>,
-): { readonly [F in keyof Families]: { readonly [K in keyof Families[F]]: R } } =>
-  Object.fromEntries(
+): { readonly [F in keyof Families]: { readonly [K in keyof Families[F]]: R } } => {
+  const rows: readonly Readonly<Record<string, R>>[] = [...Object.values(base), ...packs.map(of)]
+  const rowOf = (name: string): R => rows.find((r) => Object.hasOwn(r, name))![name]!
+  return Object.fromEntries(
     Object.entries(families).map(([family, primitives]) => [
       family,
-      base[family] ?? Object.fromEntries(Object.keys(primitives).map((name) => [name, of(packs[family as keyof typeof packs])[name]!])),
+      Object.fromEntries(Object.keys(primitives).map((name) => [name, rowOf(name)])),
     ]),
   ) as never
+}
 
 /** The tables of rules, by family. */
 export const ruleFamilies: { readonly [F in keyof Families]: { readonly [K in keyof Families[F]]: Rule } } = /*#__PURE__*/ rowsOf<Rule>(

@@ -1,7 +1,7 @@
 /** The rules that every program may need: those of what operators and their rules themselves are written with. */
 import { openRegistry, type Registry } from '../core/calculus/rule.js'
+import { arithmeticRules } from './arithmetic.js'
 import { compareRules } from './compare.js'
-import { elementwiseRules } from './elementwise.js'
 import { heldRules } from './held.js'
 import { layoutRules } from './layout.js'
 import { mapRules } from './map.js'
@@ -11,7 +11,7 @@ import { withTaylor } from './taylor.js'
 
 /** Their tables, by family. */
 export const baseRules = {
-  elementwise: withTaylor(elementwiseRules),
+  arithmetic: withTaylor(arithmeticRules),
   compare: compareRules,
   layout: withTaylor(layoutRules),
   reduce: withTaylor(reduceRules),

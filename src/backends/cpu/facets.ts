@@ -1,20 +1,20 @@
 /** How the CPU's kernels are found: those of the base here, those of other families in the packs of their operations. */
 import { Facets, inlined, kernelTable } from '../../core/extend/kernel-table.js'
-import { compare, elementwise, layout, positions, reduce } from '../../core/ops/families.js'
+import { arithmetic, compare, layout, positions, reduce } from '../../core/ops/families.js'
 import { heldFamily } from '../../core/ops/held.js'
 import { mapFamily } from '../../core/ops/map.js'
 import { heldFacets, layoutFacets, mapFacets } from '../plan/facets.js'
+import { arithmeticKernels } from './arithmetic.js'
 import { compareKernels } from './compare.js'
-import { elementwiseKernels } from './elementwise.js'
 import type { CpuKernelTable, CpuTable, ScalarKernel, WholeKernelOf } from './kernel.js'
 import { positionKernels } from './positions.js'
 import { reduceKernels } from './reduce.js'
 
 /** The families that every program may need. */
-const families = { elementwise, compare, layout, reduce, positions, map: mapFamily, held: heldFamily } as const
+const families = { arithmetic, compare, layout, reduce, positions, map: mapFamily, held: heldFamily } as const
 /** Their kernels. */
 export const baseKernels: { readonly [F in keyof typeof families]: CpuTable<(typeof families)[F]> } = {
-  elementwise: /*#__PURE__*/ inlined(elementwiseKernels),
+  arithmetic: /*#__PURE__*/ inlined(arithmeticKernels),
   compare: /*#__PURE__*/ inlined(compareKernels),
   layout: layoutFacets,
   reduce: reduceKernels,

@@ -30,6 +30,8 @@ export interface Whole<W> {
 export interface Planned {
   readonly kind: 'planned'
   readonly as: PlannedAs
+  /** What the backend computes it with, in a form of its own. */
+  readonly by?: unknown
   readonly otherwise?: string
 }
 /** The primitive's meaning runs as it stands, and why that is good enough. */
@@ -84,9 +86,10 @@ export interface InlineFn {
  */
 export const inline: InlineFn = <I>(code: I): Inline<I> => ({ kind: 'inline', code })
 export const whole = <W>(make: W): Whole<W> => ({ kind: 'whole', make })
-export const planned = (as: PlannedAs, otherwise?: string): Planned => ({
+export const planned = (as: PlannedAs, otherwise?: string, by?: unknown): Planned => ({
   kind: 'planned',
   as,
+  ...(by !== undefined && { by }),
   ...(otherwise !== undefined && { otherwise }),
 })
 /** The kernel that is a function in JavaScript, over copies of the arrays. */

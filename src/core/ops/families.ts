@@ -4,6 +4,7 @@
  */
 import { castPrimitive } from '../graph/cast.js'
 import { primitivesIn } from '../graph/operation.js'
+import * as arithmetics from './arithmetic.js'
 import * as bessels from './bessel.js'
 import * as bits from './bitwise.js'
 import * as comparisons from './compare.js'
@@ -11,7 +12,6 @@ import * as contractions from './contract.js'
 import { controlFamily } from './control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
-import * as numbers from './elementwise.js'
 import * as factorisations from './factorisations.js'
 import { heldFamily } from './held.js'
 import * as elements from './indexing-along.js'
@@ -26,14 +26,19 @@ import * as polygammas from './polygamma.js'
 import * as pools from './pool.js'
 import * as counters from './positions.js'
 import * as folds from './reduce.js'
+import * as roundings from './rounding.js'
 import * as lines from './scans.js'
 import * as gradients from './shape-gradients.js'
 import * as shifts from './shift.js'
 import * as specials from './special.js'
 import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
+import * as transcendental from './transcendental.js'
+import * as unaries from './unary.js'
 
-export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
+export const arithmetic = /*#__PURE__*/ primitivesIn({ ...arithmetics, ...unaries, ...roundings, castPrimitive })
+export const functions = /*#__PURE__*/ primitivesIn({ ...transcendental, ...polygammas })
+export const elementwise = { ...arithmetic, ...functions } as const
 export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels, ...gradients })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: shifts.shiftByPrimitive })
