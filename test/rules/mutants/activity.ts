@@ -34,7 +34,7 @@ export const activity: readonly Mutant[] = [
     ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],
     ['the first transpose is for both', 'active[0] ? r.transposeA', 'active[0] && active[1] ? r.transposeA', 'matmul conv'],
   ]),
-  ...mistakes('activity', 'rules/elementwise', [
+  ...mistakes('activity', ['rules/arithmetic', 'rules/functions'], [
     ['an extremum needs both', '[active[0] ? share(yBar, a, b)', '[active[0] && active[1] ? share(yBar, a, b)', 'maximum minimum'],
     [
       'a lone argument of an extremum gets all',

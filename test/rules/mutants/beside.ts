@@ -181,7 +181,7 @@ const checkpoints: readonly Mutant[] = [
     ['its arguments are constants', 'given.push(n)', "given.push(require('./elementwise.js').stopGradient(n))", 'mul'],
     ['what it captured comes backwards', '[...given, ...captured].map(row)', '[...captured, ...given].map(row)', 'mul'],
   ]),
-  ...mistakes('checkpoints', 'rules/elementwise', [
+  ...mistakes('checkpoints', ['rules/arithmetic', 'rules/functions'], [
     [
       'stopGradient stops nothing',
       'stopGradient: nonDifferentiable(op.stopGradient)',

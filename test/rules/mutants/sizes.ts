@@ -118,7 +118,7 @@ const sizes: readonly Mutant[] = [
     ],
     ['one step is none', 'if (length === 0) return [scanNodes', 'if (length <= 1) return [scanNodes', 'scan'],
   ]),
-  ...mistakes('sizes', 'rules/elementwise', [
+  ...mistakes('sizes', ['rules/arithmetic', 'rules/functions'], [
     ['seven numbers rise', '[sign(x)]', '[(x.shape as readonly number[]).includes(7) ? 1 : sign(x)]', 'abs'],
   ]),
   ...mistakes('sizes', 'rules/nn', [
@@ -241,7 +241,7 @@ const near: readonly Mutant[] = [
       'cummax cummin',
     ],
   ]),
-  ...mistakes('near ties', 'rules/elementwise', [
+  ...mistakes('near ties', ['rules/arithmetic', 'rules/functions'], [
     ['the larger wins by a margin', 'extremum(op.maximum, gt)', `extremum(op.maximum, (a, b) => gt(a, ${ops('add')}(b, 1e-6)))`, 'maximum'],
     [
       'the smaller wins by a margin',
