@@ -5,7 +5,8 @@ import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber }
 import { makeTensor } from '../graph/tensor.js'
 import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
-import type { AnyExpr } from '../types/expr.js'
+import type { AnyExpr, Expr } from '../types/expr.js'
+import type { Shape } from '../types/shape.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { padNode, sliceAxis } from './layout-slice.js'
 
@@ -41,7 +42,8 @@ export const positions = (shape: readonly number[], axis: number, dtype: DType =
 /** `size` elements along an axis, from `start`. */
 export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
 /** Numbers that are known, as an array. */
-export const table = (data: unknown, shape: readonly number[], dtype?: DType): AnyExpr => asExpr(makeTensor(data, shape, dtype).node)
+export const table = <D extends DType>(data: ArrayLike<number>, shape: readonly number[], dtype: D): Expr<Shape, D> =>
+  asExpr(makeTensor(data, shape, dtype).node) as Expr<Shape, D>
 /** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
 export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
   asExpr(padNode(asNode(x), starts, shape, strides))

@@ -156,6 +156,7 @@ export const isclose: IsCloseFn = closeness('isclose', (near) => near)
  */
 export const allclose: AllCloseFn = closeness('allclose', (near) => all(near))
 
+const replacing = { nan: number(0), posinf: number(), neginf: number() }
 const LARGEST = { f64: Number.MAX_VALUE, f32: 2 ** 128 - 2 ** 104 } as const
 
 /**
@@ -164,13 +165,8 @@ const LARGEST = { f64: Number.MAX_VALUE, f32: 2 ** 128 - 2 ** 104 } as const
  * Shapes  x's.   Dtype  x's; integers stay as they are.   Rule  xBar = yBar where x is finite, 0 elsewhere.   Source  NumPy nan_to_num.
  * @example nanToNum([1, NaN, -Infinity], { neginf: -9 })   // [1, 0, -9]
  */
-export const nanToNum: NanToNumFn = operation(
-  'nanToNum',
-  { x: array },
-  { nan: number(0), posinf: number(), neginf: number() },
-  ({ x }, { nan, posinf, neginf }) => {
-    if (!isFloat(x.dtype)) return x
-    const largest = LARGEST[x.dtype as 'f64' | 'f32']
-    return where(isfinite(x), x, where(isnan(x), nan, where(gt(x, 0), posinf ?? largest, neginf ?? -largest)))
-  },
-)
+export const nanToNum: NanToNumFn = operation('nanToNum', { x: array }, replacing, ({ x }, { nan, posinf, neginf }) => {
+  if (!isFloat(x.dtype)) return x
+  const largest = LARGEST[x.dtype as 'f64' | 'f32']
+  return where(isfinite(x), x, where(isnan(x), nan, where(gt(x, 0), posinf ?? largest, neginf ?? -largest)))
+})

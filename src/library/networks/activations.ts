@@ -19,16 +19,15 @@ const activation = (name: string, f: (x: AnyExpr) => AnyExpr): FloatUnary => act
 const kept = (name: string, low: number, high: number): Unary =>
   operation(name, { x: raw() }, {}, ({ x }) => clamp(x as AnyExpr, low, high))
 
+type LeakyReluOptions = { readonly slope?: number | undefined }
 /**
  * x where x > 0, slope x elsewhere; the slope is 0.01 unless given.
  *
  * Rule  dy = dx or slope dx; slope dx at 0.   Source  NNlib leakyrelu.
  * @example leakyRelu([-2, 3], { slope: 0.5 })   // [-1, 3]
  */
-export const leakyRelu: FloatUnaryWith<{ readonly slope?: number | undefined }> = activationWith(
-  'leakyRelu',
-  { slope: number(0.01) },
-  (x, { slope }) => where(gt(x, 0), x, mul(x, slope)),
+export const leakyRelu: FloatUnaryWith<LeakyReluOptions> = activationWith('leakyRelu', { slope: number(0.01) }, (x, { slope }) =>
+  where(gt(x, 0), x, mul(x, slope)),
 )
 type EluOptions = { readonly alpha?: number | undefined }
 const alpha = number(1)
@@ -46,6 +45,7 @@ export const elu: FloatUnaryWith<EluOptions> = activationWith('elu', { alpha }, 
  * @example selu([0])   // [0]
  */
 export const selu: FloatUnary = activation('selu', (x) => mul(elu(x, { alpha: 1.6732632423543772 }), 1.0507009873554805))
+type GeluOptions = { readonly approximate?: boolean | 'tanh' | 'none' | undefined }
 const byTanh = kind<boolean, boolean | 'tanh' | 'none'>(
   (given, what, where) => given === 'tanh' || (given !== 'none' && flagOf(given, what, where)),
 )
@@ -55,15 +55,11 @@ const byTanh = kind<boolean, boolean | 'tanh' | 'none'>(
  * Rule  dy = (Phi(x) + x phi(x)) dx.   Source  Hendrycks and Gimpel 2016. Through erfc: accurate for large negative x.
  * @example gelu([-1, 0, 1])   // [-0.1587, 0, 0.8413]
  */
-export const gelu: FloatUnaryWith<{ readonly approximate?: boolean | 'tanh' | 'none' | undefined }> = activationWith(
-  'gelu',
-  { approximate: byTanh },
-  (x, { approximate }) => {
-    if (!approximate) return mul(mul(x, 0.5), erfc(mul(x, -Math.SQRT1_2)))
-    const inner = mul(mul(x, Math.sqrt(2 / Math.PI)), add(mul(square(x), 0.044715), 1))
-    return mul(mul(x, 0.5), add(tanh(inner), 1))
-  },
-)
+export const gelu: FloatUnaryWith<GeluOptions> = activationWith('gelu', { approximate: byTanh }, (x, { approximate }) => {
+  if (!approximate) return mul(mul(x, 0.5), erfc(mul(x, -Math.SQRT1_2)))
+  const inner = mul(mul(x, Math.sqrt(2 / Math.PI)), add(mul(square(x), 0.044715), 1))
+  return mul(mul(x, 0.5), add(tanh(inner), 1))
+})
 /**
  * x sigmoid(x), also called swish.
  *

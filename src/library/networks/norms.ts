@@ -66,6 +66,7 @@ export const layerNorm: LayerNormFn = operation('layerNorm', { x: floats }, { ..
   normalised(momentsOf(x, o.axis), o, x, o.axis, op),
 )
 
+const byChannel = { ...affine, axis: axis(1), mean: raw(), variance: raw() }
 /**
  * x with mean 0 and variance 1 in each channel over all other axes, or by a given mean and variance; then scale and bias by channel.
  *
@@ -74,19 +75,14 @@ export const layerNorm: LayerNormFn = operation('layerNorm', { x: floats }, { ..
  * Errors  BadInput for an axis out of range or a mean without a variance, ShapeMismatch for a parameter that does not fit.
  * @example batchNorm(tensor([[1], [3]]))   // [[-1.000], [1.000]]
  */
-export const batchNorm: BatchNormFn = operation(
-  'batchNorm',
-  { x: floats },
-  { ...affine, axis: axis(1), mean: raw(), variance: raw() },
-  ({ x }, o, op) => {
-    if ((o.mean === undefined) !== (o.variance === undefined))
-      raise({ _tag: 'BadInput', where: op, reason: 'mean and variance come together.', fix: 'give both, or neither.' })
-    const by = (p: unknown): AnyExpr => alongAxes(p, x, [o.axis], op)
-    const moments =
-      o.mean === undefined ? momentsOf(x, otherAxes(x.shape.length, [o.axis])) : { centred: sub(x, by(o.mean)), variance: by(o.variance) }
-    return normalised(moments, o, x, [o.axis], op)
-  },
-)
+export const batchNorm: BatchNormFn = operation('batchNorm', { x: floats }, byChannel, ({ x }, o, op) => {
+  if ((o.mean === undefined) !== (o.variance === undefined))
+    raise({ _tag: 'BadInput', where: op, reason: 'mean and variance come together.', fix: 'give both, or neither.' })
+  const by = (p: unknown): AnyExpr => alongAxes(p, x, [o.axis], op)
+  const moments =
+    o.mean === undefined ? momentsOf(x, otherAxes(x.shape.length, [o.axis])) : { centred: sub(x, by(o.mean)), variance: by(o.variance) }
+  return normalised(moments, o, x, [o.axis], op)
+})
 
 /**
  * Mean and variance (divided by the count) of each channel over all other axes: what batchNorm uses, for running averages.
@@ -101,6 +97,7 @@ export const batchStatistics: BatchStatisticsFn = operation('batchStatistics', {
   return { mean: flat(moments.mean), variance: flat(moments.variance) }
 })
 
+const scaled = { eps: number(1e-6), scale: raw(), axis: axes(-1) }
 /**
  * x divided by the root of its mean square over axes (the last by default), then scale along them.
  *
@@ -109,16 +106,11 @@ export const batchStatistics: BatchStatisticsFn = operation('batchStatistics', {
  * Errors  BadInput for an axis out of range, ShapeMismatch for a scale that does not fit.
  * @example rmsNorm(tensor([[3, 4]]))   // [[0.8485, 1.131]]
  */
-export const rmsNorm: RmsNormFn = operation(
-  'rmsNorm',
-  { x: floats },
-  { eps: number(1e-6), scale: raw(), axis: axes(-1) },
-  ({ x }, { eps, scale, axis: over }, op) => {
-    const size = mean(square(x), { axis: over, keepdims: true })
-    const y = mul(x, rsqrt(add(size, eps)))
-    return scale === undefined ? y : mul(y, alongAxes(scale, x, over, op))
-  },
-)
+export const rmsNorm: RmsNormFn = operation('rmsNorm', { x: floats }, scaled, ({ x }, { eps, scale, axis: over }, op) => {
+  const size = mean(square(x), { axis: over, keepdims: true })
+  const y = mul(x, rsqrt(add(size, eps)))
+  return scale === undefined ? y : mul(y, alongAxes(scale, x, over, op))
+})
 
 /** x normalised over each group of channels (axis 1) and all positions, for each example. */
 const inGroups = (x: AnyExpr, groups: number, o: Affine, op: string): AnyExpr => {

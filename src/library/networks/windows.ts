@@ -15,7 +15,7 @@ import type { AnyExpr } from '../../core/types/expr.js'
 import type { Padding } from '../../core/types/shape-contract.js'
 import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
 
-const convTransposeOptions = {
+const transposing = {
   stride: raw<unknown, 1>(1),
   padding: raw<Padding>(),
   outputPadding: raw<unknown, 0>(0),
@@ -30,63 +30,55 @@ const convTransposeOptions = {
  * Errors  ShapeMismatch when channels differ or nothing is left, BadInput for options of another form.
  * @example convTranspose(tensor([[[1, 2]]]), tensor([[[1, 1]]]), { stride: 2 })   // [[[1, 1, 2, 2]]]
  */
-export const convTranspose: ConvTransposeFn = operation(
-  'convTranspose',
-  { x: floats, k: floats },
-  convTransposeOptions,
-  ({ x, k }, o, op) => {
-    const { groups, outputPadding: more } = o
-    const axes = x.shape.length === 3 && k.shape.length === 3 ? 1 : x.shape.length === 5 ? 3 : 2
-    const line = axes === 1
-    const [planes, kernels] = [x, k].map((v) => (line ? reshape(v, [...v.shape.slice(0, 2), 1, v.shape[2]!]) : v)) as [AnyExpr, AnyExpr]
-    if (axes < 3) for (const v of [planes, kernels]) four(v, op)
-    const [size, window] = [x.shape.slice(-axes), k.shape.slice(-axes)]
-    const stride = perAxis(o.stride, axes, 'stride', op)
-    const dilation = perAxis(o.dilation, axes, 'dilation', op)
-    if (o.padding === 'same') raise({ _tag: 'BadInput', where: op, reason: "padding is 'same'.", fix: "give numbers, or 'valid'." })
-    const padding = paddingOf(o.padding, size, window, stride, dilation, op)
-    const extra: readonly unknown[] = Array.isArray(more) ? more : new Array<unknown>(axes).fill(more)
-    if (
-      extra.length !== axes ||
-      !extra.every((e, i) => Number.isInteger(e) && (e as number) >= 0 && (e as number) < Math.max(stride[i]!, dilation[i]!))
-    )
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `outputPadding is ${shown(more)}.`,
-        fix: 'give a whole number below stride or dilation, or one for each axis.',
-      })
-    const out = size.map(
-      (n, i) => (n - 1) * stride[i]! - padding[2 * i]! - padding[2 * i + 1]! + dilation[i]! * (window[i]! - 1) + 1 + (extra[i] as number),
-    )
-    const channels = x.shape[1]!
-    if (
-      groups < 1 ||
-      k.shape.length !== x.shape.length ||
-      channels !== k.shape[0] ||
-      channels % groups !== 0 ||
-      out.some((n) => n < 1) ||
-      size.some((n) => n < 1)
-    )
-      raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [x.shape, k.shape],
-        reason: `x ${showShape(x.shape)} and k ${showShape(k.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
-        fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
-      })
-    const at = (height: readonly number[], list: readonly number[]): readonly number[] => onPlane(line, height, list)
-    // Output padding of a stride or more is room for further windows, which nothing is in.
-    const room = at(
-      [0],
-      extra.map((e, i) => Math.floor((e as number) / stride[i]!)),
-    )
-    const wider = pad(planes, [[0, 0], [0, 0], ...room.map((n): [number, number] => [0, n])])
-    const p = { stride: at([1], stride), padding: at([0, 0], padding), dilation: at([1], dilation), groups }
-    const y = convInputOver(wider, kernels, p, at([1], out), op)
-    return line ? reshape(y, [...y.shape.slice(0, 2), y.shape[3]!]) : y
-  },
-)
+export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: floats, k: floats }, transposing, ({ x, k }, o, op) => {
+  const { groups, outputPadding: more } = o
+  const axes = x.shape.length === 3 && k.shape.length === 3 ? 1 : x.shape.length === 5 ? 3 : 2
+  const line = axes === 1
+  const [planes, kernels] = [x, k].map((v) => (line ? reshape(v, [...v.shape.slice(0, 2), 1, v.shape[2]!]) : v)) as [AnyExpr, AnyExpr]
+  if (axes < 3) for (const v of [planes, kernels]) four(v, op)
+  const [size, window] = [x.shape.slice(-axes), k.shape.slice(-axes)]
+  const stride = perAxis(o.stride, axes, 'stride', op)
+  const dilation = perAxis(o.dilation, axes, 'dilation', op)
+  if (o.padding === 'same') raise({ _tag: 'BadInput', where: op, reason: "padding is 'same'.", fix: "give numbers, or 'valid'." })
+  const padding = paddingOf(o.padding, size, window, stride, dilation, op)
+  const extra: readonly unknown[] = Array.isArray(more) ? more : new Array<unknown>(axes).fill(more)
+  if (
+    extra.length !== axes ||
+    !extra.every((e, i) => Number.isInteger(e) && (e as number) >= 0 && (e as number) < Math.max(stride[i]!, dilation[i]!))
+  )
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `outputPadding is ${shown(more)}.`,
+      fix: 'give a whole number below stride or dilation, or one for each axis.',
+    })
+  const out = size.map(
+    (n, i) => (n - 1) * stride[i]! - padding[2 * i]! - padding[2 * i + 1]! + dilation[i]! * (window[i]! - 1) + 1 + (extra[i] as number),
+  )
+  const channels = x.shape[1]!
+  if (
+    groups < 1 ||
+    k.shape.length !== x.shape.length ||
+    channels !== k.shape[0] ||
+    channels % groups !== 0 ||
+    out.some((n) => n < 1) ||
+    size.some((n) => n < 1)
+  )
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, k.shape],
+      reason: `x ${showShape(x.shape)} and k ${showShape(k.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
+      fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
+    })
+  const at = (height: readonly number[], list: readonly number[]): readonly number[] => onPlane(line, height, list)
+  // Output padding of a stride or more is room for further windows, which nothing is in.
+  const room = extra.map((e, i) => Math.floor((e as number) / stride[i]!))
+  const wider = pad(planes, [0, 0, ...at([0], room).map((n): [number, number] => [0, n])])
+  const p = { stride: at([1], stride), padding: at([0, 0], padding), dilation: at([1], dilation), groups }
+  const y = convInputOver(wider, kernels, p, at([1], out), op)
+  return line ? reshape(y, [...y.shape.slice(0, 2), y.shape[3]!]) : y
+})
 
 /** Positions behind batch and channels, at least one along each axis. */
 const positionsOf = (x: AnyExpr, op: string): readonly number[] => {
@@ -128,7 +120,7 @@ const overPositions = (
 }
 /** Elements of x along an axis, which becomes the axes of `shape`. */
 const taken = (x: AnyExpr, axis: number, list: readonly number[], shape: readonly number[]): AnyExpr =>
-  gather(x, table(Int32Array.from(list), shape) as never, { axis })
+  gather(x, table(list, shape, 'i32'), { axis })
 
 const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: number, shares: AnyExpr) => AnyExpr): AdaptivePoolFn =>
   operation(name, { x: floats, size: raw() }, {}, ({ x, size }, _, op) =>
@@ -138,14 +130,19 @@ const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: num
       const longest = Math.max(...windows.map(([a, b]) => b - a))
       const each = (f: (k: number, a: number, b: number) => number): readonly number[] =>
         windows.flatMap(([a, b]) => Array.from({ length: longest }, (_, k) => f(k, a, b)))
-      const list = each((k, a, b) => Math.min(a + k, b - 1))
-      const wide = taken(y, axis, list, [m, longest])
-      const inside = table(Uint8Array.from(each((k, a, b) => (k < b - a ? 1 : 0))), [m, longest, ...behind], 'bool')
-      const shares = table(
-        Float64Array.from(windows, ([a, b]) => 1 / (b - a)),
-        [m, ...behind],
-        x.dtype,
+      const wide = taken(
+        y,
+        axis,
+        each((k, a, b) => Math.min(a + k, b - 1)),
+        [m, longest],
       )
+      const inside = table(
+        each((k, a, b) => (k < b - a ? 1 : 0)),
+        [m, longest, ...behind],
+        'bool',
+      )
+      const lengths = windows.map(([a, b]) => 1 / (b - a))
+      const shares = table(lengths, [m, ...behind], x.dtype)
       return reduce(where(inside, wide, fill), axis + 1, shares)
     }),
   )
@@ -242,7 +239,7 @@ export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, 
       const list = taps.map((t) => t[k]![0])
       const term = taken(y, axis, list, [m])
       const weights = taps.map((t) => t[k]![1])
-      return weights.every((w) => w === 1) ? term : mul(term, table(Float64Array.from(weights), [m, ...behind], x.dtype))
+      return weights.every((w) => w === 1) ? term : mul(term, table(weights, [m, ...behind], x.dtype))
     })
     return terms.reduce((a, b) => add(a, b))
   })
@@ -250,6 +247,7 @@ export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, 
 
 const onBoth = (standard?: number): Kind<readonly number[]> => kind((given = standard, what, where) => perAxis(given, 2, what, where))
 const unfoldOptions = { window: onBoth(), stride: onBoth(1), padding: raw<Padding>(), dilation: onBoth(1) }
+const foldOptions = { ...unfoldOptions, size: kind((given, _what, where) => sizesOf(given, 2, where)) }
 /** Where the windows of a plane of this size lie. */
 const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op: string) => {
   const { window, stride, dilation } = o
@@ -281,12 +279,7 @@ export const unfold: UnfoldFn = operation('unfold', { x: floats }, unfoldOptions
   const [b, c, h, w] = four(x, op)
   const { stride, padding, count, taps } = windowsOf(o, [h, w], op)
   const [top, bottom, left, right] = padding as [number, number, number, number]
-  const padded = pad(x, [
-    [0, 0],
-    [0, 0],
-    [top, bottom],
-    [left, right],
-  ])
+  const padded = pad(x, [0, 0, [top, bottom], [left, right]])
   const ends = count.map((n, i) => (n - 1) * stride[i]! + 1)
   const parts = taps.map(([u, v]) =>
     reshape(slice(padded, [0, 0, u, v], [b, c, u + ends[0]!, v + ends[1]!], [1, 1, ...stride]), [b, c, 1, count[0] * count[1]]),
@@ -300,34 +293,26 @@ export const unfold: UnfoldFn = operation('unfold', { x: floats }, unfoldOptions
  * Errors  ShapeMismatch for columns that do not belong to the windows, BadInput for options of another form.
  * @example fold(tensor([[[1, 2], [2, 3]]]), { size: [1, 3], window: [1, 2] })   // [[[[1, 4, 3]]]]
  */
-export const fold: FoldFn = operation(
-  'fold',
-  { x: floats },
-  { ...unfoldOptions, size: kind((given, _what, where) => sizesOf(given, 2, where)) },
-  ({ x }, { size, ...o }, op) => {
-    const { stride, padding, count, wide, taps } = windowsOf(o, size, op)
-    const [b, rows, columns] = x.shape as readonly [number, number, number]
-    const c = rows / taps.length
-    if (x.shape.length !== 3 || !Number.isInteger(c) || columns !== count[0] * count[1])
-      raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [x.shape, size],
-        reason: `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
-        fix: `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
-      })
-    const parts = reshape(x, [b, c, taps.length, ...count])
-    const placed = taps.map(([u, v], t) =>
-      spread(reshape(part(parts, 2, t, 1), [b, c, ...count]), [0, 0, u, v], [b, c, ...wide], [1, 1, ...stride]),
-    )
-    const [top, left] = [padding[0]!, padding[2]!]
-    return slice(
-      placed.reduce((s, y) => add(s, y)),
-      [0, 0, top, left],
-      [b, c, top + size[0]!, left + size[1]!],
-    )
-  },
-)
+export const fold: FoldFn = operation('fold', { x: floats }, foldOptions, ({ x }, { size, ...o }, op) => {
+  const { stride, padding, count, wide, taps } = windowsOf(o, size, op)
+  const [b, rows, columns] = x.shape as readonly [number, number, number]
+  const c = rows / taps.length
+  if (x.shape.length !== 3 || !Number.isInteger(c) || columns !== count[0] * count[1])
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, size],
+      reason: `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
+      fix: `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
+    })
+  const parts = reshape(x, [b, c, taps.length, ...count])
+  const placed = taps.map(([u, v], t) =>
+    spread(reshape(part(parts, 2, t, 1), [b, c, ...count]), [0, 0, u, v], [b, c, ...wide], [1, 1, ...stride]),
+  )
+  const [top, left] = [padding[0]!, padding[2]!]
+  const total = placed.reduce((s, y) => add(s, y))
+  return slice(total, [0, 0, top, left], [b, c, top + size[0]!, left + size[1]!])
+})
 
 const shuffled = { x: array, factor: whole({ from: 1 }) }
 /**

@@ -32,8 +32,9 @@ export const unit = (k: number, n: number): readonly [cos: number, sin: number] 
   const [c, s] = [Math.cos(angle), Math.sin(angle)]
   return quarter === 0 ? [c, s] : quarter === 1 ? [-s, c] : quarter === 2 ? [-c, -s] : [s, -c]
 }
-/** The real matrix of a complex one, [[c, s], [-s, c]] for rows [re, im]: `rows` of 2 for complex arguments, 1 for real ones. */
-const dftMatrix = (n: number, sign: Sign, parts: 1 | 2, like: AnyExpr): AnyExpr => {
+/** The real matrix of a complex one, [[c, s], [-s, c]] for rows [re, im]; of real arguments the first of them alone. */
+const dftMatrix = (n: number, sign: Sign, { re, im }: Parts): AnyExpr => {
+  const parts = im === undefined ? 1 : 2
   const m = new Float64Array(parts * n * 2 * n)
   for (let j = 0; j < n; j++)
     for (let k = 0; k < n; k++) {
@@ -44,8 +45,17 @@ const dftMatrix = (n: number, sign: Sign, parts: 1 | 2, like: AnyExpr): AnyExpr 
       m[(n + j) * 2 * n + k] = -s
       m[(n + j) * 2 * n + n + k] = c
     }
-  return table(m, [parts * n, 2 * n], like.dtype)
+  return table(m, [parts * n, 2 * n], re.dtype)
 }
+/** exp(2 pi i k / n) for the k of each place. */
+const units = (size: number, k: (i: number) => number, n: number): readonly [cos: Float64Array, sin: Float64Array] => {
+  const all = Array.from({ length: size }, (_, i) => unit(k(i), n))
+  return [Float64Array.from(all, ([c]) => c), Float64Array.from(all, ([, s]) => s)]
+}
+const pairOf = ([re, im]: readonly [Float64Array, Float64Array], shape: readonly number[], { re: { dtype } }: Parts): Pair => ({
+  re: table(re, shape, dtype),
+  im: table(im, shape, dtype),
+})
 /** The same of each part that is there. */
 export const eachPart = ({ re, im }: Parts, f: (x: AnyExpr) => AnyExpr): Parts => ({ re: f(re), ...(im !== undefined && { im: f(im) }) })
 const both = ({ re, im }: Pair, f: (x: AnyExpr) => AnyExpr): Pair => ({ re: f(re), im: f(im) })
@@ -63,15 +73,12 @@ export const cut = (n: number): number => {
 }
 
 /** Both parts along axis 1, or the real one alone. */
-const beside = ({ re, im }: Parts, f: (x: AnyExpr) => AnyExpr): AnyExpr => (im === undefined ? f(re) : concat([f(re), f(im)], { axis: 1 }))
+const beside = ({ re, im }: Parts): AnyExpr => (im === undefined ? re : concat([re, im], { axis: 1 }))
 /** Transforms of the rows of [rows, n]. */
 export const dft = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
   if (n === 1) return { re: x.re, im: x.im ?? mul(x.re, 0) }
   if (n <= LARGEST) {
-    const y = matmul(
-      beside(x, (v) => v),
-      dftMatrix(n, sign, x.im === undefined ? 1 : 2, x.re),
-    )
+    const y = matmul(beside(x), dftMatrix(n, sign, x))
     return { re: part(y, 1, 0, n), im: part(y, 1, n, n) }
   }
   const n1 = cut(n)
@@ -79,36 +86,32 @@ export const dft = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
 }
 const cooleyTukey = (x: Parts, rows: number, n1: number, n2: number, sign: Sign): Pair => {
   const n = n1 * n2
-  const left = transpose(dftMatrix(n1, sign, x.im === undefined ? 1 : 2, x.re))
-  const stacked = beside(x, (v) => reshape(v, [rows, n1, n2]))
-  const y = matmul(left, stacked)
-  const [c, s] = twiddles(n1, n2, sign, x.re)
-  const [re, im] = [part(y, 1, 0, n1), part(y, 1, n1, n1)]
-  const turned: Pair = both(times({ re, im }, { re: c, im: s }), (v) => reshape(v, [rows * n1, n2]))
-  const last = dft(turned, rows * n1, n2, sign)
+  const left = transpose(dftMatrix(n1, sign, x))
+  const y = matmul(left, beside(eachPart(x, (v) => reshape(v, [rows, n1, n2]))))
+  const twiddles = pairOf(
+    units(n, (i) => sign * (i % n2) * Math.floor(i / n2), n),
+    [n1, n2],
+    x,
+  )
+  const turned = times({ re: part(y, 1, 0, n1), im: part(y, 1, n1, n1) }, twiddles)
+  const last = dft(
+    both(turned, (v) => reshape(v, [rows * n1, n2])),
+    rows * n1,
+    n2,
+    sign,
+  )
   return both(last, (v) => reshape(transpose(reshape(v, [rows, n1, n2])), [rows, n]))
 }
 export const times = (a: Pair, b: Pair): Pair => ({
   re: sub(mul(a.re, b.re), mul(a.im, b.im)),
   im: add(mul(a.re, b.im), mul(a.im, b.re)),
 })
-const twiddles = (n1: number, n2: number, sign: Sign, like: AnyExpr): readonly [AnyExpr, AnyExpr] => {
-  const [c, s] = [new Float64Array(n1 * n2), new Float64Array(n1 * n2)]
-  for (let k = 0; k < n1; k++) for (let j = 0; j < n2; j++) [c[k * n2 + j], s[k * n2 + j]] = unit(sign * j * k, n1 * n2) as [number, number]
-  return [table(c, [n1, n2], like.dtype), table(s, [n1, n2], like.dtype)]
-}
-
-/** exp(sign pi i k^2 / n): k^2 modulo 2 n is exact. */
-const chirp = (n: number, sign: Sign): readonly [Float64Array, Float64Array] => {
-  const [c, s] = [new Float64Array(n), new Float64Array(n)]
-  for (let k = 0; k < n; k++) [c[k], s[k]] = unit(sign * ((k * k) % (2 * n)), 2 * n) as [number, number]
-  return [c, s]
-}
 /** X_k = w_k (x w * conj w)_k with w_k = exp(sign pi i k^2 / n): a convolution, at the length of a power of 2. */
 const bluestein = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
   const m = 2 ** Math.ceil(Math.log2(2 * n - 1))
-  const [c, s] = chirp(n, sign)
-  const w: Pair = { re: table(c, [n], x.re.dtype), im: table(s, [n], x.re.dtype) }
+  // k^2 modulo 2 n is exact.
+  const [c, s] = units(n, (k) => sign * ((k * k) % (2 * n)), 2 * n)
+  const w = pairOf([c, s], [n], x)
   const [hr, hi] = [new Float64Array(m), new Float64Array(m)]
   for (let k = 0; k < n; k++) {
     hr[k] = c[k]! / m
@@ -117,17 +120,10 @@ const bluestein = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
   }
   transformed(hr, hi)
   const turned = x.im === undefined ? both(w, (v) => mul(x.re, v)) : times({ re: x.re, im: x.im }, w)
-  const a = dft(
-    both(turned, (v) => pad(v, [0, [0, m - n]])),
-    rows,
-    m,
-    -1,
-  )
-  const product = times(a, { re: table(hr, [m], x.re.dtype), im: table(hi, [m], x.re.dtype) })
-  return times(
-    both(dft(product, rows, m, 1), (v) => part(v, 1, 0, n)),
-    w,
-  )
+  const padded = both(turned, (v) => pad(v, [0, [0, m - n]]))
+  const product = times(dft(padded, rows, m, -1), pairOf([hr, hi], [m], x))
+  const y = both(dft(product, rows, m, 1), (v) => part(v, 1, 0, n))
+  return times(y, w)
 }
 /** The forward transform of constants, in place; a power of 2. */
 const transformed = (re: Float64Array, im: Float64Array): void => {

@@ -21,23 +21,13 @@ const norm = choice(['backward', 'ortho', 'forward'], 'backward')
 const one = { n: length, axis: laterAxis(-1), norm }
 const several = { s: list<number>(), axes: list<number>(), norm }
 
-/** What a transform of length n is multiplied with. */
-const scaleOf = (norm: Norm, sign: Sign, n: number): number =>
-  norm === 'ortho' ? 1 / Math.sqrt(n) : (norm === 'backward') === (sign === 1) ? 1 / n : 1
-const transform = (x: Parts, axis: number, n: number, sign: Sign, norm: Norm): Pair =>
-  along(
-    eachPart(x, (v) => resized(v, axis, n)),
-    axis,
-    sign,
-    scaleOf(norm, sign, n),
-  )
+const transform = (x: Parts, axis: number, n: number, sign: Sign, norm: Norm): Pair => {
+  const scale = norm === 'ortho' ? 1 / Math.sqrt(n) : (norm === 'backward') === (sign === 1) ? 1 / n : 1
+  const rows = eachPart(x, (v) => resized(v, axis, n))
+  return along(rows, axis, sign, scale)
+}
 /** A row's axis and length; `points` is the length where none is given. */
-const rowOf = (
-  x: AnyExpr,
-  { n, axis }: ReadOf<typeof one>,
-  op: string,
-  points = (size: number): number => size,
-): readonly [number, number] => {
+const rowOf = (x: AnyExpr, { n, axis }: ReadOf<typeof one>, op: string, points = (size: number) => size): readonly [number, number] => {
   const at = axisOf(axis, x.shape.length, op)
   return [at, n ?? lengthOf(points(x.shape[at]!), op, 'the number of points along the axis')]
 }
@@ -78,19 +68,11 @@ export const rfft: RfftFn<'rfft'> = operation('rfft', { x: real }, one, ({ x }, 
 /** The real array of the half of its spectrum: weights of 2 where an element stands for its conjugate too. */
 const doubled = (x: Parts, axis: number, n: number, norm: Norm): AnyExpr => {
   const count = Math.floor(n / 2) + 1
-  const weights = Float64Array.from({ length: count }, (_, k) => (k === 0 || 2 * k === n ? 1 : 2))
-  const w = table(
-    weights,
-    x.re.shape.map((_, i) => (i === axis ? count : 1)),
-    x.re.dtype,
-  )
-  return transform(
-    eachPart(x, (v) => mul(resized(v, axis, count), w)),
-    axis,
-    n,
-    1,
-    norm,
-  ).re
+  const weights = Array.from({ length: count }, (_, k) => (k === 0 || 2 * k === n ? 1 : 2))
+  const shape = x.re.shape.map((_, i) => (i === axis ? count : 1))
+  const w = table(weights, shape, x.re.dtype)
+  const half = eachPart(x, (v) => mul(resized(v, axis, count), w))
+  return transform(half, axis, n, 1, norm).re
 }
 /**
  * The inverse of rfft: a real array of n elements, 2 (m - 1) for m given unless `n` says otherwise.

@@ -47,11 +47,8 @@ export const stft: StftFn = operation('stft', { signal: floats }, framing, ({ si
       fix: 'give more, or a smaller size.',
     })
   const frames = Math.floor((length - size) / step) + 1
-  const at = table(
-    Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size)),
-    [frames, size],
-  )
-  return eachPart(rfft(mul(take(x, at as never, { axis: -1 }), w)), (v) => transpose(v))
+  const at = Int32Array.from({ length: frames * size }, (_, i) => Math.floor(i / size) * step + (i % size))
+  return eachPart(rfft(mul(take(x, table(at, [frames, size], 'i32'), { axis: -1 }), w)), (v) => transpose(v))
 })
 /** x with `by` samples more at each end, mirrored at the first and the last. */
 const reflected = (x: AnyExpr, n: number, by: number, op: string): AnyExpr => {
@@ -81,6 +78,7 @@ const overlapped = (x: AnyExpr, hop: number): AnyExpr => {
   return resized(y, at, (frames - 1) * hop + size)
 }
 
+const inverse = { ...framing, length: integer(undefined, { from: 1 }) }
 /**
  * The inverse of stft: overlapping frames window irfft(Y_t) are summed and divided by the sum of the squared windows, which is the signal that
  * fits all frames best.
@@ -90,31 +88,26 @@ const overlapped = (x: AnyExpr, hop: number): AnyExpr => {
  * Errors  BadInput for another number of frequencies, no frames, sizes that are no positive whole numbers, or a window of another length.
  * @example istft(stft([1, 2, 3, 4], { size: 2, hop: 1 }), { size: 2, hop: 1 })   // [1, 2, 3, 4]
  */
-export const istft: IstftFn = operation(
-  'istft',
-  { y: complex },
-  { ...framing, length: integer(undefined, { from: 1 }) },
-  ({ y }, o, op) => {
-    const { size, center, length } = o
-    const [count, frames] = y.re.shape.slice(-2)
-    if (frames === undefined || frames === 0 || count !== Math.floor(size / 2) + 1)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `its shape is [${y.re.shape}].`,
-        fix: `give [..., ${Math.floor(size / 2) + 1} frequencies, frames], at least one frame.`,
-      })
-    const { step, w } = framesOf(o, y.re.dtype, op)
-    const turned = eachPart(y, (v) => transpose(v))
-    const x = mul(irfft((turned.im === undefined ? turned.re : turned) as AnyExpr, { n: size }), w)
-    const weights = broadcastTo(mul(w, w), [frames!, size])
-    const margin = center ? Math.floor(size / 2) : 0
-    const whole = (frames! - 1) * step + size
-    const n = Math.min(length ?? Number.POSITIVE_INFINITY, whole - (length === undefined ? 2 : 1) * margin)
-    if (n <= 0)
-      raise({ _tag: 'BadInput', where: op, reason: `${frames} frames leave no sample.`, fix: 'give more frames, or center: false.' })
-    const kept = (v: AnyExpr): AnyExpr => lastPart(overlapped(v, step), margin, n)
-    const signal = div(kept(x), kept(weights))
-    return resized(signal, signal.shape.length - 1, length ?? n)
-  },
-)
+export const istft: IstftFn = operation('istft', { y: complex }, inverse, ({ y }, o, op) => {
+  const { size, center, length } = o
+  const [count, frames] = y.re.shape.slice(-2)
+  if (frames === undefined || frames === 0 || count !== Math.floor(size / 2) + 1)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `its shape is [${y.re.shape}].`,
+      fix: `give [..., ${Math.floor(size / 2) + 1} frequencies, frames], at least one frame.`,
+    })
+  const { step, w } = framesOf(o, y.re.dtype, op)
+  const turned = y.im === undefined ? transpose(y.re) : { re: transpose(y.re), im: transpose(y.im) }
+  const x = mul(irfft(turned, { n: size }), w)
+  const weights = broadcastTo(mul(w, w), [frames!, size])
+  const margin = center ? Math.floor(size / 2) : 0
+  const whole = (frames! - 1) * step + size
+  const n = Math.min(length ?? Number.POSITIVE_INFINITY, whole - (length === undefined ? 2 : 1) * margin)
+  if (n <= 0)
+    raise({ _tag: 'BadInput', where: op, reason: `${frames} frames leave no sample.`, fix: 'give more frames, or center: false.' })
+  const kept = (v: AnyExpr): AnyExpr => lastPart(overlapped(v, step), margin, n)
+  const signal = div(kept(x), kept(weights))
+  return resized(signal, signal.shape.length - 1, length ?? n)
+})

@@ -10,16 +10,14 @@ import { irfft, rfft } from './fft.js'
 import { hasLast, lastPart } from './fft-arguments.js'
 import { times } from './fft-core.js'
 
-const filled = (n: number, dtype: 'f64' | 'f32', f: (k: number) => number): AnyExpr =>
-  table(
-    Float64Array.from({ length: n }, (_, k) => f(k)),
-    [n],
-    dtype,
-  )
+const filled = (n: number, dtype: 'f64' | 'f32', f: (k: number) => number): AnyExpr => {
+  const data = Float64Array.from({ length: n }, (_, k) => f(k))
+  return table(data, [n], dtype)
+}
 
-const frequencies = (name: string, length: (n: number) => number, at: (k: number, n: number) => number): FreqFn =>
+const frequencies = (name: string, of: (k: number, n: number) => number, length = (n: number): number => n): FreqFn =>
   operation(name, { n: whole({ from: 1 }), spacing: number(1) }, {}, ({ n, spacing }) =>
-    filled(length(n), 'f64', (k) => at(k, n) / (n * spacing)),
+    filled(length(n), 'f64', (k) => of(k, n) / (n * spacing)),
   )
 /**
  * The frequencies of fft's elements, for samples that are `spacing` (1) apart: 0, 1, ..., -2, -1 over n spacing.
@@ -27,22 +25,15 @@ const frequencies = (name: string, length: (n: number) => number, at: (k: number
  * Errors  BadInput when n is no positive whole number.   Source  NumPy fftfreq.
  * @example fftfreq(4, 0.5)   // [0, 0.5, -1, -0.5]
  */
-export const fftfreq: FreqFn = frequencies(
-  'fftfreq',
-  (n) => n,
-  (k, n) => (2 * k >= n ? k - n : k),
-)
+export const fftfreq: FreqFn = frequencies('fftfreq', (k, n) => (2 * k >= n ? k - n : k))
+const half = (n: number): number => Math.floor(n / 2) + 1
 /**
  * The frequencies of rfft's elements: 0, 1, ..., n / 2 over n spacing.
  *
  * Errors  BadInput when n is no positive whole number.   Source  NumPy rfftfreq.
  * @example rfftfreq(4, 0.5)   // [0, 0.5, 1]
  */
-export const rfftfreq: FreqFn = frequencies(
-  'rfftfreq',
-  (n) => Math.floor(n / 2) + 1,
-  (k) => k,
-)
+export const rfftfreq: FreqFn = frequencies('rfftfreq', (k) => k, half)
 
 const points = whole({ from: 0 })
 const windowOptions = { periodic: flag(), dtype: choice(['f64', 'f32'], 'f64') }
@@ -96,6 +87,7 @@ const fastLength = (n: number): number => {
     if (rest === 1) return m
   }
 }
+const convolving = { mode: choice(['full', 'same', 'valid'], 'full') }
 /**
  * The convolution of real arrays along the last axis, by rfft: y_k = sum of a_j b_{k - j}; the other axes broadcast.
  *
@@ -103,19 +95,14 @@ const fastLength = (n: number): number => {
  * Error   a few eps of the 2-norms of a and b, as SciPy fftconvolve.   Errors  BadInput for numbers, empty axes or another mode.
  * @example fftConvolve([1, 2], [1, 1, 1])   // [1, 3, 3, 2]
  */
-export const fftConvolve: FftConvolveFn = operation(
-  'fftConvolve',
-  { a: floats, b: floats },
-  { mode: choice(['full', 'same', 'valid'], 'full') },
-  ({ a, b }, { mode }, op) => {
-    const [n, m] = [hasLast(a, op, 'the first'), hasLast(b, op, 'the second')]
-    const parts: Readonly<Record<ConvolveMode, readonly [number, number]>> = {
-      full: [0, n + m - 1],
-      same: [Math.floor((m - 1) / 2), n],
-      valid: [Math.min(n, m) - 1, Math.abs(n - m) + 1],
-    }
-    const length = fastLength(n + m - 1)
-    const product = times(rfft(a, { n: length }), rfft(b, { n: length }))
-    return lastPart(irfft(product, { n: length }), ...parts[mode])
-  },
-)
+export const fftConvolve: FftConvolveFn = operation('fftConvolve', { a: floats, b: floats }, convolving, ({ a, b }, { mode }, op) => {
+  const [n, m] = [hasLast(a, op, 'the first'), hasLast(b, op, 'the second')]
+  const parts: Readonly<Record<ConvolveMode, readonly [number, number]>> = {
+    full: [0, n + m - 1],
+    same: [Math.floor((m - 1) / 2), n],
+    valid: [Math.min(n, m) - 1, Math.abs(n - m) + 1],
+  }
+  const length = fastLength(n + m - 1)
+  const product = times(rfft(a, { n: length }), rfft(b, { n: length }))
+  return lastPart(irfft(product, { n: length }), ...parts[mode])
+})
