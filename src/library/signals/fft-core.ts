@@ -49,8 +49,9 @@ const dftMatrix = (n: number, sign: Sign, { re, im }: Parts): AnyExpr => {
 }
 /** exp(2 pi i k / n) for the k of each place. */
 const units = (size: number, k: (i: number) => number, n: number): readonly [cos: Float64Array, sin: Float64Array] => {
-  const all = Array.from({ length: size }, (_, i) => unit(k(i), n))
-  return [Float64Array.from(all, ([c]) => c), Float64Array.from(all, ([, s]) => s)]
+  const [c, s] = [new Float64Array(size), new Float64Array(size)]
+  for (let i = 0; i < size; i++) [c[i], s[i]] = unit(k(i), n) as [number, number]
+  return [c, s]
 }
 const pairOf = ([re, im]: readonly [Float64Array, Float64Array], shape: readonly number[], { re: { dtype } }: Parts): Pair => ({
   re: table(re, shape, dtype),
