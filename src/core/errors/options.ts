@@ -120,3 +120,7 @@ export const readOptions = <O extends Options>(declared: O, given: unknown, wher
   for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
   return out as ReadOf<O>
 }
+/** A whole number that cannot be left out. */
+export const whole = (range: Range = {}): Kind<number> => ({
+  read: (given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '),
+})

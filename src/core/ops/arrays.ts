@@ -2,11 +2,13 @@
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant } from '../graph/expr.js'
 import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber } from '../graph/lift.js'
+import { makeTensor } from '../graph/tensor.js'
 import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
-import type { AnyExpr } from '../types/expr.js'
+import type { AnyExpr, Expr } from '../types/expr.js'
+import type { Shape } from '../types/shape.js'
 import { liftIndices } from './indexing-gather.js'
-import { sliceAxis } from './layout-slice.js'
+import { padNode, sliceAxis } from './layout-slice.js'
 import { iotaNode } from './positions.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
@@ -40,3 +42,9 @@ export const sizeOf = (x: AnyExpr): number => asNode(x).aval.size
 export const positions = (shape: readonly number[], axis: number, dtype: DType = 'i32'): AnyExpr => asExpr(iotaNode(shape, axis, dtype))
 /** `size` elements along an axis, from `start`. */
 export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
+/** Numbers that are known, as an array. */
+export const table = <D extends DType>(data: ArrayLike<number>, shape: readonly number[], dtype: D): Expr<Shape, D> =>
+  asExpr(makeTensor(data, shape, dtype).node) as Expr<Shape, D>
+/** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
+export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
+  asExpr(padNode(asNode(x), starts, shape, strides))
