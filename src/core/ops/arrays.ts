@@ -1,12 +1,14 @@
 /** What compositions are written with beside operations: arrays of what was given, literals, positions, parts along an axis. */
-import { castNode } from '../graph/cast.js'
+import { castNode, throughI32 } from '../graph/cast.js'
 import { asExpr, asNode, constant } from '../graph/expr.js'
 import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber } from '../graph/lift.js'
 import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
+import { dynamicSliceAddNode } from './indexing-dynamic.js'
+import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
-import { sliceAxis } from './layout-slice.js'
+import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
 export const arrayOf = (x: unknown, op: string, computes: Computes = 'any', dtype?: DType): AnyExpr =>
@@ -39,3 +41,18 @@ export const sizeOf = (x: AnyExpr): number => asNode(x).aval.size
 export const positions = (shape: readonly number[], axis: number, dtype: DType = 'i32'): AnyExpr => asExpr(iotaNode(shape, axis, dtype))
 /** `size` elements along an axis, from `start`. */
 export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
+/** The elements that a slice reads. */
+export const sliceOf = (x: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceNode(asNode(x), p))
+/** x with u added to them. */
+export const sliceAdded = (x: AnyExpr, u: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceAddNode(asNode(x), asNode(u), p))
+/** Zeros of a shape with u in them, at places `strides` apart from `starts` on. */
+export const spreadIn = (shape: readonly number[], u: AnyExpr, starts: readonly number[], strides: readonly number[]): AnyExpr =>
+  asExpr(padNode(asNode(u), starts, shape, strides))
+/** x with u added to the window that begins at computed starts. */
+export const windowAdded = (x: AnyExpr, u: AnyExpr, starts: AnyExpr): AnyExpr =>
+  asExpr(dynamicSliceAddNode(asNode(x), asNode(starts), asNode(u), { sizes: u.shape, batchDims: 0 }))
+/** x with u folded into its slices at the indices, along an axis. */
+export const foldedAt = (x: AnyExpr, indices: AnyExpr, u: AnyExpr, mode: FoldMode, axis = 0): AnyExpr =>
+  asExpr(scatterReduceNode(asNode(x), asNode(indices), asNode(u), { axis, batchDims: 0, mode }))
+/** What f makes of booleans as numbers, as booleans again. */
+export const asNumbers = (x: AnyExpr, f: (x: AnyExpr) => AnyExpr): AnyExpr => asExpr(throughI32(asNode(x), (n) => asNode(f(asExpr(n)))))
