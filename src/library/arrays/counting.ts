@@ -87,7 +87,6 @@ export const nonzero: NonzeroFn = coordinates('nonzero', (columns) => columns)
  */
 export const argwhere: ArgwhereFn = coordinates('argwhere', (columns) => stack(columns, { axis: 1 }))
 
-const mask = kind<AnyExpr>((given, _what, op) => masked(given, op))
 const chosenOptions = { size, fill: number(0), axis: axis(0) }
 /** The slices of x at the true places of a mask over the axes from `along` on. */
 const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: string): AnyExpr => {
@@ -108,7 +107,8 @@ const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: str
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for a mask that does not fit.
  * @example booleanMask(tensor([1, 2, 3]), [true, false, true], { size: 3 })   // [1, 3, 0]
  */
-export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, mask }, chosenOptions, ({ x, mask: m }, o, op) => {
+export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, mask: raw() }, chosenOptions, ({ x, mask }, o, op) => {
+  const m = masked(mask, op)
   if (m.shape.length === 0 || !sameShape(m.shape, x.shape.slice(o.axis, o.axis + m.shape.length)))
     raise({
       _tag: 'ShapeMismatch',
@@ -128,7 +128,8 @@ export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, m
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for conditions that are no vector or too many.
  * @example compress([true, false, true], tensor([1, 2, 3]), { size: 2 })   // [1, 3]
  */
-export const compress: CompressFn = operation('compress', { condition: mask, x: array }, chosenOptions, ({ condition: m, x }, o, op) => {
+export const compress: CompressFn = operation('compress', { condition: raw(), x: array }, chosenOptions, ({ condition, x }, o, op) => {
+  const m = masked(condition, op)
   const length = m.shape[0]
   if (m.shape.length !== 1 || length! > x.shape[o.axis]!)
     raise({
