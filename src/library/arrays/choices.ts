@@ -4,12 +4,12 @@ import { listOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { kind, raw } from '../../core/errors/options.js'
 import { broadcastShapes, sameShape, stridesOf } from '../../core/graph/shape.js'
-import { arrayOf, arraysOf, fittedTo, intoOf, positions, sizeOf } from '../../core/ops/arrays.js'
+import { arrayOf, arraysOf, fittedTo, indicesOf, intoOf, positions, sizeOf } from '../../core/ops/arrays.js'
 import { lt } from '../../core/ops/compare.js'
 import { add, mul, where } from '../../core/ops/elementwise.js'
 import { setAt } from '../../core/ops/indexing.js'
 import { broadcastTo, reshape } from '../../core/ops/layout.js'
-import { array, axis, indices, operation } from '../../core/ops/operation.js'
+import { array, axis, operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { PiecewiseFn, PutAlongAxisFn, SelectFirstFn } from '../../core/types/signatures/arrays.js'
 import { flatten } from './arrange.js'
@@ -82,11 +82,11 @@ export const piecewise: PiecewiseFn = operation(
  */
 export const putAlongAxis: PutAlongAxisFn = operation(
   'putAlongAxis',
-  { x: array, indices, values: raw() },
+  { x: array, indices: raw(), values: raw() },
   { axis: axis(-1) },
   (given, { axis: along }, op) => {
     const [x, u] = intoOf(given.x, given.values, op)
-    const i = given.indices
+    const i = indicesOf(given.indices, op)
     if (i.shape.length !== x.shape.length || i.shape.some((d, k) => k !== along && d !== x.shape[k]))
       raise({
         _tag: 'ShapeMismatch',
