@@ -170,8 +170,9 @@ const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly ax
         reason: `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
         fix: 'give a vector of places, or as many as there are samples.',
       })
-    const steps = differences(x, own)
-    return made(mul(div(pairs, 2), isVector ? along(steps, axis, rank) : steps), { axis })
+    const between = differences(x, own)
+    const steps = isVector ? along(between, axis, rank) : between
+    return made(mul(div(pairs, 2), steps), { axis })
   })
 
 /**
@@ -274,7 +275,8 @@ const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid')
     const [long, short] = swapped ? [v, a] : [a, v]
     const [k, size] = swapped ? [n, m] : [m, n]
     const line = (x: AnyExpr): AnyExpr => reshape(x, [1, 1, sizeOf(x)])
-    const full = conv(line(long), line(name === 'convolve' ? flip(short) : short), { padding: [k - 1] } as never)
+    const kernel = name === 'convolve' ? flip(short) : short
+    const full = conv(line(long), line(kernel), { padding: [k - 1] } as never)
     const flat = reshape(full, [n + m - 1])
     // Correlation does not commute: with the arguments exchanged it comes out backwards.
     const backwards = name === 'correlate' && swapped
