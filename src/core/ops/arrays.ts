@@ -2,6 +2,7 @@
 import { castNode, throughI32 } from '../graph/cast.js'
 import { asExpr, asNode, constant } from '../graph/expr.js'
 import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber } from '../graph/lift.js'
+import { unflatten } from '../graph/tree.js'
 import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -9,6 +10,7 @@ import { dynamicSliceAddNode } from './indexing-dynamic.js'
 import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
+import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
 export const arrayOf = (x: unknown, op: string, computes: Computes = 'any', dtype?: DType): AnyExpr =>
@@ -56,3 +58,17 @@ export const foldedAt = (x: AnyExpr, indices: AnyExpr, u: AnyExpr, mode: FoldMod
   asExpr(scatterReduceNode(asNode(x), asNode(indices), asNode(u), { axis, batchDims: 0, mode }))
 /** What f makes of booleans as numbers, as booleans again. */
 export const asNumbers = (x: AnyExpr, f: (x: AnyExpr) => AnyExpr): AnyExpr => asExpr(throughI32(asNode(x), (n) => asNode(f(asExpr(n)))))
+/** A tree of arrays: its leaves, and where they stand. */
+export interface Tree extends Leaves {
+  readonly leaves: readonly AnyExpr[]
+}
+/** What was given as a tree. */
+export const treeIn = (given: unknown, where: string): Tree => {
+  const tree = leavesOf(given, where)
+  return { ...tree, leaves: tree.nodes.map(asExpr) }
+}
+/** Other leaves in the tree's place. */
+export const treeWith = ({ def }: Tree, leaves: readonly AnyExpr[]): unknown => unflatten(def, leaves)
+/** Raises unless what was got is of the shape and dtype that it must have. */
+export const sameArray = (op: string, what: string, got: AnyExpr, want: AnyExpr): void =>
+  sameLeaf(op, what, asNode(got).aval, asNode(want).aval)
