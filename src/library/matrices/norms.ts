@@ -11,7 +11,7 @@ import { max, min, sum } from '../../core/ops/reductions.js'
 import { anySvd } from '../../core/ops/systems.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { MatrixNormFn, MatrixNormOptions } from '../../core/types/signatures/linalg.js'
-import { norm } from '../statistics/statistics.js'
+import { norm } from '../statistics/reductions.js'
 
 const matrixNormOptions: Names<MatrixNormOptions> = { ord: true, keepdims: true }
 const last = { axis: -1 }
