@@ -7,6 +7,7 @@ import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
 import { sliceAxis } from './layout-slice.js'
+import { keptCount, keptNode } from './masked.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
 export const arrayOf = (x: unknown, op: string, computes: Computes = 'any', dtype?: DType): AnyExpr =>
@@ -39,3 +40,8 @@ export const sizeOf = (x: AnyExpr): number => asNode(x).aval.size
 export const positions = (shape: readonly number[], axis: number, dtype: DType = 'i32'): AnyExpr => asExpr(iotaNode(shape, axis, dtype))
 /** `size` elements along an axis, from `start`. */
 export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
+/** It with `value` where the mask of a reduction does not hold; itself without a mask. */
+export const keptOf = (x: AnyExpr, mask: unknown, value: number, op: string): AnyExpr => asExpr(keptNode(asNode(x), mask, value, op))
+/** How many elements are folded into each result: a number, or one for each where a mask says which. */
+export const keptCountOf = (x: AnyExpr, mask: unknown, axes: readonly number[], keepdims: boolean, op: string): AnyExpr | number =>
+  keptCount(asNode(x), mask, axes, keepdims, op)

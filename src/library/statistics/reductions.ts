@@ -1,42 +1,31 @@
 /** Reductions made of others: variance, std, norm, logsumexp. */
 
-import { flagOf, type Names, numberOf, optionsOf, shown } from '../../core/errors/check-arguments.js'
+import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
-import { castNode } from '../../core/graph/cast.js'
-import { asExpr, asNode, constant } from '../../core/graph/expr.js'
-import { liftFloat } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { kind, number, raw } from '../../core/errors/options.js'
+import { castTo, keptCountOf, keptOf } from '../../core/ops/arrays.js'
 import { eq, isfinite, ne, or } from '../../core/ops/compare.js'
 import { abs, add, div, exp, log, maximum, pow, sqrt, square, stopGradient, sub, where } from '../../core/ops/elementwise.js'
-import { broadcastNode, reshapeNode } from '../../core/ops/layout-move.js'
-import { keptCount, keptNode } from '../../core/ops/masked.js'
-import { axesOf, maxPrimitive, reducedShape, reduceNode, reduceOptions, sumPrimitive } from '../../core/ops/reduce.js'
-import { max, mean, min } from '../../core/ops/reductions.js'
+import { reshape } from '../../core/ops/layout.js'
+import { floats, operation } from '../../core/ops/operation.js'
+import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { ReduceOptions } from '../../core/types/shape.js'
 import type { Ddof, FloatReduceFn, NormOrder, WhereOption } from '../../core/types/signatures/reduce.js'
+import { foldedShape, ofNothing, over, zeroAtZero } from './folds.js'
 
-/** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
-const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
-  const isZero = eq(s, 0)
-  return where(isZero, 0, f(where(isZero, 1, s)))
-}
-
-const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, where: true }
-type VarianceOptions = ReduceOptions & Ddof & WhereOption
-const varianceOptions: Names<VarianceOptions> = { ...reduceOptions, ddof: true, where: true }
-const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string): AnyExpr => {
-  const n = liftFloat(x, op)
-  const { axis, keepdims: kept, ddof = 0, where: mask } = optionsOf(options, varianceOptions, op)
-  const axes = axesOf(n.shape.length, axis, op)
-  const keepdims = flagOf(kept, 'keepdims', op)
-  const centred = asNode(sub(asExpr(n), mean(asExpr(n), { axis: axes, keepdims: true, where: mask })))
-  const total = reduceNode(sumPrimitive, asNode(square(asExpr(keptNode(centred, mask, 0, op)))), axes, keepdims)
-  const count = keptCount(n, mask, axes, keepdims, op)
-  const degrees = numberOf(ddof, 'ddof', op)
-  return div(asExpr(total), typeof count === 'number' ? Math.max(0, count - degrees) : maximum(sub(count, degrees), 0))
-}
-
+/** The variance, and what is made of it. */
+const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => AnyExpr): FloatReduceFn<N, Ddof & WhereOption> =>
+  operation(
+    name,
+    { x: floats },
+    { ...over, ddof: number(0), where: raw<WhereOption['where']>() },
+    ({ x }, { axis, keepdims, ddof, where: mask }, op) => {
+      const centred = sub(x, mean(x, { axis, keepdims: true, where: mask }))
+      const total = sum(square(keptOf(centred, mask, 0, op)), { axis, keepdims })
+      const count = keptCountOf(x, mask, axis, keepdims, op)
+      return result(div(total, typeof count === 'number' ? Math.max(0, count - ddof) : maximum(sub(count, ddof), 0)))
+    },
+  )
 /**
  * Variance over axes (all by default): the sum of (x - mean)^2 over n - ddof; of the elements where the mask `where` holds, if there is one.
  *
@@ -45,9 +34,7 @@ const varianceOf = (x: unknown, options: VarianceOptions | undefined, op: string
  * Errors  BadInput for an axis out of range or named twice.
  * @example variance([1, 2, 3, 4])   // 1.25
  */
-export const variance: FloatReduceFn<'variance', Ddof & WhereOption> = typed(
-  (x: unknown, options?: VarianceOptions): AnyExpr => varianceOf(x, options, 'variance'),
-)
+export const variance: FloatReduceFn<'variance', Ddof & WhereOption> = varianceOf('variance', (v) => v)
 
 /**
  * Standard deviation over axes (all by default): the root of `variance`, with its options.
@@ -57,22 +44,19 @@ export const variance: FloatReduceFn<'variance', Ddof & WhereOption> = typed(
  * Errors  BadInput for an axis out of range or named twice.
  * @example std([1, 1, 3, 3])   // 1
  */
-export const std: FloatReduceFn<'std', Ddof & WhereOption> = typed(
-  (x: unknown, options?: VarianceOptions): AnyExpr => zeroAtZero(varianceOf(x, options, 'std'), sqrt),
-)
+export const std: FloatReduceFn<'std', Ddof & WhereOption> = varianceOf('std', (v) => zeroAtZero(v, sqrt))
 
-const vectorNormOptions: Names<ReduceOptions & NormOrder> = { ...reduceOptions, ord: true }
 /** The order as a number: 'inf' and '-inf' are the infinities. */
-const orderOf = (ord: unknown): number => {
+const order = kind<number, NormOrder['ord']>((ord = 2, _what, where) => {
   if (ord === 'inf' || ord === '-inf') return ord === 'inf' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
   if (typeof ord === 'number' && !Number.isNaN(ord)) return ord
   return raise({
     _tag: 'BadInput',
-    where: 'norm',
+    where,
     reason: `order ${shown(ord)} is not a norm.`,
     fix: `give a number, 'inf' or '-inf'; of matrices, matrixNorm has 'fro' and 'nuc'.`,
   })
-}
+})
 /** (sum of |x|^p)^(1/p) for an order other than 0, 1, 2 and the infinities. A size of 0 has the derivative 0: below order 1 its own is infinite, below 0 it makes the result 0. */
 const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr): AnyExpr => {
   if (p > 1) return zeroAtZero(total(pow(size, p)), (s) => pow(s, 1 / p))
@@ -98,21 +82,19 @@ const rootOfPowers = (size: AnyExpr, p: number, total: (y: AnyExpr) => AnyExpr):
  * norm([3, 4])                  // 5
  * norm([3, 0, -4], { ord: 0 })  // 2
  */
-export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options?: ReduceOptions & NormOrder): AnyExpr => {
-  const n = liftFloat(x, 'norm')
-  const { axis, keepdims: kept, ord = 2 } = optionsOf(options, vectorNormOptions, 'norm')
-  const axes = axesOf(n.shape.length, axis, 'norm')
-  const keepdims = flagOf(kept, 'keepdims', 'norm')
-  const order = orderOf(ord)
-  const total = (y: AnyExpr): AnyExpr => asExpr(reduceNode(sumPrimitive, asNode(y), axes, keepdims))
-  if (order === 2) return zeroAtZero(total(square(asExpr(n))), sqrt)
-  if (order === 1) return total(abs(asExpr(n)))
-  if (order === 0) return total(asExpr(castNode(asNode(ne(asExpr(n), 0)), n.dtype)))
-  if (Number.isFinite(order)) return rootOfPowers(abs(asExpr(n)), order, total)
-  if (axes.some((a) => n.shape[a] === 0))
-    return asExpr(broadcastNode(constant(order > 0 ? 0 : Number.POSITIVE_INFINITY, n.dtype), reducedShape(n, axes, keepdims)))
-  return (order > 0 ? max : min)(abs(asExpr(n)), { axis: axes, keepdims })
-})
+export const norm: FloatReduceFn<'norm', NormOrder> = operation(
+  'norm',
+  { x: floats },
+  { ...over, ord: order },
+  ({ x }, { ord, ...folds }) => {
+    const total = (y: AnyExpr): AnyExpr => sum(y, folds)
+    if (ord === 2) return zeroAtZero(total(square(x)), sqrt)
+    if (ord === 1) return total(abs(x))
+    if (ord === 0) return total(castTo(ne(x, 0), x.dtype))
+    if (Number.isFinite(ord)) return rootOfPowers(abs(x), ord, total)
+    return ofNothing(x, ord > 0 ? 0 : Number.POSITIVE_INFINITY, folds) ?? (ord > 0 ? max : min)(abs(x), folds)
+  },
+)
 
 /**
  * log of the sum of exp x over axes (all by default), of the elements where the mask `where` holds, if there is one. Stable: the largest x is taken out first.
@@ -122,15 +104,19 @@ export const norm: FloatReduceFn<'norm', NormOrder> = typed((x: unknown, options
  * Errors  BadInput for an axis out of range or named twice.
  * @example logsumexp([1000, 1000])   // 1000.6931471805599
  */
-export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = typed((x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => {
-  const { axis, keepdims, where: mask } = optionsOf(options, whereOptions, 'logsumexp')
-  const n = keptNode(liftFloat(x, 'logsumexp'), mask, Number.NEGATIVE_INFINITY, 'logsumexp')
-  const axes = axesOf(n.shape.length, axis, 'logsumexp')
-  const shape = reducedShape(n, axes, flagOf(keepdims, 'keepdims', 'logsumexp'))
-  if (axes.some((a) => n.shape[a] === 0)) return asExpr(broadcastNode(constant(Number.NEGATIVE_INFINITY, n.dtype), shape))
-  const top = stopGradient(asExpr(reduceNode(maxPrimitive, n, axes, true)))
-  const finite = isfinite(top)
-  // An infinite maximum is the result itself; x - top would be NaN there, so exp then gets 0.
-  const total = asExpr(reduceNode(sumPrimitive, asNode(exp(where(finite, sub(asExpr(n), top), 0))), axes, true))
-  return asExpr(reshapeNode(asNode(where(finite, add(log(total), top), top)), shape))
-})
+export const logsumexp: FloatReduceFn<'logsumexp', WhereOption> = operation(
+  'logsumexp',
+  { x: floats },
+  { ...over, where: raw() },
+  ({ x: given }, { where: mask, ...folds }, op) => {
+    const x = keptOf(given, mask, Number.NEGATIVE_INFINITY, op)
+    const none = ofNothing(x, Number.NEGATIVE_INFINITY, folds)
+    if (none !== undefined) return none
+    const kept = { axis: folds.axis, keepdims: true }
+    const top = stopGradient(max(x, kept))
+    const finite = isfinite(top)
+    // An infinite maximum is the result itself; x - top would be NaN there, so exp then gets 0.
+    const total = sum(exp(where(finite, sub(x, top), 0)), kept)
+    return reshape(where(finite, add(log(total), top), top), foldedShape(x, folds))
+  },
+)
