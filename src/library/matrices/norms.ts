@@ -1,39 +1,42 @@
 /** Norms of matrices. */
-import { flagOf, type Names, optionsOf, shown } from '../../core/errors/check-arguments.js'
+import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
-import { asExpr, asNode, constant, type Node } from '../../core/graph/expr.js'
-import { liftFloat } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { flag, kind } from '../../core/errors/options.js'
+import { literal } from '../../core/ops/arrays.js'
 import { abs } from '../../core/ops/elementwise.js'
 import { matrixAxes } from '../../core/ops/factorisations.js'
-import { broadcastNode, reshapeNode } from '../../core/ops/layout-move.js'
+import { broadcastTo, reshape } from '../../core/ops/layout.js'
+import { svdvals } from '../../core/ops/linalg.js'
+import { floats, operation } from '../../core/ops/operation.js'
 import { max, min, sum } from '../../core/ops/reductions.js'
-import { anySvd } from '../../core/ops/systems.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { MatrixNormFn, MatrixNormOptions } from '../../core/types/signatures/linalg.js'
+import type { MatrixNormFn } from '../../core/types/signatures/linalg.js'
 import { norm } from '../statistics/reductions.js'
 
-const matrixNormOptions: Names<MatrixNormOptions> = { ord: true, keepdims: true }
 const last = { axis: -1 }
 /** Norms by their order; of columns (rows) the sums of sizes. */
-const orders: Readonly<Record<string, (x: Node) => AnyExpr>> = {
-  fro: (x) => norm(asExpr(x), { axis: [-2, -1] }),
-  nuc: (x) => sum(asExpr(anySvd(x)[1]), last),
-  '2': (x) => max(asExpr(anySvd(x)[1]), last),
-  '-2': (x) => min(asExpr(anySvd(x)[1]), last),
-  '1': (x) => max(sum(abs(asExpr(x)), { axis: -2 }), last),
-  '-1': (x) => min(sum(abs(asExpr(x)), { axis: -2 }), last),
-  inf: (x) => max(sum(abs(asExpr(x)), last), last),
-  '-inf': (x) => min(sum(abs(asExpr(x)), last), last),
+const orders: Readonly<Record<string, (x: AnyExpr) => AnyExpr>> = {
+  fro: (x) => norm(x, { axis: [-2, -1] }),
+  nuc: (x) => sum(svdvals(x), last),
+  '2': (x) => max(svdvals(x), last),
+  '-2': (x) => min(svdvals(x), last),
+  '1': (x) => max(sum(abs(x), { axis: -2 }), last),
+  '-1': (x) => min(sum(abs(x), { axis: -2 }), last),
+  inf: (x) => max(sum(abs(x), last), last),
+  '-inf': (x) => min(sum(abs(x), last), last),
 }
-const nameOf = (ord: unknown): string =>
-  ord === Number.POSITIVE_INFINITY
-    ? 'inf'
-    : ord === Number.NEGATIVE_INFINITY
-      ? '-inf'
-      : typeof ord === 'string' || typeof ord === 'number'
-        ? String(ord)
-        : ''
+/** A norm by what it is called: 'inf' and Infinity are one. */
+const order = kind<(x: AnyExpr) => AnyExpr, unknown>((ord = 'fro', _what, where) => {
+  const name = typeof ord === 'number' ? String(ord).replace('Infinity', 'inf') : ord
+  return typeof name === 'string' && Object.hasOwn(orders, name)
+    ? orders[name]!
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `order ${shown(ord)} is not a norm of matrices.`,
+        fix: `give 'fro', 'nuc', 1, -1, 2, -2, 'inf' or '-inf'; norm has those of vectors.`,
+      })
+})
 
 /**
  * A norm of each matrix, of order `ord`: 'fro' (the default), the root of the sum of squares; 'nuc', the sum of the singular values; 2 and -2, the largest and the smallest
@@ -46,19 +49,13 @@ const nameOf = (ord: unknown): string =>
  * matrixNorm([[3, 0], [0, 4]])                   // 5
  * matrixNorm([[3, 0], [0, 4]], { ord: 'nuc' })   // 7
  */
-export const matrixNorm: MatrixNormFn = typed((x: unknown, options?: MatrixNormOptions): AnyExpr => {
-  const n = liftFloat(x, 'matrixNorm')
-  const { ord = 'fro', keepdims } = optionsOf(options, matrixNormOptions, 'matrixNorm')
-  const kept = flagOf(keepdims, 'keepdims', 'matrixNorm')
-  const { lead, rows, columns } = matrixAxes(n.shape, 'matrixNorm')
-  const name = nameOf(ord)
-  if (!Object.hasOwn(orders, name))
-    raise({
-      _tag: 'BadInput',
-      where: 'matrixNorm',
-      reason: `order ${shown(ord)} is not a norm of matrices.`,
-      fix: `give 'fro', 'nuc', 1, -1, 2, -2, 'inf' or '-inf'; norm has those of vectors.`,
-    })
-  const y = rows * columns === 0 ? broadcastNode(constant(0, n.dtype), lead) : asNode(orders[name]!(n))
-  return asExpr(kept ? reshapeNode(y, [...lead, 1, 1]) : y)
-})
+export const matrixNorm: MatrixNormFn = operation(
+  'matrixNorm',
+  { x: floats },
+  { ord: order, keepdims: flag() },
+  ({ x }, { ord, keepdims }, op) => {
+    const { lead, rows, columns } = matrixAxes(x.shape, op)
+    const y = rows * columns === 0 ? broadcastTo(literal(0, x.dtype), lead) : ord(x)
+    return keepdims ? reshape(y, [...lead, 1, 1]) : y
+  },
+)
