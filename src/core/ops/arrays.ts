@@ -6,7 +6,8 @@ import { beside, declared, isWeak } from '../graph/weak.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
-import { sliceAxis } from './layout-slice.js'
+import { padNode, sliceAxis } from './layout-slice.js'
+import { broadcastAvals } from './lifted.js'
 import { keptCount, keptNode } from './masked.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
@@ -45,3 +46,12 @@ export const keptOf = (x: AnyExpr, mask: unknown, value: number, op: string): An
 /** How many elements are folded into each result: a number, or one for each where a mask says which. */
 export const keptCountOf = (x: AnyExpr, mask: unknown, axes: readonly number[], keepdims: boolean, op: string): AnyExpr | number =>
   keptCount(asNode(x), mask, axes, keepdims, op)
+/** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
+export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
+  asExpr(padNode(asNode(x), starts, shape, strides))
+/** The shape that they broadcast to. */
+export const sharedShape = (xs: readonly AnyExpr[], op: string): readonly number[] =>
+  broadcastAvals(
+    xs.map((x) => asNode(x).aval),
+    op,
+  )

@@ -1,33 +1,28 @@
 /** Functions of matrices, and matrices made of vectors and blocks: compositions. */
-import { integerOf, listOf, type Names, ofOne, optionsOf } from '../../core/errors/check-arguments.js'
+import { integerOf, listOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, constant, type Node } from '../../core/graph/expr.js'
-import { lift, liftAll, liftFloat } from '../../core/graph/lift.js'
+import { integer, kind } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
+import { arraysOf, literal, part, positions, sharedShape, sizeOf, spread } from '../../core/ops/arrays.js'
 import { gt, lt } from '../../core/ops/compare.js'
-import { diag } from '../../core/ops/construct.js'
-import { matmulNode } from '../../core/ops/contract.js'
+import { diag, eye } from '../../core/ops/construct.js'
 import { abs, add, ceil, div, exp2, log2, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
 import { matrixAxes, squareAxes } from '../../core/ops/factorisations.js'
-import { gatherNode, iotaNode } from '../../core/ops/indexing-gather.js'
-import { roll } from '../../core/ops/layout.js'
-import { concatNode } from '../../core/ops/layout-join.js'
-import { axisOf, axisOption, broadcastNode, reshapeNode, transposeNode } from '../../core/ops/layout-move.js'
-import { padNode, sliceAxis } from '../../core/ops/layout-slice.js'
-import { broadcastAvals } from '../../core/ops/lifted.js'
-import { identity, inverse } from '../../core/ops/linalg-lead.js'
+import { gather } from '../../core/ops/indexing.js'
+import { concat } from '../../core/ops/joins.js'
+import { broadcastTo, reshape, roll, transpose } from '../../core/ops/layout.js'
+import { axisOf } from '../../core/ops/layout-move.js'
+import { inv, solve } from '../../core/ops/linalg-systems.js'
+import { array, floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { matmul } from '../../core/ops/products.js'
 import { any, max, sum } from '../../core/ops/reductions.js'
-import { solveNode } from '../../core/ops/systems.js'
 import { whileLoop } from '../../core/ops/while-loop.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
   BlockDiagFn,
   CrossFn,
-  CrossOptions,
   DiagonalFn,
-  DiagonalOptions,
   MatrixPowerFn,
   MultiDotFn,
   SquareFn,
@@ -35,6 +30,8 @@ import type {
   TraceFn,
 } from '../../core/types/signatures/linalg.js'
 
+/** The identity for each matrix of a stack. */
+const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(x.shape.at(-1)!, x.dtype), x.shape)
 /**
  * x times itself n times; of a negative n the inverse, -n times; the identity for 0.
  *
@@ -42,18 +39,17 @@ import type {
  * Errors  ShapeMismatch unless the last two axes are equal; BadInput unless n is a whole number.
  * @example matrixPower([[1, 1], [0, 1]], 5)   // [[1, 5], [0, 1]]
  */
-export const matrixPower: MatrixPowerFn = typed((x: unknown, power: number): AnyExpr => {
-  const given = liftFloat(x, 'matrixPower')
-  const { lead, n } = squareAxes(given.shape, 'matrixPower')
-  let left = Math.abs(integerOf(power, 'n', 'matrixPower'))
-  let square = power < 0 ? inverse(given, 'matrixPower') : given
-  let y: Node | undefined
+export const matrixPower: MatrixPowerFn = operation('matrixPower', { x: floats, n: kind(integerOf) }, {}, ({ x, n }, _options, op) => {
+  squareAxes(x.shape, op)
+  let left = Math.abs(n)
+  let square: AnyExpr = n < 0 ? inv(x) : x
+  let y: AnyExpr | undefined
   while (left > 0) {
-    if (left % 2 === 1) y = y === undefined ? square : matmulNode(y, square)
+    if (left % 2 === 1) y = y === undefined ? square : matmul(y, square)
     left = Math.floor(left / 2)
-    if (left > 0) square = matmulNode(square, square)
+    if (left > 0) square = matmul(square, square)
   }
-  return asExpr(y ?? identity(lead, n, given.dtype))
+  return y ?? identityLike(x)
 })
 
 // ---- the exponential ---------------------------------------------------------------------------------------------------
@@ -68,28 +64,20 @@ const THETA = 5.371920351148152
 const SQUARES = 64
 
 /** (V - U)^-1 (V + U) for U, of odd, and V, of even powers of x. */
-const pade = (x: Node, one: Node): Node => {
-  const x2 = matmulNode(x, x)
-  const x4 = matmulNode(x2, x2)
-  const x6 = matmulNode(x4, x2)
-  const combine = (terms: readonly (readonly [Node, number])[]): Node =>
-    terms.map(([m, c]) => asNode(mul(asExpr(m), c))).reduce((a, b) => asNode(add(asExpr(a), asExpr(b))))
-  const half = (k: 0 | 1): Node => {
-    const high = combine([
-      [x6, PADE[12 + k]!],
-      [x4, PADE[10 + k]!],
-      [x2, PADE[8 + k]!],
-    ])
-    const low = combine([
-      [x6, PADE[6 + k]!],
-      [x4, PADE[4 + k]!],
-      [x2, PADE[2 + k]!],
-      [one, PADE[k]!],
-    ])
-    return asNode(add(asExpr(matmulNode(x6, high)), asExpr(low)))
+const pade = (x: AnyExpr): AnyExpr => {
+  const one = identityLike(x)
+  const x2 = matmul(x, x)
+  const x4 = matmul(x2, x2)
+  const x6 = matmul(x4, x2)
+  const combine = (powers: readonly AnyExpr[], highest: number): AnyExpr =>
+    powers.map((p, i) => mul(p, PADE[highest - 2 * i]!)).reduce((a, b) => add(a, b))
+  const half = (k: 0 | 1): AnyExpr => {
+    const high = combine([x6, x4, x2], 12 + k)
+    const low = combine([x6, x4, x2, one], 6 + k)
+    return add(matmul(x6, high), low)
   }
-  const [u, v] = [asExpr(matmulNode(x, half(1))), asExpr(half(0))]
-  return solveNode(asNode(sub(v, u)), asNode(add(v, u)))
+  const [u, v] = [matmul(x, half(1)), half(0)]
+  return solve(sub(v, u), add(v, u))
 }
 
 /**
@@ -101,25 +89,21 @@ const pade = (x: Node, one: Node): Node => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example expm([[0, 1], [0, 0]])   // [[1, 1], [0, 1]]
  */
-export const expm: SquareFn<'expm'> = typed(
-  ofOne('expm', (given: unknown): AnyExpr => {
-    const n = liftFloat(given, 'expm')
-    const { lead, n: size } = squareAxes(n.shape, 'expm')
-    if (n.aval.size === 0) return asExpr(n)
-    const x = asExpr(n)
-    const length = stopGradient(max(sum(abs(x), { axis: -2, keepdims: true }), { axis: -1, keepdims: true }))
-    const wanted = maximum(ceil(log2(div(length, THETA))), 0)
-    const squares = where(gt(length, THETA), minimum(wanted, SQUARES), 0)
-    const first = pade(asNode(div(x, exp2(squares))), identity(lead, size, n.dtype))
-    const [[, y]] = whileLoop(
-      ([k]: readonly [AnyExpr, AnyExpr]) => any(lt(k, squares)),
-      ([k, r]: readonly [AnyExpr, AnyExpr]) => [add(k, 1), where(lt(k, squares), matmul(r, r), r)] as const,
-      [asExpr(constant(0, n.dtype)), asExpr(first)] as const,
-      { maxSteps: SQUARES },
-    ) as unknown as readonly [readonly [AnyExpr, AnyExpr]]
-    return where(gt(length, THETA * 2 ** SQUARES), Number.NaN, y)
-  }),
-)
+export const expm: SquareFn<'expm'> = operation('expm', { x: floats }, {}, ({ x }, _options, op) => {
+  squareAxes(x.shape, op)
+  if (sizeOf(x) === 0) return x
+  const length = stopGradient(max(sum(abs(x), { axis: -2, keepdims: true }), { axis: -1, keepdims: true }))
+  const wanted = maximum(ceil(log2(div(length, THETA))), 0)
+  const squares = where(gt(length, THETA), minimum(wanted, SQUARES), 0)
+  const first = pade(div(x, exp2(squares)))
+  const [[, y]] = whileLoop(
+    ([k]: readonly [AnyExpr, AnyExpr]) => any(lt(k, squares)),
+    ([k, r]: readonly [AnyExpr, AnyExpr]) => [add(k, 1), where(lt(k, squares), matmul(r, r), r)] as const,
+    [literal(0, x.dtype), first] as const,
+    { maxSteps: SQUARES },
+  ) as unknown as readonly [readonly [AnyExpr, AnyExpr]]
+  return where(gt(length, THETA * 2 ** SQUARES), Number.NaN, y)
+})
 
 // ---- products ----------------------------------------------------------------------------------------------------------
 
@@ -142,6 +126,7 @@ const bestCuts = (sizes: readonly number[]): readonly (readonly number[])[] => {
     }
   return cuts
 }
+const listed = kind<readonly unknown[], unknown>((given, _what, where) => listOf(given, 'the matrices', where))
 /**
  * The product of several matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
  *
@@ -149,35 +134,25 @@ const bestCuts = (sizes: readonly number[]): readonly (readonly number[])[] => {
  * Errors  ShapeMismatch unless neighbours fit, and all but the ends are matrices; BadInput for an empty list.
  * @example multiDot([[[1, 2]], [[3], [4]], [[5]]])   // [[55]]
  */
-export const multiDot: MultiDotFn = typed((xs: unknown): AnyExpr => {
-  const list = listOf(xs, 'the matrices', 'multiDot')
-  if (list.length === 0) raise({ _tag: 'BadInput', where: 'multiDot', reason: 'the list is empty.', fix: 'give one matrix or more.' })
-  const nodes = liftAll([...list], 'multiDot', 'number')
-  const last = nodes.length - 1
-  const shapes = nodes.map((n) => n.shape)
-  nodes.forEach((n, i) => {
-    const vector = n.shape.length === 1 && (i === 0 || i === last)
-    if (!vector && n.shape.length !== 2)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'multiDot',
-        shapes,
-        reason: `matrix ${i} is ${showShape(n.shape)}.`,
-        fix: 'use matmul for stacks.',
-      })
-    if (i > 0 && nodes[i - 1]!.shape.at(-1) !== n.shape[0])
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'multiDot',
-        shapes,
-        reason: `matrix ${i - 1} is ${showShape(nodes[i - 1]!.shape)}, matrix ${i} is ${showShape(n.shape)}.`,
-        fix: 'the last axis of each must equal the first of the next.',
-      })
+export const multiDot: MultiDotFn = operation('multiDot', { xs: listed }, {}, ({ xs: list }, _options, op) => {
+  if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'the list is empty.', fix: 'give one matrix or more.' })
+  const xs = arraysOf(list, op, 'number')
+  const last = xs.length - 1
+  const shapes = xs.map((x) => x.shape)
+  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op, shapes, reason, fix })
+  shapes.forEach((s, i) => {
+    const vector = s.length === 1 && (i === 0 || i === last)
+    if (!vector && s.length !== 2) fail(`matrix ${i} is ${showShape(s)}.`, 'use matmul for stacks.')
+    const before = shapes[i - 1]
+    if (before !== undefined && before.at(-1) !== s[0])
+      fail(
+        `matrix ${i - 1} is ${showShape(before)}, matrix ${i} is ${showShape(s)}.`,
+        'the last axis of each must equal the first of the next.',
+      )
   })
-  const ends = [nodes[0]!.shape.length === 1 ? 1 : nodes[0]!.shape[0]!, nodes[last]!.shape.length === 1 ? 1 : nodes[last]!.shape[1]!]
-  const cuts = bestCuts([ends[0]!, ...nodes.slice(1).map((n) => n.shape[0]!), ends[1]!])
-  const multiply = (i: number, j: number): AnyExpr =>
-    i === j ? asExpr(nodes[i]!) : (matmul(multiply(i, cuts[i]![j]!), multiply(cuts[i]![j]! + 1, j)) as AnyExpr)
+  const [first, end] = [shapes[0]!, shapes[last]!]
+  const cuts = bestCuts([first.length === 1 ? 1 : first[0]!, ...shapes.slice(1).map((s) => s[0]!), end[1] ?? 1])
+  const multiply = (i: number, j: number): AnyExpr => (i === j ? xs[i]! : matmul(multiply(i, cuts[i]![j]!), multiply(cuts[i]![j]! + 1, j)))
   return multiply(0, last)
 })
 
@@ -188,34 +163,34 @@ export const multiDot: MultiDotFn = typed((xs: unknown): AnyExpr => {
  * Errors  BadInput for an axis out of range; ShapeMismatch unless both have 3 elements along it, and the others broadcast.
  * @example cross([1, 0, 0], [0, 1, 0])   // [0, 0, 1]
  */
-export const cross: CrossFn = typed((a: unknown, b: unknown, options?: CrossOptions): AnyExpr => {
-  const { axis: given = -1 } = optionsOf(options, axisOption, 'cross')
-  const [x, y] = liftAll([a, b], 'cross', 'number') as [Node, Node]
-  const shape = broadcastAvals([x.aval, y.aval], 'cross')
-  const axis = axisOf(given, shape.length, 'cross') - shape.length
-  if (x.shape.at(axis) !== 3 || y.shape.at(axis) !== 3)
+export const cross: CrossFn = operation('cross', { a: numbers, b: numbers }, { axis: laterAxis(-1) }, ({ a, b }, options, op) => {
+  const rank = sharedShape([a, b], op).length
+  const axis = axisOf(options.axis, rank, op) - rank
+  if (a.shape.at(axis) !== 3 || b.shape.at(axis) !== 3)
     raise({
       _tag: 'ShapeMismatch',
-      op: 'cross',
-      shapes: [x.shape, y.shape],
-      reason: `needs vectors of 3 elements along axis ${axis}, got ${showShape(x.shape)} and ${showShape(y.shape)}.`,
+      op,
+      shapes: [a.shape, b.shape],
+      reason: `needs vectors of 3 elements along axis ${axis}, got ${showShape(a.shape)} and ${showShape(b.shape)}.`,
     })
-  const turned = (n: Node, by: number): AnyExpr => roll(asExpr(n), by, { axis })
-  return sub(mul(turned(x, -1), turned(y, 1)), mul(turned(x, 1), turned(y, -1)))
+  const turned = (x: AnyExpr, by: number): AnyExpr => roll(x, by, { axis })
+  return sub(mul(turned(a, -1), turned(b, 1)), mul(turned(a, 1), turned(b, -1)))
 })
 
 // ---- matrices made of vectors and blocks -------------------------------------------------------------------------------
 
-const vectorOf = (n: Node, op: string): number =>
-  n.shape.length === 1
-    ? n.shape[0]!
+const lengthOf = ({ shape }: AnyExpr, op: string): number =>
+  shape.length === 1
+    ? shape[0]!
     : raise({
         _tag: 'ShapeMismatch',
         op,
-        shapes: [n.shape],
-        reason: `needs vectors, got ${showShape(n.shape)}.`,
+        shapes: [shape],
+        reason: `needs vectors, got ${showShape(shape)}.`,
         fix: 'reshape it to one axis.',
       })
+/** Read with what stands beside it. */
+const given = kind<unknown>((x) => x)
 /**
  * The matrix whose diagonals hold one number each: c is its first column, r its first row (c unless given; its first element is not read).
  *
@@ -223,16 +198,15 @@ const vectorOf = (n: Node, op: string): number =>
  * Errors  ShapeMismatch unless both are vectors.
  * @example toeplitz([1, 2, 3])   // [[1, 2, 3], [2, 1, 2], [3, 2, 1]]
  */
-export const toeplitz: ToeplitzFn = typed((c: unknown, r: unknown = c): AnyExpr => {
-  const [column, row] = liftAll([c, r], 'toeplitz') as [Node, Node]
-  const [m, n] = [vectorOf(column, 'toeplitz'), vectorOf(row, 'toeplitz')]
-  if (m === 0 || n === 0) return asExpr(broadcastNode(constant(0, column.dtype), [m, n]))
+export const toeplitz: ToeplitzFn = operation('toeplitz', { c: given, r: given }, {}, ({ c, r = c }, _options, op) => {
+  const [column, row] = arraysOf([c, r], op) as [AnyExpr, AnyExpr]
+  const [m, n] = [lengthOf(column, op), lengthOf(row, op)]
+  if (m === 0 || n === 0) return broadcastTo(literal(0, column.dtype), [m, n])
   // r from its end, then c: the element at (i, j) is n - 1 + i - j places from the first.
-  const back = padNode(sliceAxis(row, 0, 1, n - 1), [0], [n - 1], [1], constant(0, row.dtype))
-  const reversed = gatherNode(back, asNode(sub(n - 2, asExpr(iotaNode([n - 1], 0, 'i32')))), { axis: 0, batchDims: 0 })
-  const all = concatNode([reversed, column], 0)
-  const places = add(n - 1, sub(asExpr(iotaNode([m, 1], 0, 'i32')), asExpr(iotaNode([1, n], 1, 'i32'))))
-  return asExpr(gatherNode(all, asNode(places), { axis: 0, batchDims: 0 }))
+  const back = spread(part(row, 0, 1, n - 1), [0], [n - 1], [1])
+  const reversed = gather(back, sub(n - 2, positions([n - 1], 0)))
+  const all = concat([reversed, column])
+  return gather(all, add(n - 1, sub(positions([m, 1], 0), positions([1, n], 1))))
 })
 
 /**
@@ -243,41 +217,36 @@ export const toeplitz: ToeplitzFn = typed((c: unknown, r: unknown = c): AnyExpr 
  * @example blockDiag([[1, 2]], [[3], [4]])   // [[1, 2, 0], [0, 0, 3], [0, 0, 4]]
  */
 export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr => {
-  if (xs.length === 0) raise({ _tag: 'BadInput', where: 'blockDiag', reason: 'no block was given.', fix: 'give one matrix or more.' })
-  const blocks = liftAll([...xs], 'blockDiag').map((n) => {
-    if (n.shape.length > 2)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'blockDiag',
-        shapes: [n.shape],
-        reason: `a block is ${showShape(n.shape)}.`,
-        fix: 'give matrices.',
-      })
-    return reshapeNode(n, [...new Array<number>(2 - n.shape.length).fill(1), ...n.shape])
+  const op = 'blockDiag'
+  if (xs.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'no block was given.', fix: 'give one matrix or more.' })
+  const blocks = arraysOf(xs, op).map((x) => {
+    if (x.shape.length > 2)
+      raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `a block is ${showShape(x.shape)}.`, fix: 'give matrices.' })
+    return reshape(x, [...new Array<number>(2 - x.shape.length).fill(1), ...x.shape])
   })
   const width = blocks.reduce((total, b) => total + b.shape[1]!, 0)
   let before = 0
   const rows = blocks.map((b) => {
     const [m, n] = b.shape as readonly [number, number]
-    const zeros = (columns: number): Node => broadcastNode(constant(0, b.dtype), [m, columns])
-    const row = concatNode([zeros(before), b, zeros(width - before - n)], 1)
+    const zeros = (columns: number): AnyExpr => broadcastTo(literal(0, b.dtype), [m, columns])
+    const row = concat([zeros(before), b, zeros(width - before - n)], { axis: 1 })
     before += n
     return row
   })
-  return asExpr(concatNode(rows, 0))
+  return concat(rows)
 })
 
-const diagonalOptions: Names<DiagonalOptions> = { offset: true, axis1: true, axis2: true }
-const diagonalOf = (x: unknown, options: DiagonalOptions | undefined, op: string): AnyExpr => {
-  const n = lift(x, op)
-  const { offset = 0, axis1 = -2, axis2 = -1 } = optionsOf(options, diagonalOptions, op)
-  const rank = n.shape.length
-  matrixAxes(n.shape, op)
-  const [p, q] = [axisOf(axis1, rank, op), axisOf(axis2, rank, op)]
-  if (p === q) raise({ _tag: 'BadInput', where: op, reason: `axis1 and axis2 are both axis ${p}.`, fix: 'give two axes.' })
-  const others = range(rank).filter((i) => i !== p && i !== q)
-  return diag(asExpr(transposeNode(n, [...others, p, q])), integerOf(offset, 'offset', op))
-}
+const diagonals = { offset: integer(0), axis1: laterAxis(-2), axis2: laterAxis(-1) }
+/** The diagonal, and what is made of it. */
+const diagonalOf = <F>(name: string, result: (d: AnyExpr) => AnyExpr): F =>
+  operation(name, { x: array }, diagonals, ({ x }, { offset, axis1, axis2 }, op) => {
+    const rank = x.shape.length
+    matrixAxes(x.shape, op)
+    const [p, q] = [axisOf(axis1, rank, op), axisOf(axis2, rank, op)]
+    if (p === q) raise({ _tag: 'BadInput', where: op, reason: `axis1 and axis2 are both axis ${p}.`, fix: 'give two axes.' })
+    const others = range(rank).filter((i) => i !== p && i !== q)
+    return result(diag(transpose(x, [...others, p, q]), offset))
+  })
 /**
  * The elements of x where its place along `axis2` is `offset` after that along `axis1`, as a new last axis; of the last two axes, and 0, unless given.
  *
@@ -285,7 +254,7 @@ const diagonalOf = (x: unknown, options: DiagonalOptions | undefined, op: string
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an axis out of range or named twice, or an offset that is no whole number.
  * @example diagonal([[1, 2], [3, 4]], { offset: 1 })   // [2]
  */
-export const diagonal: DiagonalFn = typed((x: unknown, options?: DiagonalOptions): AnyExpr => diagonalOf(x, options, 'diagonal'))
+export const diagonal: DiagonalFn = diagonalOf('diagonal', (d) => d)
 
 /**
  * Sum of a diagonal of a matrix, square or not, or of each of a stack of them: the sum of `diagonal`, with its options.
@@ -294,4 +263,4 @@ export const diagonal: DiagonalFn = typed((x: unknown, options?: DiagonalOptions
  * Errors  as `diagonal`.
  * @example trace([[1, 2, 3], [4, 5, 6]])   // 6
  */
-export const trace: TraceFn = typed((x: unknown, options?: DiagonalOptions): AnyExpr => sum(diagonalOf(x, options, 'trace'), { axis: -1 }))
+export const trace: TraceFn = diagonalOf('trace', (d) => sum(d, { axis: -1 }))
