@@ -13,6 +13,8 @@ import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { liftIndices } from './indexing-gather.js'
 import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
 import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
+import { broadcastAvals } from './lifted.js'
+import { keptCount, keptNode } from './masked.js'
 import { iotaNode } from './positions.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
@@ -78,3 +80,17 @@ export const treeWith = ({ def }: Tree, leaves: readonly AnyExpr[]): unknown => 
 /** Raises unless what was got is of the shape and dtype that it must have. */
 export const sameArray = (op: string, what: string, got: AnyExpr, want: AnyExpr): void =>
   sameLeaf(op, what, asNode(got).aval, asNode(want).aval)
+/** It with `value` where the mask of a reduction does not hold; itself without a mask. */
+export const keptOf = (x: AnyExpr, mask: unknown, value: number, op: string): AnyExpr => asExpr(keptNode(asNode(x), mask, value, op))
+/** How many elements are folded into each result: a number, or one for each where a mask says which. */
+export const keptCountOf = (x: AnyExpr, mask: unknown, axes: readonly number[], keepdims: boolean, op: string): AnyExpr | number =>
+  keptCount(asNode(x), mask, axes, keepdims, op)
+/** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
+export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
+  asExpr(padNode(asNode(x), starts, shape, strides))
+/** The shape that they broadcast to. */
+export const sharedShape = (xs: readonly AnyExpr[], op: string): readonly number[] =>
+  broadcastAvals(
+    xs.map((x) => asNode(x).aval),
+    op,
+  )

@@ -7,9 +7,10 @@ export interface Contraction {
   readonly sizes: ReadonlyMap<string, number>
   readonly output: readonly string[]
 }
+type Pair = readonly [number, number]
 /** Positions of each pair in the list of what is left, which loses both and gets their product at its end; and what all of it costs. */
 export interface Path {
-  readonly path: readonly (readonly [number, number])[]
+  readonly path: readonly Pair[]
   /** Multiplications and additions of all pairs. */
   readonly flops: number
   /** Elements of the largest product. */
@@ -20,6 +21,11 @@ export interface Path {
 const ALL_ORDERS = 8
 
 type Labels = readonly string[]
+/** Those at i and j, which lies behind it, out of a list. */
+export const taken = <T>(list: T[], i: number, j: number): readonly [T, T] => {
+  const [[b], [a]] = [list.splice(j, 1), list.splice(i, 1)] as [[T], [T]]
+  return [a, b]
+}
 const sizeOf = (labels: Iterable<string>, sizes: ReadonlyMap<string, number>): number => {
   let n = 1
   for (const l of labels) n *= sizes.get(l)!
@@ -33,13 +39,11 @@ const joined = (a: Labels, b: Labels, needed: (l: string) => boolean, sizes: Rea
 }
 
 /** A path as it is carried out: its cost by the pairs. */
-const priced = ({ labels, sizes, output }: Contraction, path: readonly (readonly [number, number])[]): Path => {
+const priced = ({ labels, sizes, output }: Contraction, path: readonly Pair[]): Path => {
   const terms: Labels[] = [...labels]
   let [flops, largest] = [0, 0]
   for (const [i, j] of path) {
-    const [a, b] = [terms[i]!, terms[j]!]
-    terms.splice(Math.max(i, j), 1)
-    terms.splice(Math.min(i, j), 1)
+    const [a, b] = taken(terms, i, j)
     const y = joined(a, b, (l) => output.includes(l) || terms.some((t) => t.includes(l)), sizes)
     terms.push(y.labels)
     flops += y.flops
@@ -49,19 +53,18 @@ const priced = ({ labels, sizes, output }: Contraction, path: readonly (readonly
 }
 
 /** Pairs by the numbers of their terms, where each product has the next number: as positions in the list of what is left. */
-const positions = (count: number, pairs: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] => {
+const positions = (count: number, pairs: readonly Pair[]): readonly Pair[] => {
   const left = range(count)
   return pairs.map(([a, b], k) => {
     const [i, j] = [left.indexOf(a), left.indexOf(b)].sort((x, y) => x - y) as [number, number]
-    left.splice(j, 1)
-    left.splice(i, 1)
+    taken(left, i, j)
     left.push(count + k)
     return [i, j] as const
   })
 }
 
 /** The cheapest of all orders, by the cheapest of all subsets (each is a set of bits). */
-const optimal = ({ labels, sizes, output }: Contraction): readonly (readonly [number, number])[] => {
+const optimal = ({ labels, sizes, output }: Contraction): readonly Pair[] => {
   const n = labels.length
   const full = 2 ** n - 1
   const users = (l: string): number =>
@@ -70,7 +73,7 @@ const optimal = ({ labels, sizes, output }: Contraction): readonly (readonly [nu
   interface Best {
     readonly flops: number
     readonly labels: Labels
-    readonly parts: readonly [number, number] | undefined
+    readonly parts: Pair | undefined
   }
   const best = new Map<number, Best>(labels.map((own, i) => [1 << i, { flops: 0, labels: own, parts: undefined }]))
   for (let set = 3; set <= full; set++) {
@@ -89,7 +92,7 @@ const optimal = ({ labels, sizes, output }: Contraction): readonly (readonly [nu
     }
     best.set(set, found!)
   }
-  const pairs: (readonly [number, number])[] = []
+  const pairs: Pair[] = []
   const order = (set: number): number => {
     const { parts } = best.get(set)!
     if (parts === undefined) return Math.log2(set)
@@ -102,15 +105,13 @@ const optimal = ({ labels, sizes, output }: Contraction): readonly (readonly [nu
 }
 
 /** The pair whose product is smallest against both, again and again; of pairs that share a label first. */
-const greedy = ({ labels, sizes, output }: Contraction): readonly (readonly [number, number])[] => {
+const greedy = ({ labels, sizes, output }: Contraction): readonly Pair[] => {
   const terms: Labels[] = [...labels]
-  const path: (readonly [number, number])[] = []
+  const path: Pair[] = []
   while (terms.length > 1) {
     const uses = new Map<string, number>()
     for (const l of [...terms.flat(), ...output]) uses.set(l, (uses.get(l) ?? 0) + 1)
-    let best:
-      | { readonly pair: readonly [number, number]; readonly apart: boolean; readonly cost: number; readonly labels: Labels }
-      | undefined
+    let best: { readonly pair: Pair; readonly apart: boolean; readonly cost: number; readonly labels: Labels } | undefined
     for (let i = 0; i < terms.length; i++)
       for (let j = i + 1; j < terms.length; j++) {
         const [a, b] = [terms[i]!, terms[j]!]
@@ -121,8 +122,7 @@ const greedy = ({ labels, sizes, output }: Contraction): readonly (readonly [num
         if (best === undefined || (best.apart && !apart) || cost < best.cost) best = { pair: [i, j], apart, cost, labels: y.labels }
       }
     const [i, j] = best!.pair
-    terms.splice(j, 1)
-    terms.splice(i, 1)
+    taken(terms, i, j)
     terms.push(best!.labels)
     path.push([i, j])
   }

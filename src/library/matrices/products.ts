@@ -1,20 +1,17 @@
 /** Products of arrays: inner, outer, Kronecker. */
-import { optionsOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
-import { liftAll } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
 import { broadcastShapes } from '../../core/graph/shape.js'
 import { mul } from '../../core/ops/arithmetic.js'
-import { axisOf, axisOption, reshapeNode } from '../../core/ops/layout-move.js'
+import { sizeOf } from '../../core/ops/arrays.js'
+import { reshape } from '../../core/ops/layout.js'
+import { axisOf } from '../../core/ops/layout-move.js'
+import { laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { matmul } from '../../core/ops/products.js'
 import { sum } from '../../core/ops/reductions.js'
-import type { AnyExpr } from '../../core/types/expr.js'
 import type { DotFn, KronFn, OuterFn, VdotFn, VecdotFn } from '../../core/types/signatures/contract.js'
-import type { AxisOptions } from '../../core/types/signatures/reduce.js'
 import { tensordot } from '../arrays/einsum.js'
 
-const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => liftAll([a, b], op, 'number') as [Node, Node]
+const pair = { a: numbers, b: numbers }
 
 /**
  * The dot product of NumPy: the sum over the last axis of a and the second last of b. Of vectors it is the inner product, of matrices the
@@ -27,22 +24,21 @@ const pairOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] => li
  * dot([1, 2], [3, 4])                             // 11
  * dot(tensor([[1, 2], [3, 4]]), [[1, 1], [1, 0]]) // [[3, 1], [7, 3]]
  */
-export const dot: DotFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = pairOf(a, b, 'dot')
-  const [s, u] = [x.shape, y.shape]
-  if (s.length === 0 || u.length === 0) return mul(asExpr(x), asExpr(y))
+export const dot: DotFn = operation('dot', pair, {}, ({ a, b }, _options, op) => {
+  const [s, u] = [a.shape, b.shape]
+  if (s.length === 0 || u.length === 0) return mul(a, b)
   const at = Math.max(0, u.length - 2)
   const [k, l] = [s[s.length - 1]!, u[at]!]
   if (k !== l)
     raise({
       _tag: 'ShapeMismatch',
-      op: 'dot',
+      op,
       shapes: [s, u],
       reason: `the last axis of a and the ${u.length === 1 ? 'axis' : 'second last'} of b differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
       fix: 'use vecdot for rows with rows, matmul for stacks of matrices.',
     })
-  if (s.length === 1 && u.length === 1) return sum(mul(asExpr(x), asExpr(y)))
-  return s.length <= 2 && u.length <= 2 ? matmul(asExpr(x), asExpr(y)) : tensordot(asExpr(x), asExpr(y), [[s.length - 1], [at]])
+  if (s.length === 1 && u.length === 1) return sum(mul(a, b))
+  return s.length <= 2 && u.length <= 2 ? matmul(a, b) : tensordot(a, b, [[s.length - 1], [at]])
 })
 
 /**
@@ -53,14 +49,12 @@ export const dot: DotFn = typed((a: unknown, b: unknown): AnyExpr => {
  * Errors  ShapeMismatch when the vectors differ in length or the other axes do not broadcast; BadInput for an axis out of range.
  * @example vecdot([[1, 2], [3, 4]], [[1, 1], [1, 0]])   // [3, 3]
  */
-export const vecdot: VecdotFn = typed((a: unknown, b: unknown, options?: AxisOptions): AnyExpr => {
-  const { axis: given = -1 } = optionsOf(options, axisOption, 'vecdot')
-  const [x, y] = pairOf(a, b, 'vecdot')
-  const [s, u] = [x.shape, y.shape]
-  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op: 'vecdot', shapes: [s, u], reason, fix })
+export const vecdot: VecdotFn = operation('vecdot', pair, { axis: laterAxis(-1) }, ({ a, b }, { axis }, op) => {
+  const [s, u] = [a.shape, b.shape]
+  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason, fix })
   if (s.length === 0 || u.length === 0) fail(`needs vectors, got ${showShape(s)} and ${showShape(u)}.`, 'use mul for numbers.')
   const rank = Math.max(s.length, u.length)
-  const fromEnd = axisOf(given, rank, 'vecdot') - rank
+  const fromEnd = axisOf(axis, rank, op) - rank
   const [k, l] = [s[s.length + fromEnd], u[u.length + fromEnd]]
   if (k === undefined || k !== l)
     fail(
@@ -69,7 +63,7 @@ export const vecdot: VecdotFn = typed((a: unknown, b: unknown, options?: AxisOpt
     )
   if (broadcastShapes(s, u) === undefined)
     fail(`the other axes of ${showShape(s)} and ${showShape(u)} do not broadcast.`, 'use matmul or dot for a matrix product.')
-  return sum(mul(asExpr(x), asExpr(y)), { axis: fromEnd })
+  return sum(mul(a, b), { axis: fromEnd })
 })
 
 /**
@@ -79,17 +73,16 @@ export const vecdot: VecdotFn = typed((a: unknown, b: unknown, options?: AxisOpt
  * Errors  ShapeMismatch when the sizes differ.
  * @example vdot([[1, 2]], [[3], [4]])   // 11
  */
-export const vdot: VdotFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = pairOf(a, b, 'vdot')
-  if (x.aval.size !== y.aval.size)
+export const vdot: VdotFn = operation('vdot', pair, {}, ({ a, b }, _options, op) => {
+  if (sizeOf(a) !== sizeOf(b))
     raise({
       _tag: 'ShapeMismatch',
-      op: 'vdot',
-      shapes: [x.shape, y.shape],
-      reason: `sizes differ: a is ${showShape(x.shape)}, b is ${showShape(y.shape)} (${x.aval.size} is not ${y.aval.size}).`,
+      op,
+      shapes: [a.shape, b.shape],
+      reason: `sizes differ: a is ${showShape(a.shape)}, b is ${showShape(b.shape)} (${sizeOf(a)} is not ${sizeOf(b)}).`,
       fix: 'give arrays with equally many elements.',
     })
-  return sum(mul(asExpr(reshapeNode(x, [x.aval.size])), asExpr(reshapeNode(y, [y.aval.size]))))
+  return sum(mul(reshape(a, [-1]), reshape(b, [-1])))
 })
 
 /**
@@ -99,10 +92,7 @@ export const vdot: VdotFn = typed((a: unknown, b: unknown): AnyExpr => {
  * Rule    dy = outer(da, b) + outer(a, db); aBar = the sum of yBar b over b's axes.
  * @example outer([1, 2], [3, 4])   // [[3, 4], [6, 8]]
  */
-export const outer: OuterFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'outer', 'number') as [Node, Node]
-  return mul(asExpr(reshapeNode(x, [...x.shape, ...y.shape.map(() => 1)])), asExpr(y))
-})
+export const outer: OuterFn = operation('outer', pair, {}, ({ a, b }) => mul(reshape(a, [...a.shape, ...b.shape.map(() => 1)]), b))
 
 /**
  * Kronecker product: a with each element replaced by it times b.
@@ -111,29 +101,11 @@ export const outer: OuterFn = typed((a: unknown, b: unknown): AnyExpr => {
  * Rule    bilinear, as outer.   Source  NumPy kron.
  * @example kron([[1, 2]], [[1], [1]])   // [[1, 2], [1, 2]]
  */
-export const kron: KronFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = liftAll([a, b], 'kron', 'number') as [Node, Node]
-  const rank = Math.max(x.shape.length, y.shape.length)
+export const kron: KronFn = operation('kron', pair, {}, ({ a, b }) => {
+  const rank = Math.max(a.shape.length, b.shape.length)
   const full = (s: readonly number[]): number[] => [...new Array<number>(rank - s.length).fill(1), ...s]
-  const [s, u] = [full(x.shape), full(y.shape)]
-  const wide = mul(
-    asExpr(
-      reshapeNode(
-        x,
-        s.flatMap((d) => [d, 1]),
-      ),
-    ),
-    asExpr(
-      reshapeNode(
-        y,
-        u.flatMap((d) => [1, d]),
-      ),
-    ),
-  )
-  return asExpr(
-    reshapeNode(
-      asNode(wide),
-      s.map((d, i) => d * u[i]!),
-    ),
-  )
+  const [s, u] = [full(a.shape), full(b.shape)]
+  const rows = reshape(a, s.flatMap((d) => [d, 1])) // biome-ignore format: one row
+  const columns = reshape(b, u.flatMap((d) => [1, d])) // biome-ignore format: one row
+  return reshape(mul(rows, columns), s.map((d, i) => d * u[i]!)) // biome-ignore format: one row
 })

@@ -1,23 +1,22 @@
 /** Averages with weights, ranges, covariance: compositions of sums and products. */
 
-import { flagOf, type Names, numberOf, optionsOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
-import { lift, liftAll, liftFloat } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { flag, kind, number, raw } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
+import { arrayOf, arraysOf } from '../../core/ops/arrays.js'
 import { diag } from '../../core/ops/construct.js'
-import { matmulNode } from '../../core/ops/contract.js'
 import { div, mul, sqrt, sub } from '../../core/ops/elementwise.js'
-import { broadcastNode, reshapeNode, swapLast } from '../../core/ops/layout-move.js'
-import { axesOf, reduceOptions, reductionOf } from '../../core/ops/reduce.js'
+import { broadcastTo, reshape, transpose } from '../../core/ops/layout.js'
+import { array, floats, operation } from '../../core/ops/operation.js'
+import { matmul } from '../../core/ops/products.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { ReduceOptions } from '../../core/types/shape.js'
-import type { AverageFn, AverageOptions, CovFn, CovOptions } from '../../core/types/signatures/arrays.js'
+import type { AverageFn, CovFn, CovOptions } from '../../core/types/signatures/arrays.js'
 import type { SumFn } from '../../core/types/signatures/reduce.js'
+import { over } from './folds.js'
 
-const averageOptions: Names<AverageOptions> = { ...reduceOptions, weights: true }
+/** What is read later: x and its weights are promoted together. */
+const beside = kind<unknown>((given) => given)
 
 /**
  * The mean over axes (all by default) with weights: sum(w x) / sum(w). Weights have x's shape, or are a vector along the one axis.
@@ -26,24 +25,24 @@ const averageOptions: Names<AverageOptions> = { ...reduceOptions, weights: true 
  * Errors  BadInput for an axis out of range; ShapeMismatch for weights that do not fit.
  * @example average([1, 2, 3], { weights: [3, 0, 1] })   // 1.5
  */
-export const average: AverageFn = typed((x: unknown, options?: AverageOptions): AnyExpr => {
-  const { weights, axis, keepdims } = optionsOf(options, averageOptions, 'average')
-  if (weights === undefined) return mean(asExpr(liftFloat(x, 'average')), { axis, keepdims })
-  const [n, w] = liftAll([x, weights], 'average', 'float') as [Node, Node]
-  const axes = axesOf(n.shape.length, axis, 'average')
-  const isVector = w.shape.length === 1 && axes.length === 1 && w.shape[0] === n.shape[axes[0]!]
-  if (!sameShape(w.shape, n.shape) && !isVector)
+export const average: AverageFn = operation('average', { x: beside }, { ...over, axis: beside, weights: raw() }, (args, options, op) => {
+  const { weights, keepdims } = options
+  const [x, w] = (weights === undefined ? [arrayOf(args.x, op)] : arraysOf([args.x, weights], op, 'float')) as [AnyExpr, AnyExpr?]
+  const axis = over.axis.read(options.axis, 'axis', op, x.shape)
+  const folds = { axis, keepdims }
+  if (w === undefined) return mean(x, folds)
+  const isVector = w.shape.length === 1 && axis.length === 1 && w.shape[0] === x.shape[axis[0]!]
+  if (!sameShape(w.shape, x.shape) && !isVector)
     raise({
       _tag: 'ShapeMismatch',
-      op: 'average',
-      shapes: [n.shape, w.shape],
-      reason: `weights of ${showShape(w.shape)} do not fit x of ${showShape(n.shape)}.`,
+      op,
+      shapes: [x.shape, w.shape],
+      reason: `weights of ${showShape(w.shape)} do not fit x of ${showShape(x.shape)}.`,
       fix: 'give as many weights as elements, or a vector along the one axis.',
     })
-  const along = reshapeNode(w, sameShape(w.shape, n.shape) ? n.shape : n.shape.map((d, i) => (i === axes[0] ? d : 1)))
-  const wide = asExpr(broadcastNode(along, n.shape))
-  const kept = { axis: axes, keepdims: flagOf(keepdims, 'keepdims', 'average') }
-  return div(sum(mul(asExpr(n), wide), kept), sum(wide, kept))
+  const along = reshape(w, sameShape(w.shape, x.shape) ? x.shape : x.shape.map((d, i) => (i === axis[0] ? d : 1)))
+  const wide = broadcastTo(along, x.shape)
+  return div(sum(mul(x, wide), folds), sum(wide, folds))
 })
 
 /**
@@ -53,48 +52,47 @@ export const average: AverageFn = typed((x: unknown, options?: AverageOptions): 
  * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare.
  * @example ptp([[1, 5], [4, 2]], { axis: 1 })   // [4, 2]
  */
-export const ptp: SumFn<'ptp'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = lift(x, 'ptp')
-  const given = reductionOf(n, options, 'ptp')
-  return sub(max(asExpr(n), given), min(asExpr(n), given))
-})
+export const ptp: SumFn<'ptp'> = operation('ptp', { x: array }, over, ({ x }, folds) => sub(max(x, folds), min(x, folds)))
 
-const covOptions: Names<CovOptions> = { ddof: true, rowvar: true, weights: true }
-const matrixOf = (x: unknown, rowvar: boolean, op: string): Node => {
-  const n = liftFloat(x, op)
-  if (n.shape.length > 2 || n.shape.length === 0)
+/** Variables in rows. */
+const matrixOf = (x: AnyExpr, rowvar: boolean, op: string): AnyExpr => {
+  if (x.shape.length > 2 || x.shape.length === 0)
     raise({
       _tag: 'ShapeMismatch',
       op,
-      shapes: [n.shape],
-      reason: `needs a vector or a matrix, got ${showShape(n.shape)}.`,
+      shapes: [x.shape],
+      reason: `needs a vector or a matrix, got ${showShape(x.shape)}.`,
       fix: 'vmap over a stack of them.',
     })
-  return n.shape.length === 1 ? reshapeNode(n, [1, n.shape[0]!]) : rowvar ? n : swapLast(n)
+  return x.shape.length === 1 ? reshape(x, [1, x.shape[0]!]) : rowvar ? x : transpose(x)
 }
-const covariance = (x: unknown, { ddof = 1, rowvar = true, weights }: CovOptions, op: string): AnyExpr => {
+interface Covariance {
+  readonly ddof: number
+  readonly rowvar: boolean
+  readonly weights?: unknown
+}
+const covariance = (x: AnyExpr, { ddof, rowvar, weights }: Covariance, op: string): AnyExpr => {
   const m = matrixOf(x, rowvar, op)
   const [variables, n] = m.shape as readonly [number, number]
-  const degrees = numberOf(ddof, 'ddof', op)
-  const product = (a: AnyExpr, b: AnyExpr): AnyExpr => asExpr(matmulNode(asNode(a), swapLast(asNode(b))))
-  const shaped = (c: AnyExpr): AnyExpr => (variables === 1 ? asExpr(reshapeNode(asNode(c), [])) : c)
+  const product = (a: AnyExpr, b: AnyExpr): AnyExpr => matmul(a, transpose(b))
+  const shaped = (c: AnyExpr): AnyExpr => (variables === 1 ? reshape(c, []) : c)
   if (weights === undefined) {
-    const centred = sub(asExpr(m), mean(asExpr(m), { axis: 1, keepdims: true }))
-    return shaped(div(product(centred, centred), Math.max(0, n - degrees)))
+    const centred = sub(m, mean(m, { axis: 1, keepdims: true }))
+    return shaped(div(product(centred, centred), Math.max(0, n - ddof)))
   }
-  const [v, w] = liftAll([asExpr(m), weights], op, 'float').map(asExpr) as [AnyExpr, AnyExpr]
-  if (!sameShape(asNode(w).shape, [n]))
+  const [v, w] = arraysOf([m, weights], op, 'float') as [AnyExpr, AnyExpr]
+  if (!sameShape(w.shape, [n]))
     raise({
       _tag: 'ShapeMismatch',
       op,
-      shapes: [m.shape, asNode(w).shape],
-      reason: `weights of ${showShape(asNode(w).shape)} for ${n} observations.`,
+      shapes: [m.shape, w.shape],
+      reason: `weights of ${showShape(w.shape)} for ${n} observations.`,
       fix: 'give a vector, one for each observation.',
     })
   const total = sum(w)
   const centred = sub(v, div(sum(mul(v, w), { axis: 1, keepdims: true }), total))
   // What is left of the total: as if each observation were measured by its weight (NumPy's aweights).
-  const divisor = degrees === 0 ? total : sub(total, div(mul(degrees, sum(mul(w, w))), total))
+  const divisor = ddof === 0 ? total : sub(total, div(mul(ddof, sum(mul(w, w))), total))
   return shaped(div(product(mul(centred, w), centred), divisor))
 }
 
@@ -106,12 +104,12 @@ const covariance = (x: unknown, { ddof = 1, rowvar = true, weights }: CovOptions
  * Errors  ShapeMismatch for rank 0, ranks above 2, and weights that do not fit.
  * @example cov([[1, 2, 3], [1, 0, 2]])   // [[1, 0.5], [0.5, 1]]
  */
-export const cov: CovFn<CovOptions> = typed((x: unknown, options?: CovOptions): AnyExpr => {
-  const given = optionsOf(options, covOptions, 'cov')
-  return covariance(x, { ...given, rowvar: given.rowvar === undefined || flagOf(given.rowvar, 'rowvar', 'cov') }, 'cov')
-})
-
-const corrcoefOptions: Names<Pick<CovOptions, 'rowvar'>> = { rowvar: true }
+export const cov: CovFn<CovOptions> = operation(
+  'cov',
+  { x: floats },
+  { ddof: number(1), rowvar: flag(true), weights: raw() },
+  ({ x }, options, op) => covariance(x, options, op),
+)
 
 /**
  * The correlation matrix of variables in rows (in columns with `rowvar: false`): c_ij / sqrt(c_ii c_jj), c their covariance. NaN for one that is constant.
@@ -119,12 +117,14 @@ const corrcoefOptions: Names<Pick<CovOptions, 'rowvar'>> = { rowvar: true }
  * Shapes, dtype, errors  as `cov`.   Rule  that of the quotient.   Source  NumPy corrcoef, not clipped to [-1, 1].
  * @example corrcoef([[1, 2, 3], [1, 0, 2]])   // [[1, 0.5], [0.5, 1]]
  */
-export const corrcoef: CovFn<Pick<CovOptions, 'rowvar'>> = typed((x: unknown, options?: Pick<CovOptions, 'rowvar'>): AnyExpr => {
-  const given = optionsOf(options, corrcoefOptions, 'corrcoef')
-  const c = covariance(x, { rowvar: given.rowvar === undefined || flagOf(given.rowvar, 'rowvar', 'corrcoef') }, 'corrcoef')
-  if (asNode(c).shape.length === 0) return div(c, c)
-  const deviation = sqrt(diag(c))
-  const n = asNode(deviation)
-  const column = asExpr(reshapeNode(n, [n.aval.size, 1]))
-  return div(div(c, column), deviation)
-})
+export const corrcoef: CovFn<Pick<CovOptions, 'rowvar'>> = operation(
+  'corrcoef',
+  { x: floats },
+  { rowvar: flag(true) },
+  ({ x }, { rowvar }, op) => {
+    const c = covariance(x, { ddof: 1, rowvar }, op)
+    if (c.shape.length === 0) return div(c, c)
+    const deviation = sqrt(diag(c))
+    return div(div(c, reshape(deviation, [deviation.shape[0]!, 1])), deviation)
+  },
+)

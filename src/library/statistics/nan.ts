@@ -1,33 +1,28 @@
 /** Reductions of what is not NaN. What is left out has no cotangent: it is replaced before it is folded. */
 
-import { flagOf, type Names, numberOf, optionsOf } from '../../core/errors/check-arguments.js'
+import { flag, kind, number } from '../../core/errors/options.js'
 import { isFloat } from '../../core/graph/aval.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
-import { lift, liftFloat, liftNumber } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
-import { prod } from '../../core/ops/along-axis.js'
-import { eq, gt, isnan, not } from '../../core/ops/compare.js'
+import { cumprod, cumsum, prod } from '../../core/ops/along-axis.js'
+import { gt, isnan, not } from '../../core/ops/compare.js'
 import { div, sqrt, square, sub, where } from '../../core/ops/elementwise.js'
 import { axisOf } from '../../core/ops/layout-move.js'
-import { axesOf, noElement, reduceOptions, reductionOf } from '../../core/ops/reduce.js'
+import { array, axis, floats, numbers, operation } from '../../core/ops/operation.js'
+import { noElement } from '../../core/ops/reduce.js'
 import { all, argmax, argmin, count, max, min, sum } from '../../core/ops/reductions.js'
-import { cumprodPrimitive, cumsumPrimitive, runningNode } from '../../core/ops/scans.js'
 import type { AnyExpr } from '../../core/types/expr.js'
-import type { ReduceOptions } from '../../core/types/shape.js'
 import type {
   AlongAxisFn,
-  ArgOptions,
   ArgReduceFn,
-  AxisOptions,
   Ddof,
   ReduceFn,
   RunningOptions,
   SettledReduceFn,
   SumFn,
 } from '../../core/types/signatures/reduce.js'
+import { type Over, over, zeroAtZero } from './folds.js'
 
 /** x with a number in the place of NaN; integers have none. */
-const without = (n: Node, value: number): AnyExpr => (isFloat(n.dtype) ? where(isnan(asExpr(n)), value, asExpr(n)) : asExpr(n))
+const without = (x: AnyExpr, value: number): AnyExpr => (isFloat(x.dtype) ? where(isnan(x), value, x) : x)
 
 /**
  * Sum over axes (all by default) of what is not NaN; 0 where there is nothing else.
@@ -35,10 +30,7 @@ const without = (n: Node, value: number): AnyExpr => (isFloat(n.dtype) ? where(i
  * Shapes, dtype, errors  as `sum`.   Rule  xBar = yBar repeated, 0 at a NaN.
  * @example nansum([1, NaN, 2])   // 3
  */
-export const nansum: SumFn<'nansum'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = lift(x, 'nansum')
-  return sum(without(n, 0), reductionOf(n, options, 'nansum'))
-})
+export const nansum: SumFn<'nansum'> = operation('nansum', { x: array }, over, ({ x }, folds) => sum(without(x, 0), folds))
 
 /**
  * Product over axes (all by default) of what is not NaN; 1 where there is nothing else.
@@ -46,26 +38,17 @@ export const nansum: SumFn<'nansum'> = typed((x: unknown, options?: ReduceOption
  * Shapes, dtype, errors  as `prod`.   Rule  as `prod`, 0 at a NaN.
  * @example nanprod([2, NaN, 3])   // 6
  */
-export const nanprod: SumFn<'nanprod'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = lift(x, 'nanprod')
-  return prod(without(n, 1), reductionOf(n, options, 'nanprod'))
-})
+export const nanprod: SumFn<'nanprod'> = operation('nanprod', { x: array }, over, ({ x }, folds) => prod(without(x, 1), folds))
 
-const running = (
-  prim: typeof cumsumPrimitive | typeof cumprodPrimitive,
-  x: unknown,
-  unit: number,
-  options: (AxisOptions & RunningOptions) | undefined,
-  op: string,
-): AnyExpr => asExpr(runningNode(prim, asNode(without(liftNumber(x, op), unit)), options, op))
+const running = { axis: axis(-1), reverse: flag(), exclusive: flag() }
 /**
  * Running sums along an axis (the last by default) of what is not NaN: a NaN adds 0.
  *
  * Shapes, dtype, options, errors  as `cumsum`.   Rule  as `cumsum`, 0 at a NaN.
  * @example nancumsum([1, NaN, 2])   // [1, 1, 3]
  */
-export const nancumsum: AlongAxisFn<'nancumsum', RunningOptions> = typed(
-  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => running(cumsumPrimitive, x, 0, options, 'nancumsum'),
+export const nancumsum: AlongAxisFn<'nancumsum', RunningOptions> = operation('nancumsum', { x: numbers }, running, ({ x }, options) =>
+  cumsum(without(x, 0), options),
 )
 
 /**
@@ -74,22 +57,18 @@ export const nancumsum: AlongAxisFn<'nancumsum', RunningOptions> = typed(
  * Shapes, dtype, options, errors  as `cumprod`.   Rule  as `cumprod`, 0 at a NaN.
  * @example nancumprod([2, NaN, 3])   // [2, 2, 6]
  */
-export const nancumprod: AlongAxisFn<'nancumprod', RunningOptions> = typed(
-  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr => running(cumprodPrimitive, x, 1, options, 'nancumprod'),
+export const nancumprod: AlongAxisFn<'nancumprod', RunningOptions> = operation('nancumprod', { x: numbers }, running, ({ x }, options) =>
+  cumprod(without(x, 1), options),
 )
 
-const extreme =
-  (op: 'nanmax' | 'nanmin') =>
-  (x: unknown, options?: ReduceOptions): AnyExpr => {
-    const n = lift(x, op)
-    const given = reductionOf(n, options, op)
+const extreme = <const N extends string>(name: N, fold: typeof max | typeof min, unit: number): ReduceFn<N> =>
+  operation(name, { x: array }, over, ({ x }, folds, op) => {
     // Of no elements there is no maximum, NaN or not: the error says so in the name that was written.
-    if (given.axis.some((a) => n.shape[a] === 0) && n.shape.every((d, i) => d > 0 || given.axis.includes(i))) noElement(op, n.shape)
-    const fold = op === 'nanmax' ? max : min
-    if (!isFloat(n.dtype)) return fold(asExpr(n), given)
-    const isEmpty = all(isnan(asExpr(n)), given)
-    return where(isEmpty, Number.NaN, fold(without(n, op === 'nanmax' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY), given))
-  }
+    if (folds.axis.some((a) => x.shape[a] === 0) && x.shape.every((d, i) => d > 0 || folds.axis.includes(i))) noElement(op, x.shape)
+    if (!isFloat(x.dtype)) return fold(x, folds)
+    const isEmpty = all(isnan(x), folds)
+    return where(isEmpty, Number.NaN, fold(without(x, unit), folds))
+  })
 
 /**
  * Largest element over axes (all by default) that is not NaN; NaN where there is none.
@@ -97,7 +76,7 @@ const extreme =
  * Shapes, dtype, errors  as `max`.   Rule  as `max`: ties share equally; a NaN has nothing.
  * @example nanmax([1, NaN, 3])   // 3
  */
-export const nanmax: ReduceFn<'nanmax'> = typed(extreme('nanmax'))
+export const nanmax: ReduceFn<'nanmax'> = extreme('nanmax', max, Number.NEGATIVE_INFINITY)
 
 /**
  * Smallest element over axes (all by default) that is not NaN; NaN where there is none.
@@ -105,10 +84,10 @@ export const nanmax: ReduceFn<'nanmax'> = typed(extreme('nanmax'))
  * Shapes, dtype, errors  as `min`.   Rule  as `min`: ties share equally; a NaN has nothing.
  * @example nanmin([1, NaN, 3])   // 1
  */
-export const nanmin: ReduceFn<'nanmin'> = typed(extreme('nanmin'))
+export const nanmin: ReduceFn<'nanmin'> = extreme('nanmin', min, Number.POSITIVE_INFINITY)
 
 /** Sum over axes, kept, divided by how many are not NaN. */
-const meanOf = (n: Node, options: ReduceOptions): AnyExpr => div(sum(without(n, 0), options), count(not(isnan(asExpr(n))), options))
+const meanOf = (x: AnyExpr, folds: Over): AnyExpr => div(sum(without(x, 0), folds), count(not(isnan(x)), folds))
 
 /**
  * Mean over axes (all by default) of what is not NaN; NaN where there is nothing else.
@@ -116,23 +95,17 @@ const meanOf = (n: Node, options: ReduceOptions): AnyExpr => div(sum(without(n, 
  * Shapes, dtype, errors  as `mean`.   Rule  xBar = yBar / count, 0 at a NaN.
  * @example nanmean([1, NaN, 3])   // 2
  */
-export const nanmean: SettledReduceFn<'nanmean'> = typed((x: unknown, options?: ReduceOptions): AnyExpr => {
-  const n = liftFloat(x, 'nanmean')
-  return meanOf(n, reductionOf(n, options, 'nanmean'))
-})
+export const nanmean: SettledReduceFn<'nanmean'> = operation('nanmean', { x: floats }, over, ({ x }, folds) => meanOf(x, folds))
 
-const varianceOptions: Names<ReduceOptions & Ddof> = { ...reduceOptions, ddof: true }
-const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op: string): AnyExpr => {
-  const { axis, keepdims: kept, ddof = 0 } = optionsOf(options, varianceOptions, op)
-  const n = liftFloat(x, op)
-  const axes = axesOf(n.shape.length, axis, op)
-  const keepdims = flagOf(kept, 'keepdims', op)
-  const valid = not(isnan(asExpr(n)))
-  const centred = where(valid, sub(asExpr(n), meanOf(n, { axis: axes, keepdims: true })), 0)
-  const degrees = sub(count(valid, { axis: axes, keepdims }), Math.trunc(numberOf(ddof, 'ddof', op)))
-  const total = sum(square(centred), { axis: axes, keepdims })
-  return where(gt(degrees, 0), div(total, degrees), Number.NaN)
-}
+/** The variance, and what is made of it. */
+const varianceOf = <const N extends string>(name: N, result: (v: AnyExpr) => AnyExpr): SettledReduceFn<N, Ddof> =>
+  operation(name, { x: floats }, { ...over, ddof: number(0) }, ({ x }, { ddof, ...folds }) => {
+    const valid = not(isnan(x))
+    const centred = where(valid, sub(x, meanOf(x, { axis: folds.axis, keepdims: true })), 0)
+    const degrees = sub(count(valid, folds), Math.trunc(ddof))
+    const total = sum(square(centred), folds)
+    return result(where(gt(degrees, 0), div(total, degrees), Number.NaN))
+  })
 
 /**
  * Variance over axes (all by default) of what is not NaN: the sum of (x - mean)^2 over count - ddof; NaN where that is not positive.
@@ -140,9 +113,7 @@ const varianceOf = (x: unknown, options: (ReduceOptions & Ddof) | undefined, op:
  * Shapes, dtype, errors  as `variance`; ddof is whole.   Rule  as `variance`, 0 at a NaN.
  * @example nanvar([1, NaN, 3])   // 1
  */
-export const nanvar: SettledReduceFn<'nanvar', Ddof> = typed(
-  (x: unknown, options?: ReduceOptions & Ddof): AnyExpr => varianceOf(x, options, 'nanvar'),
-)
+export const nanvar: SettledReduceFn<'nanvar', Ddof> = varianceOf('nanvar', (v) => v)
 
 /**
  * Standard deviation over axes (all by default) of what is not NaN: the root of `nanvar`.
@@ -150,24 +121,14 @@ export const nanvar: SettledReduceFn<'nanvar', Ddof> = typed(
  * Shapes, dtype, errors  as `nanvar`.   Rule  as `std`: 0 where the deviation is 0, and at a NaN.
  * @example nanstd([1, NaN, 3])   // 1
  */
-export const nanstd: SettledReduceFn<'nanstd', Ddof> = typed((x: unknown, options?: ReduceOptions & Ddof): AnyExpr => {
-  const v = varianceOf(x, options, 'nanstd')
-  const isZero = eq(v, 0)
-  return where(isZero, 0, sqrt(where(isZero, 1, v)))
-})
+export const nanstd: SettledReduceFn<'nanstd', Ddof> = varianceOf('nanstd', (v) => zeroAtZero(v, sqrt))
 
-const argOptions: Names<ArgOptions> = reduceOptions
-const position =
-  (op: 'nanargmax' | 'nanargmin') =>
-  (x: unknown, options?: ArgOptions): AnyExpr => {
-    const n = lift(x, op)
-    const { axis, keepdims } = optionsOf(options, argOptions, op)
-    const given = {
-      keepdims: flagOf(keepdims, 'keepdims', op),
-      axis: axis === undefined || axis === null ? null : axisOf(axis, n.shape.length, op),
-    }
-    return op === 'nanargmax' ? argmax(without(n, Number.NEGATIVE_INFINITY), given) : argmin(without(n, Number.POSITIVE_INFINITY), given)
-  }
+/** An axis, or null for the flattened array. */
+const anyAxis = kind<number | null>((given = null, _what, where, shape) =>
+  given === null ? null : axisOf(given as number, shape.length, where),
+)
+const position = <const N extends string>(name: N, find: typeof argmax, unit: number): ArgReduceFn<N> =>
+  operation(name, { x: array }, { ...over, axis: anyAxis }, ({ x }, options) => find(without(x, unit), options))
 
 /**
  * Index of the largest element that is not NaN, as `argmax`: the first of equals; 0 where there is none.
@@ -175,7 +136,7 @@ const position =
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmax`.
  * @example nanargmax([1, NaN, 3])   // 2
  */
-export const nanargmax: ArgReduceFn<'nanargmax'> = typed(position('nanargmax'))
+export const nanargmax: ArgReduceFn<'nanargmax'> = position('nanargmax', argmax, Number.NEGATIVE_INFINITY)
 
 /**
  * Index of the smallest element that is not NaN, as `argmin`: the first of equals; 0 where there is none.
@@ -183,4 +144,4 @@ export const nanargmax: ArgReduceFn<'nanargmax'> = typed(position('nanargmax'))
  * Dtype  i32.   Rule  none: indices have no tangent.   Errors  as `argmin`.
  * @example nanargmin([NaN, 1, 3])   // 1
  */
-export const nanargmin: ArgReduceFn<'nanargmin'> = typed(position('nanargmin'))
+export const nanargmin: ArgReduceFn<'nanargmin'> = position('nanargmin', argmin as typeof argmax, Number.POSITIVE_INFINITY)

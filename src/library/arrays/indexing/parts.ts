@@ -6,7 +6,7 @@ import { raise, showShape } from '../../../core/errors/explain.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, range, sizeOf, stridesOf } from '../../../core/graph/shape.js'
 import { tensor } from '../../../core/graph/tensor.js'
 import { add, maximum, minimum, mul } from '../../../core/ops/arithmetic.js'
-import { arrayOf, foldedAt, literal, part as partAlong, sliceAdded, sliceOf, spreadIn, windowAdded } from '../../../core/ops/arrays.js'
+import { arrayOf, foldedAt, literal, part as partAlong, sliceAdded, sliceOf, spread as spreadIn, windowAdded } from '../../../core/ops/arrays.js'
 import { lt } from '../../../core/ops/compare.js'
 import { where } from '../../../core/ops/elementwise.js'
 import { dynamicSlice, dynamicUpdateSlice, gather, scatterAdd, setAt } from '../../../core/ops/indexing.js'
@@ -87,7 +87,7 @@ const written = (x: AnyExpr, p: SliceParams, u: AnyExpr, axis: number): AnyExpr 
   const only = <A>(here: A, elsewhere: (i: number) => A): A[] => x.shape.map((_, i) => (i === axis ? here : elsewhere(i)))
   const places = { starts: only(start, () => 0), strides: only(stride, () => 1) }
   const part = written(sliceOf(x, { ...places, sizes: only(size, (i) => x.shape[i]!) }), p, u, axis + 1)
-  const spread = (y: AnyExpr): AnyExpr => spreadIn(x.shape, y, places.starts, places.strides)
+  const spread = (y: AnyExpr): AnyExpr => spreadIn(y, places.starts, x.shape, places.strides)
   const here = spread(broadcastTo(literal(1, 'bool'), part.shape))
   return where(here, spread(part), x)
 }

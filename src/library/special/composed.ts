@@ -1,25 +1,19 @@
 /** Special functions that are compositions: their derivatives of every order follow from what they are made of. */
 
-import { flagOf, type Names, optionsOf } from '../../core/errors/check-arguments.js'
-import { asExpr } from '../../core/graph/expr.js'
-import { liftFloat } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { flag } from '../../core/errors/options.js'
 import { add, div, mul, strongMul, sub, where } from '../../core/ops/arithmetic.js'
 import { and, eq, ge, gt, isnan, le, lt } from '../../core/ops/compare.js'
 import { abs, atanh, log, log1p, logaddexp, neg, sign, sin, square } from '../../core/ops/functions.js'
-import { axisOf } from '../../core/ops/layout-move.js'
-import { liftFloats } from '../../core/ops/lifted.js'
+import { axis, floats, operation } from '../../core/ops/operation.js'
 import { round } from '../../core/ops/rounding.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatBinary, FloatUnary } from '../../core/types/signatures/elementwise.js'
-import type { AxisOptions, FloatAlongAxisFn, RunningOptions } from '../../core/types/signatures/reduce.js'
+import type { FloatAlongAxisFn, RunningOptions } from '../../core/types/signatures/reduce.js'
 import { associativeScan } from '../arrays/associative-scan.js'
 
-const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
-const floats = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr] => {
-  const [x, y] = liftFloats([a, b], op, false)
-  return [asExpr(x!), asExpr(y!)]
-}
+const unary = (name: string, f: (x: AnyExpr) => AnyExpr): FloatUnary => operation(name, { x: floats }, {}, ({ x }) => f(x))
+const binary = <const N extends string>(name: N, f: (x: AnyExpr, y: AnyExpr) => AnyExpr): FloatBinary<N> =>
+  operation(name, { x: floats, y: floats }, {}, ({ x, y }) => f(x, y))
 
 /**
  * x log(1 + y), 0 where x is 0 and y is not NaN.
@@ -27,18 +21,14 @@ const floats = (a: unknown, b: unknown, op: string): readonly [AnyExpr, AnyExpr]
  * Shapes  x and y broadcast.   Rule  d = log(1 + y) dx + x / (1 + y) dy, the second 0 where x is 0.   Source  SciPy xlog1py.
  * @example xlog1py([0, 2], [-1, 1])   // [0, 1.386]
  */
-export const xlog1py: FloatBinary<'xlog1py'> = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = floats(a, b, 'xlog1py')
-  return where(isnan(y), y, strongMul(x, log1p(y)))
-})
+export const xlog1py: FloatBinary<'xlog1py'> = binary('xlog1py', (x, y) => where(isnan(y), y, strongMul(x, log1p(y))))
 /**
  * log(p / (1 - p)), the inverse of sigmoid; accurate near 1/2 too, where it is 0.
  *
  * Domain  [0, 1]; infinite at the ends, NaN beyond.   Rule  dy = dp / (p (1 - p)).   Source  SciPy logit. Error at most 4 ulp.
  * @example logit([0.25, 0.5, 1])   // [-1.099, 0, Infinity]
  */
-export const logit: FloatUnary = typed((given: unknown): AnyExpr => {
-  const p = float(given, 'logit')
+export const logit: FloatUnary = unary('logit', (p) => {
   const middle = and(ge(p, 0.25), le(p, 0.75))
   const outer = where(middle, 0.125, p)
   const near = mul(2, atanh(sub(mul(2, where(middle, p, 0.5)), 1)))
@@ -50,8 +40,7 @@ export const logit: FloatUnary = typed((given: unknown): AnyExpr => {
  * Rule  dy = -(1 + log x) dx, Infinity at 0.   Source  SciPy entr.
  * @example entr([0, 0.5, 1])   // [0, 0.3466, 0]
  */
-export const entr: FloatUnary = typed((given: unknown): AnyExpr => {
-  const x = float(given, 'entr')
+export const entr: FloatUnary = unary('entr', (x) => {
   const below = lt(x, 0)
   const y = where(below, 1, x)
   return where(below, Number.NEGATIVE_INFINITY, strongMul(neg(y), log(y)))
@@ -74,7 +63,7 @@ const logRatio = (x: AnyExpr, y: AnyExpr): AnyExpr => {
  * Shapes  x and y broadcast.   Rule  d = (1 + log(x / y)) dx - x / y dy; -Infinity for x at x = 0.   Source  SciPy rel_entr.
  * @example relEntr([0, 1, 2], [1, 2, 1])   // [0, -0.6931, 1.386]
  */
-export const relEntr: FloatBinary<'relEntr'> = typed((a: unknown, b: unknown): AnyExpr => entropy(...floats(a, b, 'relEntr')))
+export const relEntr: FloatBinary<'relEntr'> = binary('relEntr', (x, y) => entropy(x, y))
 const entropy = (x: AnyExpr, y: AnyExpr): AnyExpr => {
   const inside = and(ge(x, 0), gt(y, 0))
   const [u, v] = [where(inside, x, 1), where(inside, y, 1)]
@@ -87,8 +76,7 @@ const entropy = (x: AnyExpr, y: AnyExpr): AnyExpr => {
  * Shapes  x and y broadcast.   Rule  d = log(x / y) dx + (1 - x / y) dy.   Source  SciPy kl_div. Error 4 ulp of x + y: the terms cancel near x = y.
  * @example klDiv([0, 1, 2], [1, 1, 1])   // [1, 0, 0.3863]
  */
-export const klDiv: FloatBinary<'klDiv'> = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = floats(a, b, 'klDiv')
+export const klDiv: FloatBinary<'klDiv'> = binary('klDiv', (x, y) => {
   const z = entropy(x, y)
   // Where that is infinite the difference is: x or y is out of the domain, and may be infinite too.
   return where(eq(z, Number.POSITIVE_INFINITY), z, add(sub(z, x), y))
@@ -107,8 +95,7 @@ const sincSeries: readonly number[] = Array.from({ length: 12 }, (_, i) => {
  * Rule  dy = (cos(pi x) - y) / x dx, by a series near 0: all derivatives hold there.   Source  NumPy sinc. Error at most 4 ulp; NaN at infinity.
  * @example sinc([0, 0.5, 1])   // [1, 0.6366, 0]
  */
-export const sinc: FloatUnary = typed((given: unknown): AnyExpr => {
-  const x = float(given, 'sinc')
+export const sinc: FloatUnary = unary('sinc', (x) => {
   const small = lt(abs(x), 0.25)
   const z = square(where(small, x, 0))
   let series: AnyExpr = mul(z, sincSeries[0]!)
@@ -120,7 +107,6 @@ export const sinc: FloatUnary = typed((given: unknown): AnyExpr => {
   return where(small, add(series, 1), div(sin(mul(folded, Math.PI)), mul(far, Math.PI)))
 })
 
-const cumulative: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
 /**
  * Running logsumexp, y_k = log(exp x_0 + ... + exp x_k), along an axis (the last by default); `reverse` runs from the end.
  *
@@ -128,13 +114,9 @@ const cumulative: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis:
  * Errors  BadInput for an axis out of range.
  * @example logcumsumexp([0, 0, 1000])   // [0, 0.6931, 1000]
  */
-export const logcumsumexp: FloatAlongAxisFn<'logcumsumexp', Pick<RunningOptions, 'reverse'>> = typed(
-  (given: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
-    const x = float(given, 'logcumsumexp')
-    const { axis = -1, reverse } = optionsOf(options, cumulative, 'logcumsumexp')
-    return associativeScan((a: AnyExpr, b: AnyExpr) => logaddexp(a, b), x, {
-      axis: axisOf(axis, x.shape.length, 'logcumsumexp'),
-      reverse: flagOf(reverse, 'reverse', 'logcumsumexp'),
-    })
-  },
+export const logcumsumexp: FloatAlongAxisFn<'logcumsumexp', Pick<RunningOptions, 'reverse'>> = operation(
+  'logcumsumexp',
+  { x: floats },
+  { axis: axis(-1), reverse: flag() },
+  ({ x }, options) => associativeScan((a: AnyExpr, b: AnyExpr) => logaddexp(a, b), x, options),
 )

@@ -1,0 +1,27 @@
+/** What reductions that are compositions have in common. */
+import { flag } from '../../core/errors/options.js'
+import { literal } from '../../core/ops/arrays.js'
+import { eq } from '../../core/ops/compare.js'
+import { where } from '../../core/ops/elementwise.js'
+import { broadcastTo } from '../../core/ops/layout.js'
+import { axes } from '../../core/ops/operation.js'
+import type { AnyExpr } from '../../core/types/expr.js'
+
+/** The options of reductions. */
+export const over = { axis: axes(), keepdims: flag() }
+/** What they are read as. */
+export interface Over {
+  readonly axis: readonly number[]
+  readonly keepdims: boolean
+}
+/** The shape of x without those axes, or with length 1 there. */
+export const foldedShape = (x: AnyExpr, { axis, keepdims }: Over): readonly number[] =>
+  x.shape.flatMap((d, i) => (axis.includes(i) ? (keepdims ? [1] : []) : [d]))
+/** One value as the result, where an axis that is folded is empty. */
+export const ofNothing = (x: AnyExpr, value: number, options: Over): AnyExpr | undefined =>
+  options.axis.some((a) => x.shape[a] === 0) ? broadcastTo(literal(value, x.dtype), foldedShape(x, options)) : undefined
+/** f at s, and 0 (with derivative 0) where s is 0: for roots, whose derivative there is infinite. */
+export const zeroAtZero = (s: AnyExpr, f: (s: AnyExpr) => AnyExpr): AnyExpr => {
+  const isZero = eq(s, 0)
+  return where(isZero, 0, f(where(isZero, 1, s)))
+}
