@@ -12,8 +12,8 @@ import { dynamicSliceAddNode } from './indexing-dynamic.js'
 import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { liftIndices } from './indexing-gather.js'
 import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
-import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
 import { broadcastAvals } from './lifted.js'
+import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
 import { keptCount, keptNode } from './masked.js'
 import { iotaNode } from './positions.js'
 
@@ -85,9 +85,6 @@ export const keptOf = (x: AnyExpr, mask: unknown, value: number, op: string): An
 /** How many elements are folded into each result: a number, or one for each where a mask says which. */
 export const keptCountOf = (x: AnyExpr, mask: unknown, axes: readonly number[], keepdims: boolean, op: string): AnyExpr | number =>
   keptCount(asNode(x), mask, axes, keepdims, op)
-/** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
-export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
-  asExpr(padNode(asNode(x), starts, shape, strides))
 /** The shape that they broadcast to. */
 export const sharedShape = (xs: readonly AnyExpr[], op: string): readonly number[] =>
   broadcastAvals(

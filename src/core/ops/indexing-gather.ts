@@ -10,8 +10,6 @@ import { type Primitive, primitive } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { shapeOfNested } from '../graph/tensor.js'
 
-export { iotaNode } from './positions.js'
-
 /** Name of the family. */
 export const family = 'indexing'
 

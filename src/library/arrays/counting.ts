@@ -4,12 +4,10 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { flag, integer, kind, list, number, type ReadOf, raw } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
-import { cumsum, topk } from '../../core/ops/along-axis.js'
+import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
 import { and, eq, isnan, lt, ne, not } from '../../core/ops/compare.js'
 import { arange } from '../../core/ops/construct.js'
-import { add, div, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
-import { gather, searchsorted, setAt } from '../../core/ops/indexing.js'
 import { concat, stack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape } from '../../core/ops/layout.js'
 import { array, axis, floats, indices, operation, ordered } from '../../core/ops/operation.js'
@@ -25,6 +23,7 @@ import type {
   NonzeroFn,
   UniqueFn,
 } from '../../core/types/signatures/arrays.js'
+import { cumsum, gather, searchsorted, setAt, topk } from '../../families/indexing.js'
 import { flatten } from './arrange.js'
 import { segmentSum } from './segments.js'
 

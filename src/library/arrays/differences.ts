@@ -4,15 +4,12 @@ import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { choice, integer, kind, number, raw } from '../../core/errors/options.js'
 import { MAX_SIZE, range } from '../../core/graph/shape.js'
-import { cumsum } from '../../core/ops/along-axis.js'
+import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, part, sizeOf } from '../../core/ops/arrays.js'
 import { eq, gt, lt, ne } from '../../core/ops/compare.js'
-import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
-import { gather, searchsorted } from '../../core/ops/indexing.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, flip, reshape } from '../../core/ops/layout.js'
 import { axisOf, distinctAxes } from '../../core/ops/layout-move.js'
-import { conv } from '../../core/ops/nn.js'
 import { floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
@@ -27,6 +24,8 @@ import type {
   SpacingOptions,
   TrapezoidFn,
 } from '../../core/types/signatures/arrays.js'
+import { cumsum, gather, searchsorted } from '../../families/indexing.js'
+import { conv } from '../../families/nn.js'
 
 /** A vector along one axis of an array of this rank. */
 const along = (v: AnyExpr, axis: number, rank: number): AnyExpr => reshape(v, range(rank).map((i) => (i === axis ? sizeOf(v) : 1))) // biome-ignore format: one row

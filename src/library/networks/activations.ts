@@ -5,12 +5,12 @@ import { kind, number, type Options, type ReadOf, raw } from '../../core/errors/
 import { add, div, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { part } from '../../core/ops/arrays.js'
 import { gt } from '../../core/ops/compare.js'
-import { abs, erfc, expm1, log1p, neg, sigmoid, sign, softplus, square, tanh } from '../../core/ops/functions.js'
 import { axis, floats, operation } from '../../core/ops/operation.js'
-import { sinh } from '../../core/ops/trigonometric.js'
+import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatUnary, FloatUnaryWith, Unary } from '../../core/types/signatures/elementwise.js'
 import type { GluFn } from '../../core/types/signatures/nn.js'
+import { erfc, expm1, log1p, sigmoid, sinh, softplus, tanh } from '../../families/functions.js'
 import { clamp } from '../arrays/elementwise.js'
 
 const activationWith = <F, O extends Options>(name: string, options: O, f: (x: AnyExpr, o: ReadOf<O>) => AnyExpr): F =>

@@ -2,10 +2,9 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { flag, integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { part, spread, table } from '../../core/ops/arrays.js'
 import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'
-import { add, mul, where } from '../../core/ops/elementwise.js'
-import { gather } from '../../core/ops/indexing.js'
 import { concat } from '../../core/ops/joins.js'
 import { pad, reshape, slice, transpose } from '../../core/ops/layout.js'
 import { array, floats, operation } from '../../core/ops/operation.js'
@@ -14,6 +13,7 @@ import { convInputOver } from '../../core/ops/volumes.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Padding } from '../../core/types/shape-contract.js'
 import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
+import { gather } from '../../families/indexing.js'
 
 const transposing = {
   stride: raw<unknown, 1>(1),

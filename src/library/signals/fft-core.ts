@@ -2,12 +2,13 @@
  * Discrete Fourier transforms of the rows of a matrix, as compositions: n = n1 n2 by products with the small matrices of n1 and n2 and
  * twiddle factors (Cooley and Tukey 1965), a prime above 64 as a convolution (Bluestein 1970). Constants are reduced exactly.
  */
+
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
 import { part, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
 import { pad, reshape, transpose } from '../../core/ops/layout.js'
-import { matmul } from '../../core/ops/products.js'
 import type { AnyExpr } from '../../core/types/expr.js'
+import { matmul } from '../../families/contract.js'
 
 /** Real and imaginary part; without the second it is real. */
 export interface Parts {

@@ -5,16 +5,24 @@
 import { raise, showShape } from '../../../core/errors/explain.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, range, sizeOf, stridesOf } from '../../../core/graph/shape.js'
 import { tensor } from '../../../core/graph/tensor.js'
-import { add, maximum, minimum, mul } from '../../../core/ops/arithmetic.js'
-import { arrayOf, foldedAt, literal, part as partAlong, sliceAdded, sliceOf, spread as spreadIn, windowAdded } from '../../../core/ops/arrays.js'
+import { add, maximum, minimum, mul, where } from '../../../core/ops/arithmetic.js'
+import {
+  arrayOf,
+  foldedAt,
+  literal,
+  part as partAlong,
+  sliceAdded,
+  sliceOf,
+  spread as spreadIn,
+  windowAdded,
+} from '../../../core/ops/arrays.js'
 import { lt } from '../../../core/ops/compare.js'
-import { where } from '../../../core/ops/elementwise.js'
-import { dynamicSlice, dynamicUpdateSlice, gather, scatterAdd, setAt } from '../../../core/ops/indexing.js'
 import type { FoldMode } from '../../../core/ops/indexing-fold.js'
 import { concat } from '../../../core/ops/joins.js'
 import { broadcastTo, flip, reshape, transpose } from '../../../core/ops/layout.js'
 import type { AxisPart, SliceParams } from '../../../core/ops/layout-slice.js'
 import type { AnyExpr } from '../../../core/types/expr.js'
+import { dynamicSlice, dynamicUpdateSlice, gather, scatterAdd, setAt } from '../../../families/indexing.js'
 import type { AxisIndex, Index } from './notation.js'
 
 /** A step from an array to a part of it. */
