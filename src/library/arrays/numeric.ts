@@ -1,27 +1,13 @@
 /** Numbers made of others, element by element: quotients and remainders, choices that leave NaN out, tests of nearness. */
 import { flag, number } from '../../core/errors/options.js'
 import { isFloat } from '../../core/graph/aval.js'
+import { add, copysign, div, maximum, minimum, mod, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo } from '../../core/ops/arrays.js'
 import { and, eq, gt, isfinite, isnan, le, lt, ne, not, or } from '../../core/ops/compare.js'
-import {
-  abs,
-  add,
-  ceil,
-  copysign,
-  div,
-  floor,
-  maximum,
-  minimum,
-  mod,
-  mul,
-  neg,
-  round,
-  stopGradient,
-  sub,
-  where,
-} from '../../core/ops/elementwise.js'
+import { abs, ceil, floor, neg } from '../../core/ops/functions.js'
 import { array, floats, numbers, operation, ordered } from '../../core/ops/operation.js'
 import { all } from '../../core/ops/reductions.js'
+import { round } from '../../core/ops/rounding.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { AllCloseFn, IsCloseFn, NanToNumFn } from '../../core/types/signatures/arrays.js'
 import type { Binary, Choosing, FloatBinary, FloatUnary, UnaryTo } from '../../core/types/signatures/elementwise.js'
