@@ -3,7 +3,7 @@
 import { integersOf, listOf, shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
-import { integer, kind, raw } from '../../core/errors/options.js'
+import { integer, kind, raw, whole } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, sizeOf } from '../../core/ops/arrays.js'
@@ -170,16 +170,7 @@ export const dstack: JoinFn<3> = joining('dstack', (x) => atLeast(x, 3), () => 2
  */
 export const columnStack: JoinFn<2> = joining('columnStack', (x) => (x.shape.length < 2 ? reshape(x, [sizeOf(x), 1]) : x), () => 1) // biome-ignore format: one row
 
-const parts = kind<number>((n, _what, op) =>
-  Number.isInteger(n) && (n as number) > 0 && (n as number) <= 1e6
-    ? (n as number)
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${shown(n)} is not a number of parts.`,
-        fix: 'give a positive integer; split takes sizes.',
-      }),
-)
+const parts = whole({ from: 1, to: 1e6 }, (n) => `${shown(n)} is not a number of parts.`, 'give a positive integer; split takes sizes.')
 
 /**
  * x cut along an axis (the first by default) into n parts that differ in length by 1 at most, the longer ones first.
