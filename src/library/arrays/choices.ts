@@ -3,7 +3,7 @@
 import { listOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { kind, raw } from '../../core/errors/options.js'
-import { broadcastShapes, sameShape, stridesOf } from '../../core/graph/shape.js'
+import { stridesOf } from '../../core/graph/shape.js'
 import { add, mul, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, fittedTo, indicesOf, intoOf, positions, sizeOf } from '../../core/ops/arrays.js'
 import { lt } from '../../core/ops/compare.js'
@@ -14,6 +14,7 @@ import type { PiecewiseFn, PutAlongAxisFn, SelectFirstFn } from '../../core/type
 import { setAt } from '../../families/indexing.js'
 import { flatten } from './arrange.js'
 import { clamp } from './elementwise.js'
+import { valuesFor } from './indexing/parts.js'
 
 const several = kind(listOf)
 
@@ -31,12 +32,7 @@ export const selectFirst: SelectFirstFn = operation(
   ({ conditions, choices, otherwise }, _, op) => {
     const n = conditions.length
     if (n !== choices.length || n === 0)
-      raise({
-        _tag: 'BadInput',
-        where: op,
-        reason: `${n} conditions for ${choices.length} choices.`,
-        fix: 'give as many, one at least.',
-      })
+      raise({ _tag: 'BadInput', where: op, reason: `${n} conditions for ${choices.length} choices.`, fix: 'give as many, one at least.' })
     const values = arraysOf([...choices, otherwise], op)
     return conditions.reduceRight<AnyExpr>((rest, c, i) => where(arrayOf(c, op), values[i]!, rest), values[n]!)
   },
@@ -98,14 +94,6 @@ export const putAlongAxis: PutAlongAxisFn = operation(
     const d = x.shape[along]!
     if (sizeOf(i) === 0) return x
     if (d === 0) raise({ _tag: 'BadInput', where: op, reason: `axis ${along} of ${showShape(x.shape)} is empty: no index is in range.` })
-    if (!sameShape(broadcastShapes(u.shape, i.shape) ?? [-1], i.shape))
-      raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [i.shape, u.shape],
-        reason: `values of ${showShape(u.shape)} do not broadcast to the indices, which are ${showShape(i.shape)}.`,
-        fix: 'axes must be 1 or equal, counted from the last.',
-      })
     // Places in the flattened array, in the order of the indices.
     const strides = stridesOf(x.shape)
     const own = clamp(where(lt(i, 0), add(i, d), i), 0, d - 1)
@@ -113,7 +101,7 @@ export const putAlongAxis: PutAlongAxisFn = operation(
       (p, stride, k) => (k === along ? p : add(p, mul(positions(i.shape, k), stride))),
       mul(own, strides[along]!),
     )
-    const put = broadcastTo(u, i.shape)
+    const put = valuesFor(i.shape, u, 'the indices, which are', op)
     return reshape(setAt(flatten(x), flatten(place) as AnyExpr, flatten(put)), x.shape)
   },
 )

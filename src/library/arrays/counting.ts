@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { flag, integer, kind, list, number, type ReadOf, raw } from '../../core/errors/options.js'
+import { flag, integer, list, number, type ReadOf, raw, wholeOr } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
@@ -28,20 +28,10 @@ import { flatten } from './arrange.js'
 import { segmentSum } from './segments.js'
 
 /** The size that is asked for: a shape is known before the data are. */
-const sizeKind = (without: string, fix: string) =>
-  kind<number>((given, _what, op) =>
-    Number.isInteger(given) && (given as number) >= 0
-      ? (given as number)
-      : raise({
-          _tag: 'BadInput',
-          where: op,
-          reason: given === undefined ? without : `${shown(given)} is not a size.`,
-          fix: `give { size }, a whole number${fix}.`,
-        }),
-  )
-const size = sizeKind(
+const sizeOr = (without: string, fix: string) => wholeOr({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
+const size = sizeOr(
   'how many there are follows from the data, and a shape is known before.',
-  ': places that are left hold `fill`, what is over is cut off. NumPy needs none',
+  'give { size }, a wholeOr number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
 )
 const filled = (shape: readonly number[], x: number): AnyExpr => broadcastTo(literal(x, 'i32'), shape)
 
@@ -235,7 +225,7 @@ export const histogram: HistogramFn = operation(
   },
 )
 
-const counted = sizeKind('the largest number is known only when it runs, and a shape before.', '')
+const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a wholeOr number.')
 
 /**
  * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
@@ -244,7 +234,7 @@ const counted = sizeKind('the largest number is known only when it runs, and a s
  * Errors  BadInput without a size, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
  * @example bincount([1, 1, 3], { size: 4 })   // [0, 2, 0, 1]
  */
-export const bincount: BincountFn = operation('bincount', { x: indices }, { size: counted, weights: raw() }, ({ x }, o, op) => {
+export const bincount: BincountFn = operation('bincount', { x: indices }, { size: bins, weights: raw() }, ({ x }, o, op) => {
   const w = o.weights === undefined ? filled(x.shape, 1) : arrayOf(o.weights, op, 'number')
   if (!sameShape(w.shape, x.shape))
     raise({

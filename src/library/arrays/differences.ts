@@ -29,9 +29,6 @@ import { conv } from '../../families/nn.js'
 
 /** A vector along one axis of an array of this rank. */
 const along = (v: AnyExpr, axis: number, rank: number): AnyExpr => reshape(v, range(rank).map((i) => (i === axis ? sizeOf(v) : 1))) // biome-ignore format: one row
-/** What is put before or behind x along the axis: an array, or a number that broadcasts over the other axes. */
-const beside = (end: AnyExpr, x: AnyExpr, axis: number): AnyExpr =>
-  end.shape.length > 0 ? end : broadcastTo(end, x.shape.map((d, i) => (i === axis ? 1 : d))) // biome-ignore format: one row
 /** x_{k+1} - x_k, of booleans whether they differ. */
 const differences = (x: AnyExpr, axis: number): AnyExpr => {
   const d = x.shape[axis]!
@@ -57,7 +54,8 @@ export const diff: AlongFn<'diff', DiffOptions> = operation(
     const axis = axisOf(at, x.shape.length, op)
     if (n < 0) raise({ _tag: 'BadInput', where: op, reason: `n = ${n} is negative.`, fix: 'cumsum goes the other way.' })
     // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
-    const whole = all.length === 1 || n === 0 ? x : concat(all.map((v) => (v === x ? v : beside(v, x, axis))), { axis }) // biome-ignore format: one row
+    const edge = x.shape.map((d, i) => (i === axis ? 1 : d))
+    const whole = n === 0 ? x : concat(all.map((v) => (v.shape.length > 0 ? v : broadcastTo(v, edge))), { axis }) // biome-ignore format: one row
     return range(Math.min(n, whole.shape[axis]!)).reduce((y) => differences(y, axis), whole)
   },
 )
@@ -221,12 +219,8 @@ export const interp: InterpFn = operation(
       where(lt(x, gather(xp, 0)), left ?? first, where(gt(x, gather(xp, -1)), right ?? last, inside))
     if (n === 1) return outside(add(mul(stopGradient(x), 0), first))
     const i = minimum(maximum(searchsorted(stopGradient(xp) as never, stopGradient(x), { side: 'right' }), 1), n - 1) as AnyExpr
-    const [x0, x1, f0, f1] = [xp, fp].flatMap((of) => [gather(of, sub(i, 1) as AnyExpr), gather(of, i)]) as [
-      AnyExpr,
-      AnyExpr,
-      AnyExpr,
-      AnyExpr,
-    ]
+    const before = (of: AnyExpr): AnyExpr => gather(of, sub(i, 1) as AnyExpr)
+    const [x0, x1, f0, f1] = [before(xp), gather(xp, i), before(fp), gather(fp, i)]
     const width = sub(x1, x0)
     const isPoint = eq(width, 0)
     // At the last point itself nothing is rounded.

@@ -2,7 +2,7 @@
 
 import { integerOf, listOf, numberOf, shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { choice, dtype, flag, type Kind, kind, number, type ReadOf } from '../../core/errors/options.js'
+import { choice, dtype, flag, kind, number, type ReadOf, wholeOr } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, declaredAs, sizeOf } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout.js'
@@ -10,23 +10,14 @@ import { operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { MeshgridFn, SpacedFn, TriangleIndicesFn } from '../../core/types/signatures/arrays.js'
 
-/** A length, as messages have it. */
-const lengthOf = (what: string, fix?: string): Kind<number> =>
-  kind((n, _what, op) =>
-    integerOf(n, what, op) >= 0
-      ? (n as number)
-      : raise({ _tag: 'BadInput', where: op, reason: `${n} is not a length.`, ...(fix !== undefined && { fix }) }),
-  )
-const ends = { from: kind(numberOf), to: kind(numberOf), n: lengthOf('the number of elements', 'give a non-negative integer.') }
+const length = wholeOr({ to: MAX_SIZE }, (n) => `${shown(n)} is not a length.`, 'give a non-negative integer.')
+const ends = { from: kind(numberOf), to: kind(numberOf), n: length }
 const spacedOptions = { endpoint: flag(true), dtype: dtype() }
 /** n numbers, the i-th of them f(i / (n - 1)), i / n without the end: made on the host. */
 const sampled = (n: number, f: (t: number) => number, o: ReadOf<typeof spacedOptions>, op: string): AnyExpr => {
   if (o.dtype === 'i32' || o.dtype === 'bool')
     raise({ _tag: 'DTypeMismatch', op, dtypes: [o.dtype], reason: `${o.dtype} is not a float`, fix: 'cast the result.' })
-  const all = arrayOf(
-    Array.from({ length: n }, (_, i) => f(i === 0 ? 0 : i / (o.endpoint ? n - 1 : n))),
-    op,
-  )
+  const all = arrayOf(Array.from({ length: n }, (_, i) => f(i === 0 ? 0 : i / (o.endpoint ? n - 1 : n))), op) // biome-ignore format: one row
   return o.dtype === undefined ? all : declaredAs(all, o.dtype)
 }
 
@@ -97,7 +88,6 @@ export const meshgrid: MeshgridFn = operation(
   },
 )
 
-const length = lengthOf('a number of rows and columns')
 const diagonal = kind((k, _what, op) => (k === undefined ? 0 : integerOf(k, 'the number of a diagonal', op)))
 const columns = kind((m, what, op, shape) => (m === undefined ? undefined : length.read(m, what, op, shape)))
 const triangle = (name: string, keep: (right: number, k: number) => boolean): TriangleIndicesFn =>
@@ -117,7 +107,7 @@ const triangle = (name: string, keep: (right: number, k: number) => boolean): Tr
 /**
  * Rows and columns of the lower triangle of an n by m matrix (m is n unless given), on and below the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not whole.
+ * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not wholeOr.
  * @example trilIndices(2)   // { rows: [0, 1, 1], columns: [0, 0, 1] }
  */
 export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k) => right <= k)
@@ -125,7 +115,7 @@ export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k)
 /**
  * Rows and columns of the upper triangle of an n by m matrix (m is n unless given), on and above the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not whole.
+ * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not wholeOr.
  * @example triuIndices(2)   // { rows: [0, 0, 1], columns: [0, 1, 1] }
  */
 export const triuIndices: TriangleIndicesFn = triangle('triuIndices', (right, k) => right >= k)

@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { kind } from '../../core/errors/options.js'
+import { wholeOr } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { div, maximum, where } from '../../core/ops/arithmetic.js'
 import { asNumbers, foldedAt, literal, part } from '../../core/ops/arrays.js'
@@ -40,18 +40,13 @@ const by =
   }
 const sumBy = by('sum')
 
-const count = kind<number>((given, _what, op) =>
-  Number.isInteger(given) && (given as number) >= 0 && (given as number) < MAX_SIZE
-    ? (given as number)
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason:
-          given === undefined
-            ? 'how many segments there are is known only when it runs, and a shape before.'
-            : `${shown(given)} is not a number of segments.`,
-        fix: 'give it as the third argument, a whole number.',
-      }),
+const count = wholeOr(
+  { to: MAX_SIZE - 1 },
+  (n) =>
+    n === undefined
+      ? 'how many segments there are is known only when it runs, and a shape before.'
+      : `${shown(n)} is not a number of segments.`,
+  'give it as the third argument, a wholeOr number.',
 )
 const folding = <F>(name: string, rows: ArrayKind, fold: Fold): F =>
   operation(name, { x: rows, ids: indices, segments: count }, {}, ({ x, ids, segments }, _, op) => {

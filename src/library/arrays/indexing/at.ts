@@ -1,17 +1,15 @@
 /** Parts of an array in NumPy's notation: read (at), replaced (set), added to (addAt). */
 import { settled } from '../../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../../core/errors/explain.js'
+import { raise } from '../../../core/errors/explain.js'
 import { reading } from '../../../core/errors/language.js'
 import { kind, raw } from '../../../core/errors/options.js'
 import { typed } from '../../../core/graph/operation.js'
-import { broadcastShapes, sameShape } from '../../../core/graph/shape.js'
 import { arrayOf, asNumbers, castTo, intoOf } from '../../../core/ops/arrays.js'
-import { broadcastTo } from '../../../core/ops/layout.js'
 import { operation } from '../../../core/ops/operation.js'
 import type { AnyExpr } from '../../../core/types/expr.js'
 import type { AddAtFn, AtFn, MaxAtFn, MinAtFn, MulAtFn, SetFn } from '../../../core/types/signatures/index-ops.js'
 import { indicesIn } from './notation.js'
-import { readPart, stepsOf, type Way, writePart } from './parts.js'
+import { readPart, stepsOf, valuesFor, type Way, writePart } from './parts.js'
 
 /**
  * x[indices] in NumPy's notation, one index for each leading axis:
@@ -45,18 +43,8 @@ const updating = <F>(name: string, how: Way): F =>
         fix: "cast(x, 'i32') to count, or set.",
       })
     const steps = stepsOf(indicesIn(indices, x.shape, op), x.shape, op)
-    const update = (part: readonly number[]): AnyExpr => {
-      if (!sameShape(broadcastShapes(u.shape, part) ?? [-1], part))
-        raise({
-          _tag: 'ShapeMismatch',
-          op,
-          shapes: [part, u.shape],
-          reason: `values of shape ${showShape(u.shape)} do not broadcast to the part, which is ${showShape(part)}.`,
-          fix: 'axes must be 1 or equal, counted from the last.',
-        })
-      return broadcastTo(u, part)
-    }
-    const written = (y: AnyExpr): AnyExpr => writePart(y, steps, how, (part) => castTo(update(part), y.dtype))
+    const written = (y: AnyExpr): AnyExpr =>
+      writePart(y, steps, how, (part) => castTo(valuesFor(part, u, 'the part, which is', op), y.dtype))
     return how === 'set' ? written(x) : asNumbers(x, written)
   })
 

@@ -3,7 +3,7 @@
  * written: then the steps before it are read, and the part goes back through them.
  */
 import { raise, showShape } from '../../../core/errors/explain.js'
-import { broadcastShapes, broadcastStrides, forEachIndex, range, sizeOf, stridesOf } from '../../../core/graph/shape.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, range, sameShape, sizeOf, stridesOf } from '../../../core/graph/shape.js'
 import { tensor } from '../../../core/graph/tensor.js'
 import { add, maximum, minimum, mul, where } from '../../../core/ops/arithmetic.js'
 import {
@@ -211,6 +211,18 @@ export const stepsOf = (indices: readonly Index[], shape: readonly number[], op:
 
 /** The part of x that the steps lead to. */
 export const readPart = (x: AnyExpr, steps: readonly Step[]): AnyExpr => steps.reduce((y, s) => s.read(y), x)
+
+/** Values that go to places of this shape. */
+export const valuesFor = (shape: readonly number[], u: AnyExpr, what: string, op: string): AnyExpr =>
+  sameShape(broadcastShapes(u.shape, shape) ?? [-1], shape)
+    ? broadcastTo(u, shape)
+    : raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [shape, u.shape],
+        reason: `values of shape ${showShape(u.shape)} do not broadcast to ${what} ${showShape(shape)}.`,
+        fix: 'axes must be 1 or equal, counted from the last.',
+      })
 
 /** How a part is written: replaced, added to, or folded with. */
 export type Way = 'set' | 'add' | FoldMode
