@@ -1,5 +1,7 @@
 /** What compositions are written with beside operations: arrays of what was given, literals, positions, parts along an axis. */
+import { raise } from '../errors/explain.js'
 import { castNode, throughI32 } from '../graph/cast.js'
+
 import { asExpr, asNode, constant } from '../graph/expr.js'
 import { type Computes, fitted, lift, liftAll, liftFloat, liftInto, liftNumber } from '../graph/lift.js'
 import { makeTensor } from '../graph/tensor.js'
@@ -91,3 +93,6 @@ export const sharedShape = (xs: readonly AnyExpr[], op: string): readonly number
     xs.map((x) => asNode(x).aval),
     op,
   )
+/** Raises ShapeMismatch: arrays that do not fit. */
+export const misfit = (op: string, xs: readonly AnyExpr[], reason: string, fix?: string): never =>
+  raise({ _tag: 'ShapeMismatch', op, shapes: xs.map((x) => x.shape), reason, ...(fix !== undefined && { fix }) })

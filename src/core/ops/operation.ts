@@ -134,3 +134,5 @@ export const operation = <F, const A extends Arguments, const O extends Options>
   return f as F
 }
 const none = Object.freeze({})
+/** Whatever is given, as it is: it is read later, with what stands beside it. */
+export const unread: Kind<unknown> = { read: (given) => given }

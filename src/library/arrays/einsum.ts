@@ -6,7 +6,7 @@ import { raw } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range, sizeOf } from '../../core/graph/shape.js'
 import { mul } from '../../core/ops/arithmetic.js'
-import { arraysOf } from '../../core/ops/arrays.js'
+import { arraysOf, misfit } from '../../core/ops/arrays.js'
 import { diag } from '../../core/ops/construct.js'
 import { reshape, transpose } from '../../core/ops/layout.js'
 import { axesIn } from '../../core/ops/layout-move.js'
@@ -140,8 +140,7 @@ const labelled = (
         : 'separate operands by commas.',
     )
   const arrays = arraysOf(xs, op, 'number')
-  const mismatch = (reason: string, fix?: string): never =>
-    raise({ _tag: 'ShapeMismatch', op, shapes: arrays.map((x) => x.shape), reason, ...(fix && { fix }) })
+  const mismatch = (reason: string, fix?: string): never => misfit(op, arrays, reason, fix)
   const labels = terms.map((t, i) => {
     const s = arrays[i]!.shape
     const more = s.length - t.before.length - t.after.length
@@ -243,12 +242,7 @@ export const tensordot: TensordotFn = operation(
     p.forEach((i, k) => {
       const j = q[k]!
       if (a.shape[i] !== b.shape[j])
-        raise({
-          _tag: 'ShapeMismatch',
-          op,
-          shapes: [a.shape, b.shape],
-          reason: `axis ${i} of a ${showShape(a.shape)} is ${a.shape[i]}, axis ${j} of b ${showShape(b.shape)} is ${b.shape[j]}.`,
-        })
+        misfit(op, [a, b], `axis ${i} of a ${showShape(a.shape)} is ${a.shape[i]}, axis ${j} of b ${showShape(b.shape)} is ${b.shape[j]}.`)
     })
     const left = range(m).map((i) => `a${i}`)
     const right = range(n).map((i) => (q.includes(i) ? `a${p[q.indexOf(i)]}` : `b${i}`))

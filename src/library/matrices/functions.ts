@@ -5,14 +5,14 @@ import { integer, kind } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
 import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
-import { arraysOf, literal, part, positions, sharedShape, sizeOf, spread } from '../../core/ops/arrays.js'
+import { arraysOf, literal, misfit, part, positions, sharedShape, sizeOf, spread } from '../../core/ops/arrays.js'
 import { gt, lt } from '../../core/ops/compare.js'
 import { diag, eye } from '../../core/ops/construct.js'
 import { matrixAxes, squareAxes } from '../../core/ops/factorisations.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, roll, transpose } from '../../core/ops/layout.js'
 import { axisOf } from '../../core/ops/layout-move.js'
-import { array, floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
+import { array, floats, laterAxis, numbers, operation, unread } from '../../core/ops/operation.js'
 import { any, max, sum } from '../../core/ops/reductions.js'
 import { abs, ceil } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
@@ -141,13 +141,14 @@ export const multiDot: MultiDotFn = operation('multiDot', { xs: listed }, {}, ({
   const xs = arraysOf(list, op, 'number')
   const last = xs.length - 1
   const shapes = xs.map((x) => x.shape)
-  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op, shapes, reason, fix })
   shapes.forEach((s, i) => {
     const vector = s.length === 1 && (i === 0 || i === last)
-    if (!vector && s.length !== 2) fail(`matrix ${i} is ${showShape(s)}.`, 'use matmul for stacks.')
+    if (!vector && s.length !== 2) misfit(op, xs, `matrix ${i} is ${showShape(s)}.`, 'use matmul for stacks.')
     const before = shapes[i - 1]
     if (before !== undefined && before.at(-1) !== s[0])
-      fail(
+      misfit(
+        op,
+        xs,
         `matrix ${i - 1} is ${showShape(before)}, matrix ${i} is ${showShape(s)}.`,
         'the last axis of each must equal the first of the next.',
       )
@@ -169,30 +170,15 @@ export const cross: CrossFn = operation('cross', { a: numbers, b: numbers }, { a
   const rank = sharedShape([a, b], op).length
   const axis = axisOf(options.axis, rank, op) - rank
   if (a.shape.at(axis) !== 3 || b.shape.at(axis) !== 3)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [a.shape, b.shape],
-      reason: `needs vectors of 3 elements along axis ${axis}, got ${showShape(a.shape)} and ${showShape(b.shape)}.`,
-    })
+    misfit(op, [a, b], `needs vectors of 3 elements along axis ${axis}, got ${showShape(a.shape)} and ${showShape(b.shape)}.`)
   const turned = (x: AnyExpr, by: number): AnyExpr => roll(x, by, { axis })
   return sub(mul(turned(a, -1), turned(b, 1)), mul(turned(a, 1), turned(b, -1)))
 })
 
 // ---- matrices made of vectors and blocks -------------------------------------------------------------------------------
 
-const lengthOf = ({ shape }: AnyExpr, op: string): number =>
-  shape.length === 1
-    ? shape[0]!
-    : raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [shape],
-        reason: `needs vectors, got ${showShape(shape)}.`,
-        fix: 'reshape it to one axis.',
-      })
-/** Read with what stands beside it. */
-const given = kind<unknown>((x) => x)
+const lengthOf = (x: AnyExpr, op: string): number =>
+  x.shape.length === 1 ? x.shape[0]! : misfit(op, [x], `needs vectors, got ${showShape(x.shape)}.`, 'reshape it to one axis.')
 /**
  * The matrix whose diagonals hold one number each: c is its first column, r its first row (c unless given; its first element is not read).
  *
@@ -200,7 +186,7 @@ const given = kind<unknown>((x) => x)
  * Errors  ShapeMismatch unless both are vectors.
  * @example toeplitz([1, 2, 3])   // [[1, 2, 3], [2, 1, 2], [3, 2, 1]]
  */
-export const toeplitz: ToeplitzFn = operation('toeplitz', { c: given, r: given }, {}, ({ c, r = c }, _options, op) => {
+export const toeplitz: ToeplitzFn = operation('toeplitz', { c: unread, r: unread }, {}, ({ c, r = c }, _options, op) => {
   const [column, row] = arraysOf([c, r], op) as [AnyExpr, AnyExpr]
   const [m, n] = [lengthOf(column, op), lengthOf(row, op)]
   if (m === 0 || n === 0) return broadcastTo(literal(0, column.dtype), [m, n])
@@ -222,8 +208,7 @@ export const blockDiag: BlockDiagFn = typed((...xs: readonly unknown[]): AnyExpr
   const op = 'blockDiag'
   if (xs.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'no block was given.', fix: 'give one matrix or more.' })
   const blocks = arraysOf(xs, op).map((x) => {
-    if (x.shape.length > 2)
-      raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `a block is ${showShape(x.shape)}.`, fix: 'give matrices.' })
+    if (x.shape.length > 2) misfit(op, [x], `a block is ${showShape(x.shape)}.`, 'give matrices.')
     return reshape(x, [...new Array<number>(2 - x.shape.length).fill(1), ...x.shape])
   })
   const width = blocks.reduce((total, b) => total + b.shape[1]!, 0)

@@ -1,8 +1,8 @@
 /** Products of arrays: inner, outer, Kronecker. */
-import { raise, showShape } from '../../core/errors/explain.js'
+import { showShape } from '../../core/errors/explain.js'
 import { broadcastShapes } from '../../core/graph/shape.js'
 import { mul } from '../../core/ops/arithmetic.js'
-import { sizeOf } from '../../core/ops/arrays.js'
+import { misfit, sizeOf } from '../../core/ops/arrays.js'
 import { reshape } from '../../core/ops/layout.js'
 import { axisOf } from '../../core/ops/layout-move.js'
 import { laterAxis, numbers, operation } from '../../core/ops/operation.js'
@@ -30,13 +30,12 @@ export const dot: DotFn = operation('dot', pair, {}, ({ a, b }, _options, op) =>
   const at = Math.max(0, u.length - 2)
   const [k, l] = [s[s.length - 1]!, u[at]!]
   if (k !== l)
-    raise({
-      _tag: 'ShapeMismatch',
+    misfit(
       op,
-      shapes: [s, u],
-      reason: `the last axis of a and the ${u.length === 1 ? 'axis' : 'second last'} of b differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
-      fix: 'use vecdot for rows with rows, matmul for stacks of matrices.',
-    })
+      [a, b],
+      `the last axis of a and the ${u.length === 1 ? 'axis' : 'second last'} of b differ: a is ${showShape(s)}, b is ${showShape(u)} (${k} is not ${l}).`,
+      'use vecdot for rows with rows, matmul for stacks of matrices.',
+    )
   if (s.length === 1 && u.length === 1) return sum(mul(a, b))
   return s.length <= 2 && u.length <= 2 ? matmul(a, b) : tensordot(a, b, [[s.length - 1], [at]])
 })
@@ -51,7 +50,7 @@ export const dot: DotFn = operation('dot', pair, {}, ({ a, b }, _options, op) =>
  */
 export const vecdot: VecdotFn = operation('vecdot', pair, { axis: laterAxis(-1) }, ({ a, b }, { axis }, op) => {
   const [s, u] = [a.shape, b.shape]
-  const fail = (reason: string, fix: string): never => raise({ _tag: 'ShapeMismatch', op, shapes: [s, u], reason, fix })
+  const fail = (reason: string, fix: string): never => misfit(op, [a, b], reason, fix)
   if (s.length === 0 || u.length === 0) fail(`needs vectors, got ${showShape(s)} and ${showShape(u)}.`, 'use mul for numbers.')
   const rank = Math.max(s.length, u.length)
   const fromEnd = axisOf(axis, rank, op) - rank
@@ -75,13 +74,12 @@ export const vecdot: VecdotFn = operation('vecdot', pair, { axis: laterAxis(-1) 
  */
 export const vdot: VdotFn = operation('vdot', pair, {}, ({ a, b }, _options, op) => {
   if (sizeOf(a) !== sizeOf(b))
-    raise({
-      _tag: 'ShapeMismatch',
+    misfit(
       op,
-      shapes: [a.shape, b.shape],
-      reason: `sizes differ: a is ${showShape(a.shape)}, b is ${showShape(b.shape)} (${sizeOf(a)} is not ${sizeOf(b)}).`,
-      fix: 'give arrays with equally many elements.',
-    })
+      [a, b],
+      `sizes differ: a is ${showShape(a.shape)}, b is ${showShape(b.shape)} (${sizeOf(a)} is not ${sizeOf(b)}).`,
+      'give arrays with equally many elements.',
+    )
   return sum(mul(reshape(a, [-1]), reshape(b, [-1])))
 })
 

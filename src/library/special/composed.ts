@@ -58,19 +58,19 @@ const logRatio = (x: AnyExpr, y: AnyExpr): AnyExpr => {
   const apart = sub(log(where(normal, 1, x)), log(where(normal, 1, y)))
   return where(near, log1p(div(sub(one, other), other)), where(normal, plain, apart))
 }
-/**
- * x log(x / y), the elementwise relative entropy: 0 where x is 0 and y >= 0, Infinity where x or y is below 0, or y alone is 0.
- *
- * Shapes  x and y broadcast.   Rule  d = (1 + log(x / y)) dx - x / y dy; -Infinity for x at x = 0.   Source  SciPy rel_entr.
- * @example relEntr([0, 1, 2], [1, 2, 1])   // [0, -0.6931, 1.386]
- */
-export const relEntr: FloatBinary<'relEntr'> = binary('relEntr', (x, y) => entropy(x, y))
 const entropy = (x: AnyExpr, y: AnyExpr): AnyExpr => {
   const inside = and(ge(x, 0), gt(y, 0))
   const [u, v] = [where(inside, x, 1), where(inside, y, 1)]
   const unknown = where(isnan(x), x, where(isnan(y), y, Number.POSITIVE_INFINITY))
   return where(inside, strongMul(u, logRatio(u, v)), where(and(eq(x, 0), eq(y, 0)), 0, unknown))
 }
+/**
+ * x log(x / y), the elementwise relative entropy: 0 where x is 0 and y >= 0, Infinity where x or y is below 0, or y alone is 0.
+ *
+ * Shapes  x and y broadcast.   Rule  d = (1 + log(x / y)) dx - x / y dy; -Infinity for x at x = 0.   Source  SciPy rel_entr.
+ * @example relEntr([0, 1, 2], [1, 2, 1])   // [0, -0.6931, 1.386]
+ */
+export const relEntr: FloatBinary<'relEntr'> = binary('relEntr', entropy)
 /**
  * x log(x / y) - x + y, the elementwise Kullback-Leibler divergence: never below 0, and 0 only where x = y.
  *

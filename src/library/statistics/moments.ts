@@ -1,13 +1,13 @@
 /** Averages with weights, ranges, covariance: compositions of sums and products. */
 
-import { raise, showShape } from '../../core/errors/explain.js'
-import { flag, kind, number, raw } from '../../core/errors/options.js'
+import { showShape } from '../../core/errors/explain.js'
+import { flag, number, raw } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { div, mul, sub } from '../../core/ops/arithmetic.js'
-import { arrayOf, arraysOf } from '../../core/ops/arrays.js'
+import { arrayOf, arraysOf, misfit } from '../../core/ops/arrays.js'
 import { diag } from '../../core/ops/construct.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout.js'
-import { array, floats, operation } from '../../core/ops/operation.js'
+import { array, floats, operation, unread } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { sqrt } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
@@ -16,9 +16,6 @@ import type { SumFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
 import { over } from './folds.js'
 
-/** What is read later: x and its weights are promoted together. */
-const beside = kind<unknown>((given) => given)
-
 /**
  * The mean over axes (all by default) with weights: sum(w x) / sum(w). Weights have x's shape, or are a vector along the one axis.
  *
@@ -26,7 +23,7 @@ const beside = kind<unknown>((given) => given)
  * Errors  BadInput for an axis out of range; ShapeMismatch for weights that do not fit.
  * @example average([1, 2, 3], { weights: [3, 0, 1] })   // 1.5
  */
-export const average: AverageFn = operation('average', { x: beside }, { ...over, axis: beside, weights: raw() }, (args, options, op) => {
+export const average: AverageFn = operation('average', { x: unread }, { ...over, axis: unread, weights: raw() }, (args, options, op) => {
   const { weights, keepdims } = options
   const [x, w] = (weights === undefined ? [arrayOf(args.x, op)] : arraysOf([args.x, weights], op, 'float')) as [AnyExpr, AnyExpr?]
   const axis = over.axis.read(options.axis, 'axis', op, x.shape)
@@ -34,13 +31,12 @@ export const average: AverageFn = operation('average', { x: beside }, { ...over,
   if (w === undefined) return mean(x, folds)
   const isVector = w.shape.length === 1 && axis.length === 1 && w.shape[0] === x.shape[axis[0]!]
   if (!sameShape(w.shape, x.shape) && !isVector)
-    raise({
-      _tag: 'ShapeMismatch',
+    misfit(
       op,
-      shapes: [x.shape, w.shape],
-      reason: `weights of ${showShape(w.shape)} do not fit x of ${showShape(x.shape)}.`,
-      fix: 'give as many weights as elements, or a vector along the one axis.',
-    })
+      [x, w],
+      `weights of ${showShape(w.shape)} do not fit x of ${showShape(x.shape)}.`,
+      'give as many weights as elements, or a vector along the one axis.',
+    )
   const along = reshape(w, sameShape(w.shape, x.shape) ? x.shape : x.shape.map((d, i) => (i === axis[0] ? d : 1)))
   const wide = broadcastTo(along, x.shape)
   return div(sum(mul(x, wide), folds), sum(wide, folds))
@@ -58,13 +54,7 @@ export const ptp: SumFn<'ptp'> = operation('ptp', { x: array }, over, ({ x }, fo
 /** Variables in rows. */
 const matrixOf = (x: AnyExpr, rowvar: boolean, op: string): AnyExpr => {
   if (x.shape.length > 2 || x.shape.length === 0)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [x.shape],
-      reason: `needs a vector or a matrix, got ${showShape(x.shape)}.`,
-      fix: 'vmap over a stack of them.',
-    })
+    misfit(op, [x], `needs a vector or a matrix, got ${showShape(x.shape)}.`, 'vmap over a stack of them.')
   return x.shape.length === 1 ? reshape(x, [1, x.shape[0]!]) : rowvar ? x : transpose(x)
 }
 interface Covariance {
@@ -83,13 +73,7 @@ const covariance = (x: AnyExpr, { ddof, rowvar, weights }: Covariance, op: strin
   }
   const [v, w] = arraysOf([m, weights], op, 'float') as [AnyExpr, AnyExpr]
   if (!sameShape(w.shape, [n]))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [m.shape, w.shape],
-      reason: `weights of ${showShape(w.shape)} for ${n} observations.`,
-      fix: 'give a vector, one for each observation.',
-    })
+    misfit(op, [m, w], `weights of ${showShape(w.shape)} for ${n} observations.`, 'give a vector, one for each observation.')
   const total = sum(w)
   const centred = sub(v, div(sum(mul(v, w), { axis: 1, keepdims: true }), total))
   // What is left of the total: as if each observation were measured by its weight (NumPy's aweights).

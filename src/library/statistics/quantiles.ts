@@ -7,7 +7,7 @@ import { isExpr } from '../../core/graph/expr.js'
 import { otherAxes, sameShape } from '../../core/graph/shape.js'
 import { isTensor } from '../../core/graph/tensor.js'
 import { add, div, maximum, mul, sub, where } from '../../core/ops/arithmetic.js'
-import { arrayOf, castTo, declaredAs, isUndeclared, literal, part, takenBeside } from '../../core/ops/arrays.js'
+import { arrayOf, castTo, declaredAs, isUndeclared, literal, misfit, part, takenBeside } from '../../core/ops/arrays.js'
 import { eq, isnan, lt, not } from '../../core/ops/compare.js'
 import { stack, unstack } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, transpose } from '../../core/ops/layout.js'
@@ -111,13 +111,7 @@ const quantiles = <const N extends string>(name: N, whole: 1 | 100, skipsNan: bo
     const { dtype } = lines.sorted
     const given = castTo(takenBeside(arrayOf(q, op), dtype), dtype)
     if (given.shape.length > 1 || given.shape[0] === 0)
-      raise({
-        _tag: 'ShapeMismatch',
-        op,
-        shapes: [given.shape],
-        reason: `q is ${showShape(given.shape)}, not a number or a vector of some.`,
-        fix: 'flatten it.',
-      })
+      misfit(op, [given], `q is ${showShape(given.shape)}, not a number or a vector of some.`, 'flatten it.')
     const scaled = whole === 1 ? given : div(given, whole)
     return given.shape.length === 0 ? quantileOf(lines, scaled, by) : stack(unstack(scaled).map((v) => quantileOf(lines, v, by)))
   })
@@ -191,14 +185,7 @@ export const lexsort: LexsortFn = operation('lexsort', { keys: keyArrays }, { ax
   const { shape } = keys[0]!
   const axis = axisOf(along, shape.length, op)
   const other = keys.find((k) => !sameShape(k.shape, shape))
-  if (other !== undefined)
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: keys.map((k) => k.shape),
-      reason: `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`,
-      fix: 'give keys of one shape.',
-    })
+  if (other !== undefined) misfit(op, keys, `keys of ${showShape(shape)} and ${showShape(other.shape)} differ.`, 'give keys of one shape.')
   // Each sort keeps the order of equals, which is that of the keys before.
   const sortedBy = (order: AnyExpr, k: AnyExpr): AnyExpr =>
     takeAlongAxis(order, argsort(takeAlongAxis(k, order, { axis }), { axis }), { axis })
