@@ -47,7 +47,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   // Operations with the pack that they need.
   'src/families': { layers: ['src/core', 'src/packs'], packages: [] },
   // Compositions: operations, and what core checks of what it is given.
-  'src/library': { layers: ['src/core', 'src/families'], packages: [] },
+  'src/library': { layers: ['src/core', 'src/families', 'src/packs'], packages: [] },
   // What a family has beside its declarations; and everything, for those who list it.
   'src/packs': { layers: ['src/core', 'src/rules', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.

@@ -1,4 +1,6 @@
 /** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, resize, unfold and fold, pixel shuffles. */
+
+import { from } from '../../core/calculus/pack.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { flag, integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
@@ -9,11 +11,14 @@ import { concat } from '../../core/ops/joins.js'
 import { pad, reshape, slice, transpose } from '../../core/ops/layout.js'
 import { array, floats, operation } from '../../core/ops/operation.js'
 import { max, sum } from '../../core/ops/reductions.js'
-import { convInputOver } from '../../core/ops/volumes.js'
+import * as volumes from '../../core/ops/volumes.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Padding } from '../../core/types/shape-contract.js'
 import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
 import { gather } from '../../families/indexing.js'
+import { nnPack } from '../../packs/nn.js'
+
+const convInputOver = /*#__PURE__*/ from(nnPack, volumes.convInputOver)
 
 const transposing = {
   stride: raw<unknown, 1>(1),
