@@ -9,7 +9,7 @@ import type { AnyExpr } from '../types/expr.js'
 import { dynamicSliceAddNode } from './indexing-dynamic.js'
 import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { iotaNode, liftIndices } from './indexing-gather.js'
-import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
+import { type AxisPart, padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
 import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
 
 /** What was given as an array, in what is computed; of numbers alone a dtype may be said. */
@@ -43,13 +43,21 @@ export const sizeOf = (x: AnyExpr): number => asNode(x).aval.size
 export const positions = (shape: readonly number[], axis: number, dtype: DType = 'i32'): AnyExpr => asExpr(iotaNode(shape, axis, dtype))
 /** `size` elements along an axis, from `start`. */
 export const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
-/** The elements that a slice reads. */
-export const sliceOf = (x: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceNode(asNode(x), p))
+const sliceParams = (parts: readonly AxisPart[]): SliceParams => ({
+  starts: parts.map((a) => a.start),
+  sizes: parts.map((a) => a.size),
+  strides: parts.map((a) => a.stride),
+})
+/** The elements at these parts of the axes. */
+export const atParts = (x: AnyExpr, parts: readonly AxisPart[]): AnyExpr => asExpr(sliceNode(asNode(x), sliceParams(parts)))
 /** x with u added to them. */
-export const sliceAdded = (x: AnyExpr, u: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceAddNode(asNode(x), asNode(u), p))
-/** Zeros of a shape with u in them, at places `strides` apart from `starts` on. */
-export const spreadIn = (shape: readonly number[], u: AnyExpr, starts: readonly number[], strides: readonly number[]): AnyExpr =>
-  asExpr(padNode(asNode(u), starts, shape, strides))
+export const addedAtParts = (x: AnyExpr, u: AnyExpr, parts: readonly AxisPart[]): AnyExpr =>
+  asExpr(sliceAddNode(asNode(x), asNode(u), sliceParams(parts)))
+/** Zeros of a shape with u at these parts of the axes, whose strides are positive. */
+export const spreadOver = (shape: readonly number[], u: AnyExpr, parts: readonly AxisPart[]): AnyExpr => {
+  const { starts, strides } = sliceParams(parts)
+  return asExpr(padNode(asNode(u), starts, shape, strides))
+}
 /** x with u added to the window that begins at computed starts. */
 export const windowAdded = (x: AnyExpr, u: AnyExpr, starts: AnyExpr): AnyExpr =>
   asExpr(dynamicSliceAddNode(asNode(x), asNode(starts), asNode(u), { sizes: u.shape, batchDims: 0 }))
