@@ -13,7 +13,7 @@ import type { Shape } from '../types/shape.js'
 import { dynamicSliceAddNode } from './indexing-dynamic.js'
 import { type FoldMode, scatterReduceNode } from './indexing-fold.js'
 import { liftIndices } from './indexing-gather.js'
-import { padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
+import { type AxisPart, padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from './layout-slice.js'
 import { broadcastAvals } from './lifted.js'
 import { type Leaves, leavesOf, sameLeaf } from './loop-step.js'
 import { keptCount, keptNode } from './masked.js'
@@ -56,10 +56,21 @@ export const table = <D extends DType>(data: ArrayLike<number>, shape: readonly 
 /** x within zeros of a shape: its elements from `starts` on, `strides` apart. */
 export const spread = (x: AnyExpr, starts: readonly number[], shape: readonly number[], strides: readonly number[]): AnyExpr =>
   asExpr(padNode(asNode(x), starts, shape, strides))
-/** The elements that a slice reads. */
-export const sliceOf = (x: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceNode(asNode(x), p))
+const sliceParams = (parts: readonly AxisPart[]): SliceParams => ({
+  starts: parts.map((a) => a.start),
+  sizes: parts.map((a) => a.size),
+  strides: parts.map((a) => a.stride),
+})
+/** The elements at these parts of the axes. */
+export const atParts = (x: AnyExpr, parts: readonly AxisPart[]): AnyExpr => asExpr(sliceNode(asNode(x), sliceParams(parts)))
 /** x with u added to them. */
-export const sliceAdded = (x: AnyExpr, u: AnyExpr, p: SliceParams): AnyExpr => asExpr(sliceAddNode(asNode(x), asNode(u), p))
+export const addedAtParts = (x: AnyExpr, u: AnyExpr, parts: readonly AxisPart[]): AnyExpr =>
+  asExpr(sliceAddNode(asNode(x), asNode(u), sliceParams(parts)))
+/** Zeros of a shape with u at these parts of the axes, whose strides are positive. */
+export const spreadOver = (shape: readonly number[], u: AnyExpr, parts: readonly AxisPart[]): AnyExpr => {
+  const { starts, strides } = sliceParams(parts)
+  return asExpr(padNode(asNode(u), starts, shape, strides))
+}
 /** x with u added to the window that begins at computed starts. */
 export const windowAdded = (x: AnyExpr, u: AnyExpr, starts: AnyExpr): AnyExpr =>
   asExpr(dynamicSliceAddNode(asNode(x), asNode(starts), asNode(u), { sizes: u.shape, batchDims: 0 }))

@@ -10,12 +10,12 @@ import type { AnyExpr } from '../../../core/types/expr.js'
 
 /** An index of one axis: the elements that a slice reads, one known place, one computed place, or an array of places. */
 export type AxisIndex =
-  | { readonly kind: 'slice'; readonly part: AxisPart }
-  | { readonly kind: 'number'; readonly part: AxisPart }
+  | { readonly kind: 'slice' | 'number'; readonly part: AxisPart }
   | { readonly kind: 'scalar' | 'array'; readonly at: AnyExpr; readonly known: ArrayLike<number> | undefined }
 /** What stands in a list of indices: those of axes, in order, a new axis, and the place of '...', which may be of no axes. */
 export type Index = AxisIndex | { readonly kind: 'new' } | { readonly kind: 'ellipsis' }
 
+export const wholeOf = (length: number): AxisPart => ({ start: 0, size: length, stride: 1 })
 const bad = (op: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
 const notation = "give a number, a slice such as ':', '1:3' or '::-1', '...', null, an i32 expression or an array of whole numbers."
 
@@ -36,15 +36,15 @@ const sliceOf = (text: string, length: number, op: string): AxisIndex => {
   return { kind: 'slice', part: partOfAxis(bound(m[1]), bound(m[2]), step, length) }
 }
 
-const outOfRange = (op: string, index: number, axis: number, length: number): never =>
-  bad(
-    op,
-    `index ${index} is out of range for axis ${axis}, which has length ${length}.`,
-    length === 0 ? 'an empty axis has no elements.' : `indices go from ${-length} to ${length - 1}.`,
-  )
 /** The place from the front that a known index means. */
 const placeOf = (index: number, axis: number, length: number, op: string): number =>
-  index >= -length && index < length ? (index < 0 ? index + length : index) : outOfRange(op, index, axis, length)
+  index >= -length && index < length
+    ? index + (index < 0 ? length : 0)
+    : bad(
+        op,
+        `index ${index} is out of range for axis ${axis}, which has length ${length}.`,
+        length === 0 ? 'an empty axis has no elements.' : `indices go from ${-length} to ${length - 1}.`,
+      )
 const numberOf = (index: number, axis: number, length: number, op: string): AxisIndex =>
   Number.isInteger(index)
     ? { kind: 'number', part: { start: placeOf(index, axis, length, op), size: 1, stride: 1 } }
@@ -98,11 +98,9 @@ const placesOf = (index: unknown, axis: number, length: number, op: string): Axi
   return { kind: at.shape.length === 0 ? 'scalar' : 'array', at, known: undefined }
 }
 
-/** Does it index an axis? Not '...' and not null. */
-const takesAxis = (index: unknown): boolean => index !== null && index !== '...'
 /** Indices of an array of this shape, read: each axis has one, those that nobody named are kept whole. */
 export const indicesIn = (given: readonly unknown[], shape: readonly number[], op: string): readonly Index[] => {
-  const named = given.filter(takesAxis).length
+  const named = given.filter((x) => x !== null && x !== '...').length
   const ellipses = given.filter((x) => x === '...').length
   if (ellipses > 1) bad(op, `'...' stands ${ellipses} times.`, "write it once, and ':' for each other axis.")
   if (named > shape.length)
@@ -114,8 +112,7 @@ export const indicesIn = (given: readonly unknown[], shape: readonly number[], o
       'give at most one for each axis; null makes a new axis.',
     )
   let axis = 0
-  const whole = (count: number): Index[] =>
-    Array.from({ length: count }, () => ({ kind: 'slice', part: { start: 0, size: shape[axis++]!, stride: 1 } }))
+  const whole = (count: number): Index[] => Array.from({ length: count }, () => ({ kind: 'slice', part: wholeOf(shape[axis++]!) }))
   const out = given.flatMap((index): readonly Index[] => {
     if (index === null) return [{ kind: 'new' }]
     if (index === '...') return [{ kind: 'ellipsis' }, ...whole(shape.length - named)]
