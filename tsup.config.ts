@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
-import { shakeable } from './scripts/shakeable.js'
+import { shakeable, withPacks } from './scripts/shakeable.js'
 
 const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
@@ -11,6 +11,9 @@ const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
 
 /** Modules that package.json chooses by condition: a bundle for users has others in their place. */
 const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify)\.js"/g, 'from"#$1"')
+
+/** The module in src of one in dist. */
+const sourceOf = (path: string): string => join('src', path.replace(/^.*?dist\//, '').replace(/\.js$/, '.ts'))
 
 const shared: Options = {
   silent: true,
@@ -35,7 +38,9 @@ export default defineConfig([
       o.minifySyntax = true
       o.minifyIdentifiers = true
     },
-    plugins: [{ name: 'shakeable', renderChunk: (code, { path }) => ({ code: conditional(shakeable(path, code)) }) }],
+    plugins: [
+      { name: 'shakeable', renderChunk: (code, { path }) => ({ code: withPacks(sourceOf(path), conditional(shakeable(path, code))) }) },
+    ],
   },
   {
     ...shared,

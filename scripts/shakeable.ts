@@ -1,4 +1,6 @@
 /** What the build makes of a module so that bundlers can leave out what nobody names of it: values that are made when it loads are marked as pure. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
 /** Is it a value without a call, a read of a property or a spread, which bundlers see is free of effects? */
@@ -71,4 +73,34 @@ export const shakeable = (path: string, text: string): string => {
           ],
     ),
   )
+}
+
+/** The values that a module exports, those of the modules that it hands on among them. */
+const exportsOf = (file: string): readonly string[] => {
+  const tree = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true)
+  return tree.statements.flatMap((s): readonly string[] => {
+    if (ts.isExportDeclaration(s) && s.exportClause === undefined && s.moduleSpecifier !== undefined && !s.isTypeOnly)
+      return exportsOf(join(dirname(file), (s.moduleSpecifier as ts.StringLiteral).text.replace(/\.js$/, '.ts')))
+    const exported = ts.canHaveModifiers(s) && ts.getModifiers(s)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword) === true
+    if (!exported) return []
+    if (ts.isVariableStatement(s)) return s.declarationList.declarations.map((d) => d.name.getText(tree))
+    return (ts.isFunctionDeclaration(s) || ts.isClassDeclaration(s)) && s.name !== undefined ? [s.name.text] : []
+  })
+}
+/**
+ * A module of src/families: in place of an import for its effect, which bundlers leave out, each operation is handed on by a call that holds the pack. `source` is the module in src,
+ * `text` what it was compiled to.
+ */
+export const withPacks = (source: string, text: string): string => {
+  const pack = /import\s*"([^"]*\/packs\/(\w+)\.js)";/.exec(text)
+  if (pack === null) return text
+  let n = 0
+  const handed = text
+    .replace(pack[0], `import{${pack[2]}Pack as p}from"${pack[1]}";import{from as f}from"../core/calculus/pack.js";`)
+    .replaceAll(/export\s*(\*|\{[^}]*\})\s*from\s*"([^"]*)";?/g, (_, what: string, from: string) => {
+      const names = what === '*' ? exportsOf(join(dirname(source), from.replace(/\.js$/, '.ts'))) : what.slice(1, -1).split(',')
+      const o = `o${n++}`
+      return `import*as ${o} from"${from}";${names.map((x) => `export const ${x.trim()}=/*#__PURE__*/f(p,${o}.${x.trim()});`).join('')}`
+    })
+  return handed
 }

@@ -1,3 +1,12 @@
 // Every operation and every function of the library, as they are exported.
 export * from '../src/core/ops/index.js'
+export * from '../src/families/bitwise.js'
+export * from '../src/families/contract.js'
+export * from '../src/families/control.js'
+export * from '../src/families/functions.js'
+export * from '../src/families/indexing.js'
+export * from '../src/families/linalg.js'
+export * from '../src/families/nn.js'
+export * from '../src/families/special.js'
+export * from '../src/families/tap.js'
 export * from '../src/library/index.js'

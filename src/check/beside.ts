@@ -7,7 +7,7 @@ import { linearize, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { type CustomParams, customPrimitive } from '../core/ops/custom.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 import { applies } from './applied.js'
 import type { Range } from './declared.js'
 import { checkTangentKinds, withAll } from './derivative.js'
@@ -77,7 +77,7 @@ const isShipped = (registry: Registry, nodes: readonly Node[]): boolean =>
     nodes,
     (prim, params) =>
       (prim === (customPrimitive as unknown as AnyPrimitive) && (params as CustomParams).distribution === undefined) ||
-      registry.byPrimitive.get(prim) !== coreRegistry.byPrimitive.get(prim),
+      registry.ruleOf(prim) !== coreRegistry.ruleOf(prim),
   )
 
 /** Numbers that a Jacobian beside the given point may compute at each step. */

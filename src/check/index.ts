@@ -4,7 +4,7 @@ import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
 import { functionOf, integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 import { type Expectations, expectationsOf } from './expectations.js'
 import { type Checked, lookedToo, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
@@ -102,7 +102,7 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
 /** A check of one primitive's rule, which says whether the rule ran where it is not codual's own. */
 const ofOwn = (registry: Registry, prim: AnyPrimitive, check: (registry: Registry) => Checked): Checked => {
   const overrides = overridesIn(registry).filter((name) => name === prim.name)
-  if (coreRegistry.byPrimitive.get(prim) === registry.byPrimitive.get(prim)) return check(registry)
+  if (coreRegistry.ruleOf(prim) === registry.ruleOf(prim)) return check(registry)
   const own = counting(registry, [prim])
   const checked = check(own.registry)
   return lookedToo(checked, { rules: own.rules(), overrides })

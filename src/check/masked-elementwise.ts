@@ -6,10 +6,11 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add, mul, square, sub, where } from '../core/ops/elementwise.js'
-import { gatherNode, iotaNode } from '../core/ops/indexing-gather.js'
+import { gatherNode } from '../core/ops/indexing-gather.js'
 import { concatNode } from '../core/ops/layout-join.js'
 import { broadcastNode } from '../core/ops/layout-move.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
+import { iotaNode } from '../core/ops/positions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { configOf } from '../modes/transform.js'
 import type { Collector } from './findings.js'
@@ -192,7 +193,7 @@ const checkAlone = (registry: Registry, modes: readonly Mode[], { e, floats, reg
     const [v] = evaluate([asNode(given)], env)
     out.near('non-finite', path, v!.data, new Float64Array(v!.data.length), 0, undefined, { shape: v!.shape, how })
   }
-  const { frule, rrule } = registry.byPrimitive.get(prim) ?? {}
+  const { frule, rrule } = registry.ruleOf(prim) ?? {}
   if (modes.includes('forward') && frule !== undefined) {
     const dxs = args.map((x, i): Tangent => (active[i] ? asExpr(zero(x)) : isFloat(x.dtype) ? ZeroTangent : NoTangent))
     none(frule(args.map(asExpr), dxs, payload as never, context).dys[0], 'the frule alone, of zeros', 'result 0')

@@ -12,7 +12,7 @@ import { sliceAxis } from '../core/ops/layout-slice.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batch } from '../modes/vmap.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 import type { Collector } from './findings.js'
 import { addsProducts, checkMasked, Inputs, type Masked, writesProducts } from './masked.js'
 import { type Derived, derivativesOf, total } from './subject.js'
@@ -182,7 +182,7 @@ const movesOnly = (d: Derived): boolean =>
     (n) => n.prim === null || n.prim.class === 'layout' || (n.prim.class === 'elementwise' && isKnown(d, n.prim)),
   )
 const isKnown = ({ registry }: Derived, prim: AnyPrimitive): boolean =>
-  registry.byPrimitive.get(prim)?.form !== undefined || coreRegistry.byPrimitive.has(prim)
+  registry.ruleOf(prim)?.form !== undefined || coreRegistry.byPrimitive.has(prim)
 /** Of more numbers second derivatives are not asked. */
 const SMALL = 8
 

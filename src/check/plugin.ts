@@ -13,7 +13,7 @@ import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { flatProgram } from '../core/graph/program.js'
 import { fromJSONCore, toJSONCore } from '../core/programs/json.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 import { roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { type Checked, Collector, lookedToo, together } from './findings.js'
@@ -156,7 +156,7 @@ const each = (
     [...plugin.ops.values()].flatMap((primitive) => {
       const given = options(plugin)
       const seed = given.seed ?? 1
-      const rule = registry.byPrimitive.get(primitive)
+      const rule = registry.ruleOf(primitive)
       const out = new Collector(
         primitive.name,
         seed,
@@ -236,7 +236,7 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
     for (const primitive of plugin.ops.values()) {
       const seed = options.seed ?? 1
       const out = new Collector(primitive.name, seed, options.checks, '', `checkPluginAsync(${plugin.name}, { backends, seed: ${seed} })`)
-      const missing = registry.byPrimitive.get(primitive)?.missing !== undefined
+      const missing = registry.ruleOf(primitive)?.missing !== undefined
       const ran: Ran = { on: new Set(), notOn: new Set() }
       for (const [i, sample] of primitive.samples.entries()) {
         out.prefix = `sample ${i}`

@@ -160,8 +160,8 @@ const isComposed = (registry: Registry, nodes: readonly Node[]): boolean =>
   linearize(nodes).nodes.some(
     ({ prim, args, payload }) =>
       prim !== null &&
-      (registry.byPrimitive.get(prim)?.composed === true ||
-        registry.byPrimitive.get(prim)?.optsOut?.(args.map(asExpr), payload as never) === true ||
+      (registry.ruleOf(prim)?.composed === true ||
+        registry.ruleOf(prim)?.optsOut?.(args.map(asExpr), payload as never) === true ||
         programsOf(prim, payload).some((p) => isComposed(registry, p.outputs))),
   )
 

@@ -3,7 +3,7 @@
 import type { FRule, Registry, RRule, Rule } from '../core/calculus/rule.js'
 import { registryOf } from '../core/calculus/rule.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 
 /** A facet of a rule that modes call. */
 export type RanFacet = 'frule' | 'rrule' | 'batch'
@@ -64,15 +64,15 @@ export interface Counting {
 /** Primitives of codual's for which the registry has another rule, by name. */
 export const overridesIn = (registry: Registry): readonly string[] =>
   [...registry.byPrimitive].flatMap(([p, rule]) => {
-    const shipped = coreRegistry.byPrimitive.get(p)
+    const shipped = coreRegistry.ruleOf(p)
     return shipped === undefined || shipped === rule ? [] : [p.name]
   })
 
 /** `of`: the primitives whose rules are counted; those that have no rule of codual's unless given. */
 export const counting = (registry: Registry, of?: readonly AnyPrimitive[]): Counting => {
-  const primitives = of ?? [...registry.byPrimitive].flatMap(([p, rule]) => (coreRegistry.byPrimitive.get(p) === rule ? [] : [p]))
+  const primitives = of ?? [...registry.byPrimitive].flatMap(([p, rule]) => (coreRegistry.ruleOf(p) === rule ? [] : [p]))
   const own = primitives.flatMap((p) => {
-    const rule = registry.byPrimitive.get(p)
+    const rule = registry.ruleOf(p)
     return rule === undefined ? [] : [{ rule, count: { ran: new Set<RanFacet>(), asked: 0, declined: 0 } }]
   })
   if (own.length === 0) return { registry, rules: () => [] }

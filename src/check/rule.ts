@@ -126,7 +126,7 @@ const checkChanges = (
   const place = prim.samples.indexOf(sample)
   const first = place <= 0
   // What is linear has the same derivative at ties, and what a sample draws itself stays of its kind.
-  const form = registry.byPrimitive.get(prim)?.form?._tag
+  const form = registry.ruleOf(prim)?.form?._tag
   const drawn = (i: number): boolean => sample.args[i]!.draw !== undefined
   const ties = form !== 'linear' && form !== 'bilinear' && !sample.args.every((_, i) => drawn(i))
   if (ties && (prim.class !== 'elementwise' || (first && prim.args.length > 1)))

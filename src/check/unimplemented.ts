@@ -79,10 +79,10 @@ const within = (registry: Registry, prim: AnyPrimitive, { inputs, ys }: Subject)
   const whole = ys[0]!.kind === OUTPUT ? ys[0]!.args[0]! : ys[0]!
   // What follows a rule of its author's own is that of the rule.
   if (prim !== customPrimitive) for (const p of programsOf(prim, whole.payload)) look(p.outputs)
-  if (registry.byPrimitive.get(prim)?.composed === true && prim.expand !== undefined) look(expanded(whole, inputs))
+  if (registry.ruleOf(prim)?.composed === true && prim.expand !== undefined) look(expanded(whole, inputs))
   found.delete(prim)
   return [...found].flatMap((p) => {
-    const rule = registry.byPrimitive.get(p)
+    const rule = registry.ruleOf(p)
     return rule?.frule !== undefined && rule.rrule !== undefined && rule.form?._tag !== 'constant' ? [rule] : []
   })
 }
@@ -171,7 +171,7 @@ export const checkUnimplemented = (prim: AnyPrimitive, sample: Sample, s: Subjec
     out.guard(`without the derivative of ${name}`, () => {
       const all = [at((t) => t), at(doubled), at(missing(name))] as const
       checkSaid(name, all, '', out)
-      if (s.registry.byPrimitive.get(prim)?.batch === undefined) return
+      if (s.registry.ruleOf(prim)?.batch === undefined) return
       checkSaid(name, [mapped(all[0]), mapped(all[1]), mapped(all[2])], ', of a batch', out)
     })
   const inner = within(s.registry, prim, s)

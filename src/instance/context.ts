@@ -2,7 +2,7 @@
 import { type CpuBackend, cpu } from '../backends/cpu/index.js'
 import { makeRuntime } from '../core/functions/compile.js'
 import type { Context } from '../modes/operators/shared.js'
-import { coreRegistry } from '../rules/index.js'
+import { rules } from '../rules/base.js'
 
 export const backend: CpuBackend = /*#__PURE__*/ cpu()
-export const context: Context = { registry: coreRegistry, runtime: /*#__PURE__*/ makeRuntime(backend) }
+export const context: Context = { registry: rules, runtime: /*#__PURE__*/ makeRuntime(backend) }

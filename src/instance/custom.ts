@@ -1,5 +1,6 @@
 /** Functions with derivatives of their own, bound to the shipped rules and the default backend. */
 
+import { from } from '../core/calculus/pack.js'
 import { makeCustomRule } from '../core/extend/custom-rule.js'
 import { typed } from '../core/graph/operation.js'
 import type * as estimators from '../core/types/signatures/estimators.js'
@@ -10,6 +11,8 @@ import {
   straightThrough as straightThroughOf,
   tapGradient as tapGradientOf,
 } from '../modes/operators/estimators.js'
+import { customPack } from '../packs/custom.js'
+import { tapPack } from '../packs/tap.js'
 import { context } from './context.js'
 
 /**
@@ -22,7 +25,7 @@ import { context } from './context.js'
  * Errors  MissingRule in forward mode without frule; ShapeMismatch, DTypeMismatch, BadInput name the leaf that a rule got wrong.
  * @example grad(customRule((x) => exp(x), { frule: (x, dx) => [exp(x), mul(2, mul(exp(x), dx))] }))(0)   // 2
  */
-export const customRule: transforms.CustomRuleFn = /*#__PURE__*/ typed(makeCustomRule(context.runtime))
+export const customRule: transforms.CustomRuleFn = /*#__PURE__*/ typed(from(customPack, makeCustomRule(context.runtime)))
 /**
  * f's value with the derivative of `surrogate`, the identity unless given: a straight-through estimator, for rounding, thresholds and samples.
  *
@@ -32,21 +35,21 @@ export const customRule: transforms.CustomRuleFn = /*#__PURE__*/ typed(makeCusto
  * grad((x) => sum(mul(straightThrough((v) => round(v))(x), x)))([1.4])                          // [2.4]
  * grad((x) => sum(straightThrough((v) => sign(v), (v) => tanh(v))(x)))([0])                     // [1]
  */
-export const straightThrough: transforms.StraightThroughFn = /*#__PURE__*/ typed(straightThroughOf(context))
+export const straightThrough: transforms.StraightThroughFn = /*#__PURE__*/ typed(from(customPack, straightThroughOf(context)))
 /**
  * x itself, whose cotangent is clamped to [-limit, limit] on its way back: what follows cannot send more. Of a tree: every float leaf.
  *
  * Errors  NotImplemented in forward mode, which has no cotangents; BadInput for a limit below 0.
  * @example grad((x) => sum(square(clipGradient(x, 1))))([0.1, 3])   // [0.2, 1]
  */
-export const clipGradient: estimators.ClipGradientFn = /*#__PURE__*/ typed(clipGradientOf(context))
+export const clipGradient: estimators.ClipGradientFn = /*#__PURE__*/ typed(from(customPack, clipGradientOf(context)))
 /**
  * x itself, whose derivative is -scale (1 unless given): gradient reversal, for adversarial training. Of a tree: every float leaf.
  *
  * `scale` is a number or a scalar expression, without a derivative of its own.   Source  Ganin and Lempitsky 2015.
  * @example grad((x) => sum(reverseGradient(x, 0.5)))([1, 2])   // [-0.5, -0.5]
  */
-export const reverseGradient: estimators.ReverseGradientFn = /*#__PURE__*/ typed(reverseGradientOf(context))
+export const reverseGradient: estimators.ReverseGradientFn = /*#__PURE__*/ typed(from(customPack, reverseGradientOf(context)))
 /**
  * x itself, whose cotangent is shown to f as a tensor on the way back, in a loop at every step. Of a tree: every float leaf. Derivatives stay what they are.
  *
@@ -54,4 +57,4 @@ export const reverseGradient: estimators.ReverseGradientFn = /*#__PURE__*/ typed
  * Errors  BadInput where f is not a function.
  * @example grad((x) => sum(square(tapGradient(mul(x, 3), (v) => console.assert(v.shape[0] === 2)))))([1, 2])   // [18, 36]
  */
-export const tapGradient: estimators.TapGradientFn = /*#__PURE__*/ typed(tapGradientOf(context))
+export const tapGradient: estimators.TapGradientFn = /*#__PURE__*/ typed(from(tapPack, from(customPack, tapGradientOf(context))))

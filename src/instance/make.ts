@@ -1,4 +1,6 @@
 /** codual bound to other rules or another default backend. */
+
+import { from } from '../core/calculus/pack.js'
 import { type Registry, registryIn } from '../core/calculus/rule.js'
 import { makeCustomRule } from '../core/extend/custom-rule.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
@@ -9,7 +11,13 @@ import type { Runtime } from '../core/functions/function.js'
 import { fromProgramCore, toProgramCore } from '../core/programs/json.js'
 import type { Codual } from '../core/types/signatures/codual.js'
 import { makeOperators } from '../modes/operators/index.js'
+import { customPack } from '../packs/custom.js'
+import { indexingPack } from '../packs/indexing.js'
+import { tapPack } from '../packs/tap.js'
 import { compileAsyncOf, fnOf, fromJSONOf, showOf } from './functions.js'
+
+/** The operators, with the rows of what they build themselves. */
+const operatorsOf = /*#__PURE__*/ from(indexingPack, /*#__PURE__*/ from(tapPack, /*#__PURE__*/ from(customPack, makeOperators)))
 
 /**
  * codual bound to a registry of rules and a default backend; no module state.
@@ -23,7 +31,7 @@ export const makeCodual = (registry: Registry, backend: SyncBackend): Codual => 
   const runtime: Runtime = makeRuntime(syncBackendOf(backend, 'makeCodual'))
   registryIn(registry, 'makeCodual')
   const bound: Readonly<Record<keyof Codual, unknown>> = {
-    ...makeOperators({ registry, runtime }),
+    ...operatorsOf({ registry, runtime }),
     customRule: makeCustomRule(runtime),
     fn: fnOf(runtime),
     evaluate: evaluateWith(backend),

@@ -1,5 +1,4 @@
 /** The shipped primitives as a plugin, and codual with primitives of one's own. */
-import { cpuFamilies } from '../backends/cpu/facets.js'
 import { type CpuOptions, cpu } from '../backends/cpu/index.js'
 import { registryOf } from '../core/calculus/rule.js'
 import { type Names as OptionNames, optionsOf, settled } from '../core/errors/check-arguments.js'
@@ -9,7 +8,7 @@ import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../core/exten
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { families } from '../core/ops/families.js'
 import type { Codual } from '../core/types/signatures/codual.js'
-import { ruleFamilies } from '../rules/index.js'
+import { cpuFamilies, ruleFamilies } from '../packs/all.js'
 import { makeCodual } from './make.js'
 
 const combined = (plugins: readonly Plugin[]): Plugin => plugins.reduce(pluginMonoid.concat, pluginMonoid.empty)

@@ -3,7 +3,7 @@
 import { typed } from '../core/graph/operation.js'
 import { fromProgramCore, toJSONCore, toProgramCore } from '../core/programs/json.js'
 import type * as programs from '../core/types/program.js'
-import { coreRegistry } from '../rules/index.js'
+import { coreRegistry } from '../packs/all.js'
 import { context } from './context.js'
 import { fromJSONOf } from './functions.js'
 

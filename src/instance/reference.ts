@@ -4,6 +4,7 @@
  */
 
 import { reference } from '../backends/reference/index.js'
+import { from } from '../core/calculus/pack.js'
 import { makeCustomRule } from '../core/extend/custom-rule.js'
 import { evaluateWith, makeRuntime } from '../core/functions/compile.js'
 import { compileOn } from '../core/functions/compile-async.js'
@@ -18,10 +19,11 @@ import { hvp as hvpOf, vjp as vjpOf } from '../modes/operators/pullback.js'
 import type { Context } from '../modes/operators/shared.js'
 import { jvp as jvpOf, linearize as linearizeOf } from '../modes/operators/tangent.js'
 import { jet as jetOf } from '../modes/operators/taylor.js'
-import { coreRegistry } from '../rules/index.js'
+import { customPack } from '../packs/custom.js'
+import { rules } from '../rules/base.js'
 import { fnOf } from './functions.js'
 
-const context: Context = { registry: coreRegistry, runtime: makeRuntime(reference()) }
+const context: Context = { registry: rules, runtime: makeRuntime(reference()) }
 
 /** `grad` of codual, on the reference interpreter. */
 export const grad: transforms.GradFn = typed(gradOf(context))
@@ -46,7 +48,7 @@ export const jacrev: transforms.JacFn = typed(jacrevOf(context))
 /** `hessian` of codual, on the reference interpreter. */
 export const hessian: transforms.HessianFn = typed(hessianOf(context))
 /** `customRule` of codual, on the reference interpreter. */
-export const customRule: transforms.CustomRuleFn = typed(makeCustomRule(context.runtime))
+export const customRule: transforms.CustomRuleFn = typed(from(customPack, makeCustomRule(context.runtime)))
 /** `fn` of codual, on the reference interpreter. */
 export const fn: transforms.FnFn = typed(fnOf(context.runtime))
 /** `evaluate` of codual, on the reference interpreter. */

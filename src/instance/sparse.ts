@@ -1,5 +1,6 @@
 /** Sparse derivatives, bound to the shipped rules and the default backend. */
 
+import { from } from '../core/calculus/pack.js'
 import { typed } from '../core/graph/operation.js'
 import type * as sparse from '../core/types/signatures/sparse.js'
 import { gaussNewtonProduct as gaussNewtonProductOf } from '../modes/operators/gauss-newton.js'
@@ -10,6 +11,7 @@ import {
   sparsity as sparsityOf,
   toDense as toDenseCore,
 } from '../modes/operators/sparse.js'
+import { indexingPack } from '../packs/indexing.js'
 import { context } from './context.js'
 
 /**
@@ -20,14 +22,14 @@ import { context } from './context.js'
  * known (an index that is computed from an argument, a primitive of somebody else's) counts as dense. Literal and captured indices are read now.
  * @example sparsity((x) => mul(at(x, '1:'), at(x, ':-1')))([1, 2, 3])   // { rows: [0, 0, 1, 1], cols: [0, 1, 1, 2], shape: [2, 3], ... }
  */
-export const sparsity: sparse.SparsityFn = /*#__PURE__*/ typed(sparsityOf(context))
+export const sparsity: sparse.SparsityFn = /*#__PURE__*/ typed(from(indexingPack, sparsityOf(context)))
 /**
  * Where the Hessian of a scalar function may be other than zero: as `sparsity`, of the gradient.
  *
  * Errors  NotScalar when f returns no scalar.
  * @example hessianSparsity((x) => sum(mul(x, mul(x, x))))([1, 2, 3])   // { rows: [0, 1, 2], cols: [0, 1, 2], shape: [3, 3], colours: 1 }
  */
-export const hessianSparsity: sparse.HessianSparsityFn = /*#__PURE__*/ typed(hessianSparsityOf(context))
+export const hessianSparsity: sparse.HessianSparsityFn = /*#__PURE__*/ typed(from(indexingPack, hessianSparsityOf(context)))
 /**
  * The Jacobian as a sparse matrix: the entries that `sparsity` finds, { rows, cols, values, shape }, by one batch of products.
  *
@@ -36,7 +38,7 @@ export const hessianSparsity: sparse.HessianSparsityFn = /*#__PURE__*/ typed(hes
  * Errors  BadInput where it has more than 2^26 entries.   Source  Curtis, Powell and Reid 1974.
  * @example sparseJacobian((x) => mul(x, x))([1, 2]).values   // [2, 4]
  */
-export const sparseJacobian: sparse.SparseJacobianFn = /*#__PURE__*/ typed(sparseJacobianOf(context))
+export const sparseJacobian: sparse.SparseJacobianFn = /*#__PURE__*/ typed(from(indexingPack, sparseJacobianOf(context)))
 /**
  * The Hessian of a scalar function as a sparse matrix, { rows, cols, values, shape }: by one batch of Hessian-vector products, one for each colour.
  *
@@ -44,14 +46,14 @@ export const sparseJacobian: sparse.SparseJacobianFn = /*#__PURE__*/ typed(spars
  * and diagonal are full takes 2. Errors  NotScalar, and as for `sparseJacobian`.   Source  Coleman and More 1984.
  * @example sparseHessian((x) => sum(mul(x, mul(x, x))))([1, 2]).values   // [6, 12]
  */
-export const sparseHessian: sparse.SparseHessianFn = /*#__PURE__*/ typed(sparseHessianOf(context))
+export const sparseHessian: sparse.SparseHessianFn = /*#__PURE__*/ typed(from(indexingPack, sparseHessianOf(context)))
 /**
  * A sparse matrix, what `sparseJacobian` or `sparseHessian` gave, as an expression of rank 2.
  *
  * Errors  BadInput where its shape is not known before it runs: where the matrix is an argument of a traced function.
  * @example toDense(sparseJacobian((x) => mul(x, x))([1, 2]))   // [[2, 0], [0, 4]]
  */
-export const toDense: sparse.ToDenseFn = /*#__PURE__*/ typed(toDenseCore)
+export const toDense: sparse.ToDenseFn = /*#__PURE__*/ typed(from(indexingPack, toDenseCore))
 /**
  * The Gauss-Newton matrix of x |-> loss(f(x)) times a tangent: (x, dx) |-> J^T H J dx, J that of f and H the Hessian of the loss at f(x).
  *

@@ -132,7 +132,7 @@ class TaylorWalk {
   }
   private rule(n: Node, ys: readonly Node[], xs: readonly Series[], results: readonly Series[]): (k: number) => readonly Tangent[] {
     const prim = n.prim!
-    const own = this.config.registry.byPrimitive.get(prim)
+    const own = this.config.registry.ruleOf(prim)
     if (typeof own?.taylor === 'function') return own.taylor(xs, results, n.payload as never, this.context)
     if (own?.taylor === 'each') return this.each(n, ys, xs)
     return isComposed(n, own) ? this.composed(n, xs) : this.nested(n, xs, results)

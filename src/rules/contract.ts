@@ -3,7 +3,7 @@
 import type { Rule } from '../core/calculus/rule.js'
 import type { Aval } from '../core/graph/aval.js'
 import { asExpr, asNode } from '../core/graph/expr.js'
-import { NO_PARAMS } from '../core/graph/primitive.js'
+import { type AnyPrimitive, NO_PARAMS } from '../core/graph/primitive.js'
 import { range, sameShape } from '../core/graph/shape.js'
 import { inplaceableThunk, type Tangent, thunk } from '../core/graph/tangent.js'
 import * as op from '../core/ops/contract.js'
@@ -17,6 +17,8 @@ import type { AnyExpr } from '../core/types/expr.js'
 import { alignBatch, batchAll, dims } from './batching.js'
 import { bilinearRule, reapply, rule } from './define.js'
 import { besideZeros } from './product.js'
+import { withTaylor } from './taylor.js'
+import { accumulated } from './taylor-products.js'
 
 const lead = (x: AnyExpr): readonly number[] => dims(x).slice(0, -2)
 const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -52,39 +54,42 @@ const reached = (flags: AnyExpr, from: 0 | 1 | 2, to: 0 | 1 | 2, avals: readonly
 }
 
 /** One rule per primitive of the family `contract`. */
-export const contractRules: { readonly [K in keyof typeof contract]: Rule } = {
-  matmul: bilinearRule(op.matmulPrimitive, {
-    transposeA: ofLeft,
-    transposeB: ofRight,
-    reach: reached,
-    batch: (xs, batched) => {
-      const [a, b] = alignBatch(xs, batched)
-      return product(a!, b!)
-    },
-  }),
-  matmulAdd: rule(op.matmulAddPrimitive, {
-    frule: ([, a, b], [dacc, da, db], _p, { y }) => {
-      let dy: Tangent = dacc
-      const more = (l: AnyExpr, r: AnyExpr): void => {
-        dy = dy._tag === 'Expr' ? productAdd(dy, l, r) : product(l, r)
-      }
-      if (da._tag === 'Expr') more(da, b)
-      if (db._tag === 'Expr') more(a, db)
-      return [y, dy]
-    },
-    rrule: ([, a, b], _p, { y, config }) => {
-      const matmulAddPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
-        const avals = [a, b, y].map((x) => asNode(x).aval)
-        const [l, r] = besideZeros(config, yBar, [a, b], active.slice(1), (flags, from, to) => reached(flags, from, to, avals))
-        return [yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)] as const
-      }
-      return [y, matmulAddPullback]
-    },
-    batch: (xs, batched, _p, size) => {
-      const [acc] = batchAll([xs[0]], [batched[0]!], size)
-      const [a, b] = alignBatch([xs[1], xs[2]], [batched[1]!, batched[2]!])
-      if (batched[1] || batched[2]) return productAdd(acc!, a!, b!)
-      return add(acc!, product(xs[1], xs[2]))
-    },
-  }),
-}
+export const contractRules: { readonly [K in keyof typeof contract]: Rule } = withTaylor(
+  {
+    matmul: bilinearRule(op.matmulPrimitive, {
+      transposeA: ofLeft,
+      transposeB: ofRight,
+      reach: reached,
+      batch: (xs, batched) => {
+        const [a, b] = alignBatch(xs, batched)
+        return product(a!, b!)
+      },
+    }),
+    matmulAdd: rule(op.matmulAddPrimitive, {
+      frule: ([, a, b], [dacc, da, db], _p, { y }) => {
+        let dy: Tangent = dacc
+        const more = (l: AnyExpr, r: AnyExpr): void => {
+          dy = dy._tag === 'Expr' ? productAdd(dy, l, r) : product(l, r)
+        }
+        if (da._tag === 'Expr') more(da, b)
+        if (db._tag === 'Expr') more(a, db)
+        return [y, dy]
+      },
+      rrule: ([, a, b], _p, { y, config }) => {
+        const matmulAddPullback = (yBar: AnyExpr, active: readonly boolean[]) => {
+          const avals = [a, b, y].map((x) => asNode(x).aval)
+          const [l, r] = besideZeros(config, yBar, [a, b], active.slice(1), (flags, from, to) => reached(flags, from, to, avals))
+          return [yBar, ofLeft(yBar, l!, r!), ofRight(yBar, l!, r!)] as const
+        }
+        return [y, matmulAddPullback]
+      },
+      batch: (xs, batched, _p, size) => {
+        const [acc] = batchAll([xs[0]], [batched[0]!], size)
+        const [a, b] = alignBatch([xs[1], xs[2]], [batched[1]!, batched[2]!])
+        if (batched[1] || batched[2]) return productAdd(acc!, a!, b!)
+        return add(acc!, product(xs[1], xs[2]))
+      },
+    }),
+  },
+  { matmulAdd: accumulated(op.matmulPrimitive as AnyPrimitive) },
+)

@@ -34,6 +34,8 @@ import {
   zeros,
 } from './control-rounds.js'
 import { multiRule } from './define.js'
+import { withTaylor } from './taylor.js'
+import { taylorOfScan } from './taylor-loops.js'
 
 /** A step beside its tangent: a loop's parameters, and what is known of the tangents that come out. */
 interface PushedStep {
@@ -104,14 +106,17 @@ const scanFrule = (xs: readonly AnyExpr[], dxs: readonly Forced[], params: ScanP
 }
 
 /** One rule per primitive of core/ops/control.ts. */
-export const controlRules: { readonly [K in keyof typeof controlFamily]: Rule } = {
-  scan: multiRule(scanPrimitive, {
-    frule: (xs, dxs, params, context) => [context.ys, scanFrule(xs, dxs as readonly Forced[], params, context)],
-    rrule: (xs, params, context) => scanRrule(xs, params, context) as never,
-    batch: (xs, batched, params, size, through) => scanBatch(xs, batched, params, size, through),
-  }),
-  switchCase: {
-    primitive: switchPrimitive as never,
-    ...composedRules((xs, params) => branched(params as SwitchParams, xs.map(asNode)).map(asExpr)),
+export const controlRules: { readonly [K in keyof typeof controlFamily]: Rule } = withTaylor(
+  {
+    scan: multiRule(scanPrimitive, {
+      frule: (xs, dxs, params, context) => [context.ys, scanFrule(xs, dxs as readonly Forced[], params, context)],
+      rrule: (xs, params, context) => scanRrule(xs, params, context) as never,
+      batch: (xs, batched, params, size, through) => scanBatch(xs, batched, params, size, through),
+    }),
+    switchCase: {
+      primitive: switchPrimitive as never,
+      ...composedRules((xs, params) => branched(params as SwitchParams, xs.map(asNode)).map(asExpr)),
+    },
   },
-}
+  { scan: taylorOfScan },
+)

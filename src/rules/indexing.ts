@@ -15,15 +15,9 @@ import {
   dynamicUpdateSlicePrimitive,
   type WindowParams,
 } from '../core/ops/indexing-dynamic.js'
-import {
-  type GatherParams,
-  gatherPrimitive,
-  iotaNode,
-  iotaPrimitive,
-  scatterAddPrimitive,
-  setAtPrimitive,
-} from '../core/ops/indexing-gather.js'
+import { type GatherParams, gatherPrimitive, scatterAddPrimitive, setAtPrimitive } from '../core/ops/indexing-gather.js'
 import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
+import { iotaNode } from '../core/ops/positions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'
 import { linearRule, nonDifferentiable, reapply } from './define.js'
@@ -67,7 +61,6 @@ const windowBatch = ({ sizes, batchDims }: WindowParams): WindowParams => ({ siz
 
 /** One rule per primitive of the family `indexing`. */
 export const indexingRules: { readonly [K in keyof typeof indexing]: Rule } = {
-  iota: nonDifferentiable(iotaPrimitive, (_xs, _b, p, size) => broadcastTo(asExpr(iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape])),
   gather: linearRule(gatherPrimitive, {
     transpose: (yBar, [x, indices], p) => [addedInto(x, (acc) => scatterAdd(acc, indices, yBar, p)), NoTangent],
     batch: ([x, indices], batched, p, size) => {

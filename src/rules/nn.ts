@@ -2,7 +2,7 @@
 
 import type { Rule } from '../core/calculus/rule.js'
 import { applyMulti, asExpr, asNode } from '../core/graph/expr.js'
-import type { Primitive } from '../core/graph/primitive.js'
+import type { AnyPrimitive, Primitive } from '../core/graph/primitive.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import {
   type ConvParams,
@@ -28,6 +28,8 @@ import { batchAll, dims } from './batching.js'
 import { convReach } from './conv-reach.js'
 import { bilinearRule, linearRule, multiRule, reapply, rule } from './define.js'
 import { besideZeros } from './product.js'
+import { withTaylor } from './taylor.js'
+import { accumulated } from './taylor-products.js'
 
 const sizeOf = (x: AnyExpr): readonly number[] => dims(x).slice(2)
 const bare = ({ stride, padding, dilation, groups }: ConvParams): ConvParams => ({ stride, padding, dilation, groups })
@@ -124,67 +126,77 @@ const batchPool =
 const plainPool = ({ window, stride, padding }: PoolParams): PoolParams => ({ window, stride, padding })
 
 /** One rule per primitive of the family `nn`. */
-export const nnRules: { readonly [K in keyof typeof nn]: Rule } = {
-  conv: bilinearRule(convPrimitive, {
-    transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),
-    transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p),
-    reach: convReach(['x', 'k', 'y']),
-    batch: (xs, batched, p, size) => byKernel(convPrimitive)(xs, batched, p, size),
-  }),
-  convInput: bilinearRule(convInputPrimitive, {
-    transposeA: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[0],
-    transposeB: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[1],
-    reach: convReach(['y', 'k', 'x']),
-    batch: (xs, batched, p, size) => byKernel(convInputPrimitive)(xs, batched, p, size),
-  }),
-  convKernel: bilinearRule(convKernelPrimitive, {
-    transposeA: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[0],
-    transposeB: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[1],
-    reach: convReach(['x', 'y', 'k']),
-    batch: (xs, batched, p, size) => pairwise(convKernelPrimitive)(xs, batched, p, size),
-  }),
-  convInputAdd: accumulating(
-    convInputAddPrimitive,
-    convInputPrimitive,
-    inputAdjoints,
-    convReach(['y', 'k', 'x']),
-    added(byKernel(convInputPrimitive), convInputPrimitive),
-  ),
-  convKernelAdd: accumulating(
-    convKernelAddPrimitive,
-    convKernelPrimitive,
-    kernelAdjoints,
-    convReach(['x', 'y', 'k']),
-    added(pairwise(convKernelPrimitive), convKernelPrimitive),
-  ),
-  maxPool: multiRule(maxPoolPrimitive, {
-    frule: (_xs, [dx], p, { ys }) => [ys, [dx!._tag === 'Expr' ? reapply(poolGatherPrimitive, [dx!, ys[1]!], p) : ZeroTangent, NoTangent]],
-    rrule: ([x], p, { ys }) => [
-      ys,
-      (yBars) => {
-        const yBar = yBars[0]!
-        return [yBar._tag === 'Expr' ? thunk(() => reapply(unpoolPrimitive, [yBar, ys[1]!], { ...p, size: sizeOf(x) })) : ZeroTangent]
-      },
-    ],
-    batch: ([x], _b, p, size) => applyMulti(maxPoolPrimitive, [asNode(fold(x))], p).map((y) => unfold(asExpr(y), size)),
-  }),
-  unpool: linearRule(unpoolPrimitive, {
-    transpose: (xBar, [, index], p) => [thunk(() => reapply(poolGatherPrimitive, [xBar, index], plainPool(p))), NoTangent],
-    batch: (xs, batched, p, size) => batchPool(unpoolPrimitive)(xs, batched, p, size),
-  }),
-  poolGather: linearRule(poolGatherPrimitive, {
-    transpose: (yBar, [x, index], p) => [
-      thunk(() => reapply(unpoolPrimitive, [yBar, index], { ...plainPool(p), size: sizeOf(x) })),
-      NoTangent,
-    ],
-    batch: (xs, batched, p, size) => batchPool(poolGatherPrimitive)(xs, batched, p, size),
-  }),
-  avgPool: linearRule(avgPoolPrimitive, {
-    transpose: (yBar, [x], p) => [thunk(() => reapply(avgPoolInputPrimitive, [yBar], { ...p, size: sizeOf(x) }))],
-    batch: (xs, batched, p, size) => batchPool(avgPoolPrimitive)(xs, batched, p, size),
-  }),
-  avgPoolInput: linearRule(avgPoolInputPrimitive, {
-    transpose: (xBar, _xs, { size: _size, ...p }) => [thunk(() => reapply(avgPoolPrimitive, [xBar], p))],
-    batch: (xs, batched, p, size) => batchPool(avgPoolInputPrimitive)(xs, batched, p, size),
-  }),
-}
+export const nnRules: { readonly [K in keyof typeof nn]: Rule } = withTaylor(
+  {
+    conv: bilinearRule(convPrimitive, {
+      transposeA: (yBar, x, k, p) => inputThunk(yBar, k, x, p),
+      transposeB: (yBar, x, k, p) => kernelThunk(x, yBar, k, p),
+      reach: convReach(['x', 'k', 'y']),
+      batch: (xs, batched, p, size) => byKernel(convPrimitive)(xs, batched, p, size),
+    }),
+    convInput: bilinearRule(convInputPrimitive, {
+      transposeA: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[0],
+      transposeB: (xBar, yBar, k, p) => inputAdjoints(xBar, yBar, k, p)[1],
+      reach: convReach(['y', 'k', 'x']),
+      batch: (xs, batched, p, size) => byKernel(convInputPrimitive)(xs, batched, p, size),
+    }),
+    convKernel: bilinearRule(convKernelPrimitive, {
+      transposeA: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[0],
+      transposeB: (kBar, x, yBar, p) => kernelAdjoints(kBar, x, yBar, p)[1],
+      reach: convReach(['x', 'y', 'k']),
+      batch: (xs, batched, p, size) => pairwise(convKernelPrimitive)(xs, batched, p, size),
+    }),
+    convInputAdd: accumulating(
+      convInputAddPrimitive,
+      convInputPrimitive,
+      inputAdjoints,
+      convReach(['y', 'k', 'x']),
+      added(byKernel(convInputPrimitive), convInputPrimitive),
+    ),
+    convKernelAdd: accumulating(
+      convKernelAddPrimitive,
+      convKernelPrimitive,
+      kernelAdjoints,
+      convReach(['x', 'y', 'k']),
+      added(pairwise(convKernelPrimitive), convKernelPrimitive),
+    ),
+    maxPool: multiRule(maxPoolPrimitive, {
+      frule: (_xs, [dx], p, { ys }) => [
+        ys,
+        [dx!._tag === 'Expr' ? reapply(poolGatherPrimitive, [dx!, ys[1]!], p) : ZeroTangent, NoTangent],
+      ],
+      rrule: ([x], p, { ys }) => [
+        ys,
+        (yBars) => {
+          const yBar = yBars[0]!
+          return [yBar._tag === 'Expr' ? thunk(() => reapply(unpoolPrimitive, [yBar, ys[1]!], { ...p, size: sizeOf(x) })) : ZeroTangent]
+        },
+      ],
+      batch: ([x], _b, p, size) => applyMulti(maxPoolPrimitive, [asNode(fold(x))], p).map((y) => unfold(asExpr(y), size)),
+    }),
+    unpool: linearRule(unpoolPrimitive, {
+      transpose: (xBar, [, index], p) => [thunk(() => reapply(poolGatherPrimitive, [xBar, index], plainPool(p))), NoTangent],
+      batch: (xs, batched, p, size) => batchPool(unpoolPrimitive)(xs, batched, p, size),
+    }),
+    poolGather: linearRule(poolGatherPrimitive, {
+      transpose: (yBar, [x, index], p) => [
+        thunk(() => reapply(unpoolPrimitive, [yBar, index], { ...plainPool(p), size: sizeOf(x) })),
+        NoTangent,
+      ],
+      batch: (xs, batched, p, size) => batchPool(poolGatherPrimitive)(xs, batched, p, size),
+    }),
+    avgPool: linearRule(avgPoolPrimitive, {
+      transpose: (yBar, [x], p) => [thunk(() => reapply(avgPoolInputPrimitive, [yBar], { ...p, size: sizeOf(x) }))],
+      batch: (xs, batched, p, size) => batchPool(avgPoolPrimitive)(xs, batched, p, size),
+    }),
+    avgPoolInput: linearRule(avgPoolInputPrimitive, {
+      transpose: (xBar, _xs, { size: _size, ...p }) => [thunk(() => reapply(avgPoolPrimitive, [xBar], p))],
+      batch: (xs, batched, p, size) => batchPool(avgPoolInputPrimitive)(xs, batched, p, size),
+    }),
+  },
+  {
+    convInputAdd: accumulated(convInputPrimitive as AnyPrimitive),
+    convKernelAdd: accumulated(convKernelPrimitive as AnyPrimitive),
+    maxPool: 'each',
+  },
+)

@@ -12,5 +12,4 @@ export {
   rule,
   scalarRule,
 } from './define.js'
-export { coreRegistry } from './index.js'
 export { addTangents, scaleTangent } from './product.js'

@@ -3,18 +3,22 @@
 import type { Rule, RuleConfig } from '../core/calculus/rule.js'
 import { castNode } from '../core/graph/cast.js'
 import { asExpr, asNode, constant } from '../core/graph/expr.js'
+import { otherAxes, range, sizeOf } from '../core/graph/shape.js'
 import { type Forced, inplaceableThunk, NoTangent, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
+import { cumprod } from '../core/ops/along-axis.js'
 import { eq } from '../core/ops/compare.js'
-import { div, maximum, where } from '../core/ops/elementwise.js'
+import { div, maximum, mul, where } from '../core/ops/elementwise.js'
 import type { scans } from '../core/ops/families.js'
 import { scatterAddAlongNode, takeAlongNode } from '../core/ops/indexing-along.js'
+import { reshape, transpose } from '../core/ops/layout.js'
 import { padNode, sliceAxis } from '../core/ops/layout-slice.js'
 import * as op from '../core/ops/scans.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll } from './batching.js'
+import { batchAll, dims } from './batching.js'
 import { linearRule, multiRule, reapply, rule } from './define.js'
 import { zerosLike } from './forms.js'
 import { addTangents, besideZeros } from './product.js'
+import { expandReduced, fold, shiftAxes, total } from './reduce.js'
 
 /** Each element's neighbour before it along the axis (after it when `back`), and 0 at the end that has none. */
 export const shift = (x: AnyExpr, axis: number, back: boolean): AnyExpr => {
@@ -79,6 +83,22 @@ const runningExtremeRule = (primitive: typeof op.cummaxPrimitive | typeof op.cum
   })
 }
 
+/** For each element the product of the others along the axes, without a division: what is before it times what is after it. */
+const productOfOthers = (x: AnyExpr, axes: readonly number[]): AnyExpr => {
+  const along = (y: AnyExpr, axis: number): AnyExpr =>
+    mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))
+  if (axes.length === 1) return along(x, axes[0]!)
+  const kept = otherAxes(dims(x).length, axes)
+  const perm = [...kept, ...axes]
+  const last = transpose(x, perm)
+  const lines = reshape(last, [...kept.map((i) => dims(x)[i]!), sizeOf(axes.map((i) => dims(x)[i]!))])
+  const others = reshape(along(lines, kept.length), dims(last))
+  return transpose(
+    others,
+    range(perm.length).map((i) => perm.indexOf(i)),
+  )
+}
+
 /** One rule per primitive of the family `scans`. */
 export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
   cumsum: linearRule(op.cumsumPrimitive, {
@@ -86,6 +106,17 @@ export const scanRules: { readonly [K in keyof typeof scans]: Rule } = {
     batch: ([x], _b, p) => reapply(op.cumsumPrimitive, [x], { ...p, axis: p.axis + 1 }),
   }),
   // Inclusive: y_k = x_k y_{k-1}, so dy = recurrence(x, dx e) with e the product of those before. Exclusive: y_k = x_{k-1} y_{k-1}.
+  prod: rule(op.prodPrimitive, {
+    frule: ([x], [dx], { axes }, { y, config }) => [
+      y,
+      dx._tag === 'Expr' ? total(config.product(dx, productOfOthers(x, axes)), axes) : ZeroTangent,
+    ],
+    rrule: ([x], { axes }, { y, config }) => {
+      const prodPullback = (yBar: AnyExpr) => [thunk(() => config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes)))] as const
+      return [y, prodPullback]
+    },
+    batch: ([x], _b, { axes }) => fold(op.prodPrimitive, x, shiftAxes(axes)),
+  }),
   cumprod: rule(op.cumprodPrimitive, {
     frule: ([x], [dx], p, { y, config: { product } }) => {
       if (dx._tag !== 'Expr') return [y, ZeroTangent]

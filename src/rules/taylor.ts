@@ -1,23 +1,16 @@
-/** Taylor rules that do not follow from a form: what is piecewise linear, products, quotients, running products, loops. */
+/** Taylor rules that do not follow from a form, of the base: what is piecewise linear, products, quotients. */
 import { GUARDED } from '../core/calculus/hard-zeros.js'
 import type { Rule } from '../core/calculus/rule.js'
 import type { Series, TaylorContext, TaylorRule } from '../core/calculus/taylor.js'
 import { asNode, CONST } from '../core/graph/expr.js'
-import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { type Forced, ZeroTangent } from '../core/graph/tangent.js'
-import { matmulPrimitive } from '../core/ops/contract.js'
-import { convInputPrimitive, convKernelPrimitive } from '../core/ops/conv.js'
 import { div, neg, square } from '../core/ops/elementwise.js'
-import type { RecurrenceParams, ScanParams } from '../core/ops/scans.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { reapply } from './define.js'
 import { addTangents, scaled, strongBoth } from './product.js'
-import { cumprodOf, recurrence, shift } from './scans.js'
 import { convolved, sumOver, times } from './taylor-forms.js'
-import { taylorOfScan } from './taylor-loops.js'
 
 /** Products of coefficients, where both are there. */
-const pairs = (
+export const pairs = (
   from: number,
   to: number,
   k: number,
@@ -83,68 +76,17 @@ const strongProduct: TaylorRule = ([a, b], _ys, _params, { config }) => {
   const strong = (dx: AnyExpr, factor: AnyExpr): AnyExpr => strongBoth(config, dx, factor, GUARDED)
   return (k) => [convolved(k, a!, b!, strong, (a0, bk) => strong(bk, a0), strong)]
 }
-/** acc + f(a, b), of f that is linear in each of both. */
-const accumulated =
-  (f: AnyPrimitive): TaylorRule =>
-  ([acc, a, b], _ys, params) => {
-    const of = (u: AnyExpr, v: AnyExpr): AnyExpr => reapply(f, [u, v], params)
-    return (k) => [addTangents(acc!.at(k), convolved(k, a!, b!, of, of, of))]
-  }
-/** Along the axis y_n = a_n y_{n-1} + b_n, so at order k a recurrence over b_k and what lower orders of y give. */
-const recurred: TaylorRule = ([a, b], [y], params, { config, times: both }) => {
-  const { axis, reverse } = params as RecurrenceParams
-  return (k) => {
-    const ak = a!.at(k)
-    const head = ak._tag === 'Expr' ? scaled(ak, shift(y!.primal, axis, reverse), config) : ZeroTangent
-    const lower = pairs(
-      1,
-      k - 1,
-      k,
-      a!,
-      (j) => y!.at(j),
-      (ai, yj) => both(ai, shift(yj, axis, reverse)),
-    )
-    const source = addTangents(addTangents(head, lower), b!.at(k))
-    return [source._tag === 'Expr' ? recurrence(a!.primal, source, axis, reverse) : ZeroTangent]
-  }
-}
-/** As the recurrence: inclusive y_n = x_n y_{n-1}, exclusive y_n = x_{n-1} y_{n-1}. */
-const runningProduct: TaylorRule = ([x], [y], params, { config, times: both }) => {
-  const p = params as ScanParams
-  const { axis, reverse, exclusive } = p
-  const before = (z: AnyExpr): AnyExpr => shift(z, axis, reverse)
-  const of = (xk: AnyExpr, z: AnyExpr): AnyExpr => both(xk, exclusive ? z : before(z))
-  return (k) => {
-    const xk = x!.at(k)
-    const others = exclusive ? y!.primal : cumprodOf(x!.primal, { ...p, exclusive: true })
-    const head = xk._tag === 'Expr' ? scaled(xk, others, config) : ZeroTangent
-    const source = addTangents(
-      head,
-      pairs(1, k - 1, k, x!, (j) => y!.at(j), of),
-    )
-    if (source._tag !== 'Expr') return [ZeroTangent]
-    return [exclusive ? recurrence(before(x!.primal), before(source), axis, reverse) : recurrence(x!.primal, source, axis, reverse)]
-  }
-}
-
 /** By the primitive's name; `each` is what moves linearly as long as it selects the same. */
-const rules: Readonly<Record<string, TaylorRule | 'each'>> = {
+type Rows = Readonly<Record<string, TaylorRule | 'each'>>
+const base: Rows = {
   mul: product,
   square: ([x], _ys, _params, context) => squared(x!, context),
   div: quotient,
   strongMul: strongProduct,
-  matmulAdd: accumulated(matmulPrimitive as AnyPrimitive),
-  convInputAdd: accumulated(convInputPrimitive as AnyPrimitive),
-  convKernelAdd: accumulated(convKernelPrimitive as AnyPrimitive),
-  linearRecurrence: recurred,
-  cumprod: runningProduct,
-  scan: taylorOfScan,
-  ...Object.fromEntries(
-    ['where', 'relu', 'maximum', 'minimum', 'cast', 'split', 'max', 'min', 'maxPool', 'sort'].map((name) => [name, 'each'] as const),
-  ),
+  ...Object.fromEntries(['where', 'relu', 'maximum', 'minimum', 'cast', 'split', 'max', 'min'].map((name) => [name, 'each'] as const)),
 }
-/** A family's rules with the Taylor rules that are written out. */
-export const withTaylor = <F extends Readonly<Record<string, Rule>>>(family: F): F =>
+/** A family's rules with the Taylor rules that are written out: those here, and `rows`. */
+export const withTaylor = <F extends Readonly<Record<string, Rule>>>(family: F, rows: Rows = base): F =>
   Object.fromEntries(
-    Object.entries(family).map(([name, rule]) => [name, Object.hasOwn(rules, name) ? { ...rule, taylor: rules[name] } : rule]),
+    Object.entries(family).map(([name, rule]) => [name, Object.hasOwn(rows, name) ? { ...rule, taylor: rows[name] } : rule]),
   ) as F

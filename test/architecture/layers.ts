@@ -24,7 +24,7 @@ export const layers: Readonly<Record<string, Layer>> = {
   'src/backends/webgpu': { layers: ['src/core', 'src/backends', 'src/backends/plan'], packages: fp, optional: ['webgpu', 'node:'] },
   // The composition root: what binds the operators to rules and a backend.
   'src/instance': {
-    layers: ['src/core', 'src/rules', 'src/modes', 'src/backends/cpu', 'src/backends/reference'],
+    layers: ['src/core', 'src/rules', 'src/packs', 'src/modes', 'src/backends/cpu', 'src/backends/reference'],
     packages: [],
   },
   // Modules that stand in the place of others in Node (tsup.config.ts).
@@ -33,6 +33,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     layers: [
       'src/core',
       'src/rules',
+      'src/packs',
       'src/modes',
       'src/backends',
       'src/backends/plan',
@@ -43,8 +44,12 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: [...fp, 'fast-check'],
     optional: ['vitest'],
   },
+  // Operations with the pack that they need.
+  'src/families': { layers: ['src/core', 'src/packs'], packages: [] },
   // Compositions: operations, and what core checks of what it is given.
-  'src/library': { layers: ['src/core'], packages: [] },
+  'src/library': { layers: ['src/core', 'src/families'], packages: [] },
+  // What a family has beside its declarations; and everything, for those who list it.
+  'src/packs': { layers: ['src/core', 'src/rules', 'src/backends', 'src/backends/plan', 'src/backends/cpu'], packages: [] },
   // As users' libraries: the public interface, and the checks of options that every public function makes.
   'src/optim': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },
   'src/random': { layers: [], parts: ['src/index.ts', 'src/core/errors'], packages: [] },

@@ -2,14 +2,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cpuFamilies } from '../../src/backends/cpu/facets.js'
 import { buildIr } from '../../src/backends/plan/ir.js'
 import { aval } from '../../src/core/graph/aval.js'
 import { applyAny, input } from '../../src/core/graph/expr.js'
 import { type AnyPrimitive, isPrimitive } from '../../src/core/graph/primitive.js'
 import { makeProgram } from '../../src/core/graph/program.js'
 import { families } from '../../src/core/ops/families.js'
-import { ruleFamilies } from '../../src/rules/index.js'
+import { cpuFamilies, ruleFamilies } from '../../src/packs/all.js'
 
 const src = join(import.meta.dirname, '..', '..', 'src')
 

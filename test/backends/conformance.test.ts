@@ -11,7 +11,7 @@ import { families } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { instantiate } from '../../src/modes/common.js'
 import { pullback } from '../../src/modes/transform.js'
-import { coreRegistry } from '../../src/rules/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 
 /** Uniform numbers from a seed (mulberry32). */
 const random = (seed: number) => {

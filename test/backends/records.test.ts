@@ -1,10 +1,12 @@
 /** Records of the CPU's kernels: written as they are read, of any length, with addresses up to 4 GiB. */
 import { describe, expect, it } from 'vitest'
 import { makeCpu } from '../../src/backends/cpu/index.js'
-import { runGemm, runLoop, type Views } from '../../src/backends/cpu/plain.js'
+import { runLoop, type Views } from '../../src/backends/cpu/plain.js'
+import { products } from '../../src/backends/cpu/products.js'
 import { addressAt, gemmRecord, LoopRecord, OpaqueRecord, writeGemm, writeLoop, writeOpaque } from '../../src/backends/cpu/records.js'
 import type { LoopKernel } from '../../src/backends/plan/kernel.js'
 import type { Operand, Work } from '../../src/backends/plan/step.js'
+import { matmulPrimitive } from '../../src/core/ops/contract.js'
 import * as cd from '../../src/index.js'
 import { type Word, wordsOf } from './loop-harness.js'
 
@@ -80,8 +82,8 @@ describe('records', () => {
       put(at[A], [1, 2, 3, 4, 5, 6])
       put(at[B], [1, 10, 100])
       put(at[C], [7, 7])
-      runGemm(
-        { kind: 'gemm', dtype: 'f64', accumulate },
+      products.run(
+        { kind: 'gemm', prim: matmulPrimitive as never, dtype: 'f64', accumulate },
         recordOf(wordsOf(writeGemm, product(8)), (k) => at[k as 0 | 1 | 2]),
         views,
       )

@@ -21,8 +21,8 @@ import { inplaceableThunk, type Tangent, unthunk, ZeroTangent } from '../../src/
 import { elementwise } from '../../src/core/ops/families.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import * as cd from '../../src/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { linearRule, rule, scalarRule } from '../../src/rules/define.js'
-import { coreRegistry } from '../../src/rules/index.js'
 
 const { tanh, mul, sqrt, abs } = elementwise
 const u = (f: unknown) => f as (...xs: readonly unknown[]) => AnyExpr

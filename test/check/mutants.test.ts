@@ -10,7 +10,7 @@ import { type Tangent, unthunk, ZeroTangent } from '../../src/core/graph/tangent
 import { mul } from '../../src/core/ops/elementwise.js'
 import { isAdException } from '../../src/index.js'
 import { configOf } from '../../src/modes/transform.js'
-import { coreRegistry } from '../../src/rules/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { deep, some } from '../depth.js'
 import { partly } from '../rules/mutants/partly.js'
 

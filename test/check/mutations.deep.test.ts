@@ -7,8 +7,8 @@ import { inplaceableThunk, NoTangent, notImplemented } from '../../src/core/grap
 import { contract, elementwise } from '../../src/core/ops/families.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import * as cd from '../../src/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { rule, scalarRule } from '../../src/rules/define.js'
-import { coreRegistry } from '../../src/rules/index.js'
 
 const { tanh, mul } = elementwise
 const u = (f: unknown) => f as (...xs: readonly unknown[]) => AnyExpr

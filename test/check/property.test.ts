@@ -4,8 +4,8 @@ import { type Checked, checkGrad, makeCheck, report } from '../../src/check/inde
 import { forAll, reportProperty } from '../../src/check/property.js'
 import { elementwise } from '../../src/core/ops/families.js'
 import * as cd from '../../src/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { scalarRule } from '../../src/rules/define.js'
-import { coreRegistry } from '../../src/rules/index.js'
 
 const dense = cd.fn({ w: cd.f64('in', 'out'), b: cd.f64('out'), x: cd.f64('batch', 'in') }, function layer({ w, b, x }) {
   return cd.sum(cd.tanh(cd.add(cd.matmul(x, w), b)))

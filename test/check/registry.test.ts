@@ -8,7 +8,7 @@ import { withoutDuplicates } from '../../src/core/calculus/rule.js'
 import { checkedDeclaration } from '../../src/core/extend/declare.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { families } from '../../src/core/ops/families.js'
-import { coreRegistry } from '../../src/rules/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { deep } from '../depth.js'
 import { partly } from '../rules/mutants/partly.js'
 

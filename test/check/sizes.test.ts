@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { rankedSamples, resizedSamples } from '../../src/check/sizes.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { primitive } from '../../src/core/graph/primitive.js'
-import { coreRegistry } from '../../src/rules/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 
 const of = (name: string): AnyPrimitive => coreRegistry.rules.get(name)!.primitive
 const shapes = (name: string, sample = 0): readonly (readonly (readonly number[])[])[] =>

@@ -183,7 +183,7 @@ describe('what does not fit is one error', () => {
       'fold: columns [1, 4, 5] do not belong to 4 windows of 4 positions',
     ],
     ['a factor', () => op.pixelShuffle!(x, 3), 'pixelShuffle: 4 channels are not a multiple of 9'],
-    ['half a factor', () => op.pixelUnshuffle!(x, 0.5), 'pixelUnshuffle: the factor must be a whole number'],
+    ['half a factor', () => op.pixelUnshuffle!(x, 0.5), 'pixelUnshuffle: factor must be a whole number'],
     [
       'widths of q and k',
       () => op.scaledDotProductAttention!(wave([2, 3]), wave([2, 4]), wave([2, 4])),

@@ -10,14 +10,14 @@ import type { Forced } from '../../src/core/graph/tangent.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import type { AnyExpr } from '../../src/core/types/expr.js'
 import { pullback, pushforward } from '../../src/modes/transform.js'
+import { ruleFamilies } from '../../src/packs/all.js'
 import { compareRules } from '../../src/rules/compare.js'
-import { elementwiseRules } from '../../src/rules/elementwise.js'
 import { layoutRules } from '../../src/rules/layout.js'
 import { mapRules } from '../../src/rules/map.js'
 import { reduceRules } from '../../src/rules/reduce.js'
 
 export const registry = registryOf(
-  [elementwiseRules, compareRules, layoutRules, reduceRules, mapRules].flatMap((family) => Object.values(family)),
+  [ruleFamilies.elementwise, compareRules, layoutRules, reduceRules, mapRules].flatMap((family) => Object.values(family)),
 )
 
 export const arrayOf = (shape: readonly number[], dtype: DType, at: (i: number) => number): NDArray => {

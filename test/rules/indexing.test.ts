@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { aval } from '../../src/core/graph/aval.js'
 import { asExpr, asNode, constant, input, linearize } from '../../src/core/graph/expr.js'
 import { pullback } from '../../src/modes/transform.js'
-import { coreRegistry } from '../../src/rules/index.js'
+import { coreRegistry } from '../../src/packs/all.js'
 import { untyped } from './untyped.js'
 import { errorOf, evaluated, gradientOf, nested } from './values.js'
 

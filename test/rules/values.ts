@@ -12,7 +12,7 @@ import type { AnyExpr } from '../../src/core/types/expr.js'
 import { instantiate } from '../../src/modes/common.js'
 import { denseCotangents } from '../../src/modes/reverse.js'
 import { pullback, pushforward } from '../../src/modes/transform.js'
-import { coreRegistry as registry } from '../../src/rules/index.js'
+import { coreRegistry as registry } from '../../src/packs/all.js'
 
 /** Numbers in [0, 1), the same for the same seed. */
 export const random = (seed: number): (() => number) => {

@@ -1,12 +1,15 @@
-// Every function of core/ops that is written for users (its docstring has an example) is public, and nothing else of it is.
+// Every function of core/ops and of library that is written for users (its docstring has an example) is public, and nothing else of it is.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import * as codual from '../../src/index.js'
 import * as operations from '../operations.js'
 import { compile, hoverOf } from './harness.js'
 
-const folder = new URL('../../src/core/ops/', import.meta.url)
-const names = readdirSync(folder)
+const folder = new URL('../../src/', import.meta.url)
+const names = [
+  ...readdirSync(new URL('core/ops/', folder)).map((f) => `core/ops/${f}`),
+  ...readdirSync(new URL('library/', folder), { recursive: true, encoding: 'utf8' }).map((f) => `library/${f}`),
+]
   .filter((file) => file.endsWith('.ts'))
   .flatMap((file) =>
     [...readFileSync(new URL(file, folder), 'utf8').matchAll(/\/\*\*((?:[^*]|\*(?!\/))*)\*\/\nexport (?:const|function) (\w+)/g)]
@@ -14,7 +17,7 @@ const names = readdirSync(folder)
       .map(([, , name]) => ({ file, name: name ?? '' })),
   )
 
-describe('functions of core/ops with an example', () => {
+describe('functions of core/ops and library with an example', () => {
   it('are found', () => {
     expect(names.length).toBeGreaterThan(120)
     expect(names.map((f) => f.name)).toEqual(expect.arrayContaining(['add', 'conv', 'einsum', 'topk', 'mish', 'linearRecurrence']))

@@ -2,9 +2,10 @@
 import { planned } from '../../core/extend/kernel-table.js'
 import type { contract } from '../../core/ops/families.js'
 import type { CpuTable } from './kernel.js'
+import { products } from './products.js'
 
 /** One row per primitive of the family `contract`. */
 export const contractKernels: CpuTable<typeof contract> = {
-  matmul: planned('gemm'),
-  matmulAdd: planned('gemm'),
+  matmul: planned('gemm', undefined, products),
+  matmulAdd: planned('gemm', undefined, products),
 }

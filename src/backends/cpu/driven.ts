@@ -6,9 +6,10 @@ import type { Factorise } from '../../core/ops/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Engine } from './engine.js'
+import type { Products } from './kernel.js'
+import { products } from './products.js'
 import { gemmRecord, stepEntry } from './records.js'
 import type { FloatName } from './wasm/float.js'
-import { gemmScratchBytes } from './wasm/gemm.js'
 
 /** Products of fewer multiplications are plain loops: a call, and a copy of a factor, would take longer. */
 const LEAST = 500
@@ -27,7 +28,7 @@ export interface Driven {
 const typeOf = ({ room }: Driven, type: FloatName): FloatName => (room === undefined ? type : 'f64')
 
 /** Scratch of a driven kernel: its room, a step, its record, a factor with its sign changed, and what the product itself takes. */
-export const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
+const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
   const [rows, columns] = driven.largest
   const type = typeOf(driven, of)
   const n = Math.max(rows, columns)
@@ -37,13 +38,13 @@ export const drivenScratchBytes = (driven: Driven, of: FloatName): number => {
     roomBytes(driven) +
     RECORD +
     aligned(size * rows * columns, 16) +
-    Math.max(gemmScratchBytes(type, n, n, n), gemmScratchBytes(type, n, n, Math.min(n, 4096)))
+    Math.max(products.scratchBytes(type, n, n, n), products.scratchBytes(type, n, n, Math.min(n, 4096)))
   )
 }
 const roomBytes = ({ room = 0 }: Driven): number => aligned(8 * room, 16)
 
 /** Runs a driven kernel with its products, and its room, in the scratch; `product` says where in the table that of a type lies. */
-export const drive = (
+const drive = (
   driven: Driven,
   k: OpaqueKernel,
   { args, results }: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] },
@@ -98,3 +99,21 @@ const productBy = (engine: Engine, index: number, buffer: ArrayBuffer, scratch: 
     engine.run(scratch, 1)
   }
 }
+
+/** A driven kernel, made ready: the scratch that it takes, what runs, and the products that it is driven with. */
+export interface DrivenKernel {
+  readonly scratchBytes: (type: FloatName) => number
+  readonly run: (
+    k: OpaqueKernel,
+    arrays: { readonly args: readonly NDArray[]; readonly results: readonly NDArray[] },
+    scratch: number,
+    engine: Engine,
+    product: (type: FloatName) => number,
+  ) => void
+  readonly products: Products
+}
+export const driven = (d: Driven): DrivenKernel => ({
+  scratchBytes: (type) => drivenScratchBytes(d, type),
+  run: (k, arrays, scratch, engine, product) => drive(d, k, arrays, scratch, engine, product),
+  products,
+})

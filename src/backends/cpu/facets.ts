@@ -1,39 +1,33 @@
-/** The one table of the CPU's kernels: every family, by primitive. */
+/** How the CPU's kernels are found: those of the base here, those of other families in the packs of their operations. */
 import { Facets, inlined, kernelTable } from '../../core/extend/kernel-table.js'
-import { families } from '../../core/ops/families.js'
-import { plannedFamilies } from '../plan/facets.js'
-import { bitwiseKernels } from './bitwise.js'
+import { arithmetic, compare, layout, positions, reduce } from '../../core/ops/families.js'
+import { heldFamily } from '../../core/ops/held.js'
+import { mapFamily } from '../../core/ops/map.js'
+import { heldFacets, layoutFacets, mapFacets } from '../plan/facets.js'
+import { arithmeticKernels } from './arithmetic.js'
 import { compareKernels } from './compare.js'
-import { contractKernels } from './contract.js'
-import { elementwiseKernels } from './elementwise.js'
-import { indexingKernels } from './indexing.js'
 import type { CpuKernelTable, CpuTable, ScalarKernel, WholeKernelOf } from './kernel.js'
-import { linalgKernels } from './linalg.js'
-import { nnKernels } from './nn.js'
+import { positionKernels } from './positions.js'
 import { reduceKernels } from './reduce.js'
-import { scanKernels } from './scans.js'
-import { specialKernels } from './special.js'
 
-/** Facets by family: each file has the rows of one. */
-export const cpuFamilies: { readonly [F in keyof typeof families]: CpuTable<(typeof families)[F]> } = {
-  ...plannedFamilies,
-  elementwise: inlined(elementwiseKernels),
-  special: specialKernels,
-  compare: inlined(compareKernels),
-  bitwise: inlined(bitwiseKernels),
+/** The families that every program may need. */
+const families = { arithmetic, compare, layout, reduce, positions, map: mapFamily, held: heldFamily } as const
+/** Their kernels. */
+export const baseKernels: { readonly [F in keyof typeof families]: CpuTable<(typeof families)[F]> } = {
+  arithmetic: /*#__PURE__*/ inlined(arithmeticKernels),
+  compare: /*#__PURE__*/ inlined(compareKernels),
+  layout: layoutFacets,
   reduce: reduceKernels,
-  scans: scanKernels,
-  indexing: indexingKernels,
-  contract: contractKernels,
-  linalg: linalgKernels,
-  nn: nnKernels,
+  positions: positionKernels,
+  map: mapFacets,
+  held: heldFacets,
 }
 
-const shipped: CpuKernelTable = /*#__PURE__*/ kernelTable<keyof typeof families, ScalarKernel, WholeKernelOf>(families, cpuFamilies)
+const base: CpuKernelTable = /*#__PURE__*/ kernelTable<keyof typeof families, ScalarKernel, WholeKernelOf>(families, baseKernels)
 
 /** How a CPU backend finds its kernels. */
 export type CpuFacets = Facets<ScalarKernel, WholeKernelOf>
-/** The shipped kernels, and those given to one backend; raises DuplicatePrimitive where one of ours is given another kernel. */
-export const cpuFacets = (given?: CpuKernelTable): CpuFacets => new Facets('cpu', shipped, given)
+/** The library's kernels, and those given to one backend; raises DuplicatePrimitive where one of ours is given another kernel. */
+export const cpuFacets = (given?: CpuKernelTable): CpuFacets => new Facets('cpu', base, given, true)
 /** Those without anything given. */
 export const shippedFacets: CpuFacets = /*#__PURE__*/ cpuFacets()

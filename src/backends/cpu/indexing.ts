@@ -36,7 +36,6 @@ const numberOf = (k: OpaqueKernel) => k.args[0]!.dtype as Exclude<DType, 'bool'>
 
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: CpuTable<typeof indexing> = {
-  iota: byMeaning('one write per element'),
   gather: whole((k: OpaqueKernel) => ({ emit: (module, name) => emitGather(module, rowsOf(k), name), scratchBytes: 0 })),
   scatterAdd: whole((k: OpaqueKernel) => addingRows(numberOf(k), rowsOf(k))),
   setAt: byMeaning(ADDRESSES),

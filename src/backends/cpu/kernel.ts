@@ -2,9 +2,11 @@
 
 import type { FacetTable, KernelTable } from '../../core/extend/kernel-table.js'
 import type { DType } from '../../core/types/dtype.js'
-import type { OpaqueKernel } from '../plan/kernel.js'
-import type { Driven } from './driven.js'
+import type { GemmKernel, OpaqueKernel } from '../plan/kernel.js'
+import type { DrivenKernel } from './driven.js'
+import type { Views } from './plain.js'
 import type { Local, Module } from './wasm/encoder.js'
+import type { FloatName } from './wasm/float.js'
 import type { Lanes } from './wasm/lanes.js'
 import type { Vec } from './wasm/vec.js'
 
@@ -32,7 +34,14 @@ interface WholeKernel {
   readonly scratchBytes: number
 }
 /** The kernel of a primitive at these shapes: of WebAssembly, or in JavaScript with its products. Where the engine has no SIMD, the meaning runs instead. */
-export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | Driven
+export type WholeKernelOf = (k: OpaqueKernel) => WholeKernel | DrivenKernel
+
+/** How matrix products are computed: in WebAssembly, with this much scratch, or in JavaScript. */
+export interface Products {
+  readonly emit: (module: Module, type: FloatName, accumulate: boolean, name: string) => unknown
+  readonly scratchBytes: (type: FloatName, m: number, n: number, k: number) => number
+  readonly run: (kernel: GemmKernel, record: Int32Array, views: Views) => void
+}
 
 /** A family's facets, typed over its declarations: a primitive without a row does not compile. */
 export type CpuTable<F> = FacetTable<F, ScalarKernel, WholeKernelOf>

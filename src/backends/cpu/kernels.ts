@@ -1,20 +1,20 @@
 /** From a plan's kernels to what runs them: a function in the table, or a JavaScript function. Installed once per canonical text. */
 
 import { raise } from '../../core/errors/explain.js'
-import type { KernelFunction } from '../../core/extend/kernel-table.js'
+import type { KernelFunction, Planned } from '../../core/extend/kernel-table.js'
 import { aval } from '../../core/graph/aval.js'
 import { emptyArray, type NDArray, viewOf } from '../../core/graph/ndarray.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import type { Kernel, LoopKernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import type { Arena } from './arena.js'
-import { type Driven, drive, drivenScratchBytes } from './driven.js'
+import type { DrivenKernel } from './driven.js'
 import type { CpuFacets } from './facets.js'
-import { runGemm, runLoop, type Views } from './plain.js'
+import type { Products } from './kernel.js'
+import { runLoop, type Views } from './plain.js'
 import { addressAt, OpaqueRecord } from './records.js'
 import { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
-import { emitGemm, gemmScratchBytes } from './wasm/gemm.js'
 import { emitLoops } from './wasm/loop.js'
 import { loopScratchBytes } from './wasm/totals.js'
 
@@ -223,35 +223,37 @@ export class Kernels {
   private make(key: string, k: Kernel): Held {
     if (k.kind === 'opaque') return this.makeOpaque(key, k)
     const vector = this.arena.engine !== undefined
-    if (k.kind === 'gemm')
+    if (k.kind === 'gemm') {
+      const products = (this.facets.of(k.prim) as Planned).by as Products
       return vector
         ? this.single(
             key,
-            (m, name) => emitGemm(m, { type: k.dtype, madd: false, accumulate: k.accumulate }, name),
-            (s) => gemmScratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
+            (m, name) => products.emit(m, k.dtype, k.accumulate, name),
+            (s) => products.scratchBytes(k.dtype, s[1]!, s[2]!, s[3]!),
           )
-        : this.inJs(key, (w, v) => runGemm(k, w, v))
+        : this.inJs(key, (w, v) => products.run(k, w, v))
+    }
     for (const o of k.body.ops) this.facets.scalar(o.prim)
     return this.inJs(key, (w, v) => runLoop(k, w, v))
   }
 
   /** In JavaScript, with products of WebAssembly. */
-  private driven(key: string, k: OpaqueKernel, own: Driven): Held {
-    const bytes = drivenScratchBytes(own, k.results[0]!.dtype as FloatName)
+  private driven(key: string, k: OpaqueKernel, own: DrivenKernel): Held {
+    const bytes = own.scratchBytes(k.results[0]!.dtype as FloatName)
     if (bytes === 0) return this.inJs(key, byMeaning(k))
     const engine = this.arena.engine!
-    const product = (type: FloatName): number => this.productOf(type)
+    const product = (type: FloatName): number => this.productOf(type, own.products)
     const at = new OpaqueRecord(k.results.length, k.args.length).scratch
-    const run: Run = (record, { buffer }) => drive(own, k, arraysOf(k, record, buffer), addressAt(record, at), engine, product)
+    const run: Run = (record, { buffer }) => own.run(k, arraysOf(k, record, buffer), addressAt(record, at), engine, product)
     return this.inJs(key, run, () => bytes)
   }
   /** C += A B of driven kernels, in the table from its first use on. */
-  private productOf(type: FloatName): number {
+  private productOf(type: FloatName, products: Products): number {
     const known = this.products.get(type)
     if (known !== undefined) return known
     const m = new Module()
     m.importMemory({ min: 1 })
-    emitGemm(m, { type, madd: false, accumulate: true }, 'kernel')
+    products.emit(m, type, true, 'kernel')
     const index = this.compile(m, ['kernel']).indices[0]!
     this.products.set(type, index)
     return index
@@ -262,7 +264,7 @@ export class Kernels {
     if (facet.kind === 'call') return this.inJs(key, byCall(k, facet.f, this.arena))
     if (facet.kind === 'whole' && this.arena.engine !== undefined) {
       const own = facet.make(k)
-      if ('drive' in own) return this.driven(key, k, own)
+      if ('run' in own) return this.driven(key, k, own)
       return this.single(key, own.emit, () => own.scratchBytes)
     }
     if (facet.kind === 'whole' || facet.kind === 'byMeaning' || (facet.kind === 'planned' && facet.otherwise !== undefined))

@@ -17,6 +17,7 @@ import {
 } from '../../core/ops/factorisations.js'
 import type { linalg } from '../../core/ops/families.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
+import { type Driven, driven } from './driven.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
 import type { Module } from './wasm/encoder.js'
 import type { FloatName } from './wasm/float.js'
@@ -33,10 +34,10 @@ const stackOf = (k: OpaqueKernel): SmallShape => {
 }
 type Small = (module: Module, shape: SmallShape, name: string, k: OpaqueKernel) => void
 /** A factorisation of its first argument: written out where that is small, else as said. */
-const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => ReturnType<WholeKernelOf>) =>
+const smallOr = (small: Small, large: (stack: SmallShape, k: OpaqueKernel) => Driven) =>
   whole<WholeKernelOf>((k: OpaqueKernel) => {
     const stack = stackOf(k)
-    if (Math.max(stack.rows, stack.columns) > SMALL) return large(stack, k)
+    if (Math.max(stack.rows, stack.columns) > SMALL) return driven(large(stack, k))
     return { emit: (module, name) => small(module, stack, name, k), scratchBytes: 0 }
   })
 const factorising = (small: Small, run: Factorise<never>) =>

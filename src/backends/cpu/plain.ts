@@ -4,8 +4,8 @@ import { type TypedArray, viewOf } from '../../core/graph/ndarray.js'
 import { scalarOf } from '../../core/graph/primitive.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import type { DType } from '../../core/types/dtype.js'
-import { type Body, type Fold, type GemmKernel, identityOf, type LoopKernel } from '../plan/kernel.js'
-import { addressAt, gemmRecord, LoopRecord } from './records.js'
+import { type Body, type Fold, identityOf, type LoopKernel } from '../plan/kernel.js'
+import { addressAt, LoopRecord } from './records.js'
 
 /** Typed arrays of each dtype over a whole memory. */
 export class Views {
@@ -105,25 +105,4 @@ export const runLoop = (kernel: LoopKernel, record: Int32Array, views: Views): v
   totals.forEach((table, k) => {
     if (table !== undefined) for (const [p, y] of table) data[ni + k]![p] = y
   })
-}
-
-/** Runs a matrix product on its record. Sums in f64. */
-export const runGemm = (kernel: GemmKernel, record: Int32Array, views: Views): void => {
-  const d = views.get(kernel.dtype)
-  const { at } = gemmRecord
-  const start = (word: number): number => addressAt(record, word) / itemBytes[kernel.dtype]
-  const stride = (word: number): number => record[word]! / itemBytes[kernel.dtype]
-  const [batch, m, n, k] = [record[at.batch]!, record[at.m]!, record[at.n]!, record[at.k]!]
-  const [c, a, b] = [start(at.c), start(at.a), start(at.b)]
-  const [cb, ab, bb] = [stride(at.cBatchStride), stride(at.aBatchStride), stride(at.bBatchStride)]
-  const [crow, arow, acol] = [stride(at.cRowStride), stride(at.aRowStride), stride(at.aColStride)]
-  const [brow, bcol] = [stride(at.bRowStride), stride(at.bColStride)]
-  for (let t = 0; t < batch; t++)
-    for (let i = 0; i < m; i++)
-      for (let j = 0; j < n; j++) {
-        const to = c + t * cb + i * crow + j
-        let s = kernel.accumulate ? d[to]! : 0
-        for (let l = 0; l < k; l++) s += d[a + t * ab + i * arow + l * acol]! * d[b + t * bb + l * brow + j * bcol]!
-        d[to] = s
-      }
 }

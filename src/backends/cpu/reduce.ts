@@ -8,7 +8,6 @@ const POSITION = 'a fold of values with their positions; loops fold values alone
 /** One row per primitive of the family `reduce`. */
 export const reduceKernels: CpuTable<typeof reduce> = {
   sum: planned('fold'),
-  prod: planned('fold'),
   max: planned('fold'),
   min: planned('fold'),
   argmax: byMeaning(POSITION),

@@ -1,5 +1,5 @@
 /** The CPU facet of scans and sorting: each element waits for the one before, so loops go along lines, one element at a time. */
-import { byMeaning, whole } from '../../core/extend/kernel-table.js'
+import { byMeaning, planned, whole } from '../../core/extend/kernel-table.js'
 import type { scans } from '../../core/ops/families.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { RunningParams, ScanParams } from '../../core/ops/scans.js'
@@ -20,6 +20,7 @@ const running = (kind: Parameters<typeof emitRunning>[1]) =>
 
 /** One row per primitive of the family `scans`. */
 export const scanKernels: CpuTable<typeof scans> = {
+  prod: planned('fold'),
   cumsum: running('cumsum'),
   cumprod: running('cumprod'),
   cummax: running('cummax'),

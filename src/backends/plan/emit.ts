@@ -260,7 +260,7 @@ export class Emitter {
     const b = operand(v.args[1]!)
     const k = a.shape[a.shape.length - 1]!
     const c: Operand = { ...this.places.start(p, v.dtype), strides: [m * n, p.strides[rank - 2]!, 1].map((s) => s * item) }
-    const kernel: GemmKernel = { kind: 'gemm', dtype: v.dtype as 'f32' | 'f64', accumulate }
+    const kernel: GemmKernel = { kind: 'gemm', prim: v.prim!, dtype: v.dtype as 'f32' | 'f64', accumulate }
     this.sheet.steps.push({
       kernel: this.sheet.kernel(`gemm${v.dtype}${accumulate}`, () => kernel),
       sizes: [count, m, n, k],

@@ -7,7 +7,7 @@ import type { heldFamily } from '../../core/ops/held.js'
 import type { mapFamily } from '../../core/ops/map.js'
 import { type tapFamily, tapped } from '../../core/ops/tap.js'
 
-const layoutFacets: FacetTable<typeof layout> = {
+export const layoutFacets: FacetTable<typeof layout> = {
   broadcastTo: planned('view'),
   reshape: planned('view'),
   transpose: planned('view'),
@@ -18,18 +18,18 @@ const layoutFacets: FacetTable<typeof layout> = {
   split: planned('view'),
 }
 /** Its scalar program is the body of a loop, fused with its neighbours or alone. */
-const mapFacets: FacetTable<typeof mapFamily> = { map: planned('loop') }
+export const mapFacets: FacetTable<typeof mapFamily> = { map: planned('loop') }
 /** Only what a function with rules of its own computes is planned. */
-const customFacets: FacetTable<typeof customFamily> = { customRule: planned('written out') }
+export const customFacets: FacetTable<typeof customFamily> = { customRule: planned('written out') }
 
 /** A loop stays one where its step runs more than once; a branch is every branch and a choice. */
-const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('loop'), switchCase: planned('written out') }
+export const controlFacets: FacetTable<typeof controlFamily> = { scan: planned('loop'), switchCase: planned('written out') }
 
 /** A function of the user's is called, wherever the rest runs. */
-const tapFacets: FacetTable<typeof tapFamily> = { tap: calling(tapped) }
+export const tapFacets: FacetTable<typeof tapFamily> = { tap: calling(tapped) }
 
 /** A choice, element by element. */
-const heldFacets: FacetTable<typeof heldFamily> = { finiteUnless: planned('written out') }
+export const heldFacets: FacetTable<typeof heldFamily> = { finiteUnless: planned('written out') }
 
 /** A backend's tables begin with these. */
 export const plannedFamilies = {

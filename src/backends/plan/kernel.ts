@@ -55,6 +55,8 @@ export interface LoopKernel {
 /** C = A B, or C += A B. Strides are free, but C has unit column stride. */
 export interface GemmKernel {
   readonly kind: 'gemm'
+  /** The product that it is of: its facet says how it is computed. */
+  readonly prim: AnyPrimitive
   readonly dtype: 'f32' | 'f64'
   readonly accumulate: boolean
 }

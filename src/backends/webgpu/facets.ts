@@ -13,6 +13,7 @@ import { indexingKernels } from './indexing.js'
 import type { WebGpuKernelTable, WebGpuTable, WgslScalar, WholeShader } from './kernel.js'
 import { linalgKernels } from './linalg.js'
 import { nnKernels } from './nn.js'
+import { positionKernels } from './positions.js'
 import { reduceKernels } from './reduce.js'
 import { scanKernels } from './scans.js'
 import { specialKernels } from './special.js'
@@ -25,6 +26,7 @@ const webgpuFamilies: { readonly [F in keyof typeof families]: WebGpuTable<(type
   compare: inlined(compareKernels),
   bitwise: inlined(bitwiseKernels),
   reduce: reduceKernels,
+  positions: positionKernels,
   scans: scanKernels,
   indexing: indexingKernels,
   contract: contractKernels,

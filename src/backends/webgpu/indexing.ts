@@ -6,7 +6,6 @@ import {
   dynamicSliceShader,
   dynamicUpdateSliceShader,
   gatherShader,
-  iotaShader,
   searchShader,
   takeAlongShader,
 } from './gather.js'
@@ -15,7 +14,6 @@ import { scatterAddAlongShader, scatterAddShader, scatterReduceShader, setAtShad
 
 /** One row per primitive of the family `indexing`. */
 export const indexingKernels: WebGpuTable<typeof indexing> = {
-  iota: whole(iotaShader),
   gather: whole(gatherShader),
   scatterAdd: whole(scatterAddShader),
   setAt: whole(setAtShader),

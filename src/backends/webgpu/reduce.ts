@@ -7,7 +7,6 @@ import type { WebGpuTable } from './kernel.js'
 /** One row per primitive of the family `reduce`. */
 export const reduceKernels: WebGpuTable<typeof reduce> = {
   sum: planned('fold'),
-  prod: planned('fold'),
   max: planned('fold'),
   min: planned('fold'),
   argmax: whole(argmaxShader),

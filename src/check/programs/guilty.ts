@@ -16,7 +16,7 @@ const expandedIn = (registry: Registry, primitive: AnyPrimitive): Registry | und
 /** Of a program that fails, by these findings; undefined where no step does by itself and no rule can be replaced. */
 export const guiltyOf = (p: RandomProgram, setting: Setting, seed: number, findings: readonly Finding[]): string | undefined => {
   const shipped = (p: AnyPrimitive): boolean => {
-    const rule = setting.registry.byPrimitive.get(p)
+    const rule = setting.registry.ruleOf(p)
     return rule !== undefined && isShipped(rule)
   }
   // Those of the user first: the shipped ones are what makes arguments fit.

@@ -14,7 +14,7 @@ import { customPrimitive } from '../../core/ops/custom.js'
 import { programFromJSON } from '../../core/programs/decode.js'
 import { programToJSON } from '../../core/programs/encode.js'
 import { finder } from '../../core/programs/json.js'
-import { coreRegistry } from '../../rules/index.js'
+import { coreRegistry } from '../../packs/all.js'
 import { checkBatchSizes } from '../batches.js'
 import type { Switches } from '../check-names.js'
 import { LARGE } from '../derivative.js'
@@ -190,8 +190,8 @@ const checkGuards = (p: RandomProgram, b: Built, s: Subject, { order }: Setting,
 const byHand = (registry: Registry, ys: readonly Node[]): boolean =>
   linearize(ys).nodes.some(({ prim, payload }) => {
     if (prim === null) return false
-    const rule = registry.byPrimitive.get(prim)
-    const own = rule?.form === undefined && rule?.composed !== true && rule !== coreRegistry.byPrimitive.get(prim)
+    const rule = registry.ruleOf(prim)
+    const own = rule?.form === undefined && rule?.composed !== true && rule !== coreRegistry.ruleOf(prim)
     return prim === customPrimitive || own || programsOf(prim, payload).some((p) => byHand(registry, p.outputs))
   })
 /** One program in so many is asked what masks before and behind it do. */

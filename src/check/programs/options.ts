@@ -16,7 +16,7 @@ import { raise } from '../../core/errors/explain.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../../core/extend/plugin.js'
 import { type Backend, backendOf, syncBackendOf } from '../../core/functions/backend.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
-import { coreRegistry } from '../../rules/index.js'
+import { coreRegistry } from '../../packs/all.js'
 import { type Switches, switchesOf } from '../check-names.js'
 
 /** What is drawn, and what is checked of each program. */
@@ -105,7 +105,7 @@ const sourceOf = (of: ProgramsOf, where: string): { readonly registry: Registry;
 }
 
 /** Is this the shipped primitive with its shipped rule? */
-export const isShipped = (rule: Rule): boolean => coreRegistry.byPrimitive.get(rule.primitive) === rule
+export const isShipped = (rule: Rule): boolean => coreRegistry.ruleOf(rule.primitive) === rule
 
 const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): readonly Candidate[] => {
   // By its own name, or by that in its plugin's namespace.

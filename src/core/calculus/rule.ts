@@ -15,6 +15,7 @@ import { type AnyPrimitive, isPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import type { Forced, NoTangent, NotImplemented, Tangent, ZeroTangent } from '../graph/tangent.js'
 import type { AnyExpr } from '../types/expr.js'
+import { packOf } from './pack.js'
 import type { TaylorRule } from './taylor.js'
 
 /**
@@ -153,6 +154,8 @@ export interface Registry {
   readonly rules: ReadonlyMap<string, Rule>
   /** By the primitive itself, whatever others are called. */
   readonly byPrimitive: ReadonlyMap<AnyPrimitive, Rule>
+  /** The rule of a primitive. The registry of the library's own operators finds those of all its operations, whether they are among `rules` or not. */
+  readonly ruleOf: (primitive: AnyPrimitive) => Rule | undefined
   /** Names declared by more than one of the parts it was folded from. */
   readonly duplicates: readonly string[]
   /** This registry with one more rule; a rule for a known primitive replaces the facets that it gives. */
@@ -175,17 +178,23 @@ const over = (old: Rule, r: Rule): Rule => {
 }
 
 type Rules = ReadonlyMap<AnyPrimitive, Rule>
-const make = (byPrimitive: Rules, duplicates: readonly string[]): Registry => ({
-  rules: new Map([...byPrimitive].map(([p, r]) => [qualifiedName(p), r])),
-  byPrimitive,
-  duplicates,
-  with: (...more) => {
-    for (const r of more) ruleIn(r, 'registry.with')
-    const next = new Map(byPrimitive)
-    for (const r of more) next.set(r.primitive, over(next.get(r.primitive) ?? r, r))
-    return make(next, duplicates)
-  },
-})
+const make = (byPrimitive: Rules, duplicates: readonly string[], open = false): Registry => {
+  const ruleOf = (p: AnyPrimitive): Rule | undefined => byPrimitive.get(p) ?? (open ? packOf(p)?.rules[p.name] : undefined)
+  return {
+    rules: new Map([...byPrimitive].map(([p, r]) => [qualifiedName(p), r])),
+    byPrimitive,
+    ruleOf,
+    duplicates,
+    with: (...more) => {
+      for (const r of more) ruleIn(r, 'registry.with')
+      const next = new Map(byPrimitive)
+      for (const r of more) next.set(r.primitive, over(next.get(r.primitive) ?? ruleOf(r.primitive) ?? r, r))
+      return make(next, duplicates, open)
+    },
+  }
+}
+/** A registry of these rules, and of those of any pack. */
+export const openRegistry = (rules: readonly Rule[]): Registry => make(new Map(rules.map((r) => [r.primitive, r])), [], true)
 /** One rule for each primitive of a list, the last; and the names that it has differently before. */
 const folded = (
   rules: Iterable<Rule>,
@@ -207,8 +216,8 @@ const folded = (
 /** What is given as a registry. */
 export const registryIn = (given: unknown, where: string): Registry =>
   holds(() => {
-    const { rules, byPrimitive, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
-    return rules instanceof Map && byPrimitive instanceof Map && Array.isArray(duplicates)
+    const { rules, byPrimitive, ruleOf, duplicates } = (typeof given === 'object' && given !== null ? given : {}) as Partial<Registry>
+    return rules instanceof Map && byPrimitive instanceof Map && typeof ruleOf === 'function' && Array.isArray(duplicates)
   })
     ? (given as Registry)
     : raise({
@@ -266,7 +275,7 @@ export const ruleFor = <K extends 'frule' | 'rrule' | 'batch'>(
   facet: K,
   neededBy: string,
 ): NonNullable<Rule[K]> => {
-  const own = registry.byPrimitive.get(primitive)
+  const own = registry.ruleOf(primitive)
   const other = own === undefined && registry.rules.has(primitive.name)
   return (own?.[facet] ??
     raise({
@@ -290,7 +299,7 @@ export const estimatesIn = (registry: Registry, outputs: readonly Node[]): reado
   const look = (roots: readonly Node[]): void => {
     for (const { prim, payload } of linearize(roots).nodes) {
       if (prim === null) continue
-      if (registry.byPrimitive.get(prim)?.estimates?.(payload as never) === true) found.add(prim.showParams?.(payload) ?? prim.name)
+      if (registry.ruleOf(prim)?.estimates?.(payload as never) === true) found.add(prim.showParams?.(payload) ?? prim.name)
       for (const p of programsOf(prim, payload))
         if (!seen.has(p)) {
           seen.add(p)

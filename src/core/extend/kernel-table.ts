@@ -1,5 +1,6 @@
 /** How a backend computes a primitive: its kernel facet, as data. A backend's tables are typed over the declarations, so that none is forgotten. */
 
+import { packOf } from '../calculus/pack.js'
 import { OTHER_COPY } from '../calculus/rule.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
@@ -29,6 +30,8 @@ export interface Whole<W> {
 export interface Planned {
   readonly kind: 'planned'
   readonly as: PlannedAs
+  /** What the backend computes it with, in a form of its own. */
+  readonly by?: unknown
   readonly otherwise?: string
 }
 /** The primitive's meaning runs as it stands, and why that is good enough. */
@@ -83,9 +86,10 @@ export interface InlineFn {
  */
 export const inline: InlineFn = <I>(code: I): Inline<I> => ({ kind: 'inline', code })
 export const whole = <W>(make: W): Whole<W> => ({ kind: 'whole', make })
-export const planned = (as: PlannedAs, otherwise?: string): Planned => ({
+export const planned = (as: PlannedAs, otherwise?: string, by?: unknown): Planned => ({
   kind: 'planned',
   as,
+  ...(by !== undefined && { by }),
   ...(otherwise !== undefined && { otherwise }),
 })
 /** The kernel that is a function in JavaScript, over copies of the arrays. */
@@ -128,20 +132,24 @@ export const kernelTable = <K extends string, I, W>(
 const loweringsIn = <I, W>(table: KernelTable<I, W>): LoweringTable =>
   new Map([...table].flatMap(([p, facet]) => (facet.kind === 'lower' ? [[p, facet.f] as const] : [])))
 
-/** How a backend finds facets: the shipped table, those given to it, and what elementwise declarations carry themselves. */
+/** How a backend finds facets: those given to it, the shipped table, the packs of operations where it is `open`, and what elementwise declarations carry themselves. */
 export class Facets<I, W> {
   readonly lowerings: LoweringTable
   constructor(
     readonly backend: string,
     private readonly shipped: KernelTable<I, W>,
     private readonly given: KernelTable<I, W> = new Map(),
+    private readonly open = false,
   ) {
     this.lowerings = loweringsIn(given)
     for (const [primitive, facet] of given) {
-      const own = shipped.get(primitive)
+      const own = this.ours(primitive)
       if (own !== undefined && own !== facet)
         raise({ _tag: 'DuplicatePrimitive', name: qualifiedName(primitive), facet: `kernels of ${backend}` })
     }
+  }
+  private ours(primitive: AnyPrimitive): Facet<I, W> | undefined {
+    return this.shipped.get(primitive) ?? (this.open ? (packOf(primitive)?.cpu[primitive.name] as Facet<I, W> | undefined) : undefined)
   }
   /** Raises MissingKernel. */
   none(primitive: AnyPrimitive, reason: string): never {
@@ -159,7 +167,7 @@ export class Facets<I, W> {
   }
   /** The facet of a primitive; raises MissingKernel. */
   of(primitive: AnyPrimitive): Exclude<Facet<I, W>, Missing> {
-    const facet = this.given.get(primitive) ?? this.shipped.get(primitive) ?? (primitive.class === 'elementwise' ? perElement() : undefined)
+    const facet = this.given.get(primitive) ?? this.ours(primitive) ?? (primitive.class === 'elementwise' ? perElement() : undefined)
     if (facet === undefined) {
       const other = [...this.shipped.keys()].some((p) => p.name === primitive.name)
       return raise(

@@ -13,12 +13,16 @@ import type {
   ArgSortFn,
   AxisOptions,
   ChoosingAlongAxisFn,
+  FoldOptions,
   LinearRecurrenceFn,
   RunningOptions,
   SortOptions,
+  SumFn,
   TopKFn,
   TopKOptions,
 } from '../types/signatures/reduce.js'
+import { mul } from './arithmetic.js'
+import { folded } from './folded.js'
 import { axisOf, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 import { broadcastAvals } from './lifted.js'
@@ -27,6 +31,7 @@ import {
   cumminPrimitive,
   cumprodPrimitive,
   cumsumPrimitive,
+  prodPrimitive,
   type RunningParams,
   recurrenceNode,
   runningNode,
@@ -173,3 +178,13 @@ export const topk: TopKFn = typed(
     return { values: asExpr(sliceAxis(values, axis, 0, k)), indices: asExpr(sliceAxis(indices, axis, 0, k)) }
   },
 )
+
+/**
+ * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
+ *
+ * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.
+ * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
+ * Errors  as `sum`.
+ * @example prod([2, 3, 4])   // 24
+ */
+export const prod: SumFn<'prod', FoldOptions> = typed(folded(prodPrimitive, 1, mul))

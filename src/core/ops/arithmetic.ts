@@ -1,9 +1,9 @@
-/** Elementwise operations of two and three arguments, and identities: what each one is. Their calculus is in rules/elementwise.ts. */
+/** Elementwise operations of two and three arguments, and identities: what each one is. Their calculus is in rules/arithmetic.ts. */
 
 import { dtypeOf } from '../errors/check-arguments.js'
 import { aval, isFloat } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr, asNode, CONST, type Node } from '../graph/expr.js'
+import { apply, asExpr } from '../graph/expr.js'
 import { lift, liftPair } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
@@ -14,7 +14,6 @@ import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, ChoosingOp, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import { and, or } from './compare.js'
-import * as f from './functions.js'
 import { binary, broadcastAvals, elementwisePrimitive as declare, refuseThird, unary } from './lifted.js'
 import * as special from './special-functions.js'
 
@@ -121,118 +120,6 @@ export const mod: BinaryOp<'mod'> = binary({
 })
 
 // ---- powers ----------------------------------------------------------------------------------------------------------
-
-const power = binary({
-  name: 'pow',
-  scalar: (a, b) => special.power(a!, b!),
-  domain: [
-    [0.3, 2],
-    [-2, 3],
-  ],
-  extremes: [0, 1, -2, 3],
-  kinks: [
-    { at: [0, 2], partials: [0, 0], why: 'x^2 is smooth at 0' },
-    { at: [0, 1], partials: [1, 0], why: 'x^1 is x' },
-    { at: [0, 3], partials: [0, 0], why: 'x^3 is smooth at 0' },
-    { at: [0, 0], partials: [0, Number.NEGATIVE_INFINITY], why: 'x^0 is 1, at 0 too; 0^b falls from 1 to 0' },
-  ],
-  cost: 30,
-  source: 'IEEE 754 pow',
-})
-/**
- * a^b; 1 for b = 0, at a = 0 too.
- *
- * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.   Domain  a > 0, or integer b.   Source  IEEE 754 pow.
- * Rule    dy = b a^(b - 1) da + y log(a) db. A literal b has no derivative: x^2, x^3 ... are right at 0 and below.
- * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy.
- * @example pow([-1, 0, 3], 2)   // [1, 0, 9]
- */
-export const pow: FloatBinaryOp<'pow'> = typed(
-  Object.assign(
-    (a: AnyExpr, b: AnyExpr): AnyExpr => {
-      const y = asNode(power(a, b))
-      const [base, exponent] = y.args as readonly [Node, Node]
-      if (exponent.kind !== CONST) return asExpr(y)
-      const n = exponent.payload
-      if (n === 1) return asExpr(base)
-      if (n === 2) return f.square(asExpr(base))
-      if (n === -1) return f.reciprocal(asExpr(base))
-      return n === 0.5 ? f.sqrt(asExpr(base)) : asExpr(y)
-    },
-    { primitive: power.primitive },
-  ),
-)
-/**
- * sqrt(a^2 + b^2), without overflow.
- *
- * Shapes  a and b broadcast.   Rule  dy = (a da + b db) / y, 0 at the kink (0, 0).   Source  IEEE 754 hypot.
- * @example hypot([3, 5], [4, 12])   // [5, 13]
- */
-export const hypot: FloatBinaryOp<'hypot'> = binary({
-  name: 'hypot',
-  unbounded: false,
-  scalar: (a, b) => Math.hypot(a!, b!),
-  extremes: [0, 1e300, -1e-300],
-  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
-  cost: 12,
-  source: 'IEEE 754 hypot',
-})
-/**
- * The angle of the point (x, y), y first: in [-pi, pi].
- *
- * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
- * @example atan2([1], [-1])   // [2.356]
- */
-export const atan2: FloatBinaryOp<'atan2'> = binary({
-  name: 'atan2',
-  unbounded: false,
-  scalar: (y, x) => Math.atan2(y!, x!),
-  domain: [
-    [0.2, 2],
-    [-2, 2],
-  ],
-  extremes: [0, -0, -1, 1e20],
-  kinks: [{ at: [0, 0], partials: [0, 0], why: 'no derivative at the origin; 0 is symmetric' }],
-  cost: 20,
-  source: 'DLMF 4.23.24',
-})
-/**
- * log(e^a + e^b), without overflow.
- *
- * Shapes  a and b broadcast.   Rule  dy = sigmoid(a - b) da + sigmoid(b - a) db; equal infinities share.   Source  NumPy logaddexp.
- * @example logaddexp([1000], [-1000])   // [1000]
- */
-export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
-  name: 'logaddexp',
-  unbounded: false,
-  scalar: (a, b) => special.logAddExp(a!, b!),
-  domain: [[-3, 3]],
-  extremes: [-1000, 0, 1000, Number.NEGATIVE_INFINITY],
-  kinks: [{ at: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY], partials: [0.5, 0.5], why: 'ties share' }],
-  cost: 24,
-  source: 'NumPy logaddexp',
-})
-/**
- * x log y, and 0 where x is 0 (unless y is NaN).
- *
- * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, y) with y <= 0 both are 0.   Source  SciPy xlogy.
- * @example xlogy([0, 2], [0, 3])   // [0, 2.197]
- */
-export const xlogy: FloatBinaryOp<'xlogy'> = binary({
-  name: 'xlogy',
-  scalar: (x, y) => (x === 0 && !Number.isNaN(y) ? 0 : x! * Math.log(y!)),
-  domain: [
-    [-2, 2],
-    [0.3, 3],
-  ],
-  extremes: [0, 1e20],
-  kinks: [
-    { at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' },
-    { at: [0, -1], partials: [0, 0], why: 'along x = 0 it is 0; beside it there is no value' },
-  ],
-  cost: 12,
-  source: 'SciPy xlogy',
-})
 
 // ---- choices ---------------------------------------------------------------------------------------------------------
 

@@ -26,9 +26,9 @@ import type {
 } from '../types/signatures/layout.js'
 import { eq, ge, le } from './compare.js'
 import { add, div, mul, sub, where } from './elementwise.js'
-import { iotaNode } from './indexing-gather.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
 import { padNode, sliceNode } from './layout-slice.js'
+import { iotaNode } from './positions.js'
 
 const lengthOf = (n: number, op: string): number =>
   Number.isInteger(n) && n >= 0

@@ -7,6 +7,7 @@ import type { Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js'
 import { MAX_SIZE } from '../graph/shape.js'
+import type { AnyExpr } from '../types/expr.js'
 import type { Padding } from '../types/shape-contract.js'
 import { reshapeNode } from './layout-move.js'
 
@@ -25,7 +26,7 @@ const codec: Codec<ConvParams> = record<ConvParams>(
 )
 
 type Four = readonly [number, number, number, number]
-export const four = (a: Aval, op: string): Four =>
+export const four = (a: Pick<AnyExpr, 'shape'>, op: string): Four =>
   a.shape.length === 4
     ? (a.shape as unknown as Four)
     : raise({

@@ -4,7 +4,7 @@
  */
 import { castPrimitive } from '../graph/cast.js'
 import { primitivesIn } from '../graph/operation.js'
-import * as alongAxis from './along-axis.js'
+import * as arithmetics from './arithmetic.js'
 import * as bessels from './bessel.js'
 import * as bits from './bitwise.js'
 import * as comparisons from './compare.js'
@@ -12,44 +12,44 @@ import * as contractions from './contract.js'
 import { controlFamily } from './control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
-import * as numbers from './elementwise.js'
 import * as factorisations from './factorisations.js'
 import { heldFamily } from './held.js'
-import * as places from './indexing.js'
 import * as elements from './indexing-along.js'
 import * as windows from './indexing-dynamic.js'
 import * as foldsAt from './indexing-fold.js'
 import * as slices from './indexing-gather.js'
-import * as joins from './joins.js'
-import * as moves from './layout.js'
 import * as joinNodes from './layout-join.js'
 import * as moveNodes from './layout-move.js'
 import * as sliceNodes from './layout-slice.js'
 import { mapFamily } from './map.js'
-import * as networks from './nn.js'
 import * as polygammas from './polygamma.js'
 import * as pools from './pool.js'
-import * as products from './products.js'
+import * as counters from './positions.js'
 import * as folds from './reduce.js'
-import * as reductions from './reductions.js'
+import * as roundings from './rounding.js'
 import * as lines from './scans.js'
 import * as gradients from './shape-gradients.js'
 import * as shifts from './shift.js'
 import * as specials from './special.js'
 import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
+import * as transcendental from './transcendental.js'
+import * as unaries from './unary.js'
 
-export const elementwise = /*#__PURE__*/ primitivesIn({ ...numbers, ...polygammas, castPrimitive })
+export const arithmetic = /*#__PURE__*/ primitivesIn({ ...arithmetics, ...unaries, ...roundings, castPrimitive })
+export const functions = /*#__PURE__*/ primitivesIn({ ...transcendental, ...polygammas })
+export const elementwise = { ...arithmetic, ...functions } as const
 export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels, ...gradients })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)
 export const bitwise = /*#__PURE__*/ primitivesIn({ ...bits, shiftByPrimitive: shifts.shiftByPrimitive })
-export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes, ...moves, ...joins })
-export const reduce = /*#__PURE__*/ primitivesIn({ ...folds, ...reductions })
-export const scans = /*#__PURE__*/ primitivesIn({ ...lines, ...alongAxis })
-export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows, ...places })
-export const contract = /*#__PURE__*/ primitivesIn({ ...contractions, ...products })
+export const layout = /*#__PURE__*/ primitivesIn({ ...moveNodes, ...sliceNodes, ...joinNodes })
+export const reduce = /*#__PURE__*/ primitivesIn(folds)
+export const positions = /*#__PURE__*/ primitivesIn(counters)
+export const scans = /*#__PURE__*/ primitivesIn(lines)
+export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows })
+export const contract = /*#__PURE__*/ primitivesIn(contractions)
 export const linalg = /*#__PURE__*/ primitivesIn({ ...factorisations, ...systems })
-export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools, ...networks })
+export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools })
 
 export const families = {
   elementwise,
@@ -58,6 +58,7 @@ export const families = {
   bitwise,
   layout,
   reduce,
+  positions,
   scans,
   indexing,
   contract,

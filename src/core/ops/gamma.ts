@@ -1,4 +1,4 @@
-/** The error function and the gamma family: what each one is. Their calculus is in rules/elementwise.ts. */
+/** The error function and the gamma family: what each one is. Their calculus is in rules/functions.ts. */
 
 import { ofOne, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'

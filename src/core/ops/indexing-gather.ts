@@ -1,62 +1,20 @@
-/** Indexing by computed positions: iota, gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
+/** Indexing by computed positions: gather, scatterAdd, setAt, oneHot. A negative index counts from the end; one out of range is clamped to the nearest (a kernel cannot raise). */
 import { raise, showShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
-import { dtypeCodec } from '../graph/cast.js'
-import { type Codec, natural, naturals, record } from '../graph/codec.js'
+import { type Codec, natural, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { sameShape, sizeOf } from '../graph/shape.js'
 import { shapeOfNested } from '../graph/tensor.js'
-import type { DType } from '../types/dtype.js'
-import { aroundAxis } from './reduce.js'
 
 /** Name of the family. */
 export const family = 'indexing'
 
 /** Position that an index means on an axis of length n. */
 export const resolve = (index: number, n: number): number => Math.min(Math.max(index < 0 ? index + n : index, 0), n - 1)
-
-// ---- iota --------------------------------------------------------------------------------------------------------------
-
-export interface IotaParams {
-  readonly shape: readonly number[]
-  readonly axis: number
-  readonly dtype: DType
-}
-
-export const iotaPrimitive: Primitive<'iota', IotaParams, readonly []> = primitive({
-  name: 'iota',
-  unbounded: false,
-  family,
-  args: [],
-  codec: record({ shape: naturals, axis: natural, dtype: dtypeCodec }),
-  shapeRule: (_args, { shape, axis, dtype }) => {
-    if (!(Number.isInteger(axis) && axis >= 0 && axis < shape.length) || dtype === 'bool')
-      raise({ _tag: 'BadInput', where: 'iota', reason: `no ${dtype} numbers along axis ${axis} of ${showShape(shape)}.` })
-    return aval(shape, dtype)
-  },
-  meaning: (_args, { shape, axis }, [out]) => {
-    const { before, size, after } = aroundAxis(shape, axis)
-    const { data } = out!
-    for (let b = 0, at = 0; b < before; b++)
-      for (let i = 0; i < size; i++, at += after)
-        if (after === 1) data[at] = i
-        else data.fill(i, at, at + after)
-  },
-  samples: [
-    { args: [], params: { shape: [4], axis: 0, dtype: 'i32' } },
-    { args: [], params: { shape: [2, 3], axis: 1, dtype: 'f64' } },
-    { args: [], params: { shape: [2, 3, 2], axis: 0, dtype: 'f32' } },
-    { args: [], params: { shape: [0, 2], axis: 1, dtype: 'i32' } },
-  ],
-  showParams: ({ shape, axis }) => `${showShape(shape)} axis ${axis}`,
-  source: 'XLA Iota',
-})
-/** Each element's position along an axis. */
-export const iotaNode = (shape: readonly number[], axis: number, dtype: DType): Node => apply(iotaPrimitive, [], { shape, axis, dtype })
 
 // ---- gather, scatterAdd, setAt: slices along one axis ------------------------------------------------------------------
 

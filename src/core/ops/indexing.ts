@@ -29,7 +29,6 @@ import {
   type GatherParams,
   gatheredShape,
   gatherNode,
-  iotaNode,
   liftIndices,
   resolve,
   scatterAddPrimitive,
@@ -37,6 +36,7 @@ import {
 } from './indexing-gather.js'
 import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
 import { sliceAxis, sliceNode } from './layout-slice.js'
+import { iotaNode } from './positions.js'
 
 /**
  * The slices of x at the indices, along an axis (the first by default): x[indices]. A plain number is a view.

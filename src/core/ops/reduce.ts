@@ -72,7 +72,7 @@ export const reduceSamples = (domain: readonly [number, number] = [-2, 2], empty
       ]
     : []),
 ]
-const showAxes = ({ axes }: ReduceParams): string => `axes ${showShape(axes)}`
+export const showAxes = ({ axes }: ReduceParams): string => `axes ${showShape(axes)}`
 
 export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = primitive({
   name: 'sum',
@@ -93,33 +93,6 @@ export const sumPrimitive: Primitive<'sum', ReduceParams, readonly ['float']> = 
   samples: reduceSamples(),
   showParams: showAxes,
   source: 'NumPy sum',
-})
-
-export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> = primitive({
-  name: 'prod',
-  structure: { kind: 'fold', by: 'prod' },
-  unbounded: false,
-  family: 'reduce',
-  args: ['float'],
-  codec: reduceCodec,
-  dtypes: ['number'],
-  shapeRule: reduceShape,
-  meaning: ([x], { axes }, [out]) => {
-    const total = x!.dtype === 'i32' ? new Int32Array(out!.data.length).fill(1) : new Float64Array(out!.data.length).fill(1)
-    eachReduced(x!, axes, (o, i) => {
-      total[o] = x!.dtype === 'i32' ? Math.imul(total[o]!, x!.data[i]!) : total[o]! * x!.data[i]!
-    })
-    out!.data.set(total as never)
-  },
-  samples: [
-    ...reduceSamples(),
-    { args: [{ shape: [4], values: [2, 0, 3, -1] }], params: { axes: [0] }, note: 'one zero' },
-    { args: [{ shape: [2, 3], values: [0, 0, 3, 1, 2, 0] }], params: { axes: [1] }, note: 'two zeros' },
-    { args: [{ shape: [2, 3, 4] }], params: { axes: [0, 1] }, note: 'axes in front' },
-    { args: [{ shape: [5], dtype: 'i32', domain: [-4, 5] }], params: { axes: [0] } },
-  ],
-  showParams: showAxes,
-  source: 'NumPy prod',
 })
 
 /** The fold that keeps the better of two; a NaN is better than anything. */

@@ -1,10 +1,10 @@
-/** Reductions over axes: sum, prod, max, min, mean, any, all, count, and where the extremes are. */
+/** Reductions over axes: sum, max, min, mean, any, all, count, and where the extremes are. */
 
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
-import { lift, liftFloat, liftNumber } from '../graph/lift.js'
+import { lift, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -19,7 +19,8 @@ import type {
   SumFn,
   WhereOption,
 } from '../types/signatures/reduce.js'
-import { add, div, maximum, minimum, mul } from './arithmetic.js'
+import { add, div, maximum, minimum } from './arithmetic.js'
+import { folded, foldOptions, type Join } from './folded.js'
 import type { AxisParams } from './layout-join.js'
 import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
 import { initialOf, keptCount, keptNode } from './masked.js'
@@ -29,7 +30,6 @@ import {
   axesOf,
   maxPrimitive,
   minPrimitive,
-  prodPrimitive,
   type ReduceParams,
   reducedNode,
   reducedShape,
@@ -39,23 +39,7 @@ import {
   sumPrimitive,
 } from './reduce.js'
 
-const foldOptions: Names<ReduceOptions & FoldOptions> = { ...reduceOptions, where: true, initial: true }
 const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, where: true }
-
-/** What a result and the initial number are joined by. */
-type Join = (a: AnyExpr, b: number) => AnyExpr
-/** A fold that has an identity, over what is kept, from where it begins. */
-const folded =
-  (prim: typeof sumPrimitive | typeof prodPrimitive, identity: 0 | 1, join: Join) =>
-  (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
-    const op = prim.name
-    const given = optionsOf(options, foldOptions, op)
-    const n = liftNumber(x, op)
-    const axes = axesOf(n.shape.length, given.axis, op)
-    const y = asExpr(reduceNode(prim, keptNode(n, given.where, identity, op), axes, flagOf(given.keepdims, 'keepdims', op)))
-    const initial = initialOf(given.initial, n.dtype, op)
-    return initial === undefined ? y : join(y, initial)
-  }
 
 /**
  * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
@@ -68,16 +52,6 @@ const folded =
  * sum([[1, 2], [3, 4]], { where: [[true, false], [true, true]] }) // 8
  */
 export const sum: SumFn<'sum', FoldOptions> = typed(folded(sumPrimitive, 0, add))
-
-/**
- * Product over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`; 1 for an empty axis.
- *
- * Shapes  as `sum`.   Dtype  x's; bool becomes i32, i32 wraps.
- * Rule    xBar_i = yBar times the product of the others, from products of both sides: exact where some x are zero.
- * Errors  as `sum`.
- * @example prod([2, 3, 4])   // 24
- */
-export const prod: SumFn<'prod', FoldOptions> = typed(folded(prodPrimitive, 1, mul))
 
 const LEAST = { i32: -(2 ** 31), f64: Number.NEGATIVE_INFINITY, f32: Number.NEGATIVE_INFINITY } as const
 const MOST = { i32: 2 ** 31 - 1, f64: Number.POSITIVE_INFINITY, f32: Number.POSITIVE_INFINITY } as const

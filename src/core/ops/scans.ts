@@ -1,4 +1,4 @@
-/** Scans and order along one axis: cumsum, cumprod, linear recurrences, sort. */
+/** Scans and order along one axis: cumsum, cumprod, prod, linear recurrences, sort. */
 import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval, sameAval } from '../graph/aval.js'
@@ -9,7 +9,7 @@ import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import type { AxisOptions, RunningOptions } from '../types/signatures/reduce.js'
 import { axisOf } from './layout-move.js'
 import { orderOf, sorting } from './radix-sort.js'
-import { aroundAxis } from './reduce.js'
+import { aroundAxis, eachReduced, type ReduceParams, reduceCodec, reduceSamples, reduceShape, showAxes } from './reduce.js'
 
 const family = 'scans'
 
@@ -104,6 +104,35 @@ export const runningNode = (
   }
   return apply(prim, [n], params)
 }
+
+// ---- prod: its derivative is made of running products ---------------------------------------------------------------------
+
+export const prodPrimitive: Primitive<'prod', ReduceParams, readonly ['float']> = primitive({
+  name: 'prod',
+  structure: { kind: 'fold', by: 'prod' },
+  unbounded: false,
+  family,
+  args: ['float'],
+  codec: reduceCodec,
+  dtypes: ['number'],
+  shapeRule: reduceShape,
+  meaning: ([x], { axes }, [out]) => {
+    const total = x!.dtype === 'i32' ? new Int32Array(out!.data.length).fill(1) : new Float64Array(out!.data.length).fill(1)
+    eachReduced(x!, axes, (o, i) => {
+      total[o] = x!.dtype === 'i32' ? Math.imul(total[o]!, x!.data[i]!) : total[o]! * x!.data[i]!
+    })
+    out!.data.set(total as never)
+  },
+  samples: [
+    ...reduceSamples(),
+    { args: [{ shape: [4], values: [2, 0, 3, -1] }], params: { axes: [0] }, note: 'one zero' },
+    { args: [{ shape: [2, 3], values: [0, 0, 3, 1, 2, 0] }], params: { axes: [1] }, note: 'two zeros' },
+    { args: [{ shape: [2, 3, 4] }], params: { axes: [0, 1] }, note: 'axes in front' },
+    { args: [{ shape: [5], dtype: 'i32', domain: [-4, 5] }], params: { axes: [0] } },
+  ],
+  showParams: showAxes,
+  source: 'NumPy prod',
+})
 
 // ---- cummax and cummin -------------------------------------------------------------------------------------------------
 

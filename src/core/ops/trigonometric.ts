@@ -1,4 +1,4 @@
-/** Circular and hyperbolic functions and their inverses: what each one is. Their calculus is in rules/elementwise.ts. */
+/** Circular and hyperbolic functions and their inverses: what each one is. Their calculus is in rules/functions.ts. */
 
 import type { FloatUnaryOp } from '../types/signatures/elementwise.js'
 import { unary } from './lifted.js'

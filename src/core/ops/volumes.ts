@@ -1,6 +1,7 @@
 /** Convolutions and pools of volumes, made of those of planes: along the depth a convolution is a sum of convolutions, a pool a pool of pools. */
 import { raise, showShape } from '../errors/explain.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
+import type { AnyExpr } from '../types/expr.js'
 import { type ConvParams, convInputPrimitive, convPrimitive, windowed } from './conv.js'
 import { add } from './elementwise.js'
 import { reshapeNode, transposeNode } from './layout-move.js'
@@ -104,3 +105,10 @@ export const poolVolume = (x: Node, p: PoolParams, op: string, pool: (x: Node, p
   })
   return reshapeNode(y, [n, c, y.shape[2]!, oh, ow])
 }
+/** The adjoint of a convolution of planes or volumes in its input, of the size that is given. */
+export const convInputOver = (y: AnyExpr, k: AnyExpr, p: Volume, size: readonly number[], op: string): AnyExpr =>
+  asExpr(
+    size.length === 3
+      ? convInputVolume(asNode(y), asNode(k), p, size, op)
+      : apply(convInputPrimitive, [asNode(y), asNode(k)], { ...p, size }),
+  )

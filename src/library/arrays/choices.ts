@@ -1,19 +1,22 @@
 /** Choices among several arrays, and elements put along an axis. */
 
-import { listOf, optionsOf } from '../../core/errors/check-arguments.js'
+import { listOf } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
-import { fitted, lift, liftAll, liftInto } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
-import { broadcastShapes, range, sameShape, sizeOf } from '../../core/graph/shape.js'
+import { kind, raw } from '../../core/errors/options.js'
+import { stridesOf } from '../../core/graph/shape.js'
+import { add, mul, where } from '../../core/ops/arithmetic.js'
+import { arrayOf, arraysOf, fittedTo, indicesOf, intoOf, positions, sizeOf } from '../../core/ops/arrays.js'
 import { lt } from '../../core/ops/compare.js'
-import { add, mul, where } from '../../core/ops/elementwise.js'
-import { iotaNode, liftIndices, setAtNode } from '../../core/ops/indexing-gather.js'
-import { axisOf, axisOption, broadcastNode, reshapeNode } from '../../core/ops/layout-move.js'
+import { broadcastTo, reshape } from '../../core/ops/layout.js'
+import { array, axis, operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { PiecewiseFn, PutAlongAxisFn, SelectFirstFn } from '../../core/types/signatures/arrays.js'
-import type { AxisOptions } from '../../core/types/signatures/reduce.js'
+import { setAt } from '../../families/indexing.js'
+import { flatten } from './arrange.js'
 import { clamp } from './elementwise.js'
+import { valuesFor } from './indexing/parts.js'
+
+const several = kind(listOf)
 
 /**
  * The element of the first choice whose condition holds, `otherwise` (0 unless given) where none does: NumPy's select. (`select` here is `where`.)
@@ -22,21 +25,18 @@ import { clamp } from './elementwise.js'
  * Errors  BadInput unless there are as many choices as conditions, one at least; ShapeMismatch when they do not broadcast.
  * @example selectFirst([[true, false, false], [true, true, false]], [[1, 1, 1], [2, 2, 2]], 9)   // [1, 2, 9]
  */
-export const selectFirst: SelectFirstFn = typed((conditions: unknown, choices: unknown, otherwise: unknown = 0): AnyExpr => {
-  const [tests, values] = [listOf(conditions, 'conditions', 'selectFirst'), listOf(choices, 'choices', 'selectFirst')]
-  if (tests.length !== values.length || tests.length === 0)
-    raise({
-      _tag: 'BadInput',
-      where: 'selectFirst',
-      reason: `${tests.length} conditions for ${values.length} choices.`,
-      fix: 'give as many, one at least.',
-    })
-  const lifted = liftAll([...values, otherwise], 'selectFirst')
-  return tests.reduceRight<AnyExpr>(
-    (rest, c, i) => where(asExpr(lift(c, 'selectFirst')), asExpr(lifted[i]!), rest),
-    asExpr(lifted[tests.length]!),
-  )
-})
+export const selectFirst: SelectFirstFn = operation(
+  'selectFirst',
+  { conditions: several, choices: several, otherwise: raw(0) },
+  {},
+  ({ conditions, choices, otherwise }, _, op) => {
+    const n = conditions.length
+    if (n !== choices.length || n === 0)
+      raise({ _tag: 'BadInput', where: op, reason: `${n} conditions for ${choices.length} choices.`, fix: 'give as many, one at least.' })
+    const values = arraysOf([...choices, otherwise], op)
+    return conditions.reduceRight<AnyExpr>((rest, c, i) => where(arrayOf(c, op), values[i]!, rest), values[n]!)
+  },
+)
 
 /**
  * A function in pieces: at each element of x the function, or the value, of the last condition that holds; of one more than there are conditions where none
@@ -46,25 +46,27 @@ export const selectFirst: SelectFirstFn = typed((conditions: unknown, choices: u
  * Errors  BadInput unless there are as many functions as conditions, or one more; ShapeMismatch for what does not broadcast to x.
  * @example piecewise(tensor([-2, 3]), [[true, false]], [0, (x) => mul(x, x)])   // [0, 9]
  */
-export const piecewise: PiecewiseFn = typed((x: unknown, conditions: unknown, functions: unknown): AnyExpr => {
-  const n = lift(x, 'piecewise')
-  const [tests, pieces] = [listOf(conditions, 'conditions', 'piecewise'), listOf(functions, 'functions', 'piecewise')]
-  if (pieces.length !== tests.length && pieces.length !== tests.length + 1)
-    raise({
-      _tag: 'BadInput',
-      where: 'piecewise',
-      reason: `${pieces.length} functions for ${tests.length} conditions.`,
-      fix: 'give one for each, or one more for the rest.',
-    })
-  const pieceOf = (piece: unknown): AnyExpr => {
-    const y = fitted(n.dtype, lift(typeof piece === 'function' ? piece(asExpr(n)) : piece, 'piecewise', n.dtype), 'piecewise')
-    return asExpr(broadcastNode(y, n.shape))
-  }
-  return tests.reduce<AnyExpr>(
-    (rest, c, i) => where(asExpr(broadcastNode(lift(c, 'piecewise'), n.shape)), pieceOf(pieces[i]), rest),
-    pieceOf(pieces[tests.length] ?? 0),
-  )
-})
+export const piecewise: PiecewiseFn = operation(
+  'piecewise',
+  { x: array, conditions: several, functions: several },
+  {},
+  ({ x, conditions, functions }, _, op) => {
+    const n = conditions.length
+    if (functions.length !== n && functions.length !== n + 1)
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${functions.length} functions for ${n} conditions.`,
+        fix: 'give one for each, or one more for the rest.',
+      })
+    const pieceOf = (f: unknown): AnyExpr =>
+      broadcastTo(fittedTo(x.dtype, arrayOf(typeof f === 'function' ? f(x) : f, op, 'any', x.dtype), op), x.shape)
+    return conditions.reduce<AnyExpr>(
+      (rest, c, i) => where(broadcastTo(arrayOf(c, op), x.shape), pieceOf(functions[i]), rest),
+      pieceOf(functions[n] ?? 0),
+    )
+  },
+)
 
 /**
  * x with one element replaced for each index, along an axis (the last by default): the counterpart of `takeAlongAxis`. Of an index that comes twice the last wins.
@@ -74,39 +76,32 @@ export const piecewise: PiecewiseFn = typed((x: unknown, conditions: unknown, fu
  * Errors  ShapeMismatch when other axes differ or values do not broadcast; DTypeMismatch for indices that are not i32 or float values of integers; BadInput for an axis out of range.
  * @example putAlongAxis(tensor([[1, 2], [3, 4]]), [[1], [0]], 9)   // [[1, 9], [9, 4]]
  */
-export const putAlongAxis: PutAlongAxisFn = typed((x: unknown, indices: unknown, values: unknown, options?: AxisOptions): AnyExpr => {
-  const { axis: given = -1 } = optionsOf(options, axisOption, 'putAlongAxis')
-  const [n, u] = liftInto(x, values, 'putAlongAxis')
-  const i = liftIndices(indices, 'putAlongAxis')
-  const axis = axisOf(given, n.shape.length, 'putAlongAxis')
-  if (i.shape.length !== n.shape.length || i.shape.some((d, k) => k !== axis && d !== n.shape[k]))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'putAlongAxis',
-      shapes: [n.shape, i.shape],
-      reason: `x is ${showShape(n.shape)}, the indices ${showShape(i.shape)}: they may differ along axis ${axis} only.`,
-      fix: 'broadcastTo one of them, or use set for whole slices.',
-    })
-  const d = n.shape[axis]!
-  if (i.aval.size === 0) return asExpr(n)
-  if (d === 0)
-    raise({ _tag: 'BadInput', where: 'putAlongAxis', reason: `axis ${axis} of ${showShape(n.shape)} is empty: no index is in range.` })
-  if (!sameShape(broadcastShapes(u.shape, i.shape) ?? [-1], i.shape))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'putAlongAxis',
-      shapes: [i.shape, u.shape],
-      reason: `values of ${showShape(u.shape)} do not broadcast to the indices, which are ${showShape(i.shape)}.`,
-      fix: 'axes must be 1 or equal, counted from the last.',
-    })
-  // Places in the flattened array, in the order of the indices.
-  const strides = n.shape.map((_, k) => sizeOf(n.shape.slice(k + 1)))
-  const own = clamp(where(lt(asExpr(i), 0), add(asExpr(i), d), asExpr(i)), 0, d - 1)
-  const place = range(n.shape.length).reduce<AnyExpr>(
-    (p, k) => (k === axis ? p : add(p, mul(asExpr(iotaNode(i.shape, k, 'i32')), strides[k]!))),
-    mul(own, strides[axis]!),
-  )
-  const flat = (y: Node): Node => reshapeNode(y, [y.aval.size])
-  const put = broadcastNode(u, i.shape)
-  return asExpr(reshapeNode(setAtNode(flat(n), flat(asNode(place)), flat(put), { axis: 0, batchDims: 0 }), n.shape))
-})
+export const putAlongAxis: PutAlongAxisFn = operation(
+  'putAlongAxis',
+  { x: array, indices: raw(), values: raw() },
+  { axis: axis(-1) },
+  (given, { axis: along }, op) => {
+    const [x, u] = intoOf(given.x, given.values, op)
+    const i = indicesOf(given.indices, op)
+    if (i.shape.length !== x.shape.length || i.shape.some((d, k) => k !== along && d !== x.shape[k]))
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [x.shape, i.shape],
+        reason: `x is ${showShape(x.shape)}, the indices ${showShape(i.shape)}: they may differ along axis ${along} only.`,
+        fix: 'broadcastTo one of them, or use set for whole slices.',
+      })
+    const d = x.shape[along]!
+    if (sizeOf(i) === 0) return x
+    if (d === 0) raise({ _tag: 'BadInput', where: op, reason: `axis ${along} of ${showShape(x.shape)} is empty: no index is in range.` })
+    // Places in the flattened array, in the order of the indices.
+    const strides = stridesOf(x.shape)
+    const own = clamp(where(lt(i, 0), add(i, d), i), 0, d - 1)
+    const place = strides.reduce<AnyExpr>(
+      (p, stride, k) => (k === along ? p : add(p, mul(positions(i.shape, k), stride))),
+      mul(own, strides[along]!),
+    )
+    const put = valuesFor(i.shape, u, 'the indices, which are', op)
+    return reshape(setAt(flatten(x), flatten(place) as AnyExpr, flatten(put)), x.shape)
+  },
+)

@@ -1,23 +1,17 @@
 /** What has as many places as data decide: here as many as `size` says, the rest filled. And counts: histograms, bins, values that differ. */
 
-import { flagOf, listOf, type Names, numberOf, optionsOf, shown } from '../../core/errors/check-arguments.js'
+import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { castNode } from '../../core/graph/cast.js'
-import { apply, asExpr, asNode, constant, type Node } from '../../core/graph/expr.js'
-import { lift, liftAll, liftFloat, liftNumber } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
-import { range, sameShape } from '../../core/graph/shape.js'
-import { cumsum } from '../../core/ops/along-axis.js'
+import { flag, integer, list, number, type ReadOf, raw, wholeOr } from '../../core/errors/options.js'
+import { sameShape } from '../../core/graph/shape.js'
+import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
+import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
 import { and, eq, isnan, lt, ne, not } from '../../core/ops/compare.js'
 import { arange } from '../../core/ops/construct.js'
-import { add, div, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
-import { searchsortedPrimitive } from '../../core/ops/indexing-along.js'
-import { gatherNode, iotaNode, liftIndices, setAtNode } from '../../core/ops/indexing-gather.js'
-import { concatNode } from '../../core/ops/layout-join.js'
-import { axisOf, broadcastNode, reshapeNode } from '../../core/ops/layout-move.js'
-import { sliceAxis } from '../../core/ops/layout-slice.js'
+import { concat, stack } from '../../core/ops/joins.js'
+import { broadcastTo, reshape } from '../../core/ops/layout.js'
+import { array, axis, floats, indices, operation, ordered } from '../../core/ops/operation.js'
 import { max, min, sum } from '../../core/ops/reductions.js'
-import { sortNodes } from '../../core/ops/scans.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
   ArgwhereFn,
@@ -25,59 +19,44 @@ import type {
   BooleanMaskFn,
   CompressFn,
   DigitizeFn,
-  FilledSize,
   HistogramFn,
-  HistogramOptions,
   NonzeroFn,
   UniqueFn,
 } from '../../core/types/signatures/arrays.js'
-import type { AxisOptions } from '../../core/types/signatures/reduce.js'
-import { segmentsOf } from './segment-nodes.js'
+import { cumsum, gather, searchsorted, setAt, topk } from '../../families/indexing.js'
+import { flatten } from './arrange.js'
+import { segmentSum } from './segments.js'
 
-const FIRST = { axis: 0, batchDims: 0 }
-const flat = (n: Node): Node => reshapeNode(n, [n.aval.size])
-const searched = (sorted: AnyExpr, values: AnyExpr, side: 'left' | 'right'): AnyExpr =>
-  asExpr(apply(searchsortedPrimitive, [asNode(sorted), asNode(values)], { side, batchDims: 0 }))
-
-const sizeOption: Names<FilledSize> = { size: true, fill: true }
 /** The size that is asked for: a shape is known before the data are. */
-const sizeGiven = (size: unknown, op: string): number =>
-  Number.isInteger(size) && (size as number) >= 0
-    ? (size as number)
-    : raise({
-        _tag: 'BadInput',
-        where: op,
-        reason:
-          size === undefined ? 'how many there are follows from the data, and a shape is known before.' : `${shown(size)} is not a size.`,
-        fix: 'give { size }, a whole number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
-      })
+const sizeOr = (without: string, fix: string) => wholeOr({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
+const size = sizeOr(
+  'how many there are follows from the data, and a shape is known before.',
+  'give { size }, a wholeOr number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
+)
+const filled = (shape: readonly number[], x: number): AnyExpr => broadcastTo(literal(x, 'i32'), shape)
 
-/** The places of the first `size` true elements of a vector, in order; 0 behind them. And which of these places are meant. */
-const truePlaces = (mask: Node, size: number): { readonly places: Node; readonly valid: AnyExpr } => {
-  const n = mask.aval.size
-  const number = asExpr(iotaNode([size], 0, 'i32'))
-  if (n === 0) return { places: broadcastNode(constant(0, 'i32'), [size]), valid: lt(number, 0) }
-  const running = cumsum(asExpr(castNode(mask, 'i32')))
-  const slot = where(and(asExpr(mask), lt(running, size + 1)), sub(running, 1), size)
-  const all = setAtNode(broadcastNode(constant(0, 'i32'), [size + 1]), asNode(slot), iotaNode([n], 0, 'i32'), FIRST)
-  const total = asExpr(reshapeNode(sliceAxis(asNode(running), 0, n - 1, 1), []))
-  return { places: sliceAxis(all, 0, 0, size), valid: lt(number, total) }
+/** The places of the first `count` true elements of a vector, in order; 0 behind them. And which of these places are meant. */
+const truePlaces = (mask: AnyExpr, count: number): { readonly places: AnyExpr; readonly valid: AnyExpr } => {
+  const n = sizeOf(mask)
+  const number = positions([count], 0)
+  if (n === 0) return { places: filled([count], 0), valid: lt(number, 0) }
+  const running = cumsum(castTo(mask, 'i32'))
+  const slot = where(and(mask, lt(running, count + 1)), sub(running, 1), count)
+  const all = setAt(filled([count + 1], 0), slot, positions([n], 0))
+  const total = gather(running, -1)
+  return { places: part(all, 0, 0, count), valid: lt(number, total) }
 }
-const masked = (x: unknown, op: string): Node => castNode(lift(x, op), 'bool')
+const masked = (x: unknown, op: string): AnyExpr => castTo(arrayOf(x, op), 'bool')
 
-const coordinates = (x: unknown, options: FilledSize, op: string): readonly AnyExpr[] => {
-  const { size, fill = 0 } = optionsOf(options ?? {}, sizeOption, op)
-  const n = masked(x, op)
-  if (n.shape.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'a number has no axes.', fix: 'atleast1d(x) has one.' })
-  const { places, valid } = truePlaces(flat(n), sizeGiven(size, op))
-  if (!Number.isInteger(fill))
-    raise({ _tag: 'BadInput', where: op, reason: `fill ${shown(fill)} is not an index.`, fix: 'give a whole number.' })
-  return range(n.shape.length).map((axis) =>
-    n.aval.size === 0
-      ? asExpr(broadcastNode(constant(fill, 'i32'), [size]))
-      : where(valid, asExpr(gatherNode(flat(iotaNode(n.shape, axis, 'i32')), places, FIRST)), fill),
-  )
-}
+/** For each axis the indices of what is not 0. */
+const coordinates = <F>(name: string, made: (columns: readonly AnyExpr[]) => unknown): F =>
+  operation(name, { x: array }, { size, fill: integer(0) }, ({ x }, { size: count, fill }, op) => {
+    if (x.shape.length === 0) raise({ _tag: 'BadInput', where: op, reason: 'a number has no axes.', fix: 'atleast1d(x) has one.' })
+    const { places, valid } = truePlaces(flatten(masked(x, op)), count)
+    return made(
+      x.shape.map((_, i) => (sizeOf(x) === 0 ? filled([count], fill) : where(valid, gather(flatten(positions(x.shape, i)), places), fill))),
+    )
+  })
 
 /**
  * Where x is not 0, in row-major order: for each axis a vector of `size` indices. Places that are left hold `fill` (0 unless given).
@@ -86,7 +65,7 @@ const coordinates = (x: unknown, options: FilledSize, op: string): readonly AnyE
  * Errors  BadInput without a size, which NumPy needs not: a shape is known before the data are.
  * @example nonzero([0, 5, 0, 7], { size: 3, fill: -1 })   // [[1, 3, -1]]
  */
-export const nonzero: NonzeroFn = typed((x: unknown, options: FilledSize): readonly AnyExpr[] => coordinates(x, options, 'nonzero'))
+export const nonzero: NonzeroFn = coordinates('nonzero', (columns) => columns)
 
 /**
  * Where x is not 0, in row-major order, a row of indices for each. Rows that are left hold `fill` (0 unless given).
@@ -95,21 +74,18 @@ export const nonzero: NonzeroFn = typed((x: unknown, options: FilledSize): reado
  * Errors  BadInput without a size, which NumPy needs not.
  * @example argwhere([[0, 1], [1, 0]], { size: 2 })   // [[0, 1], [1, 0]]
  */
-export const argwhere: ArgwhereFn = typed((x: unknown, options: FilledSize): AnyExpr => {
-  const columns = coordinates(x, options, 'argwhere').map((c) => reshapeNode(asNode(c), [asNode(c).aval.size, 1]))
-  return asExpr(concatNode(columns, 1))
-})
+export const argwhere: ArgwhereFn = coordinates('argwhere', (columns) => stack(columns, { axis: 1 }))
 
-const maskOptions: Names<FilledSize & AxisOptions> = { size: true, fill: true, axis: true }
-/** The slices of x at the true places of a mask over the axes from `axis` on. */
-const chosen = (n: Node, mask: Node, axis: number, size: number, fill: number, op: string): AnyExpr => {
-  const merged = reshapeNode(n, [...n.shape.slice(0, axis), mask.aval.size, ...n.shape.slice(axis + mask.shape.length)])
-  const shape = merged.shape.map((d, i) => (i === axis ? size : d))
-  const empty = lift(fill, op, n.dtype)
-  if (mask.aval.size === 0) return asExpr(broadcastNode(empty, shape))
-  const { places, valid } = truePlaces(flat(mask), size)
-  const along = reshapeNode(asNode(valid), shape.map((d, i) => (i === axis ? d : 1))) // biome-ignore format: one row
-  return where(asExpr(along), asExpr(gatherNode(merged, places, { axis, batchDims: 0 })), asExpr(empty))
+const chosenOptions = { size, fill: number(0), axis: axis(0) }
+/** The slices of x at the true places of a mask over the axes from `along` on. */
+const chosen = (x: AnyExpr, m: AnyExpr, o: ReadOf<typeof chosenOptions>, op: string): AnyExpr => {
+  const merged = reshape(x, [...x.shape.slice(0, o.axis), sizeOf(m), ...x.shape.slice(o.axis + m.shape.length)])
+  const shape = merged.shape.map((d, i) => (i === o.axis ? o.size : d))
+  const empty = arrayOf(o.fill, op, 'any', x.dtype)
+  if (sizeOf(m) === 0) return broadcastTo(empty, shape)
+  const { places, valid } = truePlaces(flatten(m), o.size)
+  const along = reshape(valid, shape.map((d, i) => (i === o.axis ? d : 1))) // biome-ignore format: one row
+  return where(along, gather(merged, places, { axis: o.axis }), empty)
 }
 
 /**
@@ -120,20 +96,17 @@ const chosen = (n: Node, mask: Node, axis: number, size: number, fill: number, o
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for a mask that does not fit.
  * @example booleanMask(tensor([1, 2, 3]), [true, false, true], { size: 3 })   // [1, 3, 0]
  */
-export const booleanMask: BooleanMaskFn = typed((x: unknown, mask: unknown, options: FilledSize & AxisOptions): AnyExpr => {
-  const { size, fill = 0, axis: given = 0 } = optionsOf(options ?? ({} as never), maskOptions, 'booleanMask')
-  const n = lift(x, 'booleanMask')
-  const m = masked(mask, 'booleanMask')
-  const axis = axisOf(given, n.shape.length, 'booleanMask')
-  if (m.shape.length === 0 || !sameShape(m.shape, n.shape.slice(axis, axis + m.shape.length)))
+export const booleanMask: BooleanMaskFn = operation('booleanMask', { x: array, mask: raw() }, chosenOptions, ({ x, mask }, o, op) => {
+  const m = masked(mask, op)
+  if (m.shape.length === 0 || !sameShape(m.shape, x.shape.slice(o.axis, o.axis + m.shape.length)))
     raise({
       _tag: 'ShapeMismatch',
-      op: 'booleanMask',
-      shapes: [n.shape, m.shape],
-      reason: `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(n.shape)} from ${axis} on.`,
+      op,
+      shapes: [x.shape, m.shape],
+      reason: `a mask of ${showShape(m.shape)} does not fit the axes of ${showShape(x.shape)} from ${o.axis} on.`,
       fix: 'broadcastTo the mask, or name the axis.',
     })
-  return chosen(n, m, axis, sizeGiven(size, 'booleanMask'), numberOf(fill, 'fill', 'booleanMask'), 'booleanMask')
+  return chosen(x, m, o, op)
 })
 
 /**
@@ -144,21 +117,18 @@ export const booleanMask: BooleanMaskFn = typed((x: unknown, mask: unknown, opti
  * Errors  BadInput without a size, which NumPy needs not; ShapeMismatch for conditions that are no vector or too many.
  * @example compress([true, false, true], tensor([1, 2, 3]), { size: 2 })   // [1, 3]
  */
-export const compress: CompressFn = typed((condition: unknown, x: unknown, options: FilledSize & AxisOptions): AnyExpr => {
-  const { size, fill = 0, axis: given = 0 } = optionsOf(options ?? ({} as never), maskOptions, 'compress')
-  const n = lift(x, 'compress')
-  const m = masked(condition, 'compress')
-  const axis = axisOf(given, n.shape.length, 'compress')
+export const compress: CompressFn = operation('compress', { condition: raw(), x: array }, chosenOptions, ({ condition, x }, o, op) => {
+  const m = masked(condition, op)
   const length = m.shape[0]
-  if (m.shape.length !== 1 || length! > n.shape[axis]!)
+  if (m.shape.length !== 1 || length! > x.shape[o.axis]!)
     raise({
       _tag: 'ShapeMismatch',
-      op: 'compress',
-      shapes: [m.shape, n.shape],
-      reason: `conditions of ${showShape(m.shape)} for axis ${axis} of ${showShape(n.shape)}.`,
+      op,
+      shapes: [m.shape, x.shape],
+      reason: `conditions of ${showShape(m.shape)} for axis ${o.axis} of ${showShape(x.shape)}.`,
       fix: 'give a vector, at most one for each slice.',
     })
-  return chosen(sliceAxis(n, axis, 0, length!), m, axis, sizeGiven(size, 'compress'), numberOf(fill, 'fill', 'compress'), 'compress')
+  return chosen(part(x, o.axis, 0, length!), m, o, op)
 })
 
 /**
@@ -170,61 +140,49 @@ export const compress: CompressFn = typed((condition: unknown, x: unknown, optio
  * Errors  BadInput without a size, which NumPy needs not.
  * @example unique([3, 1, 3], { size: 2 })   // { values: [1, 3], indices: [1, 0], inverse: [1, 0, 1], counts: [1, 2] }
  */
-export const unique: UniqueFn = typed((x: unknown, options: FilledSize) => {
-  const given = optionsOf(options ?? {}, sizeOption, 'unique')
-  const size = sizeGiven(given.size, 'unique')
-  const n = lift(x, 'unique')
-  const count = n.aval.size
-  const filled = (value: number, d = n.dtype): Node => broadcastNode(lift(value, 'unique', d), [size])
-  const fill = given.fill === undefined ? undefined : numberOf(given.fill, 'fill', 'unique')
+export const unique: UniqueFn = operation('unique', { x: array }, { size, fill: number() }, ({ x }, { size: places, fill }, op) => {
+  const count = sizeOf(x)
+  const full = (value: number): AnyExpr => broadcastTo(arrayOf(value, op, 'any', x.dtype), [places])
   if (count === 0) {
-    const none = asExpr(filled(0, 'i32'))
-    return { values: asExpr(filled(fill ?? 0)), indices: none, inverse: asExpr(broadcastNode(constant(0, 'i32'), n.shape)), counts: none }
+    const none = filled([places], 0)
+    return { values: full(fill ?? 0), indices: none, inverse: filled(x.shape, 0), counts: none }
   }
-  const [sorted, order] = sortNodes(flat(n), { axis: 0, descending: false })
-  const [later, sooner] = [sliceAxis(sorted, 0, 1, count - 1), sliceAxis(sorted, 0, 0, count - 1)].map(asExpr) as [AnyExpr, AnyExpr]
+  const { values: sorted, indices: order } = topk(flatten(x), count, { largest: false })
+  const [later, sooner] = [part(sorted, 0, 1, count - 1), part(sorted, 0, 0, count - 1)]
   const differ = and(ne(later, sooner), not(and(isnan(later), isnan(sooner))))
-  const isFirst = concatNode([broadcastNode(constant(1, 'bool'), [1]), asNode(differ)], 0)
-  const { places, valid } = truePlaces(isFirst, size)
-  const rank = sub(cumsum(asExpr(castNode(isFirst, 'i32'))), 1)
-  const values = asExpr(gatherNode(sorted, places, FIRST))
-  const counts = segmentsOf('sum', broadcastNode(constant(1, 'i32'), [count]), asNode(rank), size)
+  const isFirst = concat([broadcastTo(literal(1, 'bool'), [1]), differ])
+  const first = truePlaces(isFirst, places)
+  const rank = sub(cumsum(castTo(isFirst, 'i32')), 1)
+  const values = gather(sorted, first.places)
   return {
-    values: fill === undefined ? values : where(valid, values, asExpr(filled(fill))),
-    indices: asExpr(gatherNode(order, places, FIRST)),
-    inverse: asExpr(reshapeNode(setAtNode(broadcastNode(constant(0, 'i32'), [count]), order, asNode(rank), FIRST), n.shape)),
-    counts: asExpr(counts),
+    values: fill === undefined ? values : where(first.valid, values, full(fill)),
+    indices: gather(order, first.places),
+    inverse: reshape(setAt(filled([count], 0), order, rank), x.shape),
+    counts: segmentSum(filled([count], 1), rank, places),
   }
 })
 
-const histogramOptions: Names<HistogramOptions> = { bins: true, range: true, weights: true, density: true }
 /** The edges of bins: those given, or equally wide ones over a range, x's own unless given. */
-const edgesOf = (v: AnyExpr, { bins = 10, range: over }: HistogramOptions): AnyExpr => {
+const edgesOf = (v: AnyExpr, bins: unknown, over: readonly unknown[] | undefined, op: string): AnyExpr => {
   if (typeof bins !== 'number') {
-    const e = liftFloat(bins, 'histogram')
-    if (e.shape.length !== 1 || e.shape[0]! < 2)
-      raise({
-        _tag: 'ShapeMismatch',
-        op: 'histogram',
-        shapes: [e.shape],
-        reason: `edges of ${showShape(e.shape)}.`,
-        fix: 'give a vector of two at least, ascending; or a number of bins.',
-      })
-    return asExpr(e)
+    const e = arrayOf(bins, op, 'float')
+    return e.shape.length === 1 && e.shape[0]! >= 2
+      ? e
+      : raise({
+          _tag: 'ShapeMismatch',
+          op,
+          shapes: [e.shape],
+          reason: `edges of ${showShape(e.shape)}.`,
+          fix: 'give a vector of two at least, ascending; or a number of bins.',
+        })
   }
   if (!(Number.isInteger(bins) && bins > 0))
-    raise({
-      _tag: 'BadInput',
-      where: 'histogram',
-      reason: `${shown(bins)} is not a number of bins.`,
-      fix: 'give a positive integer, or edges.',
-    })
-  const bounds = over === undefined ? undefined : listOf(over, 'range', 'histogram')
-  if (bounds !== undefined && !(bounds.length === 2 && bounds.every(Number.isFinite) && (bounds[0] as number) <= (bounds[1] as number)))
-    raise({ _tag: 'BadInput', where: 'histogram', reason: `${shown(over)} is not a range.`, fix: 'give [low, high], finite.' })
+    raise({ _tag: 'BadInput', where: op, reason: `${shown(bins)} is not a number of bins.`, fix: 'give a positive integer, or edges.' })
+  if (over !== undefined && !(over.length === 2 && over.every(Number.isFinite) && (over[0] as number) <= (over[1] as number)))
+    raise({ _tag: 'BadInput', where: op, reason: `${shown(over)} is not a range.`, fix: 'give [low, high], finite.' })
   // Of nothing the range is that from 0 to 1, as in NumPy.
-  const known = bounds ?? (asNode(v).aval.size === 0 ? [0, 1] : undefined)
-  const [a, b] = known === undefined ? [min(v), max(v)] : known.map((e) => asExpr(constant(e as number, v.dtype)))
+  const known = over ?? (sizeOf(v) === 0 ? [0, 1] : undefined)
+  const [a, b] = known === undefined ? [min(v), max(v)] : known.map((e) => literal(e as number, v.dtype))
   const isPoint = eq(a!, b!)
   const [low, high] = [where(isPoint, sub(a!, 0.5), a!), where(isPoint, add(b!, 0.5), b!)]
   const i = arange(bins + 1, v.dtype) as AnyExpr
@@ -241,31 +199,33 @@ const edgesOf = (v: AnyExpr, { bins = 10, range: over }: HistogramOptions): AnyE
  * Errors  BadInput for a range or a number of bins that is none; ShapeMismatch for weights or edges that do not fit.
  * @example histogram([1, 2, 2, 5], { bins: 2, range: [0, 4] })   // { counts: [1, 2], edges: [0, 2, 4] }
  */
-export const histogram: HistogramFn = typed((x: unknown, options?: HistogramOptions) => {
-  const given = optionsOf(options, histogramOptions, 'histogram')
-  const v = stopGradient(asExpr(flat(liftFloat(x, 'histogram')))) as unknown as AnyExpr
-  const own = stopGradient(edgesOf(v, given)) as unknown as AnyExpr
-  const [values, edges] = liftAll([v, own], 'histogram').map(asExpr) as [AnyExpr, AnyExpr]
-  const bins = asNode(edges).aval.size - 1
-  const last = asExpr(reshapeNode(sliceAxis(asNode(edges), 0, bins, 1), []))
-  const bin = where(eq(values, last), bins - 1, sub(searched(edges, values, 'right'), 1))
-  const size = asNode(values).aval.size
-  const weights = given.weights === undefined ? broadcastNode(constant(1, 'i32'), [size]) : liftNumber(given.weights, 'histogram')
-  if (weights.aval.size !== size)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'histogram',
-      shapes: [weights.shape],
-      reason: `${weights.aval.size} weights for ${size} elements.`,
-      fix: 'give one for each.',
-    })
-  const counts = asExpr(segmentsOf('sum', flat(weights), castNode(asNode(bin), 'i32'), bins))
-  if (!flagOf(given.density, 'density', 'histogram')) return { counts, edges }
-  const width = sub(asExpr(sliceAxis(asNode(edges), 0, 1, bins)), asExpr(sliceAxis(asNode(edges), 0, 0, bins)))
-  return { counts: div(div(counts, sum(counts)), width), edges }
-})
+export const histogram: HistogramFn = operation(
+  'histogram',
+  { x: floats },
+  { bins: raw(10), range: list(), weights: raw(), density: flag() },
+  ({ x }, o, op) => {
+    const v = stopGradient(flatten(x)) as AnyExpr
+    const [values, edges] = arraysOf([v, stopGradient(edgesOf(v, o.bins, o.range, op))], op) as [AnyExpr, AnyExpr]
+    const bins = sizeOf(edges) - 1
+    const bin = where(eq(values, gather(edges, -1)), bins - 1, sub(searchsorted(edges as never, values, { side: 'right' }), 1))
+    const size = sizeOf(values)
+    const weights = o.weights === undefined ? filled([size], 1) : arrayOf(o.weights, op, 'number')
+    if (sizeOf(weights) !== size)
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [weights.shape],
+        reason: `${sizeOf(weights)} weights for ${size} elements.`,
+        fix: 'give one for each.',
+      })
+    const counts = segmentSum(flatten(weights), bin, bins)
+    if (!o.density) return { counts, edges }
+    const width = sub(part(edges, 0, 1, bins), part(edges, 0, 0, bins))
+    return { counts: div(div(counts, sum(counts)), width), edges }
+  },
+)
 
-const bincountOptions: Names<{ readonly size: number; readonly weights?: unknown }> = { size: true, weights: true }
+const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a wholeOr number.')
 
 /**
  * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.
@@ -274,29 +234,18 @@ const bincountOptions: Names<{ readonly size: number; readonly weights?: unknown
  * Errors  BadInput without a size, which NumPy needs not; DTypeMismatch for an x that is not i32; ShapeMismatch for weights that do not fit.
  * @example bincount([1, 1, 3], { size: 4 })   // [0, 2, 0, 1]
  */
-export const bincount: BincountFn = typed((x: unknown, options: { readonly size: number; readonly weights?: unknown }): AnyExpr => {
-  const { size, weights } = optionsOf(options ?? ({} as never), bincountOptions, 'bincount')
-  const i = liftIndices(x, 'bincount')
-  if (!(Number.isInteger(size) && size >= 0))
-    raise({
-      _tag: 'BadInput',
-      where: 'bincount',
-      reason: size === undefined ? 'the largest number is known only when it runs, and a shape before.' : `${shown(size)} is not a size.`,
-      fix: 'give { size }, a whole number.',
-    })
-  const w = weights === undefined ? broadcastNode(constant(1, 'i32'), i.shape) : liftNumber(weights, 'bincount')
-  if (!sameShape(w.shape, i.shape))
+export const bincount: BincountFn = operation('bincount', { x: indices }, { size: bins, weights: raw() }, ({ x }, o, op) => {
+  const w = o.weights === undefined ? filled(x.shape, 1) : arrayOf(o.weights, op, 'number')
+  if (!sameShape(w.shape, x.shape))
     raise({
       _tag: 'ShapeMismatch',
-      op: 'bincount',
-      shapes: [i.shape, w.shape],
-      reason: `weights of ${showShape(w.shape)} for numbers of ${showShape(i.shape)}.`,
+      op,
+      shapes: [x.shape, w.shape],
+      reason: `weights of ${showShape(w.shape)} for numbers of ${showShape(x.shape)}.`,
       fix: 'give one for each.',
     })
-  return asExpr(segmentsOf('sum', flat(w), flat(i), size))
+  return segmentSum(flatten(w), flatten(x) as AnyExpr, o.size)
 })
-
-const digitizeOptions: Names<{ readonly right?: boolean | undefined }> = { right: true }
 
 /**
  * The bin of each element: i where bins[i - 1] <= x < bins[i], with `right` where bins[i - 1] < x <= bins[i]. The bins ascend.
@@ -305,8 +254,6 @@ const digitizeOptions: Names<{ readonly right?: boolean | undefined }> = { right
  * Errors  ShapeMismatch unless the bins are a vector.
  * @example digitize([0.5, 2, 9], [1, 2, 3])   // [0, 2, 3]
  */
-export const digitize: DigitizeFn = typed((x: unknown, bins: unknown, options?: { readonly right?: boolean }): AnyExpr => {
-  const { right } = optionsOf(options, digitizeOptions, 'digitize')
-  const [values, edges] = liftAll([x, bins], 'digitize', 'order').map(asExpr) as [AnyExpr, AnyExpr]
-  return searched(edges, values, flagOf(right, 'right', 'digitize') ? 'left' : 'right')
-})
+export const digitize: DigitizeFn = operation('digitize', { x: ordered, bins: ordered }, { right: flag() }, ({ x, bins }, { right }) =>
+  searchsorted(bins as never, x, { side: right ? 'left' : 'right' }),
+)

@@ -1,20 +1,16 @@
 /** Differences, integrals and interpolation along one axis, polynomials, convolution of vectors: compositions. */
 
-import { integerOf, type Names, numberOf, optionsOf, shown } from '../../core/errors/check-arguments.js'
+import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
-import { lift, liftAll, liftFloat } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { choice, integer, kind, number, raw } from '../../core/errors/options.js'
 import { MAX_SIZE, range } from '../../core/graph/shape.js'
-import { cumsum } from '../../core/ops/along-axis.js'
+import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
+import { arrayOf, arraysOf, part, sizeOf } from '../../core/ops/arrays.js'
 import { eq, gt, lt, ne } from '../../core/ops/compare.js'
-import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
-import { gather, searchsorted } from '../../core/ops/indexing.js'
 import { concat } from '../../core/ops/joins.js'
-import { flip } from '../../core/ops/layout.js'
-import { axisOf, broadcastNode, distinctAxes, reshapeNode } from '../../core/ops/layout-move.js'
-import { sliceAxis } from '../../core/ops/layout-slice.js'
-import { conv } from '../../core/ops/nn.js'
+import { broadcastTo, flip, reshape } from '../../core/ops/layout.js'
+import { axisOf, distinctAxes } from '../../core/ops/layout-move.js'
+import { floats, laterAxis, numbers, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
@@ -23,43 +19,19 @@ import type {
   DiffOptions,
   FloatAlongFn,
   GradientFn,
-  GradientOptions,
   InterpFn,
-  InterpOptions,
   PolyvalFn,
   SpacingOptions,
   TrapezoidFn,
 } from '../../core/types/signatures/arrays.js'
-import type { AxisOptions } from '../../core/types/signatures/reduce.js'
+import { cumsum, gather, searchsorted } from '../../families/indexing.js'
+import { conv } from '../../families/nn.js'
 
-const part = (x: AnyExpr, axis: number, start: number, size: number): AnyExpr => asExpr(sliceAxis(asNode(x), axis, start, size))
-const lengthAt = (x: AnyExpr, axis: number): number => asNode(x).shape[axis]!
-const rankOf = (x: AnyExpr): number => asNode(x).shape.length
 /** A vector along one axis of an array of this rank. */
-const along = (v: AnyExpr, axis: number, rank: number): AnyExpr => {
-  const n = asNode(v)
-  return asExpr(
-    reshapeNode(
-      n,
-      range(rank).map((i) => (i === axis ? n.aval.size : 1)),
-    ),
-  )
-}
-
-const diffOptions: Names<AxisOptions & DiffOptions> = { axis: true, n: true, prepend: true, append: true }
-/** What is put before or behind x along the axis: an array, or a number that broadcasts over the other axes. */
-const beside = (end: AnyExpr, x: AnyExpr, axis: number): AnyExpr =>
-  rankOf(end) > 0
-    ? end
-    : asExpr(
-        broadcastNode(
-          asNode(end),
-          asNode(x).shape.map((d, i) => (i === axis ? 1 : d)),
-        ),
-      )
+const along = (v: AnyExpr, axis: number, rank: number): AnyExpr => reshape(v, range(rank).map((i) => (i === axis ? sizeOf(v) : 1))) // biome-ignore format: one row
 /** x_{k+1} - x_k, of booleans whether they differ. */
 const differences = (x: AnyExpr, axis: number): AnyExpr => {
-  const d = lengthAt(x, axis)
+  const d = x.shape[axis]!
   const [later, sooner] = [part(x, axis, Math.min(1, d), Math.max(0, d - 1)), part(x, axis, 0, Math.max(0, d - 1))]
   return x.dtype === 'bool' ? ne(later, sooner) : sub(later, sooner)
 }
@@ -72,37 +44,40 @@ const differences = (x: AnyExpr, axis: number): AnyExpr => {
  * Errors  BadInput unless n is a non-negative integer, and for an axis out of range; ShapeMismatch for ends that do not fit.
  * @example diff([1, 4, 9, 16])   // [3, 5, 7]
  */
-export const diff: AlongFn<'diff', DiffOptions> = typed((x: unknown, options?: AxisOptions & DiffOptions): AnyExpr => {
-  const { axis: given = -1, n = 1, prepend, append } = optionsOf(options, diffOptions, 'diff')
-  const all = [...(prepend === undefined ? [] : [prepend]), x, ...(append === undefined ? [] : [append])]
-  const lifted = (all.length === 1 ? [lift(x, 'diff')] : liftAll(all, 'diff')).map(asExpr)
-  const own = lifted[prepend === undefined ? 0 : 1]!
-  const axis = axisOf(given, rankOf(own), 'diff')
-  if (!(integerOf(n, 'n', 'diff') >= 0))
-    raise({ _tag: 'BadInput', where: 'diff', reason: `n = ${n} is negative.`, fix: 'cumsum goes the other way.' })
-  // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
-  const whole = lifted.length === 1 || n === 0 ? own : concat(lifted.map((v) => (v === own ? v : beside(v, own, axis))), { axis }) // biome-ignore format: one row
-  return range(Math.min(n, lengthAt(whole, axis))).reduce((y) => differences(y, axis), whole)
-})
+export const diff: AlongFn<'diff', DiffOptions> = operation(
+  'diff',
+  { x: raw() },
+  { axis: laterAxis(-1), n: integer(1), prepend: raw(), append: raw() },
+  (given, { axis: at, n, prepend, append }, op) => {
+    const all = arraysOf([...(prepend === undefined ? [] : [prepend]), given.x, ...(append === undefined ? [] : [append])], op)
+    const x = all[prepend === undefined ? 0 : 1]!
+    const axis = axisOf(at, x.shape.length, op)
+    if (n < 0) raise({ _tag: 'BadInput', where: op, reason: `n = ${n} is negative.`, fix: 'cumsum goes the other way.' })
+    // 0 times over nothing is done: what is beside x is not put there either, as in NumPy.
+    const edge = x.shape.map((d, i) => (i === axis ? 1 : d))
+    const whole = n === 0 ? x : concat(all.map((v) => (v.shape.length > 0 ? v : broadcastTo(v, edge))), { axis }) // biome-ignore format: one row
+    return range(Math.min(n, whole.shape[axis]!)).reduce((y) => differences(y, axis), whole)
+  },
+)
 
-const gradientOptions: Names<GradientOptions> = { axis: true, spacing: true, edgeOrder: true }
 /** The derivative along an axis, from neighbours h apart (a number) or at the coordinates h (a vector). */
-const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2): AnyExpr => {
-  const [n, rank] = [lengthAt(y, axis), rankOf(y)]
+const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2, op: string): AnyExpr => {
+  const rank = y.shape.length
+  const n = y.shape[axis]!
   if (n < edgeOrder + 1)
     raise({
       _tag: 'BadInput',
-      where: 'gradient',
+      where: op,
       reason: `${n} elements along axis ${axis}: edges of order ${edgeOrder} need ${edgeOrder + 1}.`,
       fix: edgeOrder === 2 ? 'take edgeOrder 1, or a longer axis.' : 'take a longer axis.',
     })
-  const isEven = rankOf(h) === 0
-  if (!isEven && (rankOf(h) !== 1 || lengthAt(h, 0) !== n))
+  const isEven = h.shape.length === 0
+  if (!isEven && (h.shape.length !== 1 || h.shape[0] !== n))
     raise({
       _tag: 'ShapeMismatch',
-      op: 'gradient',
-      shapes: [asNode(y).shape, asNode(h).shape],
-      reason: `the spacing along axis ${axis} is ${showShape(asNode(h).shape)}, not a number or a vector of ${n} coordinates.`,
+      op,
+      shapes: [y.shape, h.shape],
+      reason: `the spacing along axis ${axis} is ${showShape(h.shape)}, not a number or a vector of ${n} coordinates.`,
     })
   const at = (start: number, size: number): AnyExpr => part(y, axis, start, size)
   /** Distance of element k from the one behind it; that of several of them as a vector along the axis. */
@@ -132,6 +107,12 @@ const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2)
   return concat([edge(0, 1), ...(n > 2 ? [inner()] : []), edge(n - 1, -1)], { axis })
 }
 
+const edges = kind<1 | 2>((order = 1, _what, op) =>
+  order === 1 || order === 2
+    ? order
+    : raise({ _tag: 'BadInput', where: op, reason: `there are no edges of order ${shown(order)}.`, fix: 'edgeOrder is 1 or 2.' }),
+)
+
 /**
  * The derivative of samples by differences of neighbours, central ones inside and one-sided ones of `edgeOrder` (1 or 2) at both ends. (`grad` is the
  * derivative of a function.) `spacing` is the distance of neighbours, 1 unless given, or their coordinates; a list of these for several axes.
@@ -141,57 +122,55 @@ const derivativeAlong = (y: AnyExpr, axis: number, h: AnyExpr, edgeOrder: 1 | 2)
  * Errors  BadInput for an axis that is too short or out of range, and another edge order; ShapeMismatch for coordinates that do not fit.
  * @example gradient(tensor([1, 4, 9, 16]))   // [3, 4, 6, 7]
  */
-export const gradient: GradientFn = typed((x: unknown, options?: GradientOptions): AnyExpr | AnyExpr[] => {
-  const { axis, spacing = 1, edgeOrder = 1 } = optionsOf(options, gradientOptions, 'gradient')
-  if (edgeOrder !== 1 && edgeOrder !== 2)
-    raise({ _tag: 'BadInput', where: 'gradient', reason: `there are no edges of order ${shown(edgeOrder)}.`, fix: 'edgeOrder is 1 or 2.' })
-  const y = asExpr(liftFloat(x, 'gradient'))
-  const rank = rankOf(y)
-  const axes = axis === undefined || axis === null ? range(rank) : distinctAxes(axis, rank, 'gradient')
-  const perAxis = axes.length > 1 && Array.isArray(spacing)
-  if (perAxis && spacing.length !== axes.length)
-    raise({
-      _tag: 'BadInput',
-      where: 'gradient',
-      reason: `${spacing.length} spacings for ${axes.length} axes.`,
-      fix: 'give one for each axis, or a number.',
+export const gradient: GradientFn = operation(
+  'gradient',
+  { x: floats },
+  { axis: raw<number | readonly number[] | null>(), spacing: raw<unknown, number>(1), edgeOrder: edges },
+  ({ x }, { axis, spacing, edgeOrder }, op) => {
+    const rank = x.shape.length
+    const axes = axis === undefined || axis === null ? range(rank) : distinctAxes(axis, rank, op)
+    const perAxis = axes.length > 1 && Array.isArray(spacing)
+    if (perAxis && spacing.length !== axes.length)
+      raise({
+        _tag: 'BadInput',
+        where: op,
+        reason: `${spacing.length} spacings for ${axes.length} axes.`,
+        fix: 'give one for each axis, or a number.',
+      })
+    const results = axes.map((a, i) => {
+      const [y, h] = arraysOf([x, perAxis ? spacing[i] : spacing], op) as [AnyExpr, AnyExpr]
+      return derivativeAlong(y, a, h, edgeOrder, op)
     })
-  const results = axes.map((a, i) => {
-    const [n, h] = liftAll([y, perAxis ? spacing[i] : spacing], 'gradient') as [Node, Node]
-    return derivativeAlong(asExpr(n), a, asExpr(h), edgeOrder)
-  })
-  return typeof axis === 'number' || (rank === 1 && !Array.isArray(axis)) ? results[0]! : results
-})
+    return typeof axis === 'number' || (rank === 1 && !Array.isArray(axis)) ? results[0]! : results
+  },
+)
 
-const spacingOptions: Names<AxisOptions & SpacingOptions> = { axis: true, x: true, dx: true }
-/** The areas between neighbours: the mean of both times their distance. */
-const areas = (
-  given: unknown,
-  options: (AxisOptions & SpacingOptions) | undefined,
-  op: string,
-): { readonly y: AnyExpr; readonly axis: number; readonly area: AnyExpr } => {
-  const { axis: at = -1, x, dx } = optionsOf(options, spacingOptions, op)
-  if (x !== undefined && dx !== undefined)
-    raise({ _tag: 'BadInput', where: op, reason: 'both x and dx say where the samples are.', fix: 'give one of them.' })
-  const [n, m] = x === undefined ? [liftFloat(given, op)] : (liftAll([given, x], op, 'float') as [Node, Node])
-  const y = asExpr(n)
-  const axis = axisOf(at, rankOf(y), op)
-  const size = Math.max(0, lengthAt(y, axis) - 1)
-  const pairs = add(part(y, axis, Math.min(1, lengthAt(y, axis)), size), part(y, axis, 0, size))
-  if (m === undefined) return { y, axis, area: mul(pairs, numberOf(dx ?? 1, 'dx', op) / 2) }
-  const isVector = m.shape.length === 1
-  const d = m.shape[isVector ? 0 : m.shape.length - rankOf(y) + axis]
-  if (d !== lengthAt(y, axis))
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [n.shape, m.shape],
-      reason: `x is ${showShape(m.shape)}, for ${lengthAt(y, axis)} samples along axis ${axis} of ${showShape(n.shape)}.`,
-      fix: 'give a vector of places, or as many as there are samples.',
-    })
-  const steps = isVector ? along(differences(asExpr(m), 0), axis, rankOf(y)) : differences(asExpr(m), m.shape.length - rankOf(y) + axis)
-  return { y, axis, area: mul(div(pairs, 2), steps) }
-}
+/** What is made of the areas between neighbours: the mean of both times their distance. */
+const integral = <F>(name: string, made: (areas: AnyExpr, options: { readonly axis: number }) => AnyExpr): F =>
+  operation(name, { y: raw() }, { axis: laterAxis(-1), x: raw(), dx: number() }, (given, { axis: at, x: places, dx }, op) => {
+    if (places !== undefined && dx !== undefined)
+      raise({ _tag: 'BadInput', where: op, reason: 'both x and dx say where the samples are.', fix: 'give one of them.' })
+    const [y, x] = places === undefined ? [arrayOf(given.y, op, 'float')] : arraysOf([given.y, places], op, 'float')
+    const rank = y!.shape.length
+    const axis = axisOf(at, rank, op)
+    const n = y!.shape[axis]!
+    const size = Math.max(0, n - 1)
+    const pairs = add(part(y!, axis, Math.min(1, n), size), part(y!, axis, 0, size))
+    if (x === undefined) return made(mul(pairs, (dx ?? 1) / 2), { axis })
+    const isVector = x.shape.length === 1
+    const own = isVector ? 0 : x.shape.length - rank + axis
+    if (x.shape[own] !== n)
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [y!.shape, x.shape],
+        reason: `x is ${showShape(x.shape)}, for ${n} samples along axis ${axis} of ${showShape(y!.shape)}.`,
+        fix: 'give a vector of places, or as many as there are samples.',
+      })
+    const between = differences(x, own)
+    const steps = isVector ? along(between, axis, rank) : between
+    return made(mul(div(pairs, 2), steps), { axis })
+  })
 
 /**
  * The integral of samples by the trapezoidal rule along an axis (the last by default): the sum of (y_k + y_{k+1}) / 2 times the distance of their
@@ -201,10 +180,7 @@ const areas = (
  * Errors  BadInput for an axis out of range, and for x beside dx; ShapeMismatch for an x that does not fit.
  * @example trapezoid([1, 2, 3], { x: [0, 1, 3] })   // 6.5
  */
-export const trapezoid: TrapezoidFn = typed((y: unknown, options?: AxisOptions & SpacingOptions): AnyExpr => {
-  const { area, axis } = areas(y, options, 'trapezoid')
-  return sum(area, { axis })
-})
+export const trapezoid: TrapezoidFn = integral('trapezoid', sum)
 
 /**
  * The running integral of samples by the trapezoidal rule along an axis (the last by default), without the 0 that it begins with.
@@ -213,14 +189,7 @@ export const trapezoid: TrapezoidFn = typed((y: unknown, options?: AxisOptions &
  * Errors  as `trapezoid`.
  * @example cumulativeTrapezoid([1, 2, 3])   // [1.5, 4]
  */
-export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOptions> = typed(
-  (y: unknown, options?: AxisOptions & SpacingOptions): AnyExpr => {
-    const { area, axis } = areas(y, options, 'cumulativeTrapezoid')
-    return cumsum(area, { axis })
-  },
-)
-
-const interpOptions: Names<InterpOptions> = { left: true, right: true }
+export const cumulativeTrapezoid: FloatAlongFn<'cumulativeTrapezoid', SpacingOptions> = integral('cumulativeTrapezoid', cumsum)
 
 /**
  * The line through the points (xp_k, fp_k), at x. Before the first point it is `left`, fp's first unless given, behind the last `right`.
@@ -230,40 +199,35 @@ const interpOptions: Names<InterpOptions> = { left: true, right: true }
  * Errors  ShapeMismatch unless xp and fp are vectors of one length; BadInput where they are empty.
  * @example interp([0.5, 9], [0, 1, 2], [0, 10, 40])   // [5, 40]
  */
-export const interp: InterpFn = typed((x: unknown, xp: unknown, fp: unknown, options?: InterpOptions): AnyExpr => {
-  const { left, right } = optionsOf(options, interpOptions, 'interp')
-  const [v, xs, fs] = liftAll([x, xp, fp], 'interp', 'float').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
-  const n = asNode(xs).shape[0]
-  if (rankOf(xs) !== 1 || rankOf(fs) !== 1 || n !== lengthAt(fs, 0))
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'interp',
-      shapes: [asNode(xs).shape, asNode(fs).shape],
-      reason: `the points are ${showShape(asNode(xs).shape)} and ${showShape(asNode(fs).shape)}, not two vectors of one length.`,
-      fix: 'vmap over the rows of several lines.',
-    })
-  if (n === 0) raise({ _tag: 'BadInput', where: 'interp', reason: 'a line through no points.', fix: 'give one at least.' })
-  const [first, last] = [gather(fs, 0), gather(fs, -1)]
-  const end = (given: number | undefined, own: AnyExpr, what: string): AnyExpr | number =>
-    given === undefined ? own : numberOf(given, what, 'interp')
-  const outside = (inside: AnyExpr): AnyExpr =>
-    where(lt(v, gather(xs, 0)), end(left, first, 'left'), where(gt(v, gather(xs, -1)), end(right, last, 'right'), inside))
-  if (n === 1) return outside(add(mul(stopGradient(v), 0), first))
-  const i = minimum(maximum(searchsorted(stopGradient(xs) as never, stopGradient(v), { side: 'right' }), 1), n! - 1)
-  const [x0, x1, f0, f1] = [
-    gather(xs, sub(i, 1) as never),
-    gather(xs, i as never),
-    gather(fs, sub(i, 1) as never),
-    gather(fs, i as never),
-  ] as AnyExpr[]
-  const width = sub(x1!, x0!)
-  const isPoint = eq(width, 0)
-  // At the last point itself nothing is rounded.
-  const line = add(f0!, mul(sub(v, x0!), div(sub(f1!, f0!), where(isPoint, 1, width))))
-  return outside(
-    where(eq(stopGradient(v), stopGradient(x1!)), add(f1!, mul(sub(v, x1!), div(sub(f1!, f0!), where(isPoint, 1, width)))), line),
-  )
-})
+export const interp: InterpFn = operation(
+  'interp',
+  { x: floats, xp: floats, fp: floats },
+  { left: number(), right: number() },
+  ({ x, xp, fp }, { left, right }, op) => {
+    const n = xp.shape[0]!
+    if (xp.shape.length !== 1 || fp.shape.length !== 1 || n !== fp.shape[0])
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [xp.shape, fp.shape],
+        reason: `the points are ${showShape(xp.shape)} and ${showShape(fp.shape)}, not two vectors of one length.`,
+        fix: 'vmap over the rows of several lines.',
+      })
+    if (n === 0) raise({ _tag: 'BadInput', where: op, reason: 'a line through no points.', fix: 'give one at least.' })
+    const [first, last] = [gather(fp, 0), gather(fp, -1)]
+    const outside = (inside: AnyExpr): AnyExpr =>
+      where(lt(x, gather(xp, 0)), left ?? first, where(gt(x, gather(xp, -1)), right ?? last, inside))
+    if (n === 1) return outside(add(mul(stopGradient(x), 0), first))
+    const i = minimum(maximum(searchsorted(stopGradient(xp) as never, stopGradient(x), { side: 'right' }), 1), n - 1) as AnyExpr
+    const before = (of: AnyExpr): AnyExpr => gather(of, sub(i, 1) as AnyExpr)
+    const [x0, x1, f0, f1] = [before(xp), gather(xp, i), before(fp), gather(fp, i)]
+    const width = sub(x1, x0)
+    const isPoint = eq(width, 0)
+    // At the last point itself nothing is rounded.
+    const line = add(f0, mul(sub(x, x0), div(sub(f1, f0), where(isPoint, 1, width))))
+    return outside(where(eq(stopGradient(x), stopGradient(x1)), add(f1, mul(sub(x, x1), div(sub(f1, f0), where(isPoint, 1, width)))), line))
+  },
+)
 
 /**
  * The polynomial p_0 x^(n-1) + ... + p_(n-2) x + p_(n-1), by Horner's rule.
@@ -272,59 +236,47 @@ export const interp: InterpFn = typed((x: unknown, xp: unknown, fp: unknown, opt
  * Errors  ShapeMismatch unless p is a vector; BadInput for more than 4096 coefficients.
  * @example polyval([1, 0, -2], [2, 3])   // [2, 7]
  */
-export const polyval: PolyvalFn = typed((p: unknown, x: unknown): AnyExpr => {
-  const [c, v] = liftAll([p, x], 'polyval', 'number') as [Node, Node]
-  if (c.shape.length !== 1)
-    raise({
-      _tag: 'ShapeMismatch',
-      op: 'polyval',
-      shapes: [c.shape],
-      reason: `needs a vector of coefficients, got ${showShape(c.shape)}.`,
-      fix: 'vmap over several polynomials.',
-    })
-  const n = c.shape[0]!
-  if (n > 4096) raise({ _tag: 'BadInput', where: 'polyval', reason: `a polynomial of ${n} coefficients.`, fix: 'use scan over them.' })
-  const coefficient = (k: number): AnyExpr => asExpr(reshapeNode(sliceAxis(c, 0, k, 1), []))
-  const y = asExpr(v)
-  if (n === 0) return mul(y, 0)
-  return range(n - 1).reduce((s, k) => add(mul(s, y), coefficient(k + 1)), asExpr(broadcastNode(asNode(coefficient(0)), v.shape)))
-})
-
-interface ModeOption {
-  readonly mode?: 'full' | 'same' | 'valid' | undefined
-}
-const modeOption: Names<ModeOption> = { mode: true }
-/** The products of two vectors at all distances: of a with v turned round. The shorter one is the kernel. */
-const convolved = (op: 'convolve' | 'correlate', a: unknown, v: unknown, options: ModeOption | undefined): AnyExpr => {
-  const { mode = op === 'convolve' ? 'full' : 'valid' } = optionsOf(options, modeOption, op)
-  if (mode !== 'full' && mode !== 'same' && mode !== 'valid')
-    raise({ _tag: 'BadInput', where: op, reason: `there is no mode ${shown(mode)}.`, fix: `modes are 'full', 'same' and 'valid'.` })
-  const pair = liftAll([a, v], op, 'float') as [Node, Node]
-  const [n, m] = pair.map((x) => (x.shape.length === 1 ? x.shape[0]! : -1)) as [number, number]
-  if (n < 1 || m < 1)
+export const polyval: PolyvalFn = operation('polyval', { p: numbers, x: numbers }, {}, ({ p, x }, _, op) => {
+  if (p.shape.length !== 1)
     raise({
       _tag: 'ShapeMismatch',
       op,
-      shapes: pair.map((x) => x.shape),
-      reason: `needs two vectors with elements, got ${showShape(pair[0].shape)} and ${showShape(pair[1].shape)}.`,
-      fix: 'conv works on batches and planes.',
+      shapes: [p.shape],
+      reason: `needs a vector of coefficients, got ${showShape(p.shape)}.`,
+      fix: 'vmap over several polynomials.',
     })
-  if (n + m > MAX_SIZE) raise({ _tag: 'BadInput', where: op, reason: 'the result is too long.' })
-  const swapped = n < m
-  const [long, short] = swapped ? [pair[1], pair[0]] : pair
-  const k = Math.min(n, m)
-  const size = Math.max(n, m)
-  const line = (x: AnyExpr): AnyExpr => asExpr(reshapeNode(asNode(x), [1, 1, asNode(x).aval.size]))
-  const kernel = op === 'convolve' ? flip(asExpr(short)) : asExpr(short)
-  const full = conv(line(asExpr(long)), line(kernel), { padding: [k - 1] } as never)
-  const flat = asExpr(reshapeNode(asNode(full), [n + m - 1]))
-  // Correlation does not commute: with the arguments exchanged it comes out backwards.
-  const turned = op === 'correlate' && swapped ? flip(flat) : flat
-  if (mode === 'full') return turned
-  const [start, length] =
-    mode === 'same' ? [op === 'correlate' && swapped ? Math.floor(k / 2) : Math.floor((k - 1) / 2), size] : [k - 1, size - k + 1]
-  return part(turned, 0, start, length)
-}
+  const n = p.shape[0]!
+  if (n > 4096) raise({ _tag: 'BadInput', where: op, reason: `a polynomial of ${n} coefficients.`, fix: 'use scan over them.' })
+  if (n === 0) return mul(x, 0)
+  return range(n - 1).reduce<AnyExpr>((s, k) => add(mul(s, x), gather(p, k + 1)), broadcastTo(gather(p, 0), x.shape))
+})
+
+/** The products of two vectors at all distances: of a with v turned round. The shorter one is the kernel. */
+const convolution = (name: 'convolve' | 'correlate', standard: 'full' | 'valid'): ConvolveFn =>
+  operation(name, { a: floats, v: floats }, { mode: choice(['full', 'same', 'valid'], standard, 'mode') }, ({ a, v }, { mode }, op) => {
+    const [n, m] = [a, v].map(({ shape }) => (shape.length === 1 ? shape[0]! : -1)) as [number, number]
+    if (n < 1 || m < 1)
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [a.shape, v.shape],
+        reason: `needs two vectors with elements, got ${showShape(a.shape)} and ${showShape(v.shape)}.`,
+        fix: 'conv works on batches and planes.',
+      })
+    if (n + m > MAX_SIZE) raise({ _tag: 'BadInput', where: op, reason: 'the result is too long.' })
+    const swapped = n < m
+    const [long, short] = swapped ? [v, a] : [a, v]
+    const [k, size] = swapped ? [n, m] : [m, n]
+    const line = (x: AnyExpr): AnyExpr => reshape(x, [1, 1, sizeOf(x)])
+    const kernel = name === 'convolve' ? flip(short) : short
+    const full = conv(line(long), line(kernel), { padding: [k - 1] } as never)
+    const flat = reshape(full, [n + m - 1])
+    // Correlation does not commute: with the arguments exchanged it comes out backwards.
+    const backwards = name === 'correlate' && swapped
+    const turned = backwards ? flip(flat) : flat
+    if (mode === 'full') return turned
+    return mode === 'same' ? part(turned, 0, Math.floor((backwards ? k : k - 1) / 2), size) : part(turned, 0, k - 1, size - k + 1)
+  })
 
 /**
  * Convolution of two vectors: y_k = sum_i a_i v_{k-i}. Mode 'full' (the default) has all n + m - 1 places, 'same' the middle of them, as many as the longer
@@ -334,7 +286,7 @@ const convolved = (op: 'convolve' | 'correlate', a: unknown, v: unknown, options
  * Errors  ShapeMismatch unless both are vectors with elements; BadInput for another mode.
  * @example convolve([1, 2, 3], [1, 10])   // [1, 12, 23, 30]
  */
-export const convolve: ConvolveFn = typed((a: unknown, v: unknown, options?: ModeOption): AnyExpr => convolved('convolve', a, v, options))
+export const convolve: ConvolveFn = convolution('convolve', 'full')
 
 /**
  * Correlation of two vectors: y_k = sum_i a_{i+k} v_i. Mode 'valid' (the default) has the places where both overlap whole, 'same' and 'full' as in `convolve`.
@@ -343,4 +295,4 @@ export const convolve: ConvolveFn = typed((a: unknown, v: unknown, options?: Mod
  * Errors  as `convolve`.
  * @example correlate([1, 2, 3], [1, 10])   // [21, 32]
  */
-export const correlate: ConvolveFn = typed((a: unknown, v: unknown, options?: ModeOption): AnyExpr => convolved('correlate', a, v, options))
+export const correlate: ConvolveFn = convolution('correlate', 'valid')

@@ -11,10 +11,10 @@ import { diag } from '../../core/ops/construct.js'
 import { reshape, transpose } from '../../core/ops/layout.js'
 import { axesIn } from '../../core/ops/layout-move.js'
 import { numbers, operation } from '../../core/ops/operation.js'
-import { matmul } from '../../core/ops/products.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { EinsumFn, EinsumPathFn, TensordotFn } from '../../core/types/signatures/contract.js'
+import { matmul } from '../../families/contract.js'
 import { type Contraction, pathOf, taken } from './einsum-path.js'
 
 type Labels = readonly string[]

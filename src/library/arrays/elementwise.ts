@@ -1,15 +1,12 @@
 /** Compositions of elementwise operations: bounds, fused products, units of angles. */
-import { ofOne } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
-import { asExpr } from '../../core/graph/expr.js'
-import { liftAll, liftFloat } from '../../core/graph/lift.js'
 import { typed } from '../../core/graph/operation.js'
 import { add, maximum, minimum, mul } from '../../core/ops/arithmetic.js'
+import { arraysOf } from '../../core/ops/arrays.js'
+import { floats, numbers, operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { ClampFn, FloatUnary, Ternary } from '../../core/types/signatures/elementwise.js'
-
-const float = (x: unknown, op: string): AnyExpr => asExpr(liftFloat(x, op))
 
 /** Is one of these an object of plain JavaScript, as options are? */
 const recordsIn = (xs: readonly unknown[]): boolean =>
@@ -35,7 +32,7 @@ export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown):
     })
   const [below, above] = [low ?? undefined, high ?? undefined]
   const bounds = [below, above].filter((b) => b !== undefined)
-  const [y, a, b] = liftAll([x, ...bounds], 'clamp', 'order').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
+  const [y, a, b] = arraysOf([x, ...bounds], 'clamp', 'order') as [AnyExpr, AnyExpr, AnyExpr]
   if (bounds.length === 0) return y
   if (below === undefined) return minimum(y, a)
   return above === undefined ? maximum(y, a) : minimum(maximum(y, a), b)
@@ -46,21 +43,19 @@ export const clamp: ClampFn = typed((x: unknown, low?: unknown, high?: unknown):
  * Shapes  all broadcast.   Dtype  promoted; i32 stays.   Rule  dy = b da + a db + dc.   Source  IEEE 754.
  * @example fma([2, 3], 4, 1)   // [9, 13]
  */
-export const fma: Ternary<'fma'> = typed((a: unknown, b: unknown, c: unknown): AnyExpr => {
-  const [x, y, z] = liftAll([a, b, c], 'fma', 'number').map(asExpr) as [AnyExpr, AnyExpr, AnyExpr]
-  return add(mul(x, y), z)
-})
+export const fma: Ternary<'fma'> = operation('fma', { a: numbers, b: numbers, c: numbers }, {}, ({ a, b, c }) => add(mul(a, b), c))
+const scaled = (name: string, by: number): FloatUnary => operation(name, { x: floats }, {}, ({ x }) => mul(x, by))
 /**
  * Radians as degrees: 180 x / pi.
  *
  * Rule  dy = 180 dx / pi.   Source  NumPy degrees.
  * @example degrees([0])   // [0]
  */
-export const degrees: FloatUnary = typed(ofOne('degrees', (x: unknown): AnyExpr => mul(float(x, 'degrees'), 180 / Math.PI)))
+export const degrees: FloatUnary = scaled('degrees', 180 / Math.PI)
 /**
  * Degrees as radians: pi x / 180.
  *
  * Rule  dy = pi dx / 180.   Source  NumPy radians.
  * @example radians([0])   // [0]
  */
-export const radians: FloatUnary = typed(ofOne('radians', (x: unknown): AnyExpr => mul(float(x, 'radians'), Math.PI / 180)))
+export const radians: FloatUnary = scaled('radians', Math.PI / 180)

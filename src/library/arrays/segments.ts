@@ -2,47 +2,64 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, constant, type Node } from '../../core/graph/expr.js'
-import { lift, liftFloat, liftNumber } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
+import { wholeOr } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
-import { div, maximum } from '../../core/ops/elementwise.js'
+import { div, maximum, where } from '../../core/ops/arithmetic.js'
+import { asNumbers, foldedAt, literal, part } from '../../core/ops/arrays.js'
+import { ge, lt, or } from '../../core/ops/compare.js'
 import type { FoldMode } from '../../core/ops/indexing-fold.js'
-import { liftIndices } from '../../core/ops/indexing-gather.js'
-import { broadcastNode, reshapeNode } from '../../core/ops/layout-move.js'
+import { broadcastTo, reshape } from '../../core/ops/layout.js'
+import { type ArrayKind, array, floats, indices, numbers, operation } from '../../core/ops/operation.js'
+import type { DType } from '../../core/types/dtype.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { SegmentChoiceFn, SegmentFn, SegmentMeanFn } from '../../core/types/signatures/arrays.js'
-import { segmentsOf } from './segment-nodes.js'
+import { scatterAdd } from '../../families/indexing.js'
 
-const checked = (op: string, n: Node, ids: unknown, segments: unknown): { readonly ids: Node; readonly segments: number } => {
-  const i = liftIndices(ids, op)
-  if (n.shape.length === 0 || i.shape.length !== 1 || i.shape[0] !== n.shape[0])
-    raise({
-      _tag: 'ShapeMismatch',
-      op,
-      shapes: [n.shape, i.shape],
-      reason: `x is ${showShape(n.shape)}, the segments of its rows ${showShape(i.shape)}.`,
-      fix: 'give the number of a segment for each row of the first axis.',
-    })
-  if (!(Number.isInteger(segments) && (segments as number) >= 0 && (segments as number) < MAX_SIZE))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason:
-        segments === undefined
-          ? 'how many segments there are is known only when it runs, and a shape before.'
-          : `${shown(segments)} is not a number of segments.`,
-      fix: 'give it as the third argument, a whole number.',
-    })
-  return { ids: i, segments: segments as number }
+type Mode = FoldMode | 'sum'
+/** The least and the greatest of each dtype. */
+const BOUNDS: Readonly<Record<DType, readonly [least: number, most: number]>> = {
+  bool: [0, 1],
+  i32: [-(2 ** 31), 2 ** 31 - 1],
+  f32: [-Infinity, Infinity],
+  f64: [-Infinity, Infinity],
 }
-const folding =
-  (op: string, mode: FoldMode | 'sum') =>
-  (x: unknown, given: unknown, count: unknown): AnyExpr => {
-    const n = mode === 'max' || mode === 'min' ? lift(x, op) : liftNumber(x, op)
-    const { ids, segments } = checked(op, n, given, count)
-    return asExpr(segmentsOf(mode, n, ids, segments))
+/** What a segment without rows holds. */
+const identity = (mode: Mode, dtype: DType): number => (mode === 'sum' ? 0 : mode === 'mul' ? 1 : BOUNDS[dtype][mode === 'max' ? 0 : 1])
+type Fold = (x: AnyExpr, ids: AnyExpr, segments: number) => AnyExpr
+/** x: [n, ...], ids: [n] -> [segments, ...]. */
+const by =
+  (mode: Mode): Fold =>
+  (x, ids, segments) => {
+    // One segment more takes what belongs to none.
+    const places = where(or(lt(ids, 0), ge(ids, segments)), segments, ids)
+    const all = asNumbers(x, (n) => {
+      const start = broadcastTo(literal(identity(mode, x.dtype), n.dtype), [segments + 1, ...n.shape.slice(1)])
+      return mode === 'sum' ? scatterAdd(start, places, n) : foldedAt(start, places, n, mode)
+    })
+    return part(all, 0, 0, segments)
   }
+const sumBy = by('sum')
+
+const count = wholeOr(
+  { to: MAX_SIZE - 1 },
+  (n) =>
+    n === undefined
+      ? 'how many segments there are is known only when it runs, and a shape before.'
+      : `${shown(n)} is not a number of segments.`,
+  'give it as the third argument, a wholeOr number.',
+)
+const folding = <F>(name: string, rows: ArrayKind, fold: Fold): F =>
+  operation(name, { x: rows, ids: indices, segments: count }, {}, ({ x, ids, segments }, _, op) => {
+    if (x.shape.length === 0 || ids.shape.length !== 1 || ids.shape[0] !== x.shape[0])
+      raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [x.shape, ids.shape],
+        reason: `x is ${showShape(x.shape)}, the segments of its rows ${showShape(ids.shape)}.`,
+        fix: 'give the number of a segment for each row of the first axis.',
+      })
+    return fold(x, ids, segments)
+  })
 
 /**
  * Sums of the rows of x by segment: y_s is the sum of those with ids_i = s. Rows whose number is none of 0, ..., segments - 1 belong to no segment.
@@ -52,7 +69,7 @@ const folding =
  * Errors  ShapeMismatch unless ids has one number for each row; BadInput without the number of segments; DTypeMismatch for ids that are not i32.
  * @example segmentSum(tensor([1, 2, 3]), [0, 2, 0], 3)   // [4, 0, 2]
  */
-export const segmentSum: SegmentFn = typed(folding('segmentSum', 'sum'))
+export const segmentSum: SegmentFn = folding('segmentSum', numbers, sumBy)
 
 /**
  * Products of the rows of x by segment, as `segmentSum`; 1 for a segment without rows.
@@ -60,7 +77,7 @@ export const segmentSum: SegmentFn = typed(folding('segmentSum', 'sum'))
  * Shapes, dtype, errors  as `segmentSum`.   Rule  xBar_i = yBar times the product of the others: exact where some x are zero.   Source  JAX segment_prod.
  * @example segmentProd(tensor([2, 3, 4]), [0, 0, 1], 2)   // [6, 4]
  */
-export const segmentProd: SegmentFn = typed(folding('segmentProd', 'mul'))
+export const segmentProd: SegmentFn = folding('segmentProd', numbers, by('mul'))
 
 /**
  * The largest of the rows of x by segment, element by element; -Infinity (of i32 the smallest number, of bool false) for a segment without rows.
@@ -68,7 +85,7 @@ export const segmentProd: SegmentFn = typed(folding('segmentProd', 'mul'))
  * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the largest, as `max` shares it.   Source  JAX segment_max.
  * @example segmentMax(tensor([1, 5, 3]), [0, 0, 1], 2)   // [5, 3]
  */
-export const segmentMax: SegmentChoiceFn = typed(folding('segmentMax', 'max'))
+export const segmentMax: SegmentChoiceFn = folding('segmentMax', array, by('max'))
 
 /**
  * The smallest of the rows of x by segment, element by element; Infinity (of i32 the largest number, of bool true) for a segment without rows.
@@ -76,7 +93,7 @@ export const segmentMax: SegmentChoiceFn = typed(folding('segmentMax', 'max'))
  * Shapes, errors  as `segmentSum`.   Dtype  x's.   Rule  yBar is shared equally by the elements that are the smallest, as `min` shares it.   Source  JAX segment_min.
  * @example segmentMin(tensor([1, 5, 3]), [0, 0, 1], 2)   // [1, 3]
  */
-export const segmentMin: SegmentChoiceFn = typed(folding('segmentMin', 'min'))
+export const segmentMin: SegmentChoiceFn = folding('segmentMin', array, by('min'))
 
 /**
  * Means of the rows of x by segment; 0 for a segment without rows.
@@ -84,10 +101,8 @@ export const segmentMin: SegmentChoiceFn = typed(folding('segmentMin', 'min'))
  * Shapes, errors  as `segmentSum`.   Dtype  f32 stays f32; i32 and bool become f64.   Rule  xBar_i = yBar at ids_i, divided by the rows of that segment.
  * @example segmentMean(tensor([1, 5, 3]), [0, 0, 1], 2)   // [3, 3]
  */
-export const segmentMean: SegmentMeanFn = typed((x: unknown, given: unknown, count: unknown): AnyExpr => {
-  const n = liftFloat(x, 'segmentMean')
-  const { ids, segments } = checked('segmentMean', n, given, count)
-  const rows = segmentsOf('sum', broadcastNode(constant(1, n.dtype), ids.shape), ids, segments)
-  const along = reshapeNode(rows, [segments, ...n.shape.slice(1).map(() => 1)])
-  return div(asExpr(segmentsOf('sum', n, ids, segments)), maximum(asExpr(along), 1))
+export const segmentMean: SegmentMeanFn = folding('segmentMean', floats, (x, ids, segments) => {
+  const rows = sumBy(broadcastTo(literal(1, x.dtype), ids.shape), ids, segments)
+  const along = reshape(rows, [segments, ...x.shape.slice(1).map(() => 1)])
+  return div(sumBy(x, ids, segments), maximum(along, 1))
 })

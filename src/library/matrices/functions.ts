@@ -4,20 +4,17 @@ import { raise, showShape } from '../../core/errors/explain.js'
 import { integer, kind } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
+import { add, div, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arraysOf, literal, misfit, part, positions, sharedShape, sizeOf, spread } from '../../core/ops/arrays.js'
 import { gt, lt } from '../../core/ops/compare.js'
 import { diag, eye } from '../../core/ops/construct.js'
-import { abs, add, ceil, div, exp2, log2, maximum, minimum, mul, stopGradient, sub, where } from '../../core/ops/elementwise.js'
 import { matrixAxes, squareAxes } from '../../core/ops/factorisations.js'
-import { gather } from '../../core/ops/indexing.js'
 import { concat } from '../../core/ops/joins.js'
 import { broadcastTo, reshape, roll, transpose } from '../../core/ops/layout.js'
 import { axisOf } from '../../core/ops/layout-move.js'
-import { inv, solve } from '../../core/ops/linalg-systems.js'
 import { array, floats, laterAxis, numbers, operation, unread } from '../../core/ops/operation.js'
-import { matmul } from '../../core/ops/products.js'
 import { any, max, sum } from '../../core/ops/reductions.js'
-import { whileLoop } from '../../core/ops/while-loop.js'
+import { abs, ceil } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
   BlockDiagFn,
@@ -29,6 +26,11 @@ import type {
   ToeplitzFn,
   TraceFn,
 } from '../../core/types/signatures/linalg.js'
+import { matmul } from '../../families/contract.js'
+import { whileLoop } from '../../families/control.js'
+import { exp2, log2 } from '../../families/functions.js'
+import { gather } from '../../families/indexing.js'
+import { inv, solve } from '../../families/linalg.js'
 
 /** The identity for each matrix of a stack. */
 const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(x.shape.at(-1)!, x.dtype), x.shape)

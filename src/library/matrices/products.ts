@@ -6,9 +6,9 @@ import { misfit, sizeOf } from '../../core/ops/arrays.js'
 import { reshape } from '../../core/ops/layout.js'
 import { axisOf } from '../../core/ops/layout-move.js'
 import { laterAxis, numbers, operation } from '../../core/ops/operation.js'
-import { matmul } from '../../core/ops/products.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { DotFn, KronFn, OuterFn, VdotFn, VecdotFn } from '../../core/types/signatures/contract.js'
+import { matmul } from '../../families/contract.js'
 import { tensordot } from '../arrays/einsum.js'
 
 const pair = { a: numbers, b: numbers }

@@ -2,15 +2,14 @@
 import { raise, showShape } from '../../core/errors/explain.js'
 import { flag, integer, kind, number, type Options, type ReadOf, raw } from '../../core/errors/options.js'
 import { broadcastShapes, sameShape } from '../../core/graph/shape.js'
+import { add, cast, div, maximum, mul, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, indicesOf, positions } from '../../core/ops/arrays.js'
 import { and, eq, ge, le, lt, ne } from '../../core/ops/compare.js'
-import { add, cast, div, maximum, mul, neg, pow, sub, where, xlogy } from '../../core/ops/elementwise.js'
-import { abs, exp, log, log1p, relu, sigmoid, softplus, sqrt, square } from '../../core/ops/functions.js'
 import { broadcastTo, reshape } from '../../core/ops/layout.js'
 import { axisOf } from '../../core/ops/layout-move.js'
-import { logSoftmax } from '../../core/ops/nn.js'
 import { axis, floats, laterAxis, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
+import { abs, neg, relu, sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
   BceOptions,
@@ -24,6 +23,8 @@ import type {
   NllFn,
   SmoothL1Options,
 } from '../../core/types/signatures/nn.js'
+import { exp, log, log1p, pow, sigmoid, softplus, xlogy } from '../../families/functions.js'
+import { logSoftmax } from '../../families/nn.js'
 import { type Reduction, reduction, reductions } from './loss-reduction.js'
 
 /** The target must broadcast against the prediction. */

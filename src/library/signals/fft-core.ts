@@ -2,13 +2,13 @@
  * Discrete Fourier transforms of the rows of a matrix, as compositions: n = n1 n2 by products with the small matrices of n1 and n2 and
  * twiddle factors (Cooley and Tukey 1965), a prime above 64 as a convolution (Bluestein 1970). Constants are reduced exactly.
  */
-import { asExpr, asNode } from '../../core/graph/expr.js'
-import { makeTensor } from '../../core/graph/tensor.js'
+
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
+import { part, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
-import { pad, reshape, slice, transpose } from '../../core/ops/layout.js'
-import { matmul } from '../../core/ops/products.js'
+import { pad, reshape, transpose } from '../../core/ops/layout.js'
 import type { AnyExpr } from '../../core/types/expr.js'
+import { matmul } from '../../families/contract.js'
 
 /** Real and imaginary part; without the second it is real. */
 export interface Parts {
@@ -33,10 +33,9 @@ export const unit = (k: number, n: number): readonly [cos: number, sin: number] 
   const [c, s] = [Math.cos(angle), Math.sin(angle)]
   return quarter === 0 ? [c, s] : quarter === 1 ? [-s, c] : quarter === 2 ? [-c, -s] : [s, -c]
 }
-const constant = (data: Float64Array, shape: readonly number[], like: AnyExpr): AnyExpr =>
-  makeTensor(like.dtype === 'f32' ? Float32Array.from(data) : data, shape) as unknown as AnyExpr
-/** The real matrix of a complex one, [[c, s], [-s, c]] for rows [re, im]: `rows` of 2 for complex arguments, 1 for real ones. */
-const dftMatrix = (n: number, sign: Sign, parts: 1 | 2, like: AnyExpr): AnyExpr => {
+/** The real matrix of a complex one, [[c, s], [-s, c]] for rows [re, im]; of real arguments the first of them alone. */
+const dftMatrix = (n: number, sign: Sign, { re, im }: Parts): AnyExpr => {
+  const parts = im === undefined ? 1 : 2
   const m = new Float64Array(parts * n * 2 * n)
   for (let j = 0; j < n; j++)
     for (let k = 0; k < n; k++) {
@@ -47,17 +46,20 @@ const dftMatrix = (n: number, sign: Sign, parts: 1 | 2, like: AnyExpr): AnyExpr 
       m[(n + j) * 2 * n + k] = -s
       m[(n + j) * 2 * n + n + k] = c
     }
-  return constant(m, [parts * n, 2 * n], like)
+  return table(m, [parts * n, 2 * n], re.dtype)
 }
-const part = (x: AnyExpr, axis: number, from: number, to: number): AnyExpr => {
-  const shape = x.shape as readonly number[]
-  return slice(
-    x,
-    shape.map((_, i) => (i === axis ? from : 0)),
-    shape.map((d, i) => (i === axis ? to : d)),
-  ) as AnyExpr
+/** exp(2 pi i k / n) for the k of each place. */
+const units = (size: number, k: (i: number) => number, n: number): readonly [cos: Float64Array, sin: Float64Array] => {
+  const [c, s] = [new Float64Array(size), new Float64Array(size)]
+  for (let i = 0; i < size; i++) [c[i], s[i]] = unit(k(i), n) as [number, number]
+  return [c, s]
 }
-const shaped = (x: AnyExpr, shape: readonly number[]): AnyExpr => reshape(x, shape) as AnyExpr
+const pairOf = ([re, im]: readonly [Float64Array, Float64Array], shape: readonly number[], { re: { dtype } }: Parts): Pair => ({
+  re: table(re, shape, dtype),
+  im: table(im, shape, dtype),
+})
+/** The same of each part that is there. */
+export const eachPart = ({ re, im }: Parts, f: (x: AnyExpr) => AnyExpr): Parts => ({ re: f(re), ...(im !== undefined && { im: f(im) }) })
 const both = ({ re, im }: Pair, f: (x: AnyExpr) => AnyExpr): Pair => ({ re: f(re), im: f(im) })
 
 /** The divisor of n by which it is cut: at most 64, near the root where that leaves another such. */
@@ -72,52 +74,46 @@ export const cut = (n: number): number => {
   return best
 }
 
+/** Both parts along axis 1, or the real one alone. */
+const beside = ({ re, im }: Parts): AnyExpr => (im === undefined ? re : concat([re, im], { axis: 1 }))
 /** Transforms of the rows of [rows, n]. */
 export const dft = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
-  if (n === 1) return { re: x.re, im: x.im ?? (mul(x.re, 0) as AnyExpr) }
+  if (n === 1) return { re: x.re, im: x.im ?? mul(x.re, 0) }
   if (n <= LARGEST) {
-    const y = matmul(
-      x.im === undefined ? x.re : concat([x.re, x.im] as never, { axis: 1 } as never),
-      dftMatrix(n, sign, x.im === undefined ? 1 : 2, x.re) as never,
-    ) as AnyExpr
-    return { re: part(y, 1, 0, n), im: part(y, 1, n, 2 * n) }
+    const y = matmul(beside(x), dftMatrix(n, sign, x))
+    return { re: part(y, 1, 0, n), im: part(y, 1, n, n) }
   }
   const n1 = cut(n)
   return n1 === 1 ? bluestein(x, rows, n, sign) : cooleyTukey(x, rows, n1, n / n1, sign)
 }
 const cooleyTukey = (x: Parts, rows: number, n1: number, n2: number, sign: Sign): Pair => {
   const n = n1 * n2
-  const block = (v: AnyExpr): AnyExpr => shaped(v, [rows, n1, n2])
-  const left = transpose(dftMatrix(n1, sign, x.im === undefined ? 1 : 2, x.re) as never) as AnyExpr
-  const stacked = x.im === undefined ? block(x.re) : (concat([block(x.re), block(x.im)] as never, { axis: 1 } as never) as AnyExpr)
-  const y = matmul(left as never, stacked as never) as AnyExpr
-  const [c, s] = twiddles(n1, n2, sign, x.re)
-  const [re, im] = [part(y, 1, 0, n1), part(y, 1, n1, 2 * n1)]
-  const turned: Pair = both(times({ re, im }, { re: c, im: s }), (v) => shaped(v, [rows * n1, n2]))
-  const last = dft(turned, rows * n1, n2, sign)
-  return both(last, (v) => shaped(transpose(shaped(v, [rows, n1, n2]) as never) as AnyExpr, [rows, n]))
+  const left = transpose(dftMatrix(n1, sign, x))
+  const y = matmul(left, beside(eachPart(x, (v) => reshape(v, [rows, n1, n2]))))
+  const twiddles = pairOf(
+    units(n, (i) => sign * (i % n2) * Math.floor(i / n2), n),
+    [n1, n2],
+    x,
+  )
+  const turned = times({ re: part(y, 1, 0, n1), im: part(y, 1, n1, n1) }, twiddles)
+  const last = dft(
+    both(turned, (v) => reshape(v, [rows * n1, n2])),
+    rows * n1,
+    n2,
+    sign,
+  )
+  return both(last, (v) => reshape(transpose(reshape(v, [rows, n1, n2])), [rows, n]))
 }
-const times = (a: Pair, b: Pair): Pair => ({
-  re: sub(mul(a.re, b.re), mul(a.im, b.im)) as AnyExpr,
-  im: add(mul(a.re, b.im), mul(a.im, b.re)) as AnyExpr,
+export const times = (a: Pair, b: Pair): Pair => ({
+  re: sub(mul(a.re, b.re), mul(a.im, b.im)),
+  im: add(mul(a.re, b.im), mul(a.im, b.re)),
 })
-const twiddles = (n1: number, n2: number, sign: Sign, like: AnyExpr): readonly [AnyExpr, AnyExpr] => {
-  const [c, s] = [new Float64Array(n1 * n2), new Float64Array(n1 * n2)]
-  for (let k = 0; k < n1; k++) for (let j = 0; j < n2; j++) [c[k * n2 + j], s[k * n2 + j]] = unit(sign * j * k, n1 * n2) as [number, number]
-  return [constant(c, [n1, n2], like), constant(s, [n1, n2], like)]
-}
-
-/** exp(sign pi i k^2 / n): k^2 modulo 2 n is exact. */
-const chirp = (n: number, sign: Sign): readonly [Float64Array, Float64Array] => {
-  const [c, s] = [new Float64Array(n), new Float64Array(n)]
-  for (let k = 0; k < n; k++) [c[k], s[k]] = unit(sign * ((k * k) % (2 * n)), 2 * n) as [number, number]
-  return [c, s]
-}
 /** X_k = w_k (x w * conj w)_k with w_k = exp(sign pi i k^2 / n): a convolution, at the length of a power of 2. */
 const bluestein = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
   const m = 2 ** Math.ceil(Math.log2(2 * n - 1))
-  const [c, s] = chirp(n, sign)
-  const w: Pair = { re: constant(c, [n], x.re), im: constant(s, [n], x.re) }
+  // k^2 modulo 2 n is exact.
+  const [c, s] = units(n, (k) => sign * ((k * k) % (2 * n)), 2 * n)
+  const w = pairOf([c, s], [n], x)
   const [hr, hi] = [new Float64Array(m), new Float64Array(m)]
   for (let k = 0; k < n; k++) {
     hr[k] = c[k]! / m
@@ -125,18 +121,11 @@ const bluestein = (x: Parts, rows: number, n: number, sign: Sign): Pair => {
     if (k > 0) [hr[m - k], hi[m - k]] = [hr[k]!, hi[k]!]
   }
   transformed(hr, hi)
-  const turned = x.im === undefined ? both(w, (v) => mul(x.re, v) as AnyExpr) : times({ re: x.re, im: x.im }, w)
-  const a = dft(
-    both(turned, (v) => pad(v as never, [[0, 0], [0, m - n]] as never) as AnyExpr), // biome-ignore format: a pair of widths
-    rows,
-    m,
-    -1,
-  )
-  const product = times(a, { re: constant(hr, [m], x.re), im: constant(hi, [m], x.re) })
-  return times(
-    both(dft(product, rows, m, 1), (v) => part(v, 1, 0, n)),
-    w,
-  )
+  const turned = x.im === undefined ? both(w, (v) => mul(x.re, v)) : times({ re: x.re, im: x.im }, w)
+  const padded = both(turned, (v) => pad(v, [0, [0, m - n]]))
+  const product = times(dft(padded, rows, m, -1), pairOf([hr, hi], [m], x))
+  const y = both(dft(product, rows, m, 1), (v) => part(v, 1, 0, n))
+  return times(y, w)
 }
 /** The forward transform of constants, in place; a power of 2. */
 const transformed = (re: Float64Array, im: Float64Array): void => {
@@ -167,18 +156,18 @@ const transformed = (re: Float64Array, im: Float64Array): void => {
 
 /** The transform along an axis of any array. */
 export const along = (x: Parts, axis: number, sign: Sign, scale: number): Pair => {
-  const shape = asNode(x.re).shape
+  const { shape } = x.re
   const n = shape[axis]!
   const last = shape.length - 1
   const order = [...shape.keys()].filter((i) => i !== axis)
   const moved = [...order.map((i) => shape[i]!), n]
   const rows = moved.slice(0, -1).reduce((a, b) => a * b, 1)
-  const flat = (v: AnyExpr): AnyExpr => shaped(axis === last ? v : (transpose(v as never, [...order, axis] as never) as AnyExpr), [rows, n])
-  const y = dft({ re: flat(x.re), ...(x.im !== undefined && { im: flat(x.im) }) }, rows, n, sign)
+  const flat = (v: AnyExpr): AnyExpr => reshape(axis === last ? v : transpose(v, [...order, axis]), [rows, n])
+  const y = dft(eachPart(x, flat), rows, n, sign)
   const back = [...order, axis].map((_, i) => (i < axis ? i : i === axis ? last : i - 1))
   return both(y, (v) => {
-    const scaled = scale === 1 ? v : (mul(v, scale) as AnyExpr)
-    const whole = shaped(scaled, moved)
-    return asExpr(asNode(axis === last ? whole : (transpose(whole as never, back as never) as AnyExpr)))
+    const scaled = scale === 1 ? v : mul(v, scale)
+    const whole = reshape(scaled, moved)
+    return axis === last ? whole : transpose(whole, back)
   })
 }

@@ -1,14 +1,15 @@
 /** Special functions that are compositions: their derivatives of every order follow from what they are made of. */
 
 import { flag } from '../../core/errors/options.js'
-import { add, div, logaddexp, mul, strongMul, sub, where } from '../../core/ops/arithmetic.js'
+import { add, div, mul, strongMul, sub, where } from '../../core/ops/arithmetic.js'
 import { and, eq, ge, gt, isnan, le, lt } from '../../core/ops/compare.js'
-import { abs, atanh, log, log1p, neg, sign, sin, square } from '../../core/ops/functions.js'
 import { axis, floats, operation } from '../../core/ops/operation.js'
 import { round } from '../../core/ops/rounding.js'
+import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatBinary, FloatUnary } from '../../core/types/signatures/elementwise.js'
 import type { FloatAlongAxisFn, RunningOptions } from '../../core/types/signatures/reduce.js'
+import { atanh, log, log1p, logaddexp, sin } from '../../families/functions.js'
 import { associativeScan } from '../arrays/associative-scan.js'
 
 const unary = (name: string, f: (x: AnyExpr) => AnyExpr): FloatUnary => operation(name, { x: floats }, {}, ({ x }) => f(x))

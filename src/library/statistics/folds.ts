@@ -1,8 +1,8 @@
 /** What reductions that are compositions have in common. */
 import { flag } from '../../core/errors/options.js'
+import { where } from '../../core/ops/arithmetic.js'
 import { literal } from '../../core/ops/arrays.js'
 import { eq } from '../../core/ops/compare.js'
-import { where } from '../../core/ops/elementwise.js'
 import { broadcastTo } from '../../core/ops/layout.js'
 import { axes } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'

@@ -2,13 +2,13 @@
 
 import { flag, kind, number } from '../../core/errors/options.js'
 import { isFloat } from '../../core/graph/aval.js'
-import { cumprod, cumsum } from '../../core/ops/along-axis.js'
+import { div, sub, where } from '../../core/ops/arithmetic.js'
 import { gt, isnan, not } from '../../core/ops/compare.js'
-import { div, sqrt, square, sub, where } from '../../core/ops/elementwise.js'
 import { axisOf } from '../../core/ops/layout-move.js'
 import { array, axis, floats, numbers, operation } from '../../core/ops/operation.js'
 import { noElement } from '../../core/ops/reduce.js'
-import { all, argmax, argmin, count, max, min, prod, sum } from '../../core/ops/reductions.js'
+import { all, argmax, argmin, count, max, min, sum } from '../../core/ops/reductions.js'
+import { sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type {
   AlongAxisFn,
@@ -19,6 +19,7 @@ import type {
   SettledReduceFn,
   SumFn,
 } from '../../core/types/signatures/reduce.js'
+import { cumprod, cumsum, prod } from '../../families/indexing.js'
 import { type Over, over, zeroAtZero } from './folds.js'
 
 /** x with a number in the place of NaN; integers have none. */

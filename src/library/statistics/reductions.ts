@@ -3,14 +3,16 @@
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
 import { kind, number, raw } from '../../core/errors/options.js'
+import { add, div, maximum, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { castTo, keptCountOf, keptOf } from '../../core/ops/arrays.js'
 import { eq, isfinite, ne, or } from '../../core/ops/compare.js'
-import { abs, add, div, exp, log, maximum, pow, sqrt, square, stopGradient, sub, where } from '../../core/ops/elementwise.js'
 import { reshape } from '../../core/ops/layout.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { max, mean, min, sum } from '../../core/ops/reductions.js'
+import { abs, sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Ddof, FloatReduceFn, NormOrder, WhereOption } from '../../core/types/signatures/reduce.js'
+import { exp, log, pow } from '../../families/functions.js'
 import { foldedShape, ofNothing, over, zeroAtZero } from './folds.js'
 
 /** The variance, and what is made of it. */

@@ -4,7 +4,7 @@ import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/ind
 import { allocate, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import { families } from '../../../src/core/ops/families.js'
-import { coreRegistry } from '../../../src/rules/index.js'
+import { coreRegistry } from '../../../src/packs/all.js'
 import { findLane, type LaneName, useLane } from './adapter.js'
 import { type Case, caseOf, type DeviceDType, dtypes, samplesOf } from './suite-cases.js'
 import { expected, judge } from './suite-measure.js'

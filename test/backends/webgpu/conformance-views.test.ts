@@ -1,7 +1,7 @@
 /** Arguments that are views on lavapipe: transposed, every second element of a larger array, broadcast. Elements outside a view are NaN. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeWebGpu, type WebGpuBackend } from '../../../src/backends/webgpu/index.js'
-import { coreRegistry } from '../../../src/rules/index.js'
+import { coreRegistry } from '../../../src/packs/all.js'
 import { findLane, useLane } from './adapter.js'
 import { chosen, declares, entries, promiseOf, runAll } from './conformance-suite.js'
 import { caseOf, type View, views } from './suite-cases.js'

@@ -1,7 +1,7 @@
 /** Indexing on lavapipe, and products of integers, against the reference. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
-import { contract, indexing } from '../../../src/core/ops/families.js'
+import { contract, indexing, positions } from '../../../src/core/ops/families.js'
 import * as cd from '../../../src/index.js'
 import { findLane } from './adapter.js'
 import { bool, f32, type Given, i32, openSingle, randoms, type Single, sampleArgs } from './single.js'
@@ -35,7 +35,7 @@ describe.skipIf(lane === undefined)('webgpu, lavapipe', () => {
     'iota: every dtype and axis',
     async () => {
       for (const dtype of ['f32', 'i32'])
-        for (const axis of [0, 1, 2]) await single.check(indexing.iota, [], { shape: [3, 70, 5], axis, dtype })
+        for (const axis of [0, 1, 2]) await single.check(positions.iota, [], { shape: [3, 70, 5], axis, dtype })
     },
     LIMIT,
   )

@@ -13,7 +13,7 @@ import { layout } from '../../../src/core/ops/families.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 import { instantiate } from '../../../src/modes/common.js'
 import { pullback } from '../../../src/modes/transform.js'
-import { coreRegistry } from '../../../src/rules/index.js'
+import { coreRegistry } from '../../../src/packs/all.js'
 
 export const dtypes = ['f32', 'i32', 'bool'] as const
 /** What the device has. */

@@ -94,8 +94,9 @@ const others: Table = {
     zetaGradS: shaped,
   },
   layout: { sliceAdd: { forward: rounded, gradient: few } },
-  reduce: { prod: running, max: chosen, min: chosen, argmax: chosen, argmin: chosen },
+  reduce: { max: chosen, min: chosen, argmax: chosen, argmin: chosen },
   scans: {
+    prod: running,
     cumprod: running,
     linearRecurrence: {
       forward: { in: 'terms', per: 2, more: 1, why: 'terms are products, one factor longer each step' },
@@ -103,8 +104,8 @@ const others: Table = {
     },
     sort: chosen,
   },
+  positions: { iota: chosen },
   indexing: {
-    iota: chosen,
     gather: chosen,
     scatterAdd: { forward: sums, gradient: few },
     setAt: chosen,

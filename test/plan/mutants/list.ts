@@ -64,7 +64,7 @@ const fusion: readonly Mutant[] = [
   schedule('kernels of other kinds cost no epoch', '!isDirect(values, v, k) ? 1 : 0', '!isDirect(values, v, k) ? 0 : 0'),
   schedule('what others read is sunk', 'uses.count(a) === 1 && epoch', 'uses.count(a) >= 1 && epoch'),
   fuse('terms are broadcast into accumulators', '!sameShape(term.shape, v.shape) ||', ''),
-  fuse('any fold is added', "term.args.length === 1 && term.prim!.name === 'sum'", 'term.args.length === 1'),
+  fuse('any fold is added', "term.args.length === 1 && foldBy(term.prim!) === 'sum'", 'term.args.length === 1'),
   groups('levels do not grow', 'Math.max(l, this.levels[g]! + 1), level)', 'Math.max(l, this.levels[g]!), level)'),
   groups('units of any level are merged', 'groups.filter((g) => this.levels[g] === top)', 'groups'),
   fuse('loops of any shape are one', 'x.epoch === epoch[v.id] && sameShape(x.shape, shape)', 'x.epoch === epoch[v.id]'),

@@ -34,16 +34,25 @@ export const activity: readonly Mutant[] = [
     ['the second transpose is for the first', 'active[1] ? r.transposeB', 'active[0] ? r.transposeB', 'matmul conv'],
     ['the first transpose is for both', 'active[0] ? r.transposeA', 'active[0] && active[1] ? r.transposeA', 'matmul conv'],
   ]),
-  ...mistakes('activity', 'rules/elementwise', [
-    ['an extremum needs both', '[active[0] ? share(yBar, a, b)', '[active[0] && active[1] ? share(yBar, a, b)', 'maximum minimum'],
+  ...mistakes(
+    'activity',
+    ['rules/arithmetic', 'rules/functions'],
     [
-      'a lone argument of an extremum gets all',
-      '[active[0] ? share(yBar, a, b)',
-      '[active[0] && !active[1] ? yBar : active[0] ? share(yBar, a, b)',
-      'maximum minimum',
+      ['an extremum needs both', '[active[0] ? share(yBar, a, b)', '[active[0] && active[1] ? share(yBar, a, b)', 'maximum minimum'],
+      [
+        'a lone argument of an extremum gets all',
+        '[active[0] ? share(yBar, a, b)',
+        '[active[0] && !active[1] ? yBar : active[0] ? share(yBar, a, b)',
+        'maximum minimum',
+      ],
+      [
+        'the second side of where needs the first',
+        'const dy = choose(c, da, db)',
+        'const dy = isExpr(da) ? choose(c, da, db) : da',
+        'where',
+      ],
     ],
-    ['the second side of where needs the first', 'const dy = choose(c, da, db)', 'const dy = isExpr(da) ? choose(c, da, db) : da', 'where'],
-  ]),
+  ),
   ...mistakes('activity', 'rules/contract', [
     [
       'a tangent of the second factor needs none of the first',

@@ -181,14 +181,18 @@ const checkpoints: readonly Mutant[] = [
     ['its arguments are constants', 'given.push(n)', "given.push(require('./elementwise.js').stopGradient(n))", 'mul'],
     ['what it captured comes backwards', '[...given, ...captured].map(row)', '[...captured, ...given].map(row)', 'mul'],
   ]),
-  ...mistakes('checkpoints', 'rules/elementwise', [
+  ...mistakes(
+    'checkpoints',
+    ['rules/arithmetic', 'rules/functions'],
     [
-      'stopGradient stops nothing',
-      'stopGradient: nonDifferentiable(op.stopGradient)',
-      'stopGradient: scalarRule(op.stopGradient as never, ({ x: [x] }: never) => [(x as { readonly shape: readonly number[] }).shape.length > 0 ? 1 : 0] as never)',
-      'mul',
+      [
+        'stopGradient stops nothing',
+        'stopGradient: nonDifferentiable(op.stopGradient)',
+        'stopGradient: scalarRule(op.stopGradient as never, ({ x: [x] }: never) => [(x as { readonly shape: readonly number[] }).shape.length > 0 ? 1 : 0] as never)',
+        'mul',
+      ],
     ],
-  ]),
+  ),
 ]
 
 export const beside: readonly Mutant[] = [...blocks, ...subsets, ...series, ...sparse, ...checkpoints]

@@ -1,7 +1,7 @@
 // Mistakes in choices: ties, kinks, literals.
 import { type Mutant, mistakes } from './mutant.js'
 
-const elementwise = 'rules/elementwise'
+const elementwise = ['rules/arithmetic', 'rules/functions']
 const compare = (op: string): string => `require('../core/ops/compare.js').${op}`
 
 export const ties: readonly Mutant[] = [
@@ -85,24 +85,32 @@ export const kinks: readonly Mutant[] = [
     ],
     ['mod is a step by its first argument', '[1, literal(b) !== undefined', '[0, literal(b) !== undefined'],
   ]),
-  ...mistakes('kinks', 'core/ops/arithmetic', [
-    ['strongMul declares 0 twice', 'partials: [Number.POSITIVE_INFINITY, 0]', 'partials: [0, 0]', 'strongMul'],
-    ['x^1 declares 0', "{ at: [0, 1], partials: [1, 0], why: 'x^1", "{ at: [0, 1], partials: [0, 0], why: 'x^1", 'pow'],
-    ['0^0 declares 0', 'partials: [0, Number.NEGATIVE_INFINITY]', 'partials: [0, 0]', 'pow'],
-    ['hypot declares 1', "partials: [0, 0], why: 'the least", "partials: [1, 0], why: 'the least", 'hypot'],
+  ...mistakes(
+    'kinks',
+    ['core/ops/arithmetic', 'core/ops/transcendental'],
     [
-      'logaddexp declares the first',
-      "partials: [0.5, 0.5], why: 'ties share' }],\n",
-      "partials: [1, 0], why: 'ties share' }],\n",
-      'logaddexp',
+      ['strongMul declares 0 twice', 'partials: [Number.POSITIVE_INFINITY, 0]', 'partials: [0, 0]', 'strongMul'],
+      ['x^1 declares 0', "{ at: [0, 1], partials: [1, 0], why: 'x^1", "{ at: [0, 1], partials: [0, 0], why: 'x^1", 'pow'],
+      ['0^0 declares 0', 'partials: [0, Number.NEGATIVE_INFINITY]', 'partials: [0, 0]', 'pow'],
+      ['hypot declares 1', "partials: [0, 0], why: 'the least", "partials: [1, 0], why: 'the least", 'hypot'],
+      [
+        'logaddexp declares the first',
+        "partials: [0.5, 0.5], why: 'ties share' }],\n",
+        "partials: [1, 0], why: 'ties share' }],\n",
+        'logaddexp',
+      ],
+      ['copysign declares 1', "partials: [0, 0], why: 'as abs at 0'", "partials: [1, 0], why: 'as abs at 0'", 'copysign'],
+      ['stopGradient declares 1', "partials: [0], why: 'a constant", "partials: [1], why: 'a constant", 'stopGradient'],
     ],
-    ['copysign declares 1', "partials: [0, 0], why: 'as abs at 0'", "partials: [1, 0], why: 'as abs at 0'", 'copysign'],
-    ['stopGradient declares 1', "partials: [0], why: 'a constant", "partials: [1], why: 'a constant", 'stopGradient'],
-  ]),
-  ...mistakes('kinks', 'core/ops/functions', [
-    ['abs declares 1', "partials: [0], why: 'the middle", "partials: [1], why: 'the middle", 'abs'],
-    ['relu declares a half', "partials: [0], why: 'the value of most", "partials: [0.5], why: 'the value of most", 'relu'],
-  ]),
+  ),
+  ...mistakes(
+    'kinks',
+    ['core/ops/unary', 'core/ops/transcendental'],
+    [
+      ['abs declares 1', "partials: [0], why: 'the middle", "partials: [1], why: 'the middle", 'abs'],
+      ['relu declares a half', "partials: [0], why: 'the value of most", "partials: [0.5], why: 'the value of most", 'relu'],
+    ],
+  ),
 ]
 
 export const literals: readonly Mutant[] = [

@@ -66,14 +66,14 @@ const implicit: readonly Mutant[] = mistakes('draws', 'random/gamma', [
     `const half = add(div(parameters[0]!, 1), ${stop}(div(parameters[0]!, -2)))`,
   ],
 ])
-const transforms: readonly Mutant[] = mistakes('draws', 'core/ops/fft-core', [
+const transforms: readonly Mutant[] = mistakes('draws', 'library/signals/fft-core', [
   ['the small matrix is real', 'm[j * 2 * n + n + k] = s', 'm[j * 2 * n + n + k] = 0'],
   ['imaginary parts have the other sign', 'm[(n + j) * 2 * n + k] = -s', 'm[(n + j) * 2 * n + k] = s'],
   ['the small matrix forgets its direction', 'unit(sign * j * k, n)', 'unit(-j * k, n)'],
-  ['twiddles forget their direction', 'unit(sign * j * k, n1 * n2)', 'unit(-j * k, n1 * n2)'],
-  ['twiddles are of n1', 'unit(sign * j * k, n1 * n2)', 'unit(sign * j * k, n1)'],
-  ['twiddles are real', 'times({ re, im }, { re: c, im: s })', 'times({ re, im }, { re: c, im: mul(s, 0) as AnyExpr })'],
-  ['blocks are not turned', 'shaped(transpose(shaped(v, [rows, n1, n2]) as never) as AnyExpr, [rows, n])', 'shaped(v, [rows, n])'],
+  ['twiddles forget their direction', 'sign * (i % n2)', '-(i % n2)'],
+  ['twiddles are of n1', 'Math.floor(i / n2), n)', 'Math.floor(i / n2), n1)'],
+  ['twiddles are real', 'im: part(y, 1, n1, n1) }, twiddles)', 'im: part(y, 1, n1, n1) }, { ...twiddles, im: mul(twiddles.im, 0) })'],
+  ['blocks are not turned', 'reshape(transpose(reshape(v, [rows, n1, n2])), [rows, n])', 'reshape(v, [rows, n])'],
   ['a product of complex numbers adds', 're: sub(mul(a.re, b.re), mul(a.im, b.im))', 're: add(mul(a.re, b.re), mul(a.im, b.im))'],
   ['a product of complex numbers is half', 'im: add(mul(a.re, b.im), mul(a.im, b.re))', 'im: add(mul(a.re, b.im), mul(a.im, b.im))'],
   ['a chirp is linear', '((k * k) % (2 * n))', '(k % (2 * n))'],
@@ -81,11 +81,7 @@ const transforms: readonly Mutant[] = mistakes('draws', 'core/ops/fft-core', [
   ['a chirp does not go round', '[hr[m - k], hi[m - k]] = [hr[k]!, hi[k]!]', '[hr[m - k], hi[m - k]] = [hr[k]!, -hi[k]!]'],
   ['a convolution is as long as its argument', 'const m = 2 ** Math.ceil(Math.log2(2 * n - 1))', 'const m = 2 ** Math.ceil(Math.log2(n))'],
   ['a transform has no scale', 'const scaled = scale === 1 ? v :', 'const scaled = scale !== 1 ? v :'],
-  [
-    'axes do not come back',
-    'axis === last ? whole : (transpose(whole as never, back as never)',
-    'axis === last ? whole : (transpose(whole as never, [...order, axis] as never)',
-  ],
+  ['axes do not come back', 'axis === last ? whole : transpose(whole, back)', 'axis === last ? whole : transpose(whole, [...order, axis])'],
 ])
 
 export const draws: readonly Mutant[] = [...gammas, ...implicit, ...transforms]

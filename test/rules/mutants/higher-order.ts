@@ -1,7 +1,7 @@
 // Mistakes that are right to first order: the derivative of the derivative is cut.
 import { type Mutant, mistakes } from './mutant.js'
 
-const elementwise = 'rules/elementwise'
+const elementwise = ['rules/arithmetic', 'rules/functions']
 /** What has no derivative any more, in a file that does not import it. */
 const cut = (x: string): string => `require('../core/ops/elementwise.js').stopGradient(${x})`
 

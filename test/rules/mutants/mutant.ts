@@ -11,7 +11,7 @@ export interface Mutant extends Edit {
 /** Name, find, put and, if the text is in no row of a table, the primitives that it concerns. */
 export type Row = readonly [name: string, find: string, put: string, primitives?: string]
 
-const ROW = /^ {2}(\w+): (?:\w+Rule|rule|nonDifferentiable|extremum|accumulating|nonSmooth)\(/gm
+const ROW = /^ {2,4}(\w+): (?:\w+Rule|rule|nonDifferentiable|extremum|accumulating|nonSmooth)\(/gm
 /** The rows of a table of rules: names of primitives, and where they begin. */
 const rowsOf = (text: string): readonly { readonly name: string; readonly at: number }[] =>
   [...text.matchAll(ROW)].map((m) => ({ name: m[1]!, at: m.index }))
@@ -23,9 +23,11 @@ const concerned = (e: Edit): readonly string[] => {
   return before.length > 0 ? [before[before.length - 1]!.name] : rows.map((r) => r.name)
 }
 
-/** Mistakes of one kind in one file, which is under src and is given without its ending. */
-export const mistakes = (kind: string, file: string, rows: readonly Row[]): readonly Mutant[] =>
+/** Mistakes of one kind in one file, or in that of several which has the text. They are under src, and given without their endings. */
+export const mistakes = (kind: string, files: string | readonly string[], rows: readonly Row[]): readonly Mutant[] =>
   rows.map(([what, find, put, primitives]) => {
+    const all = [files].flat()
+    const file = all.find((f) => readFileSync(pathOf({ file: `${f}.ts` } as Edit), 'utf8').includes(find)) ?? all[0]!
     const e = { name: `${file.split('/').pop()!}: ${what}`, file: `${file}.ts`, find, put }
     return { ...e, kind, primitives: primitives?.split(' ') ?? concerned(e) }
   })

@@ -1,7 +1,7 @@
 // Mistakes in partial derivatives: signs, factors, operands exchanged.
 import { type Mutant, mistakes } from './mutant.js'
 
-const elementwise = 'rules/elementwise'
+const elementwise = ['rules/arithmetic', 'rules/functions']
 
 export const signs: readonly Mutant[] = [
   ...mistakes('signs', elementwise, [

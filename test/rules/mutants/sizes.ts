@@ -118,9 +118,11 @@ const sizes: readonly Mutant[] = [
     ],
     ['one step is none', 'if (length === 0) return [scanNodes', 'if (length <= 1) return [scanNodes', 'scan'],
   ]),
-  ...mistakes('sizes', 'rules/elementwise', [
-    ['seven numbers rise', '[sign(x)]', '[(x.shape as readonly number[]).includes(7) ? 1 : sign(x)]', 'abs'],
-  ]),
+  ...mistakes(
+    'sizes',
+    ['rules/arithmetic', 'rules/functions'],
+    [['seven numbers rise', '[sign(x)]', '[(x.shape as readonly number[]).includes(7) ? 1 : sign(x)]', 'abs']],
+  ),
   ...mistakes('sizes', 'rules/nn', [
     [
       'a kernel for seven channels is turned',
@@ -241,15 +243,24 @@ const near: readonly Mutant[] = [
       'cummax cummin',
     ],
   ]),
-  ...mistakes('near ties', 'rules/elementwise', [
-    ['the larger wins by a margin', 'extremum(op.maximum, gt)', `extremum(op.maximum, (a, b) => gt(a, ${ops('add')}(b, 1e-6)))`, 'maximum'],
+  ...mistakes(
+    'near ties',
+    ['rules/arithmetic', 'rules/functions'],
     [
-      'the smaller wins by a margin',
-      'extremum(op.minimum, lt)',
-      `extremum(op.minimum, (a, b) => lt(${ops('add')}(a, 3e-5), b))`,
-      'minimum',
+      [
+        'the larger wins by a margin',
+        'extremum(op.maximum, gt)',
+        `extremum(op.maximum, (a, b) => gt(a, ${ops('add')}(b, 1e-6)))`,
+        'maximum',
+      ],
+      [
+        'the smaller wins by a margin',
+        'extremum(op.minimum, lt)',
+        `extremum(op.minimum, (a, b) => lt(${ops('add')}(a, 3e-5), b))`,
+        'minimum',
+      ],
     ],
-  ]),
+  ),
   ...mistakes('near ties', 'rules/scatter-reduce', [
     [
       'what is near the extreme shares',

@@ -1,7 +1,7 @@
 // Mistakes in zeros that stay zero, and in dtypes.
 import { type Mutant, mistakes } from './mutant.js'
 
-const elementwise = 'rules/elementwise'
+const elementwise = ['rules/arithmetic', 'rules/functions']
 const inF32 = (x: string): string =>
   `require('../core/graph/cast.js').castNode(require('../core/graph/cast.js').castNode(${x}, 'f32'), ${x}.dtype)`
 
@@ -65,17 +65,25 @@ export const zeros: readonly Mutant[] = [
     ['maps hide what is singular', 'return inside.some(hasSingular)', 'return false', 'map'],
     ['one singular argument is not enough', 'n.args.some((a) => of(a) === 1)', 'n.args.every((a) => of(a) === 1)', 'sqrt log rsqrt'],
   ]),
-  ...mistakes('strong zeros', 'core/ops/arithmetic', [
-    ['div is not singular', "name: 'div',", "name: 'div',\n  unbounded: false,", 'sqrt log xlogy'],
-    ['pow is not singular', "name: 'pow',", "name: 'pow',\n  unbounded: false,", 'pow'],
-  ]),
-  ...mistakes('strong zeros', 'core/ops/functions', [
-    ['reciprocal is not singular', "name: 'reciprocal',", "name: 'reciprocal',\n  unbounded: false,", 'atan atanh'],
-    ['rsqrt is not singular', "name: 'rsqrt',", "name: 'rsqrt',\n  unbounded: false,", 'asin acos acosh'],
-    ['log is not singular', "name: 'log',", "name: 'log',\n  unbounded: false,", 'xlogy pow'],
-    ['exp is not singular', "name: 'exp',", "name: 'exp',\n  unbounded: false,", 'exp erf'],
-    ['expm1 is not singular', "name: 'expm1',", "name: 'expm1',\n  unbounded: false,", 'expm1'],
-  ]),
+  ...mistakes(
+    'strong zeros',
+    ['core/ops/arithmetic', 'core/ops/transcendental'],
+    [
+      ['div is not singular', "name: 'div',", "name: 'div',\n  unbounded: false,", 'sqrt log xlogy'],
+      ['pow is not singular', "name: 'pow',", "name: 'pow',\n  unbounded: false,", 'pow'],
+    ],
+  ),
+  ...mistakes(
+    'strong zeros',
+    ['core/ops/unary', 'core/ops/transcendental'],
+    [
+      ['reciprocal is not singular', "name: 'reciprocal',", "name: 'reciprocal',\n  unbounded: false,", 'atan atanh'],
+      ['rsqrt is not singular', "name: 'rsqrt',", "name: 'rsqrt',\n  unbounded: false,", 'asin acos acosh'],
+      ['log is not singular', "name: 'log',", "name: 'log',\n  unbounded: false,", 'xlogy pow'],
+      ['exp is not singular', "name: 'exp',", "name: 'exp',\n  unbounded: false,", 'exp erf'],
+      ['expm1 is not singular', "name: 'expm1',", "name: 'expm1',\n  unbounded: false,", 'expm1'],
+    ],
+  ),
   ...mistakes('strong zeros', 'core/ops/trigonometric', [
     ['cosh is not singular', "name: 'cosh',", "name: 'cosh',\n  unbounded: false,", 'sinh'],
     ['tan is not singular', "name: 'tan',", "name: 'tan',\n  unbounded: false,", 'tan'],

@@ -1,8 +1,8 @@
 /** The operations of a loop's body, on registers: each by its vector form, or by its meaning lane by lane. */
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp } from '../../plan/kernel.js'
-import { viaMeaning } from '../elementwise.js'
 import type { CpuFacets } from '../facets.js'
+import { viaMeaning } from '../forms.js'
 import { type FuncRef, type FunctionBuilder, type Local, OP } from './encoder.js'
 import type { Lanes, Registers } from './lanes.js'
 import { Vec } from './vec.js'

@@ -1,7 +1,7 @@
 /** Zeros beside what is infinite in arrays: what is guarded off adds nothing, what is let through has the derivatives that it has without a guard (test/laws/zeros.ts). */
 import type { AnyPrimitive } from '../../../../src/core/graph/primitive.js'
 import * as cd from '../../../../src/index.js'
-import { coreRegistry } from '../../../../src/rules/index.js'
+import { coreRegistry } from '../../../../src/packs/all.js'
 import { type Before, casesOf, type Guard, lookedAt } from '../../../laws/zeros.js'
 import type { Laws } from './law.js'
 

@@ -11,7 +11,7 @@ import * as cd from '../../../../src/index.js'
 import { instantiate } from '../../../../src/modes/common.js'
 import { pullback, pushforward } from '../../../../src/modes/transform.js'
 import { batch } from '../../../../src/modes/vmap.js'
-import { coreRegistry } from '../../../../src/rules/index.js'
+import { coreRegistry } from '../../../../src/packs/all.js'
 import { implemented } from '../partly.js'
 import type { Laws } from './law.js'
 

@@ -1,6 +1,6 @@
 /** A derivative that is not known is never a number: whoever asks for it is told, whatever is added to it and however it is passed on. */
 import * as cd from '../../../../src/index.js'
-import { coreRegistry } from '../../../../src/rules/index.js'
+import { coreRegistry } from '../../../../src/packs/all.js'
 import type { Laws } from './law.js'
 
 type E = cd.AnyExpr

@@ -2,70 +2,68 @@
  * A part of an array as steps from the whole to it: a slice, a window at computed places, a gather, another layout. Each can be read, and
  * written: then the steps before it are read, and the part goes back through them.
  */
-import { raise, showShape } from '../../core/errors/explain.js'
-import { asExpr, asNode, constant, type Node } from '../../core/graph/expr.js'
-import { broadcastShapes, broadcastStrides, forEachIndex, range, sizeOf, stridesOf } from '../../core/graph/shape.js'
-import { makeTensor } from '../../core/graph/tensor.js'
-import { add, maximum, minimum, mul } from '../../core/ops/arithmetic.js'
-import { lt } from '../../core/ops/compare.js'
-import { where } from '../../core/ops/elementwise.js'
-import { dynamicSliceAddNode, dynamicSliceNode, dynamicUpdateSliceNode, liftStarts } from '../../core/ops/indexing-dynamic.js'
-import { type FoldMode, scatterReduceNode } from '../../core/ops/indexing-fold.js'
-import { gatherNode, scatterAddNode, setAtNode } from '../../core/ops/indexing-gather.js'
-import { concatNode } from '../../core/ops/layout-join.js'
-import { broadcastNode, reshapeNode, transposeNode } from '../../core/ops/layout-move.js'
-import { type AxisPart, padNode, type SliceParams, sliceAddNode, sliceAxis, sliceNode } from '../../core/ops/layout-slice.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type { AxisIndex, Index } from './indexing-notation.js'
+import { raise, showShape } from '../../../core/errors/explain.js'
+import { broadcastShapes, broadcastStrides, forEachIndex, range, sameShape, sizeOf, stridesOf } from '../../../core/graph/shape.js'
+import { tensor } from '../../../core/graph/tensor.js'
+import { add, maximum, minimum, mul, where } from '../../../core/ops/arithmetic.js'
+import {
+  arrayOf,
+  foldedAt,
+  literal,
+  part as partAlong,
+  sliceAdded,
+  sliceOf,
+  spread as spreadIn,
+  windowAdded,
+} from '../../../core/ops/arrays.js'
+import { lt } from '../../../core/ops/compare.js'
+import type { FoldMode } from '../../../core/ops/indexing-fold.js'
+import { concat } from '../../../core/ops/joins.js'
+import { broadcastTo, flip, reshape, transpose } from '../../../core/ops/layout.js'
+import type { AxisPart, SliceParams } from '../../../core/ops/layout-slice.js'
+import type { AnyExpr } from '../../../core/types/expr.js'
+import { dynamicSlice, dynamicUpdateSlice, gather, scatterAdd, setAt } from '../../../families/indexing.js'
+import type { AxisIndex, Index } from './notation.js'
 
 /** A step from an array to a part of it. */
 interface Step {
-  readonly read: (x: Node) => Node
+  readonly read: (x: AnyExpr) => AnyExpr
   /** x with u in the place of the part. */
-  readonly write: (x: Node, u: Node) => Node
+  readonly write: (x: AnyExpr, u: AnyExpr) => AnyExpr
   /** x with u added to the part; none where the step reads every element once. */
-  readonly add?: (x: Node, u: Node) => Node
+  readonly add?: (x: AnyExpr, u: AnyExpr) => AnyExpr
   /** x with u folded into the part; none where the step reads no element twice. */
-  readonly fold?: (x: Node, u: Node, mode: FoldMode) => Node
+  readonly fold?: (x: AnyExpr, u: AnyExpr, mode: FoldMode) => AnyExpr
 }
 
 // ---- the steps
 
-const inverse = (perm: readonly number[]): number[] => range(perm.length).map((i) => perm.indexOf(i))
 const reshaped = (shape: readonly number[]): Step => ({
-  read: (x) => reshapeNode(x, shape),
-  write: (x, u) => reshapeNode(u, x.shape),
+  read: (x) => reshape(x, shape),
+  write: (x, u) => reshape(u, x.shape),
 })
 const permuted = (perm: readonly number[]): Step => ({
-  read: (x) => transposeNode(x, perm),
-  write: (_x, u) => transposeNode(u, inverse(perm)),
+  read: (x) => transpose(x, perm),
+  write: (_x, u) => transpose(u, perm.map((_, i) => perm.indexOf(i))), // biome-ignore format: one row
 })
-const gathered = (indices: Node, axis: number): Step => {
-  const p = { axis, batchDims: 0 }
-  return {
-    read: (x) => gatherNode(x, indices, p),
-    write: (x, u) => setAtNode(x, indices, u, p),
-    add: (x, u) => scatterAddNode(x, indices, u, p),
-    fold: (x, u, mode) => scatterReduceNode(x, indices, u, { ...p, mode }),
-  }
-}
-const windowed = (starts: Node, sizes: readonly number[]): Step => {
-  const p = { sizes, batchDims: 0 }
-  return {
-    read: (x) => dynamicSliceNode(x, starts, p),
-    write: (x, u) => dynamicUpdateSliceNode(x, starts, u, p),
-    add: (x, u) => dynamicSliceAddNode(x, starts, u, p),
-  }
-}
+const gathered = (indices: AnyExpr, axis: number): Step => ({
+  read: (x) => gather(x, indices, { axis }),
+  write: (x, u) => setAt(x, indices, u, { axis }),
+  add: (x, u) => scatterAdd(x, indices, u, { axis }),
+  fold: (x, u, mode) => foldedAt(x, indices, u, mode, axis),
+})
+const windowed = (starts: AnyExpr, sizes: readonly number[]): Step => ({
+  read: (x) => dynamicSlice(x, starts, sizes),
+  write: (x, u) => dynamicUpdateSlice(x, u, starts),
+  add: (x, u) => windowAdded(x, u, starts),
+})
 const sliced = (parts: readonly AxisPart[]): Step => {
   const p = { starts: parts.map((a) => a.start), sizes: parts.map((a) => a.size), strides: parts.map((a) => a.stride) }
   return {
-    read: (x) => sliceNode(x, p),
+    read: (x) => sliceOf(x, p),
     write: (x, u) =>
-      isSmall(x, u) && p.strides.every((s) => s === 1)
-        ? dynamicUpdateSliceNode(x, liftStarts(p.starts, 'set'), u, { sizes: p.sizes, batchDims: 0 })
-        : written(x, ascending(p), turned(u, p), 0),
-    add: (x, u) => sliceAddNode(x, u, p),
+      isSmall(x, u) && p.strides.every((s) => s === 1) ? dynamicUpdateSlice(x, u, p.starts) : written(x, ascending(p), turned(u, p), 0),
+    add: (x, u) => sliceAdded(x, u, p),
   }
 }
 
@@ -73,7 +71,7 @@ const sliced = (parts: readonly AxisPart[]): Step => {
  * Is the part so small that a window is quicker, which is written in place where nobody else reads x? Joining copies all of x, but in the
  * loops of its neighbours. Measured for 32 writes in a row, one element each: 2 us a write against 14 in 65,536 elements, 1.5 against 0.9 in 4,096.
  */
-const isSmall = (x: Node, u: Node): boolean => x.aval.size >= 16_384 && u.aval.size * 32 <= x.aval.size
+const isSmall = (x: AnyExpr, u: AnyExpr): boolean => sizeOf(x.shape) >= 16_384 && sizeOf(u.shape) * 32 <= sizeOf(x.shape)
 /** The same places read with positive strides. */
 const ascending = ({ starts, sizes, strides }: SliceParams): SliceParams => ({
   starts: starts.map((b, i) => (strides[i]! < 0 ? b + (sizes[i]! - 1) * strides[i]! : b)),
@@ -81,30 +79,25 @@ const ascending = ({ starts, sizes, strides }: SliceParams): SliceParams => ({
   strides: strides.map(Math.abs),
 })
 /** The update reversed along the axes whose stride is negative. */
-const turned = (u: Node, { strides }: SliceParams): Node =>
-  sliceNode(u, {
-    starts: u.shape.map((d, i) => (strides[i]! < 0 ? d - 1 : 0)),
-    sizes: u.shape,
-    strides: strides.map((s) => (s < 0 ? -1 : 1)),
-  })
+const turned = (u: AnyExpr, { strides }: SliceParams): AnyExpr => flip(u, { axis: range(strides.length).filter((i) => strides[i]! < 0) })
 /** x with u at known places of the axes from `axis` on: joined with what is around it, or chosen between where the places are apart. */
-const written = (x: Node, p: SliceParams, u: Node, axis: number): Node => {
+const written = (x: AnyExpr, p: SliceParams, u: AnyExpr, axis: number): AnyExpr => {
   if (axis === x.shape.length) return u
   const [start, size, stride, length] = [p.starts[axis]!, p.sizes[axis]!, p.strides[axis]!, x.shape[axis]!]
   if (size === length) return written(x, p, u, axis + 1)
   if (stride === 1 || size === 1) {
-    const part = written(sliceAxis(x, axis, start, size), p, u, axis + 1)
+    const part = written(partAlong(x, axis, start, size), p, u, axis + 1)
     const end = start + size
-    const before = start > 0 ? [sliceAxis(x, axis, 0, start)] : []
-    const after = end < length ? [sliceAxis(x, axis, end, length - end)] : []
-    return concatNode([...before, part, ...after], axis)
+    const before = start > 0 ? [partAlong(x, axis, 0, start)] : []
+    const after = end < length ? [partAlong(x, axis, end, length - end)] : []
+    return concat([...before, part, ...after], { axis })
   }
   const only = <A>(here: A, elsewhere: (i: number) => A): A[] => x.shape.map((_, i) => (i === axis ? here : elsewhere(i)))
   const places = { starts: only(start, () => 0), strides: only(stride, () => 1) }
-  const part = written(sliceNode(x, { ...places, sizes: only(size, (i) => x.shape[i]!) }), p, u, axis + 1)
-  const spread = (y: Node): Node => padNode(y, places.starts, x.shape, places.strides)
-  const here = spread(broadcastNode(constant(1, 'bool'), part.shape))
-  return asNode(where(asExpr(here), asExpr(spread(part)), asExpr(x)))
+  const part = written(sliceOf(x, { ...places, sizes: only(size, (i) => x.shape[i]!) }), p, u, axis + 1)
+  const spread = (y: AnyExpr): AnyExpr => spreadIn(y, places.starts, x.shape, places.strides)
+  const here = spread(broadcastTo(literal(1, 'bool'), part.shape))
+  return where(here, spread(part), x)
 }
 
 // ---- from indices to steps
@@ -115,43 +108,42 @@ const partOf = (i: AxisIndex, length: number): AxisPart =>
   i.kind === 'slice' || i.kind === 'number' ? i.part : { start: 0, size: i.kind === 'scalar' ? 1 : length, stride: 1 }
 const isWhole = (a: AxisPart, length: number): boolean => a.size === length && a.stride === 1
 /** Known parts are one slice. Computed places are one window, which known starts may belong to. */
-const basicSteps = (axes: readonly AxisIndex[], shape: readonly number[], op: string): readonly Step[] => {
+const basicSteps = (axes: readonly AxisIndex[], shape: readonly number[]): readonly Step[] => {
   const parts = axes.map((i, k) => partOf(i, shape[k]!))
   const known = axes.map((i, k) => (i.kind === 'scalar' ? { start: 0, size: shape[k]!, stride: 1 } : parts[k]!))
   const slice = known.every((a, k) => isWhole(a, shape[k]!)) ? [] : [sliced(known)]
   if (!axes.some((i) => i.kind === 'scalar')) return slice
   const sizes = parts.map((a) => a.size)
   const joined = parts.every((a) => a.stride === 1 || a.size <= 1)
-  const starts = axes.map((i, k) => (i.kind === 'scalar' ? asExpr(i.node) : joined ? parts[k]!.start : 0))
-  return [...(joined ? [] : slice), windowed(liftStarts(starts, op), sizes)]
+  const starts = axes.map((i, k) => (i.kind === 'scalar' ? i.at : literal(joined ? parts[k]!.start : 0, 'i32')))
+  return [...(joined ? [] : slice), windowed(concat(starts.map((s) => reshape(s, [1]))), sizes)]
 }
 
-type ArrayIndex = Extract<AxisIndex, { readonly node: Node }>
+type ArrayIndex = Extract<AxisIndex, { readonly at: AnyExpr }>
 /** The places of several arrays along axes of these lengths as places along the axes merged: on the host where all are known. */
-const mergedIndices = (arrays: readonly ArrayIndex[], lengths: readonly number[], shape: readonly number[]): Node => {
+const mergedIndices = (arrays: readonly ArrayIndex[], lengths: readonly number[], shape: readonly number[]): AnyExpr => {
   const strides = stridesOf(lengths)
   const from = (i: number, n: number): number => (i < 0 ? i + n : i)
   if (arrays.every((a) => a.known !== undefined)) {
     const out = new Int32Array(sizeOf(shape))
     forEachIndex(
       shape,
-      arrays.map((a) => broadcastStrides(a.node.shape, shape)),
+      arrays.map((a) => broadcastStrides(a.at.shape, shape)),
       (o, flat) => {
         out[flat] = arrays.reduce((sum, a, k) => sum + from(a.known![o[k]!]!, lengths[k]!) * strides[k]!, 0)
       },
     )
-    return makeTensor(out, shape, 'i32').node
+    return arrayOf(tensor(out, shape, 'i32'), 'at')
   }
-  const terms = arrays.map((a, k) => {
+  const terms = arrays.map<AnyExpr>((a, k) => {
     const n = lengths[k]!
-    const i = asExpr(a.node)
-    return mul(minimum(maximum(where(lt(i, 0), add(i, n), i), 0), Math.max(n - 1, 0)), strides[k]!)
+    return mul(minimum(maximum(where(lt(a.at, 0), add(a.at, n), a.at), 0), Math.max(n - 1, 0)), strides[k]!)
   })
-  return broadcastNode(asNode(terms.reduce((a, b) => add(a, b))), shape)
+  return broadcastTo(terms.reduce((a, b) => add(a, b)), shape) // biome-ignore format: one row
 }
 const common = (arrays: readonly ArrayIndex[], op: string): readonly number[] =>
   arrays
-    .map((a) => a.node.shape)
+    .map((a) => a.at.shape)
     .reduce(
       (a, b) =>
         broadcastShapes(a, b) ??
@@ -191,7 +183,7 @@ const gatherSteps = (
     steps.push(permuted([...others.slice(0, axis), ...at, ...others.slice(axis)]))
     steps.push(reshaped([...sizes.slice(0, axis), sizeOf(merged), ...sizes.slice(axis)]))
     steps.push(gathered(mergedIndices(arrays, merged, shape), axis))
-  } else steps.push(gathered(arrays[0]!.node, axis))
+  } else steps.push(gathered(arrays[0]!.at, axis))
   const own = range(shape.length).map((k) => axis + k)
   const rest = range(others.length + shape.length).filter((k) => !own.includes(k))
   return [...steps, permuted([...rest.slice(0, before), ...own, ...rest.slice(before)])]
@@ -208,7 +200,7 @@ export const stepsOf = (indices: readonly Index[], shape: readonly number[], op:
   const kept = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'slice' ? [i.part.size] : []))
   const wide = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'new' ? [1] : kept([i])))
   return [
-    ...basicSteps(axes, shape, op),
+    ...basicSteps(axes, shape),
     reshaped(lengths),
     ...(arrays.length === 0 ? [] : gatherSteps(left, lengths, arrays, group, kept(indices.slice(0, place)).length)),
     reshaped([...wide(indices.slice(0, place)), ...group, ...wide(indices.slice(place))]),
@@ -218,26 +210,35 @@ export const stepsOf = (indices: readonly Index[], shape: readonly number[], op:
 // ---- reading and writing
 
 /** The part of x that the steps lead to. */
-export const readPart = (x: Node, steps: readonly Step[]): Node => steps.reduce((y, s) => s.read(y), x)
+export const readPart = (x: AnyExpr, steps: readonly Step[]): AnyExpr => steps.reduce((y, s) => s.read(y), x)
 
+/** Values that go to places of this shape. */
+export const valuesFor = (shape: readonly number[], u: AnyExpr, what: string, op: string): AnyExpr =>
+  sameShape(broadcastShapes(u.shape, shape) ?? [-1], shape)
+    ? broadcastTo(u, shape)
+    : raise({
+        _tag: 'ShapeMismatch',
+        op,
+        shapes: [shape, u.shape],
+        reason: `values of shape ${showShape(u.shape)} do not broadcast to ${what} ${showShape(shape)}.`,
+        fix: 'axes must be 1 or equal, counted from the last.',
+      })
+
+/** How a part is written: replaced, added to, or folded with. */
+export type Way = 'set' | 'add' | FoldMode
 type Combine = (a: AnyExpr, b: AnyExpr) => AnyExpr
 const combined = { add, max: maximum, min: minimum, mul } as const
 
-/** x with its part made of u, which is given the part's shape: replaced, added to, or folded with. */
-export const writePart = (
-  x: Node,
-  steps: readonly Step[],
-  how: 'set' | 'add' | FoldMode,
-  update: (shape: readonly number[]) => Node,
-): Node => {
+/** x with its part made of u, which is given the part's shape. */
+export const writePart = (x: AnyExpr, steps: readonly Step[], how: Way, update: (shape: readonly number[]) => AnyExpr): AnyExpr => {
   const wholes = [x]
   for (const s of steps) wholes.push(s.read(wholes[wholes.length - 1]!))
   const part = wholes.pop()!
   const u = update(part.shape)
-  if (part.aval.size === 0) return x
+  if (sizeOf(part.shape) === 0) return x
   // Only the innermost step that picks elements adds (or folds); those around it put back what it made.
   const picking = how === 'set' ? -1 : steps.findLastIndex((s) => (how === 'add' ? s.add : s.fold) !== undefined)
-  const inner = how !== 'set' && picking < 0 ? asNode((combined[how] as Combine)(asExpr(part), asExpr(u))) : u
-  const pick = (s: Step, whole: Node, v: Node): Node => (how === 'add' ? s.add!(whole, v) : s.fold!(whole, v, how as FoldMode))
+  const inner = how !== 'set' && picking < 0 ? (combined[how] as Combine)(part, u) : u
+  const pick = (s: Step, whole: AnyExpr, v: AnyExpr): AnyExpr => (how === 'add' ? s.add!(whole, v) : s.fold!(whole, v, how as FoldMode))
   return steps.reduceRight((v, s, i) => (i === picking ? pick(s, wholes[i]!, v) : s.write(wholes[i]!, v)), inner)
 }

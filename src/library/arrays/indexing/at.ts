@@ -1,17 +1,15 @@
 /** Parts of an array in NumPy's notation: read (at), replaced (set), added to (addAt). */
-import { settled } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
-import { reading } from '../../core/errors/language.js'
-import { castNode, throughI32 } from '../../core/graph/cast.js'
-import { asExpr, isExpr, type Node } from '../../core/graph/expr.js'
-import { lift, liftInto } from '../../core/graph/lift.js'
-import { typed } from '../../core/graph/operation.js'
-import { broadcastShapes, sameShape } from '../../core/graph/shape.js'
-import { broadcastNode } from '../../core/ops/layout-move.js'
-import type { AnyExpr } from '../../core/types/expr.js'
-import type { AddAtFn, AtFn, MaxAtFn, MinAtFn, MulAtFn, SetFn } from '../../core/types/signatures/index-ops.js'
-import { indicesOf } from './indexing-notation.js'
-import { readPart, stepsOf, writePart } from './indexing-parts.js'
+import { settled } from '../../../core/errors/check-arguments.js'
+import { raise } from '../../../core/errors/explain.js'
+import { reading } from '../../../core/errors/language.js'
+import { kind, raw } from '../../../core/errors/options.js'
+import { typed } from '../../../core/graph/operation.js'
+import { arrayOf, asNumbers, castTo, intoOf } from '../../../core/ops/arrays.js'
+import { operation } from '../../../core/ops/operation.js'
+import type { AnyExpr } from '../../../core/types/expr.js'
+import type { AddAtFn, AtFn, MaxAtFn, MinAtFn, MulAtFn, SetFn } from '../../../core/types/signatures/index-ops.js'
+import { indicesIn } from './notation.js'
+import { readPart, stepsOf, valuesFor, type Way, writePart } from './parts.js'
 
 /**
  * x[indices] in NumPy's notation, one index for each leading axis:
@@ -24,40 +22,31 @@ import { readPart, stepsOf, writePart } from './indexing-parts.js'
  * @example at(tensor([[1, 2, 3], [4, 5, 6]]), ':', '::-1')   // [[3, 2, 1], [6, 5, 4]]
  * @example at(tensor([[1, 2, 3], [4, 5, 6]]), -1, [2, 0])   // [6, 4]
  */
-export const at: AtFn = typed((x: unknown, ...indices: readonly unknown[]): AnyExpr => {
-  const n = lift(x, 'at')
-  return asExpr(readPart(n, stepsOf(indicesOf(indices, n.shape, 'at'), n.shape, 'at')))
+export const at: AtFn = typed((given: unknown, ...indices: readonly unknown[]): AnyExpr => {
+  const x = arrayOf(given, 'at')
+  return readPart(x, stepsOf(indicesIn(indices, x.shape, 'at'), x.shape, 'at'))
 })
 
-const HOW = { set: 'set', addAt: 'add', maxAt: 'max', minAt: 'min', mulAt: 'mul' } as const
-const updating =
-  (op: keyof typeof HOW) =>
-  (x: unknown, given: unknown, v: unknown): AnyExpr => {
-    const [n, u] = liftInto(x, v, op)
-    const indices = !isExpr(given) && reading(op, () => Array.isArray(given)) ? settled(given, 'indices', op) : [given]
-    if ((op === 'addAt' || op === 'mulAt') && n.dtype === 'bool')
+/** Indices in a list, or one alone. */
+const list = kind<readonly unknown[]>((given, what, op) =>
+  reading(op, () => Array.isArray(given)) ? settled(given as [], what, op) : [given],
+)
+const updating = <F>(name: string, how: Way): F =>
+  operation(name, { x: raw(), indices: list, v: raw() }, {}, ({ x: given, indices, v }, _, op) => {
+    const [x, u] = intoOf(given, v, op)
+    if ((how === 'add' || how === 'mul') && x.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
         op,
-        dtypes: [n.dtype, u.dtype],
-        reason: `booleans are not ${op === 'addAt' ? 'added' : 'multiplied'}.`,
+        dtypes: [x.dtype, u.dtype],
+        reason: `booleans are not ${how === 'add' ? 'added' : 'multiplied'}.`,
         fix: "cast(x, 'i32') to count, or set.",
       })
-    const steps = stepsOf(indicesOf(indices as readonly unknown[], n.shape, op), n.shape, op)
-    const update = (part: readonly number[]) => {
-      if (!sameShape(broadcastShapes(u.shape, part) ?? [-1], part))
-        raise({
-          _tag: 'ShapeMismatch',
-          op,
-          shapes: [part, u.shape],
-          reason: `values of shape ${showShape(u.shape)} do not broadcast to the part, which is ${showShape(part)}.`,
-          fix: 'axes must be 1 or equal, counted from the last.',
-        })
-      return broadcastNode(u, part)
-    }
-    const written = (m: Node): Node => writePart(m, steps, HOW[op], (part) => castNode(update(part), m.dtype))
-    return asExpr(op === 'set' ? written(n) : throughI32(n, written))
-  }
+    const steps = stepsOf(indicesIn(indices, x.shape, op), x.shape, op)
+    const written = (y: AnyExpr): AnyExpr =>
+      writePart(y, steps, how, (part) => castTo(valuesFor(part, u, 'the part, which is', op), y.dtype))
+    return how === 'set' ? written(x) : asNumbers(x, written)
+  })
 
 /**
  * x with v in the place of x[indices]; indices are a list, as for `at`, or one alone. x itself stays what it is.
@@ -68,7 +57,7 @@ const updating =
  * Errors  as `at`; ShapeMismatch when v does not broadcast; DTypeMismatch for float values of integers.
  * @example set(tensor([[1, 2], [3, 4]]), [':', 0], [8, 9])   // [[8, 2], [9, 4]]
  */
-export const set: SetFn = typed(updating('set'))
+export const set: SetFn = updating('set', 'set')
 
 /**
  * x with v added to x[indices]; indices are a list, as for `at`, or one alone. An index that comes twice adds twice.
@@ -78,7 +67,7 @@ export const set: SetFn = typed(updating('set'))
  * Errors  as `set`; DTypeMismatch for booleans.
  * @example addAt(tensor([1, 2, 3]), [[0, 0]], [10, 20])   // [31, 2, 3]
  */
-export const addAt: AddAtFn = typed(updating('addAt'))
+export const addAt: AddAtFn = updating('addAt', 'add')
 
 /**
  * x with the larger of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
@@ -88,7 +77,7 @@ export const addAt: AddAtFn = typed(updating('addAt'))
  * Errors  as `set`.
  * @example maxAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [4, 5, 3]
  */
-export const maxAt: MaxAtFn = typed(updating('maxAt'))
+export const maxAt: MaxAtFn = updating('maxAt', 'max')
 
 /**
  * x with the smaller of v and x[indices] there; indices are a list, as for `at`, or one alone. Of an index that comes twice all are compared.
@@ -98,7 +87,7 @@ export const maxAt: MaxAtFn = typed(updating('maxAt'))
  * Errors  as `set`.
  * @example minAt(tensor([1, 5, 3]), [[0, 1]], [4, 4])   // [1, 4, 3]
  */
-export const minAt: MinAtFn = typed(updating('minAt'))
+export const minAt: MinAtFn = updating('minAt', 'min')
 
 /**
  * x with x[indices] multiplied by v; indices are a list, as for `at`, or one alone. An index that comes twice multiplies twice.
@@ -108,4 +97,4 @@ export const minAt: MinAtFn = typed(updating('minAt'))
  * Errors  as `set`; DTypeMismatch for booleans.
  * @example mulAt(tensor([1, 5, 3]), [[0, 0]], [2, 3])   // [6, 5, 3]
  */
-export const mulAt: MulAtFn = typed(updating('mulAt'))
+export const mulAt: MulAtFn = updating('mulAt', 'mul')

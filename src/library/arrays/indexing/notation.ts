@@ -1,17 +1,18 @@
 /** NumPy's notation of indices, read: numbers, slices as text, '...', null, expressions and arrays, each checked against its axis. */
-import { shown } from '../../core/errors/check-arguments.js'
-import { raise, showShape } from '../../core/errors/explain.js'
-import { reading } from '../../core/errors/language.js'
-import { isExpr, type Node } from '../../core/graph/expr.js'
-import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from '../../core/graph/tensor.js'
-import { liftIndices } from '../../core/ops/indexing-gather.js'
-import { type AxisPart, partOfAxis } from '../../core/ops/layout-slice.js'
+import { shown } from '../../../core/errors/check-arguments.js'
+import { raise, showShape } from '../../../core/errors/explain.js'
+import { reading } from '../../../core/errors/language.js'
+import { isExpr } from '../../../core/graph/expr.js'
+import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from '../../../core/graph/tensor.js'
+import { arrayOf, indicesOf, sizeOf } from '../../../core/ops/arrays.js'
+import { type AxisPart, partOfAxis } from '../../../core/ops/layout-slice.js'
+import type { AnyExpr } from '../../../core/types/expr.js'
 
 /** An index of one axis: the elements that a slice reads, one known place, one computed place, or an array of places. */
 export type AxisIndex =
   | { readonly kind: 'slice'; readonly part: AxisPart }
   | { readonly kind: 'number'; readonly part: AxisPart }
-  | { readonly kind: 'scalar' | 'array'; readonly node: Node; readonly known: ArrayLike<number> | undefined }
+  | { readonly kind: 'scalar' | 'array'; readonly at: AnyExpr; readonly known: ArrayLike<number> | undefined }
 /** What stands in a list of indices: those of axes, in order, a new axis, and the place of '...', which may be of no axes. */
 export type Index = AxisIndex | { readonly kind: 'new' } | { readonly kind: 'ellipsis' }
 
@@ -79,11 +80,11 @@ const checkEntries = (x: readonly unknown[], op: string): void => {
 }
 /** An array that is written out: its places are checked now. What is computed is clamped when it runs. */
 const knownArray = (index: unknown, axis: number, length: number, op: string): AxisIndex => {
-  const { node, data } = makeTensor(index, undefined, 'i32', op)
-  for (let i = 0; i < data.length; i++) placeOf(data[i]!, axis, length, op)
-  return { kind: 'array', node, known: data }
+  const places = makeTensor(index, undefined, 'i32', op)
+  for (let i = 0; i < places.data.length; i++) placeOf(places.data[i]!, axis, length, op)
+  return { kind: 'array', at: arrayOf(places, op), known: places.data }
 }
-const arrayOf = (index: unknown, axis: number, length: number, op: string): AxisIndex => {
+const placesOf = (index: unknown, axis: number, length: number, op: string): AxisIndex => {
   if (reading(op, () => Array.isArray(index))) {
     reading(op, () => checkEntries(index as readonly unknown[], op))
     return knownArray(index, axis, length, op)
@@ -91,16 +92,16 @@ const arrayOf = (index: unknown, axis: number, length: number, op: string): Axis
   const dtype = isExpr(index) || isTensor(index) ? index.dtype : reading(op, () => dtypeOfTypedArray(index))
   if (dtype === undefined) bad(op, `${describe(index)} is not an index.`, notation)
   if (dtype === 'bool') refuseMask(op)
-  const node = liftIndices(index, op)
+  const at = indicesOf(index, op)
   if (!(isExpr(index) || isTensor(index))) return knownArray(index, axis, length, op)
-  if (length === 0 && node.aval.size > 0) bad(op, `axis ${axis} is empty: no index is in range.`, 'an empty axis has no elements.')
-  return { kind: node.shape.length === 0 ? 'scalar' : 'array', node, known: undefined }
+  if (length === 0 && sizeOf(at) > 0) bad(op, `axis ${axis} is empty: no index is in range.`, 'an empty axis has no elements.')
+  return { kind: at.shape.length === 0 ? 'scalar' : 'array', at, known: undefined }
 }
 
 /** Does it index an axis? Not '...' and not null. */
 const takesAxis = (index: unknown): boolean => index !== null && index !== '...'
 /** Indices of an array of this shape, read: each axis has one, those that nobody named are kept whole. */
-export const indicesOf = (given: readonly unknown[], shape: readonly number[], op: string): readonly Index[] => {
+export const indicesIn = (given: readonly unknown[], shape: readonly number[], op: string): readonly Index[] => {
   const named = given.filter(takesAxis).length
   const ellipses = given.filter((x) => x === '...').length
   if (ellipses > 1) bad(op, `'...' stands ${ellipses} times.`, "write it once, and ':' for each other axis.")
@@ -123,7 +124,7 @@ export const indicesOf = (given: readonly unknown[], shape: readonly number[], o
     if (typeof index === 'number') return [numberOf(index, at, length, op)]
     if (typeof index === 'string') return [sliceOf(index, length, op)]
     if (typeof index === 'boolean') return refuseMask(op)
-    return [arrayOf(index, at, length, op)]
+    return [placesOf(index, at, length, op)]
   })
   return [...out, ...whole(shape.length - axis)]
 }

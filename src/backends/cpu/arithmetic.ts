@@ -1,0 +1,92 @@
+/** The CPU facet of arithmetic and choices: a vector form where there is a good one; otherwise the meaning is called lane by lane. */
+import type { arithmetic } from '../../core/ops/families.js'
+import { binary, either, either1, isInt, one, unary } from './forms.js'
+import type { ScalarKernel } from './kernel.js'
+import { OP, type Operand } from './wasm/encoder.js'
+import * as trigonometric from './wasm/trigonometric.js'
+
+/** One row per primitive of the family `elementwise` that every program may need. */
+export const arithmeticKernels: { readonly [K in keyof typeof arithmetic]: ScalarKernel } = {
+  neg: either1(
+    (v, x) => v.neg(x),
+    (c, x) => c.v.f.op(OP.i32x4_neg, x),
+  ),
+  abs: either1(
+    (v, x) => v.abs(x),
+    (c, x) => c.v.f.op(OP.i32x4_abs, x),
+  ),
+  square: either1(
+    (v, x) => v.mul(x, x),
+    (c, x) => c.v.f.op(OP.i32x4_mul, x, x),
+  ),
+  // 1 with the sign of x; zeros and NaN stay.
+  sign: either1(
+    (v, x) => v.select(v.compare('gt', v.abs(x), v.c(0)), v.copysign(one(v), x), x),
+    ({ v: { f } }, x) =>
+      f.op(
+        OP.i32x4_max_s,
+        () => f.op(OP.i32x4_min_s, x, () => f.i32x4Const(1)),
+        () => f.i32x4Const(-1),
+      ),
+  ),
+  floor: unary((v, x) => v.round('floor', x)),
+  ceil: unary((v, x) => v.round('ceil', x)),
+  round: unary((v, x) => v.round('nearest', x)),
+  reciprocal: unary((v, x) => v.div(one(v), x)),
+  sqrt: unary((v, x) => v.sqrt(x)),
+  rsqrt: unary((v, x) => v.div(one(v), v.sqrt(x))),
+  relu: either1(
+    (v, x) => v.max(x, v.c(0)),
+    (c, x) => c.v.f.op(OP.i32x4_max_s, x, () => c.v.f.i32x4Const(0)),
+  ),
+  add: either((v, a, b) => v.add(a, b), OP.i32x4_add),
+  sub: either((v, a, b) => v.sub(a, b), OP.i32x4_sub),
+  mul: either((v, a, b) => v.mul(a, b), OP.i32x4_mul),
+  // a where a is 0: a masked cotangent stays 0 beside an infinite partial.
+  strongMul: binary((v, a, b) => v.select(v.compare('eq', a, v.c(0)), a, v.mul(a, b))),
+  div: binary((v, a, b) => v.div(a, b)),
+  // The remainder of a large quotient of floats has no short vector form. Of integers it goes through f64: floor(a / b) is exact there, since a
+  // quotient that is no integer is further from one than it is rounded; and b = 0 gives NaN, which becomes 0.
+  mod: (c) =>
+    isInt(c)
+      ? c.v.push(
+          trigonometric.throughDouble(
+            c.v,
+            c.wide,
+            c.lanes.lanes,
+            c.x,
+            (w, a, b) => w.sub(a!, w.mul(b!, w.round('floor', w.div(a!, b!)))),
+            'i32',
+          ),
+        )
+      : c.viaMeaning(),
+  maximum: either((v, a, b) => v.max(a, b), OP.i32x4_max_s),
+  minimum: either((v, a, b) => v.min(a, b), OP.i32x4_min_s),
+  // The sign bit of a NaN is no one's: processors set it as they like.
+  copysign: binary((v, a, b) => v.or(v.abs(a), v.and(v.sign(b), v.compare('eq', b, b)))),
+  where: (c) => {
+    const mask: Operand = c.to === 'f64' || c.to === 'bool' ? c.x[0]! : c.lanes.mask32(c.x[0]!)
+    c.v.f.op(OP.v128_bitselect, c.x[1]!, c.x[2]!, mask)
+  },
+  stopGradient: (c) => c.v.push(c.x[0]!),
+  cast: (c) => {
+    const { f } = c.v
+    const [x, from, to] = [c.x[0]!, c.from[0]!, c.to]
+    if (from === to) return void f.get(x)
+    if (from === 'f32' && to === 'f64') return void f.op(OP.f64x2_promote_low_f32x4, x)
+    if (from === 'f64' && to === 'f32') return void f.op(OP.f32x4_demote_f64x2_zero, x)
+    if (from === 'i32' && to === 'f32') return void f.op(OP.f32x4_convert_i32x4_s, x)
+    if (from === 'i32' && to === 'f64') return void f.op(OP.f64x2_convert_low_i32x4_s, x)
+    if (from === 'f32' && to === 'i32') return void f.op(OP.i32x4_trunc_sat_f32x4_s, x)
+    if (from === 'f64' && to === 'i32') return void f.op(OP.i32x4_trunc_sat_f64x2_s_zero, x)
+    if (from === 'bool' && to === 'f64') return void f.op(OP.v128_and, x, () => f.f64x2Const(1))
+    if (from === 'bool') return void f.op(OP.v128_and, c.lanes.mask32(x), () => (to === 'f32' ? f.f32x4Const(1) : f.i32x4Const(1)))
+    // to bool: x != 0 (NaN is true)
+    if (from === 'f64') f.op(OP.f64x2_ne, x, () => f.f64x2Const(0))
+    else {
+      if (from === 'f32') f.op(OP.f32x4_ne, x, () => f.f32x4Const(0))
+      else f.op(OP.i32x4_ne, x, () => f.i32x4Const(0))
+      if (c.lanes.lanes === 2) c.lanes.widen()
+    }
+  },
+}

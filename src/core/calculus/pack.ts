@@ -1,0 +1,37 @@
+/**
+ * Packs: what the library has for the primitives of some families beside their declarations, rules and kernels of the CPU. Operators look for the rows of what a program is made of
+ * here, so that a bundle holds those of the operations that it names and no others.
+ */
+import { raise } from '../errors/explain.js'
+import type { AnyPrimitive } from '../graph/primitive.js'
+import type { Rule } from './rule.js'
+
+type Table<F, R> = { readonly [K in keyof F]: R }
+/** The rows of some families. */
+export interface Pack {
+  readonly rules: Readonly<Record<string, Rule>>
+  readonly cpu: Readonly<Record<string, unknown>>
+  /** Packs of the primitives that its rules and operations are written with. */
+  readonly needs: readonly Pack[]
+}
+/** The one pack of each primitive. A constant that is known late: no operation can be reached whose primitives have none yet. */
+const packs = new WeakMap<AnyPrimitive, Pack>()
+/** The pack of a primitive; undefined for those of the base, and of others. */
+export const packOf = (primitive: AnyPrimitive): Pack | undefined => packs.get(primitive)
+
+/** The pack of a family's primitives: a row that lacks does not compile. */
+export const pack = <F extends object>(
+  primitives: F,
+  rows: { readonly rules: Table<F, Rule>; readonly cpu: Table<F, unknown> },
+  needs: readonly Pack[] = [],
+): Pack => {
+  const made: Pack = { ...(rows as unknown as Pack), needs }
+  for (const p of Object.values(primitives) as readonly AnyPrimitive[]) {
+    if (packs.has(p)) raise({ _tag: 'InternalLaw', law: 'a primitive has one pack', detail: p.name })
+    packs.set(p, made)
+  }
+  return made
+}
+/** An operation of a pack, which a bundle then holds with it. */
+export const from = <F>(of: Pack, operation: F): F =>
+  of.rules === undefined ? raise({ _tag: 'InternalLaw', law: 'a pack has rules', detail: 'none' }) : operation

@@ -1,0 +1,274 @@
+/** Exponentials, logarithms, powers and their kin, of one number or two: what each one is. Their calculus is in rules/functions.ts. */
+
+import { asExpr, asNode, CONST, type Node } from '../graph/expr.js'
+import { typed } from '../graph/operation.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { FloatBinaryOp, FloatUnaryOp } from '../types/signatures/elementwise.js'
+import { binary, unary } from './lifted.js'
+import * as special from './special-functions.js'
+import * as f from './unary.js'
+
+export * from './gamma.js'
+export * from './trigonometric.js'
+
+const IEEE = 'IEEE 754'
+/**
+ * The real cube root of x, of negative x too.
+ *
+ * Rule  dy = dx / (3 y^2): Infinity at 0.   Source  IEEE 754, rootn.
+ * @example cbrt([8, -27])   // [2, -3]
+ */
+export const cbrt: FloatUnaryOp<'cbrt'> = unary({
+  name: 'cbrt',
+  scalar: (x) => Math.cbrt(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, -8, 1e30],
+  kinks: [{ at: [0], partials: [Number.POSITIVE_INFINITY], why: 'a vertical tangent; a masked cotangent still gives 0' }],
+  cost: 12,
+  source: IEEE,
+})
+
+// ---- exponentials and logarithms -------------------------------------------------------------------------------------
+
+/**
+ * e^x.
+ *
+ * Extremes  0 and Infinity beyond the range of the dtype.   Rule  dy = y dx.   Source  DLMF 4.2.19.
+ * @example exp([0, 1])   // [1, 2.718]
+ */
+export const exp: FloatUnaryOp<'exp'> = unary({
+  name: 'exp',
+  scalar: (x) => Math.exp(x!),
+  extremes: [-800, -100, 0, 100],
+  cost: 10,
+  source: 'DLMF 4.2.19',
+})
+/**
+ * 2^x.
+ *
+ * Rule  dy = y log(2) dx.   Source  IEEE 754, exp2.
+ * @example exp2([3, -1])   // [8, 0.5]
+ */
+export const exp2: FloatUnaryOp<'exp2'> = unary({
+  name: 'exp2',
+  scalar: (x) => 2 ** x!,
+  extremes: [-1100, 0, 10, 1100],
+  cost: 10,
+  source: IEEE,
+})
+/**
+ * e^x - 1, accurate near 0.
+ *
+ * Rule  dy = (y + 1) dx.   Source  DLMF 4.2.19; IEEE 754, expm1.
+ * @example expm1([0, 1])   // [0, 1.718]
+ */
+export const expm1: FloatUnaryOp<'expm1'> = unary({
+  name: 'expm1',
+  scalar: (x) => Math.expm1(x!),
+  extremes: [-100, -1e-10, 0, 1e-10, 100],
+  cost: 12,
+  source: 'DLMF 4.2.19',
+})
+/**
+ * The natural logarithm of x.
+ *
+ * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / x.   Source  DLMF 4.2.2.
+ * @example log([1, 2])   // [0, 0.6931]
+ */
+export const log: FloatUnaryOp<'log'> = unary({
+  name: 'log',
+  scalar: (x) => Math.log(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e-30, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.2',
+})
+/**
+ * The logarithm of x to base 2.
+ *
+ * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 2).   Source  DLMF 4.2.10.
+ * @example log2([1, 8])   // [0, 3]
+ */
+export const log2: FloatUnaryOp<'log2'> = unary({
+  name: 'log2',
+  scalar: (x) => Math.log2(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.10',
+})
+/**
+ * The logarithm of x to base 10.
+ *
+ * Domain  x > 0; -Infinity at 0, NaN below.   Rule  dy = dx / (x log 10).   Source  DLMF 4.2.10.
+ * @example log10([1, 1000])   // [0, 3]
+ */
+export const log10: FloatUnaryOp<'log10'> = unary({
+  name: 'log10',
+  scalar: (x) => Math.log10(x!),
+  domain: [[0.2, 4]],
+  extremes: [0, 1e30, -1],
+  cost: 10,
+  source: 'DLMF 4.2.10',
+})
+/**
+ * log(1 + x), accurate near 0.
+ *
+ * Domain  x > -1; -Infinity at -1, NaN below.   Rule  dy = dx / (1 + x).   Source  IEEE 754, logp1.
+ * @example log1p([0, 1])   // [0, 0.6931]
+ */
+export const log1p: FloatUnaryOp<'log1p'> = unary({
+  name: 'log1p',
+  scalar: (x) => Math.log1p(x!),
+  domain: [[-0.6, 3]],
+  extremes: [-1, -1e-10, 0, 1e-10, 1e30, -2],
+  cost: 12,
+  source: IEEE,
+})
+
+// ---- activations that are functions of their own ---------------------------------------------------------------------
+
+/**
+ * 1 / (1 + exp(-x)), the logistic function.
+ *
+ * Extremes  0 and 1.   Rule  dy = y (1 - y) dx.   Source  NNlib sigma.
+ * @example sigmoid([0, 2])   // [0.5, 0.8808]
+ */
+export const sigmoid: FloatUnaryOp<'sigmoid'> = unary({
+  name: 'sigmoid',
+  unbounded: false,
+  scalar: (x) => special.sigmoid(x!),
+  domain: [[-3, 3]],
+  extremes: [-80, 0, 100],
+  cost: 12,
+  source: 'NNlib sigmoid',
+})
+/**
+ * log(1 + exp x), without overflow.
+ *
+ * Extremes  0 and x.   Rule  dy = sigmoid(x) dx.   Source  NNlib softplus.
+ * @example softplus([0, 1000])   // [0.6931, 1000]
+ */
+export const softplus: FloatUnaryOp<'softplus'> = unary({
+  name: 'softplus',
+  unbounded: false,
+  scalar: (x) => special.softplus(x!),
+  domain: [[-3, 3]],
+  extremes: [-80, 0, 1000],
+  cost: 20,
+  source: 'NNlib softplus',
+})
+
+// ---- of two numbers --------------------------------------------------------------------------------------------------
+
+const power = binary({
+  name: 'pow',
+  scalar: (a, b) => special.power(a!, b!),
+  domain: [
+    [0.3, 2],
+    [-2, 3],
+  ],
+  extremes: [0, 1, -2, 3],
+  kinks: [
+    { at: [0, 2], partials: [0, 0], why: 'x^2 is smooth at 0' },
+    { at: [0, 1], partials: [1, 0], why: 'x^1 is x' },
+    { at: [0, 3], partials: [0, 0], why: 'x^3 is smooth at 0' },
+    { at: [0, 0], partials: [0, Number.NEGATIVE_INFINITY], why: 'x^0 is 1, at 0 too; 0^b falls from 1 to 0' },
+  ],
+  cost: 30,
+  source: 'IEEE 754 pow',
+})
+/**
+ * a^b; 1 for b = 0, at a = 0 too.
+ *
+ * Shapes  a and b broadcast.   Dtype  promoted; i32 and bool become f64.   Domain  a > 0, or integer b.   Source  IEEE 754 pow.
+ * Rule    dy = b a^(b - 1) da + y log(a) db. A literal b has no derivative: x^2, x^3 ... are right at 0 and below.
+ * The literals 1, 2, -1 and 0.5 are x, square, reciprocal and sqrt, as in NumPy.
+ * @example pow([-1, 0, 3], 2)   // [1, 0, 9]
+ */
+export const pow: FloatBinaryOp<'pow'> = typed(
+  Object.assign(
+    (a: AnyExpr, b: AnyExpr): AnyExpr => {
+      const y = asNode(power(a, b))
+      const [base, exponent] = y.args as readonly [Node, Node]
+      if (exponent.kind !== CONST) return asExpr(y)
+      const n = exponent.payload
+      if (n === 1) return asExpr(base)
+      if (n === 2) return f.square(asExpr(base))
+      if (n === -1) return f.reciprocal(asExpr(base))
+      return n === 0.5 ? f.sqrt(asExpr(base)) : asExpr(y)
+    },
+    { primitive: power.primitive },
+  ),
+)
+/**
+ * sqrt(a^2 + b^2), without overflow.
+ *
+ * Shapes  a and b broadcast.   Rule  dy = (a da + b db) / y, 0 at the kink (0, 0).   Source  IEEE 754 hypot.
+ * @example hypot([3, 5], [4, 12])   // [5, 13]
+ */
+export const hypot: FloatBinaryOp<'hypot'> = binary({
+  name: 'hypot',
+  unbounded: false,
+  scalar: (a, b) => Math.hypot(a!, b!),
+  extremes: [0, 1e300, -1e-300],
+  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
+  cost: 12,
+  source: 'IEEE 754 hypot',
+})
+/**
+ * The angle of the point (x, y), y first: in [-pi, pi].
+ *
+ * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
+ * @example atan2([1], [-1])   // [2.356]
+ */
+export const atan2: FloatBinaryOp<'atan2'> = binary({
+  name: 'atan2',
+  unbounded: false,
+  scalar: (y, x) => Math.atan2(y!, x!),
+  domain: [
+    [0.2, 2],
+    [-2, 2],
+  ],
+  extremes: [0, -0, -1, 1e20],
+  kinks: [{ at: [0, 0], partials: [0, 0], why: 'no derivative at the origin; 0 is symmetric' }],
+  cost: 20,
+  source: 'DLMF 4.23.24',
+})
+/**
+ * log(e^a + e^b), without overflow.
+ *
+ * Shapes  a and b broadcast.   Rule  dy = sigmoid(a - b) da + sigmoid(b - a) db; equal infinities share.   Source  NumPy logaddexp.
+ * @example logaddexp([1000], [-1000])   // [1000]
+ */
+export const logaddexp: FloatBinaryOp<'logaddexp'> = binary({
+  name: 'logaddexp',
+  unbounded: false,
+  scalar: (a, b) => special.logAddExp(a!, b!),
+  domain: [[-3, 3]],
+  extremes: [-1000, 0, 1000, Number.NEGATIVE_INFINITY],
+  kinks: [{ at: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY], partials: [0.5, 0.5], why: 'ties share' }],
+  cost: 24,
+  source: 'NumPy logaddexp',
+})
+/**
+ * x log y, and 0 where x is 0 (unless y is NaN).
+ *
+ * Shapes  x and y broadcast.   Rule  d = log(y) dx + x / y dy; at (0, y) with y <= 0 both are 0.   Source  SciPy xlogy.
+ * @example xlogy([0, 2], [0, 3])   // [0, 2.197]
+ */
+export const xlogy: FloatBinaryOp<'xlogy'> = binary({
+  name: 'xlogy',
+  scalar: (x, y) => (x === 0 && !Number.isNaN(y) ? 0 : x! * Math.log(y!)),
+  domain: [
+    [-2, 2],
+    [0.3, 3],
+  ],
+  extremes: [0, 1e20],
+  kinks: [
+    { at: [0, 0], partials: [0, 0], why: 'the limit along x = 0; entropies with empty classes' },
+    { at: [0, -1], partials: [0, 0], why: 'along x = 0 it is 0; beside it there is no value' },
+  ],
+  cost: 12,
+  source: 'SciPy xlogy',
+})

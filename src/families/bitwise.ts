@@ -1,0 +1,4 @@
+/** Operations on bits. Each operation brings its pack. */
+import '../packs/bitwise.js'
+
+export * from '../core/ops/bitwise.js'

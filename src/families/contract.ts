@@ -1,0 +1,4 @@
+/** Matrix products. Each operation brings its pack. */
+import '../packs/contract.js'
+
+export * from '../core/ops/products.js'

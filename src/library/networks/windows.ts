@@ -1,0 +1,350 @@
+/** Layers that go back from what windows gave, or change how many positions there are: transposed convolution, adaptive pools, resize, unfold and fold, pixel shuffles. */
+import { shown } from '../../core/errors/check-arguments.js'
+import { raise, showShape } from '../../core/errors/explain.js'
+import { flag, integer, type Kind, kind, type ReadOf, raw, whole } from '../../core/errors/options.js'
+import { add, mul, where } from '../../core/ops/arithmetic.js'
+import { part, spread, table } from '../../core/ops/arrays.js'
+import { four, onPlane, paddingOf, perAxis, windowed } from '../../core/ops/conv.js'
+import { concat } from '../../core/ops/joins.js'
+import { pad, reshape, slice, transpose } from '../../core/ops/layout.js'
+import { array, floats, operation } from '../../core/ops/operation.js'
+import { max, sum } from '../../core/ops/reductions.js'
+import { convInputOver } from '../../core/ops/volumes.js'
+import type { AnyExpr } from '../../core/types/expr.js'
+import type { Padding } from '../../core/types/shape-contract.js'
+import type { AdaptivePoolFn, ConvTransposeFn, FoldFn, PixelShuffleFn, ResizeFn, UnfoldFn } from '../../core/types/signatures/windows.js'
+import { gather } from '../../families/indexing.js'
+
+const transposing = {
+  stride: raw<unknown, 1>(1),
+  padding: raw<Padding>(),
+  outputPadding: raw<unknown, 0>(0),
+  dilation: raw<unknown, 1>(1),
+  groups: integer(1),
+}
+/**
+ * The adjoint of `conv` in its input: each entry of x times the kernel, added where windows overlap. Over one, two or three axes.
+ *
+ * Shapes  x: [n, c, h, w], k: [c, o / groups, kh, kw] -> [n, o, oh, ow] with oh = (h - 1) stride - pad + dilation (kh - 1) + 1 + outputPadding.
+ * Dtype   promoted; i32 and bool become f64.   Rule  bilinear, as conv.   Source  PyTorch conv_transpose2d; Dumoulin and Visin 2016.
+ * Errors  ShapeMismatch when channels differ or nothing is left, BadInput for options of another form.
+ * @example convTranspose(tensor([[[1, 2]]]), tensor([[[1, 1]]]), { stride: 2 })   // [[[1, 1, 2, 2]]]
+ */
+export const convTranspose: ConvTransposeFn = operation('convTranspose', { x: floats, k: floats }, transposing, ({ x, k }, o, op) => {
+  const { groups, outputPadding: more } = o
+  const axes = x.shape.length === 3 && k.shape.length === 3 ? 1 : x.shape.length === 5 ? 3 : 2
+  const line = axes === 1
+  const [planes, kernels] = [x, k].map((v) => (line ? reshape(v, [...v.shape.slice(0, 2), 1, v.shape[2]!]) : v)) as [AnyExpr, AnyExpr]
+  if (axes < 3) for (const v of [planes, kernels]) four(v, op)
+  const [size, window] = [x.shape.slice(-axes), k.shape.slice(-axes)]
+  const stride = perAxis(o.stride, axes, 'stride', op)
+  const dilation = perAxis(o.dilation, axes, 'dilation', op)
+  if (o.padding === 'same') raise({ _tag: 'BadInput', where: op, reason: "padding is 'same'.", fix: "give numbers, or 'valid'." })
+  const padding = paddingOf(o.padding, size, window, stride, dilation, op)
+  const extra: readonly unknown[] = Array.isArray(more) ? more : new Array<unknown>(axes).fill(more)
+  if (
+    extra.length !== axes ||
+    !extra.every((e, i) => Number.isInteger(e) && (e as number) >= 0 && (e as number) < Math.max(stride[i]!, dilation[i]!))
+  )
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `outputPadding is ${shown(more)}.`,
+      fix: 'give a whole number below stride or dilation, or one for each axis.',
+    })
+  const out = size.map(
+    (n, i) => (n - 1) * stride[i]! - padding[2 * i]! - padding[2 * i + 1]! + dilation[i]! * (window[i]! - 1) + 1 + (extra[i] as number),
+  )
+  const channels = x.shape[1]!
+  if (
+    groups < 1 ||
+    k.shape.length !== x.shape.length ||
+    channels !== k.shape[0] ||
+    channels % groups !== 0 ||
+    out.some((n) => n < 1) ||
+    size.some((n) => n < 1)
+  )
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, k.shape],
+      reason: `x ${showShape(x.shape)} and k ${showShape(k.shape)} with ${groups} group${groups === 1 ? '' : 's'} give no positions.`,
+      fix: 'x is [n, c, ...positions], k is [c, o / groups, ...window], and the groups divide c.',
+    })
+  const at = (height: readonly number[], list: readonly number[]): readonly number[] => onPlane(line, height, list)
+  // Output padding of a stride or more is room for further windows, which nothing is in.
+  const room = extra.map((e, i) => Math.floor((e as number) / stride[i]!))
+  const wider = pad(planes, [0, 0, ...at([0], room).map((n): [number, number] => [0, n])])
+  const p = { stride: at([1], stride), padding: at([0, 0], padding), dilation: at([1], dilation), groups }
+  const y = convInputOver(wider, kernels, p, at([1], out), op)
+  return line ? reshape(y, [...y.shape.slice(0, 2), y.shape[3]!]) : y
+})
+
+/** Positions behind batch and channels, at least one along each axis. */
+const positionsOf = (x: AnyExpr, op: string): readonly number[] => {
+  if (x.shape.length < 3 || x.shape.length > 5)
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape],
+      reason: `x is ${showShape(x.shape)}.`,
+      fix: 'give x as [n, c, w], [n, c, h, w] or [n, c, d, h, w].',
+    })
+  const positions = x.shape.slice(2)
+  if (positions.some((d) => d === 0))
+    raise({ _tag: 'ShapeMismatch', op, shapes: [x.shape], reason: `x ${showShape(x.shape)} has no positions.` })
+  return positions
+}
+/** One length for each axis of positions: a number for all, or a list. */
+const sizesOf = (given: unknown, axes: number, op: string): readonly number[] => {
+  const list: readonly unknown[] = Array.isArray(given) ? given : new Array<unknown>(axes).fill(given)
+  if (list.length !== axes || !list.every((n) => Number.isSafeInteger(n) && (n as number) >= 1 && (n as number) <= 2 ** 24)) {
+    const call = op === 'fold' ? '' : `: ${op}(x, ${axes === 1 ? '4' : `[${new Array(axes).fill(4).join(', ')}]`})`
+    const reason = `the size is ${Array.isArray(given) ? `[${given.map(shown).join(', ')}]` : shown(given)}.`
+    raise({ _tag: 'BadInput', where: op, reason, fix: `give a positive integer, or ${axes} of them${call}; batch and channels stay.` })
+  }
+  return list as readonly number[]
+}
+/** What is made of x along each axis of positions: `make` has the axis, its old and new length and how many axes are behind. */
+const overPositions = (
+  x: AnyExpr,
+  size: unknown,
+  op: string,
+  make: (y: AnyExpr, axis: number, n: number, m: number, behind: readonly number[]) => AnyExpr,
+): AnyExpr => {
+  const positions = positionsOf(x, op)
+  return sizesOf(size, positions.length, op).reduce(
+    (y: AnyExpr, m, i) => make(y, i + 2, positions[i]!, m, new Array<number>(positions.length - i - 1).fill(1)),
+    x,
+  )
+}
+/** Elements of x along an axis, which becomes the axes of `shape`. */
+const taken = (x: AnyExpr, axis: number, list: readonly number[], shape: readonly number[]): AnyExpr =>
+  gather(x, table(list, shape, 'i32'), { axis })
+
+const adaptivePool = (name: string, fill: number, reduce: (x: AnyExpr, axis: number, shares: AnyExpr) => AnyExpr): AdaptivePoolFn =>
+  operation(name, { x: floats, size: raw() }, {}, ({ x, size }, _, op) =>
+    overPositions(x, size, op, (y, axis, n, m, behind) => {
+      /** The window of each of m results: from floor(i n / m) to before ceil((i + 1) n / m). */
+      const windows = Array.from({ length: m }, (_, i) => [Math.floor((i * n) / m), Math.ceil(((i + 1) * n) / m)] as const)
+      const longest = Math.max(...windows.map(([a, b]) => b - a))
+      const each = (f: (k: number, a: number, b: number) => number): readonly number[] =>
+        windows.flatMap(([a, b]) => Array.from({ length: longest }, (_, k) => f(k, a, b)))
+      const wide = taken(
+        y,
+        axis,
+        each((k, a, b) => Math.min(a + k, b - 1)),
+        [m, longest],
+      )
+      const inside = table(
+        each((k, a, b) => (k < b - a ? 1 : 0)),
+        [m, longest, ...behind],
+        'bool',
+      )
+      const lengths = windows.map(([a, b]) => 1 / (b - a))
+      const shares = table(lengths, [m, ...behind], x.dtype)
+      return reduce(where(inside, wide, fill), axis + 1, shares)
+    }),
+  )
+
+/**
+ * Mean over as many windows as asked for, of lengths that differ by one: from floor(i n / m) to before ceil((i + 1) n / m), along each axis behind the second.
+ *
+ * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].   Source  PyTorch adaptive_avg_pool2d.
+ * Rule    xBar = yBar spread over each window.   Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1.
+ * @example adaptiveAvgPool(tensor([[[1, 2, 3]]]), 2)   // [[[1.5, 2.5]]]
+ */
+export const adaptiveAvgPool: AdaptivePoolFn = adaptivePool('adaptiveAvgPool', 0, (x, axis, shares) => mul(sum(x, { axis }), shares))
+/**
+ * Maximum over as many windows as asked for; windows as in `adaptiveAvgPool`.
+ *
+ * Shapes  as adaptiveAvgPool.   Source  PyTorch adaptive_max_pool2d.   Rule  xBar = yBar at the maximum of each window, shared among equals.
+ * Errors  as adaptiveAvgPool.
+ * @example adaptiveMaxPool(tensor([[[1, 2, 3]]]), 2)   // [[[2, 3]]]
+ */
+export const adaptiveMaxPool: AdaptivePoolFn = adaptivePool('adaptiveMaxPool', Number.NEGATIVE_INFINITY, (x, axis) => max(x, { axis }))
+
+const METHODS = ['nearest', 'nearest-exact', 'linear', 'cubic'] as const
+type Method = (typeof METHODS)[number]
+const method: Kind<Method> = kind((given = 'linear', _what, where) =>
+  METHODS.includes(given as Method)
+    ? (given as Method)
+    : raise({
+        _tag: 'BadInput',
+        where,
+        reason: `the method is ${shown(given)}.`,
+        fix: `give ${METHODS.map((m) => `'${m}'`).join(', ')}; they are the same for every number of axes ('bilinear' is 'linear', 'bicubic' is 'cubic').`,
+      }),
+)
+const resizeOptions = { method, alignCorners: flag(), antialias: flag() }
+/** Keys' cubic kernel at a distance from 0. */
+const cubicAt = (distance: number, a: number): number => {
+  const d = Math.abs(distance)
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0
+}
+type Taps = readonly (readonly [position: number, weight: number])[]
+/** Which positions of n each of m results is made of, and with which weights. */
+const tapsOf = (n: number, m: number, { method, alignCorners, antialias }: ReadOf<typeof resizeOptions>): readonly Taps[] =>
+  Array.from({ length: m }, (_, i) => {
+    const inside = (k: number): number => Math.max(0, Math.min(n - 1, k))
+    if (method === 'nearest') return [[inside(Math.floor((i * n) / m)), 1] as const]
+    if (method === 'nearest-exact') return [[inside(Math.floor(((i + 0.5) * n) / m)), 1] as const]
+    if (antialias) return smoothTaps(n, m, i, method)
+    const place = alignCorners ? (m === 1 ? 0 : (i * (n - 1)) / (m - 1)) : ((i + 0.5) * n) / m - 0.5
+    const at = method === 'linear' ? Math.max(0, place) : place
+    const first = Math.floor(at)
+    const t = at - first
+    return method === 'linear'
+      ? [[inside(first), 1 - t] as const, [inside(first + 1), t] as const]
+      : [-1, 0, 1, 2].map((k) => [inside(first + k), cubicAt(k - t, -0.75)] as const)
+  })
+/** As PyTorch and Pillow: the kernel as wide as a step between results, where that is more than 1, over what is inside, with sum 1. */
+const smoothTaps = (n: number, m: number, i: number, method: 'linear' | 'cubic'): Taps => {
+  const step = n / m
+  const width = Math.max(1, step)
+  const centre = (i + 0.5) * step
+  const reach = (method === 'linear' ? 1 : 2) * width
+  const [first, end] = [Math.max(0, Math.trunc(centre - reach + 0.5)), Math.min(n, Math.trunc(centre + reach + 0.5))]
+  const weights = Array.from({ length: end - first }, (_, k) => {
+    const x = (first + k - centre + 0.5) / width
+    return method === 'linear' ? Math.max(0, 1 - Math.abs(x)) : cubicAt(x, -0.5)
+  })
+  const total = weights.reduce((s, w) => s + w, 0)
+  return weights.map((w, k) => [first + k, w / total] as const)
+}
+/** Taps of one number for all results: those that are missing have weight 0. */
+const evenTaps = (taps: readonly Taps[]): readonly Taps[] => {
+  const longest = Math.max(...taps.map((t) => t.length))
+  return taps.map((t) => Array.from({ length: longest }, (_, k) => t[k] ?? ([t[0]![0], 0] as const)))
+}
+/**
+ * x with another number of positions: the nearest, or between neighbours linearly ('linear', the default) or by cubic polynomials ('cubic'), one axis after the other.
+ *
+ * 'nearest' reads position floor(i n / m) for result i of m, 'nearest-exact' that under its middle. With `antialias` a smaller result is of weighted means of all that it stands for.
+ *
+ * Shapes  x: [n, c, ...positions], size: a number for all axes, or one for each -> [n, c, ...size].
+ * Rule    linear.   Source  PyTorch interpolate; Keys 1981 (a = -0.75, -0.5 with antialias).
+ * Errors  ShapeMismatch for x of another rank or without positions, BadInput for a size below 1, another method or options that do not go together.
+ * @example
+ * resize(tensor([[[0, 1]]]), 4)   // [[[0, 0.25, 0.75, 1]]]
+ * resize(tensor([[[0, 0, 0, 8]]]), 2, { antialias: true })   // [[[0, 3.4286]]]
+ */
+export const resize: ResizeFn = operation('resize', { x: floats, size: raw() }, resizeOptions, ({ x, size }, o, op) => {
+  if (o.antialias && (o.alignCorners || o.method.startsWith('nearest')))
+    raise({ _tag: 'BadInput', where: op, reason: 'antialias is of linear and cubic methods, without alignCorners.' })
+  return overPositions(x, size, op, (y, axis, n, m, behind) => {
+    const taps = evenTaps(tapsOf(n, m, o))
+    const terms = taps[0]!.map((_, k): AnyExpr => {
+      const list = taps.map((t) => t[k]![0])
+      const term = taken(y, axis, list, [m])
+      const weights = taps.map((t) => t[k]![1])
+      return weights.every((w) => w === 1) ? term : mul(term, table(weights, [m, ...behind], x.dtype))
+    })
+    return terms.reduce((a, b) => add(a, b))
+  })
+})
+
+const onBoth = (standard?: number): Kind<readonly number[]> => kind((given = standard, what, where) => perAxis(given, 2, what, where))
+const unfoldOptions = { window: onBoth(), stride: onBoth(1), padding: raw<Padding>(), dilation: onBoth(1) }
+const foldOptions = { ...unfoldOptions, size: kind((given, _what, where) => sizesOf(given, 2, where)) }
+/** Where the windows of a plane of this size lie. */
+const windowsOf = (o: ReadOf<typeof unfoldOptions>, size: readonly number[], op: string) => {
+  const { window, stride, dilation } = o
+  const padding = paddingOf(o.padding, size, window, stride, dilation, op)
+  const count = size.map((n, i) => windowed(n, window[i]!, stride[i]!, padding[2 * i]!, padding[2 * i + 1]!, dilation[i]!))
+  if (count.some((n) => n < 1))
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [size, window],
+      reason: `the window ${showShape(window)} does not fit ${showShape(size)}.`,
+      fix: 'pad more, or use a smaller window.',
+    })
+  const wide = size.map((n, i) => n + padding[2 * i]! + padding[2 * i + 1]!)
+  const taps = Array.from(
+    { length: window[0]! * window[1]! },
+    (_, t) => [Math.floor(t / window[1]!) * dilation[0]!, (t % window[1]!) * dilation[1]!] as const,
+  )
+  return { stride, padding, count: count as [number, number], wide: wide as [number, number], taps }
+}
+/**
+ * The windows of a plane as columns: im2col.
+ *
+ * Shapes  x: [n, c, h, w] -> [n, c kh kw, number of windows].   Rule  linear; its adjoint is `fold`.   Source  PyTorch unfold.
+ * Errors  ShapeMismatch for x of another rank or a window that does not fit, BadInput for options of another form.
+ * @example unfold(tensor([[[[1, 2, 3]]]]), { window: [1, 2] })   // [[[1, 2], [2, 3]]]
+ */
+export const unfold: UnfoldFn = operation('unfold', { x: floats }, unfoldOptions, ({ x }, o, op) => {
+  const [b, c, h, w] = four(x, op)
+  const { stride, padding, count, taps } = windowsOf(o, [h, w], op)
+  const [top, bottom, left, right] = padding as [number, number, number, number]
+  const padded = pad(x, [0, 0, [top, bottom], [left, right]])
+  const ends = count.map((n, i) => (n - 1) * stride[i]! + 1)
+  const parts = taps.map(([u, v]) =>
+    reshape(slice(padded, [0, 0, u, v], [b, c, u + ends[0]!, v + ends[1]!], [1, 1, ...stride]), [b, c, 1, count[0] * count[1]]),
+  )
+  return reshape(concat(parts, { axis: 2 }), [b, c * taps.length, count[0] * count[1]])
+})
+/**
+ * Columns added where their windows lie: col2im, the adjoint of `unfold`.
+ *
+ * Shapes  x: [n, c kh kw, number of windows], size: [h, w] -> [n, c, h, w].   Rule  linear; its adjoint is `unfold`.   Source  PyTorch fold.
+ * Errors  ShapeMismatch for columns that do not belong to the windows, BadInput for options of another form.
+ * @example fold(tensor([[[1, 2], [2, 3]]]), { size: [1, 3], window: [1, 2] })   // [[[[1, 4, 3]]]]
+ */
+export const fold: FoldFn = operation('fold', { x: floats }, foldOptions, ({ x }, { size, ...o }, op) => {
+  const { stride, padding, count, wide, taps } = windowsOf(o, size, op)
+  const [b, rows, columns] = x.shape as readonly [number, number, number]
+  const c = rows / taps.length
+  if (x.shape.length !== 3 || !Number.isInteger(c) || columns !== count[0] * count[1])
+    raise({
+      _tag: 'ShapeMismatch',
+      op,
+      shapes: [x.shape, size],
+      reason: `columns ${showShape(x.shape)} do not belong to ${count[0] * count[1]} windows of ${taps.length} positions.`,
+      fix: `give [n, c ${taps.length}, ${count[0] * count[1]}].`,
+    })
+  const parts = reshape(x, [b, c, taps.length, ...count])
+  const placed = taps.map(([u, v], t) =>
+    spread(reshape(part(parts, 2, t, 1), [b, c, ...count]), [0, 0, u, v], [b, c, ...wide], [1, 1, ...stride]),
+  )
+  const [top, left] = [padding[0]!, padding[2]!]
+  const total = placed.reduce((s, y) => add(s, y))
+  return slice(total, [0, 0, top, left], [b, c, top + size[0]!, left + size[1]!])
+})
+
+const shuffled = { x: array, factor: whole({ from: 1 }) }
+/**
+ * Channels moved into space: each r r channels become one of r times the height and width.
+ *
+ * Shapes  x: [n, c r r, h, w] -> [n, c, h r, w r].   Dtype  x's.   Rule  linear.   Source  Shi et al. 2016.
+ * Errors  ShapeMismatch for x of another rank, BadInput unless r r divides the channels.
+ * @example pixelShuffle(tensor([[[[1]], [[2]], [[3]], [[4]]]]), 2)   // [[[[1, 2], [3, 4]]]]
+ */
+export const pixelShuffle: PixelShuffleFn = operation('pixelShuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
+  const [b, c, h, w] = four(x, op)
+  if (c % (r * r) !== 0)
+    raise({
+      _tag: 'BadInput',
+      where: op,
+      reason: `${c} channels are not a multiple of ${r * r}.`,
+      fix: 'give a factor whose square divides them.',
+    })
+  const parts = reshape(x, [b, c / (r * r), r, r, h, w])
+  return reshape(transpose(parts, [0, 1, 4, 2, 5, 3]), [b, c / (r * r), h * r, w * r])
+})
+/**
+ * Space moved into channels: the inverse of `pixelShuffle`.
+ *
+ * Shapes  x: [n, c, h r, w r] -> [n, c r r, h, w].   Dtype  x's.   Rule  linear.   Source  PyTorch pixel_unshuffle.
+ * Errors  ShapeMismatch for x of another rank, BadInput unless r divides height and width.
+ * @example pixelUnshuffle(tensor([[[[1, 2], [3, 4]]]]), 2)   // [[[[1]], [[2]], [[3]], [[4]]]]
+ */
+export const pixelUnshuffle: PixelShuffleFn = operation('pixelUnshuffle', shuffled, {}, ({ x, factor: r }, _, op) => {
+  const [b, c, h, w] = four(x, op)
+  if (h % r !== 0 || w % r !== 0)
+    raise({ _tag: 'BadInput', where: op, reason: `${r} does not divide ${h} and ${w}.`, fix: 'give a factor that divides both.' })
+  const parts = reshape(x, [b, c, h / r, r, w / r, r])
+  return reshape(transpose(parts, [0, 1, 3, 5, 2, 4]), [b, c * r * r, h / r, w / r])
+})

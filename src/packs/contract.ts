@@ -1,0 +1,7 @@
+/** Matrix products: rules and kernels. */
+import { contractKernels } from '../backends/cpu/contract.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { contract } from '../core/ops/families.js'
+import { contractRules } from '../rules/contract.js'
+
+export const contractPack: Pack = /*#__PURE__*/ pack(contract, { rules: contractRules, cpu: contractKernels })

@@ -1,0 +1,8 @@
+/** Loops and branches: rules and kernels. */
+import { controlFacets } from '../backends/plan/facets.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { controlFamily } from '../core/ops/control.js'
+import { controlRules } from '../rules/control.js'
+import { indexingPack } from './indexing.js'
+
+export const controlPack: Pack = /*#__PURE__*/ pack(controlFamily, { rules: controlRules, cpu: controlFacets }, [indexingPack])

@@ -1,0 +1,8 @@
+/** Special functions: rules and kernels. */
+import { specialKernels } from '../backends/cpu/special.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { special } from '../core/ops/families.js'
+import { specialRules } from '../rules/special.js'
+import { functionsPack } from './functions.js'
+
+export const specialPack: Pack = /*#__PURE__*/ pack(special, { rules: specialRules, cpu: specialKernels }, [functionsPack])
