@@ -35,7 +35,7 @@ const matrices = (a: Labelled, batch: Labels, rows: Labels, columns: Labels): An
     : reshape(ordered(a, [...batch, ...rows, ...columns]), [...b, r, c])
 }
 /** a under more labels: axes of length 1 for those it does not have. */
-const spread = (a: Labelled, labels: Labels): AnyExpr => {
+const aligned = (a: Labelled, labels: Labels): AnyExpr => {
   const own = labels.filter((l) => a.labels.includes(l))
   return reshape(ordered(a, own), labels.map((l) => (own.includes(l) ? sizeIn(a, l) : 1))) // biome-ignore format: one row
 }
@@ -49,7 +49,7 @@ const contractPair = (a: Labelled, b: Labelled, kept: ReadonlySet<string>, order
   if (inner.length === 0) {
     const own = [...a.labels, ...right]
     const labels = own.length === order.length && own.every((l) => order.includes(l)) ? order : own
-    return { x: mul(spread(a, labels), spread(b, labels)), labels }
+    return { x: mul(aligned(a, labels), aligned(b, labels)), labels }
   }
   if (left.length > 0 && right.length > 0 && order.indexOf(right[0]!) >= 0 && order.indexOf(right[0]!) < order.indexOf(left[0]!))
     return contractPair(b, a, kept, order.filter((l) => !left.includes(l)).concat(left))
