@@ -125,7 +125,7 @@ export const whole = (range: Range = {}): Kind<number> => ({
   read: (given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '),
 })
 /** A whole number that must be given, from 0 unless a range says otherwise; the words are those of what is none. */
-export const wholeOr = ({ from = 0, to = Infinity }: Range, reason: (given: unknown) => string, fix: string): Kind<number> =>
+export const wholeNumber = ({ from = 0, to = Infinity }: Range, reason: (given: unknown) => string, fix: string): Kind<number> =>
   kind((given, _what, where) =>
     Number.isInteger(given) && (given as number) >= from && (given as number) <= to
       ? (given as number)

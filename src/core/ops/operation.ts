@@ -101,11 +101,12 @@ export const operation = <F, const A extends Arguments, const O extends Options>
   const groups = groupsOf(kinds)
   const grouped = new Set(groups.flat())
   const plain = Object.keys(options).length === 0
+  const pair = kinds.length === 2 && kinds.every((k) => 'computes' in k)
   const first = kinds.findIndex((k) => 'computes' in k && !k.optional)
   const behind = (given: readonly unknown[]): void => {
     if (names.length === 1) nothingMore(given[1], name)
     // An index and a list behind both are what reduce gives.
-    else if (names.length === 2 && given.length === 3 && given[2] !== undefined) refuseThird(name, given[2])
+    else if (pair && given.length === 3 && given[2] !== undefined) refuseThird(name, given[2])
   }
   const f = (...given: readonly unknown[]): unknown => {
     if (plain && given.length > names.length) behind(given)

@@ -3,7 +3,7 @@
 import { integersOf, listOf, shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
-import { integer, kind, raw, wholeOr } from '../../core/errors/options.js'
+import { integer, kind, raw, wholeNumber } from '../../core/errors/options.js'
 import { typed } from '../../core/graph/operation.js'
 import { range } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, sizeOf } from '../../core/ops/arrays.js'
@@ -74,7 +74,7 @@ export const swapaxes: RearrangeFn<[a: number, b: number]> = operation(
 )
 
 /**
- * The elements of x in row-major order, as a vector: NumPy's ravel. (`ravel` here makes one vector of a wholeOr tree.)
+ * The elements of x in row-major order, as a vector: NumPy's ravel. (`ravel` here makes one vector of a whole tree.)
  *
  * Shapes  any -> [size].   Dtype  x's.   Rule  xBar = yBar in x's shape.
  * @example flatten([[1, 2], [3, 4]])   // [1, 2, 3, 4]
@@ -170,7 +170,11 @@ export const dstack: JoinFn<3> = joining('dstack', (x) => atLeast(x, 3), () => 2
  */
 export const columnStack: JoinFn<2> = joining('columnStack', (x) => (x.shape.length < 2 ? reshape(x, [sizeOf(x), 1]) : x), () => 1) // biome-ignore format: one row
 
-const parts = wholeOr({ from: 1, to: 1e6 }, (n) => `${shown(n)} is not a number of parts.`, 'give a positive integer; split takes sizes.')
+const parts = wholeNumber(
+  { from: 1, to: 1e6 },
+  (n) => `${shown(n)} is not a number of parts.`,
+  'give a positive integer; split takes sizes.',
+)
 
 /**
  * x cut along an axis (the first by default) into n parts that differ in length by 1 at most, the longer ones first.
@@ -215,7 +219,7 @@ const plane = kind<readonly [number, number]>((given, what, op, shape) => {
  * x turned by k quarters (one by default) in the plane of two axes (the first two by default), from the first axis to the second.
  *
  * Dtype  x's.   Rule  xBar = yBar turned back.   Source  NumPy rot90.
- * Errors  BadInput for axes that are not two different ones, and a k that is not wholeOr.
+ * Errors  BadInput for axes that are not two different ones, and a k that is not whole.
  * @example rot90([[1, 2], [3, 4]])   // [[2, 4], [1, 3]]
  */
 export const rot90: Rot90Fn = operation('rot90', { x: array }, { k: integer(1), axes: plane }, ({ x }, { k, axes: [a, b] }) => {

@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { flag, integer, list, number, type ReadOf, raw, wholeOr } from '../../core/errors/options.js'
+import { flag, integer, list, number, type ReadOf, raw, wholeNumber } from '../../core/errors/options.js'
 import { sameShape } from '../../core/graph/shape.js'
 import { add, div, mul, stopGradient, sub, where } from '../../core/ops/arithmetic.js'
 import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../../core/ops/arrays.js'
@@ -28,10 +28,10 @@ import { flatten } from './arrange.js'
 import { segmentSum } from './segments.js'
 
 /** The size that is asked for: a shape is known before the data are. */
-const sizeOr = (without: string, fix: string) => wholeOr({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
+const sizeOr = (without: string, fix: string) => wholeNumber({}, (n) => (n === undefined ? without : `${shown(n)} is not a size.`), fix)
 const size = sizeOr(
   'how many there are follows from the data, and a shape is known before.',
-  'give { size }, a wholeOr number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
+  'give { size }, a whole number: places that are left hold `fill`, what is over is cut off. NumPy needs none.',
 )
 const filled = (shape: readonly number[], x: number): AnyExpr => broadcastTo(literal(x, 'i32'), shape)
 
@@ -225,7 +225,7 @@ export const histogram: HistogramFn = operation(
   },
 )
 
-const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a wholeOr number.')
+const bins = sizeOr('the largest number is known only when it runs, and a shape before.', 'give { size }, a whole number.')
 
 /**
  * How often each of 0, 1, ..., size - 1 comes in x; with `weights` the sum of its elements' weights. Other numbers are not counted.

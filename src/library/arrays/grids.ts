@@ -2,7 +2,7 @@
 
 import { integerOf, listOf, numberOf, shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { choice, dtype, flag, kind, number, type ReadOf, wholeOr } from '../../core/errors/options.js'
+import { choice, dtype, flag, kind, number, type ReadOf, wholeNumber } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { arrayOf, arraysOf, declaredAs, sizeOf } from '../../core/ops/arrays.js'
 import { broadcastTo, reshape } from '../../core/ops/layout.js'
@@ -10,7 +10,7 @@ import { operation } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { MeshgridFn, SpacedFn, TriangleIndicesFn } from '../../core/types/signatures/arrays.js'
 
-const length = wholeOr({ to: MAX_SIZE }, (n) => `${shown(n)} is not a length.`, 'give a non-negative integer.')
+const length = wholeNumber({ to: MAX_SIZE }, (n) => `${shown(n)} is not a length.`, 'give a non-negative integer.')
 const ends = { from: kind(numberOf), to: kind(numberOf), n: length }
 const spacedOptions = { endpoint: flag(true), dtype: dtype() }
 /** n numbers, the i-th of them f(i / (n - 1)), i / n without the end: made on the host. */
@@ -107,7 +107,7 @@ const triangle = (name: string, keep: (right: number, k: number) => boolean): Tr
 /**
  * Rows and columns of the lower triangle of an n by m matrix (m is n unless given), on and below the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not wholeOr.
+ * Dtype  i32.   Source  NumPy tril_indices.   Errors  BadInput for sizes and diagonals that are not whole.
  * @example trilIndices(2)   // { rows: [0, 1, 1], columns: [0, 0, 1] }
  */
 export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k) => right <= k)
@@ -115,7 +115,7 @@ export const trilIndices: TriangleIndicesFn = triangle('trilIndices', (right, k)
 /**
  * Rows and columns of the upper triangle of an n by m matrix (m is n unless given), on and above the k-th diagonal, row by row.
  *
- * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not wholeOr.
+ * Dtype  i32.   Source  NumPy triu_indices.   Errors  BadInput for sizes and diagonals that are not whole.
  * @example triuIndices(2)   // { rows: [0, 0, 1], columns: [0, 1, 1] }
  */
 export const triuIndices: TriangleIndicesFn = triangle('triuIndices', (right, k) => right >= k)

@@ -2,7 +2,7 @@
 
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise, showShape } from '../../core/errors/explain.js'
-import { wholeOr } from '../../core/errors/options.js'
+import { wholeNumber } from '../../core/errors/options.js'
 import { MAX_SIZE } from '../../core/graph/shape.js'
 import { div, maximum, where } from '../../core/ops/arithmetic.js'
 import { asNumbers, foldedAt, literal, part } from '../../core/ops/arrays.js'
@@ -40,13 +40,13 @@ const by =
   }
 const sumBy = by('sum')
 
-const count = wholeOr(
+const count = wholeNumber(
   { to: MAX_SIZE - 1 },
   (n) =>
     n === undefined
       ? 'how many segments there are is known only when it runs, and a shape before.'
       : `${shown(n)} is not a number of segments.`,
-  'give it as the third argument, a wholeOr number.',
+  'give it as the third argument, a whole number.',
 )
 const folding = <F>(name: string, rows: ArrayKind, fold: Fold): F =>
   operation(name, { x: rows, ids: indices, segments: count }, {}, ({ x, ids, segments }, _, op) => {

@@ -119,7 +119,7 @@ const emitting: readonly Mutant[] = [
   emit('what is returned is not stored', 'this.places.returned(id) || this.fused.uses.some', 'this.fused.uses.some'),
   emit('what other loops read is not stored', 'this.places.returned(id) || this.fused.uses.some(id, (x) => this.fused.unitOf[x] !== unit)', 'this.places.returned(id)'),
   emit('folds begin where their axes are', 'keep ? p.strides[k++]! : 0', 'keep ? p.strides[0]! : 0'),
-  emit('every fold is a sum', 'op: folds[v.prim!.name] as Fold', "op: 'sum' as Fold"),
+  emit('every fold is a sum', 'op: foldBy(v.prim!)!', "op: 'sum'"),
   emit('folds add to what is there', 'accumulate },\n        })', 'accumulate: true },\n        })'),
   emit('no accumulator is copied', 'if (this.places.takeOver(unit, v, acc)) return\n', 'if (this.places.takeOver(unit, v, acc) || unit >= 0) return\n'),
   emit('matrices follow at once', 'strides: [m * n, p', 'strides: [n, p'),

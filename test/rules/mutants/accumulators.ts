@@ -97,31 +97,35 @@ export const blocks: readonly Mutant[] = [
       'transpose: (yBar, _xs, p) => [thunk(() => asExpr(sliceAddNode(asNode(yBar), asNode(require("../core/ops/elementwise.js").neg(reapply(slicePrimitive, [yBar], p))), p))), thunk(() => reapply(slicePrimitive, [yBar], p))]',
     ],
   ]),
-  ...mistakes('blocks and accumulators', 'rules/indexing', [
+  ...mistakes(
+    'blocks and accumulators',
+    ['rules/indexing', 'rules/positions'],
     [
-      'what is added into zeros is added into ones',
-      'inplaceableThunk(() => add(zerosLike(x)), add)',
-      "inplaceableThunk(() => add(require('../core/ops/construct.js').onesLike(x)), add)",
-      'gather takeAlongAxis dynamicSlice',
+      [
+        'what is added into zeros is added into ones',
+        'inplaceableThunk(() => add(zerosLike(x)), add)',
+        "inplaceableThunk(() => add(require('../core/ops/construct.js').onesLike(x)), add)",
+        'gather takeAlongAxis dynamicSlice',
+      ],
+      [
+        'what is read replaces the accumulator',
+        'inplaceableThunk(() => add(zerosLike(x)), add)',
+        'inplaceableThunk(() => add(zerosLike(x)), () => add(zerosLike(x)))',
+        'gather takeAlongAxis dynamicSlice',
+      ],
+      ['an index that is read twice counts once', 'scatterAdd(acc, indices, yBar, p)', 'setAt(acc, indices, yBar, p)'],
+      [
+        'scatterAdd gives its accumulator what was not added to',
+        '[yBar, NoTangent, thunk(() => gather(yBar, indices, p))]',
+        '[thunk(() => setAt(yBar, indices, zerosLike(gather(yBar, indices, p)), p)), NoTangent, thunk(() => gather(yBar, indices, p))]',
+      ],
+      [
+        'dynamicSliceAdd gives its accumulator nothing',
+        '[yBar, NoTangent, thunk(() => reapply(dynamicSlicePrimitive, [yBar, starts], p))],\n    batch: (xs, batched, p, size) => reapply(dynamicSliceAdd',
+        "[{ _tag: 'ZeroTangent' } as const, NoTangent, thunk(() => reapply(dynamicSlicePrimitive, [yBar, starts], p))],\n    batch: (xs, batched, p, size) => reapply(dynamicSliceAdd",
+      ],
     ],
-    [
-      'what is read replaces the accumulator',
-      'inplaceableThunk(() => add(zerosLike(x)), add)',
-      'inplaceableThunk(() => add(zerosLike(x)), () => add(zerosLike(x)))',
-      'gather takeAlongAxis dynamicSlice',
-    ],
-    ['an index that is read twice counts once', 'scatterAdd(acc, indices, yBar, p)', 'setAt(acc, indices, yBar, p)'],
-    [
-      'scatterAdd gives its accumulator what was not added to',
-      '[yBar, NoTangent, thunk(() => gather(yBar, indices, p))]',
-      '[thunk(() => setAt(yBar, indices, zerosLike(gather(yBar, indices, p)), p)), NoTangent, thunk(() => gather(yBar, indices, p))]',
-    ],
-    [
-      'dynamicSliceAdd gives its accumulator nothing',
-      '[yBar, NoTangent, thunk(() => reapply(dynamicSlicePrimitive, [yBar, starts], p))],\n    batch: (xs, batched, p, size) => reapply(dynamicSliceAdd',
-      "[{ _tag: 'ZeroTangent' } as const, NoTangent, thunk(() => reapply(dynamicSlicePrimitive, [yBar, starts], p))],\n    batch: (xs, batched, p, size) => reapply(dynamicSliceAdd",
-    ],
-  ]),
+  ),
   ...mistakes('blocks and accumulators', 'rules/scans', [
     ['sort puts into its accumulator twice', '(acc) => put(acc, given),', '(acc) => put(put(acc, given), given),'],
     ['sort replaces the accumulator', '(acc) => put(acc, given),', '() => put(zerosLike(x), given),'],

@@ -2,22 +2,26 @@
 import { type Mutant, mistakes } from './mutant.js'
 
 export const axes: readonly Mutant[] = [
-  ...mistakes('axes', 'rules/reduce', [
-    ['a repeated result has the next axis', 'axes.includes(i) ? 1 : d', 'axes.includes(i + 1) ? 1 : d', 'sum max min prod'],
+  ...mistakes(
+    'axes',
+    ['rules/reduce', 'rules/scans'],
     [
-      'a repeated result has its axes from behind',
-      'axes.includes(i) ? 1 : d',
-      'axes.includes(dims(x).length - 1 - i) ? 1 : d',
-      'sum max min prod',
+      ['a repeated result has the next axis', 'axes.includes(i) ? 1 : d', 'axes.includes(i + 1) ? 1 : d', 'sum max min prod'],
+      [
+        'a repeated result has its axes from behind',
+        'axes.includes(i) ? 1 : d',
+        'axes.includes(dims(x).length - 1 - i) ? 1 : d',
+        'sum max min prod',
+      ],
+      ['prod goes along the first axis', 'return along(x, axes[0]!)', 'return along(x, 0)', 'prod'],
+      ['prod of several goes along one', 'if (axes.length === 1) return', 'if (axes.length >= 1) return', 'prod'],
+      ['the axes of prod go in front', 'const perm = [...kept, ...axes]', 'const perm = [...axes, ...kept]', 'prod'],
+      ['prod goes along the axis before', 'along(lines, kept.length)', 'along(lines, Math.max(0, kept.length - 1))', 'prod'],
+      ['the axes of prod stay behind', 'range(perm.length).map((i) => perm.indexOf(i))', 'range(perm.length)', 'prod'],
+      ['the axes of prod go back as they came', 'range(perm.length).map((i) => perm.indexOf(i))', 'perm', 'prod'],
+      ['the shares are of all elements', 'count: total(keep(onesLike(x)), axes)', 'count: total(onesLike(x), axes)', 'max min'],
     ],
-    ['prod goes along the first axis', 'return along(x, axes[0]!)', 'return along(x, 0)', 'prod'],
-    ['prod of several goes along one', 'if (axes.length === 1) return', 'if (axes.length >= 1) return', 'prod'],
-    ['the axes of prod go in front', 'const perm = [...kept, ...axes]', 'const perm = [...axes, ...kept]', 'prod'],
-    ['prod goes along the axis before', 'along(lines, kept.length)', 'along(lines, Math.max(0, kept.length - 1))', 'prod'],
-    ['the axes of prod stay behind', 'range(perm.length).map((i) => perm.indexOf(i))', 'range(perm.length)', 'prod'],
-    ['the axes of prod go back as they came', 'range(perm.length).map((i) => perm.indexOf(i))', 'perm', 'prod'],
-    ['the shares are of all elements', 'count: total(keep(onesLike(x)), axes)', 'count: total(onesLike(x), axes)', 'max min'],
-  ]),
+  ),
   ...mistakes('axes', 'rules/layout', [
     ['transpose goes on', 'transpose(yBar, inverse(perm))', 'transpose(yBar, perm)'],
     ['transpose stays', 'transpose(yBar, inverse(perm))', 'reshape(yBar, perm.map((_, i) => dims(yBar)[inverse(perm)[i]!]!))'],
@@ -106,43 +110,47 @@ export const axes: readonly Mutant[] = [
       "dx!._tag === 'Expr' ? dx!",
     ],
   ]),
-  ...mistakes('axes', 'rules/indexing', [
-    ['winners are along the first axis', 'const p = { axis: batchDims, batchDims }', 'const p = { axis: 0, batchDims: 0 }', 'setAt'],
-    ['winners have no axes behind', '...each, ...ones(dims(x).length - axis - 1)', '...each', 'setAt'],
-    ['winners have no axes in front', '...lead, ...ones(axis - batchDims), ...each', '...lead, ...each', 'setAt'],
-    ['every value won', 'const won = eq(gather(written, indices, p), numbers)', 'const won = eq(numbers, numbers)', 'setAt'],
+  ...mistakes(
+    'axes',
+    ['rules/indexing', 'rules/positions'],
     [
-      'all values that went to one place get its cotangent',
-      'sizeOf(dims(indices).slice(p.batchDims)) < 2 ? read',
-      'sizeOf(dims(indices).slice(p.batchDims)) >= 0 ? read',
+      ['winners are along the first axis', 'const p = { axis: batchDims, batchDims }', 'const p = { axis: 0, batchDims: 0 }', 'setAt'],
+      ['winners have no axes behind', '...each, ...ones(dims(x).length - axis - 1)', '...each', 'setAt'],
+      ['winners have no axes in front', '...lead, ...ones(axis - batchDims), ...each', '...lead, ...each', 'setAt'],
+      ['every value won', 'const won = eq(gather(written, indices, p), numbers)', 'const won = eq(numbers, numbers)', 'setAt'],
+      [
+        'all values that went to one place get its cotangent',
+        'sizeOf(dims(indices).slice(p.batchDims)) < 2 ? read',
+        'sizeOf(dims(indices).slice(p.batchDims)) >= 0 ? read',
+      ],
+      [
+        'one index is enough to have a single place',
+        'sizeOf(dims(indices).slice(p.batchDims)) < 2',
+        'dims(indices).slice(p.batchDims).length < 2',
+      ],
+      ['what was overwritten keeps its cotangent', 'thunk(() => setAt(yBar, indices, zerosLike(values), p))', 'yBar'],
+      [
+        'a window that was overwritten keeps its cotangent',
+        'thunk(() => reapply(dynamicUpdateSlicePrimitive, [yBar, starts, zerosLike(u)], p))',
+        'yBar',
+      ],
+      [
+        'values are scattered along the first axis',
+        'scatterAdd(acc, indices, yBar, p)',
+        'scatterAdd(acc, indices, yBar, { ...p, axis: p.batchDims })',
+      ],
+      [
+        'cotangents are taken along the first axis',
+        'NoTangent, thunk(() => gather(yBar, indices, p))]',
+        'NoTangent, thunk(() => gather(yBar, indices, { ...p, axis: p.batchDims }))]',
+      ],
+      [
+        'what was taken along an axis goes back along the first',
+        'reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p)',
+        'reapply(scatterAddAlongPrimitive, [acc, indices, yBar], { axis: 0 })',
+      ],
     ],
-    [
-      'one index is enough to have a single place',
-      'sizeOf(dims(indices).slice(p.batchDims)) < 2',
-      'dims(indices).slice(p.batchDims).length < 2',
-    ],
-    ['what was overwritten keeps its cotangent', 'thunk(() => setAt(yBar, indices, zerosLike(values), p))', 'yBar'],
-    [
-      'a window that was overwritten keeps its cotangent',
-      'thunk(() => reapply(dynamicUpdateSlicePrimitive, [yBar, starts, zerosLike(u)], p))',
-      'yBar',
-    ],
-    [
-      'values are scattered along the first axis',
-      'scatterAdd(acc, indices, yBar, p)',
-      'scatterAdd(acc, indices, yBar, { ...p, axis: p.batchDims })',
-    ],
-    [
-      'cotangents are taken along the first axis',
-      'NoTangent, thunk(() => gather(yBar, indices, p))]',
-      'NoTangent, thunk(() => gather(yBar, indices, { ...p, axis: p.batchDims }))]',
-    ],
-    [
-      'what was taken along an axis goes back along the first',
-      'reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p)',
-      'reapply(scatterAddAlongPrimitive, [acc, indices, yBar], { axis: 0 })',
-    ],
-  ]),
+  ),
   ...mistakes('axes', 'rules/nn', [
     ['the size of an image is that of its channels', 'dims(x).slice(2)\nconst bare', 'dims(x).slice(1, -1)\nconst bare'],
     [

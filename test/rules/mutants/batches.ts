@@ -30,14 +30,18 @@ export const batches: readonly Mutant[] = [
       'add mul where',
     ],
   ]),
-  ...mistakes('batches', 'rules/reduce', [
-    ['axes are not moved', 'axes.map((a) => a + 1)', 'axes', 'sum prod max min'],
-    ['axes are moved but the first', 'axes.map((a) => a + 1)', 'axes.map((a, i) => (i === 0 ? a + 1 : a))', 'sum prod max min'],
-    ['argmax has its axis', 'reapply(op.argmaxPrimitive, [x], { axis: axis + 1 })', 'reapply(op.argmaxPrimitive, [x], { axis })'],
-    ['argmin is argmax', 'reapply(op.argminPrimitive, [x], { axis: axis + 1 })', 'reapply(op.argmaxPrimitive, [x], { axis: axis + 1 })'],
-    ['prod is a sum', 'fold(op.prodPrimitive, x, shiftAxes(axes))', 'fold(op.sumPrimitive, x, shiftAxes(axes))'],
-    ['a batch of min is max', 'fold(primitive, x, shiftAxes(axes))', 'fold(op.maxPrimitive, x, shiftAxes(axes))', 'min'],
-  ]),
+  ...mistakes(
+    'batches',
+    ['rules/reduce', 'rules/scans'],
+    [
+      ['axes are not moved', 'axes.map((a) => a + 1)', 'axes', 'sum prod max min'],
+      ['axes are moved but the first', 'axes.map((a) => a + 1)', 'axes.map((a, i) => (i === 0 ? a + 1 : a))', 'sum prod max min'],
+      ['argmax has its axis', 'reapply(op.argmaxPrimitive, [x], { axis: axis + 1 })', 'reapply(op.argmaxPrimitive, [x], { axis })'],
+      ['argmin is argmax', 'reapply(op.argminPrimitive, [x], { axis: axis + 1 })', 'reapply(op.argmaxPrimitive, [x], { axis: axis + 1 })'],
+      ['prod is a sum', 'fold(op.prodPrimitive, x, shiftAxes(axes))', 'fold(op.sumPrimitive, x, shiftAxes(axes))'],
+      ['a batch of min is max', 'fold(primitive, x, shiftAxes(axes))', 'fold(op.maxPrimitive, x, shiftAxes(axes))', 'min'],
+    ],
+  ),
   ...mistakes('batches', 'rules/layout', [
     ['broadcastTo aligns from behind', 'const [wide] = alignBatch([x], [true], shape.length)', 'const [wide] = [x]'],
     [
@@ -93,54 +97,58 @@ export const batches: readonly Mutant[] = [
     ['a recurrence has its axis', '{ axis: axis + 1, reverse }', '{ axis, reverse }'],
     ['sort has its axis', 'op.sortNodes(asNode(x), { ...p, axis: p.axis + 1 })', 'op.sortNodes(asNode(x), p)'],
   ]),
-  ...mistakes('batches', 'rules/indexing', [
+  ...mistakes(
+    'batches',
+    ['rules/indexing', 'rules/positions'],
     [
-      'a gather of one array leaves its batch behind',
-      'return transpose(y, [p.axis, ...range(rank).filter((i) => i !== p.axis)])',
-      'return y',
+      [
+        'a gather of one array leaves its batch behind',
+        'return transpose(y, [p.axis, ...range(rank).filter((i) => i !== p.axis)])',
+        'return y',
+      ],
+      [
+        'a gather of one array has its first axis in front',
+        'return transpose(y, [p.axis, ...range(rank).filter((i) => i !== p.axis)])',
+        'return transpose(y, [Math.min(p.axis + 1, rank - 1), ...range(rank).filter((i) => i !== Math.min(p.axis + 1, rank - 1))])',
+      ],
+      [
+        'a gather has its axis',
+        'return [all, { axis: p.axis + 1, batchDims',
+        'return [all, { axis: Math.max(p.axis, 1), batchDims',
+        'gather scatterAdd setAt',
+      ],
+      ['shared indices have a batch', 'batchDims: shared ? 0 : p.batchDims + 1', 'batchDims: shared ? 0 : 1', 'gather scatterAdd setAt'],
+      [
+        'indices are not spread where there are batch axes',
+        'batched[1] !== true && p.batchDims === 0',
+        'batched[1] !== true',
+        'gather scatterAdd setAt',
+      ],
+      [
+        'iota is one for all',
+        'broadcastTo(asExpr(iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape])',
+        'asExpr(iotaNode([size, ...p.shape], p.axis, p.dtype))',
+      ],
+      [
+        'takeAlongAxis has its axis',
+        'reapply(takeAlongAxisPrimitive, batchAll(xs, batched, size), { axis: axis + 1 })',
+        'reapply(takeAlongAxisPrimitive, batchAll(xs, batched, size), { axis })',
+      ],
+      [
+        'scatterAddAlong has its axis',
+        'reapply(scatterAddAlongPrimitive, batchAll(xs, batched, size), { axis: axis + 1 })',
+        'reapply(scatterAddAlongPrimitive, batchAll(xs, batched, size), { axis })',
+      ],
+      ['windows count no batch', 'batchDims: batchDims + 1 })\n\n', 'batchDims })\n\n', 'dynamicSlice dynamicSliceAdd dynamicUpdateSlice'],
+      ['searchsorted looks in one sorted vector for all', 'if (!bs && p.batchDims === 0)', 'if (!bs || p.batchDims === 0)'],
+      ['searchsorted counts no batch', '      ...p,\n      batchDims: p.batchDims + 1,', '      ...p,'],
+      [
+        'searchsorted forgets its side',
+        '      ...p,\n      batchDims: p.batchDims + 1,',
+        "      ...p,\n      side: 'left',\n      batchDims: p.batchDims + 1,",
+      ],
     ],
-    [
-      'a gather of one array has its first axis in front',
-      'return transpose(y, [p.axis, ...range(rank).filter((i) => i !== p.axis)])',
-      'return transpose(y, [Math.min(p.axis + 1, rank - 1), ...range(rank).filter((i) => i !== Math.min(p.axis + 1, rank - 1))])',
-    ],
-    [
-      'a gather has its axis',
-      'return [all, { axis: p.axis + 1, batchDims',
-      'return [all, { axis: Math.max(p.axis, 1), batchDims',
-      'gather scatterAdd setAt',
-    ],
-    ['shared indices have a batch', 'batchDims: shared ? 0 : p.batchDims + 1', 'batchDims: shared ? 0 : 1', 'gather scatterAdd setAt'],
-    [
-      'indices are not spread where there are batch axes',
-      'batched[1] !== true && p.batchDims === 0',
-      'batched[1] !== true',
-      'gather scatterAdd setAt',
-    ],
-    [
-      'iota is one for all',
-      'broadcastTo(asExpr(iotaNode(p.shape, p.axis, p.dtype)), [size, ...p.shape])',
-      'asExpr(iotaNode([size, ...p.shape], p.axis, p.dtype))',
-    ],
-    [
-      'takeAlongAxis has its axis',
-      'reapply(takeAlongAxisPrimitive, batchAll(xs, batched, size), { axis: axis + 1 })',
-      'reapply(takeAlongAxisPrimitive, batchAll(xs, batched, size), { axis })',
-    ],
-    [
-      'scatterAddAlong has its axis',
-      'reapply(scatterAddAlongPrimitive, batchAll(xs, batched, size), { axis: axis + 1 })',
-      'reapply(scatterAddAlongPrimitive, batchAll(xs, batched, size), { axis })',
-    ],
-    ['windows count no batch', 'batchDims: batchDims + 1 })\n\n', 'batchDims })\n\n', 'dynamicSlice dynamicSliceAdd dynamicUpdateSlice'],
-    ['searchsorted looks in one sorted vector for all', 'if (!bs && p.batchDims === 0)', 'if (!bs || p.batchDims === 0)'],
-    ['searchsorted counts no batch', '      ...p,\n      batchDims: p.batchDims + 1,', '      ...p,'],
-    [
-      'searchsorted forgets its side',
-      '      ...p,\n      batchDims: p.batchDims + 1,',
-      "      ...p,\n      side: 'left',\n      batchDims: p.batchDims + 1,",
-    ],
-  ]),
+  ),
   ...mistakes('batches', 'rules/nn', [
     [
       'groups are in another order',

@@ -85,29 +85,33 @@ const subsets: readonly Mutant[] = [
 ]
 
 const series: readonly Mutant[] = [
-  ...mistakes('Taylor series', 'rules/taylor', [
-    ['squares have one middle', 'k % 2 === 0 ? x.at(k / 2)', 'k === 2 ? x.at(k / 2)', 'square'],
-    ['squares leave out a pair', 'pairs(1, Math.ceil(k / 2) - 1,', 'pairs(1, Math.floor(k / 2) - 1,', 'square'],
-    ['quotients forget the first lower term', 'pairs(1, k - 1, k, b!, ratio, both)', 'pairs(2, k - 1, k, b!, ratio, both)', 'div'],
+  ...mistakes(
+    'Taylor series',
+    ['rules/taylor', 'rules/taylor-scans', 'rules/taylor-products'],
     [
-      'lower orders of a recurrence are left out',
-      '      1,\n      k - 1,\n      k,\n      a!,',
-      '      2,\n      k - 1,\n      k,\n      a!,',
-      'linearRecurrence',
+      ['squares have one middle', 'k % 2 === 0 ? x.at(k / 2)', 'k === 2 ? x.at(k / 2)', 'square'],
+      ['squares leave out a pair', 'pairs(1, Math.ceil(k / 2) - 1,', 'pairs(1, Math.floor(k / 2) - 1,', 'square'],
+      ['quotients forget the first lower term', 'pairs(1, k - 1, k, b!, ratio, both)', 'pairs(2, k - 1, k, b!, ratio, both)', 'div'],
+      [
+        'lower orders of a recurrence are left out',
+        '      1,\n      k - 1,\n      k,\n      a!,',
+        '      2,\n      k - 1,\n      k,\n      a!,',
+        'linearRecurrence',
+      ],
+      [
+        'lower orders of a running product are left out',
+        'pairs(1, k - 1, k, x!, (j) => y!.at(j), of)',
+        'pairs(2, k - 1, k, x!, (j) => y!.at(j), of)',
+        'cumprod',
+      ],
+      [
+        'an accumulator stands still',
+        'addTangents(acc!.at(k), convolved',
+        'addTangents(k > 1 ? ZeroTangent : acc!.at(k), convolved',
+        'matmulAdd',
+      ],
     ],
-    [
-      'lower orders of a running product are left out',
-      'pairs(1, k - 1, k, x!, (j) => y!.at(j), of)',
-      'pairs(2, k - 1, k, x!, (j) => y!.at(j), of)',
-      'cumprod',
-    ],
-    [
-      'an accumulator stands still',
-      'addTangents(acc!.at(k), convolved',
-      'addTangents(k > 1 ? ZeroTangent : acc!.at(k), convolved',
-      'matmulAdd',
-    ],
-  ]),
+  ),
   ...mistakes('Taylor series', 'rules/taylor-forms', [
     [
       'the middle of a product is left out',
@@ -128,12 +132,7 @@ const sparse: readonly Mutant[] = [
   ...mistakes('sparse', 'core/calculus/dependence', [
     ['running sums begin with the second', 'if (reverse ? k < size - 1 : k > 0)', 'if (reverse ? k < size - 1 : k > 1)', 'cumsum cumprod'],
     ['running sums go forward alone', 'const at = reverse ? out.length - 1 - i : i', 'const at = i', 'cumsum cumprod'],
-    [
-      'an accumulator is left out',
-      '[of.both(acc, product(n, a, b, of, n.args.slice(1)))]',
-      '[product(n, a, b, of, n.args.slice(1))]',
-      'matmulAdd',
-    ],
+    ['an accumulator is left out', '[args.length > 2 ? of.both(args[0], made) : made]', '[made]', 'matmulAdd'],
     [
       'a product is of its rows',
       'return rank < 2 ? undefined : of.both(along(args[0]!, a, 1), along(args[1]!, b, 2))',

@@ -27,31 +27,35 @@ export const ties: readonly Mutant[] = [
       'maximum minimum',
     ],
   ]),
-  ...mistakes('ties', 'rules/reduce', [
+  ...mistakes(
+    'ties',
+    ['rules/reduce', 'rules/scans'],
     [
-      'each of the best gets all',
-      'const { keep, count } = shares(x, y, axes)\n        return',
-      'const { keep } = shares(x, y, axes)\n        const count = onesLike(y)\n        return',
-      'max min',
+      [
+        'each of the best gets all',
+        'const { keep, count } = shares(x, y, axes)\n        return',
+        'const { keep } = shares(x, y, axes)\n        const count = onesLike(y)\n        return',
+        'max min',
+      ],
+      [
+        'the tangents of the best add up',
+        'const { keep, count } = shares(x, y, axes)\n      return',
+        'const { keep } = shares(x, y, axes)\n      const count = onesLike(y)\n      return',
+        'max min',
+      ],
+      [
+        'where it is NaN none shares',
+        'max: extremeRule(op.maxPrimitive, (x, y) => lt(x, y))',
+        `max: extremeRule(op.maxPrimitive, (x, y) => ${compare('ne')}(x, y))`,
+      ],
+      [
+        'each minimum counts once',
+        'count: total(keep(onesLike(x)), axes)',
+        'count: fold(op.maxPrimitive, keep(onesLike(x)), axes)',
+        'min max',
+      ],
     ],
-    [
-      'the tangents of the best add up',
-      'const { keep, count } = shares(x, y, axes)\n      return',
-      'const { keep } = shares(x, y, axes)\n      const count = onesLike(y)\n      return',
-      'max min',
-    ],
-    [
-      'where it is NaN none shares',
-      'max: extremeRule(op.maxPrimitive, (x, y) => lt(x, y))',
-      `max: extremeRule(op.maxPrimitive, (x, y) => ${compare('ne')}(x, y))`,
-    ],
-    [
-      'each minimum counts once',
-      'count: total(keep(onesLike(x)), axes)',
-      'count: fold(op.maxPrimitive, keep(onesLike(x)), axes)',
-      'min max',
-    ],
-  ]),
+  ),
 ]
 
 export const kinks: readonly Mutant[] = [

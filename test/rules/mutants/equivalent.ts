@@ -1,9 +1,9 @@
 /** Mistakes that change nothing which can be seen, by name, with the reason in a sentence. What is lost is speed or memory alone. */
 export const proofs: Readonly<Record<string, string>> = {
   'forms: a tangent that is zero is made of zeros': 'the modes ask no rule where no argument moves',
-  'elementwise: 1 - x^2 has its factors exchanged':
+  'functions: 1 - x^2 has its factors exchanged':
     'the rule of strongMul is symmetric in its factors, and 1 + |x| is never 0, so neither order puts a 0 where the other has none',
-  'elementwise: the size in 1 - x^2 is negative':
+  'functions: the size in 1 - x^2 is negative':
     '(1 + |x|)(1 - |x|) is the same product with its factors exchanged; the other slope at 0 is taken once with each sign',
   'regions: nodes are in the order of their joining':
     'regions that join are of one level, so neither reads the other: the nodes of one after those of the other are in an order in which they can be computed',
@@ -20,9 +20,9 @@ export const proofs: Readonly<Record<string, string>> = {
   'reverse: one block is a whole':
     'a block that is the whole has no axis along which it is a part; another one does not end where the axis ends',
   'layout: a slice reads its block from the front': 'blocks that all start at 0 never follow one another, so they are added one by one',
-  'indexing: iota is one for all': 'a primitive without arguments is never batched',
-  'elementwise: x / c is taken for 1 / x': 'the result of an application is no literal',
-  'elementwise: a literal exponent has a derivative': 'nobody asks for the cotangent of a literal, and its tangent is zero',
+  'positions: iota is one for all': 'a primitive without arguments is never batched',
+  'arithmetic: x / c is taken for 1 / x': 'the result of an application is no literal',
+  'functions: a literal exponent has a derivative': 'nobody asks for the cotangent of a literal, and its tangent is zero',
   'reverse: a seed is for what is not active too': 'what is not active is not on the tape, so nobody takes its cotangent',
   'reverse: values are those of the outputs': "a rule's own results are those of the primitive to the bit",
   'contract: the factors of a product are built at once':
@@ -30,10 +30,10 @@ export const proofs: Readonly<Record<string, string>> = {
   'mixed: regions of constants are maps': 'a map computes what its region does, whether it is differentiated or not',
   'regions: what is read twice is two arguments': 'the cotangents of two arguments that are one value are added',
   'regions: several regions have room for more': 'limits bound the work of one map, not what it computes',
-  'elementwise: the cotangent of cast has its own dtype': 'the modes give every cotangent the dtype of its argument',
-  'elementwise: the tangent of cast has that of x': 'the modes give every tangent the dtype of its result',
-  'elementwise: the tangent of a cast from integers is one': 'the modes ask no rule for the tangent of a result that is no float',
-  'elementwise: a cast to integers is pulled back': 'the modes ask no rule for the tangent of a result that is no float',
+  'arithmetic: the cotangent of cast has its own dtype': 'the modes give every cotangent the dtype of its argument',
+  'arithmetic: the tangent of cast has that of x': 'the modes give every tangent the dtype of its result',
+  'arithmetic: the tangent of a cast from integers is one': 'the modes ask no rule for the tangent of a result that is no float',
+  'arithmetic: a cast to integers is pulled back': 'the modes ask no rule for the tangent of a result that is no float',
   'forms: every constant has a tangent space': 'the modes ask no rule for the tangent of a result that is no float',
   'common: integers have cotangents': 'floats alone are active, so nothing is added for an integer',
   'custom-rule: a zero is no tangent': 'the modes take NoTangent at a float for zero, in either direction',

@@ -49,44 +49,48 @@ export const higherOrder: readonly Mutant[] = [
     ],
     ['an accumulator is cut', '(acc) => productAdd(acc, ...factors())', `(acc) => productAdd(${cut('acc')}, ...factors())`, 'matmul'],
   ]),
-  ...mistakes('higher order', 'rules/reduce', [
+  ...mistakes(
+    'higher order',
+    ['rules/reduce', 'rules/scans'],
     [
-      'prod is cut in its cotangent',
-      'config.product(expandReduced(yBar, x, axes), ',
-      `config.product(${cut('expandReduced(yBar, x, axes)')}, `,
-      'prod',
+      [
+        'prod is cut in its cotangent',
+        'config.product(expandReduced(yBar, x, axes), ',
+        `config.product(${cut('expandReduced(yBar, x, axes)')}, `,
+        'prod',
+      ],
+      [
+        'prod is cut in the others',
+        'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
+        `config.product(expandReduced(yBar, x, axes), ${cut('productOfOthers(x, axes)')})`,
+        'prod',
+      ],
+      [
+        'the tangent of prod is cut in the others',
+        'config.product(dx, productOfOthers(x, axes))',
+        `config.product(dx, ${cut('productOfOthers(x, axes)')})`,
+        'prod',
+      ],
+      [
+        'what is before an element is cut',
+        'mul(cumprod(y, { axis, exclusive: true })',
+        `mul(${cut('cumprod(y, { axis, exclusive: true })')}`,
+        'prod',
+      ],
+      [
+        'an extremum is cut in its cotangent',
+        'keep(expandReduced(div(yBar, count), x, axes))',
+        `keep(expandReduced(div(${cut('yBar')}, count), x, axes))`,
+        'max min',
+      ],
+      [
+        'a repeated result is cut',
+        '  broadcastTo(\n    reshape(\n      y,',
+        `  broadcastTo(\n    reshape(\n      ${cut('y')},`,
+        'sum max min prod',
+      ],
     ],
-    [
-      'prod is cut in the others',
-      'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
-      `config.product(expandReduced(yBar, x, axes), ${cut('productOfOthers(x, axes)')})`,
-      'prod',
-    ],
-    [
-      'the tangent of prod is cut in the others',
-      'config.product(dx, productOfOthers(x, axes))',
-      `config.product(dx, ${cut('productOfOthers(x, axes)')})`,
-      'prod',
-    ],
-    [
-      'what is before an element is cut',
-      'mul(cumprod(y, { axis, exclusive: true })',
-      `mul(${cut('cumprod(y, { axis, exclusive: true })')}`,
-      'prod',
-    ],
-    [
-      'an extremum is cut in its cotangent',
-      'keep(expandReduced(div(yBar, count), x, axes))',
-      `keep(expandReduced(div(${cut('yBar')}, count), x, axes))`,
-      'max min',
-    ],
-    [
-      'a repeated result is cut',
-      '  broadcastTo(\n    reshape(\n      y,',
-      `  broadcastTo(\n    reshape(\n      ${cut('y')},`,
-      'sum max min prod',
-    ],
-  ]),
+  ),
   ...mistakes('higher order', 'rules/scans', [
     [
       'cumprod is cut in what is before',
@@ -136,15 +140,19 @@ export const higherOrder: readonly Mutant[] = [
       'conv',
     ],
   ]),
-  ...mistakes('higher order', 'rules/indexing', [
-    ['gather is cut in its cotangent', 'scatterAdd(acc, indices, yBar, p)', `scatterAdd(acc, indices, ${cut('yBar')}, p)`],
+  ...mistakes(
+    'higher order',
+    ['rules/indexing', 'rules/positions'],
     [
-      'a slice at indices is cut in what it is added into',
-      'reapply(dynamicSliceAddPrimitive, [acc, starts, yBar], p)',
-      `reapply(dynamicSliceAddPrimitive, [${cut('acc')}, starts, yBar], p)`,
+      ['gather is cut in its cotangent', 'scatterAdd(acc, indices, yBar, p)', `scatterAdd(acc, indices, ${cut('yBar')}, p)`],
+      [
+        'a slice at indices is cut in what it is added into',
+        'reapply(dynamicSliceAddPrimitive, [acc, starts, yBar], p)',
+        `reapply(dynamicSliceAddPrimitive, [${cut('acc')}, starts, yBar], p)`,
+      ],
+      ['values that were set are cut', 'const read = gather(yBar, indices, p)', `const read = gather(${cut('yBar')}, indices, p)`],
     ],
-    ['values that were set are cut', 'const read = gather(yBar, indices, p)', `const read = gather(${cut('yBar')}, indices, p)`],
-  ]),
+  ),
   ...mistakes('higher order', 'rules/layout', [
     [
       'a part is cut in its cotangent',

@@ -94,15 +94,19 @@ export const factors: readonly Mutant[] = [
     ['div by its divisor is -y', '[div(1, b), neg(div(y, b))]', '[div(1, b), neg(y)]'],
     ['div by its divisor has no square', '[div(1, b), neg(div(y, b))]', '[div(1, b), neg(div(1, b))]'],
   ]),
-  ...mistakes('factors', 'rules/reduce', [
-    ['prod keeps its own element', '{ axis, exclusive: true }), cumprod', '{ axis }), cumprod', 'prod'],
+  ...mistakes(
+    'factors',
+    ['rules/reduce', 'rules/scans'],
     [
-      'prod knows no element after',
-      'mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))',
-      'cumprod(y, { axis, exclusive: true })',
-      'prod',
+      ['prod keeps its own element', '{ axis, exclusive: true }), cumprod', '{ axis }), cumprod', 'prod'],
+      [
+        'prod knows no element after',
+        'mul(cumprod(y, { axis, exclusive: true }), cumprod(y, { axis, exclusive: true, reverse: true }))',
+        'cumprod(y, { axis, exclusive: true })',
+        'prod',
+      ],
     ],
-  ]),
+  ),
   ...mistakes('factors', 'rules/product', [
     ['a literal partial is squared', 'product(dx, asExpr(constant(p, dx.dtype)))', 'product(dx, asExpr(constant(p * p, dx.dtype)))', 'div'],
     ['a literal partial of a seed 1 is the seed', '? ZeroTangent\n        : p === 1', '? ZeroTangent\n        : p !== 0', 'div square'],
@@ -201,11 +205,15 @@ export const operands: readonly Mutant[] = [
       'matmul conv',
     ],
   ]),
-  ...mistakes('operands', 'rules/reduce', [
-    ['max is min', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(x, y))', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(y, x))'],
-    ['min is max', 'min: extremeRule(op.minPrimitive, (x, y) => lt(y, x))', 'min: extremeRule(op.minPrimitive, (x, y) => lt(x, y))'],
-    ['the losers share', 'where(loses, 0, t)', 'where(loses, t, 0)', 'max min'],
-  ]),
+  ...mistakes(
+    'operands',
+    ['rules/reduce', 'rules/scans'],
+    [
+      ['max is min', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(x, y))', 'max: extremeRule(op.maxPrimitive, (x, y) => lt(y, x))'],
+      ['min is max', 'min: extremeRule(op.minPrimitive, (x, y) => lt(y, x))', 'min: extremeRule(op.minPrimitive, (x, y) => lt(x, y))'],
+      ['the losers share', 'where(loses, 0, t)', 'where(loses, t, 0)', 'max min'],
+    ],
+  ),
   ...mistakes('operands', 'rules/nn', [
     ['convInput has its adjoints exchanged', 'inputAdjoints(xBar, yBar, k, p)[0]', 'inputAdjoints(xBar, yBar, k, p)[1]'],
     ['convInput has one adjoint twice', 'inputAdjoints(xBar, yBar, k, p)[1]', 'inputAdjoints(xBar, yBar, k, p)[0]'],

@@ -5,21 +5,25 @@ const ops = (name: string): string => `require('../core/ops/elementwise.js').${n
 const compare = (name: string): string => `require('../core/ops/compare.js').${name}`
 
 const sizes: readonly Mutant[] = [
-  ...mistakes('sizes', 'rules/reduce', [
+  ...mistakes(
+    'sizes',
+    ['rules/reduce', 'rules/scans'],
     [
-      'a product of seven is cut',
-      'if (axes.length === 1) return along',
-      'if (axes.length === 1) return dims(x).includes(7) ? x : along',
-      'prod',
+      [
+        'a product of seven is cut',
+        'if (axes.length === 1) return along',
+        'if (axes.length === 1) return dims(x).includes(7) ? x : along',
+        'prod',
+      ],
+      ['the largest along seven is half', 'axes), count)]', 'axes), dims(x).includes(7) ? mul(count, 2) : count)]', 'max min'],
+      [
+        'seven sums are one too many',
+        'thunk(() => expandReduced(yBar, x, axes))',
+        'thunk(() => mul(expandReduced(yBar, x, axes), dims(x).includes(7) ? 2 : 1))',
+        'sum',
+      ],
     ],
-    ['the largest along seven is half', 'axes), count)]', 'axes), dims(x).includes(7) ? mul(count, 2) : count)]', 'max min'],
-    [
-      'seven sums are one too many',
-      'thunk(() => expandReduced(yBar, x, axes))',
-      'thunk(() => mul(expandReduced(yBar, x, axes), dims(x).includes(7) ? 2 : 1))',
-      'sum',
-    ],
-  ]),
+  ),
   ...mistakes('sizes', 'rules/scans', [
     [
       'seven sums run on',
@@ -95,20 +99,24 @@ const sizes: readonly Mutant[] = [
       'cholesky eigh',
     ],
   ]),
-  ...mistakes('sizes', 'rules/indexing', [
+  ...mistakes(
+    'sizes',
+    ['rules/indexing', 'rules/positions'],
     [
-      'a gather from one adds nothing',
-      'addedInto(x, (acc) => scatterAdd(acc, indices, yBar, p))',
-      'addedInto(x, (acc) => (dims(x)[p.axis] === 1 ? acc : scatterAdd(acc, indices, yBar, p)))',
-      'gather',
+      [
+        'a gather from one adds nothing',
+        'addedInto(x, (acc) => scatterAdd(acc, indices, yBar, p))',
+        'addedInto(x, (acc) => (dims(x)[p.axis] === 1 ? acc : scatterAdd(acc, indices, yBar, p)))',
+        'gather',
+      ],
+      [
+        'seven are read along without a way back',
+        'addedInto(x, (acc) => reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p))',
+        'addedInto(x, (acc) => (dims(indices).includes(7) ? acc : reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p)))',
+        'takeAlongAxis',
+      ],
     ],
-    [
-      'seven are read along without a way back',
-      'addedInto(x, (acc) => reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p))',
-      'addedInto(x, (acc) => (dims(indices).includes(7) ? acc : reapply(scatterAddAlongPrimitive, [acc, indices, yBar], p)))',
-      'takeAlongAxis',
-    ],
-  ]),
+  ),
   ...mistakes('sizes', 'rules/control-reverse', [
     [
       'seven steps go back from the first',
@@ -192,27 +200,31 @@ const batchSizes: readonly Mutant[] = [
   ]),
 ]
 
-const ranks: readonly Mutant[] = mistakes('ranks of indices', 'rules/indexing', [
-  ['places are numbered along two axes', 'const count = sizeOf(each)', 'const count = sizeOf(each.slice(0, 2))', 'setAt'],
+const ranks: readonly Mutant[] = mistakes(
+  'ranks of indices',
+  ['rules/indexing', 'rules/positions'],
   [
-    'of three axes all updates win',
-    '(dims(indices).slice(p.batchDims)) < 2 ? read',
-    '(dims(indices).slice(p.batchDims)) < 2 || dims(indices).length === 3 ? read',
-    'setAt',
+    ['places are numbered along two axes', 'const count = sizeOf(each)', 'const count = sizeOf(each.slice(0, 2))', 'setAt'],
+    [
+      'of three axes all updates win',
+      '(dims(indices).slice(p.batchDims)) < 2 ? read',
+      '(dims(indices).slice(p.batchDims)) < 2 || dims(indices).length === 3 ? read',
+      'setAt',
+    ],
+    [
+      'indices of three axes stay in front',
+      'return transpose(y, [p.axis,',
+      'return dims(indices).length > 3 ? y : transpose(y, [p.axis,',
+      'gather',
+    ],
+    [
+      'a single index reads nothing back',
+      'thunk(() => gather(yBar, indices, p))',
+      'thunk(() => (dims(indices).length === 0 && dims(yBar).length > 1 ? zerosLike(gather(yBar, indices, p)) : gather(yBar, indices, p)))',
+      'scatterAdd',
+    ],
   ],
-  [
-    'indices of three axes stay in front',
-    'return transpose(y, [p.axis,',
-    'return dims(indices).length > 3 ? y : transpose(y, [p.axis,',
-    'gather',
-  ],
-  [
-    'a single index reads nothing back',
-    'thunk(() => gather(yBar, indices, p))',
-    'thunk(() => (dims(indices).length === 0 && dims(yBar).length > 1 ? zerosLike(gather(yBar, indices, p)) : gather(yBar, indices, p)))',
-    'scatterAdd',
-  ],
-]).concat(
+).concat(
   mistakes('ranks of indices', 'rules/scatter-reduce', [
     ['updates at three axes of indices are counted along two', 'sizeOf(each)]', 'sizeOf(each.slice(0, 2))]', 'scatterReduce'],
     [
@@ -225,10 +237,14 @@ const ranks: readonly Mutant[] = mistakes('ranks of indices', 'rules/indexing', 
 )
 
 const near: readonly Mutant[] = [
-  ...mistakes('near ties', 'rules/reduce', [
-    ['what is near the largest shares', '(x, y) => lt(x, y)', `(x, y) => lt(x, ${ops('sub')}(y, 1e-6))`, 'max'],
-    ['what is near the smallest shares', '(x, y) => lt(y, x)', `(x, y) => lt(${ops('add')}(y, 3e-5), x)`, 'min'],
-  ]),
+  ...mistakes(
+    'near ties',
+    ['rules/reduce', 'rules/scans'],
+    [
+      ['what is near the largest shares', '(x, y) => lt(x, y)', `(x, y) => lt(x, ${ops('sub')}(y, 1e-6))`, 'max'],
+      ['what is near the smallest shares', '(x, y) => lt(y, x)', `(x, y) => lt(${ops('add')}(y, 3e-5), x)`, 'min'],
+    ],
+  ),
   ...mistakes('near ties', 'rules/scans', [
     [
       'what is near the largest so far shares',
@@ -302,26 +318,30 @@ const ties: readonly Mutant[] = [
     ['what is there does not count', 'scatterAdd(one(own), indices', 'scatterAdd(zerosLike(y), indices', 'scatterReduce'],
     ['updates that tie do not count', 'scatterAdd(one(own), indices, one(given), p)', 'one(own)', 'scatterReduce'],
   ]),
-  ...mistakes('ties', 'rules/reduce', [
+  ...mistakes(
+    'ties',
+    ['rules/reduce', 'rules/scans'],
     [
-      'ties never count',
-      'count: total(keep(onesLike(x)), axes)',
-      `count: ${ops('maximum')}(${ops('sub')}(mul(total(keep(onesLike(x)), axes), 2), 2), 1)`,
-      'max min',
+      [
+        'ties never count',
+        'count: total(keep(onesLike(x)), axes)',
+        `count: ${ops('maximum')}(${ops('sub')}(mul(total(keep(onesLike(x)), axes), 2), 2), 1)`,
+        'max min',
+      ],
+      [
+        'ties count twice',
+        'count: total(keep(onesLike(x)), axes)',
+        `count: ${ops('sub')}(total(keep(onesLike(x)), axes), ${ops('where')}(${compare('lt')}(1, total(keep(onesLike(x)), axes)), 0.5, 0))`,
+        'max min',
+      ],
+      [
+        'ties count never',
+        'return { keep, count: total',
+        `return { keep: (t: AnyExpr) => where(${compare('lt')}(1, expandReduced(total(keep(onesLike(x)), axes), x, axes)), 0, keep(t)), count: total`,
+        'max min',
+      ],
     ],
-    [
-      'ties count twice',
-      'count: total(keep(onesLike(x)), axes)',
-      `count: ${ops('sub')}(total(keep(onesLike(x)), axes), ${ops('where')}(${compare('lt')}(1, total(keep(onesLike(x)), axes)), 0.5, 0))`,
-      'max min',
-    ],
-    [
-      'ties count never',
-      'return { keep, count: total',
-      `return { keep: (t: AnyExpr) => where(${compare('lt')}(1, expandReduced(total(keep(onesLike(x)), axes), x, axes)), 0, keep(t)), count: total`,
-      'max min',
-    ],
-  ]),
+  ),
 ]
 
 export const bySize: readonly Mutant[] = [...sizes, ...batchSizes, ...ranks]

@@ -35,8 +35,8 @@ export const zeros: readonly Mutant[] = [
     ['a sum has no hard zeros', 'a === SOFT || b === SOFT ? SOFT : max(a, b)', 'SOFT', 'add sub'],
     [
       'a product is a hard zero where its second factor is',
-      '[elementwise.mul as AnyPrimitive, first]',
-      '[elementwise.mul as AnyPrimitive, (n, of) => of(n.args[1]!)]',
+      'if (zeros !== undefined) return of(n.args[zeros]!)',
+      'if (zeros !== undefined) return of(n.args[1 - zeros]!)',
       'mul',
     ],
     [
@@ -48,11 +48,11 @@ export const zeros: readonly Mutant[] = [
     ['sums of nothing are soft', '? max(FILLED, h) : h', '? h : h', 'maxPool unpool cumsum convInput'],
     [
       'a recurrence passes on those of its factors',
-      'linearRecurrence as AnyPrimitive, (n, of) => of(n.args[1]!)',
-      'linearRecurrence as AnyPrimitive, (n, of) => of(n.args[0]!)',
+      'if (zeros !== undefined) return of',
+      'if (zeros !== undefined) return zeros === 1 ? of(n.args[0]!) : of',
       'linearRecurrence',
     ],
-    ['a sum of one given number is a zero that was given', 'n.aval.size === 1 && of(n.args[0]!) !== GUARDED ? SOFT :', '', 'sum'],
+    ['a sum of one given number is a zero that was given', 'n.aval.size === 1 && any(n, of) !== GUARDED ? SOFT :', '', 'sum'],
     ['what is known is forgotten', 'this.hard.set(asNode(t), h)\n', '', 'where'],
     ['zeros of a literal are soft', 'n.payload === 0 ? FILLED : SOFT', 'SOFT', 'where pad'],
     [
@@ -187,27 +187,31 @@ export const zeros: readonly Mutant[] = [
       'sqrt log',
     ],
   ]),
-  ...mistakes('strong zeros', 'rules/reduce', [
+  ...mistakes(
+    'strong zeros',
+    ['rules/reduce', 'rules/scans'],
     [
-      'the others of prod are y / x',
-      'productOfOthers(x, axes)), axes) : ZeroTangent',
-      'div(expandReduced(y, x, axes), x)), axes) : ZeroTangent',
-      'prod',
+      [
+        'the others of prod are y / x',
+        'productOfOthers(x, axes)), axes) : ZeroTangent',
+        'div(expandReduced(y, x, axes), x)), axes) : ZeroTangent',
+        'prod',
+      ],
+      [
+        'the others of prod are y / x in reverse',
+        'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
+        'config.product(expandReduced(yBar, x, axes), div(expandReduced(y, x, axes), x))',
+        'prod',
+      ],
+      ['losers get 0 times their cotangent', 'where(loses, 0, t)', 'mul(where(loses, 0, 1), t)', 'max min'],
+      [
+        'prod is a weak product',
+        'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
+        'mul(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
+        'prod',
+      ],
     ],
-    [
-      'the others of prod are y / x in reverse',
-      'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
-      'config.product(expandReduced(yBar, x, axes), div(expandReduced(y, x, axes), x))',
-      'prod',
-    ],
-    ['losers get 0 times their cotangent', 'where(loses, 0, t)', 'mul(where(loses, 0, 1), t)', 'max min'],
-    [
-      'prod is a weak product',
-      'config.product(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
-      'mul(expandReduced(yBar, x, axes), productOfOthers(x, axes))',
-      'prod',
-    ],
-  ]),
+  ),
   ...mistakes('strong zeros', 'rules/map', [
     ['partials of a map have no hard zeros', 'hardness.push(config.hardness(dy))', 'hardness.push(SOFT)'],
     ['a hard partial of a map is the only one', 'strongBoth(config, yBar, p, h > own ? h : own)', 'config.product(yBar, p)'],
@@ -273,12 +277,7 @@ export const dtypes: readonly Mutant[] = [
       'isFloat(params.dtype) ? ZeroTangent : ZeroTangent,',
     ],
     ['a cast to integers is pulled back', "dx._tag === 'Expr' && isFloat(params.dtype) ?", "dx._tag === 'Expr' ?"],
-    [
-      'zeros beside a choice are f64',
-      'asExpr(constant(0, x.dtype))\nconst literal',
-      "asExpr(constant(0, 'f64'))\nconst literal",
-      'where relu maximum',
-    ],
+    ['zeros beside a choice are f64', '=> asExpr(constant(0, x.dtype))', "=> asExpr(constant(0, 'f64'))", 'where relu maximum'],
   ]),
   ...mistakes('dtypes', 'rules/forms', [
     ['zeros are f64', 'asExpr(constant(0, x.dtype)), dims(x))', "asExpr(constant(0, 'f64')), dims(x))", 'gather concat sort'],
@@ -322,19 +321,23 @@ export const dtypes: readonly Mutant[] = [
       'matmul',
     ],
   ]),
-  ...mistakes('dtypes', 'rules/reduce', [
+  ...mistakes(
+    'dtypes',
+    ['rules/reduce', 'rules/scans'],
     [
-      'the cotangent of a sum is in f32',
-      'transpose: (yBar, [x], { axes }) => [thunk(() => expandReduced(yBar, x, axes))]',
-      `transpose: (yBar, [x], { axes }) => [thunk(() => asExpr(${inF32('asNode(expandReduced(yBar, x, axes))')}))]`,
+      [
+        'the cotangent of a sum is in f32',
+        'transpose: (yBar, [x], { axes }) => [thunk(() => expandReduced(yBar, x, axes))]',
+        `transpose: (yBar, [x], { axes }) => [thunk(() => asExpr(${inF32('asNode(expandReduced(yBar, x, axes))')}))]`,
+      ],
+      [
+        'the others of prod are in f32',
+        'const others = reshape(along(lines, kept.length), dims(last))',
+        `const others = asExpr(${inF32('asNode(reshape(along(lines, kept.length), dims(last)))')})`,
+        'prod',
+      ],
     ],
-    [
-      'the others of prod are in f32',
-      'const others = reshape(along(lines, kept.length), dims(last))',
-      `const others = asExpr(${inF32('asNode(reshape(along(lines, kept.length), dims(last)))')})`,
-      'prod',
-    ],
-  ]),
+  ),
   ...mistakes('dtypes', 'modes/common', [
     [
       'a cotangent of the right shape has the right dtype',
