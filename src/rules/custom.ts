@@ -1,13 +1,15 @@
 /** Calculus of functions with rules of their own: the rules themselves, transposed where only the frule is given, batched for vmap. */
 
+import { reached } from '../core/calculus/reached.js'
 import type { Batching, Rule, RuleConfig } from '../core/calculus/rule.js'
 import { raise } from '../core/errors/explain.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
-import { applyMulti, asExpr, asNode, input, linearize, type Node } from '../core/graph/expr.js'
-import { dependents, flatProgram } from '../core/graph/program.js'
+import { applyMulti, asExpr, asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { flatProgram } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { type Forced, NoTangent, notImplemented, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { type CustomFRule, type CustomParams, type CustomRRule, type customFamily, customPrimitive } from '../core/ops/custom.js'
+import { broadcastNode } from '../core/ops/layout-move.js'
 import { sum } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { estimating, multiRule } from './define.js'
@@ -68,18 +70,16 @@ const transposed =
           wrt.map((w) => asExpr(w.du)),
         )
         const live = cotangents.flatMap((c) => (c._tag === 'Expr' ? [asNode(c)] : []))
-        const linear = linearize(live)
-        const uses = dependents(
-          linear,
-          dus.filter((du) => du !== undefined),
-        )
-        if (live.some((n) => uses[linear.index.get(n)] === 1))
+        const tangents = dus.filter((du) => du !== undefined)
+        if (reached(live, tangents).includes(true))
           raise({
             _tag: 'NotDifferentiable',
             op: name,
             reason: 'its frule is not linear in the tangents, so reverse mode cannot transpose it; give an rrule',
           })
-        const placed = throughExprs(cotangents, putting([...atXs, ...pairs(vs, yBars)]))
+        // A loop of values and tangents keeps both for the way back, which reads the values alone.
+        const none = tangents.map((du) => [du, broadcastNode(constant(0, du.dtype), du.shape)] as const)
+        const placed = throughExprs(cotangents, putting([...atXs, ...none, ...pairs(vs, yBars)]))
         const at = new Map(wrt.map((w, k) => [w.i, placed[k]!]))
         return program.inputs.slice(0, arity).map((x, i) => (isFloat(x.dtype) ? (at.get(i) ?? ZeroTangent) : NoTangent))
       },

@@ -154,7 +154,7 @@ describe('backends that answer later', () => {
     const wrong = later(cd.cpu(), (x) => (x.length === 3 && x instanceof Float64Array ? x.map((v) => v + 1e-3) : x))
     const c = await forAllProgramsAsync(cd.coreRegistry, { runs: 30, backends: [wrong], only: ['sin', 'add'] })
     expect(c).toMatchObject({ _tag: 'Left', left: { replay: { runs: 1 } } })
-    expect(c._tag === 'Left' ? c.left.findings[0] : c).toMatchObject({ check: 'backend', path: 'result 0' })
+    expect(c._tag === 'Left' ? c.left.findings[0] : c).toMatchObject({ check: 'backend', path: expect.stringMatching(/^result \d$/) })
     const again =
       c._tag === 'Left' ? await forAllProgramsAsync(cd.coreRegistry, { ...c.left.replay, backends: [wrong], only: ['sin', 'add'] }) : c
     expect(again).toEqual(c)

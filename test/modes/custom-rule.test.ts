@@ -32,12 +32,14 @@ import {
   NoTangent,
   neg,
   reference,
+  scan,
   show,
   sin,
   stack,
   stopGradient,
   sub,
   sum,
+  switchCase,
   take,
   tanh,
   tensor,
@@ -357,6 +359,26 @@ describe('what a wrong rule is told', () => {
     const e = failure(() => grad((x: AnyExpr) => sum(f(x)))([1, 2]))
     expect(e.tag).toBe('NotDifferentiable')
     expect(e.says).toContain('not linear in the tangents')
+  })
+})
+
+describe('an frule that is a jvp of loops and branches', () => {
+  // Forward mode carries values and tangents in one loop; the way back reads the values alone.
+  const twice = (x: AnyExpr): AnyExpr => scan((c: AnyExpr) => [mul(c, sin(c)), null], x, undefined, { length: 3 })[0] as AnyExpr
+  const branch = (x: AnyExpr): AnyExpr =>
+    switchCase(0, [(y: AnyExpr) => mul(sum(sin(y)), y), (y: AnyExpr) => add(y, sum(mul(x, y)))], x) as unknown as AnyExpr
+  const within = (x: AnyExpr): AnyExpr => scan((c: AnyExpr) => [branch(mul(c, twice(c))), null], x, undefined, { length: 2 })[0] as AnyExpr
+  it.each([
+    ['a loop', twice],
+    ['a branch', branch],
+    ['both', within],
+  ] as const)('is transposed: %s', (_, f) => {
+    const own = customRule(f as never, { frule: (x: AnyExpr, dx: AnyExpr) => (jvp as never as (f: unknown) => (x: AnyExpr, dx: AnyExpr) => never)(f)(x, dx) } as never) as never as typeof f // biome-ignore format: one row
+    const gradient = (g: typeof f) => (grad as never as (f: unknown) => (x: number[]) => { toArray: () => number[] })((x: AnyExpr) => sum(sin(g(x))))([0.3, -1.1]).toArray() // biome-ignore format: one row
+    const [got, want] = [gradient(own), gradient(f)]
+    got.forEach((v, k) => {
+      expect(v).toBeCloseTo(want[k]!, 12)
+    })
   })
 })
 
