@@ -150,6 +150,8 @@ const conv: Builder = (d) => {
   if (d.chance(0.25)) options.dilation = spatial.map(() => d.between(1, 2))
   if (groups > 1) options.groups = groups
   d.op('conv', ref(x), ref(k), ...(Object.keys(options).length === 0 ? [] : [options]))
+  // Cotangents of one argument that come from two places are added up in one.
+  if (d.chance(0.3)) d.op('conv', ref(x), ref(d.op('sin', ref(k))))
 }
 const pool =
   (name: 'maxPool' | 'avgPool'): Builder =>
