@@ -1,98 +1,17 @@
-/** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts), and functions made of other operations. */
+/** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts). */
 
-import { flagOf, integerOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
-import { raise, within } from '../errors/explain.js'
+import { flagOf, integerOf, type Names, optionsOf, } from '../errors/check-arguments.js'
+import { raise, } from '../errors/explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
-import type { AnyExpr, Expr } from '../types/expr.js'
-import type { Shape } from '../types/shape.js'
+import type { AnyExpr, } from '../types/expr.js'
 import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'
-import type { AvgPoolOptions, ConvFn, DropoutFn, EmbeddingFn, LinearFn, PoolFn } from '../types/signatures/nn.js'
-import type { AxisOptions, FloatAlongAxisFn } from '../types/signatures/reduce.js'
+import type { AvgPoolOptions, ConvFn, PoolFn } from '../types/signatures/nn.js'
 import { asLine, asPlane, convPrimitive, four, onPlane, paddingOf, perAxis } from './conv.js'
-import { add, div, mul, stopGradient, sub, where } from './elementwise.js'
-import { exp, log } from './functions.js'
-import { gather } from './indexing.js'
-import { axisOf, axisOption } from './layout-move.js'
 import { padNode } from './layout-slice.js'
 import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
-import { matmul } from './products.js'
-import { max, sum } from './reductions.js'
 import { convVolume, poolVolume } from './volumes.js'
-
-/** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */
-const shifted = (x: AnyExpr, axis: number): AnyExpr => sub(x, stopGradient(max(x, { axis, keepdims: true })))
-
-/**
- * exp x normalised along an axis (the last by default): positive, with sum 1.
- *
- * Rule    xBar = y (yBar - sum(y yBar)), from the output.   Source  Bridle 1990.
- * Errors  BadInput when the axis is out of range.
- * @example softmax([0, 0])   // [0.5, 0.5]
- */
-export const softmax: FloatAlongAxisFn<'softmax'> = typed((x: unknown, options?: AxisOptions): AnyExpr => {
-  const y = asExpr(liftFloat(x, 'softmax'))
-  const { axis: given = -1 } = optionsOf(options, axisOption, 'softmax')
-  const axis = axisOf(given, y.shape.length, 'softmax')
-  const e = exp(shifted(y, axis))
-  return div(e, sum(e, { axis, keepdims: true }))
-})
-
-/**
- * log of softmax, without cancellation.
- *
- * Rule    xBar = yBar - softmax(x) sum(yBar).
- * Errors  BadInput when the axis is out of range.
- * @example logSoftmax([0, 0])   // [-0.6931, -0.6931]
- */
-export const logSoftmax: FloatAlongAxisFn<'logSoftmax'> = typed((x: unknown, options?: AxisOptions): AnyExpr => {
-  const y = asExpr(liftFloat(x, 'logSoftmax'))
-  const { axis: given = -1 } = optionsOf(options, axisOption, 'logSoftmax')
-  const axis = axisOf(given, y.shape.length, 'logSoftmax')
-  const z = shifted(y, axis)
-  return sub(z, log(sum(exp(z), { axis, keepdims: true })))
-})
-
-/**
- * A dense layer: x W + b, or x W.
- *
- * Shapes  x: [..., m], w: [m, n], b: [n] -> [..., n].   Dtype  promoted; bool becomes i32, i32 wraps.   Rule  of matmul and add.
- * Errors  ShapeMismatch when x's last axis is not w's first.
- * @example linear([[1, 2]], [[3], [4]], [5])   // [[16]]
- */
-export const linear: LinearFn = typed(
-  (x: AnyExpr, w: AnyExpr, b?: AnyExpr): AnyExpr => within('linear', () => (b === undefined ? matmul(x, w) : add(matmul(x, w), b))),
-)
-
-/**
- * Rows of a table: one vector for each index.
- *
- * Shapes  table: [n, d], indices: [...] -> [..., d].   Dtype  the table's; indices i32.
- * Rule    the table's cotangent is yBar added at the indices.   Errors  DTypeMismatch for indices that are not i32.
- * @example embedding([[1, 2], [3, 4]], [1])   // [[3, 4]]
- */
-export const embedding: EmbeddingFn = typed(
-  (table: AnyExpr, indices: Expr<Shape, 'i32'>): AnyExpr => within('embedding', () => gather(table, indices)),
-)
-
-/**
- * x where the mask holds, divided by 1 - rate, and 0 elsewhere. The mask is drawn by the caller: true with probability 1 - rate.
- *
- * Shapes  x and the mask broadcast.   Rule  xBar = yBar masked and scaled alike.   Source  Srivastava et al. 2014.
- * Errors  BadInput unless 0 <= rate < 1.
- * @example dropout([1, 2], [true, false], 0.5)   // [2, 0]
- */
-export const dropout: DropoutFn = typed((x: unknown, mask: AnyExpr, rate: number): AnyExpr => {
-  if (!(typeof rate === 'number' && rate >= 0 && rate < 1))
-    raise({
-      _tag: 'BadInput',
-      where: 'dropout',
-      reason: `rate ${shown(rate)} is not a probability below 1.`,
-      fix: 'write dropout(x, mask, rate) with 0 <= rate < 1; the mask is drawn by you, true with probability 1 - rate. dropout(x, rate, key) of codual/random draws it.',
-    })
-  return where(mask, mul(asExpr(liftFloat(x, 'dropout')), 1 / (1 - rate)), 0)
-})
 
 const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
 

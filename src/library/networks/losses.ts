@@ -24,7 +24,7 @@ import type {
   SmoothL1Options,
 } from '../../core/types/signatures/nn.js'
 import { exp, log, log1p, pow, sigmoid, softplus, xlogy } from '../../families/functions.js'
-import { logSoftmax } from '../../families/nn.js'
+import { logSoftmax } from './layers.js'
 import { type Reduction, reduction, reductions } from './loss-reduction.js'
 
 /** The target must broadcast against the prediction. */
