@@ -88,19 +88,24 @@ const exportsOf = (file: string): readonly string[] => {
   })
 }
 /**
- * A module of src/families: in place of an import for its effect, which bundlers leave out, each operation is handed on by a call that holds the pack. `source` is the module in src,
- * `text` what it was compiled to.
+ * A module of src/families, which imports a pack and hands on operations: in place of an import for its effect, which bundlers leave out, each operation is handed on by a call
+ * that holds the pack. Any other module is `text`, what it was compiled to.
  */
 export const withPacks = (source: string, text: string): string => {
-  const pack = /import\s*"([^"]*\/packs\/(\w+)\.js)";/.exec(text)
-  if (pack === null) return text
-  let n = 0
-  const handed = text
-    .replace(pack[0], `import{${pack[2]}Pack as p}from"${pack[1]}";import{from as f}from"../core/calculus/pack.js";`)
-    .replaceAll(/export\s*(\*|\{[^}]*\})\s*from\s*"([^"]*)";?/g, (_, what: string, from: string) => {
-      const names = what === '*' ? exportsOf(join(dirname(source), from.replace(/\.js$/, '.ts'))) : what.slice(1, -1).split(',')
-      const o = `o${n++}`
-      return `import*as ${o} from"${from}";${names.map((x) => `export const ${x.trim()}=/*#__PURE__*/f(p,${o}.${x.trim()});`).join('')}`
-    })
-  return handed
+  if (!/(^|\/)src\/families\//.test(source)) return text
+  const tree = ts.createSourceFile(source, readFileSync(source, 'utf8'), ts.ScriptTarget.ES2022, true)
+  const lines = tree.statements.map((s, n) => {
+    if (ts.isImportDeclaration(s)) {
+      const from = (s.moduleSpecifier as ts.StringLiteral).text
+      return `import{${/(\w+)\.js$/.exec(from)![1]}Pack as p}from"${from}";import{from as f}from"../core/calculus/pack.js";`
+    }
+    if (!ts.isExportDeclaration(s) || s.moduleSpecifier === undefined) throw new Error(`${source} holds more than an import and exports`)
+    const from = (s.moduleSpecifier as ts.StringLiteral).text
+    const names =
+      s.exportClause !== undefined && ts.isNamedExports(s.exportClause)
+        ? s.exportClause.elements.map((e) => e.name.text)
+        : exportsOf(join(dirname(source), from.replace(/\.js$/, '.ts')))
+    return `import*as o${n} from"${from}";${names.map((x) => `export const ${x}=/*#__PURE__*/f(p,o${n}.${x});`).join('')}`
+  })
+  return `${lines.join('')}\n`
 }

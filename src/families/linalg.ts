@@ -1,5 +1,4 @@
-/** Factorisations of matrices, and equations. Each operation brings its pack. */
+/** Factorisations of matrices. Each operation brings its pack. */
 import '../packs/linalg.js'
 
-export * from '../core/ops/linalg.js'
-export * from '../core/ops/linalg-systems.js'
+export { cholesky, eigh, eigvalsh, qr, svd, svdvals, triangularSolve } from '../core/ops/linalg.js'

@@ -15,6 +15,7 @@ import { indexingPack } from './indexing.js'
 import { linalgPack } from './linalg.js'
 import { nnPack } from './nn.js'
 import { specialPack } from './special.js'
+import { systemsPack } from './systems.js'
 import { tapPack } from './tap.js'
 
 type Families = typeof families
@@ -26,6 +27,7 @@ const packs: readonly Pack[] = [
   indexingPack,
   contractPack,
   linalgPack,
+  systemsPack,
   nnPack,
   customPack,
   controlPack,

@@ -3,8 +3,5 @@ import { nnKernels } from '../backends/cpu/nn.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
 import { nn } from '../core/ops/families.js'
 import { nnRules } from '../rules/nn.js'
-import { contractPack } from './contract.js'
-import { functionsPack } from './functions.js'
-import { indexingPack } from './indexing.js'
 
-export const nnPack: Pack = /*#__PURE__*/ pack(nn, { rules: nnRules, cpu: nnKernels }, [contractPack, functionsPack, indexingPack])
+export const nnPack: Pack = /*#__PURE__*/ pack(nn, { rules: nnRules, cpu: nnKernels })

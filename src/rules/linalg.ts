@@ -11,7 +11,7 @@ import { eq, ge } from '../core/ops/compare.js'
 import { diag, tril, triu } from '../core/ops/construct.js'
 import { abs, add, cast, maximum, mul, neg, stopGradient, sub, where } from '../core/ops/elementwise.js'
 import * as op from '../core/ops/factorisations.js'
-import type { linalg } from '../core/ops/families.js'
+import type { Factorisation, linalg } from '../core/ops/families.js'
 import { takeAlongNode } from '../core/ops/indexing-along.js'
 import { broadcastTo, expandDims, pad, reshape, transpose } from '../core/ops/layout.js'
 import { concatNode } from '../core/ops/layout-join.js'
@@ -266,12 +266,15 @@ const lstsqRule: Rule = rule(system.lstsqPrimitive, {
   batch: batchOfSystems(system.lstsqPrimitive),
 })
 
-/** One rule per primitive of the family `linalg`. */
-export const linalgRules: { readonly [K in keyof typeof linalg]: Rule } = {
+/** Rules that are written with matrix products and each other. */
+export const factorisationRules: { readonly [K in Factorisation]: Rule } = {
   cholesky: choleskyRule,
   triangularSolve: triangularRule,
-  lu: luRule,
   ...decompositionRules,
+}
+/** The rules of the others of the family `linalg`. */
+export const systemRules: { readonly [K in Exclude<keyof typeof linalg, Factorisation>]: Rule } = {
+  lu: luRule,
   solve: solveRule,
   det: detRule,
   slogdet: slogdetRule,

@@ -15,7 +15,7 @@ import {
   type TriangularParams,
   triangularRun,
 } from '../../core/ops/factorisations.js'
-import type { linalg } from '../../core/ops/families.js'
+import type { Factorisation, linalg } from '../../core/ops/families.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type Driven, driven } from './driven.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
@@ -48,11 +48,10 @@ const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKe
 }
 const columnsOfQ = ({ rows, columns }: SmallShape, k: OpaqueKernel): number => ((k.params as QrParams).complete ? rows : columns)
 
-/** One row per primitive of the family `linalg`. */
-export const linalgKernels: CpuTable<typeof linalg> = {
+/** Rows of the primitives whose rules are written with matrix products and each other. */
+export const factorisationKernels: Pick<CpuTable<typeof linalg>, Factorisation> = {
   cholesky: factorising(emitSmallCholesky, choleskyRun),
   triangularSolve: factorising(triangular, triangularRun),
-  lu: factorising(emitSmallLu, luRun),
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
     (stack, k) => ({
@@ -63,6 +62,10 @@ export const linalgKernels: CpuTable<typeof linalg> = {
   ),
   eigh: smallOr(emitSmallEigh, ({ rows }) => ({ drive: eighRun, largest: [rows, rows], room: eighRoom(rows) })),
   svd: smallOr(emitSmallSvd, ({ rows, columns }) => ({ drive: svdRun, largest: [rows, columns], room: svdRoom(rows, columns) })),
+}
+/** Rows of the others of the family `linalg`. */
+export const systemKernels: Omit<CpuTable<typeof linalg>, Factorisation> = {
+  lu: factorising(emitSmallLu, luRun),
   solve: planned('written out'),
   det: planned('written out'),
   slogdet: planned('written out'),

@@ -1,11 +1,11 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts). */
 
-import { flagOf, integerOf, type Names, optionsOf, } from '../errors/check-arguments.js'
-import { raise, } from '../errors/explain.js'
+import { flagOf, integerOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { raise } from '../errors/explain.js'
 import { apply, applyMulti, asExpr, type Node } from '../graph/expr.js'
 import { liftAll, liftFloat } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
-import type { AnyExpr, } from '../types/expr.js'
+import type { AnyExpr } from '../types/expr.js'
 import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'
 import type { AvgPoolOptions, ConvFn, PoolFn } from '../types/signatures/nn.js'
 import { asLine, asPlane, convPrimitive, four, onPlane, paddingOf, perAxis } from './conv.js'

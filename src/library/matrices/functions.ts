@@ -30,7 +30,7 @@ import { matmul } from '../../families/contract.js'
 import { whileLoop } from '../../families/control.js'
 import { exp2, log2 } from '../../families/functions.js'
 import { gather } from '../../families/indexing.js'
-import { inv, solve } from '../../families/linalg.js'
+import { inv, solve } from '../../families/systems.js'
 
 /** The identity for each matrix of a stack. */
 const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(x.shape.at(-1)!, x.dtype), x.shape)

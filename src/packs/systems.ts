@@ -1,0 +1,16 @@
+/** Systems of equations and determinants: rules and kernels. */
+import { systemKernels } from '../backends/cpu/linalg.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { luPrimitive } from '../core/ops/factorisations.js'
+import { detPrimitive, lstsqPrimitive, slogdetPrimitive, solvePrimitive } from '../core/ops/systems.js'
+import { systemRules } from '../rules/linalg.js'
+import { functionsPack } from './functions.js'
+import { indexingPack } from './indexing.js'
+import { linalgPack } from './linalg.js'
+
+const primitives = { lu: luPrimitive, solve: solvePrimitive, det: detPrimitive, slogdet: slogdetPrimitive, lstsq: lstsqPrimitive }
+export const systemsPack: Pack = /*#__PURE__*/ pack(primitives, { rules: systemRules, cpu: systemKernels }, [
+  functionsPack,
+  indexingPack,
+  linalgPack,
+])
