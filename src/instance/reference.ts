@@ -1,5 +1,5 @@
 /**
- * The operators of codual on the reference interpreter: no planner, no WebAssembly. They weigh two thirds of the others in a bundle, and run where code may not be
+ * The operators of codual on the reference interpreter: no planner, no WebAssembly. They weigh half of the others in a bundle, and run where code may not be
  * compiled; each operation takes a walk over its elements, so they are for small problems.
  */
 
