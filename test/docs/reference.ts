@@ -38,7 +38,7 @@ const scopeOf = (entry: string): Readonly<Record<string, unknown>> =>
   entry === 'codual/random' ? { ...scope, ...random } : entry === 'codual/solve' ? { ...scope, ...solve } : scope
 
 /** The primitives of the expressions in a value: what a composition is made of. */
-const primitivesIn = (value: unknown, found = new Set<AnyPrimitive>(), seen = new Set<unknown>()): ReadonlySet<AnyPrimitive> => {
+export const primitivesIn = (value: unknown, found = new Set<AnyPrimitive>(), seen = new Set<unknown>()): ReadonlySet<AnyPrimitive> => {
   const stack: unknown[] = [value]
   while (stack.length > 0) {
     const x = stack.pop()
@@ -55,24 +55,26 @@ const primitivesIn = (value: unknown, found = new Set<AnyPrimitive>(), seen = ne
   }
   return found
 }
+/** What the lines of a docstring's examples that call the function give. */
+export const exampleValues = (n: PublicName): readonly unknown[] => {
+  const names = scopeOf(n.entry)
+  return examplesIn('doc.ts', `${n.doc?.text ?? ''}\nexport const x = 0`).flatMap(({ code }) => {
+    const used = Object.keys(names).filter((name) => new RegExp(`\\b${name}\\b`).test(code))
+    return code.split('\n').flatMap((line) => {
+      if (!new RegExp(`^${n.name}\\(`).test(line)) return []
+      try {
+        const text = line.replace(/\s+\/\/ .*$/, '').replace(/;$/, '')
+        return [new Function(...used, `return (${text})`)(...used.map((name) => names[name])) as unknown]
+      } catch {
+        return [] // a line of several, or of types: the others say it
+      }
+    })
+  })
+}
 /** What the expressions of a docstring's examples are made of; of a function that gives no expression nothing. */
 const partsOf = (n: PublicName): ReadonlySet<AnyPrimitive> => {
   const found = new Set<AnyPrimitive>()
-  const names = scopeOf(n.entry)
-  for (const { code } of examplesIn('doc.ts', `${n.doc?.text ?? ''}\nexport const x = 0`)) {
-    const used = Object.keys(names).filter((name) => new RegExp(`\\b${name}\\b`).test(code))
-    for (const line of code.split('\n')) {
-      if (!new RegExp(`^${n.name}\\(`).test(line)) continue
-      try {
-        primitivesIn(
-          new Function(...used, `return (${line.replace(/\s+\/\/ .*$/, '').replace(/;$/, '')})`)(...used.map((name) => names[name])),
-          found,
-        )
-      } catch {
-        // a line of several, or of types: the others say it
-      }
-    }
-  }
+  for (const value of exampleValues(n)) primitivesIn(value, found)
   return found
 }
 
