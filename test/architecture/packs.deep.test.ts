@@ -6,6 +6,7 @@ import { build, transform } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shakeable, withPacks } from '../../scripts/shakeable.js'
 import { type Pack, packOf } from '../../src/core/calculus/pack.js'
+import { expandAll, isScalarProgram } from '../../src/core/graph/expand.js'
 import { asExpr, asNode, capturedTensor, INPUT, isExpr, linearize, type Node } from '../../src/core/graph/expr.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { ones } from '../../src/modes/common.js'
@@ -80,7 +81,14 @@ const needed = (values: readonly unknown[]): ReadonlySet<AnyPrimitive> => {
   const wrt = linearize(ys).nodes.filter((n) => n.kind === INPUT && capturedTensor(n) !== undefined && isFloat(n))
   const first = gradients(ys.filter(isFloat), wrt)
   const second = gradients(first.filter(isFloat), wrt)
-  return primitivesIn([...ys, ...first, ...second].map(asExpr))
+  const all = [...ys, ...first, ...second]
+  const { roots } = expandAll(
+    all,
+    ({ prim }) => (prim!.structure?.kind === 'loop' || isScalarProgram(prim!) ? undefined : prim!.expand),
+    'packs',
+    100,
+  )
+  return primitivesIn([...all, ...roots].map(asExpr))
 }
 
 describe('packs', () => {
@@ -91,7 +99,7 @@ describe('packs', () => {
     const asked = new Set<string>()
     for (const n of functions) {
       // An example may be of several functions: what they hold together.
-      const used = functions.filter((f) => new RegExp(`\\b${f.name}\\(`).test(n.doc?.text ?? ''))
+      const used = functions.filter((f) => new RegExp(`\\b${f.name}\\(`).test((n.doc?.text ?? '').split('@example').slice(1).join()))
       for (const p of needed(exampleValues(n))) {
         const pack = packOf(p)
         if (pack === undefined) continue
