@@ -1,6 +1,6 @@
 // One more primitive is one error in each missing facet's file, and none anywhere else: the compiler's errors are the to-do list.
 // The source is compiled and run as it would be with the changes; nothing of it is touched. What is added is written in docs/architecture.md.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 import ts from 'typescript'
@@ -57,19 +57,24 @@ const faults = (program: ts.Program, files?: readonly string[]): readonly Fault[
 
 /** A file with a declaration after its own. */
 const declared = (path: string, declaration: string): string => `${read(path)}\n${declaration}\n`
+/** Where a table of a family, or of one that holds it, begins. */
+const tableOf = (family: string): RegExp => new RegExp(`export const \\w+: [^=]*typeof (?:${family})\\b[^=]*= (?:withTaylor\\(\\s*)?\\{`)
 /** A facet's table with a row for it. */
 const withRow = (path: string, family: string, row: string): string => {
   const text = read(path)
-  const table = new RegExp(`export const \\w+: [^=]*typeof ${family}\\b[^=]*= \\{`)
+  const table = tableOf(family)
   if (!table.test(text)) failing(`no table of ${family} in ${path}`)
   return text.replace(table, (start) => `${start} ${row}`)
 }
 
 /** Every file that has a facet of a family: its rules, and its kernels in each backend that has tables by family. */
 const facetsOf = (family: string): readonly string[] =>
-  [`rules/${family}.ts`, ...readdirSync(join(src, 'backends')).map((b) => `backends/${b}/${family}.ts`)].filter((f) =>
-    existsSync(join(src, f)),
-  )
+  ['rules', ...readdirSync(join(src, 'backends')).map((b) => `backends/${b}`)]
+    .filter((folder) => statSync(join(src, folder)).isDirectory())
+    .flatMap((folder) => readdirSync(join(src, folder)).map((file) => `${folder}/${file}`))
+    .filter((file) => file.endsWith('.ts') && tableOf(family).test(read(file)))
+/** The family of elementary functions, and the one that it is of. */
+const FUNCTIONS = 'functions|elementwise'
 
 /** What docs/architecture.md writes into a file: its blocks that begin with a path. */
 const steps = [...readFileSync(join(root, 'docs/architecture.md'), 'utf8').matchAll(/^```ts src\/(\S+)\n([\s\S]*?)^```$/gm)].map(
@@ -77,7 +82,7 @@ const steps = [...readFileSync(join(root, 'docs/architecture.md'), 'utf8').match
 )
 const [declaration, ...rows] = steps
 const declaring = { [declaration!.path]: declared(declaration!.path, declaration!.code) }
-const complete = { ...declaring, ...Object.fromEntries(rows.map(({ path, code }) => [path, withRow(path, 'elementwise', code)])) }
+const complete = { ...declaring, ...Object.fromEntries(rows.map(({ path, code }) => [path, withRow(path, FUNCTIONS, code)])) }
 
 describe('one more operation, as docs/architecture.md has it', () => {
   const before = compiled(declaring)
@@ -86,7 +91,7 @@ describe('one more operation, as docs/architecture.md has it', () => {
     expect(steps.length).toBe(4)
     expect(new Set(steps.map((s) => s.path)).size).toBe(4)
     expect(declaration!.path).toMatch(/^core\/ops\//)
-    expect(rows.map((r) => r.path).sort()).toEqual([...facetsOf('elementwise')].sort())
+    expect(rows.map((r) => r.path).sort()).toEqual([...facetsOf(FUNCTIONS)].sort())
   })
 
   it('after the first the compiler lists the other three, and nothing else', () => {
@@ -111,8 +116,7 @@ describe('one more operation, as docs/architecture.md has it', () => {
         contents: `
           export * as codual from './src/index.js'
           export { families } from './src/core/ops/families.js'
-          export { ruleFamilies } from './src/rules/index.js'
-          export { cpuFamilies } from './src/backends/cpu/facets.js'
+          export { cpuFamilies, ruleFamilies } from './src/packs/all.js'
           export { elementwiseKernels } from './src/backends/webgpu/elementwise.js'
           export { floatFunctions } from './test/backends/accuracy.js'
           export { makeCheck } from './src/check/index.js'`,
@@ -164,7 +168,7 @@ describe('one more operation, as docs/architecture.md has it', () => {
 
 const declarationOf = (name: string, family: string): string =>
   `declareProbe({ name: '${name}', family: '${family}', args: ['float'], shapeRule: ([x]) => x!, meaning: () => undefined, source: 'test' })`
-/** Primitives of families whose operations have parameters: one alone in a module of primitives, one with its operation. */
+/** Primitives of families whose operations have parameters: each in a module of primitives. */
 const probes = {
   indexing: {
     name: 'probeIndex',
@@ -173,8 +177,8 @@ const probes = {
   },
   nn: {
     name: 'probeLayer',
-    path: 'core/ops/nn.ts',
-    code: `export const probed = Object.assign((x: AnyExpr): AnyExpr => x, { primitive: ${declarationOf('probeLayer', 'nn')} })`,
+    path: 'core/ops/pool.ts',
+    code: `export const probeLayer = ${declarationOf('probeLayer', 'nn')}`,
   },
 } as const
 const probed = Object.keys(probes) as (keyof typeof probes)[]
