@@ -1,17 +1,15 @@
 /** Operations along one axis: running sums and products, linear recurrences, order. */
 
-import { flagOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { flag, raw } from '../errors/options.js'
 import { throughI32 } from '../graph/cast.js'
-import { apply, asExpr, type Node } from '../graph/expr.js'
-import { lift, liftAll, liftNumber } from '../graph/lift.js'
+import { apply, asExpr, asNode } from '../graph/expr.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
-import type { AnyExpr } from '../types/expr.js'
 import type {
   AlongAxisFn,
   ArgSortFn,
-  AxisOptions,
   ChoosingAlongAxisFn,
   FoldOptions,
   LinearRecurrenceFn,
@@ -19,13 +17,13 @@ import type {
   SortOptions,
   SumFn,
   TopKFn,
-  TopKOptions,
 } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
 import { folded } from './folded.js'
 import { axisOf, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 import { broadcastAvals } from './lifted.js'
+import { array, axis, floats, laterAxis, numbers, operation } from './operation.js'
 import {
   cummaxPrimitive,
   cumminPrimitive,
@@ -34,14 +32,13 @@ import {
   prodPrimitive,
   type RunningParams,
   recurrenceNode,
-  runningNode,
   sortNodes,
 } from './scans.js'
 
-const scanned =
-  (prim: typeof cumsumPrimitive | typeof cumprodPrimitive) =>
-  (x: unknown, options?: AxisOptions & RunningOptions): AnyExpr =>
-    asExpr(runningNode(prim, liftNumber(x, prim.name), options, prim.name))
+const scanned = <F>(prim: typeof cumsumPrimitive | typeof cumprodPrimitive): F =>
+  operation(prim.name, { x: numbers }, { axis: axis(-1), reverse: flag(), exclusive: flag() }, ({ x }, params) =>
+    asExpr(apply(prim, [asNode(x)], params)),
+  )
 
 /**
  * Running sums y_k = x_0 + ... + x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
@@ -51,7 +48,7 @@ const scanned =
  * Errors  BadInput for an axis out of range.
  * @example cumsum([1, 2, 3])   // [1, 3, 6]
  */
-export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsumPrimitive))
+export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = scanned(cumsumPrimitive)
 
 /**
  * Running products y_k = x_0 ... x_k along an axis (the last by default); `reverse` runs from the end, `exclusive` leaves x_k out.
@@ -61,17 +58,12 @@ export const cumsum: AlongAxisFn<'cumsum', RunningOptions> = typed(scanned(cumsu
  * Errors  BadInput for an axis out of range.
  * @example cumprod([1, 2, 3])   // [1, 2, 6]
  */
-export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = typed(scanned(cumprodPrimitive))
+export const cumprod: AlongAxisFn<'cumprod', RunningOptions> = scanned(cumprodPrimitive)
 
-const runningOptions: Names<AxisOptions & Pick<RunningOptions, 'reverse'>> = { axis: true, reverse: true }
-const extreme =
-  (prim: Primitive<'cummax' | 'cummin', RunningParams, readonly ['float']>) =>
-  (x: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
-    const n = lift(x, prim.name)
-    const { axis = -1, reverse } = optionsOf(options, runningOptions, prim.name)
-    const params = { axis: axisOf(axis, n.shape.length, prim.name), reverse: flagOf(reverse, 'reverse', prim.name) }
-    return asExpr(throughI32(n, (m) => apply(prim, [m], params)))
-  }
+const extreme = <F>(prim: Primitive<string, RunningParams, readonly ['float']>): F =>
+  operation(prim.name, { x: array }, { axis: axis(-1), reverse: flag() }, ({ x }, params) =>
+    asExpr(throughI32(asNode(x), (n) => apply(prim, [n], params))),
+  )
 
 /**
  * Running maxima y_k = max(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
@@ -81,7 +73,7 @@ const extreme =
  * Errors  BadInput for an axis out of range.
  * @example cummax([1, 3, 2, 5])   // [1, 3, 3, 5]
  */
-export const cummax: ChoosingAlongAxisFn<'cummax', Pick<RunningOptions, 'reverse'>> = typed(extreme(cummaxPrimitive as never))
+export const cummax: ChoosingAlongAxisFn<'cummax', Pick<RunningOptions, 'reverse'>> = extreme(cummaxPrimitive)
 
 /**
  * Running minima y_k = min(x_0, ..., x_k) along an axis (the last by default); `reverse` runs from the end. From the first NaN on all are NaN.
@@ -91,7 +83,7 @@ export const cummax: ChoosingAlongAxisFn<'cummax', Pick<RunningOptions, 'reverse
  * Errors  BadInput for an axis out of range.
  * @example cummin([3, 1, 2, 0])   // [3, 1, 1, 0]
  */
-export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = typed(extreme(cumminPrimitive as never))
+export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse'>> = extreme(cumminPrimitive)
 
 /**
  * Linear recurrence s_0 = b_0, s_k = a_k s_{k-1} + b_k along an axis (the last by default); `reverse` runs from the end. a_0 is not read.
@@ -101,30 +93,20 @@ export const cummin: ChoosingAlongAxisFn<'cummin', Pick<RunningOptions, 'reverse
  * Errors  ShapeMismatch when a and b do not broadcast; BadInput for an axis out of range.
  * @example linearRecurrence([0, 2, 2], [1, 1, 1])   // [1, 3, 7]
  */
-export const linearRecurrence: LinearRecurrenceFn = typed(
-  (a: unknown, b: unknown, options?: AxisOptions & Pick<RunningOptions, 'reverse'>): AnyExpr => {
-    const { axis = -1, reverse } = optionsOf(options, runningOptions, 'linearRecurrence')
-    const pair = liftAll([a, b], 'linearRecurrence', 'float')
-    const shape = broadcastAvals(
-      pair.map((n) => n.aval),
-      'linearRecurrence',
-    )
-    const [x, y] = pair.map((n) => broadcastNode(n, shape))
-    return asExpr(
-      recurrenceNode(x!, y!, {
-        axis: axisOf(axis, shape.length, 'linearRecurrence'),
-        reverse: flagOf(reverse, 'reverse', 'linearRecurrence'),
-      }),
-    )
+export const linearRecurrence: LinearRecurrenceFn = operation(
+  'linearRecurrence',
+  { a: floats, b: floats },
+  { axis: laterAxis(-1), reverse: flag() },
+  ({ a, b }, o, op) => {
+    const shape = broadcastAvals([asNode(a).aval, asNode(b).aval], op)
+    const params = { ...o, axis: axisOf(o.axis, shape.length, op) }
+    return asExpr(recurrenceNode(broadcastNode(asNode(a), shape), broadcastNode(asNode(b), shape), params))
   },
 )
 
-const sortOptions: Names<AxisOptions & SortOptions> = { axis: true, descending: true }
-const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op: string): readonly [Node, Node] => {
-  const n = lift(x, op)
-  const { axis = -1, descending } = optionsOf(options, sortOptions, op)
-  return sortNodes(n, { axis: axisOf(axis, n.shape.length, op), descending: flagOf(descending, 'descending', op) })
-}
+/** Sorted values, or their indices. */
+const sorted = <F>(name: string, result: 0 | 1): F =>
+  operation(name, { x: array }, { axis: axis(-1), descending: flag() }, ({ x }, params) => asExpr(sortNodes(asNode(x), params)[result]))
 
 /**
  * x in ascending order along an axis (the last by default), equals in their order; a NaN counts as the largest.
@@ -134,9 +116,7 @@ const sorted = (x: unknown, options: (AxisOptions & SortOptions) | undefined, op
  * Errors  BadInput for an axis out of range.
  * @example sort([3, 1, 2])   // [1, 2, 3]
  */
-export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = typed(
-  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'sort')[0]),
-)
+export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = sorted('sort', 0)
 
 /**
  * The indices that sort x along an axis (the last by default), equals in their order; a NaN counts as the largest.
@@ -145,11 +125,7 @@ export const sort: ChoosingAlongAxisFn<'sort', SortOptions> = typed(
  * Errors  BadInput for an axis out of range.
  * @example argsort([3, 1, 2])   // [1, 2, 0]
  */
-export const argsort: ArgSortFn = typed(
-  (x: unknown, options?: AxisOptions & SortOptions): AnyExpr => asExpr(sorted(x, options, 'argsort')[1]),
-)
-
-const topkOptions: Names<TopKOptions> = { axis: true, largest: true }
+export const argsort: ArgSortFn = sorted('argsort', 1)
 
 /**
  * The k largest elements along an axis (the last by default), the largest first, and where they are; with `largest: false` the k smallest, the smallest
@@ -162,20 +138,21 @@ const topkOptions: Names<TopKOptions> = { axis: true, largest: true }
  * topk([1, 4, 3], 2).values                       // [4, 3]
  * topk([1, 4, 3], 2, { largest: false }).values   // [1, 3]
  */
-export const topk: TopKFn = typed(
-  (x: unknown, k: number, options?: TopKOptions): { readonly values: AnyExpr; readonly indices: AnyExpr } => {
-    const n = lift(x, 'topk')
-    const { axis: given = -1, largest = true } = optionsOf(options, topkOptions, 'topk')
-    const axis = axisOf(given, n.shape.length, 'topk')
-    const [values, indices] = sortNodes(n, { axis, descending: flagOf(largest, 'largest', 'topk') })
-    if (!(Number.isInteger(k) && k >= 0 && k <= values.shape[axis]!))
+export const topk: TopKFn = operation(
+  'topk',
+  { x: array, k: raw<number>() },
+  { axis: axis(-1), largest: flag(true) },
+  ({ x, k }, { axis: along, largest }, op) => {
+    const [values, indices] = sortNodes(asNode(x), { axis: along, descending: largest })
+    const size = values.shape[along]!
+    if (!(Number.isInteger(k) && k! >= 0 && k! <= size))
       raise({
         _tag: 'BadInput',
-        where: 'topk',
-        reason: `k = ${shown(k)} of ${values.shape[axis]} elements (axis ${axis} of ${showShape(values.shape)}).`,
-        fix: `k is from 0 to ${values.shape[axis]}.`,
+        where: op,
+        reason: `k = ${shown(k)} of ${size} elements (axis ${along} of ${showShape(values.shape)}).`,
+        fix: `k is from 0 to ${size}.`,
       })
-    return { values: asExpr(sliceAxis(values, axis, 0, k)), indices: asExpr(sliceAxis(indices, axis, 0, k)) }
+    return { values: asExpr(sliceAxis(values, along, 0, k!)), indices: asExpr(sliceAxis(indices, along, 0, k!)) }
   },
 )
 

@@ -1,16 +1,11 @@
 /** Systems whose matrices and right sides have leading axes of their own, and inverses. */
 import { raise, showShape } from '../errors/explain.js'
 import { asNode, type Node } from '../graph/expr.js'
-import { liftAll } from '../graph/lift.js'
 import { broadcastShapes, range, sameShape } from '../graph/shape.js'
 import { eye } from './construct.js'
 import { matrixAxes, squareAxes } from './factorisations.js'
 import { broadcastNode, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { solveNode } from './systems.js'
-
-/** Two arguments of one float dtype. */
-export const systemOf = (a: unknown, b: unknown, op: string): readonly [Node, Node] =>
-  liftAll([a, b], op, 'float') as unknown as readonly [Node, Node]
 
 /**
  * `solve` of matrices a and right sides b with `rows` rows: b is a vector where it has one axis, else matrices. Leading axes broadcast; where a

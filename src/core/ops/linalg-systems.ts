@@ -1,17 +1,17 @@
 /** Linear systems and what follows from them: solve, inv, det, slogdet, lstsq, pinv, matrixRank. Their primitives are in systems.ts. */
-import { type Names, numberOf, ofOne, optionsOf, shown } from '../errors/check-arguments.js'
+import { numberOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { type Kind, kind } from '../errors/options.js'
 import { castNode } from '../graph/cast.js'
-import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
-import { liftFloat } from '../graph/lift.js'
-import { typed } from '../graph/operation.js'
+import { apply, asExpr, asNode } from '../graph/expr.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { LstsqFn, MatrixRankFn, PerMatrixFn, PinvFn, RcondOptions, SlogdetFn, SolveFn, SquareFn } from '../types/signatures/linalg.js'
+import type { LstsqFn, MatrixRankFn, PerMatrixFn, PinvFn, SlogdetFn, SolveFn, SquareFn } from '../types/signatures/linalg.js'
 import { eye } from './construct.js'
 import { matrixAxes, squareAxes } from './factorisations.js'
 import { broadcastNode } from './layout-move.js'
-import { identity, inverse, onSystems, systemOf } from './linalg-lead.js'
+import { identity, inverse, onSystems } from './linalg-lead.js'
+import { floats, operation } from './operation.js'
 import { sum } from './reductions.js'
 import { anySvd, counting, detPrimitive, lstsqNode, slogdetNodes, solveNode } from './systems.js'
 
@@ -23,10 +23,9 @@ import { anySvd, counting, detPrimitive, lstsqNode, slogdetNodes, solveNode } fr
  * Errors  ShapeMismatch unless a is square and b fits.
  * @example solve([[2, 1], [1, 3]], [3, 5])   // [0.8, 1.4]
  */
-export const solve: SolveFn = typed((a: unknown, b: unknown): AnyExpr => {
-  const [x, y] = systemOf(a, b, 'solve')
-  return asExpr(onSystems(x, y, 'solve', squareAxes(x.shape, 'solve').n, (m, r) => solveNode(m, r)))
-})
+export const solve: SolveFn = operation('solve', { a: floats, b: floats }, {}, ({ a, b }, _o, op) =>
+  asExpr(onSystems(asNode(a), asNode(b), op, squareAxes(a.shape, op).n, (m, r) => solveNode(m, r))),
+)
 
 /**
  * The inverse of a square matrix. What is multiplied with it is better given to `solve`.
@@ -36,7 +35,7 @@ export const solve: SolveFn = typed((a: unknown, b: unknown): AnyExpr => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example inv([[2, 1], [1, 1]])   // [[1, -1], [-1, 2]]
  */
-export const inv: SquareFn<'inv'> = typed(ofOne('inv', (x: unknown): AnyExpr => asExpr(inverse(liftFloat(x, 'inv'), 'inv'))))
+export const inv: SquareFn<'inv'> = operation('inv', { x: floats }, {}, ({ x }, _o, op) => asExpr(inverse(asNode(x), op)))
 /**
  * The determinant of a square matrix; 1 of an empty one.
  *
@@ -45,9 +44,7 @@ export const inv: SquareFn<'inv'> = typed(ofOne('inv', (x: unknown): AnyExpr => 
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example det([[2, 1], [1, 3]])   // 5
  */
-export const det: PerMatrixFn<'det'> = typed(
-  ofOne('det', (x: unknown): AnyExpr => asExpr(apply(detPrimitive, [liftFloat(x, 'det')], NO_PARAMS))),
-)
+export const det: PerMatrixFn<'det'> = operation('det', { x: floats }, {}, ({ x }) => asExpr(apply(detPrimitive, [asNode(x)], NO_PARAMS)))
 
 /**
  * The determinant as { sign, logdet }: det = sign exp(logdet), where the number itself would overflow or vanish.
@@ -57,26 +54,23 @@ export const det: PerMatrixFn<'det'> = typed(
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example slogdet([[0, 1], [1, 0]])   // { sign: -1, logdet: 0 }
  */
-export const slogdet: SlogdetFn = typed(
-  ofOne('slogdet', (x: unknown) => {
-    const [sign, logdet] = slogdetNodes(liftFloat(x, 'slogdet'))
-    return { sign: asExpr(sign), logdet: asExpr(logdet) }
-  }),
-)
+export const slogdet: SlogdetFn = operation('slogdet', { x: floats }, {}, ({ x }) => {
+  const [sign, logdet] = slogdetNodes(asNode(x))
+  return { sign: asExpr(sign), logdet: asExpr(logdet) }
+})
 
-const rcondOptions: Names<RcondOptions> = { rcond: true }
-const rcondOf = (options: RcondOptions | undefined, x: Node, op: string): number => {
-  const { rcond } = optionsOf(options, rcondOptions, op)
-  if (rcond === undefined) return Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
-  if (!(numberOf(rcond, 'rcond', op) >= 0 && rcond < 1))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `rcond is ${shown(rcond)}.`,
-      fix: 'give a share of the largest singular value, from 0 to 1.',
-    })
-  return rcond
-}
+/** A share of the largest singular value. */
+const rcond: Kind<number | undefined, number> = kind((given, what, where) => {
+  if (given === undefined || (numberOf(given, what, where) >= 0 && (given as number) < 1)) return given as number | undefined
+  return raise({
+    _tag: 'BadInput',
+    where,
+    reason: `${what} is ${shown(given)}.`,
+    fix: 'give a share of the largest singular value, from 0 to 1.',
+  })
+})
+/** The larger side of x in units of its rounding. */
+const roundingOf = (x: AnyExpr): number => Math.max(...x.shape.slice(-2)) * (x.dtype === 'f32' ? 2 ** -23 : 2 ** -52)
 /**
  * x with the least |a x - b|, and of these the least |x|: the pseudoinverse times b, by singular values.
  *
@@ -86,11 +80,10 @@ const rcondOf = (options: RcondOptions | undefined, x: Node, op: string): number
  * Errors  ShapeMismatch unless b fits; BadInput for an rcond that is no share.
  * @example lstsq([[1, 0], [1, 1], [1, 2]], [1, 3, 5])   // [1, 2]
  */
-export const lstsq: LstsqFn = typed((a: unknown, b: unknown, options?: RcondOptions): AnyExpr => {
-  const [x, y] = systemOf(a, b, 'lstsq')
-  const { rows } = matrixAxes(x.shape, 'lstsq')
-  const params = { rcond: rcondOf(options, x, 'lstsq'), transpose: false }
-  return asExpr(onSystems(x, y, 'lstsq', rows, (m, r) => lstsqNode(m, r, params)))
+export const lstsq: LstsqFn = operation('lstsq', { a: floats, b: floats }, { rcond }, ({ a, b }, o, op) => {
+  const { rows } = matrixAxes(a.shape, op)
+  const params = { rcond: o.rcond ?? roundingOf(a), transpose: false }
+  return asExpr(onSystems(asNode(a), asNode(b), op, rows, (m, r) => lstsqNode(m, r, params)))
 })
 
 /**
@@ -100,10 +93,9 @@ export const lstsq: LstsqFn = typed((a: unknown, b: unknown, options?: RcondOpti
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
  * @example pinv([[1], [1]])   // [[0.5, 0.5]]
  */
-export const pinv: PinvFn = typed((x: unknown, options?: RcondOptions): AnyExpr => {
-  const n = liftFloat(x, 'pinv')
-  const { lead, rows } = matrixAxes(n.shape, 'pinv')
-  return asExpr(lstsqNode(n, identity(lead, rows, n.dtype), { rcond: rcondOf(options, n, 'pinv'), transpose: false }))
+export const pinv: PinvFn = operation('pinv', { x: floats }, { rcond }, ({ x }, o, op) => {
+  const { lead, rows } = matrixAxes(x.shape, op)
+  return asExpr(lstsqNode(asNode(x), identity(lead, rows, x.dtype), { rcond: o.rcond ?? roundingOf(x), transpose: false }))
 })
 
 /**
@@ -113,10 +105,8 @@ export const pinv: PinvFn = typed((x: unknown, options?: RcondOptions): AnyExpr 
  * Errors  ShapeMismatch for fewer than two axes; BadInput for an rcond that is no share.
  * @example matrixRank([[1, 2], [2, 4]])   // 1
  */
-export const matrixRank: MatrixRankFn = typed((x: unknown, options?: RcondOptions): AnyExpr => {
-  const n = liftFloat(x, 'matrixRank')
-  const { lead, rows, columns } = matrixAxes(n.shape, 'matrixRank')
-  const rcond = rcondOf(options, n, 'matrixRank')
+export const matrixRank: MatrixRankFn = operation('matrixRank', { x: floats }, { rcond }, ({ x }, o, op) => {
+  const { lead, rows, columns } = matrixAxes(x.shape, op)
   if (Math.min(rows, columns) === 0) return sum(asExpr(broadcastNode(asNode(eye(0, 'i32')), [...lead, 0, 0])), { axis: [-2, -1] })
-  return sum(asExpr(castNode(asNode(counting(anySvd(n)[1], rcond)), 'i32')), { axis: -1 })
+  return sum(asExpr(castNode(asNode(counting(anySvd(asNode(x))[1], o.rcond ?? roundingOf(x))), 'i32')), { axis: -1 })
 })

@@ -1,24 +1,9 @@
 /** Factorisations of matrices as users call them: cholesky, triangularSolve, lu, qr, eigh, svd. Their primitives are in factorisations.ts. */
-import { flagOf, type Names, ofOne, optionsOf } from '../errors/check-arguments.js'
+import { flag } from '../errors/options.js'
 import { apply, asExpr, asNode, type Node } from '../graph/expr.js'
-import { liftFloat } from '../graph/lift.js'
-import { typed } from '../graph/operation.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
-import type {
-  CholeskyFn,
-  CholeskyOptions,
-  EighFn,
-  EigvalshFn,
-  LuFn,
-  QrFn,
-  QrOptions,
-  SvdFn,
-  SvdOptions,
-  SvdvalsFn,
-  TriangularOptions,
-  TriangularSolveFn,
-} from '../types/signatures/linalg.js'
+import type { CholeskyFn, EighFn, EigvalshFn, LuFn, QrFn, SvdFn, SvdvalsFn, TriangularSolveFn } from '../types/signatures/linalg.js'
 import { eye, tril, triu } from './construct.js'
 import { matmulNode } from './contract.js'
 import { add, mul } from './elementwise.js'
@@ -26,18 +11,17 @@ import { choleskyPrimitive, eighNodes, luNodes, matrixAxes, qrNodes, squareAxes,
 import { concatNode } from './layout-join.js'
 import { swapLast } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
-import { onSystems, systemOf } from './linalg-lead.js'
+import { onSystems } from './linalg-lead.js'
+import { floats, operation } from './operation.js'
 import { anySvd } from './systems.js'
 
 /** The mean of a matrix and its transpose: the matrix itself where it is symmetric. Halves are added, so that large numbers do not overflow. */
-const symmetrised = (x: unknown, op: string): Node => {
-  const n = liftFloat(x, op)
-  squareAxes(n.shape, op)
-  const half = mul(asExpr(n), 0.5)
+const symmetrised = (x: AnyExpr, op: string): Node => {
+  squareAxes(x.shape, op)
+  const half = mul(x, 0.5)
   return asNode(add(half, asExpr(swapLast(asNode(half)))))
 }
 
-const choleskyOptions: Names<CholeskyOptions> = { upper: true }
 /**
  * Cholesky's factor of a symmetric positive definite matrix: L with A = L L^T, lower triangular, its diagonal positive; L^T with `upper`.
  *
@@ -49,13 +33,11 @@ const choleskyOptions: Names<CholeskyOptions> = { upper: true }
  * cholesky([[4, 2], [2, 5]])                    // [[2, 0], [1, 2]]
  * cholesky([[4, 2], [2, 5]], { upper: true })   // [[2, 1], [0, 2]]
  */
-export const cholesky: CholeskyFn = typed((x: unknown, options?: CholeskyOptions): AnyExpr => {
-  const upper = flagOf(optionsOf(options, choleskyOptions, 'cholesky').upper, 'upper', 'cholesky')
-  const l = apply(choleskyPrimitive, [symmetrised(x, 'cholesky')], NO_PARAMS)
+export const cholesky: CholeskyFn = operation('cholesky', { x: floats }, { upper: flag() }, ({ x }, { upper }, op) => {
+  const l = apply(choleskyPrimitive, [symmetrised(x, op)], NO_PARAMS)
   return asExpr(upper ? swapLast(l) : l)
 })
 
-const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: true, unitDiagonal: true, left: true }
 /**
  * x with a x = b for a triangular matrix a, of which the other triangle is not read: the upper one is unless `lower`. With `left: false` x with x a = b.
  *
@@ -67,18 +49,16 @@ const triangularOptions: Names<TriangularOptions> = { lower: true, transpose: tr
  * triangularSolve([[2, 0], [1, 4]], [2, 9], { lower: true })                // [1, 2]
  * triangularSolve([[2, 0], [1, 4]], [[4, 8]], { lower: true, left: false }) // [[1, 2]]
  */
-export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown, options?: TriangularOptions): AnyExpr => {
-  const { lower, transpose, unitDiagonal, left: given = true } = optionsOf(options, triangularOptions, 'triangularSolve')
-  const left = flagOf(given, 'left', 'triangularSolve')
-  const params = {
-    lower: flagOf(lower, 'lower', 'triangularSolve'),
+export const triangularSolve: TriangularSolveFn = operation(
+  'triangularSolve',
+  { a: floats, b: floats },
+  { lower: flag(), transpose: flag(), unitDiagonal: flag(), left: flag(true) },
+  ({ a, b }, { left, ...o }, op) => {
     // x a = b is a^T x^T = b^T.
-    transpose: flagOf(transpose, 'transpose', 'triangularSolve') === left,
-    unitDiagonal: flagOf(unitDiagonal, 'unitDiagonal', 'triangularSolve'),
-  }
-  const [x, y] = systemOf(a, b, 'triangularSolve')
-  return asExpr(onSystems(x, y, 'triangularSolve', squareAxes(x.shape, 'triangularSolve').n, (m, r) => triangularNode(m, r, params), left))
-})
+    const params = { ...o, transpose: o.transpose === left }
+    return asExpr(onSystems(asNode(a), asNode(b), op, squareAxes(a.shape, op).n, (m, r) => triangularNode(m, r, params), left))
+  },
+)
 
 /**
  * P A = L U, by elimination with partial pivoting: { p, l, u }, where row i of l u is row p[i] of A.
@@ -88,20 +68,16 @@ export const triangularSolve: TriangularSolveFn = typed((a: unknown, b: unknown,
  * Errors  ShapeMismatch for fewer than two axes.
  * @example lu([[1, 2], [2, 8]])   // { p: [1, 0], l: [[1, 0], [0.5, 1]], u: [[2, 8], [0, -2]] }
  */
-export const lu: LuFn = typed(
-  ofOne('lu', (x: unknown) => {
-    const n = liftFloat(x, 'lu')
-    const { rows, columns, lead } = matrixAxes(n.shape, 'lu')
-    const [packed, , order] = luNodes(n)
-    const k = Math.min(rows, columns)
-    const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
-    return { p: asExpr(order), l: add(l, ones(rows, k, n.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
-  }),
-)
+export const lu: LuFn = operation('lu', { x: floats }, {}, ({ x }, _o, op) => {
+  const { rows, columns, lead } = matrixAxes(x.shape, op)
+  const [packed, , order] = luNodes(asNode(x))
+  const k = Math.min(rows, columns)
+  const l = tril(asExpr(sliceAxis(packed, lead.length + 1, 0, k)), -1)
+  return { p: asExpr(order), l: add(l, ones(rows, k, x.dtype)), u: triu(asExpr(sliceAxis(packed, lead.length, 0, k))) }
+})
 /** The first k columns of the identity. */
 const ones = (rows: number, k: number, dtype: Node['dtype']): AnyExpr => asExpr(sliceAxis(asNode(eye(rows, dtype)), 1, 0, k))
 
-const qrOptions: Names<QrOptions> = { complete: true }
 /**
  * A = Q R: { q, r }, q with orthonormal columns, r upper triangular with a diagonal that is not negative, so that both are unique where A has full rank.
  *
@@ -110,10 +86,9 @@ const qrOptions: Names<QrOptions> = { complete: true }
  * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of a complete q with more columns than A, which are any basis.
  * @example qr([[3, 5], [4, 5]])   // { q: [[0.6, 0.8], [0.8, -0.6]], r: [[5, 7], [0, 1]] }
  */
-export const qr: QrFn = typed((x: unknown, options?: QrOptions) => {
-  const complete = flagOf(optionsOf(options, qrOptions, 'qr').complete, 'complete', 'qr')
-  const n = liftFloat(x, 'qr')
-  const { rows, columns, lead } = matrixAxes(n.shape, 'qr')
+export const qr: QrFn = operation('qr', { x: floats }, { complete: flag() }, ({ x }, { complete }, op) => {
+  const n = asNode(x)
+  const { rows, columns, lead } = matrixAxes(n.shape, op)
   if (rows >= columns) {
     const [q, r] = qrNodes(n, { complete })
     return { q: asExpr(q), r: asExpr(r) }
@@ -133,12 +108,10 @@ export const qr: QrFn = typed((x: unknown, options?: QrOptions) => {
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example eigh([[2, 1], [1, 2]])   // { w: [1, 3], v: [[0.7071067811865475, 0.7071067811865475], [-0.7071067811865475, 0.7071067811865475]] }
  */
-export const eigh: EighFn = typed(
-  ofOne('eigh', (x: unknown) => {
-    const [w, v] = eighNodes(symmetrised(x, 'eigh'))
-    return { w: asExpr(w), v: asExpr(v) }
-  }),
-)
+export const eigh: EighFn = operation('eigh', { x: floats }, {}, ({ x }, _o, op) => {
+  const [w, v] = eighNodes(symmetrised(x, op))
+  return { w: asExpr(w), v: asExpr(v) }
+})
 
 /**
  * Eigenvalues of a symmetric matrix in ascending order, as `eigh` has them.
@@ -147,9 +120,8 @@ export const eigh: EighFn = typed(
  * Errors  ShapeMismatch unless the last two axes are equal.
  * @example eigvalsh([[2, 1], [1, 2]])   // [1, 3]
  */
-export const eigvalsh: EigvalshFn = typed(ofOne('eigvalsh', (x: unknown): AnyExpr => asExpr(eighNodes(symmetrised(x, 'eigvalsh'))[0])))
+export const eigvalsh: EigvalshFn = operation('eigvalsh', { x: floats }, {}, ({ x }, _o, op) => asExpr(eighNodes(symmetrised(x, op))[0]))
 
-const svdOptions: Names<SvdOptions> = { fullMatrices: true }
 /** The columns of u, and a basis of what is orthogonal to them. */
 const completed = (u: Node): Node => {
   const { rows, columns, lead } = matrixAxes(u.shape, 'svd')
@@ -167,9 +139,8 @@ const completed = (u: Node): Node => {
  * Errors  ShapeMismatch for fewer than two axes; NotImplemented for a derivative of the vectors that `fullMatrices` adds, which are any basis.
  * @example svd([[3, 0], [0, 4]])   // { u: [[0, 1], [1, 0]], s: [4, 3], vh: [[0, 1], [1, 0]] }
  */
-export const svd: SvdFn = typed((x: unknown, options?: SvdOptions) => {
-  const full = flagOf(optionsOf(options, svdOptions, 'svd').fullMatrices, 'fullMatrices', 'svd')
-  const [u, s, v] = anySvd(liftFloat(x, 'svd'))
+export const svd: SvdFn = operation('svd', { x: floats }, { fullMatrices: flag() }, ({ x }, { fullMatrices: full }) => {
+  const [u, s, v] = anySvd(asNode(x))
   return { u: asExpr(full ? completed(u) : u), s: asExpr(s), vh: asExpr(swapLast(full ? completed(v) : v)) }
 })
 
@@ -180,4 +151,4 @@ export const svd: SvdFn = typed((x: unknown, options?: SvdOptions) => {
  * Errors  ShapeMismatch for fewer than two axes.
  * @example svdvals([[3, 0], [0, 4]])   // [4, 3]
  */
-export const svdvals: SvdvalsFn = typed(ofOne('svdvals', (x: unknown): AnyExpr => asExpr(anySvd(liftFloat(x, 'svdvals'))[1])))
+export const svdvals: SvdvalsFn = operation('svdvals', { x: floats }, {}, ({ x }) => asExpr(anySvd(asNode(x))[1]))

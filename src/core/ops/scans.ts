@@ -1,13 +1,9 @@
-/** Scans and order along one axis: cumsum, cumprod, prod, linear recurrences, sort. */
-import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval, sameAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { boolean, type Codec, natural, record } from '../graph/codec.js'
 import { apply, applyMulti, type Node } from '../graph/expr.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
-import type { AxisOptions, RunningOptions } from '../types/signatures/reduce.js'
-import { axisOf } from './layout-move.js'
 import { orderOf, sorting } from './radix-sort.js'
 import { aroundAxis, eachReduced, type ReduceParams, reduceCodec, reduceSamples, reduceShape, showAxes } from './reduce.js'
 
@@ -87,23 +83,6 @@ export const cumprodPrimitive = scan('cumprod', 1, (total, x) => total * x, [
   { args: [{ shape: [5], values: [2, 0, 3, 0, 5] }], params: { axis: 0, reverse: true, exclusive: false }, note: 'two zeros' },
   { args: [{ shape: [5], values: [2, 0, 3, 0, 5] }], params: { axis: 0, reverse: false, exclusive: true }, note: 'two zeros' },
 ])
-
-const scanOptions: Names<AxisOptions & RunningOptions> = { axis: true, reverse: true, exclusive: true }
-/** Running sums or products of n, which is of numbers, with the options of the function `op`. */
-export const runningNode = (
-  prim: typeof cumsumPrimitive | typeof cumprodPrimitive,
-  n: Node,
-  options: (AxisOptions & RunningOptions) | undefined,
-  op: string,
-): Node => {
-  const { axis = -1, reverse, exclusive } = optionsOf(options, scanOptions, op)
-  const params = {
-    axis: axisOf(axis, n.shape.length, op),
-    reverse: flagOf(reverse, 'reverse', op),
-    exclusive: flagOf(exclusive, 'exclusive', op),
-  }
-  return apply(prim, [n], params)
-}
 
 // ---- prod: its derivative is made of running products ---------------------------------------------------------------------
 
