@@ -5,4 +5,4 @@ import { inlined } from '../core/extend/kernel-table.js'
 import { bitwise } from '../core/ops/families.js'
 import { bitwiseRules } from '../rules/bitwise.js'
 
-export const bitwisePack: Pack = /*#__PURE__*/ pack(bitwise, { rules: bitwiseRules, cpu: inlined(bitwiseKernels) })
+export const bitwisePack: Pack = pack(bitwise, { rules: bitwiseRules, cpu: inlined(bitwiseKernels) })

@@ -4,4 +4,4 @@ import { type Pack, pack } from '../core/calculus/pack.js'
 import { contract } from '../core/ops/families.js'
 import { contractRules } from '../rules/contract.js'
 
-export const contractPack: Pack = /*#__PURE__*/ pack(contract, { rules: contractRules, cpu: contractKernels })
+export const contractPack: Pack = pack(contract, { rules: contractRules, cpu: contractKernels })

@@ -5,4 +5,4 @@ import { controlFamily } from '../core/ops/control.js'
 import { controlRules } from '../rules/control.js'
 import { indexingPack } from './indexing.js'
 
-export const controlPack: Pack = /*#__PURE__*/ pack(controlFamily, { rules: controlRules, cpu: controlFacets }, [indexingPack])
+export const controlPack: Pack = pack(controlFamily, { rules: controlRules, cpu: controlFacets }, [indexingPack])

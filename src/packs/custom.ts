@@ -4,4 +4,4 @@ import { type Pack, pack } from '../core/calculus/pack.js'
 import { customFamily } from '../core/ops/custom.js'
 import { customRules } from '../rules/custom.js'
 
-export const customPack: Pack = /*#__PURE__*/ pack(customFamily, { rules: customRules, cpu: customFacets })
+export const customPack: Pack = pack(customFamily, { rules: customRules, cpu: customFacets })

@@ -5,4 +5,4 @@ import { inlined } from '../core/extend/kernel-table.js'
 import { functions } from '../core/ops/families.js'
 import { functionRules } from '../rules/functions.js'
 
-export const functionsPack: Pack = /*#__PURE__*/ pack(functions, { rules: functionRules, cpu: inlined(functionKernels) })
+export const functionsPack: Pack = pack(functions, { rules: functionRules, cpu: inlined(functionKernels) })

@@ -8,7 +8,7 @@ import { scanRules } from '../rules/scans.js'
 import { withTaylor } from '../rules/taylor.js'
 import { recurred, runningProduct } from '../rules/taylor-scans.js'
 
-export const indexingPack: Pack = /*#__PURE__*/ pack(
+export const indexingPack: Pack = pack(
   { ...indexing, ...scans },
   {
     rules: { ...indexingRules, ...withTaylor(scanRules, { linearRecurrence: recurred, cumprod: runningProduct, sort: 'each' }) },

@@ -12,4 +12,4 @@ const primitives = {
   eigh: eighPrimitive,
   svd: svdPrimitive,
 }
-export const linalgPack: Pack = /*#__PURE__*/ pack(primitives, { rules: factorisationRules, cpu: factorisationKernels }, [contractPack])
+export const linalgPack: Pack = pack(primitives, { rules: factorisationRules, cpu: factorisationKernels }, [contractPack])

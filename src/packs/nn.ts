@@ -4,4 +4,4 @@ import { type Pack, pack } from '../core/calculus/pack.js'
 import { nn } from '../core/ops/families.js'
 import { nnRules } from '../rules/nn.js'
 
-export const nnPack: Pack = /*#__PURE__*/ pack(nn, { rules: nnRules, cpu: nnKernels })
+export const nnPack: Pack = pack(nn, { rules: nnRules, cpu: nnKernels })

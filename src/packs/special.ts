@@ -5,4 +5,4 @@ import { special } from '../core/ops/families.js'
 import { specialRules } from '../rules/special.js'
 import { functionsPack } from './functions.js'
 
-export const specialPack: Pack = /*#__PURE__*/ pack(special, { rules: specialRules, cpu: specialKernels }, [functionsPack])
+export const specialPack: Pack = pack(special, { rules: specialRules, cpu: specialKernels }, [functionsPack])

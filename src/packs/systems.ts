@@ -9,8 +9,4 @@ import { indexingPack } from './indexing.js'
 import { linalgPack } from './linalg.js'
 
 const primitives = { lu: luPrimitive, solve: solvePrimitive, det: detPrimitive, slogdet: slogdetPrimitive, lstsq: lstsqPrimitive }
-export const systemsPack: Pack = /*#__PURE__*/ pack(primitives, { rules: systemRules, cpu: systemKernels }, [
-  functionsPack,
-  indexingPack,
-  linalgPack,
-])
+export const systemsPack: Pack = pack(primitives, { rules: systemRules, cpu: systemKernels }, [functionsPack, indexingPack, linalgPack])

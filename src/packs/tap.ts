@@ -4,4 +4,4 @@ import { type Pack, pack } from '../core/calculus/pack.js'
 import { tapFamily } from '../core/ops/tap.js'
 import { tapRules } from '../rules/tap.js'
 
-export const tapPack: Pack = /*#__PURE__*/ pack(tapFamily, { rules: tapRules, cpu: tapFacets })
+export const tapPack: Pack = pack(tapFamily, { rules: tapRules, cpu: tapFacets })
