@@ -65,8 +65,8 @@ export const custom: readonly Mutant[] = [
   ...mistakes("rules of one's own", 'rules/custom', [
     ['tangents go to the wrong places', 'made[k++]!) : t', 'made[0]!) : t', 'customRule'],
     ['the first cotangent is for all results', 'out.map((o) => vs[o.i]!)', 'out.map(() => vs[0]!)', 'customRule'],
-    ['transposed at the inputs alone', 'putting([...atXs, ...pairs(vs, yBars)])', 'putting([...atXs])', 'customRule'],
-    ['transposed at no arguments', 'putting([...atXs, ...pairs(vs, yBars)])', 'putting([...pairs(vs, yBars)])', 'customRule'],
+    ['transposed at the inputs alone', 'putting([...atXs, ...none, ...pairs(vs, yBars)])', 'putting([...atXs])', 'customRule'],
+    ['transposed at no arguments', 'putting([...atXs, ...none, ...pairs(vs, yBars)])', 'putting([...pairs(vs, yBars)])', 'customRule'],
     [
       'transposed for the first argument',
       'dus.flatMap((du, i) => (du !== undefined && active[i] ? [{ du, i }] : []))',
@@ -90,7 +90,7 @@ export const custom: readonly Mutant[] = [
     ],
     [
       'an frule that is not linear is transposed',
-      'if (live.some((n) => uses[linear.index.get(n)] === 1))',
+      'if (reached(live, tangents).includes(true))',
       'if (live.length < 0)',
       'customRule',
     ],
