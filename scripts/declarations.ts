@@ -19,7 +19,7 @@ for (const f of readdirSync('dist', { recursive: true, encoding: 'utf8' }).filte
     // What users call has an example in its docstring; of primitives and their kin, which no entry point hands on, no editor shows one.
     writeFileSync(
       file,
-      /^dist\/core\/ops\//.test(file)
+      /^dist\/(?:core\/ops|rules|modes|packs|families|backends\/plan)\//.test(file)
         ? text.replaceAll(/\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/g, (doc) => (doc.includes('@example') ? doc : ''))
         : text,
     )
