@@ -88,12 +88,7 @@ export const custom: readonly Mutant[] = [
       'if (params.arity < 0)',
       'customRule',
     ],
-    [
-      'an frule that is not linear is transposed',
-      'if (reached(live, tangents).includes(true))',
-      'if (live.length < 0)',
-      'customRule',
-    ],
+    ['an frule that is not linear is transposed', 'if (reached(live, tangents).includes(true))', 'if (live.length < 0)', 'customRule'],
     [
       'one cotangent that is zero stops all',
       "yBars.every((y) => y._tag !== 'Expr')\n            ? args.map(none)",
