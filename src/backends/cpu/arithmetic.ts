@@ -2,7 +2,8 @@
 import type { arithmetic } from '../../core/ops/families.js'
 import { binary, either, either1, isInt, one, unary } from './forms.js'
 import type { ScalarKernel } from './kernel.js'
-import { OP, type Operand } from './wasm/encoder.js'
+import type { Operand } from './wasm/encoder.js'
+import * as OP from './wasm/opcodes.js'
 import * as trigonometric from './wasm/trigonometric.js'
 
 /** One row per primitive of the family `elementwise` that every program may need. */

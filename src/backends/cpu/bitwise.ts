@@ -2,7 +2,8 @@
 import type { bitwise } from '../../core/ops/families.js'
 import { BITS, type ShiftByParams, type ShiftKind } from '../../core/ops/shift.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
-import { OP, type Op, type Operand } from './wasm/encoder.js'
+import type { Op, Operand } from './wasm/encoder.js'
+import * as OP from './wasm/opcodes.js'
 
 const instruction =
   (code: Op): ScalarKernel =>

@@ -1,7 +1,8 @@
 /** The CPU facet of the compare family: masks as wide as the loop's lanes. */
 import type { compare } from '../../core/ops/families.js'
 import type { ScalarContext, ScalarKernel } from './kernel.js'
-import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
+import type { Local, Op, Operand } from './wasm/encoder.js'
+import * as OP from './wasm/opcodes.js'
 import type { Vec } from './wasm/vec.js'
 
 type Name = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge'

@@ -1,6 +1,7 @@
 /** WebAssembly of one CPU backend: one memory, one table of kernels, and the driver that calls them. */
 import { moveEntry, repeatRecord, stepEntry } from './records.js'
-import { Module, OP } from './wasm/encoder.js'
+import { Module } from './wasm/encoder.js'
+import * as OP from './wasm/opcodes.js'
 
 export const PAGE = 65536
 

@@ -1,6 +1,7 @@
 /** Ways to write a vector form of an elementwise function. */
 import type { ScalarContext, ScalarKernel } from './kernel.js'
-import { type Local, OP, type Op, type Operand } from './wasm/encoder.js'
+import type { Local, Op, Operand } from './wasm/encoder.js'
+import * as OP from './wasm/opcodes.js'
 import * as trigonometric from './wasm/trigonometric.js'
 import type { Vec } from './wasm/vec.js'
 

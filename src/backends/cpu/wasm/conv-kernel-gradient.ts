@@ -9,9 +9,10 @@ import { aligned } from '../../plan/memory.js'
 import { type ConvOptions, rowTaps, stageInput } from './conv.js'
 import { type ConvShape, convOutput, simplifyConv } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, stagingBytes } from './conv-stage.js'
-import { type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats, multiplyAdd, zeroVector } from './float.js'
 import { loadPartial } from './gemm-pack.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 // Eight sums at a time and no unrolling: with more, V8 spills (2x slower).

@@ -4,9 +4,10 @@
  */
 
 import { aligned } from '../../plan/memory.js'
-import { type FunctionBuilder, type Local, OP } from './encoder.js'
+import type { FunctionBuilder, Local } from './encoder.js'
 import type { Float } from './float.js'
 import { loadPartial, storePartial } from './gemm-pack.js'
+import * as OP from './opcodes.js'
 
 /** Planes as the loops read them; sizes in elements unless named otherwise. */
 export interface Staging {

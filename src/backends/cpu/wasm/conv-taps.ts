@@ -7,9 +7,10 @@
  */
 
 import { repeat } from './conv-stage.js'
-import { type FunctionBuilder, type Local, OP } from './encoder.js'
+import type { FunctionBuilder, Local } from './encoder.js'
 import { type Float, multiplyAdd, zeroVector } from './float.js'
 import { storeResult } from './gemm-pack.js'
+import * as OP from './opcodes.js'
 
 interface Axis {
   readonly count: number

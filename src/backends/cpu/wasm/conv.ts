@@ -10,8 +10,9 @@
 import { type ConvShape, convOutput, type Run, simplifyConv, tapsOfPhase } from './conv-shape.js'
 import { clearStaging, copyPlanes, repeat, type Staging, staging, stagingBytes } from './conv-stage.js'
 import { emitTapLoop } from './conv-taps.js'
-import { type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 export interface ConvOptions {

@@ -14,7 +14,7 @@ import { ByteBuffer } from './bytes.js'
 import { type FuncRef, FunctionBuilder, typeCode, type ValType } from './function.js'
 
 export { type FuncRef, FunctionBuilder, type Label, type Local, type Operand, type Repeat, type ValType } from './function.js'
-export { OP, type Op, type OpName } from './opcodes.js'
+export type { Op } from './opcodes.js'
 
 const funcref = 0x70
 

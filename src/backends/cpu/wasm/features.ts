@@ -2,7 +2,8 @@
  * What this engine's WebAssembly can do, found by validating the smallest module that uses a feature.
  */
 
-import { type FunctionBuilder, Module, OP } from './encoder.js'
+import { type FunctionBuilder, Module } from './encoder.js'
+import * as OP from './opcodes.js'
 
 const smallest = (body: (f: FunctionBuilder) => unknown): Uint8Array<ArrayBuffer> => {
   const m = new Module()

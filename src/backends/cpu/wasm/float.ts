@@ -2,7 +2,8 @@
  * f32 and f64 as kernel generators see them: sizes, opcodes and memory accesses, so that one generator serves both.
  */
 
-import { type FunctionBuilder, type Local, OP, type Op, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Op, Operand } from './encoder.js'
+import * as OP from './opcodes.js'
 
 export type FloatName = 'f32' | 'f64'
 

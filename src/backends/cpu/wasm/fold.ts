@@ -1,7 +1,8 @@
 /** One folded output of a loop: vector accumulators inside, a scalar total outside. Sums and products of f32 are totalled in f64. */
 import type { DType } from '../../../core/types/dtype.js'
 import { type Fold, identityOf, type LoopOutput } from '../../plan/kernel.js'
-import { type FunctionBuilder, type Local, OP, type Op } from './encoder.js'
+import type { FunctionBuilder, Local, Op } from './encoder.js'
+import * as OP from './opcodes.js'
 
 /** How the axes of a loop stand to a folded output. */
 export interface FoldAxes {

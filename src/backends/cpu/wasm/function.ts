@@ -5,7 +5,8 @@
 import type { Words } from '../../record.js'
 import { ByteBuffer } from './bytes.js'
 import { Instructions } from './instructions.js'
-import { OP, type Op } from './opcodes.js'
+import type { Op } from './opcodes.js'
+import * as OP from './opcodes.js'
 
 export type ValType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128'
 

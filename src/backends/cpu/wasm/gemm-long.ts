@@ -6,8 +6,9 @@
  */
 
 import { aligned } from '../../plan/memory.js'
-import { type FuncRef, type Local, type Module, OP } from './encoder.js'
+import type { FuncRef, Local, Module } from './encoder.js'
 import { address } from './float.js'
+import * as OP from './opcodes.js'
 
 /** Products of f32 up to this inner axis are computed at once. */
 export const longestPart = 4096

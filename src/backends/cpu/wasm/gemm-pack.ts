@@ -2,8 +2,9 @@
  * Packing of matrix panels, and vectors that load and store only part of themselves.
  */
 
-import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float } from './float.js'
+import * as OP from './opcodes.js'
 
 /** Pushes a vector of the first `count` elements at an address, zeros after; reads nothing else. */
 export function loadPartial(f: FunctionBuilder, F: Float, pointer: Local, count: number, offset: number): void {

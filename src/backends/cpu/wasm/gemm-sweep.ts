@@ -2,9 +2,10 @@
  * The inner loops of a blocked matrix product: tiles of C in registers, down one panel of columns.
  */
 
-import { type FuncRef, type FunctionBuilder, type Local, type Module, OP, type Operand } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import { address, type Float, multiplyAdd, zeroVector } from './float.js'
 import { loadPartial, storeResult } from './gemm-pack.js'
+import * as OP from './opcodes.js'
 
 /** Rows of C that a tile holds. */
 export const rowsPerTile = 4

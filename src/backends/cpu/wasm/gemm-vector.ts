@@ -6,8 +6,9 @@
  *   neither                   one element at a time, added up in f64
  */
 
-import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, multiplyAdd, zeroVector } from './float.js'
+import * as OP from './opcodes.js'
 
 const columnBlock = 64
 const dotBlock = 256

@@ -10,12 +10,13 @@
 
 import { aligned } from '../../plan/memory.js'
 import { gemmRecord } from '../records.js'
-import { type FuncRef, type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Module } from './encoder.js'
 import { address, type Float, type FloatName, floats } from './float.js'
 import { emitLong, longestPart, longScratchBytes, partSizes } from './gemm-long.js'
 import { emitPack, emitPackNarrow } from './gemm-pack.js'
 import { emitSweep, panelWidths, rowsPerTile } from './gemm-sweep.js'
 import { emitMatvec } from './gemm-vector.js'
+import * as OP from './opcodes.js'
 
 interface GemmOptions {
   readonly type: FloatName

@@ -3,7 +3,8 @@
  * natural format. A boolean is a mask as wide as the loop's lanes; in memory it is one byte, 0 or 1.
  */
 import type { DType } from '../../../core/types/dtype.js'
-import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
+import * as OP from './opcodes.js'
 
 export const bytesOf: Readonly<Record<DType, number>> = { f64: 8, f32: 4, i32: 4, bool: 1 }
 

@@ -3,8 +3,9 @@ import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
 import { viaMeaning } from '../forms.js'
-import { type FuncRef, type FunctionBuilder, type Local, OP } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local } from './encoder.js'
 import type { Lanes, Registers } from './lanes.js'
+import * as OP from './opcodes.js'
 import { Vec } from './vec.js'
 
 export class BodyOps {

@@ -2,11 +2,12 @@
 import type { DType } from '../../../core/types/dtype.js'
 import type { BodyOp, LoopKernel, LoopOutput } from '../../plan/kernel.js'
 import type { CpuFacets } from '../facets.js'
-import { type FuncRef, type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
+import type { FuncRef, FunctionBuilder, Local, Operand } from './encoder.js'
 import type { FoldEmitter } from './fold.js'
 import { bytesOf, Lanes, Registers } from './lanes.js'
 import { BodyOps } from './loop-body.js'
 import { LoopNest } from './loop-nest.js'
+import * as OP from './opcodes.js'
 import type { Totals } from './totals.js'
 
 /** Additions that an accumulator of f32 takes before it is emptied into an f64: the error of a sum stays below CHAIN / 2 roundings. */

@@ -1,8 +1,9 @@
 /** The loops around the innermost one: addresses of the operands, strips, folded outputs that begin and end, rows walked at once. */
 import type { LoopKernel } from '../../plan/kernel.js'
 import { LoopRecord } from '../records.js'
-import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import { FoldEmitter } from './fold.js'
+import * as OP from './opcodes.js'
 import { foldsOf, STRIP, Totals } from './totals.js'
 
 export class LoopNest {

@@ -2,8 +2,9 @@
  * Matrices with a few rows, two of a stack at a time, one in each lane: what kernels for one shape are written with (small-*.ts), all elements in
  * registers, loops written out. Arithmetic is in f64 for both floats; what is stored is rounded once.
  */
-import { type FunctionBuilder, type Local, type Module, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import type { FloatName } from './float.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 /** Rows and columns of the largest matrix that is written out. */

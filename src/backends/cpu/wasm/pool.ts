@@ -6,9 +6,10 @@
  */
 
 import { repeat } from './conv-stage.js'
-import { type FunctionBuilder, type Local, type Module, OP, type Op, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Module, Op, Operand } from './encoder.js'
 import { address, type Float, type FloatName, floats, zeroVector } from './float.js'
 import { pushPair } from './fold.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 export interface PoolShape {

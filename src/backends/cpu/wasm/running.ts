@@ -1,6 +1,7 @@
 /* Running results along an axis, as kernels for one shape: each line a chain, kept in f64 for both floats, as the meanings have it. */
-import { type FunctionBuilder, type Local, type Module, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import { address, type FloatName } from './float.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 /** x is [before, size, after], its lines along the middle axis. */

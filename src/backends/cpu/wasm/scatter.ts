@@ -1,8 +1,9 @@
 /*
  * Rows added where indices say, as kernels for one shape: gather's and takeAlong's adjoints. Rows of f32 are added up in f64 and rounded once, as the meanings have it.
  */
-import { type FunctionBuilder, type Local, type Module, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Module, Operand } from './encoder.js'
 import { address } from './float.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 import { type Along, loadIndex, type Rows } from './take-along.js'
 

@@ -3,7 +3,8 @@
  * said in core/matrices. A lane whose matrix is done rotates by nothing, so what a matrix gets does not depend on its neighbour.
  * Source  Golub and Van Loan 2013, 8.5 and 8.6; Demmel and Veselic 1992.
  */
-import { type Local, type Module, OP, type Operand } from './encoder.js'
+import type { Local, Module, Operand } from './encoder.js'
+import * as OP from './opcodes.js'
 import { eachPair, loadAll, type Pairs, type SmallShape } from './pairs.js'
 import { reflections } from './small-reflections.js'
 

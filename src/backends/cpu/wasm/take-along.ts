@@ -1,6 +1,7 @@
 /* Elements and rows taken by indices, as kernels for one shape: what a loop with an address from memory costs, and no more. */
-import { type FunctionBuilder, type Local, type Module, OP } from './encoder.js'
+import type { FunctionBuilder, Local, Module } from './encoder.js'
 import { address } from './float.js'
+import * as OP from './opcodes.js'
 import { pointers } from './pointers.js'
 
 /** The index at an address, as the meanings have it: a negative one counts from the end, and one out of range is that of the nearest element. */

@@ -7,8 +7,9 @@
  * whole outer axis would need no scratch, but read one line of each page.
  */
 import type { LoopKernel, LoopOutput } from '../../plan/kernel.js'
-import { type FunctionBuilder, type Local, OP, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import { type FoldAxes, type FoldEmitter, foldAxes } from './fold.js'
+import * as OP from './opcodes.js'
 
 /** Elements of the innermost axis that are walked together where totals lie in scratch. */
 export const STRIP = 2048

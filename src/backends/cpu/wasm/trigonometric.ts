@@ -1,6 +1,7 @@
 /** Circular functions and their inverses on vectors of f32 or f64. Sources: Cephes (Moshier), fdlibm. */
-import { type Local, OP } from './encoder.js'
+import type { Local } from './encoder.js'
 import { roundingConstant } from './math.js'
+import * as OP from './opcodes.js'
 import type { E, Vec } from './vec.js'
 
 /** pi / 2 in parts of at most 26 bits: a product with an integer below 2^27 is exact. The last part is as it is. */

@@ -1,30 +1,33 @@
 /** Vector arithmetic on f32 or f64 lanes as expressions: each pushes its value when emitted. */
-import { type FunctionBuilder, type Local, OP, type Op, type Operand } from './encoder.js'
+import type { FunctionBuilder, Local, Operand } from './encoder.js'
 import type { Registers } from './lanes.js'
+import * as OP from './opcodes.js'
 
-type Name =
-  | 'add'
-  | 'sub'
-  | 'mul'
-  | 'div'
-  | 'min'
-  | 'max'
-  | 'pmin'
-  | 'pmax'
-  | 'abs'
-  | 'neg'
-  | 'sqrt'
-  | 'eq'
-  | 'ne'
-  | 'lt'
-  | 'gt'
-  | 'le'
-  | 'ge'
-  | 'nearest'
-  | 'floor'
-  | 'ceil'
-  | 'trunc'
-const op = (type: 'f32x4' | 'f64x2', name: Name): Op => OP[`${type}_${name}`]
+/** Each operation's opcode on f32 and on f64 lanes. */
+const codes = {
+  add: [OP.f32x4_add, OP.f64x2_add],
+  sub: [OP.f32x4_sub, OP.f64x2_sub],
+  mul: [OP.f32x4_mul, OP.f64x2_mul],
+  div: [OP.f32x4_div, OP.f64x2_div],
+  min: [OP.f32x4_min, OP.f64x2_min],
+  max: [OP.f32x4_max, OP.f64x2_max],
+  pmin: [OP.f32x4_pmin, OP.f64x2_pmin],
+  pmax: [OP.f32x4_pmax, OP.f64x2_pmax],
+  abs: [OP.f32x4_abs, OP.f64x2_abs],
+  neg: [OP.f32x4_neg, OP.f64x2_neg],
+  sqrt: [OP.f32x4_sqrt, OP.f64x2_sqrt],
+  eq: [OP.f32x4_eq, OP.f64x2_eq],
+  ne: [OP.f32x4_ne, OP.f64x2_ne],
+  lt: [OP.f32x4_lt, OP.f64x2_lt],
+  gt: [OP.f32x4_gt, OP.f64x2_gt],
+  le: [OP.f32x4_le, OP.f64x2_le],
+  ge: [OP.f32x4_ge, OP.f64x2_ge],
+  nearest: [OP.f32x4_nearest, OP.f64x2_nearest],
+  floor: [OP.f32x4_floor, OP.f64x2_floor],
+  ceil: [OP.f32x4_ceil, OP.f64x2_ceil],
+  trunc: [OP.f32x4_trunc, OP.f64x2_trunc],
+} as const
+type Name = keyof typeof codes
 
 /** An expression: pushes its value when emitted. */
 export type E = Operand
@@ -32,24 +35,22 @@ export type E = Operand
 /** Vector arithmetic in one format. */
 export class Vec {
   readonly wide: boolean
-  private readonly type: 'f32x4' | 'f64x2'
   constructor(
     readonly f: FunctionBuilder,
     readonly regs: Registers,
     readonly dtype: 'f32' | 'f64',
   ) {
     this.wide = dtype === 'f64'
-    this.type = this.wide ? 'f64x2' : 'f32x4'
   }
   /** A constant in every lane. */
   c(x: number): E {
     return () => (this.wide ? this.f.f64x2Const(x) : this.f.f32x4Const(x))
   }
   private two(name: Name, a: E, b: E): E {
-    return () => this.f.op(op(this.type, name), a, b)
+    return () => this.f.op(codes[name][this.wide ? 1 : 0], a, b)
   }
   private one(name: Name, a: E): E {
-    return () => this.f.op(op(this.type, name), a)
+    return () => this.f.op(codes[name][this.wide ? 1 : 0], a)
   }
   add(a: E, b: E): E {
     return this.two('add', a, b)
