@@ -55,6 +55,7 @@ export default defineConfig([
       'solve/index': 'src/solve/index.ts',
       'train/index': 'src/train/index.ts',
       'train/node': 'src/train/node.ts',
+      webgpu: 'src/backends/webgpu/index.ts',
     },
     outDir: 'dist/node',
     esbuildPlugins: [
@@ -62,6 +63,7 @@ export default defineConfig([
         name: 'of Node',
         setup: ({ onResolve }) => {
           onResolve({ filter: /\/io-ts\.js$/ }, () => ({ path: resolve('src/node/io-ts.ts') }))
+          onResolve({ filter: /\/backends\/webgpu\/index\.js$/ }, () => ({ path: resolve('src/node/webgpu.ts') }))
         },
       },
     ],

@@ -28,7 +28,7 @@ export const layers: Readonly<Record<string, Layer>> = {
     packages: [],
   },
   // Modules that stand in the place of others in Node (tsup.config.ts).
-  'src/node': { layers: [], packages: ['io-ts', 'node:'] },
+  'src/node': { layers: ['src/backends/webgpu'], packages: ['io-ts', 'node:'] },
   'src/check': {
     layers: [
       'src/core',
