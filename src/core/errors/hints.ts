@@ -317,3 +317,30 @@ export const meantArray = (given: unknown): string => {
   if (typeof given === 'object') return meantObject(given)
   return 'pass an expression, a tensor, a number or a nested array of numbers.'
 }
+
+/** Methods of other libraries whose operation is a function of that name here. */
+const METHODS =
+  'abs add argmax argmin cast clamp concat div dot exp log matmul max mean min mul neg norm pow prod reshape sqrt square squeeze std sub sum transpose'
+/** What other libraries' arrays have beside those, and what to write here. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  T: 'write transpose(x).',
+  backward: 'a gradient is a function of a function: grad((x) => ...)(x).',
+  detach: 'write stopGradient(x).',
+  flatten: 'write reshape(x, [-1]).',
+  numpy: 'write evaluate(x).data.',
+  view: 'write reshape(x, [2, 3]).',
+}
+const LOOPS = 'entries every filter find forEach keys map reduce some values'
+/** Members of other libraries' arrays that an expression or a tensor (`noun`) has not: each with what is wrong and what to write. */
+export const membersOfOthers = (noun: string): readonly (readonly [name: string, reason: string, fix: string])[] => [
+  ...LOOPS.split(' ').map(
+    (name) =>
+      [
+        name,
+        `${noun} has no method ${name}: it is not an array.`,
+        'use vmap(f)(x) for f at every index of the leading axis, map(f, x) for f at every element, unstack(x) for a list.',
+      ] as const,
+  ),
+  ...METHODS.split(' ').map((name) => [name, `${noun} has no methods.`, `operations are functions: ${name}(x, ...).`] as const),
+  ...Object.entries(MEMBERS).map(([name, fix]) => [name, `${noun} has no ${name}.`, fix] as const),
+]

@@ -4,6 +4,7 @@
  */
 import { isAdException } from './error.js'
 import { raise } from './explain.js'
+import { membersOfOthers } from './hints.js'
 
 const method = (prototype: object, key: string | symbol, value: unknown): void => {
   Object.defineProperty(prototype, key, { value, enumerable: false, configurable: true, writable: true })
@@ -53,37 +54,12 @@ const absent = (
   })
 }
 
-/** Methods of other libraries whose operation is a function of that name here. */
-const METHODS =
-  'abs add argmax argmin cast clamp concat div dot exp log matmul max mean min mul neg norm pow prod reshape sqrt square squeeze std sub sum transpose'
-/** What other libraries' arrays have beside those, and what to write here. */
-const MEMBERS: Readonly<Record<string, string>> = {
-  T: 'write transpose(x).',
-  backward: 'a gradient is a function of a function: grad((x) => ...)(x).',
-  detach: 'write stopGradient(x).',
-  flatten: 'write reshape(x, [-1]).',
-  numpy: 'write evaluate(x).data.',
-  view: 'write reshape(x, [2, 3]).',
-}
-const LOOPS = 'entries every filter find forEach keys map reduce some values'
 /** Members of arrays that neither an expression nor a tensor has: `x[0]`, `x.length`, `x.map(f)`, `x.sum()`. */
 const refuseMembers = (prototype: object, noun: string, parts: string): void => {
   const says = (reason: string, fix: string) => (): readonly [string, string] => [reason, fix]
   for (let i = -1; i < 10; i++) absent(prototype, `${i}`, `x[${i}]`, says(`${noun} has no entries: it is not an array.`, parts))
   absent(prototype, 'length', 'x.length', says(`${noun} has no length: it is not an array.`, parts))
-  for (const name of LOOPS.split(' '))
-    absent(
-      prototype,
-      name,
-      `x.${name}`,
-      says(
-        `${noun} has no method ${name}: it is not an array.`,
-        'use vmap(f)(x) for f at every index of the leading axis, map(f, x) for f at every element, unstack(x) for a list.',
-      ),
-    )
-  for (const name of METHODS.split(' '))
-    absent(prototype, name, `x.${name}`, says(`${noun} has no methods.`, `operations are functions: ${name}(x, ...).`))
-  for (const [name, fix] of Object.entries(MEMBERS)) absent(prototype, name, `x.${name}`, says(`${noun} has no ${name}.`, fix))
+  for (const [name, reason, fix] of membersOfOthers(noun)) absent(prototype, name, `x.${name}`, says(reason, fix))
 }
 
 /** How the numbers of an expression without inputs are had. */

@@ -10,3 +10,4 @@ export const meantList: typeof hints.meantList = () => undefined
 export const meantDtype: typeof hints.meantDtype = () => "give one of 'f64', 'f32', 'i32', 'bool'."
 export const meantItems: typeof hints.meantItems = () => undefined
 export const meantArray: typeof hints.meantArray = () => 'pass an expression, a tensor, a number or a nested array of numbers.'
+export const membersOfOthers: typeof hints.membersOfOthers = () => []
