@@ -10,13 +10,16 @@ import { bitwisePack } from './bitwise.js'
 import { contractPack } from './contract.js'
 import { controlPack } from './control.js'
 import { customPack } from './custom.js'
+import { eighPack } from './eigh.js'
 import { functionsPack } from './functions.js'
 import { indexingPack } from './indexing.js'
-import { linalgPack } from './linalg.js'
 import { nnPack } from './nn.js'
+import { qrPack } from './qr.js'
 import { specialPack } from './special.js'
+import { svdPack } from './svd.js'
 import { systemsPack } from './systems.js'
 import { tapPack } from './tap.js'
+import { triangularPack } from './triangular.js'
 
 type Families = typeof families
 /** What is no part of the base; whoever reads the tables holds these. */
@@ -26,7 +29,10 @@ const packs: readonly Pack[] = [
   bitwisePack,
   indexingPack,
   contractPack,
-  linalgPack,
+  triangularPack,
+  qrPack,
+  eighPack,
+  svdPack,
   systemsPack,
   nnPack,
   customPack,

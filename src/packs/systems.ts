@@ -3,10 +3,16 @@ import { systemKernels } from '../backends/cpu/linalg.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
 import { luPrimitive } from '../core/ops/factorisations.js'
 import { detPrimitive, lstsqPrimitive, slogdetPrimitive, solvePrimitive } from '../core/ops/systems.js'
-import { systemRules } from '../rules/linalg.js'
+import { systemRules } from '../rules/systems.js'
 import { functionsPack } from './functions.js'
 import { indexingPack } from './indexing.js'
-import { linalgPack } from './linalg.js'
+import { svdPack } from './svd.js'
+import { triangularPack } from './triangular.js'
 
 const primitives = { lu: luPrimitive, solve: solvePrimitive, det: detPrimitive, slogdet: slogdetPrimitive, lstsq: lstsqPrimitive }
-export const systemsPack: Pack = pack(primitives, { rules: systemRules, cpu: systemKernels }, [functionsPack, indexingPack, linalgPack])
+export const systemsPack: Pack = pack(primitives, { rules: systemRules, cpu: systemKernels }, [
+  functionsPack,
+  indexingPack,
+  triangularPack,
+  svdPack,
+])

@@ -1,14 +1,18 @@
 /** What rules of linear algebra are made of: products and parts of stacks of matrices. */
 import { asExpr, asNode } from '../core/graph/expr.js'
+import type { Primitive } from '../core/graph/primitive.js'
+import type { Forced } from '../core/graph/tangent.js'
 import { eq } from '../core/ops/compare.js'
 import { eye, tril } from '../core/ops/construct.js'
 import { matmulNode } from '../core/ops/contract.js'
 import { add, mul, where } from '../core/ops/elementwise.js'
-import { broadcastTo, expandDims } from '../core/ops/layout.js'
+import { type TriangularParams, triangularNode } from '../core/ops/factorisations.js'
+import { broadcastTo, expandDims, reshape, transpose } from '../core/ops/layout.js'
 import { swapLast } from '../core/ops/layout-move.js'
 import { iotaNode } from '../core/ops/positions.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { dims } from './batching.js'
+import { batchAll, dims } from './batching.js'
+import { reapply } from './define.js'
 
 /** The transpose of each matrix. */
 export const t = (x: AnyExpr): AnyExpr => asExpr(swapLast(asNode(x)))
@@ -33,3 +37,18 @@ export const asMatrix = (x: AnyExpr): AnyExpr => expandDims(x, [-2, -1])
 export const identityLike = (x: AnyExpr): AnyExpr => broadcastTo(eye(dims(x)[dims(x).length - 1]!, x.dtype), dims(x))
 /** Has it no elements? Then nothing is to be differentiated. */
 export const isEmpty = (x: AnyExpr): boolean => dims(x).includes(0)
+/** A (co)tangent that is an expression. */
+export const forced = (x: Forced | undefined): AnyExpr | undefined => (x?._tag === 'Expr' ? x : undefined)
+/** The solution of triangular systems. */
+export const solveIn = (a: AnyExpr, b: AnyExpr, params: TriangularParams): AnyExpr => asExpr(triangularNode(asNode(a), asNode(b), params))
+/** Batches of systems. One matrix for all right sides makes their columns longer. */
+export const batchOfSystems =
+  <P>(primitive: Primitive<string, P>) =>
+  (xs: readonly AnyExpr[], batched: readonly boolean[], params: P, size: number): AnyExpr => {
+    const [a, b] = xs as [AnyExpr, AnyExpr]
+    if (batched[0] || dims(a).length !== 2) return reapply(primitive, batchAll(xs, batched, size), params)
+    const [, , k] = dims(b) as [number, number, number]
+    const rows = transpose(b, [1, 0, 2])
+    const y = reapply(primitive, [a, reshape(rows, [dims(rows)[0]!, size * k])], params)
+    return transpose(reshape(y, [dims(y)[0]!, size, k]), [1, 0, 2])
+  }

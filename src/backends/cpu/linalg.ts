@@ -15,7 +15,7 @@ import {
   type TriangularParams,
   triangularRun,
 } from '../../core/ops/factorisations.js'
-import type { Factorisation, linalg } from '../../core/ops/families.js'
+import type { linalg } from '../../core/ops/families.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type Driven, driven } from './driven.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'
@@ -48,10 +48,12 @@ const triangular = (module: Module, stack: SmallShape, name: string, k: OpaqueKe
 }
 const columnsOfQ = ({ rows, columns }: SmallShape, k: OpaqueKernel): number => ((k.params as QrParams).complete ? rows : columns)
 
-/** Rows of the primitives whose rules are written with matrix products and each other. */
-export const factorisationKernels: Pick<CpuTable<typeof linalg>, Factorisation> = {
+type Rows<K extends keyof typeof linalg> = Pick<CpuTable<typeof linalg>, K>
+export const triangularKernels: Rows<'cholesky' | 'triangularSolve'> = {
   cholesky: factorising(emitSmallCholesky, choleskyRun),
   triangularSolve: factorising(triangular, triangularRun),
+}
+export const qrKernels: Rows<'qr'> = {
   qr: smallOr(
     (module, stack, name, k) => emitSmallQr(module, stack, columnsOfQ(stack, k), name),
     (stack, k) => ({
@@ -60,11 +62,14 @@ export const factorisationKernels: Pick<CpuTable<typeof linalg>, Factorisation> 
       room: qrRoom(stack.rows, stack.columns, k.params as QrParams),
     }),
   ),
+}
+export const eighKernels: Rows<'eigh'> = {
   eigh: smallOr(emitSmallEigh, ({ rows }) => ({ drive: eighRun, largest: [rows, rows], room: eighRoom(rows) })),
+}
+export const svdKernels: Rows<'svd'> = {
   svd: smallOr(emitSmallSvd, ({ rows, columns }) => ({ drive: svdRun, largest: [rows, columns], room: svdRoom(rows, columns) })),
 }
-/** Rows of the others of the family `linalg`. */
-export const systemKernels: Omit<CpuTable<typeof linalg>, Factorisation> = {
+export const systemKernels: Rows<'lu' | 'solve' | 'det' | 'slogdet' | 'lstsq'> = {
   lu: factorising(emitSmallLu, luRun),
   solve: planned('written out'),
   det: planned('written out'),

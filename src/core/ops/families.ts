@@ -49,8 +49,6 @@ export const scans = /*#__PURE__*/ primitivesIn(lines)
 export const indexing = /*#__PURE__*/ primitivesIn({ ...slices, ...foldsAt, ...elements, ...windows })
 export const contract = /*#__PURE__*/ primitivesIn(contractions)
 export const linalg = /*#__PURE__*/ primitivesIn({ ...factorisations, ...systems })
-/** Primitives of linear algebra whose rules are written with matrix products and each other; those of the others take indices too. */
-export type Factorisation = 'cholesky' | 'triangularSolve' | 'qr' | 'eigh' | 'svd'
 export const nn = /*#__PURE__*/ primitivesIn({ ...convolutions, ...pools })
 
 export const families = {

@@ -10,7 +10,7 @@ import { max, min, sum } from '../../core/ops/reductions.js'
 import { abs } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { MatrixNormFn } from '../../core/types/signatures/linalg.js'
-import { svdvals } from '../../families/linalg.js'
+import { svdvals } from '../../families/svd.js'
 import { norm } from '../statistics/reductions.js'
 
 const last = { axis: -1 }

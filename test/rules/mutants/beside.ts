@@ -33,7 +33,7 @@ const blocks: readonly Mutant[] = [
 ]
 
 const subsets: readonly Mutant[] = [
-  ...mistakes('missing cotangents', 'rules/linalg-decompositions', [
+  ...mistakes('missing cotangents', 'rules/decompositions', [
     [
       'vectors alone have no diagonal',
       'total([wBar && onDiagonal(wBar), turned])!',

@@ -1,7 +1,7 @@
 // Mistakes in the rules of linear algebra.
 import { type Mutant, mistakes } from './mutant.js'
 
-const systems: readonly Mutant[] = mistakes('linear algebra', 'rules/linalg', [
+const systems: readonly Mutant[] = mistakes('linear algebra', ['rules/triangular', 'rules/systems', 'rules/matrices'], [
   [
     'a tangent of cholesky is not conjugated twice',
     'phi(t(overL(l, t(overL(l, symmetric(dx))))))',
@@ -185,7 +185,7 @@ const systems: readonly Mutant[] = mistakes('linear algebra', 'rules/linalg', [
   ['a cotangent of lstsq has its last factors exchanged', 'product(by(x, true), t(rest))', 'product(rest, t(by(x, true)))', 'lstsq'],
 ])
 
-const decompositions: readonly Mutant[] = mistakes('linear algebra', 'rules/linalg-decompositions', [
+const decompositions: readonly Mutant[] = mistakes('linear algebra', 'rules/decompositions', [
   ['a tangent of qr keeps its lower triangle', 'const upper = add(sub(inner, lower), t(lower))', 'const upper = sub(inner, lower)', 'qr'],
   ['a tangent of qr subtracts the turned triangle', 'add(sub(inner, lower), t(lower))', 'sub(sub(inner, lower), t(lower))', 'qr'],
   [

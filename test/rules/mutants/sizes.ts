@@ -285,7 +285,7 @@ const near: readonly Mutant[] = [
       'scatterReduce',
     ],
   ]),
-  ...mistakes('near ties', 'rules/linalg-decompositions', [
+  ...mistakes('near ties', 'rules/decompositions', [
     ['values 1e-7 apart are equal', 'const UNITS = 8', 'const UNITS = 2e8', 'eigh svd'],
     ['values 1e-3 apart are equal', 'const UNITS = 8', 'const UNITS = 2e12', 'svd eigh'],
     [

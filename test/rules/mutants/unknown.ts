@@ -56,7 +56,7 @@ export const unknown: readonly Mutant[] = [
       'switchCase',
     ],
   ]),
-  ...mistakes('not implemented', 'rules/linalg-decompositions', [
+  ...mistakes('not implemented', 'rules/decompositions', [
     ['a complete q is still', 'return [ys, [unknown(), unknown()]]', 'return [ys, [ZeroTangent, ZeroTangent]]', 'qr'],
     ['a complete q has no cotangent', 'return [unknown()] as never', 'return [ZeroTangent] as never', 'qr'],
     ['a complete q is a reduced one', 'return complete && m > n', 'return complete && m > n + 1', 'qr'],

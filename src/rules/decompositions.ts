@@ -15,7 +15,7 @@ import { max } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { dims } from './batching.js'
 import { multiRule } from './define.js'
-import { isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns } from './matrices.js'
+import { forced, isEmpty, onDiagonal, phi, product, symmetric, t, timesColumns } from './matrices.js'
 
 /** Differences of values of at most so many units of the largest are rounding: such values count as equal. */
 const UNITS = 8
@@ -32,7 +32,6 @@ const largest = (w: AnyExpr): AnyExpr => max(abs(w), { axis: -1, keepdims: true 
 const differences = (x: AnyExpr): AnyExpr => sub(expandDims(x, -2), expandDims(x, -1))
 const sums = (x: AnyExpr): AnyExpr => add(expandDims(x, -2), expandDims(x, -1))
 
-const forced = (x: Forced | undefined): AnyExpr | undefined => (x?._tag === 'Expr' ? x : undefined)
 const total = (terms: readonly (AnyExpr | undefined)[]): AnyExpr | undefined =>
   terms.reduce((a, b) => (a === undefined ? b : b === undefined ? a : add(a, b)))
 
@@ -161,4 +160,6 @@ const svdRule: Rule = multiRule(op.svdPrimitive, {
   batch: ([a]) => applyMulti(op.svdPrimitive, [asNode(a)], NO_PARAMS).map(asExpr),
 })
 
-export const decompositionRules = { qr: qrRule, eigh: eighRule, svd: svdRule } as const
+export const qrRules = { qr: qrRule } as const
+export const eighRules = { eigh: eighRule } as const
+export const svdRules = { svd: svdRule } as const

@@ -1,115 +1,25 @@
-/**
- * Calculus of linear algebra, for stacks of matrices. Rules are made of the operations themselves, so that every order exists. What reads
- * one triangle of an argument (cholesky, eigh, triangularSolve) has its gradient there, and zeros elsewhere.
- */
+/** Calculus of lu, of systems of equations and determinants, for stacks of matrices. */
 import type { Rule } from '../core/calculus/rule.js'
-import { applyMulti, asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
-import { NO_PARAMS, type Primitive } from '../core/graph/primitive.js'
+import { applyMulti, asExpr, asNode } from '../core/graph/expr.js'
+import { NO_PARAMS } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { prod } from '../core/ops/along-axis.js'
 import { eq, ge } from '../core/ops/compare.js'
 import { diag, tril, triu } from '../core/ops/construct.js'
 import { abs, add, cast, maximum, mul, neg, stopGradient, sub, where } from '../core/ops/elementwise.js'
 import * as op from '../core/ops/factorisations.js'
-import type { Factorisation, linalg } from '../core/ops/families.js'
 import { takeAlongNode } from '../core/ops/indexing-along.js'
-import { broadcastTo, expandDims, pad, reshape, transpose } from '../core/ops/layout.js'
-import { concatNode } from '../core/ops/layout-join.js'
+import { broadcastTo, expandDims, pad } from '../core/ops/layout.js'
 import { sliceAxis } from '../core/ops/layout-slice.js'
 import { iotaNode } from '../core/ops/positions.js'
 import { max, sum } from '../core/ops/reductions.js'
 import { sortNodes } from '../core/ops/scans.js'
 import * as system from '../core/ops/systems.js'
 import type { AnyExpr } from '../core/types/expr.js'
-import { batchAll, dims } from './batching.js'
+import { dims } from './batching.js'
 import { multiRule, reapply, rule } from './define.js'
-import { decompositionRules } from './linalg-decompositions.js'
-import { asMatrix, identityLike, isEmpty, onDiagonal, phi, product, symmetric, t } from './matrices.js'
+import { asMatrix, batchOfSystems, forced, identityLike, isEmpty, onDiagonal, product, solveIn, t } from './matrices.js'
 import { addTangents } from './product.js'
-
-const solveIn = (a: AnyExpr, b: AnyExpr, params: op.TriangularParams): AnyExpr => asExpr(op.triangularNode(asNode(a), asNode(b), params))
-const lower = { lower: true, transpose: false, unitDiagonal: false }
-const forced = (x: Forced | undefined): AnyExpr | undefined => (x?._tag === 'Expr' ? x : undefined)
-/** L^-1 X, L^-T X, X L^-T and X L^-1. */
-const overL = (l: AnyExpr, x: AnyExpr): AnyExpr => solveIn(l, x, lower)
-const overLt = (l: AnyExpr, x: AnyExpr): AnyExpr => solveIn(l, x, { ...lower, transpose: true })
-
-/** Batches of systems. One matrix for all right sides makes their columns longer. */
-const batchOfSystems =
-  <P>(primitive: Primitive<string, P>) =>
-  (xs: readonly AnyExpr[], batched: readonly boolean[], params: P, size: number): AnyExpr => {
-    const [a, b] = xs as [AnyExpr, AnyExpr]
-    if (batched[0] || dims(a).length !== 2) return reapply(primitive, batchAll(xs, batched, size), params)
-    const [, , k] = dims(b) as [number, number, number]
-    const rows = transpose(b, [1, 0, 2])
-    const y = reapply(primitive, [a, reshape(rows, [dims(rows)[0]!, size * k])], params)
-    return transpose(reshape(y, [dims(y)[0]!, size, k]), [1, 0, 2])
-  }
-
-// ---- cholesky and triangular systems -----------------------------------------------------------------------------------
-
-/** Rows from which a product of which only a triangle is read is made of blocks. */
-const BLOCKS = 128
-/** L^T M for lower triangular L, in the lower triangle, where M's own is all that is read; above it anything. By halves: a third of the multiplications. */
-const lowerOfProduct = (l: AnyExpr, m: AnyExpr): AnyExpr => {
-  const shape = dims(l)
-  const n = shape[shape.length - 1]!
-  if (n < BLOCKS) return product(t(l), m)
-  const head = Math.floor(n / 2)
-  const rows = shape.length - 2
-  const part = (x: AnyExpr, i: 0 | 1, j: 0 | 1): AnyExpr => {
-    const along = (y: Node, axis: number, k: 0 | 1): Node => (k === 0 ? sliceAxis(y, axis, 0, head) : sliceAxis(y, axis, head, n - head))
-    return asExpr(along(along(asNode(x), rows, i), rows + 1, j))
-  }
-  const below = part(m, 1, 0)
-  const first = add(lowerOfProduct(part(l, 0, 0), part(m, 0, 0)), product(t(part(l, 1, 0)), below))
-  const zeros = broadcastTo(asExpr(constant(0, l.dtype)), [...shape.slice(0, -2), head, n - head])
-  const joined = (xs: readonly AnyExpr[], axis: number): AnyExpr => asExpr(concatNode(xs.map(asNode), axis))
-  return joined(
-    [joined([first, zeros], rows + 1), joined([product(t(part(l, 1, 1)), below), lowerOfProduct(part(l, 1, 1), part(m, 1, 1))], rows + 1)],
-    rows,
-  )
-}
-const choleskyRule: Rule = rule(op.choleskyPrimitive, {
-  // dL = L phi(L^-1 dA L^-T), phi the lower triangle with half of the diagonal.
-  frule: (_xs, [da], _params, { y: l }) => {
-    const dx = forced(da)
-    if (dx === undefined) return [l, ZeroTangent]
-    return [l, product(l, phi(t(overL(l, t(overL(l, symmetric(dx)))))))]
-  },
-  // With X = L^-T phi(L^T LBar) L^-1: ABar = phi(X + X^T).
-  rrule: (_xs, _params, { y: l }) => {
-    const choleskyPullback = (lBar: AnyExpr) =>
-      [
-        thunk(() => {
-          const x = overLt(l, t(overLt(l, phi(lowerOfProduct(l, lBar)))))
-          return phi(add(x, t(x)))
-        }),
-      ] as const
-    return [l, choleskyPullback]
-  },
-  batch: ([a]) => reapply(op.choleskyPrimitive, [a], NO_PARAMS),
-})
-
-/** What of a matrix the system reads. */
-const read = (x: AnyExpr, p: op.TriangularParams): AnyExpr => (p.lower ? tril(x, p.unitDiagonal ? -1 : 0) : triu(x, p.unitDiagonal ? 1 : 0))
-const triangularRule: Rule = rule(op.triangularSolvePrimitive, {
-  frule: ([a], [da, db], params, { y: x }) => {
-    const dx = forced(da)
-    const moved = dx && neg(product(params.transpose ? t(read(dx, params)) : read(dx, params), x))
-    const right = moved === undefined ? db! : addTangents(moved, db!)
-    return [x, right._tag === 'Expr' ? solveIn(a, right, params) : right]
-  },
-  rrule: ([a], params, { y: x }) => {
-    const triangularPullback = (xBar: AnyExpr) => {
-      const bBar = thunk(() => solveIn(a, xBar, { ...params, transpose: !params.transpose }))
-      const b = (): AnyExpr => bBar.force() as AnyExpr
-      return [thunk(() => read(neg(params.transpose ? product(x, t(b())) : product(b(), t(x))), params)), bBar] as const
-    }
-    return [x, triangularPullback]
-  },
-  batch: batchOfSystems(op.triangularSolvePrimitive),
-})
 
 // ---- lu ----------------------------------------------------------------------------------------------------------------
 
@@ -266,17 +176,5 @@ const lstsqRule: Rule = rule(system.lstsqPrimitive, {
   batch: batchOfSystems(system.lstsqPrimitive),
 })
 
-/** Rules that are written with matrix products and each other. */
-export const factorisationRules: { readonly [K in Factorisation]: Rule } = {
-  cholesky: choleskyRule,
-  triangularSolve: triangularRule,
-  ...decompositionRules,
-}
 /** The rules of the others of the family `linalg`. */
-export const systemRules: { readonly [K in Exclude<keyof typeof linalg, Factorisation>]: Rule } = {
-  lu: luRule,
-  solve: solveRule,
-  det: detRule,
-  slogdet: slogdetRule,
-  lstsq: lstsqRule,
-}
+export const systemRules = { lu: luRule, solve: solveRule, det: detRule, slogdet: slogdetRule, lstsq: lstsqRule } as const

@@ -1,0 +1,9 @@
+/** Singular values and vectors: rules and kernels. */
+import { svdKernels } from '../backends/cpu/linalg.js'
+import { type Pack, pack } from '../core/calculus/pack.js'
+import { svdPrimitive } from '../core/ops/factorisations.js'
+import { svdRules } from '../rules/decompositions.js'
+import { contractPack } from './contract.js'
+
+const primitives = { svd: svdPrimitive }
+export const svdPack: Pack = pack(primitives, { rules: svdRules, cpu: svdKernels }, [contractPack])
