@@ -3,14 +3,14 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
-import { shakeable, withPacks } from './scripts/shakeable.js'
+import { shakeable, withoutSamples, withPacks } from './scripts/shakeable.js'
 
 const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((f) => f.endsWith('.ts'))
   .map((f) => join('src', f))
 
 /** Modules that package.json chooses by condition: a bundle for users has others in their place. */
-const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify)\.js"/g, 'from"#$1"')
+const conditional = (code: string): string => code.replaceAll(/from"[^"]*\/(hints|verify|samples)\.js"/g, 'from"#$1"')
 
 /** The module in src of one in dist. */
 const sourceOf = (path: string): string => join('src', path.replace(/^.*?dist\//, '').replace(/\.js$/, '.ts'))
@@ -39,7 +39,13 @@ export default defineConfig([
       o.minifyIdentifiers = true
     },
     plugins: [
-      { name: 'shakeable', renderChunk: (code, { path }) => ({ code: withPacks(sourceOf(path), conditional(shakeable(path, code))) }) },
+      {
+        name: 'shakeable',
+        renderChunk: (code, { path }) => {
+          const source = sourceOf(path)
+          return { code: withPacks(source, conditional(shakeable(path, withoutSamples(source, code)))) }
+        },
+      },
     ],
   },
   {

@@ -75,6 +75,33 @@ export const shakeable = (path: string, text: string): string => {
   )
 }
 
+/** What primitives have for the checker and for readers alone, and what stands in its place. */
+const tried: ReadonlyMap<string, string> = new Map([
+  ['samples', '[]'],
+  ['hard', '[]'],
+  ['extremes', '[]'],
+  ['source', "''"],
+])
+/**
+ * A module of declarations, where the checker's samples are there where `#samples` says so: in Node, and in what bundlers build with the condition `development`. Of a bundle
+ * for users they would be a fiftieth. What users declare (lifted.ts takes it) keeps its own.
+ */
+export const withoutSamples = (source: string, text: string): string => {
+  if (!/(^|\/)src\/core\/ops\//.test(source) || source.endsWith('/lifted.ts')) return text
+  const tree = ts.createSourceFile(source, text, ts.ScriptTarget.ES2022, true)
+  const puts: Put[] = []
+  const visit = (n: ts.Node): void => {
+    const instead = ts.isPropertyAssignment(n) && ts.isIdentifier(n.name) ? tried.get(n.name.text) : undefined
+    if (instead === undefined) ts.forEachChild(n, visit)
+    else {
+      const { initializer } = n as ts.PropertyAssignment
+      puts.push({ at: initializer.getStart(tree), text: 'sampled$?' }, { at: initializer.end, text: `:${instead}` })
+    }
+  }
+  visit(tree)
+  return puts.length === 0 ? text : `import{sampled as sampled$}from"#samples";${applied(text, puts)}`
+}
+
 /** The values that a module exports, those of the modules that it hands on among them. */
 const exportsOf = (file: string): readonly string[] => {
   const tree = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true)

@@ -273,6 +273,18 @@ try {
             temporary,
           ),
         )
+      await step('a bundle for users says that the primitives in it have no samples', () =>
+        runBundled(
+          'esbuild',
+          user,
+          `import { checkRule } from 'codual/check'
+import { coreRegistry } from 'codual'
+let said = ''
+try { checkRule(coreRegistry.rules.get('slice').primitive) } catch (e) { said = e.message }
+if (!said.includes("the condition 'development'")) throw new Error(said || 'it was checked')`,
+          temporary,
+        ),
+      )
       for (const entry of ['codual', 'codual/optim', 'codual/random', 'codual/reference', 'codual/solve', 'codual/train'])
         await step(`every export of ${entry} works alone in a bundle`, async () => {
           const { wrong, tried, having } = await exportsAlone(user, entry)

@@ -1,4 +1,5 @@
 /** The gradient checker: rules against their primitives, and users' gradients against finite differences. Results are data. */
+
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
 import { functionOf, integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
@@ -13,6 +14,7 @@ import { counting, overridesIn } from './ran.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample } from './rule.js'
 import { type RuleOptions, samplesOf } from './sample-subject.js'
+import { needSamples } from './sampled.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
 export type { Budget } from './budget.js'
@@ -73,6 +75,7 @@ const ofOneSample = ({ tangents, cotangents, expected }: Expectations, name: str
 }
 const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions): Checked => {
   const options = ruleOptionsOf(given)
+  needSamples([prim], `checkRule of ${prim.name}`)
   if (prim.samples.length === 0)
     raise({
       _tag: 'BadInput',

@@ -1,4 +1,5 @@
 /** Checks every primitive of a plugin: its rules, its kernels against its meaning, its lowering, and that programs of it are saved and read back. */
+
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, registryMonoid } from '../core/calculus/rule.js'
 import { listOf, optionsOf } from '../core/errors/check-arguments.js'
@@ -22,6 +23,7 @@ import { type CheckOptions, checkOptionsOf } from './program.js'
 import { type Counting, counting, overridesIn } from './ran.js'
 import { checkKinks, checkSample } from './rule.js'
 import { samplesOf, subjectAt } from './sample-subject.js'
+import { needSamples } from './sampled.js'
 import { bind, type Derived, derivativesOf, derive, drawLike, evaluate, pointOf } from './subject.js'
 
 /** What is checked of one primitive at one sample, beside its rules. */
@@ -134,7 +136,9 @@ const settingOf = (given: Plugin | readonly Plugin[], where: string) => {
     coreRegistry,
     plugins.reduce<Registry>((r, p) => registryMonoid.concat(r, p.registry), registryMonoid.empty),
   )
-  return { plugins, ...counting(registry, [...plugins.flatMap((p) => [...p.ops.values()])]) }
+  const primitives = plugins.flatMap((p) => [...p.ops.values()])
+  needSamples(primitives, where)
+  return { plugins, ...counting(registry, primitives) }
 }
 /** What a plugin's check says beside: which rules ran, whose names codual has too, and the shaders that no device compiled. */
 const announced = (c: Checked, plugins: readonly Plugin[], rules: Counting['rules']): Checked => {

@@ -18,6 +18,7 @@ import { type Backend, backendOf, syncBackendOf } from '../../core/functions/bac
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { coreRegistry } from '../../packs/all.js'
 import { type Switches, switchesOf } from '../check-names.js'
+import { needSamples } from '../sampled.js'
 
 /** What is drawn, and what is checked of each program. */
 export interface ProgramOptions {
@@ -108,6 +109,10 @@ const sourceOf = (of: ProgramsOf, where: string): { readonly registry: Registry;
 export const isShipped = (rule: Rule): boolean => coreRegistry.ruleOf(rule.primitive) === rule
 
 const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): readonly Candidate[] => {
+  needSamples(
+    [...registry.byPrimitive.values()].map((r) => r.primitive),
+    where,
+  )
   // By its own name, or by that in its plugin's namespace.
   const isCalled = (p: AnyPrimitive, name: string): boolean =>
     registry.rules.has(name) ? registry.rules.get(name)!.primitive === p : p.name === name
