@@ -45,5 +45,5 @@ export const proofs: Readonly<Record<string, string>> = {
   'close: a view of what is known is not captured': 'on which side of a partition a view stands changes what is kept, not what is computed',
   'trigonometric: tan is not singular':
     'the tangent of a number in f64 or f32 is finite everywhere, and so are the powers of it in its derivatives',
-  'linalg-decompositions: the triangle has its diagonal': 'the diagonal that is subtracted is added again with the transpose',
+  'decompositions: the triangle has its diagonal': 'the diagonal that is subtracted is added again with the transpose',
 }
