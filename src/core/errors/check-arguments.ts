@@ -6,7 +6,7 @@
 import type { DType } from '../types/dtype.js'
 import { raise } from './explain.js'
 import { meantBy, meantDtype, meantItems, meantList, meantOption, needless } from './hints.js'
-import { arrayInWords, objectInWords, reading } from './language.js'
+import { arrayInWords, objectInWords, reading, unreadable } from './language.js'
 
 /** Every name of the options O, so that none is forgotten. */
 export type Names<O> = { readonly [K in keyof Required<O>]: true }
@@ -30,21 +30,35 @@ const refuse = (where: string, reason: string, fix?: string): never =>
 
 const none = Object.freeze({})
 /** Options by name; a name that is not among `names` is an error, not left out in silence. */
-export const optionsOf = <O extends object>(given: O | undefined, names: Names<O>, where: string): O =>
-  given === undefined ? (none as O) : reading(`${where}: options`, () => optionsIn(given, names, where))
+export const optionsOf = <O extends object>(given: O | undefined, names: Names<O>, where: string): O => {
+  if (given === undefined) return none as O
+  try {
+    return optionsIn(given, names, where)
+  } catch (e) {
+    return unreadable(e, `${where}: options`)
+  }
+}
 /** Their values are read once, so what is checked is what is used. */
 const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): O => {
-  const all = Object.keys(names)
-  const isArray = typeof given === 'object' && given !== null && arrayInWords(given) !== undefined
-  if (typeof given !== 'object' || given === null || isArray || Array.isArray(given) || ArrayBuffer.isView(given))
-    return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, all, where))
-  for (const name of Object.keys(given))
+  if (
+    typeof given !== 'object' ||
+    given === null ||
+    Array.isArray(given) ||
+    ArrayBuffer.isView(given) ||
+    arrayInWords(given) !== undefined
+  ) {
+    const isArray = typeof given === 'object' && given !== null && arrayInWords(given) !== undefined
+    return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, Object.keys(names), where))
+  }
+  const read: Record<string, unknown> = {}
+  for (const name of Object.keys(given)) {
     if (!Object.hasOwn(names, name)) {
+      const all = Object.keys(names)
       const meant = meantOption(name, all, where)
       refuse(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
     }
-  const read: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)
+    read[name] = listsIn((given as Readonly<Record<string, unknown>>)[name], 0)
+  }
   return read as O
 }
 
@@ -76,8 +90,14 @@ export const ofOne =
 /** Lists, and lists in them, as copies. A sparse one, which may have any length, is refused. */
 const listsIn = (x: unknown, depth: number): unknown => {
   if (!Array.isArray(x) || depth === 3) return x
-  if (x.length > 0 && !(0 in x)) throw new Error('a sparse array')
-  return Array.from(x, (y) => listsIn(y, depth + 1))
+  const n = x.length
+  if (n > 0 && !(0 in x)) throw new Error('a sparse array')
+  const copy: unknown[] = []
+  for (let i = 0; i < n; i++) {
+    const y: unknown = x[i]
+    copy.push(typeof y === 'object' ? listsIn(y, depth + 1) : y)
+  }
+  return copy
 }
 /** Numbers in lists (axes, widths, shifts), read once: a Proxy, a getter or a later change gives no other value afterwards. */
 export const settled = <X>(given: X, what: string, where: string): X =>

@@ -113,13 +113,31 @@ export const raw = <G = unknown, D extends G | undefined = undefined>(
 ): Kind<G | (D extends undefined ? undefined : never), G> =>
   or<G, D>(standard as D, (given, what, where) => settled(given as G, what, where))
 
-/** Reads the options that were given. */
-export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape: readonly number[] = []): ReadOf<O> => {
-  const read = optionsOf(given as Record<string, unknown> | undefined, declared as unknown as Names<Record<string, unknown>>, where)
-  const out: Record<string, unknown> = {}
-  for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
-  return out as ReadOf<O>
+/** Reads declared options, of what was given where. */
+export type Reader<O> = (given: unknown, where: string, shape?: readonly number[]) => ReadOf<O>
+const nothing = Object.freeze({})
+/** What reads these options. */
+export const readerOf = <O extends Options>(declared: O): Reader<O> => {
+  const names = Object.keys(declared)
+  const kinds = Object.values(declared)
+  if (names.length === 0) return (given, where) => optionsOf(given as never, declared as never, where) as ReadOf<O>
+  return (given, where, shape = none) => {
+    const read: Readonly<Record<string, unknown>> =
+      given === undefined
+        ? nothing
+        : optionsOf(given as Record<string, unknown>, declared as unknown as Names<Record<string, unknown>>, where)
+    const out: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      out[name] = kinds[i]!.read(read[name], name, where, shape)
+    }
+    return out as ReadOf<O>
+  }
 }
+const none: readonly number[] = Object.freeze([])
+/** Reads the options that were given. */
+export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape?: readonly number[]): ReadOf<O> =>
+  readerOf(declared)(given, where, shape)
 /** A whole number that cannot be left out. */
 export const whole = (range: Range = {}): Kind<number> => ({
   read: (given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '),

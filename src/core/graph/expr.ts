@@ -53,6 +53,7 @@ export const watchApplies = (f: Watcher | undefined): Watcher | undefined => {
 export class Node {
   declare readonly _tag: 'Expr'
   readonly #id: number = built++
+  #results: readonly Node[] | undefined = undefined
   constructor(
     readonly kind: 0 | 1 | 2 | 3,
     readonly aval: Aval,
@@ -67,6 +68,11 @@ export class Node {
   /** Made by this copy of codual: nothing else has the private field, neither what JSON gives nor a Proxy, whose traps are not asked. */
   static is(x: unknown): x is Node {
     return typeof x === 'object' && x !== null && #id in x
+  }
+  /** Of an application of several results its outputs, one for each of these avals: made once, so that a result is one node whoever asks for it. */
+  static outputs(node: Node, avals: () => readonly Aval[]): readonly Node[] {
+    node.#results ??= avals().map((a, i) => new Node(OUTPUT, a, null, [node], i))
+    return node.#results
   }
   get shape(): readonly number[] {
     return this.aval.shape
@@ -134,16 +140,8 @@ export const apply = <P>(prim: Primitive<string, P>, args: readonly Node[], para
   return node
 }
 
-/** The outputs of each application of several results: made once, so that a result is one node whoever asks for it. */
-const outputs = new WeakMap<Node, readonly Node[]>()
-const withOutputs = (node: Node, avals: readonly Aval[]): readonly Node[] => {
-  const made = avals.map((a, i) => new Node(OUTPUT, a, null, [node], i))
-  outputs.set(node, made)
-  return made
-}
 /** The nodes that an application's results are: itself, or its outputs. */
-export const resultsOf = (node: Node): readonly Node[] =>
-  node.prim!.multi ? (outputs.get(node) ?? withOutputs(node, avalsOf(node))) : [node]
+export const resultsOf = (node: Node): readonly Node[] => (node.prim!.multi ? Node.outputs(node, () => avalsOf(node)) : [node])
 
 /** Applies a primitive with several results: its outputs, in order. */
 export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[], params: P): readonly Node[] => {
@@ -153,7 +151,7 @@ export const applyMulti = <P>(prim: Primitive<string, P>, args: readonly Node[],
   ) as readonly Aval[]
   const node = new Node(APPLY, avals[0] ?? NOTHING, prim as AnyPrimitive, args, params)
   if (watcher !== undefined) watcher(node)
-  return withOutputs(node, avals)
+  return Node.outputs(node, () => avals)
 }
 /** The aval of an application without results. */
 const NOTHING = aval([0], 'f64')
@@ -183,7 +181,7 @@ export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] =>
   // Arguments of the same avals give results of the same avals: no shape rule is asked.
   if (alike) {
     const made = copyOf(node, node.aval, args)
-    return node.prim!.multi ? withOutputs(made, resultAvals(node)) : [made]
+    return node.prim!.multi ? Node.outputs(made, () => resultAvals(node)) : [made]
   }
   const avals = node.prim!.shapeRule(
     args.map((x) => x.aval),
@@ -191,7 +189,7 @@ export const reapplied = (node: Node, args: readonly Node[]): readonly Node[] =>
   )
   if (!node.prim!.multi) return [copyOf(node, avals as Aval, args)]
   const all = avals as readonly Aval[]
-  return withOutputs(copyOf(node, all[0] ?? NOTHING, args), all)
+  return Node.outputs(copyOf(node, all[0] ?? NOTHING, args), () => all)
 }
 const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   const made = new Node(APPLY, a, node.prim, args, node.payload)

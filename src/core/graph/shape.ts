@@ -54,11 +54,18 @@ export const normalizeAxis = (axis: number, rank: number): number | undefined =>
   Number.isInteger(axis) && axis >= -rank && axis < rank ? (axis < 0 ? axis + rank : axis) : undefined
 
 /** The axes that are not in `axes`, in order. */
-export const otherAxes = (rank: number, axes: readonly number[]): number[] =>
-  Array.from({ length: rank }, (_, i) => i).filter((i) => !axes.includes(i))
+export const otherAxes = (rank: number, axes: readonly number[]): number[] => {
+  const others: number[] = []
+  for (let i = 0; i < rank; i++) if (!axes.includes(i)) others.push(i)
+  return others
+}
 
 /** 0, 1, ..., n - 1. */
-export const range = (n: number): number[] => Array.from({ length: n }, (_, i) => i)
+export const range = (n: number): number[] => {
+  const all: number[] = []
+  for (let i = 0; i < n; i++) all.push(i)
+  return all
+}
 
 /** Calls f for each multi-index of `shape` in row-major order with the offsets that each list of strides gives. */
 export const forEachIndex = (

@@ -3,7 +3,7 @@
  * messages, is done here once.
  */
 import { nothingMore, settled } from '../errors/check-arguments.js'
-import { type Kind, type Options, type ReadOf, readOptions } from '../errors/options.js'
+import { type Kind, type Options, type ReadOf, readerOf } from '../errors/options.js'
 import { asExpr } from '../graph/expr.js'
 import { type Computes, lift, liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -72,19 +72,47 @@ const signatures = new WeakMap<object, Signature>()
 /** What a function declares of its arguments and options; undefined for one that is no such operation. */
 export const signatureOf = (f: unknown): Signature | undefined => (typeof f === 'function' ? signatures.get(f) : undefined)
 
-/** Arrays of the arguments, by their places: those that compute in one thing together. */
-const groupsOf = (kinds: readonly (Kind<unknown, unknown> | ArrayKind<AnyExpr | undefined>)[]): readonly (readonly number[])[] => {
+/** Arrays that are promoted together, by the places of their arguments. */
+interface Group {
+  readonly computes: Computes
+  readonly at: readonly number[]
+  /** Some may be left out. */
+  readonly optional: boolean
+}
+const isArray = (k: Kind<unknown, unknown>): k is ArrayKind<AnyExpr | undefined> => 'computes' in k
+/** Those of the arguments that compute in one thing, where there are more than one. */
+const groupsOf = (kinds: readonly Kind<unknown, unknown>[]): readonly Group[] => {
   const groups = new Map<Computes, number[]>()
   kinds.forEach((k, i) => {
-    if (!('computes' in k) || k.apart) return
+    if (!isArray(k) || k.apart) return
     const same = groups.get(k.computes)
     if (same === undefined) groups.set(k.computes, [i])
     else same.push(i)
   })
-  return [...groups.values()].filter((g) => g.length > 1)
+  return [...groups].flatMap(([computes, at]) =>
+    at.length > 1 ? [{ computes, at, optional: at.some((i) => (kinds[i] as ArrayKind).optional) }] : [],
+  )
 }
-const together = (xs: readonly unknown[], op: string, computes: Computes): readonly AnyExpr[] =>
-  (xs.length === 2 ? liftPair(xs[0], xs[1], op, computes) : liftAll(xs, op, computes)).map(asExpr)
+/** Writes the arrays of a group, promoted, by their names. */
+const promote = ({ computes, at, optional }: Group, names: readonly string[], given: readonly unknown[], op: string, to: Read): void => {
+  const there = optional ? at.filter((i) => given[i] !== undefined) : at
+  if (there.length === 1) to[names[there[0]!]!] = alone(given[there[0]!], op, computes)
+  else if (there.length === 2) {
+    const [i, j] = there as readonly [number, number]
+    const [x, y] = liftPair(given[i], given[j], op, computes)
+    to[names[i]!] = asExpr(x)
+    to[names[j]!] = asExpr(y)
+  } else {
+    const all = liftAll(
+      there.map((i) => given[i]),
+      op,
+      computes,
+    )
+    for (let k = 0; k < there.length; k++) to[names[there[k]!]!] = asExpr(all[k]!)
+  }
+}
+type Read = Record<string, unknown>
+const scalar: readonly number[] = []
 
 /**
  * The operation `name` of these arguments, in order, and options behind them; F is its public type. `make` is given what was read, and the name, for what it raises itself.
@@ -97,43 +125,37 @@ export const operation = <F, const A extends Arguments, const O extends Options>
   make: (args: ReadOf<A>, options: ReadOf<O>, op: string) => unknown,
 ): F => {
   const names = Object.keys(args)
-  const kinds = Object.values(args)
+  const kinds: readonly Kind<unknown, unknown>[] = Object.values(args)
+  const count = names.length
   const groups = groupsOf(kinds)
-  const grouped = new Set(groups.flat())
+  const grouped = new Set(groups.flatMap((g) => g.at))
+  const alones = names.flatMap((_, i) => (grouped.has(i) ? [] : [i]))
   const plain = Object.keys(options).length === 0
-  const pair = kinds.length === 2 && kinds.every((k) => 'computes' in k)
-  const first = kinds.findIndex((k) => 'computes' in k && !k.optional)
+  const pair = count === 2 && kinds.every(isArray)
+  const first = names[kinds.findIndex((k) => isArray(k) && !k.optional)] ?? ''
+  const reader = readerOf(options)
   const behind = (given: readonly unknown[]): void => {
-    if (names.length === 1) nothingMore(given[1], name)
+    if (count === 1) nothingMore(given[1], name)
     // An index and a list behind both are what reduce gives.
     else if (pair && given.length === 3 && given[2] !== undefined) refuseThird(name, given[2])
   }
   const f = (...given: readonly unknown[]): unknown => {
-    if (plain && given.length > names.length) behind(given)
-    const read: Record<string, unknown> = {}
-    for (const g of groups) {
-      const there = g.filter((i) => given[i] !== undefined || !(kinds[i] as ArrayKind).optional)
-      const ys =
-        there.length === 1
-          ? [alone(given[there[0]!], name, (kinds[there[0]!] as ArrayKind).computes)]
-          : together(
-              there.map((i) => given[i]),
-              name,
-              (kinds[g[0]!] as ArrayKind).computes,
-            )
-      there.forEach((i, k) => {
-        read[names[i]!] = ys[k]
-      })
+    if (plain && given.length > count) behind(given)
+    const read: Read = {}
+    for (let g = 0; g < groups.length; g++) promote(groups[g]!, names, given, name, read)
+    for (let k = 0; k < alones.length; k++) {
+      const i = alones[k]!
+      const kind = kinds[i]!
+      const shape = isArray(kind) ? scalar : shapeIn(read[first])
+      read[names[i]!] = kind.read(given[i], names[i]!, name, shape)
     }
-    const shape = (): readonly number[] => (read[names[first]!] as AnyExpr | undefined)?.shape ?? []
-    kinds.forEach((k, i) => {
-      if (!grouped.has(i)) read[names[i]!] = k.read(given[i], names[i]!, name, shape())
-    })
-    return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : readOptions(options, given[names.length], name, shape()), name)
+    return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : reader(given[count], name, shapeIn(read[first])), name)
   }
   signatures.set(f, { name, args, options })
   return f as F
 }
 const none = Object.freeze({})
+/** The shape of the first array, where there is one. */
+const shapeIn = (x: unknown): readonly number[] => (x as AnyExpr | undefined)?.shape ?? scalar
 /** Whatever is given, as it is: it is read later, with what stands beside it. */
 export const unread: Kind<unknown> = { read: (given) => given }

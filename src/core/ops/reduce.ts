@@ -189,7 +189,8 @@ export const axesOf = (rank: number, axis: number | readonly number[] | null | u
     ? range(rank)
     : typeof axis === 'number'
       ? [axisOf(axis, rank, op)]
-      : [...distinctAxes(axis, rank, op)].sort((a, b) => a - b)
+      : sorted(distinctAxes(axis, rank, op))
+const sorted = (axes: readonly number[]): readonly number[] => (axes.length < 2 ? axes : [...axes].sort((a, b) => a - b))
 
 /** Applies a reduction; keepdims is a reshape after it. */
 export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes: readonly number[], keepdims = false): Node => {

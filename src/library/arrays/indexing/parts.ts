@@ -173,14 +173,15 @@ export const stepsOf = (indices: readonly Index[], shape: readonly number[], op:
   const lengths = axes.flatMap((i, k) => (i.kind === 'slice' ? [i.part.size] : i.kind === 'array' ? [shape[k]!] : []))
   const left = axes.filter((i) => i.kind === 'slice' || i.kind === 'array')
   const arrays = left.flatMap((i) => (i.kind === 'array' ? [i] : []))
-  const group = arrays.length === 0 ? [] : common(arrays, op)
-  const place = placeOf(indices, arrays)
   const kept = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'slice' ? [i.part.size] : []))
   const wide = (list: readonly Index[]): readonly number[] => list.flatMap((i) => (i.kind === 'new' ? [1] : kept([i])))
+  if (arrays.length === 0) return [...basicSteps(axes, shape), reshaped(wide(indices))]
+  const group = common(arrays, op)
+  const place = placeOf(indices, arrays)
   return [
     ...basicSteps(axes, shape),
     reshaped(lengths),
-    ...(arrays.length === 0 ? [] : gatherSteps(left, lengths, arrays, group, kept(indices.slice(0, place)).length)),
+    ...gatherSteps(left, lengths, arrays, group, kept(indices.slice(0, place)).length),
     reshaped([...wide(indices.slice(0, place)), ...group, ...wide(indices.slice(place))]),
   ]
 }
