@@ -38,15 +38,12 @@ export const optionsOf = <O extends object>(given: O | undefined, names: Names<O
     return unreadable(e, `${where}: options`)
   }
 }
+const isPlain = (x: unknown): boolean => typeof x === 'object' && x !== null && Object.getPrototypeOf(x) === Object.prototype
+const isNoOptions = (x: unknown): boolean =>
+  typeof x !== 'object' || x === null || Array.isArray(x) || ArrayBuffer.isView(x) || arrayInWords(x) !== undefined
 /** Their values are read once, so what is checked is what is used. */
 const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): O => {
-  if (
-    typeof given !== 'object' ||
-    given === null ||
-    Array.isArray(given) ||
-    ArrayBuffer.isView(given) ||
-    arrayInWords(given) !== undefined
-  ) {
+  if (!isPlain(given) && isNoOptions(given)) {
     const isArray = typeof given === 'object' && given !== null && arrayInWords(given) !== undefined
     return refuse(where, `${shown(given)} where options may stand.`, meantBy(given, isArray, Object.keys(names), where))
   }

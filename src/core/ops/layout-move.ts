@@ -36,7 +36,8 @@ export const axesIn = (given: number | readonly number[], rank: number, op: stri
 /** As `axesIn`; raises BadInput for an axis named twice. */
 export const distinctAxes = (axes: number | readonly number[], rank: number, op: string): readonly number[] => {
   const out = axesIn(axes, rank, op)
-  if (out.length > 1 && new Set(out).size !== out.length) raise({ _tag: 'BadInput', where: op, reason: `axes ${shown(axes)} name an axis twice.` })
+  if (out.length > 1 && new Set(out).size !== out.length)
+    raise({ _tag: 'BadInput', where: op, reason: `axes ${shown(axes)} name an axis twice.` })
   return out
 }
 
