@@ -197,13 +197,15 @@ const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   return made
 }
 
-/** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */
+/** Nodes of a page of a table. Many graphs are small: a typed array, or a larger one, takes longer to make than such a graph to walk. */
+const PAGE = 256
+/** A table from nodes to small integers, by the node's number: pages, so neither hashing nor a set per node. */
 export class NodeIndex {
-  private readonly pages = new Map<number, Int32Array>()
+  private readonly pages = new Map<number, number[]>()
   private lastKey = -1
-  private last: Int32Array | undefined
-  private page(id: number): Int32Array | undefined {
-    const key = Math.floor(id / 4096)
+  private last: number[] | undefined
+  private page(id: number): number[] | undefined {
+    const key = Math.floor(id / PAGE)
     if (key === this.lastKey) return this.last
     this.lastKey = key
     this.last = this.pages.get(key)
@@ -212,7 +214,7 @@ export class NodeIndex {
   /** The integer of a node, -1 where none was set. */
   get(node: Node): number {
     const page = this.page(node.id)
-    return page === undefined ? -1 : page[node.id % 4096]!
+    return page === undefined ? -1 : page[node.id % PAGE]!
   }
   has(node: Node): boolean {
     return this.get(node) >= 0
@@ -220,11 +222,11 @@ export class NodeIndex {
   set(node: Node, value: number): void {
     let page = this.page(node.id)
     if (page === undefined) {
-      page = new Int32Array(4096).fill(-1)
+      page = new Array<number>(PAGE).fill(-1)
       this.pages.set(this.lastKey, page)
       this.last = page
     }
-    page[node.id % 4096] = value
+    page[node.id % PAGE] = value
   }
 }
 
