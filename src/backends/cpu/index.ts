@@ -21,6 +21,7 @@ import { Arena, type CpuStats } from './arena.js'
 import { Engine } from './engine.js'
 import { type Awake, CpuExecutable } from './executable.js'
 import { cpuFacets } from './facets.js'
+import { type Image, layOut } from './image.js'
 import { type Installed, Kernels } from './kernels.js'
 import { LaidOut } from './laid-out.js'
 import { noSimd } from './wasm/features.js'
@@ -64,10 +65,11 @@ const MAX_BYTES = 65535 * 65536
 
 const now = (): number => performance.now()
 
-/** A plan and what runs it. */
+/** A plan, what runs it, and what all programs that have it are in memory, but for their literals. */
 interface Ready {
   readonly plan: Plan
   readonly installed: readonly Installed[]
+  readonly image: Image
 }
 /** What a program that may still run is laid out as. */
 interface Pin {
@@ -108,7 +110,7 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES / 2
   const cache = new PlanCache<Ready>(
     cacheBytes,
-    (r) => planBytes(r.plan),
+    (r) => planBytes(r.plan) + 4 * r.image.words.length,
     (r) => kernels.release(r.installed, 'cached'),
     () => kernels.cachedBytes,
   )
@@ -137,17 +139,18 @@ export const makeCpu = (options: CpuOptions & { readonly without?: readonly Pass
     cache.get(ir.key, () => {
       const plan = makePlan(ir, limits, names)
       if (plan.arenaBytes > maxBytes) raise({ _tag: 'OutOfMemory', backend: name, neededBytes: plan.arenaBytes, limitBytes: maxBytes })
-      return { plan, installed: kernels.install(plan, 'cached') }
+      const installed = kernels.install(plan, 'cached')
+      return { plan, installed, image: layOut(plan, installed, ir, () => engine!.repeat) }
     })
   /** Plans a program and lays it out. */
   const laidOut = (program: Program) => {
     const t = now()
     const ir = buildIr(program, ids, without)
     const { made, cached } = planned(ir)
-    const { plan, installed } = made
+    const { plan, installed, image } = made
     const verified = verify({ program, ir, plan, itemBytes }, ids, options.verify === true)
     const release = (): void => kernels.release(installed, 'live')
-    const laid = new LaidOut({ program, ir, plan, installed, poison: options.poison === true, release }, arena)
+    const laid = new LaidOut({ program, ir, plan, installed, image, poison: options.poison === true, release }, arena)
     kernels.hold(installed, 'live')
     awake.add(laid, laid, laid.bytes + kernels.shareOf(installed))
     const state: Awake = { laidOut: laid, captured: ir.captured.map((c) => c.tensor) }

@@ -10,7 +10,7 @@ import type { Ir } from '../plan/ir.js'
 import type { Plan } from '../plan/plan.js'
 import type { Loop } from '../plan/repeat.js'
 import type { Arena } from './arena.js'
-import { type Image, layOut, type Move, type Segment } from './image.js'
+import type { Image, Move, Segment } from './image.js'
 import type { Installed } from './kernels.js'
 import { Views } from './plain.js'
 import { stepEntry } from './records.js'
@@ -48,6 +48,7 @@ export interface Making {
   readonly ir: Ir
   readonly plan: Plan
   readonly installed: readonly Installed[]
+  readonly image: Image
   /** Fills the program's memory with NaN before each run. */
   readonly poison: boolean
   /** Gives back what was made for it. */
@@ -63,30 +64,32 @@ interface Parts extends Omit<Making, 'program' | 'ir'> {
   readonly inputs: readonly Elements[]
   readonly captured: readonly Elements[]
   readonly outputs: readonly Elements[]
-  readonly image: Image
   readonly constants: Uint8Array
-  /** The image's words at the base where they were put last. */
-  readonly words: Int32Array<ArrayBuffer>
+  /** The image's words at the base where they were put last: its own at 0, unless kernels in JavaScript move some. */
+  words: Int32Array<ArrayBuffer>
   /** Records of steps in JavaScript, by step. */
   readonly records: readonly (Int32Array | undefined)[]
 }
 const elementsOf = ({ dtype, size }: Elements): Elements => ({ dtype, size })
-const partsOf = ({ program, ir, ...of }: Making, arena: Arena): Parts => {
-  const { plan, installed } = of
-  const image = layOut(plan, installed, ir, () => arena.engine!.repeat)
-  const words = image.words.slice()
-  const records = plan.steps.map((s, i) =>
-    installed[s.kernel]!.run === undefined ? undefined : words.subarray(image.recordOf[i]!, image.recordEnd[i]!),
-  )
+const partsOf = ({ program, ir, plan, installed, image, poison, release }: Making): Parts => {
+  const moved = installed.some((k) => k.run !== undefined)
+  const words = moved ? image.words.slice() : image.words
   return {
-    ...of,
+    plan,
+    installed,
+    image,
+    poison,
+    release,
     inputs: program.inputs.map((x) => elementsOf(x.aval)),
     captured: ir.captured.map(({ tensor }) => ({ dtype: tensor.dtype, size: tensor.data.length })),
     outputs: program.outputs.map((o) => elementsOf(o.aval)),
-    image,
     constants: literalsOf(ir),
     words,
-    records,
+    records: moved
+      ? plan.steps.map((s, i) =>
+          installed[s.kernel]!.run === undefined ? undefined : words.subarray(image.recordOf[i]!, image.recordEnd[i]!),
+        )
+      : [],
   }
 }
 
@@ -115,7 +118,7 @@ export class LaidOut {
     of: Making,
     private readonly arena: Arena,
   ) {
-    const parts = partsOf(of, arena)
+    const parts = partsOf(of)
     this.of = parts
     const { image, constants } = parts
     const words = 2 * image.words.length + image.relocations.length + image.recordOf.length
@@ -137,7 +140,8 @@ export class LaidOut {
     arena.reserve(base + image.bytes)
     if (this.base === base && this.buffer === arena.buffer && arena.owner === this) return
     if (this.base !== base) {
-      for (const r of image.relocations) of.words[r] = image.words[r]! + base
+      if (of.words === image.words && base !== 0) of.words = image.words.slice()
+      if (of.words !== image.words) for (const r of image.relocations) of.words[r] = image.words[r]! + base
       this.base = base
       this.buffer = undefined
       arena.owner = undefined

@@ -1,26 +1,23 @@
 /** Lists of integers that grow, and a table from short integer codes to numbers: no object per entry. */
 
-/** A growable list of 32-bit integers. */
+/** A growable list of 32-bit integers. Most are short, and a typed array takes longer to make than these to fill. */
 export class IntList {
-  private data = new Int32Array(256)
-  length = 0
+  private readonly data: number[] = []
+  get length(): number {
+    return this.data.length
+  }
   push(x: number): void {
-    if (this.length === this.data.length) {
-      const old = this.data
-      this.data = new Int32Array(old.length * 2)
-      this.data.set(old)
-    }
-    this.data[this.length++] = x
+    this.data.push(x | 0)
   }
   get(i: number): number {
     return this.data[i]!
   }
   set(i: number, x: number): void {
-    this.data[i] = x
+    this.data[i] = x | 0
   }
   /** The integers so far, as an array of their own. */
   toArray(): Int32Array<ArrayBuffer> {
-    return this.data.slice(0, this.length)
+    return new Int32Array(this.data)
   }
 }
 
@@ -28,7 +25,7 @@ export class IntList {
 export class Codes {
   private readonly words = new IntList()
   private readonly starts = new IntList()
-  private slots = new Int32Array(1024).fill(-1)
+  private slots = new Array<number>(64).fill(-1)
   private count = 0
 
   constructor() {
@@ -82,7 +79,7 @@ export class Codes {
   }
   private grow(): void {
     const old = this.slots
-    this.slots = new Int32Array(old.length * 4).fill(-1)
+    this.slots = new Array<number>(old.length * 4).fill(-1)
     for (const id of old) if (id >= 0) this.put(this.hash(this.starts.get(id), this.starts.get(id + 1)), id)
   }
 }
