@@ -11,7 +11,8 @@ import { contractPack } from './contract.js'
 import { controlPack } from './control.js'
 import { customPack } from './custom.js'
 import { eighPack } from './eigh.js'
-import { functionsPack } from './functions.js'
+import { exponentialsPack } from './exponentials.js'
+import { gammaPack } from './gamma.js'
 import { indexingPack } from './indexing.js'
 import { nnPack } from './nn.js'
 import { qrPack } from './qr.js'
@@ -20,11 +21,14 @@ import { svdPack } from './svd.js'
 import { systemsPack } from './systems.js'
 import { tapPack } from './tap.js'
 import { triangularPack } from './triangular.js'
+import { trigonometricPack } from './trigonometric.js'
 
 type Families = typeof families
 /** What is no part of the base; whoever reads the tables holds these. */
 const packs: readonly Pack[] = [
-  functionsPack,
+  exponentialsPack,
+  trigonometricPack,
+  gammaPack,
   specialPack,
   bitwisePack,
   indexingPack,

@@ -4,14 +4,14 @@ import { type Pack, pack } from '../core/calculus/pack.js'
 import { luPrimitive } from '../core/ops/factorisations.js'
 import { detPrimitive, lstsqPrimitive, slogdetPrimitive, solvePrimitive } from '../core/ops/systems.js'
 import { systemRules } from '../rules/systems.js'
-import { functionsPack } from './functions.js'
+import { exponentialsPack } from './exponentials.js'
 import { indexingPack } from './indexing.js'
 import { svdPack } from './svd.js'
 import { triangularPack } from './triangular.js'
 
 const primitives = { lu: luPrimitive, solve: solvePrimitive, det: detPrimitive, slogdet: slogdetPrimitive, lstsq: lstsqPrimitive }
 export const systemsPack: Pack = pack(primitives, { rules: systemRules, cpu: systemKernels }, [
-  functionsPack,
+  exponentialsPack,
   indexingPack,
   triangularPack,
   svdPack,

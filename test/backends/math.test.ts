@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest'
 import { arithmeticKernels } from '../../src/backends/cpu/arithmetic.js'
 import { compareKernels } from '../../src/backends/cpu/compare.js'
-import { functionKernels } from '../../src/backends/cpu/functions.js'
+import { exponentialKernels, gammaKernels, trigonometricKernels } from '../../src/backends/cpu/functions.js'
 import type { AnyPrimitive } from '../../src/core/graph/primitive.js'
 import { compare, elementwise } from '../../src/core/ops/families.js'
 import type { DType } from '../../src/core/types/dtype.js'
 import { comparisons, floatFunctions, integerBinaries, integerUnaries, intervalsOf, tests, unitsOf } from './accuracy.js'
 import { mapOver, ulps } from './loop-harness.js'
 
-const elementwiseKernels = { ...arithmeticKernels, ...functionKernels }
+const elementwiseKernels = { ...arithmeticKernels, ...exponentialKernels, ...trigonometricKernels, ...gammaKernels }
 
 interface Row {
   /** Largest error, f32 and f64. JavaScript's own functions are good to about one unit in f64. */

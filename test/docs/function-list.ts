@@ -9,7 +9,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['New arrays', /(?:ops|library\/\w+)\/(construct|grids)/],
   [
     'Elementwise',
-    /(?:ops|library\/(?!matrices)\w+)\/(elementwise|arithmetic|bitwise|compare|functions|unary|transcendental|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices|rounding)/,
+    /(?:ops|library\/(?!matrices)\w+)\/(elementwise|arithmetic|bitwise|compare|functions|unary|exponentials|trigonometric|gamma|polygamma|activations|lifted|map|numeric|choices|rounding)/,
   ],
   ['Special functions', /ops\/special|library\/special\//],
   ['Spectra', /(?:ops|library\/\w+)\/(fft|spectra|frames)/],

@@ -12,7 +12,9 @@ import * as contractions from './contract.js'
 import { controlFamily } from './control.js'
 import * as convolutions from './conv.js'
 import { customFamily } from './custom.js'
+import * as exponential from './exponentials.js'
 import * as factorisations from './factorisations.js'
+import * as gammas from './gamma.js'
 import { heldFamily } from './held.js'
 import * as elements from './indexing-along.js'
 import * as windows from './indexing-dynamic.js'
@@ -33,11 +35,14 @@ import * as shifts from './shift.js'
 import * as specials from './special.js'
 import * as systems from './systems.js'
 import { tapFamily } from './tap.js'
-import * as transcendental from './transcendental.js'
+import * as angles from './trigonometric.js'
 import * as unaries from './unary.js'
 
 export const arithmetic = /*#__PURE__*/ primitivesIn({ ...arithmetics, ...unaries, ...roundings, castPrimitive })
-export const functions = /*#__PURE__*/ primitivesIn({ ...transcendental, ...polygammas })
+export const exponentials = /*#__PURE__*/ primitivesIn(exponential)
+export const trigonometric = /*#__PURE__*/ primitivesIn(angles)
+export const gamma = /*#__PURE__*/ primitivesIn({ ...gammas, ...polygammas })
+export const functions = { ...exponentials, ...trigonometric, ...gamma } as const
 export const elementwise = { ...arithmetic, ...functions } as const
 export const special = /*#__PURE__*/ primitivesIn({ ...specials, ...bessels, ...gradients })
 export const compare = /*#__PURE__*/ primitivesIn(comparisons)

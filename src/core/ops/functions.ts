@@ -1,3 +1,5 @@
 /** Functions of numbers: all of them, for modules of core and rules. */
-export * from './transcendental.js'
+export * from './exponentials.js'
+export * from './gamma.js'
+export * from './trigonometric.js'
 export * from './unary.js'

@@ -28,7 +28,7 @@ import type {
 } from '../../core/types/signatures/linalg.js'
 import { matmul } from '../../families/contract.js'
 import { whileLoop } from '../../families/control.js'
-import { exp2, log2 } from '../../families/functions.js'
+import { exp2, log2 } from '../../families/exponentials.js'
 import { gather } from '../../families/indexing.js'
 import { inv, solve } from '../../families/systems.js'
 

@@ -10,7 +10,8 @@ import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatUnary, FloatUnaryWith, Unary } from '../../core/types/signatures/elementwise.js'
 import type { GluFn } from '../../core/types/signatures/nn.js'
-import { erfc, expm1, log1p, sigmoid, sinh, softplus, tanh } from '../../families/functions.js'
+import { expm1, log1p, sigmoid, sinh, softplus, tanh } from '../../families/exponentials.js'
+import { erfc } from '../../families/gamma.js'
 import { clamp } from '../arrays/elementwise.js'
 
 const activationWith = <F, O extends Options>(name: string, options: O, f: (x: AnyExpr, o: ReadOf<O>) => AnyExpr): F =>

@@ -11,7 +11,7 @@ import type { Shape } from '../../core/types/shape.js'
 import type { DropoutFn, EmbeddingFn, LinearFn } from '../../core/types/signatures/nn.js'
 import type { FloatAlongAxisFn } from '../../core/types/signatures/reduce.js'
 import { matmul } from '../../families/contract.js'
-import { exp, log } from '../../families/functions.js'
+import { exp, log } from '../../families/exponentials.js'
 import { gather } from '../../families/indexing.js'
 
 /** x less its largest entry along the axis: no exponential overflows; the shift has no derivative. */

@@ -23,7 +23,7 @@ import type {
   NllFn,
   SmoothL1Options,
 } from '../../core/types/signatures/nn.js'
-import { exp, log, log1p, pow, sigmoid, softplus, xlogy } from '../../families/functions.js'
+import { exp, log, log1p, pow, sigmoid, softplus, xlogy } from '../../families/exponentials.js'
 import { logSoftmax } from './layers.js'
 import { type Reduction, reduction, reductions } from './loss-reduction.js'
 

@@ -14,7 +14,7 @@ import type { AnyExpr } from '../../core/types/expr.js'
 import type { AttentionFn, CtcFn } from '../../core/types/signatures/sequences.js'
 import { matmul } from '../../families/contract.js'
 import { checkpoint, scan } from '../../families/control.js'
-import { exp, log } from '../../families/functions.js'
+import { exp, log } from '../../families/exponentials.js'
 import { takeAlongAxis } from '../../families/indexing.js'
 import { reduction, reductions } from './loss-reduction.js'
 

@@ -9,7 +9,8 @@ import { abs, neg, sign, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { FloatBinary, FloatUnary } from '../../core/types/signatures/elementwise.js'
 import type { FloatAlongAxisFn, RunningOptions } from '../../core/types/signatures/reduce.js'
-import { atanh, log, log1p, logaddexp, sin } from '../../families/functions.js'
+import { atanh, log, log1p, logaddexp } from '../../families/exponentials.js'
+import { sin } from '../../families/trigonometric.js'
 import { associativeScan } from '../arrays/associative-scan.js'
 
 const unary = (name: string, f: (x: AnyExpr) => AnyExpr): FloatUnary => operation(name, { x: floats }, {}, ({ x }) => f(x))

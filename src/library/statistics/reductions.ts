@@ -12,7 +12,7 @@ import { max, mean, min, sum } from '../../core/ops/reductions.js'
 import { abs, sqrt, square } from '../../core/ops/unary.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Ddof, FloatReduceFn, NormOrder, WhereOption } from '../../core/types/signatures/reduce.js'
-import { exp, log, pow } from '../../families/functions.js'
+import { exp, log, pow } from '../../families/exponentials.js'
 import { foldedShape, ofNothing, over, zeroAtZero } from './folds.js'
 
 /** The variance, and what is made of it. */

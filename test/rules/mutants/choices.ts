@@ -91,7 +91,7 @@ export const kinks: readonly Mutant[] = [
   ]),
   ...mistakes(
     'kinks',
-    ['core/ops/arithmetic', 'core/ops/transcendental'],
+    ['core/ops/arithmetic', 'core/ops/exponentials', 'core/ops/trigonometric'],
     [
       ['strongMul declares 0 twice', 'partials: [Number.POSITIVE_INFINITY, 0]', 'partials: [0, 0]', 'strongMul'],
       ['x^1 declares 0', "{ at: [0, 1], partials: [1, 0], why: 'x^1", "{ at: [0, 1], partials: [0, 0], why: 'x^1", 'pow'],
@@ -109,7 +109,7 @@ export const kinks: readonly Mutant[] = [
   ),
   ...mistakes(
     'kinks',
-    ['core/ops/unary', 'core/ops/transcendental'],
+    ['core/ops/unary', 'core/ops/exponentials', 'core/ops/trigonometric'],
     [
       ['abs declares 1', "partials: [0], why: 'the middle", "partials: [1], why: 'the middle", 'abs'],
       ['relu declares a half', "partials: [0], why: 'the value of most", "partials: [0.5], why: 'the value of most", 'relu'],

@@ -1,4 +1,4 @@
-/** Exponentials, logarithms, powers and their kin, of one number or two: what each one is. Their calculus is in rules/functions.ts. */
+/** Exponentials, logarithms, powers and hyperbolic functions, of one number or two: what each one is. Their calculus is in rules/functions.ts. */
 
 import { asExpr, asNode, CONST, type Node } from '../graph/expr.js'
 import { typed } from '../graph/operation.js'
@@ -7,9 +7,6 @@ import type { FloatBinaryOp, FloatUnaryOp } from '../types/signatures/elementwis
 import { binary, unary } from './lifted.js'
 import * as special from './special-functions.js'
 import * as f from './unary.js'
-
-export * from './gamma.js'
-export * from './trigonometric.js'
 
 const IEEE = 'IEEE 754'
 /**
@@ -202,40 +199,6 @@ export const pow: FloatBinaryOp<'pow'> = typed(
   ),
 )
 /**
- * sqrt(a^2 + b^2), without overflow.
- *
- * Shapes  a and b broadcast.   Rule  dy = (a da + b db) / y, 0 at the kink (0, 0).   Source  IEEE 754 hypot.
- * @example hypot([3, 5], [4, 12])   // [5, 13]
- */
-export const hypot: FloatBinaryOp<'hypot'> = binary({
-  name: 'hypot',
-  unbounded: false,
-  scalar: (a, b) => Math.hypot(a!, b!),
-  extremes: [0, 1e300, -1e-300],
-  kinks: [{ at: [0, 0], partials: [0, 0], why: 'the least subgradient, as the norm of a vector' }],
-  cost: 12,
-  source: 'IEEE 754 hypot',
-})
-/**
- * The angle of the point (x, y), y first: in [-pi, pi].
- *
- * Shapes  y and x broadcast.   Rule  d = (x dy - y dx) / (x^2 + y^2), 0 at the origin.   Source  DLMF 4.23.24.
- * @example atan2([1], [-1])   // [2.356]
- */
-export const atan2: FloatBinaryOp<'atan2'> = binary({
-  name: 'atan2',
-  unbounded: false,
-  scalar: (y, x) => Math.atan2(y!, x!),
-  domain: [
-    [0.2, 2],
-    [-2, 2],
-  ],
-  extremes: [0, -0, -1, 1e20],
-  kinks: [{ at: [0, 0], partials: [0, 0], why: 'no derivative at the origin; 0 is symmetric' }],
-  cost: 20,
-  source: 'DLMF 4.23.24',
-})
-/**
  * log(e^a + e^b), without overflow.
  *
  * Shapes  a and b broadcast.   Rule  dy = sigmoid(a - b) da + sigmoid(b - a) db; equal infinities share.   Source  NumPy logaddexp.
@@ -271,4 +234,95 @@ export const xlogy: FloatBinaryOp<'xlogy'> = binary({
   ],
   cost: 12,
   source: 'SciPy xlogy',
+})
+
+// ---- hyperbolic functions --------------------------------------------------------------------------------------------
+
+/**
+ * (e^x - e^-x) / 2.
+ *
+ * Rule  dy = cosh(x) dx.   Source  DLMF 4.28.1.
+ * @example sinh([0, 1])   // [0, 1.175]
+ */
+export const sinh: FloatUnaryOp<'sinh'> = unary({
+  name: 'sinh',
+  scalar: (x) => Math.sinh(x!),
+  extremes: [-100, -1e-10, 0, 100],
+  cost: 14,
+  source: 'DLMF 4.28.1',
+})
+
+/**
+ * (e^x + e^-x) / 2.
+ *
+ * Rule  dy = sinh(x) dx.   Source  DLMF 4.28.2.
+ * @example cosh([0, 1])   // [1, 1.543]
+ */
+export const cosh: FloatUnaryOp<'cosh'> = unary({
+  name: 'cosh',
+  scalar: (x) => Math.cosh(x!),
+  extremes: [-100, 0, 100],
+  cost: 14,
+  source: 'DLMF 4.28.2',
+})
+
+/**
+ * The hyperbolic tangent of x.
+ *
+ * Extremes  -1 and 1.   Rule  dy = (1 - y^2) dx.   Source  DLMF 4.28.4.
+ * @example tanh([0, 1])   // [0, 0.7616]
+ */
+export const tanh: FloatUnaryOp<'tanh'> = unary({
+  name: 'tanh',
+  unbounded: false,
+  scalar: (x) => Math.tanh(x!),
+  domain: [[-3, 3]],
+  extremes: [-100, 0, 100],
+  cost: 12,
+  source: 'DLMF 4.28.4',
+})
+
+/**
+ * The number whose hyperbolic sine is x.
+ *
+ * Rule  dy = dx / sqrt(1 + x^2).   Source  DLMF 4.37.1.
+ * @example asinh([0, 1])   // [0, 0.8814]
+ */
+export const asinh: FloatUnaryOp<'asinh'> = unary({
+  name: 'asinh',
+  unbounded: false,
+  scalar: (x) => Math.asinh(x!),
+  extremes: [-1e10, -1e-10, 0, 1e10],
+  cost: 16,
+  source: 'DLMF 4.37.1',
+})
+
+/**
+ * The number that is not negative and whose hyperbolic cosine is x.
+ *
+ * Domain  x >= 1, NaN below.   Rule  dy = dx / sqrt(x^2 - 1): Infinity at 1.   Source  DLMF 4.37.2.
+ * @example acosh([1, 2])   // [0, 1.317]
+ */
+export const acosh: FloatUnaryOp<'acosh'> = unary({
+  name: 'acosh',
+  scalar: (x) => Math.acosh(x!),
+  domain: [[1.3, 4]],
+  extremes: [1, 1e10, 0],
+  cost: 16,
+  source: 'DLMF 4.37.2',
+})
+
+/**
+ * The number whose hyperbolic tangent is x.
+ *
+ * Domain  (-1, 1); infinite at the ends, NaN outside.   Rule  dy = dx / (1 - x^2).   Source  DLMF 4.37.3.
+ * @example atanh([0, 0.5])   // [0, 0.5493]
+ */
+export const atanh: FloatUnaryOp<'atanh'> = unary({
+  name: 'atanh',
+  scalar: (x) => Math.atanh(x!),
+  domain: [[-0.7, 0.7]],
+  extremes: [-1, -1e-10, 0, 1, 2],
+  cost: 16,
+  source: 'DLMF 4.37.3',
 })

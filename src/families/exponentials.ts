@@ -1,0 +1,4 @@
+/** Exponentials, logarithms, powers and hyperbolic functions. Each operation brings its pack. */
+import '../packs/exponentials.js'
+
+export * from '../core/ops/exponentials.js'
