@@ -28,15 +28,30 @@ export interface Kind<T, G = T> {
 }
 /** The options of a function, by name. */
 export type Options = Readonly<Record<string, Kind<unknown, unknown>>>
+/** One that must be given. */
+export interface Needed<T, G = T> extends Kind<T, G> {
+  readonly needed: true
+}
+type Given<K> = K extends Kind<unknown, infer G> ? G : never
+type Left<O, N extends keyof O> = { readonly [K in N]?: Given<O[K]> | undefined }
+type Must<O, N extends keyof O> = { readonly [K in N]: Given<O[K]> }
+type NeededIn<O> = { [K in keyof O]: O[K] extends Needed<unknown, unknown> ? K : never }[keyof O]
 /** What a user may give for declared options. @example OptionsOf<{ squared: Kind<boolean> }>   // { readonly squared?: boolean | undefined } */
-export type OptionsOf<O> = { readonly [K in keyof O]?: (O[K] extends Kind<unknown, infer G> ? G : never) | undefined }
+export type OptionsOf<O> = [NeededIn<O>] extends [never] ? Left<O, keyof O> : Must<O, NeededIn<O>> & Left<O, Exclude<keyof O, NeededIn<O>>>
+/** The declaration of options whose type is written out, since it has parameters: `satisfies OptionsFor<...>` holds it to every name, and no other. */
+export type OptionsFor<I> = { readonly [K in keyof Required<I>]: Kind<unknown, unknown> }
 /** What a function reads of declared options, or of declared arguments. */
 export type ReadOf<O> = { readonly [K in keyof O]: O[K] extends Kind<infer T, unknown> ? T : never }
 
 /** A kind of its own; what is not given is undefined. */
 export const kind = <T, G = T>(read: Kind<T, G>['read']): Kind<T, G> => ({ read })
-/** What is not given is `standard`. */
-const or = <T, D extends T | undefined>(standard: D, read: Kind<T>['read']): Kind<T | (D extends undefined ? undefined : never), T> => ({
+/** One that must be given: `read` says so of undefined too. */
+export const needed = <T, G = T>(read: Kind<T, G>['read']): Needed<T, G> => ({ read, needed: true })
+/** What is not given is `standard`; anything else is read. */
+export const or = <T, D extends T | undefined, G = T>(
+  standard: D,
+  read: Kind<T>['read'],
+): Kind<T | (D extends undefined ? undefined : never), G> => ({
   read: (given, what, where, shape) => (given === undefined ? (standard as never) : read(given, what, where, shape)),
 })
 
@@ -77,6 +92,7 @@ export const integers = <D extends readonly number[] | undefined = undefined>(
   standard?: D,
 ): Kind<readonly number[] | (D extends undefined ? undefined : never), readonly number[]> =>
   or<readonly number[], D>(standard as D, integersOf)
+const quoted = (all: readonly string[]): string => all.map((m) => `'${m}'`).join(', ')
 /** One of some texts, which `what` they are in the message. */
 export const choice = <const T extends string, D extends T | undefined = undefined>(
   all: readonly T[],
@@ -90,7 +106,7 @@ export const choice = <const T extends string, D extends T | undefined = undefin
           _tag: 'BadInput',
           where,
           reason: noun === undefined ? `${what} is ${shown(given)}.` : `there is no ${noun} ${shown(given)}.`,
-          fix: `${noun === undefined ? 'give' : `${noun}s are`} ${all.map((m) => `'${m}'`).join(', ')}.`,
+          fix: noun === undefined ? `give ${quoted(all).replace(/, (?=[^,]*$)/, ' or ')}.` : `${noun}s are ${quoted(all)}.`,
         }),
   )
 /** A dtype. */
