@@ -44,7 +44,8 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
       refuse(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
     }
   const read: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) read[name] = listsIn(value, 0)
+  for (const [name, value] of Object.entries(given))
+    read[name] = (names as unknown as Record<string, { readonly untouched?: true }>)[name]!.untouched ? value : listsIn(value, 0)
   return read as O
 }
 
