@@ -70,8 +70,15 @@ describe('declared options', () => {
     )
     expect(hidden).toEqual([])
   })
-  it('are read or refused by name, whatever is given', () => {
-    for (const { signature } of declared)
+  it('are the only ones: outside of operations no other table of names is read', () => {
+    const tables = sourcesUnder('src').filter(({ path, text }) => !/^src\/core\/(ops|errors)\//.test(path) && /\boptionsOf\(/.test(text))
+    expect(tables.map(({ path }) => path)).toEqual([])
+  })
+  it.each([
+    ['of operations', ofOperations],
+    ['of all else', others],
+  ])('%s are read or refused by name, whatever is given', (_, some) => {
+    for (const { signature } of some)
       for (const [option, kind] of Object.entries(signature.options))
         for (const [k, x] of junk.entries()) {
           const e = refusal(() => readOptions({ [option]: kind }, { [option]: x }, signature.name, [2, 3]))
