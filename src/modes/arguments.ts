@@ -2,7 +2,7 @@
 
 import { raise } from '../core/errors/explain.js'
 import { calledAs } from '../core/errors/hints.js'
-import { flag, type Kind, kind, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
+import { flag, type Kind, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
 import { type Meta, readArgs } from '../core/functions/function.js'
 import { isFloat, showAval } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
@@ -37,7 +37,9 @@ export const wrtOptions = {
   ),
 }
 export type WrtOptions = OptionsOf<typeof wrtOptions>
-export const gradOptions = { ...wrtOptions, mode: oneOf('mixed', 'reverse', 'forward'), seed: kind((x) => x), aux: flag() }
+/** What is checked where it is used. */
+const unread: Kind<unknown> = { read: (given) => given }
+export const gradOptions = { ...wrtOptions, mode: oneOf('mixed', 'reverse', 'forward'), seed: unread, aux: flag() }
 export type GradOptions = OptionsOf<typeof gradOptions>
 /** `chunk` says how many rows of the basis run at once; all where it is not given. */
 export const jacOptions = { ...wrtOptions, chunk: fromOne() }

@@ -1,6 +1,7 @@
 /** Rates: a number, a scalar expression, or a schedule of the count of steps; and the checks of options. */
 import { numberOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
 import { type Kind, type Needed, needed, or } from '../core/errors/options.js'
 import { type AnyExpr, cast, type Expr, type Float, full, type Tensor } from '../index.js'
 
@@ -11,7 +12,13 @@ export type Rate = number | ScalarOf | ((count: Expr<[], Float>) => Expr<[], Flo
 /** Raises unless x is a number or a scalar. */
 const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
   if (typeof x === 'number') return Number.isNaN(x) ? refuse(op, `${what} is NaN.`) : x
-  const { _tag, shape } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly shape?: readonly number[] }
+  const { _tag, shape } = reading(`${op}: ${what}`, () => {
+    const { _tag: tag, shape: s } = (typeof x === 'object' && x !== null ? x : {}) as {
+      readonly _tag?: unknown
+      readonly shape?: readonly number[]
+    }
+    return { _tag: tag, shape: s }
+  })
   if ((_tag !== 'Expr' && _tag !== 'Tensor') || shape === undefined)
     return refuse(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
   if (shape.length === 0) return x as AnyExpr

@@ -4,7 +4,7 @@ import type { Rule } from '../core/calculus/rule.js'
 import { functionOf, recordOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { holds } from '../core/errors/language.js'
-import { type Kind, type OptionsFor, readOptions } from '../core/errors/options.js'
+import { type Kind, type OptionsFor, readOptions, refused } from '../core/errors/options.js'
 import { isExpr } from '../core/graph/expr.js'
 import { type AnyPrimitive, primitiveOf } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, type NotImplemented, ZeroTangent } from '../core/graph/tangent.js'
@@ -33,21 +33,19 @@ export const pairFrom = <A, B>(given: readonly [A, B], name: string, facet: 'fru
         fix: `return ${pair}.`,
       })
 
-const refuse = (where: string, what: string, given: unknown, fix: string): never =>
-  raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix })
 /** An expression. */
 export const exprIn = (given: AnyExpr, what: string, where: string): AnyExpr =>
-  isExpr(given) ? given : refuse(where, what, given, 'give an expression.')
+  isExpr(given) ? given : refused(given, what, where, 'give an expression.')
 const unknown = (x: unknown): boolean => holds(() => (x as { readonly _tag?: unknown } | null | undefined)?._tag === 'NotImplemented')
 /** A (co)tangent without thunks. */
 export const forcedIn = (given: Forced, what: string, where: string): Forced =>
   isExpr(given) || given === ZeroTangent || given === NoTangent || unknown(given)
     ? given
-    : refuse(where, what, given, 'give an expression, or ZeroTangent.')
+    : refused(given, what, where, 'give an expression, or ZeroTangent.')
 const entryTags: ReadonlySet<unknown> = new Set<Entry['_tag']>(['Expr', 'ZeroTangent', 'NoTangent', 'NotImplemented'])
 type Entry = AnyExpr | ZeroTangent | NoTangent | NotImplemented
 /** An entry of dy/dx: by its tag, since a rule may be written with the operations of another copy of codual. */
 export const isEntry = (p: unknown): p is Entry | number =>
   typeof p === 'number' || holds(() => entryTags.has((p as Partial<Entry> | null | undefined)?._tag))
 export const entryIn = <P>(given: P, what: string, where: string): P =>
-  isEntry(given) ? given : refuse(where, what, given, 'give an expression or a number.')
+  isEntry(given) ? given : refused(given, what, where, 'give an expression or a number.')

@@ -1,5 +1,6 @@
 /** What is given to this entry point, checked: each check raises BadInput that names the function and says what it takes. */
 import { shown } from '../core/errors/check-arguments.js'
+import { holds } from '../core/errors/language.js'
 import { type Kind, or } from '../core/errors/options.js'
 import { type AdException, raise } from '../index.js'
 
@@ -46,6 +47,8 @@ export const barOptions = {
   ),
   /** Where it is drawn (standard error unless given). */
   stream: or<Stream, undefined>(undefined, (x, _what, where) =>
-    typeof (x as Partial<Stream> | null)?.write === 'function' ? (x as Stream) : bad(where, 'the stream cannot be written to.'),
+    holds(() => typeof (x as Partial<Stream> | null)?.write === 'function')
+      ? (x as Stream)
+      : bad(where, 'the stream cannot be written to.'),
   ),
 }

@@ -3,7 +3,7 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { functionOf, shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
-import { reading } from '../core/errors/language.js'
+import { holds, reading } from '../core/errors/language.js'
 import { choice, func, type OptionsFor, or, type ReadOf, readOptions, untouched } from '../core/errors/options.js'
 import { type AdError, isAdException, isTensor } from '../index.js'
 import type { Source } from './batches.js'
@@ -96,12 +96,13 @@ export const eventOptions = {
   state: untouched(),
   position: or({ epoch: 0, step: 0 }, (x, _what, where): Position => {
     if (!isRecord(x)) return bad(where, `the position must be { epoch, step }, not ${shown(x)}.`)
-    return { epoch: wholeOf(x.epoch, "the position's epoch", where, 0), step: wholeOf(x.step, "the position's step", where, 0) }
+    const { epoch, step } = reading(`${where}: position`, () => ({ epoch: x.epoch, step: x.step }))
+    return { epoch: wholeOf(epoch, "the position's epoch", where, 0), step: wholeOf(step, "the position's step", where, 0) }
   }),
   evaluate: func<((state: never, epoch: number) => unknown) | undefined>(),
   onNonFinite: choice(['stop', 'ignore'], 'stop'),
   signal: or<{ readonly aborted: boolean }, undefined>(undefined, (x, _what, where) =>
-    isRecord(x) && typeof x.aborted === 'boolean'
+    isRecord(x) && holds(() => typeof x.aborted === 'boolean')
       ? (x as { readonly aborted: boolean })
       : bad(where, `the signal must be an AbortSignal, not ${shown(x)}.`),
   ),

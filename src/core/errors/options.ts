@@ -19,7 +19,6 @@ import {
   shown,
 } from './check-arguments.js'
 import { raise } from './explain.js'
-import { reading } from './language.js'
 
 /** How one option or argument is read: what a user gives as G (or leaves out) is a T. `shape` is that of the first array, where there is one. */
 export interface Kind<T, G = T> {
@@ -151,10 +150,8 @@ export const untouched = <G = unknown>(): Kind<G | undefined, G> => ({ read: (gi
 export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape: readonly number[] = []): ReadOf<O> => {
   const read = optionsOf(given as Record<string, unknown> | undefined, declared as unknown as Names<Record<string, unknown>>, where)
   const out: Record<string, unknown> = {}
-  return reading(`${where}: options`, () => {
-    for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
-    return out as ReadOf<O>
-  })
+  for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
+  return out as ReadOf<O>
 }
 /** Reads the options that were given, and those alone: what is handed on, or written out, has no others. */
 export const readGiven = <O extends Options>(
