@@ -2,18 +2,24 @@
 
 import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type Kind, or, refused } from '../core/errors/options.js'
 
-const refuse = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
-/** An option that is a number of bytes, where it is given. */
-export const bytesOf = (given: unknown, what: string, where: string): void => {
-  if (given !== undefined && !(typeof given === 'number' && given >= 0))
-    refuse(where, `${what} is ${shown(given)}.`, 'give a number of bytes.')
-}
-/** An option that is a table of kernels, where it is given. */
-export const kernelsOf = (given: unknown, where: string): void => {
-  if (given !== undefined && !(given instanceof Map))
-    refuse(where, `kernels are ${shown(given)}.`, `give those of a plugin: { kernels: plugin.kernels.${where} }.`)
-}
+/** The option of a number of bytes. */
+export const bytes: Kind<number | undefined, number> = or<number, undefined>(undefined, (given, what, where) =>
+  typeof given === 'number' && given >= 0 ? given : refused(given, what, where, 'give a number of bytes.'),
+)
+/** The option of a table of kernels. */
+export const kernelsOption = <T extends object>(): Kind<T | undefined, T> =>
+  or<T, undefined>(undefined, (given, _what, where) =>
+    given instanceof Map
+      ? (given as unknown as T)
+      : raise({
+          _tag: 'BadInput',
+          where,
+          reason: `kernels are ${shown(given)}.`,
+          fix: `give those of a plugin: { kernels: plugin.kernels.${where} }.`,
+        }),
+  )
 
 const NONE = {}
 

@@ -1,6 +1,7 @@
 /** A budget of what the gradient of a function costs: how often it is called, and kernels, buffers and bytes of its plan. */
-import { optionsOf, shown } from '../core/errors/check-arguments.js'
+import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type Kind, type OptionsOf, or, readGiven } from '../core/errors/options.js'
 import type { SyncBackend } from '../core/functions/backend.js'
 import { asExpr } from '../core/graph/expr.js'
 import { flatProgram } from '../core/graph/program.js'
@@ -9,27 +10,27 @@ import { pullback } from '../modes/transform.js'
 import type { Collector } from './findings.js'
 import { type Derived, dense } from './subject.js'
 
-/** At most so much, of values and gradient together. */
-export interface Budget {
+const most: Kind<number | undefined, number> = or<number, undefined>(undefined, (given, what, where) =>
+  Number.isFinite(given) && (given as number) >= 0
+    ? (given as number)
+    : raise({ _tag: 'BadInput', where, reason: `budget.${what} is ${shown(given)}.`, fix: 'give a number from 0.' }),
+)
+export const budgetOptions = {
   /** Calls of the function, for all of its derivatives (1 unless given). */
-  readonly calls?: number
+  calls: most,
   /** Kernels that one run launches, on each backend. */
-  readonly kernels?: number
+  kernels: most,
   /** Buffers that one run allocates, those of arguments and results included. */
-  readonly allocations?: number
+  allocations: most,
   /** The peak of live bytes. */
-  readonly bytes?: number
+  bytes: most,
 }
-const names = { calls: true, kernels: true, allocations: true, bytes: true } as const
-
-/** What is given as a budget. */
-export const budgetOf = (given: Budget, where: string): Budget => {
-  const budget = optionsOf(given, names, `${where}: budget`)
-  for (const [name, most] of Object.entries(budget))
-    if (most !== undefined && !(Number.isFinite(most) && most >= 0))
-      raise({ _tag: 'BadInput', where, reason: `budget.${name} is ${shown(most)}.`, fix: 'give a number from 0.' })
-  return budget
-}
+/** At most so much, of values and gradient together. */
+export type Budget = OptionsOf<typeof budgetOptions>
+/** The option of a budget. */
+export const budget: Kind<Budget | undefined, Budget> = or<Budget, undefined>(undefined, (given, what, where) =>
+  readGiven(budgetOptions, given, `${where}: ${what}`),
+)
 
 /** The plan of values and gradient (as `grad` makes it, in mixed mode) on a backend, against the budget. */
 export const checkBudget = (d: Derived, budget: Budget, backends: readonly SyncBackend[], out: Collector): void => {

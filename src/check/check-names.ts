@@ -1,5 +1,7 @@
 /** What is checked: the name of each check with what it says, and which of them run. */
-import { flagOf, optionsOf } from '../core/errors/check-arguments.js'
+import { shown } from '../core/errors/check-arguments.js'
+import { raise } from '../core/errors/explain.js'
+import { type Kind, maybe, or, readGiven } from '../core/errors/options.js'
 
 /**
  * The checks, by name: what each compares. Any can be switched off (`{ checks: { batch: false } }`).
@@ -50,9 +52,22 @@ export type CheckName = keyof typeof checks
 /** Which checks run. */
 export type Switches = { readonly [K in CheckName]?: boolean }
 
-const isCheck: Readonly<Record<string, true>> = Object.fromEntries(Object.keys(checks).map((name) => [name, true]))
-/** Raises unless these are checks, switched on or off. */
-export const switchesOf = (given: Switches | undefined, where: string): void => {
-  const switches = optionsOf(given, isCheck as { readonly [K in CheckName]: true }, `${where}: checks`)
-  for (const name of Object.keys(switches) as CheckName[]) flagOf(switches[name], name, `${where}: checks`)
+export const switchOptions = Object.fromEntries(Object.keys(checks).map((name) => [name, maybe])) as {
+  readonly [K in CheckName]: typeof maybe
 }
+/** The option that switches checks on or off. */
+export const switches: Kind<Switches | undefined, Switches> = or<Switches, undefined>(undefined, (given, what, where) =>
+  readGiven(switchOptions, given, `${where}: ${what}`),
+)
+/** The option of an order among these. */
+export const orders = <const N extends number>(...all: readonly N[]): Kind<N | undefined, N> =>
+  or<N, undefined>(undefined, (given, what, where) =>
+    all.includes(given as N)
+      ? (given as N)
+      : raise({
+          _tag: 'BadInput',
+          where,
+          reason: `${what} is ${shown(given)}.`,
+          fix: `give ${all.join(', ').replace(/, (?=\d$)/, ' or ')}.`,
+        }),
+  )

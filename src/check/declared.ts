@@ -2,6 +2,7 @@
 
 import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type OptionsOf, object } from '../core/errors/options.js'
 import { type Meta, namedAxes } from '../core/functions/function.js'
 import { isFloat } from '../core/graph/aval.js'
 import { plain } from '../core/graph/expr.js'
@@ -13,13 +14,14 @@ import { leafPaths, unflatten } from '../core/graph/tree.js'
 
 /** From the least to the greatest value, both included. */
 export type Range = readonly [low: number, high: number]
-/** What arguments are drawn from, beside the declaration. */
-export interface DrawOptions {
+export const drawOptions = {
   /** Sizes of named dimensions (default 1 to 3). */
-  readonly sizes?: Readonly<Record<string, Range>>
+  sizes: object<Readonly<Record<string, Range>>>(),
   /** Values of an input, by its path: `x`, `params.w` (default -2 to 2; 0 to 3 for integers). */
-  readonly domain?: Readonly<Record<string, Range>>
+  domain: object<Readonly<Record<string, Range>>>(),
 }
+/** What arguments are drawn from, beside the declaration. */
+export type DrawOptions = OptionsOf<typeof drawOptions>
 
 /** Whole numbers k from min to max; a value is k steps, within the range. They shrink towards 0 and print short. */
 interface Grid {

@@ -1,6 +1,7 @@
 /** What the author of a function or rule gives to its check: directions, cotangents, and the derivatives that are expected. */
-import { optionsOf, shown } from '../core/errors/check-arguments.js'
+import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type OptionsOf, or, raw, readGiven } from '../core/errors/options.js'
 import { isExpr, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { isTensor, Tensor } from '../core/graph/tensor.js'
@@ -26,42 +27,38 @@ import {
 
 /** Values, or a function of the arguments that gives them. */
 type Reference = unknown
-/** The derivatives that an author expects. */
-export interface Expected {
+export const expectedOptions = {
   /**
    * The cotangents of the arguments, as `vjp` gives them, for `cotangents` (for 1, and so the gradient, of a scalar): of one argument its own, of several a list. What is
    * undefined or null in it is not held.
    */
-  readonly gradient?: Reference
+  gradient: raw<Reference>(),
   /** The tangents of the result along `tangents`, as `jvp` gives them. */
-  readonly tangent?: Reference
+  tangent: raw<Reference>(),
+}
+/** The derivatives that an author expects. */
+export type Expected = OptionsOf<typeof expectedOptions>
+const refuse = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+export const expectations = {
+  /** A direction to look along beside the random ones: a list with the tangent of each argument, null where it does not move. */
+  tangents: or<readonly unknown[], undefined>(undefined, (given, what, where) =>
+    Array.isArray(given) ? given : refuse(where, `${what} is ${shown(given)}.`, 'give a list with the tangent of each argument.'),
+  ),
+  /** The cotangents of the result, in its structure. */
+  cotangents: raw(),
+  /** The derivatives that are expected: values, or functions of the arguments that give them. */
+  expected: or<Expected, undefined>(undefined, (given, what, where) => {
+    const read = readGiven(expectedOptions, given, `${where}: ${what}`)
+    return Object.keys(read).length > 0 ? read : refuse(where, `${what} says nothing.`, 'give { gradient } or { tangent }.')
+  }),
 }
 /** What an author gives to a check. */
-export interface Expectations {
-  /** A direction to look along beside the random ones: a list with the tangent of each argument, null where it does not move. */
-  readonly tangents?: readonly unknown[]
-  /** The cotangents of the result, in its structure. */
-  readonly cotangents?: unknown
-  /** The derivatives that are expected: values, or functions of the arguments that give them. */
-  readonly expected?: Expected
-}
-/** The options that are expectations, each of its kind. */
-export const expectationsOf = (given: Expectations, where: string): Expectations => {
-  const { tangents, cotangents, expected } = given
-  const bad = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
-  if (tangents !== undefined && !Array.isArray(tangents))
-    bad(`tangents is ${shown(tangents)}.`, 'give a list with the tangent of each argument.')
-  if (expected !== undefined) {
-    const { gradient, tangent } = optionsOf(expected, { gradient: true, tangent: true }, `${where}: expected`)
-    if (gradient === undefined && tangent === undefined) bad('expected says nothing.', 'give { gradient } or { tangent }.')
-    if (tangent !== undefined && tangents === undefined) bad('expected.tangent is that along which tangents?', 'give tangents too.')
-  }
-  return {
-    ...(tangents !== undefined && { tangents }),
-    ...(cotangents !== undefined && { cotangents }),
-    ...(expected !== undefined && { expected }),
-  }
-}
+export type Expectations = OptionsOf<typeof expectations>
+/** A tangent is expected along tangents. */
+export const consistent = <E extends Expectations>(given: E, where: string): E =>
+  given.expected?.tangent !== undefined && given.tangents === undefined
+    ? refuse(where, 'expected.tangent is that along which tangents?', 'give tangents too.')
+    : given
 
 /** What a program's arguments and results look like to its author. */
 export interface Trees {

@@ -1,8 +1,9 @@
 /** Checks the gradient of a user's function at its arguments. */
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
-import { listOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { listOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { readGiven } from '../core/errors/options.js'
 import { type Meta, metaOf, readArgs, traceMeta } from '../core/functions/function.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { isExpr, plain } from '../core/graph/expr.js'
@@ -13,36 +14,26 @@ import { isTensor } from '../core/graph/tensor.js'
 import { leafPaths } from '../core/graph/tree.js'
 import { namesApplied } from './applied.js'
 import { checkBeside, checkInF32 } from './beside.js'
-import { argumentsOf, choicesOf, type DrawOptions, drawFrom, rangesOf } from './declared.js'
+import { argumentsOf, choicesOf, type DrawOptions, drawFrom, drawOptions, rangesOf } from './declared.js'
 import { LARGE } from './derivative.js'
 import { drawArray, random } from './draw.js'
-import { checkExpectations, type Expectations, expectationsOf } from './expectations.js'
+import { checkExpectations, consistent, type Expectations, expectations } from './expectations.js'
 import { type Checked, Collector } from './findings.js'
-import { BOTH, type CheckOptions, checkOptionNames, checkOptionsOf, checkProgram, known } from './program.js'
+import { BOTH, type CheckOptions, checkOptions, checkProgram, known } from './program.js'
 import { counting, overridesIn, type RuleRan } from './ran.js'
 import { derivativesOf, type Subject, sizesOf, stopsInSight, total } from './subject.js'
 
 /** Options of `checkGrad`. `sizes` is for arguments that are drawn; `domain` for those, and for points beside arguments that are given. */
 export interface GradientOptions extends CheckOptions, DrawOptions, Expectations {}
 
-const gradientNames: Names<GradientOptions> = {
-  ...checkOptionNames,
-  sizes: true,
-  domain: true,
-  tangents: true,
-  cotangents: true,
-  expected: true,
+export const gradientOptions: typeof checkOptions & typeof drawOptions & typeof expectations = {
+  ...checkOptions,
+  ...drawOptions,
+  ...expectations,
 }
 /** The options of checkGrad, each of its kind; ranges are looked at when arguments are drawn. */
-export const gradientOptionsOf = (given: GradientOptions | undefined, where: string): GradientOptions => {
-  const { sizes, domain, tangents, cotangents, expected, ...rest } = optionsOf(given, gradientNames, where)
-  return {
-    ...checkOptionsOf(rest, where),
-    ...(sizes !== undefined && { sizes }),
-    ...(domain !== undefined && { domain }),
-    ...expectationsOf({ tangents, cotangents, expected } as Expectations, where),
-  }
-}
+export const gradientOptionsOf = (given: GradientOptions | undefined, where: string): GradientOptions =>
+  consistent(readGiven(gradientOptions, given, where), where)
 
 /** The arguments that are given or, where none are, one draw of what the function declares. */
 const givenOrDrawn = (meta: Meta, args: readonly unknown[], options: GradientOptions, next: () => number, where: string) => {

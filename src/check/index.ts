@@ -2,18 +2,18 @@
 
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../core/calculus/rule.js'
-import { functionOf, integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { readGiven } from '../core/errors/options.js'
 import { type AnyPrimitive, primitiveOf, type Sample } from '../core/graph/primitive.js'
 import { coreRegistry } from '../packs/all.js'
-import { type Expectations, expectationsOf } from './expectations.js'
+import { consistent, type Expectations } from './expectations.js'
 import { type Checked, lookedToo, together } from './findings.js'
 import { checkGradWith, type GradientOptions, gradientOptionsOf } from './gradient.js'
-import { checkOptionNames, checkOptionsOf } from './program.js'
 import { counting, overridesIn } from './ran.js'
 import { report } from './report.js'
 import { checkKinks as checkKinksWith, checkSample } from './rule.js'
-import { type RuleOptions, samplesOf } from './sample-subject.js'
+import { type RuleOptions, ruleOptions, samplesOf } from './sample-subject.js'
 import { needSamples } from './sampled.js'
 
 export { audit, type Kernels, preparedBy, type Row, rowsOf } from './audit.js'
@@ -56,12 +56,7 @@ export interface Checker {
   readonly expectGradient: (f: unknown, args?: readonly unknown[], options?: GradientOptions) => void
 }
 
-const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => {
-  const { sample, tangents, cotangents, expected, ...rest } = optionsOf(given, ruleNames, 'checkRule')
-  const expectations = expectationsOf({ tangents, cotangents, expected } as Expectations, 'checkRule')
-  return { ...checkOptionsOf(rest, 'checkRule'), ...(sample !== undefined && { sample }), ...expectations }
-}
-const ruleNames: Names<RuleOptions> = { ...checkOptionNames, sample: true, tangents: true, cotangents: true, expected: true }
+const ruleOptionsOf = (given: RuleOptions | undefined): RuleOptions => consistent(readGiven(ruleOptions, given, 'checkRule'), 'checkRule')
 /** Values belong to one sample; functions of the arguments to all. */
 const ofOneSample = ({ tangents, cotangents, expected }: Expectations, name: string): void => {
   const values = Object.values(expected ?? {}).some((x) => x !== undefined && typeof x !== 'function')
@@ -87,7 +82,7 @@ const allSamples = (registry: Registry, prim: AnyPrimitive, given?: RuleOptions)
   const only = options.sample
   if (only !== undefined) {
     const sample =
-      samplesOf(prim)[integerOf(only, 'sample', 'checkRule')] ??
+      samplesOf(prim)[only] ??
       raise({
         _tag: 'BadInput',
         where: `checkRule of ${prim.name}`,

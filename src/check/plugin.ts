@@ -2,9 +2,10 @@
 
 import { cpu } from '../backends/cpu/index.js'
 import { type Registry, registryMonoid } from '../core/calculus/rule.js'
-import { listOf, optionsOf } from '../core/errors/check-arguments.js'
+import { listOf } from '../core/errors/check-arguments.js'
 import { isAdException } from '../core/errors/error.js'
 import { explain } from '../core/errors/explain.js'
+import { needed, type OptionsFor, readGiven } from '../core/errors/options.js'
 import { type Plugin, pluginIn } from '../core/extend/plugin.js'
 import type { AsyncBackend, Elements } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
@@ -19,7 +20,7 @@ import { roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { type Checked, Collector, lookedToo, together } from './findings.js'
 import { Looking } from './looked.js'
-import { type CheckOptions, checkOptionsOf } from './program.js'
+import { type CheckOptions, checkOptions } from './program.js'
 import { type Counting, counting, overridesIn } from './ran.js'
 import { checkKinks, checkSample } from './rule.js'
 import { samplesOf, subjectAt } from './sample-subject.js'
@@ -202,7 +203,7 @@ const each = (
  * report(checkPlugin(doubling))   // 'ok   doubling: ...'
  */
 export const checkPlugin = (plugins: Plugin | readonly Plugin[], given?: CheckOptions): Checked => {
-  const options = checkOptionsOf(given, 'checkPlugin')
+  const options = readGiven(checkOptions, given, 'checkPlugin')
   const { plugins: list, registry, rules } = settingOf(plugins, 'checkPlugin')
   const withCpu = (p: Plugin): CheckOptions => ({
     backends: [cpu(p.kernels.cpu === undefined ? {} : { kernels: p.kernels.cpu })],
@@ -220,6 +221,17 @@ export interface LaterOptions extends Omit<CheckOptions, 'backends' | 'budget' |
   /** Backends that answer later, made with the plugin's kernels: `[webgpu({ kernels: plugin.kernels.webgpu })]`. */
   readonly backends: readonly AsyncBackend[]
 }
+export const laterOptions = {
+  seed: checkOptions.seed,
+  directions: checkOptions.directions,
+  tolerance: checkOptions.tolerance,
+  scale: checkOptions.scale,
+  modes: checkOptions.modes,
+  order: checkOptions.order,
+  atol: checkOptions.atol,
+  checks: checkOptions.checks,
+  backends: needed((given, what, where) => listOf(given, what, where) as readonly AsyncBackend[]),
+} satisfies OptionsFor<LaterOptions>
 /**
  * The kernels of a plugin on backends that answer later, WebGPU: values and derivatives at every sample against the meaning. A shader that does not compile is a
  * finding with its message. What a backend has no kernel for is counted.
@@ -231,9 +243,7 @@ export interface LaterOptions extends Omit<CheckOptions, 'backends' | 'budget' |
  * report(await checkPluginAsync(doubling, { backends: [] }))   // 'ok   doubling: ...'
  */
 export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], given: LaterOptions): Promise<Checked> => {
-  const { backends, ...rest } = optionsOf(given, { ...laterNames, backends: true }, 'checkPluginAsync')
-  const options = checkOptionsOf(rest, 'checkPluginAsync')
-  listOf(backends, 'backends', 'checkPluginAsync')
+  const { backends = [], ...options } = readGiven(laterOptions, given, 'checkPluginAsync')
   const { plugins: list, registry } = settingOf(plugins, 'checkPluginAsync')
   const results: Checked[] = []
   for (const plugin of list)
@@ -261,13 +271,3 @@ export const checkPluginAsync = async (plugins: Plugin | readonly Plugin[], give
     }
   return together(list.map((p) => p.name).join(' + '), results)
 }
-const laterNames = {
-  seed: true,
-  directions: true,
-  tolerance: true,
-  scale: true,
-  modes: true,
-  order: true,
-  atol: true,
-  checks: true,
-} as const

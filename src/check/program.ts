@@ -1,8 +1,9 @@
 /** All checks of a program at a point: on the f64 form of it, then its f32 derivatives against those. */
 
 import { estimatesIn, type Registry } from '../core/calculus/rule.js'
-import { integerOf, listOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { listOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { integer, type Kind, number, type OptionsOf, or } from '../core/errors/options.js'
 import { type SyncBackend, syncBackendOf } from '../core/functions/backend.js'
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { programsOf } from '../core/graph/expand.js'
@@ -11,8 +12,8 @@ import { allocate, type NDArray, type TypedArray } from '../core/graph/ndarray.j
 import { makeProgram } from '../core/graph/program.js'
 import { lostZeros } from './advice.js'
 import { checkBatch, checkCommute } from './batches.js'
-import { type Budget, budgetOf, checkBudget } from './budget.js'
-import { type Switches, switchesOf } from './check-names.js'
+import { budget, checkBudget } from './budget.js'
+import { orders, switches } from './check-names.js'
 import { checkTangentKinds, LARGE, roundingOf } from './derivative.js'
 import { random } from './draw.js'
 import { checkEstimate, isBiased } from './estimates.js'
@@ -39,72 +40,41 @@ import {
 } from './subject.js'
 import { checkSlopes } from './ties.js'
 
-/** Options of every check. */
-export interface CheckOptions {
+const modes: Kind<readonly Mode[] | undefined, readonly Mode[]> = or<readonly Mode[], undefined>(undefined, (given, what, where) =>
+  Array.isArray(given) && given.length > 0 && given.every((m) => m === 'forward' || m === 'reverse')
+    ? given
+    : raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix: "give ['forward'], ['reverse'] or both." }),
+)
+const backends: Kind<readonly SyncBackend[] | undefined, readonly SyncBackend[]> = or<readonly SyncBackend[], undefined>(
+  undefined,
+  (given, what, where) => listOf(given, what, where).map((b) => syncBackendOf(b as SyncBackend, where)),
+)
+export const checkOptions = {
   /** Draws the same arguments and directions again (default 1). */
-  readonly seed?: number
+  seed: number(),
   /** Random directions for each comparison. */
-  readonly directions?: number
+  directions: integer(),
   /** Relative to the size of the derivative. Differences are taken in f64, whatever the dtype of the function. */
-  readonly tolerance?: number
+  tolerance: number(),
   /** The steps of the differences are relative to this (default 1) and to the size of each argument. */
-  readonly scale?: number
+  scale: number(),
   /** The modes that are checked (default both): a function with an rrule alone can be checked in reverse. */
-  readonly modes?: readonly Mode[]
+  modes,
   /** Derivatives to which order are checked (default 2). Of order 3 and 4 each is held against differences of the one below, in words of modes. */
-  readonly order?: 1 | 2 | 3 | 4
+  order: orders(1, 2, 3, 4),
   /** A derivative that is off by at most this is right, whatever its size (default 0). */
-  readonly atol?: number
+  atol: number(undefined, { from: 0 }),
   /** Turns single checks off, or on where a program is large. */
-  readonly checks?: Switches
+  checks: switches,
   /** Backends that are held against the reference. */
-  readonly backends?: readonly SyncBackend[]
+  backends,
   /** What two runs of a backend may differ by, relative to the largest entry (default 0: they give the same bits); and a function may give another expression at each call. */
-  readonly nondeterminism?: number
+  nondeterminism: number(undefined, { from: 0 }),
   /** At most so many calls, kernels, allocations and bytes. */
-  readonly budget?: Budget
+  budget,
 }
-
-/** Their names. */
-export const checkOptionNames: Names<CheckOptions> = {
-  seed: true,
-  directions: true,
-  tolerance: true,
-  scale: true,
-  modes: true,
-  order: true,
-  atol: true,
-  checks: true,
-  backends: true,
-  nondeterminism: true,
-  budget: true,
-}
-/** The options of a check, each of its kind. */
-export const checkOptionsOf = (given: CheckOptions | undefined, where: string): CheckOptions => {
-  const options = optionsOf(given, checkOptionNames, where)
-  const { seed, directions, tolerance, scale, modes, order, atol, checks, backends, nondeterminism, budget } = options
-  if (seed !== undefined) numberOf(seed, 'seed', where)
-  if (directions !== undefined) integerOf(directions, 'directions', where)
-  if (tolerance !== undefined) numberOf(tolerance, 'tolerance', where)
-  if (scale !== undefined) numberOf(scale, 'scale', where)
-  if (modes !== undefined && !(Array.isArray(modes) && modes.length > 0 && modes.every((m) => m === 'forward' || m === 'reverse')))
-    raise({ _tag: 'BadInput', where, reason: `modes is ${shown(modes)}.`, fix: "give ['forward'], ['reverse'] or both." })
-  if (order !== undefined && ![1, 2, 3, 4].includes(order))
-    raise({ _tag: 'BadInput', where, reason: `order is ${shown(order)}.`, fix: 'give 1, 2, 3 or 4.' })
-  if (atol !== undefined && !(numberOf(atol, 'atol', where) >= 0))
-    raise({ _tag: 'BadInput', where, reason: `atol is ${shown(atol)}.`, fix: 'give a number from 0.' })
-  if (nondeterminism !== undefined && !(numberOf(nondeterminism, 'nondeterminism', where) >= 0))
-    raise({
-      _tag: 'BadInput',
-      where,
-      reason: `nondeterminism is ${nondeterminism}.`,
-      fix: 'give a number from 0: what two runs may differ by.',
-    })
-  if (budget !== undefined) budgetOf(budget, where)
-  switchesOf(checks, where)
-  if (backends !== undefined) for (const b of listOf(backends, 'backends', where)) syncBackendOf(b, where)
-  return options
-}
+/** Options of every check. */
+export type CheckOptions = OptionsOf<typeof checkOptions>
 
 /** Is anything computed in f32? Then differences are those of the program in f64. */
 export const hasF32 = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => n.dtype === 'f32')

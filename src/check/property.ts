@@ -2,11 +2,10 @@
 
 import fc from 'fast-check'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { type Registry, registryIn } from '../core/calculus/rule.js'
-import { integerOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
 import { type AdError, isAdException } from '../core/errors/error.js'
 import { explain, raise } from '../core/errors/explain.js'
+import { readGiven } from '../core/errors/options.js'
 import { metaOf, traceMeta } from '../core/functions/function.js'
 import { aval } from '../core/graph/aval.js'
 import type { NDArray } from '../core/graph/ndarray.js'
@@ -16,25 +15,13 @@ import type { Spec } from '../core/graph/spec.js'
 import { Tensor } from '../core/graph/tensor.js'
 import { unflatten } from '../core/graph/tree.js'
 import { coreRegistry } from '../packs/all.js'
-import { argumentsOf, arrayAt, type Choices, choicesOf, type Drawn, type DrawOptions, drawnOf } from './declared.js'
+import { argumentsOf, arrayAt, type Choices, choicesOf, type Drawn, drawnOf } from './declared.js'
 import type { Checked, Finding } from './findings.js'
 import { checkGradWith, shownOptions } from './gradient.js'
-import { type CheckOptions, checkOptionsOf } from './program.js'
+import { type PropertyOptions, propertyOptions } from './property-options.js'
 import { report } from './report.js'
 
-/** What is drawn, and what is checked at each draw. */
-export interface PropertyOptions extends DrawOptions {
-  /** How many arguments are drawn (default 25). */
-  readonly runs?: number
-  /** Of fast-check: draws the same again. */
-  readonly seed?: number
-  /** Of fast-check: goes straight to one counterexample of that seed. */
-  readonly path?: string
-  /** The checks at each draw; derivatives to the first order unless `order: 2`. */
-  readonly check?: CheckOptions
-  /** Rules of one's own (default the shipped ones). */
-  readonly registry?: Registry
-}
+export type { PropertyOptions } from './property-options.js'
 
 /** The smallest arguments that fast-check found to fail, and all that is needed to see it again. */
 export interface Counterexample {
@@ -62,15 +49,6 @@ export interface PropertyPassed {
 /** Left of the smallest counterexample, Right of how much was drawn. */
 export type PropertyChecked = Either<Counterexample, PropertyPassed>
 
-const propertyOptions: Names<PropertyOptions> = {
-  runs: true,
-  seed: true,
-  path: true,
-  sizes: true,
-  domain: true,
-  check: true,
-  registry: true,
-}
 /** Arguments of a declaration. Sizes are drawn first and shrink first; values after them. */
 const arbitrary = (choices: Choices): fc.Arbitrary<Drawn> =>
   fc.tuple(...choices.axes.map(({ range: [min, max] }) => fc.integer({ min, max }))).chain((sizes) => {
@@ -120,10 +98,7 @@ const readable = (a: NDArray): unknown => new Tensor(a.shape, a.dtype, a.data).t
  * reportProperty(forAll(square, { runs: 5, seed: 1 }))   // 'ok   fn: 5 draws, ...'
  */
 export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => {
-  const options = optionsOf(given, propertyOptions, 'forAll')
-  if (options.runs !== undefined) integerOf(options.runs, 'runs', 'forAll')
-  if (options.seed !== undefined) numberOf(options.seed, 'seed', 'forAll')
-  checkOptionsOf(options.check, 'forAll: check')
+  const options = readGiven(propertyOptions, given, 'forAll')
   const meta = metaOf(f, 'forAll')
   const declared =
     meta.declared ??
@@ -134,7 +109,7 @@ export const forAll = (f: unknown, given?: PropertyOptions): PropertyChecked => 
       fix: "make it with fn: fn({ x: f64('n') }, ({ x }) => ...).",
     })
   const choices = choicesOf(declared, meta.name, options, 'forAll')
-  const check = checkGradWith(registryIn(options.registry ?? coreRegistry, 'forAll'))
+  const check = checkGradWith(options.registry ?? coreRegistry)
   const at = (d: Drawn): Either<AdError, Checked> => {
     try {
       return right(check(f, argumentsOf(declared, d), { order: 1, ...options.check }, 'forAll', true))

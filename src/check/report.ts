@@ -1,6 +1,7 @@
 /** What a check found, for people: at most twelve lines. */
-import { optionsOf, shown } from '../core/errors/check-arguments.js'
+import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { flag, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { CheckName } from './check-names.js'
 import type { Checked, Finding } from './findings.js'
 import { lookedInWords } from './looked.js'
@@ -56,11 +57,12 @@ const cut = (blocks: readonly (readonly string[])[], all: boolean): readonly str
   return out
 }
 
-/** Options of `report`. */
-export interface ReportOptions {
+export const reportOptions = {
   /** Every finding, and every kink and undecided entry, in place of twelve lines. */
-  readonly all?: boolean | undefined
+  all: flag(),
 }
+/** Options of `report`. */
+export type ReportOptions = OptionsOf<typeof reportOptions>
 /**
  * A result in words, at most twelve lines: one line when it passed (and what is not implemented, at a kink or not decided), else for each mistake what is true and what was
  * found, where, what else fails for that reason, and a line that finds it again.
@@ -69,7 +71,7 @@ export interface ReportOptions {
  */
 export const report = (given: Checked, options?: ReportOptions): string => {
   const c = checkedOf(given, 'report')
-  const { all = false } = optionsOf(options, { all: true }, 'report')
+  const { all } = readOptions(reportOptions, options, 'report')
   if (c._tag === 'Left') {
     const lines = cut(c.left.map(inWords), all)
     const where = c.left[0] === undefined ? [] : lookedInWords(c.left[0].looked)

@@ -1,19 +1,25 @@
 /** A primitive applied at a sample, as it is or changed: the subject of the checks. */
 import { evaluateNodes } from '../backends/reference/index.js'
 import type { Registry } from '../core/calculus/rule.js'
+import { integer, type Kind } from '../core/errors/options.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { applyAny, constant, input } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import type { AnyPrimitive, Sample } from '../core/graph/primitive.js'
 import { drawArray } from './draw.js'
-import type { Expectations } from './expectations.js'
-import { BOTH, type CheckOptions } from './program.js'
+import { type Expectations, expectations } from './expectations.js'
+import { BOTH, type CheckOptions, checkOptions } from './program.js'
 import { bind, type Subject } from './subject.js'
 
 /** Options of `checkRule`. */
 export interface RuleOptions extends CheckOptions, Expectations {
   /** One sample alone, by its position: with the seed of a finding it is that check again. */
-  readonly sample?: number
+  readonly sample?: number | undefined
+}
+export const ruleOptions: typeof checkOptions & typeof expectations & { readonly sample: Kind<number | undefined, number> } = {
+  ...checkOptions,
+  ...expectations,
+  sample: integer(),
 }
 
 /** All samples that the checker looks at. */

@@ -1,13 +1,13 @@
 /** What is bound beside the derivative operators: declared functions, running them, and programs that are read. */
 import type { Registry } from '../core/calculus/rule.js'
 import type { Backend } from '../core/functions/backend.js'
-import type { CompileOptions } from '../core/functions/compile.js'
 import { type CompiledAsyncCore, compileAsync } from '../core/functions/compile-async.js'
 import { declare, metaOf, type Runtime, traceDeclared } from '../core/functions/function.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { showExpressions, showProgram } from '../core/graph/show.js'
 import { siteOf } from '../core/graph/source-lines.js'
 import { fromJSONCore, isProgram } from '../core/programs/json.js'
+import type { CompileOptions } from '../core/types/signatures/run.js'
 
 export const fnOf =
   (runtime: Runtime) =>

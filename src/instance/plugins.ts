@@ -1,8 +1,9 @@
 /** The shipped primitives as a plugin, and codual with primitives of one's own. */
-import { type CpuOptions, cpu } from '../backends/cpu/index.js'
+import { type CpuOptions, cpu, plainOptions } from '../backends/cpu/index.js'
 import { registryOf } from '../core/calculus/rule.js'
-import { type Names as OptionNames, optionsOf, settled } from '../core/errors/check-arguments.js'
+import { settled } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { readOptions } from '../core/errors/options.js'
 import { type KernelTable, kernelTable } from '../core/extend/kernel-table.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../core/extend/plugin.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
@@ -28,14 +29,6 @@ export const corePlugin: Plugin = /*#__PURE__*/ combined(
   })),
 )
 
-const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
-  memoryBytes: true,
-  simd: true,
-  verify: true,
-  poison: true,
-  cacheBytes: true,
-}
-
 /**
  * codual with primitives of your own: their rules beside the shipped ones, their kernels in the CPU backend.
  *
@@ -46,9 +39,9 @@ const codualOptions: OptionNames<Omit<CpuOptions, 'kernels'>> = {
  * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
 export const codualWith = (plugins: Plugin | readonly Plugin[], options?: Omit<CpuOptions, 'kernels'>): Codual => {
-  optionsOf(options, codualOptions, 'codualWith')
+  const plain = readOptions(plainOptions, options, 'codualWith')
   const own = combined([settled(plugins, 'the plugins', 'codualWith')].flat().map((p) => pluginIn(p, 'codualWith')))
   const all = uniquePlugin(pluginMonoid.concat(corePlugin, own))
   if (all._tag === 'Left') return raise(all.left)
-  return makeCodual(all.right.registry, cpu({ ...options, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))
+  return makeCodual(all.right.registry, cpu({ ...plain, ...(own.kernels.cpu && { kernels: own.kernels.cpu }) }))
 }

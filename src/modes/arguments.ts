@@ -1,8 +1,8 @@
 /** The arguments of transforms: what `wrt` selects of them, and the tangents that go along with them. */
 
-import { flagOf, type Names, optionsOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { calledAs } from '../core/errors/hints.js'
+import { flag, type Kind, type OptionsOf, oneOf, or, refused } from '../core/errors/options.js'
 import { type Meta, readArgs } from '../core/functions/function.js'
 import { isFloat, showAval } from '../core/graph/aval.js'
 import { castNode } from '../core/graph/cast.js'
@@ -16,61 +16,35 @@ import { NoTangent, type Tangent } from '../core/graph/tangent.js'
 import { ABSENT, flatten, leafCount, leafPaths, sameDef, selectPath, showDef, type TreeDef } from '../core/graph/tree.js'
 import { beside } from '../core/graph/weak.js'
 
-export type Mode = 'mixed' | 'reverse' | 'forward'
 export type WrtPath = string | number
-export interface GradOptions {
-  readonly wrt?: WrtPath | readonly WrtPath[]
-  readonly mode?: Mode
-  readonly seed?: unknown
-  readonly aux?: boolean
-}
-export interface WrtOptions {
-  readonly wrt?: GradOptions['wrt']
-}
-export interface JacOptions extends WrtOptions {
-  /** How many rows of the basis run at once; all where absent. */
-  readonly chunk?: number
-}
+export type Wrt = WrtPath | readonly WrtPath[] | undefined
 
 const isPath = (x: unknown): x is WrtPath => typeof x === 'string' || Number.isSafeInteger(x)
-/** Raises unless wrt is a path, an index or a list of them; what it names is looked up at the call. */
-const checkWrt = (wrt: unknown, op: string): void => {
-  if (wrt !== undefined && !isPath(wrt) && !(Array.isArray(wrt) && Array.from(wrt).every(isPath)))
-    raise({
-      _tag: 'BadInput',
-      where: op,
-      reason: `wrt is ${shown(wrt)}.`,
-      fix: "give a path such as 'params.w', the index of an argument, or an array of them.",
-    })
-}
-const wrtNames: Names<WrtOptions> = { wrt: true }
-const gradNames: Names<GradOptions> = { wrt: true, mode: true, seed: true, aux: true }
-const jacNames: Names<JacOptions> = { wrt: true, chunk: true }
-const modes: readonly unknown[] = ['mixed', 'reverse', 'forward'] satisfies Mode[]
-
+/** A whole number from 1. */
+export const fromOne = (most = Number.POSITIVE_INFINITY): Kind<number | undefined, number> =>
+  or<number, undefined>(undefined, (given, what, where) =>
+    Number.isSafeInteger(given) && (given as number) > 0 && (given as number) <= most
+      ? (given as number)
+      : refused(given, what, where, `give a whole number from 1${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}.`),
+  )
 /** Options of transforms, checked once, when the transform is made. */
-export const wrtOptions = (given: WrtOptions | undefined, op: string): WrtOptions => {
-  const options = optionsOf(given, wrtNames, op)
-  checkWrt(options.wrt, op)
-  return options
+export const wrtOptions = {
+  /** A path, an index or a list of them; what it names is looked up at the call. */
+  wrt: or<Exclude<Wrt, undefined>, undefined>(undefined, (given, what, where) =>
+    isPath(given) || (Array.isArray(given) && given.every(isPath))
+      ? given
+      : refused(given, what, where, "give a path such as 'params.w', the index of an argument, or an array of them."),
+  ),
 }
-export const gradOptions = (given: GradOptions | undefined, op: string): GradOptions => {
-  const options = optionsOf(given, gradNames, op)
-  const { wrt, mode, aux } = options
-  checkWrt(wrt, op)
-  flagOf(aux, 'aux', op)
-  if (mode !== undefined && !modes.includes(mode))
-    raise({ _tag: 'BadInput', where: op, reason: `mode is ${shown(mode)}.`, fix: `use one of ${modes.join(', ')}.` })
-  return options
-}
-export const jacOptions = (given: JacOptions | undefined, op: string): JacOptions => {
-  const options = optionsOf(given, jacNames, op)
-  const { wrt, chunk } = options
-  checkWrt(wrt, op)
-  if (chunk !== undefined && !(Number.isSafeInteger(chunk) && chunk > 0))
-    raise({ _tag: 'BadInput', where: op, reason: `chunk is ${shown(chunk)}.`, fix: 'give a whole number from 1.' })
-  return options
-}
+export type WrtOptions = OptionsOf<typeof wrtOptions>
+/** What is checked where it is used. */
+const unread: Kind<unknown> = { read: (given) => given }
+export const gradOptions = { ...wrtOptions, mode: oneOf('mixed', 'reverse', 'forward'), seed: unread, aux: flag() }
+export type GradOptions = OptionsOf<typeof gradOptions>
+/** `chunk` says how many rows of the basis run at once; all where it is not given. */
+export const jacOptions = { ...wrtOptions, chunk: fromOne() }
+export type JacOptions = OptionsOf<typeof jacOptions>
+
 /** What wrt selects: leaves of the argument list, and the tree in which their gradients are given. */
 export interface Selection {
   /** Positions among the leaves of all arguments. */
@@ -87,7 +61,7 @@ export const needsArguments = (count: number, op: string): void => {
 /** Has it a rest parameter? Then its arguments are a list, also where there is one: primals, (co)tangents and wrt are of the list. */
 const hasRest = (m: Meta): boolean => m.declared === undefined && m.most?.() === Number.POSITIVE_INFINITY
 
-export const select = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection => {
+export const select = (m: Meta, def: TreeDef, wrt: Wrt, op: string): Selection => {
   const items = (def as Extract<TreeDef, { _tag: 'Tuple' }>).items
   needsArguments(items.length, op)
   const base = { start: 0, def: primalsDef(m, def) }
@@ -127,7 +101,7 @@ export const primalsDef = (m: Meta, def: TreeDef): TreeDef =>
   (def as Extract<TreeDef, { _tag: 'Tuple' }>).items.length === 1 && !hasRest(m) ? onlyItem(def) : def
 const onlyItem = (def: TreeDef): TreeDef => (def as Extract<TreeDef, { _tag: 'Tuple' }>).items[0]!
 /** What wrt selects; all arguments without it. */
-export const chosen = (m: Meta, def: TreeDef, wrt: GradOptions['wrt'], op: string): Selection =>
+export const chosen = (m: Meta, def: TreeDef, wrt: Wrt, op: string): Selection =>
   wrt === undefined ? { at: Array.from({ length: leafCount(def) }, (_, i) => i), def: primalsDef(m, def) } : select(m, def, wrt, op)
 /**
  * Primals of a function as its argument list: of one parameter its argument; of several, or of a rest parameter, the list of them. With
@@ -160,7 +134,7 @@ export const spread = (m: Meta, primals: unknown): readonly unknown[] => {
 export const varied = (
   m: Meta,
   list: readonly unknown[],
-  wrt: GradOptions['wrt'],
+  wrt: Wrt,
   op: string,
 ): { readonly nodes: readonly Node[]; readonly def: TreeDef } => {
   const { nodes, def } = liftList(list, 'primals')
@@ -170,7 +144,7 @@ export const varied = (
 
 /** Reads primals as m's own arguments; then tangents of those that vary (all of them, or the first for hvp), or a cotangent of anything. */
 export const readPair =
-  (m: Meta, op: string, wrt: GradOptions['wrt'], second: 'tangents' | 'cotangent'): NonNullable<Meta['read']> =>
+  (m: Meta, op: string, wrt: Wrt, second: 'tangents' | 'cotangent'): NonNullable<Meta['read']> =>
   (args) => {
     const name = `${op}(${m.name})`
     if (args.length !== 2)

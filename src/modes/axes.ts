@@ -1,8 +1,9 @@
 /** The axes of vmap: which axis of each argument is mapped, and where it stands in each result. */
 
-import { type Names, optionsOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { raise, showShape } from '../core/errors/explain.js'
 import { reading } from '../core/errors/language.js'
+import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
 import type { Meta } from '../core/functions/function.js'
 import { type Aval, aval, showAval } from '../core/graph/aval.js'
 import type { Node } from '../core/graph/expr.js'
@@ -14,38 +15,33 @@ import { needsArguments } from './arguments.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a prefix of a tree. */
 export type Axes = number | null | readonly Axes[] | { readonly [key: string]: Axes }
-export interface VmapOptions {
-  readonly inAxes?: Axes
-  readonly outAxes?: Axes
-}
-type Which = keyof VmapOptions
-const names: Names<VmapOptions> = { inAxes: true, outAxes: true }
-
-const refuse = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where: 'vmap', reason, fix })
+const refuse = (reason: string, fix: string, where = 'vmap'): never => raise({ _tag: 'BadInput', where, reason, fix })
 const at = (path: string): string => (path === '' ? '' : ` at ${path}`)
 const KINDS =
   'give the number of an axis (0 the first, -1 the last), null (the same for every example), or a list or record of these, a beginning of the tree'
 
 /** The axes as they were given, read once: each a whole number or null. */
-const readAxes = (given: unknown, which: Which): Axes => {
+const readAxes = (given: unknown, which: string, where: string): Axes => {
   const read = (x: unknown, path: string, depth: number): Axes => {
     if (x === null || (typeof x === 'number' && Number.isSafeInteger(x))) return x
-    if (typeof x !== 'object' || depth > MAX_DEPTH) return refuse(`${which}${at(path)} is ${shown(x)}.`, `${KINDS}.`)
+    if (typeof x !== 'object' || depth > MAX_DEPTH) return refuse(`${which}${at(path)} is ${shown(x)}.`, `${KINDS}.`, where)
     if (Array.isArray(x)) return Array.from(x, (y, i) => read(y, below(path, i), depth + 1))
-    const record = recordOf(x as Readonly<Record<string, unknown>>, `${which}${at(path)}`, 'vmap')
+    const record = recordOf(x as Readonly<Record<string, unknown>>, `${which}${at(path)}`, where)
     return Object.fromEntries(Object.entries(record).map(([k, y]) => [k, read(y, below(path, k), depth + 1)]))
   }
-  return reading(`vmap: ${which}`, () => read(given, '', 0))
+  return reading(`${where}: ${which}`, () => read(given, '', 0))
 }
 /** Does any part of a tree have an axis? */
 const some = (axes: Axes): boolean =>
   typeof axes === 'number' || (axes !== null && (Array.isArray(axes) ? (axes as readonly Axes[]) : Object.values(axes)).some(some))
 
+const axes: Kind<Axes, Axes> = kind((given = 0, what, where) => readAxes(given, what, where))
+export const vmapOptions = { inAxes: axes, outAxes: axes }
+export type VmapOptions = OptionsOf<typeof vmapOptions>
 /** Options of vmap, checked once, when the transform is made. */
-export const vmapOptions = (given: VmapOptions | undefined): Required<VmapOptions> => {
-  const { inAxes = 0, outAxes = 0 } = optionsOf(given, names, 'vmap')
-  const axes = { inAxes: readAxes(inAxes, 'inAxes'), outAxes: readAxes(outAxes, 'outAxes') }
-  return some(axes.inAxes) ? axes : refuse('inAxes maps no argument: it is null everywhere.', 'give the axis of at least one.')
+export const vmapAxes = (given: VmapOptions | undefined): { readonly inAxes: Axes; readonly outAxes: Axes } => {
+  const read = readOptions(vmapOptions, given, 'vmap')
+  return some(read.inAxes) ? read : refuse('inAxes maps no argument: it is null everywhere.', 'give the axis of at least one.')
 }
 
 const inWords = (axes: Axes): string =>
@@ -58,7 +54,7 @@ const partInWords = (d: TreeDef): string =>
   d._tag === 'Tuple' ? `a list of ${d.items.length}` : d._tag === 'Record' ? `a record of ${d.keys.join(', ') || 'nothing'}` : 'one array'
 
 /** The axis of each leaf of a tree, by a beginning of that tree. `of` is what the tree belongs to. */
-const axesAlong = (def: TreeDef, axes: Axes, which: Which, of: string): readonly (number | null)[] => {
+const axesAlong = (def: TreeDef, axes: Axes, which: string, of: string): readonly (number | null)[] => {
   const leaves: (number | null)[] = []
   const go = (d: TreeDef, x: Axes, path: string): void => {
     if (typeof x !== 'object' || x === null) {

@@ -1,6 +1,7 @@
 /** Transformations made of others, and those that go before or behind an optimiser. */
-import { flagOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { flag, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -125,13 +126,14 @@ export const weightDecay = (rate: Rate): Transformation<{ readonly count: Count 
   return leafwiseAs('weightDecay', {}, (at) => ({ update: add(at.g, mul(at.rate(factor, 'the rate'), at.p())), slots: {} }))
 }
 
-/** Options of `ema`. */
-export interface EmaOptions {
+export const emaOptions = {
   /** The share of the average that stays at each step. */
-  readonly decay: number
+  decay: needed(fraction),
   /** Is the bias of the first steps taken away, of an average that began at 0? Unless given, it is. */
-  readonly debias?: boolean | undefined
+  debias: flag(true),
 }
+/** Options of `ema`. */
+export interface EmaOptions extends OptionsOf<typeof emaOptions> {}
 /** The state of `ema`. */
 export interface EmaState {
   readonly count: Count
@@ -144,9 +146,7 @@ export interface EmaState {
  * @example evaluate(ema({ decay: 0.9 }).update({ w: tensor([3]) }, ema({ decay: 0.9 }).init({ w: tensor([0]) })).updates)   // { w: [3] }
  */
 export const ema = (options: EmaOptions): Transformation<EmaState> => {
-  const given = optionsOf(options, { decay: true, debias: true }, 'ema')
-  const decay = fraction(given.decay, 'decay', 'ema')
-  const debias = given.debias === undefined || flagOf(given.debias, 'debias', 'ema')
+  const { decay, debias } = readOptions(emaOptions, options, 'ema')
   const floats = leafwiseAs<EmaState, 'average'>('ema', { average: 0 }, (at) => {
     const average = add(mul(decay, at.slots.average), mul(1 - decay, at.g))
     return { update: debias ? div(average, at.unbiased(decay)) : average, slots: { average } }

@@ -1,6 +1,5 @@
 /** L-BFGS: the two-loop recursion unrolled over its history, and a line search that is part of the same program. */
-import { type Names, optionsOf, shown } from '../core/errors/check-arguments.js'
-import { raise } from '../core/errors/explain.js'
+import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   abs,
@@ -34,25 +33,26 @@ import {
   where,
 } from '../index.js'
 import { flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
-import { atLeast, fraction, type Rate, rateAt, rateOf, wholeFrom } from './rate.js'
+import { amount, type Rate, rateAt, rateOf, share, whole } from './rate.js'
 import { type Count, countOf, type FloatArray, filled, kindOf } from './state.js'
 import { countIn, partOf } from './transformation.js'
 
-/** Options of `lbfgs`. */
-export interface LbfgsOptions {
+export const lbfgsOptions = {
   /** How many pairs of steps and changes of the gradient are kept: 10 unless given. */
-  readonly memory?: number | undefined
+  memory: whole(1, 10),
   /** The first length that is tried: 1 unless given. */
-  readonly learningRate?: Rate | undefined
+  learningRate: or<unknown, unknown, Rate>(1, rateOf),
   /** How the length is found: 'backtracking' unless given; 'none' takes learningRate as it is. */
-  readonly lineSearch?: 'backtracking' | 'none' | undefined
+  lineSearch: choice(['backtracking', 'none'], 'backtracking'),
   /** How many lengths the line search tries: 16 unless given. */
-  readonly maxTrials?: number | undefined
+  maxTrials: whole(1, 16),
   /** Each length is so much of the one before it: 0.5 unless given. */
-  readonly shrink?: number | undefined
+  shrink: share(0.5),
   /** Armijo's constant, the share of the promised decrease that is enough: 1e-4 unless given. */
-  readonly c1?: number | undefined
+  c1: amount(1e-4),
 }
+/** Options of `lbfgs`. */
+export type LbfgsOptions = OptionsOf<typeof lbfgsOptions>
 /** The state of `lbfgs`, parameters as one vector: pairs (newest last; rho 0 where there is none), the last gradient and step. */
 export interface LbfgsState {
   readonly count: Count
@@ -139,18 +139,7 @@ interface Search {
  * evaluate(method.step(f, tensor([0.5]), method.init(tensor([0.5]))).params)   // [1.5]
  */
 export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => {
-  const names: Names<LbfgsOptions> = { memory: true, learningRate: true, lineSearch: true, maxTrials: true, shrink: true, c1: true }
-  const given = optionsOf(options, names, 'lbfgs')
-  const { lineSearch = 'backtracking' } = given
-  const memory = wholeFrom(given.memory ?? 10, 1, 'memory', 'lbfgs')
-  const rate = rateOf(given.learningRate ?? 1, 'learningRate', 'lbfgs')
-  const search: Search = {
-    maxTrials: wholeFrom(given.maxTrials ?? 16, 1, 'maxTrials', 'lbfgs'),
-    shrink: fraction(given.shrink ?? 0.5, 'shrink', 'lbfgs'),
-    c1: atLeast(given.c1 ?? 1e-4, 'c1', 'lbfgs'),
-  }
-  if (lineSearch !== 'backtracking' && lineSearch !== 'none')
-    raise({ _tag: 'BadInput', where: 'lbfgs', reason: `lineSearch is ${shown(lineSearch)}.`, fix: "give 'backtracking' or 'none'." })
+  const { memory, learningRate, lineSearch, ...search } = readOptions(lbfgsOptions, options, 'lbfgs')
   return typedMinimiser<LbfgsState, Scalar>({
     init: (params) => {
       const kind = kindOf(params, 'lbfgs')
@@ -172,7 +161,7 @@ export const lbfgs = (options?: LbfgsOptions): Minimiser<LbfgsState, Scalar> => 
       const pairs = remembered(before, part('step'), sub(g, part('gradient')), memory, n)
       const d = direction(pairs, g, memory, n)
       const length = mul(
-        rateAt(rate, count, dtype, 'learningRate', 'lbfgs'),
+        rateAt(learningRate, count, dtype, 'learningRate', 'lbfgs'),
         where(eq(count, 0), minimum(1, div(1, sum(abs(g)))), 1),
       ) as AnyExpr
       const t = lineSearch === 'none' ? length : backtracked(at.f, at.at, value, d, dot(g, d), length, search)

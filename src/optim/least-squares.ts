@@ -1,6 +1,6 @@
 /** Nonlinear least squares: Gauss-Newton and Levenberg-Marquardt, their linear problems solved by QR in the same program. */
-import { type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -26,7 +26,7 @@ import {
   zeros,
 } from '../index.js'
 import { type Flat, flat, type Minimiser, sizeOfFloats, typedMinimiser } from './minimiser.js'
-import { atLeast } from './rate.js'
+import { amount } from './rate.js'
 import { type Count, countOf, type FloatArray, filled, kindOf } from './state.js'
 import { countIn, partOf } from './transformation.js'
 
@@ -94,15 +94,16 @@ export const gaussNewton = (): Minimiser<GaussNewtonState, AnyExpr> =>
     },
   })
 
-/** Options of `levenbergMarquardt`. */
-export interface LevenbergMarquardtOptions {
+export const levenbergMarquardtOptions = {
   /** The damping to begin with: 1e-3 unless given. */
-  readonly damping?: number | undefined
+  damping: amount(1e-3),
   /** A step that does not lower the value multiplies the damping by this: 10 unless given. */
-  readonly dampingIncrease?: number | undefined
+  dampingIncrease: amount(10, 1),
   /** A step that does divides it by this: 10 unless given. */
-  readonly dampingDecrease?: number | undefined
+  dampingDecrease: amount(10, 1),
 }
+/** Options of `levenbergMarquardt`. */
+export type LevenbergMarquardtOptions = OptionsOf<typeof levenbergMarquardtOptions>
 /** The state of `levenbergMarquardt`. */
 export interface LevenbergMarquardtState {
   readonly count: Count
@@ -119,11 +120,7 @@ export type Accepted = { readonly accepted: Expr<[], 'bool'> }
  */
 export const levenbergMarquardt = (options?: LevenbergMarquardtOptions): Minimiser<LevenbergMarquardtState, AnyExpr, Accepted> => {
   const op = 'levenbergMarquardt'
-  const names: Names<LevenbergMarquardtOptions> = { damping: true, dampingIncrease: true, dampingDecrease: true }
-  const given = optionsOf(options, names, op)
-  const first = atLeast(given.damping ?? 1e-3, 'damping', op)
-  const up = atLeast(given.dampingIncrease ?? 10, 'dampingIncrease', op, 1)
-  const less = atLeast(given.dampingDecrease ?? 10, 'dampingDecrease', op, 1)
+  const { damping: first, dampingIncrease: up, dampingDecrease: less } = readOptions(levenbergMarquardtOptions, options, op)
   return typedMinimiser<LevenbergMarquardtState, AnyExpr, Accepted>({
     init: (params) => {
       const kind = kindOf(params, op)

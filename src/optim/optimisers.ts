@@ -1,57 +1,55 @@
 /** Optimisers as gradient transformations. Defaults are PyTorch's where the optimiser is PyTorch's, else optax's. */
-import { type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { type OptionsOf, type ReadOf, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, add, div, eq, mul, or, sign, sqrt, square, sum, where } from '../index.js'
-import { atLeast, fraction, type Rate, rateOf } from './rate.js'
+import { amount, aRate, share } from './rate.js'
 import type { Count, LikeParams } from './state.js'
 import { down, type LeafAt, leafwiseAs, type Transformation } from './transformation.js'
 
 /** What every optimiser takes. */
-export interface Common {
+export const common = {
   /** A number, a scalar expression, or a schedule. */
-  readonly learningRate: Rate
+  learningRate: aRate,
 }
 /** The gradient with the decay of the weights in it (L2): g + weightDecay p. */
 export const decayed = ({ g, p }: LeafAt, weightDecay: number): AnyExpr => (weightDecay === 0 ? g : add(g, mul(weightDecay, p())))
 /** b m + (1 - b) x. */
 export const averaged = (b: number, m: AnyExpr, x: AnyExpr): AnyExpr => add(mul(b, m), mul(1 - b, x))
 
-/** Options of `sgd`. */
-export interface SgdOptions extends Common {
+export const sgdOptions = {
+  ...common,
   /** L2: 0 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `sgd`. */
+export interface SgdOptions extends OptionsOf<typeof sgdOptions> {}
 /**
  * Gradient descent: p' = p - learningRate (g + weightDecay p).   As PyTorch's SGD.
  *
  * @example evaluate(sgd({ learningRate: 0.1 }).update(tensor([1, 2]), sgd({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, -0.2]
  */
 export const sgd = (options: SgdOptions): Transformation<{ readonly count: Count }> => {
-  const { learningRate, weightDecay = 0 } = optionsOf(options, { learningRate: true, weightDecay: true } satisfies Names<SgdOptions>, 'sgd')
-  const rate = rateOf(learningRate, 'learningRate', 'sgd')
-  atLeast(weightDecay, 'weightDecay', 'sgd')
-  return leafwiseAs('sgd', {}, (at) => ({ update: down(at.rate(rate), decayed(at, weightDecay)), slots: {} }))
+  const { learningRate, weightDecay } = readOptions(sgdOptions, options, 'sgd')
+  return leafwiseAs('sgd', {}, (at) => ({ update: down(at.rate(learningRate), decayed(at, weightDecay)), slots: {} }))
 }
 
-/** Options of `momentum` and `nesterov`. */
-export interface MomentumOptions extends Common {
+export const momentumOptions = {
+  ...common,
   /** The share of the velocity that stays: 0.9 unless given. */
-  readonly momentum?: number | undefined
+  momentum: share(0.9),
   /** L2: 0 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `momentum` and `nesterov`. */
+export interface MomentumOptions extends OptionsOf<typeof momentumOptions> {}
 /** The state of `momentum` and `nesterov`. */
 export interface MomentumState {
   readonly count: Count
   readonly velocity: LikeParams
 }
 const withVelocity = (op: string, options: MomentumOptions, ahead: boolean): Transformation<MomentumState> => {
-  const names: Names<MomentumOptions> = { learningRate: true, momentum: true, weightDecay: true }
-  const { learningRate, momentum: mu = 0.9, weightDecay = 0 } = optionsOf(options, names, op)
-  const rate = rateOf(learningRate, 'learningRate', op)
-  fraction(mu, 'momentum', op)
-  atLeast(weightDecay, 'weightDecay', op)
+  const { learningRate, momentum: mu, weightDecay } = readOptions(momentumOptions, options, op)
   return leafwiseAs(op, { velocity: 0 }, (at) => {
-    const now = at.rate(rate)
+    const now = at.rate(learningRate)
     const g = decayed(at, weightDecay)
     const velocity = add(mul(mu, at.slots.velocity), g)
     return { update: down(now, ahead ? add(g, mul(mu, velocity)) : velocity), slots: { velocity } }
@@ -72,43 +70,27 @@ export const momentum = (options: MomentumOptions): Transformation<MomentumState
  */
 export const nesterov = (options: MomentumOptions): Transformation<MomentumState> => withVelocity('nesterov', options, true)
 
-/** Options of `adam`, `adamw`, `lamb`, `amsgrad`, `adamax` and `radam`. */
-export interface AdamOptions extends Common {
+export const adamOptions = {
+  ...common,
   /** The decay of the mean of gradients: 0.9 unless given. */
-  readonly b1?: number | undefined
+  b1: share(0.9),
   /** The decay of the mean of their squares: 0.999 unless given. */
-  readonly b2?: number | undefined
+  b2: share(0.999),
   /** Added to the root: 1e-8 unless given, 1e-6 of `lamb`. */
-  readonly eps?: number | undefined
+  eps: amount(1e-8),
   /** L2, 0 unless given; of `adamw` and `lamb` beside the gradient, 0.01 of `adamw` unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `adam`, `adamw`, `lamb`, `amsgrad`, `adamax` and `radam`. */
+export interface AdamOptions extends OptionsOf<typeof adamOptions> {}
 /** The state of `adam`, `adamw` and `lamb`: the means of the gradients and of their squares. */
 export interface AdamState {
   readonly count: Count
   readonly m: LikeParams
   readonly v: LikeParams
 }
-interface AdamNumbers {
-  readonly rate: unknown
-  readonly b1: number
-  readonly b2: number
-  readonly eps: number
-  readonly weightDecay: number
-}
-export const adamOptions = (op: string, options: AdamOptions, defaults: Readonly<{ eps: number; weightDecay: number }>): AdamNumbers => {
-  const names: Names<AdamOptions> = { learningRate: true, b1: true, b2: true, eps: true, weightDecay: true }
-  const { learningRate, b1 = 0.9, b2 = 0.999, eps = defaults.eps, weightDecay = defaults.weightDecay } = optionsOf(options, names, op)
-  return {
-    rate: rateOf(learningRate, 'learningRate', op),
-    b1: fraction(b1, 'b1', op),
-    b2: fraction(b2, 'b2', op),
-    eps: atLeast(eps, 'eps', op),
-    weightDecay: atLeast(weightDecay, 'weightDecay', op),
-  }
-}
 /** The next means, and mean / (root of the mean of squares + eps), both without their bias but for a factor of the whole: 1 / (1 - b1^t). */
-const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers) => {
+const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: ReadOf<typeof adamOptions>) => {
   const [scale, root] = [at.unbiased(b1), div(1, sqrt(at.unbiased(b2)))]
   const m = averaged(b1, at.slots.m, g)
   const v = averaged(b2, at.slots.v, square(g))
@@ -122,9 +104,9 @@ const moments = (at: LeafAt<'m' | 'v'>, g: AnyExpr, { b1, b2, eps }: AdamNumbers
  * @example evaluate(adam({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), adam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
  */
 export const adam = (options: AdamOptions): Transformation<AdamState> => {
-  const o = adamOptions('adam', options, { eps: 1e-8, weightDecay: 0 })
+  const o = readOptions(adamOptions, options, 'adam')
   return leafwiseAs('adam', { m: 0, v: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const { slots, ratio, scale } = moments(at, decayed(at, o.weightDecay), o)
     return { update: down(div(rate, scale), ratio), slots }
   })
@@ -136,9 +118,9 @@ export const adam = (options: AdamOptions): Transformation<AdamState> => {
  * @example evaluate(adamw({ learningRate: 0.1, eps: 0 }).update(tensor([5]), adamw({ learningRate: 0.1 }).init(tensor([1])), tensor([1])).updates)   // [-0.101]
  */
 export const adamw = (options: AdamOptions): Transformation<AdamState> => {
-  const o = adamOptions('adamw', options, { eps: 1e-8, weightDecay: 0.01 })
+  const o = readOptions({ ...adamOptions, weightDecay: amount(0.01) }, options, 'adamw')
   return leafwiseAs('adamw', { m: 0, v: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const { slots, ratio, scale } = moments(at, at.g, o)
     const step = down(div(rate, scale), ratio)
     return { update: o.weightDecay === 0 ? step : add(step, down(mul(rate, o.weightDecay), at.p())), slots }
@@ -151,9 +133,9 @@ export const adamw = (options: AdamOptions): Transformation<AdamState> => {
  * @example evaluate(lamb({ learningRate: 0.1 }).update(tensor([5]), lamb({ learningRate: 0.1 }).init(tensor([2])), tensor([2])).updates)   // [-0.2]
  */
 export const lamb = (options: AdamOptions): Transformation<AdamState> => {
-  const o = adamOptions('lamb', options, { eps: 1e-6, weightDecay: 0 })
+  const o = readOptions({ ...adamOptions, eps: amount(1e-6) }, options, 'lamb')
   return leafwiseAs('lamb', { m: 0, v: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const { slots, ratio, scale } = moments(at, at.g, o)
     const p = at.p()
     const u = o.weightDecay === 0 ? div(ratio, scale) : add(div(ratio, scale), mul(o.weightDecay, p))
@@ -163,15 +145,17 @@ export const lamb = (options: AdamOptions): Transformation<AdamState> => {
   })
 }
 
-/** Options of `lion`. */
-export interface LionOptions extends Common {
+export const lionOptions = {
+  ...common,
   /** The share of the mean in the step: 0.9 unless given. */
-  readonly b1?: number | undefined
+  b1: share(0.9),
   /** The decay of the mean: 0.99 unless given. */
-  readonly b2?: number | undefined
+  b2: share(0.99),
   /** Beside the gradient: 1e-3 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(1e-3),
 }
+/** Options of `lion`. */
+export interface LionOptions extends OptionsOf<typeof lionOptions> {}
 /** The state of `lion`. */
 export interface LionState {
   readonly count: Count
@@ -184,29 +168,26 @@ export interface LionState {
  * @example evaluate(lion({ learningRate: 0.1 }).update(tensor([5, -2]), lion({ learningRate: 0.1 }).init(tensor([0, 0])), tensor([0, 0])).updates)   // [-0.1, 0.1]
  */
 export const lion = (options: LionOptions): Transformation<LionState> => {
-  const names: Names<LionOptions> = { learningRate: true, b1: true, b2: true, weightDecay: true }
-  const { learningRate, b1 = 0.9, b2 = 0.99, weightDecay = 1e-3 } = optionsOf(options, names, 'lion')
-  const rate = rateOf(learningRate, 'learningRate', 'lion')
-  fraction(b1, 'b1', 'lion')
-  fraction(b2, 'b2', 'lion')
-  atLeast(weightDecay, 'weightDecay', 'lion')
+  const { learningRate, b1, b2, weightDecay } = readOptions(lionOptions, options, 'lion')
   return leafwiseAs('lion', { m: 0 }, (at) => {
-    const now = at.rate(rate)
+    const now = at.rate(learningRate)
     const { m } = at.slots
     const u = sign(averaged(b1, m, at.g))
     return { update: down(now, weightDecay === 0 ? u : add(u, mul(weightDecay, at.p()))), slots: { m: averaged(b2, m, at.g) } }
   })
 }
 
-/** Options of `rmsprop`. */
-export interface RmspropOptions extends Common {
+export const rmspropOptions = {
+  ...common,
   /** The decay of the mean of squares: 0.99 unless given. */
-  readonly decay?: number | undefined
+  decay: share(0.99),
   /** Added to the root: 1e-8 unless given. */
-  readonly eps?: number | undefined
+  eps: amount(1e-8),
   /** L2: 0 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `rmsprop`. */
+export interface RmspropOptions extends OptionsOf<typeof rmspropOptions> {}
 /** The state of `rmsprop`: the mean of the gradients' squares. */
 export interface RmspropState {
   readonly count: Count
@@ -219,29 +200,26 @@ export interface RmspropState {
  * @example evaluate(rmsprop({ learningRate: 1, decay: 0.75, eps: 0 }).update(tensor([3]), rmsprop({ learningRate: 1 }).init(tensor([0]))).updates)   // [-2]
  */
 export const rmsprop = (options: RmspropOptions): Transformation<RmspropState> => {
-  const names: Names<RmspropOptions> = { learningRate: true, decay: true, eps: true, weightDecay: true }
-  const { learningRate, decay = 0.99, eps = 1e-8, weightDecay = 0 } = optionsOf(options, names, 'rmsprop')
-  const rate = rateOf(learningRate, 'learningRate', 'rmsprop')
-  fraction(decay, 'decay', 'rmsprop')
-  atLeast(eps, 'eps', 'rmsprop')
-  atLeast(weightDecay, 'weightDecay', 'rmsprop')
+  const { learningRate, decay, eps, weightDecay } = readOptions(rmspropOptions, options, 'rmsprop')
   return leafwiseAs('rmsprop', { v: 0 }, (at) => {
-    const now = at.rate(rate)
+    const now = at.rate(learningRate)
     const g = decayed(at, weightDecay)
     const v = averaged(decay, at.slots.v, square(g))
     return { update: down(now, div(g, add(sqrt(v), eps))), slots: { v } }
   })
 }
 
-/** Options of `adagrad`. */
-export interface AdagradOptions extends Common {
+export const adagradOptions = {
+  ...common,
   /** What the sum of squares begins with: 0 unless given. */
-  readonly initialAccumulator?: number | undefined
+  initialAccumulator: amount(0),
   /** Added to the root: 1e-10 unless given. */
-  readonly eps?: number | undefined
+  eps: amount(1e-10),
   /** L2: 0 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `adagrad`. */
+export interface AdagradOptions extends OptionsOf<typeof adagradOptions> {}
 /** The state of `adagrad`: the sum of the gradients' squares. */
 export interface AdagradState {
   readonly count: Count
@@ -254,14 +232,9 @@ export interface AdagradState {
  * @example evaluate(adagrad({ learningRate: 0.5, eps: 0 }).update(tensor([3, -4]), adagrad({ learningRate: 0.5 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.5]
  */
 export const adagrad = (options: AdagradOptions): Transformation<AdagradState> => {
-  const names: Names<AdagradOptions> = { learningRate: true, initialAccumulator: true, eps: true, weightDecay: true }
-  const { learningRate, initialAccumulator = 0, eps = 1e-10, weightDecay = 0 } = optionsOf(options, names, 'adagrad')
-  const rate = rateOf(learningRate, 'learningRate', 'adagrad')
-  atLeast(initialAccumulator, 'initialAccumulator', 'adagrad')
-  atLeast(eps, 'eps', 'adagrad')
-  atLeast(weightDecay, 'weightDecay', 'adagrad')
+  const { learningRate, initialAccumulator, eps, weightDecay } = readOptions(adagradOptions, options, 'adagrad')
   return leafwiseAs('adagrad', { sum: initialAccumulator }, (at) => {
-    const now = at.rate(rate)
+    const now = at.rate(learningRate)
     const g = decayed(at, weightDecay)
     const total = add(at.slots.sum, square(g))
     return { update: down(now, div(g, add(sqrt(total), eps))), slots: { sum: total } }

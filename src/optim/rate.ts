@@ -1,6 +1,8 @@
 /** Rates: a number, a scalar expression, or a schedule of the count of steps; and the checks of options. */
 import { numberOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { reading } from '../core/errors/language.js'
+import { type Kind, type Needed, needed, or } from '../core/errors/options.js'
 import { type AnyExpr, cast, type Expr, type Float, full, type Tensor } from '../index.js'
 
 type ScalarOf<D extends Float = Float> = Expr<[], D> | Tensor<[], D>
@@ -10,7 +12,13 @@ export type Rate = number | ScalarOf | ((count: Expr<[], Float>) => Expr<[], Flo
 /** Raises unless x is a number or a scalar. */
 const scalarOf = (x: unknown, what: string, op: string): number | AnyExpr => {
   if (typeof x === 'number') return Number.isNaN(x) ? refuse(op, `${what} is NaN.`) : x
-  const { _tag, shape } = (typeof x === 'object' && x !== null ? x : {}) as { readonly _tag?: unknown; readonly shape?: readonly number[] }
+  const { _tag, shape } = reading(`${op}: ${what}`, () => {
+    const { _tag: tag, shape: s } = (typeof x === 'object' && x !== null ? x : {}) as {
+      readonly _tag?: unknown
+      readonly shape?: readonly number[]
+    }
+    return { _tag: tag, shape: s }
+  })
   if ((_tag !== 'Expr' && _tag !== 'Tensor') || shape === undefined)
     return refuse(op, `${what} must be a number, a scalar expression or a schedule, not ${shown(x)}.`)
   if (shape.length === 0) return x as AnyExpr
@@ -45,3 +53,14 @@ export const wholeFrom = (given: unknown, low: number, what: string, op: string)
   Number.isSafeInteger(given) && (given as number) >= low
     ? (given as number)
     : refuse(op, `${what} must be a whole number from ${low} on, not ${shown(given)}.`)
+
+/** The option of a rate, which must be given. */
+export const aRate: Needed<unknown, Rate> = needed(rateOf)
+/** Of a number from `low` on. */
+export const amount = (standard: number, low = 0): Kind<number> => or(standard, (given, what, op) => atLeast(given, what, op, low))
+/** Of a number in [0, 1). */
+export const share = (standard: number): Kind<number> => or(standard, fraction)
+/** Of a whole number from `low` on. */
+export const whole = (low: number, standard: number): Kind<number> => or(standard, (given, what, op) => wholeFrom(given, low, what, op))
+/** Of one that must be given. */
+export const wholeNeeded = (low: number): Needed<number> => needed((given, what, op) => wholeFrom(given, low, what, op))

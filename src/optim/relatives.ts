@@ -1,8 +1,8 @@
 /** Relatives of Adam: other means of the gradients and of their squares. Formulas and defaults are PyTorch's. */
-import { type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, abs, add, div, gt, maximum, mul, sqrt, square, sub, where } from '../index.js'
-import { type AdamOptions, adamOptions, averaged, type Common, decayed } from './optimisers.js'
-import { atLeast, fraction, rateOf } from './rate.js'
+import { type AdamOptions, adamOptions, averaged, common, decayed } from './optimisers.js'
+import { amount, share } from './rate.js'
 import type { Count, LikeParams } from './state.js'
 import { down, leafwiseAs, type Transformation } from './transformation.js'
 
@@ -20,9 +20,9 @@ export interface AmsgradState {
  * @example evaluate(amsgrad({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), amsgrad({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
  */
 export const amsgrad = (options: AdamOptions): Transformation<AmsgradState> => {
-  const o = adamOptions('amsgrad', options, { eps: 1e-8, weightDecay: 0 })
+  const o = readOptions(adamOptions, options, 'amsgrad')
   return leafwiseAs('amsgrad', { m: 0, v: 0, vMax: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const [scale, root] = [at.unbiased(o.b1), div(1, sqrt(at.unbiased(o.b2)))]
     const g = decayed(at, o.weightDecay)
     const m = averaged(o.b1, at.slots.m, g)
@@ -45,9 +45,9 @@ export interface AdamaxState {
  * @example evaluate(adamax({ learningRate: 0.1, eps: 0 }).update(tensor([5, -2]), adamax({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.1, 0.1]
  */
 export const adamax = (options: AdamOptions): Transformation<AdamaxState> => {
-  const o = adamOptions('adamax', options, { eps: 1e-8, weightDecay: 0 })
+  const o = readOptions(adamOptions, options, 'adamax')
   return leafwiseAs('adamax', { m: 0, u: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const scale = at.unbiased(o.b1)
     const g = decayed(at, o.weightDecay)
     const m = averaged(o.b1, at.slots.m, g)
@@ -78,9 +78,9 @@ const rectification = (t: AnyExpr, b2: number, unbiased: AnyExpr) => {
  * @example evaluate(radam({ learningRate: 0.1 }).update(tensor([5, -2]), radam({ learningRate: 0.1 }).init(tensor([0, 0]))).updates)   // [-0.5, 0.2]
  */
 export const radam = (options: AdamOptions): Transformation<RadamState> => {
-  const o = adamOptions('radam', options, { eps: 1e-8, weightDecay: 0 })
+  const o = readOptions(adamOptions, options, 'radam')
   return leafwiseAs('radam', { m: 0, v: 0 }, (at) => {
-    const rate = at.rate(o.rate)
+    const rate = at.rate(o.learningRate)
     const [scale, squares] = [at.unbiased(o.b1), at.unbiased(o.b2)]
     const { relied, factor } = rectification(
       at.rate((count: AnyExpr) => add(count, 1)),
@@ -96,15 +96,17 @@ export const radam = (options: AdamOptions): Transformation<RadamState> => {
   })
 }
 
-/** Options of `adadelta`. */
-export interface AdadeltaOptions extends Common {
+export const adadeltaOptions = {
+  ...common,
   /** The decay of both means of squares: 0.9 unless given. */
-  readonly rho?: number | undefined
+  rho: share(0.9),
   /** Added under the roots: 1e-6 unless given. */
-  readonly eps?: number | undefined
+  eps: amount(1e-6),
   /** L2: 0 unless given. */
-  readonly weightDecay?: number | undefined
+  weightDecay: amount(0),
 }
+/** Options of `adadelta`. */
+export interface AdadeltaOptions extends OptionsOf<typeof adadeltaOptions> {}
 /** The state of `adadelta`: the means of the squares of gradients and of steps. */
 export interface AdadeltaState {
   readonly count: Count
@@ -118,14 +120,9 @@ export interface AdadeltaState {
  * @example evaluate(adadelta({ learningRate: 1, rho: 0, eps: 1 }).update(tensor([0]), adadelta({ learningRate: 1 }).init(tensor([0]))).updates)   // [0]
  */
 export const adadelta = (options: AdadeltaOptions): Transformation<AdadeltaState> => {
-  const names: Names<AdadeltaOptions> = { learningRate: true, rho: true, eps: true, weightDecay: true }
-  const { learningRate, rho = 0.9, eps = 1e-6, weightDecay = 0 } = optionsOf(options, names, 'adadelta')
-  const rate = rateOf(learningRate, 'learningRate', 'adadelta')
-  fraction(rho, 'rho', 'adadelta')
-  atLeast(eps, 'eps', 'adadelta')
-  atLeast(weightDecay, 'weightDecay', 'adadelta')
+  const { learningRate, rho, eps, weightDecay } = readOptions(adadeltaOptions, options, 'adadelta')
   return leafwiseAs('adadelta', { v: 0, steps: 0 }, (at) => {
-    const now = at.rate(rate)
+    const now = at.rate(learningRate)
     const g = decayed(at, weightDecay)
     const v = averaged(rho, at.slots.v, square(g))
     const step = mul(div(sqrt(add(at.slots.steps, eps)), sqrt(add(v, eps))), g)

@@ -1,6 +1,7 @@
 /** Schedules: rates as pure functions of the count of steps, 0 at the first. Names and formulas are optax's. */
-import { flagOf, type Names, optionsOf, recordOf, shown } from '../core/errors/check-arguments.js'
+import { recordOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { flag, type Needed, needed, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -21,7 +22,7 @@ import {
   type Tensor,
   where,
 } from '../index.js'
-import { atLeast, rateOf, wholeFrom } from './rate.js'
+import { amount, atLeast, rateOf, whole, wholeFrom, wholeNeeded } from './rate.js'
 
 type ScalarOf = Expr<[]> | Tensor<[]>
 /** A rate as a function of the count of steps: of a number f64, of a scalar its float dtype (f64 for i32). */
@@ -43,6 +44,8 @@ const finite = (given: unknown, what: string, op: string): number =>
     ? given
     : raise({ _tag: 'BadInput', where: op, reason: `${what} must be a finite number, not ${shown(given)}.` })
 
+const aNumber: Needed<number> = needed(finite)
+
 /**
  * The same rate at every step.
  *
@@ -53,15 +56,16 @@ export const constantSchedule = (value: number): Schedule => {
   return schedule('constantSchedule', (_, dtype) => full([], value, dtype))
 }
 
-/** Options of `linearSchedule`. */
-export interface LinearOptions {
-  readonly initValue: number
-  readonly endValue: number
+export const linearOptions = {
+  initValue: aNumber,
+  endValue: aNumber,
   /** How many steps the way takes. */
-  readonly transitionSteps: number
+  transitionSteps: wholeNeeded(1),
   /** The step at which it begins: 0 unless given. */
-  readonly transitionBegin?: number | undefined
+  transitionBegin: whole(0, 0),
 }
+/** Options of `linearSchedule`. */
+export interface LinearOptions extends OptionsOf<typeof linearOptions> {}
 /** From a to b in n steps. */
 const line = (t: AnyExpr, a: number, b: number, n: number): AnyExpr => add(a, mul(b - a, minimum(maximum(div(t, n), 0), 1)))
 /**
@@ -70,22 +74,19 @@ const line = (t: AnyExpr, a: number, b: number, n: number): AnyExpr => add(a, mu
  * @example evaluate(linearSchedule({ initValue: 1, endValue: 0, transitionSteps: 4 })(1))   // 0.75
  */
 export const linearSchedule = (options: LinearOptions): Schedule => {
-  const names: Names<LinearOptions> = { initValue: true, endValue: true, transitionSteps: true, transitionBegin: true }
-  const { initValue, endValue, transitionSteps, transitionBegin = 0 } = optionsOf(options, names, 'linearSchedule')
-  const [a, b] = [finite(initValue, 'initValue', 'linearSchedule'), finite(endValue, 'endValue', 'linearSchedule')]
-  const n = wholeFrom(transitionSteps, 1, 'transitionSteps', 'linearSchedule')
-  const from = wholeFrom(transitionBegin, 0, 'transitionBegin', 'linearSchedule')
+  const { initValue: a, endValue: b, transitionSteps: n, transitionBegin: from } = readOptions(linearOptions, options, 'linearSchedule')
   return schedule('linearSchedule', (t) => line(sub(t, from), a, b, n))
 }
 
-/** Options of `cosineDecaySchedule`. */
-export interface CosineOptions {
-  readonly initValue: number
+export const cosineOptions = {
+  initValue: aNumber,
   /** How many steps the decay takes. */
-  readonly decaySteps: number
+  decaySteps: wholeNeeded(1),
   /** What remains of initValue in the end: 0 unless given. */
-  readonly alpha?: number | undefined
+  alpha: or(0, finite),
 }
+/** Options of `cosineDecaySchedule`. */
+export interface CosineOptions extends OptionsOf<typeof cosineOptions> {}
 /** (1 + cos(pi t / n)) / 2 up to n, and then 0. */
 const halfCosine = (t: AnyExpr, n: number): AnyExpr => mul(0.5, add(1, cos(mul(Math.PI, minimum(maximum(div(t, n), 0), 1)))))
 /**
@@ -95,26 +96,23 @@ const halfCosine = (t: AnyExpr, n: number): AnyExpr => mul(0.5, add(1, cos(mul(M
  * @example evaluate(cosineDecaySchedule({ initValue: 1, decaySteps: 10 })(5))   // 0.5
  */
 export const cosineDecaySchedule = (options: CosineOptions): Schedule => {
-  const names: Names<CosineOptions> = { initValue: true, decaySteps: true, alpha: true }
-  const { initValue, decaySteps, alpha = 0 } = optionsOf(options, names, 'cosineDecaySchedule')
-  const a = finite(initValue, 'initValue', 'cosineDecaySchedule')
-  const n = wholeFrom(decaySteps, 1, 'decaySteps', 'cosineDecaySchedule')
-  finite(alpha, 'alpha', 'cosineDecaySchedule')
+  const { initValue: a, decaySteps: n, alpha } = readOptions(cosineOptions, options, 'cosineDecaySchedule')
   return schedule('cosineDecaySchedule', (t) => mul(a, add(mul(1 - alpha, halfCosine(t, n)), alpha)))
 }
 
-/** Options of `warmupCosineDecaySchedule`. */
-export interface WarmupCosineOptions {
+export const warmupCosineOptions = {
   /** 0 unless given. */
-  readonly initValue?: number | undefined
-  readonly peakValue: number
+  initValue: or(0, finite),
+  peakValue: aNumber,
   /** How many steps the warm-up takes. */
-  readonly warmupSteps: number
+  warmupSteps: wholeNeeded(0),
   /** How many steps warm-up and decay take together. */
-  readonly decaySteps: number
+  decaySteps: wholeNeeded(1),
   /** 0 unless given. */
-  readonly endValue?: number | undefined
+  endValue: or(0, finite),
 }
+/** Options of `warmupCosineDecaySchedule`. */
+export interface WarmupCosineOptions extends OptionsOf<typeof warmupCosineOptions> {}
 /**
  * A line from initValue to peakValue in warmupSteps, then a half cosine to endValue, which is reached at step decaySteps.
  *
@@ -122,10 +120,7 @@ export interface WarmupCosineOptions {
  */
 export const warmupCosineDecaySchedule = (options: WarmupCosineOptions): Schedule => {
   const op = 'warmupCosineDecaySchedule'
-  const names: Names<WarmupCosineOptions> = { initValue: true, peakValue: true, warmupSteps: true, decaySteps: true, endValue: true }
-  const { initValue = 0, peakValue, warmupSteps, decaySteps, endValue = 0 } = optionsOf(options, names, op)
-  const [a, peak, end] = [finite(initValue, 'initValue', op), finite(peakValue, 'peakValue', op), finite(endValue, 'endValue', op)]
-  const warm = wholeFrom(warmupSteps, 0, 'warmupSteps', op)
+  const { initValue: a, peakValue: peak, warmupSteps: warm, decaySteps, endValue: end } = readOptions(warmupCosineOptions, options, op)
   const all = wholeFrom(decaySteps, warm + 1, 'decaySteps', op)
   return schedule(op, (t) => {
     const decay = add(end, mul(peak - end, halfCosine(sub(t, warm), all - warm)))
@@ -133,18 +128,23 @@ export const warmupCosineDecaySchedule = (options: WarmupCosineOptions): Schedul
   })
 }
 
-/** Options of `oneCycleSchedule`. */
-export interface OneCycleOptions {
-  readonly peakValue: number
+const between0And1 = (given: unknown, what: string, op: string): number =>
+  typeof given === 'number' && given > 0 && given < 1
+    ? given
+    : raise({ _tag: 'BadInput', where: op, reason: `${what} must be between 0 and 1, not ${shown(given)}.` })
+export const oneCycleOptions = {
+  peakValue: aNumber,
   /** How many steps the cycle takes. */
-  readonly transitionSteps: number
+  transitionSteps: wholeNeeded(2),
   /** The share of the steps that go up: 0.3 unless given. */
-  readonly pctStart?: number | undefined
+  pctStart: or(0.3, between0And1),
   /** It begins at peakValue / divFactor: 25 unless given. */
-  readonly divFactor?: number | undefined
+  divFactor: amount(25, 1),
   /** It ends at peakValue / (divFactor finalDivFactor): 1e4 unless given. */
-  readonly finalDivFactor?: number | undefined
+  finalDivFactor: amount(1e4, 1),
 }
+/** Options of `oneCycleSchedule`. */
+export interface OneCycleOptions extends OptionsOf<typeof oneCycleOptions> {}
 /**
  * One cycle: half a cosine up to peakValue, and half a cosine down to far below where it began.
  *
@@ -153,28 +153,24 @@ export interface OneCycleOptions {
  */
 export const oneCycleSchedule = (options: OneCycleOptions): Schedule => {
   const op = 'oneCycleSchedule'
-  const names: Names<OneCycleOptions> = { peakValue: true, transitionSteps: true, pctStart: true, divFactor: true, finalDivFactor: true }
-  const { peakValue, transitionSteps, pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4 } = optionsOf(options, names, op)
-  const peak = finite(peakValue, 'peakValue', op)
-  const n = wholeFrom(transitionSteps, 2, 'transitionSteps', op)
-  if (!(pctStart > 0 && pctStart < 1))
-    raise({ _tag: 'BadInput', where: op, reason: `pctStart must be between 0 and 1, not ${shown(pctStart)}.` })
+  const { peakValue: peak, transitionSteps: n, pctStart, divFactor, finalDivFactor } = readOptions(oneCycleOptions, options, op)
   const up = Math.floor(pctStart * n)
-  const first = peak / atLeast(divFactor, 'divFactor', op, 1)
-  const last = first / atLeast(finalDivFactor, 'finalDivFactor', op, 1)
+  const first = peak / divFactor
+  const last = first / finalDivFactor
   const down = (t: AnyExpr): AnyExpr => add(last, mul(peak - last, halfCosine(sub(t, up), n - up)))
   return schedule(op, (t) => (up === 0 ? down(t) : where(lt(t, up), add(peak, mul(first - peak, halfCosine(t, up))), down(t))))
 }
 
-/** Options of `exponentialDecaySchedule`. */
-export interface ExponentialOptions {
-  readonly initValue: number
-  readonly decayRate: number
+export const exponentialOptions = {
+  initValue: aNumber,
+  decayRate: needed((given, what, op) => atLeast(given, what, op)),
   /** After so many steps the rate is decayRate times what it was: 1 unless given. */
-  readonly transitionSteps?: number | undefined
+  transitionSteps: whole(1, 1),
   /** Does it fall in stairs, once each transitionSteps? Not unless given. */
-  readonly staircase?: boolean | undefined
+  staircase: flag(),
 }
+/** Options of `exponentialDecaySchedule`. */
+export interface ExponentialOptions extends OptionsOf<typeof exponentialOptions> {}
 /**
  * initValue decayRate^(t / transitionSteps).
  *
@@ -182,21 +178,21 @@ export interface ExponentialOptions {
  */
 export const exponentialDecaySchedule = (options: ExponentialOptions): Schedule => {
   const op = 'exponentialDecaySchedule'
-  const names: Names<ExponentialOptions> = { initValue: true, decayRate: true, transitionSteps: true, staircase: true }
-  const { initValue, decayRate, transitionSteps = 1, staircase } = optionsOf(options, names, op)
-  const a = finite(initValue, 'initValue', op)
-  const b = atLeast(decayRate, 'decayRate', op)
-  const n = wholeFrom(transitionSteps, 1, 'transitionSteps', op)
-  const stairs = flagOf(staircase, 'staircase', op)
+  const { initValue: a, decayRate: b, transitionSteps: n, staircase: stairs } = readOptions(exponentialOptions, options, op)
   return schedule(op, (t) => mul(a, pow(b, stairs ? floor(div(t, n)) : div(t, n))))
 }
 
-/** Options of `piecewiseConstantSchedule`. */
-export interface PiecewiseOptions {
-  readonly initValue: number
+export const piecewiseOptions = {
+  initValue: aNumber,
   /** From each step (its key) on, the rate is multiplied by the factor there. */
-  readonly boundaries: Readonly<Record<number, number>>
+  boundaries: needed((given: unknown, what, op) =>
+    Object.entries(recordOf(given as Readonly<Record<number, number>>, what, op)).map(
+      ([at, factor]) => [wholeFrom(Number(at), 0, 'a boundary', op), finite(factor, 'a factor', op)] as const,
+    ),
+  ) as Needed<readonly (readonly [number, number])[], Readonly<Record<number, number>>>,
 }
+/** Options of `piecewiseConstantSchedule`. */
+export interface PiecewiseOptions extends OptionsOf<typeof piecewiseOptions> {}
 /**
  * initValue, multiplied by each boundary's factor from that step on.
  *
@@ -204,11 +200,7 @@ export interface PiecewiseOptions {
  */
 export const piecewiseConstantSchedule = (options: PiecewiseOptions): Schedule => {
   const op = 'piecewiseConstantSchedule'
-  const { initValue, boundaries } = optionsOf(options, { initValue: true, boundaries: true }, op)
-  const a = finite(initValue, 'initValue', op)
-  const steps = Object.entries(recordOf(boundaries, 'boundaries', op)).map(
-    ([at, factor]) => [wholeFrom(Number(at), 0, 'a boundary', op), finite(factor, 'a factor', op)] as const,
-  )
+  const { initValue: a, boundaries: steps } = readOptions(piecewiseOptions, options, op)
   return schedule(op, (t, dtype) =>
     steps.reduce<AnyExpr>((rate, [at, factor]) => mul(rate, where(ge(t, at), factor, full([], 1, dtype))), full([], a, dtype)),
   )

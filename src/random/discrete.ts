@@ -1,6 +1,7 @@
 /** Whole numbers: within bounds, by weights, in random order, counts. None has a derivative. */
-import { integerOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { integerOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { flag, integer, type OptionsOf, type ReadOf, raw, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -35,6 +36,7 @@ import { wordOf, wordsFor } from './bits.js'
 import {
   checkNumbers,
   type Drawn,
+  drawnShape,
   exprOf,
   floatAmong,
   isArray,
@@ -153,21 +155,19 @@ const arrayOrCount = (given: unknown, op: string): AnyExpr | number => {
   if (isArray(given)) return exprOf(given)
   return parameterIn(given, 'f64', op, 'x')
 }
-const axisIn = (given: unknown, rank: number, op: string): number => {
-  const axis = integerOf(given ?? 0, 'axis', op)
-  return axis >= -rank && axis < rank
+const axisIn = (axis: number, rank: number, op: string): number =>
+  axis >= -rank && axis < rank
     ? (axis + rank) % rank
     : bad(op, `axis is ${axis}, the array has rank ${rank}.`, rank === 0 ? 'give an array of rank 1 or more.' : undefined)
-}
 
-/** Options of `permutation`. */
-export interface PermutationOptions {
+export const permutationOptions = {
   /** The axis whose slices change their places: the first unless given. */
-  readonly axis?: number | undefined
+  axis: integer(0),
   /** Each line along the axis in an order of its own; false unless given. */
-  readonly independent?: boolean | undefined
+  independent: flag(),
 }
-const permutationOptions: Names<PermutationOptions> = { axis: true, independent: true }
+/** Options of `permutation`. */
+export type PermutationOptions = OptionsOf<typeof permutationOptions>
 /**
  * The numbers 0 to n - 1, or the slices of an array, in random order.
  *
@@ -181,31 +181,30 @@ export const permutation = <const X extends Parameter>(
   options?: PermutationOptions,
 ): X extends number ? Expr<[X], 'i32'> : Expr<ShapeOf<X>, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
   const op = 'permutation'
-  const given = optionsOf(options, permutationOptions, op)
+  const given = readOptions(permutationOptions, options, op)
   const words = wordsOf(key, op)
   const from = arrayOrCount(x, op)
   if (typeof from === 'number') return places(words, from) as never
   const axis = axisIn(given.axis, from.shape.length, op)
-  if (given.independent === true) return shuffled(words, from, axis, sizeOf(from.shape)) as never
+  if (given.independent) return shuffled(words, from, axis, sizeOf(from.shape)) as never
   return gather(from, places(words, from.shape[axis]!) as never, { axis }) as never
 }
 
-/** Options of `choice`. */
-export interface ChoiceOptions {
+export const choiceOptions = {
   /** How many, in which shape: one, of rank 0, unless given. */
-  readonly shape?: readonly number[] | undefined
+  shape: drawnShape,
   /** May the same be chosen again? true unless given. */
-  readonly replace?: boolean | undefined
+  replace: flag(true),
   /** How likely each is: numbers from 0 that sum to 1. All equally unless given. */
-  readonly p?: Parameter | undefined
+  p: raw<Parameter>(),
   /** The axis along which slices are chosen: the first unless given. */
-  readonly axis?: number | undefined
+  axis: integer(0),
 }
-const choiceOptions: Names<ChoiceOptions> = { shape: true, replace: true, p: true, axis: true }
+/** Options of `choice`. */
+export type ChoiceOptions = OptionsOf<typeof choiceOptions>
 /** Places that are chosen among n, one for each of `count`. */
-const chosenPlaces = (words: Words, n: number, shape: readonly number[], { replace, p }: ChoiceOptions, op: string): AnyExpr => {
+const chosenPlaces = (words: Words, n: number, { shape = [], replace: again, p }: ReadOf<typeof choiceOptions>, op: string): AnyExpr => {
   const count = sizeOf(shape)
-  const again = replace !== false
   if (n === 0 && count > 0) bad(op, 'there is nothing to choose from.')
   if (!again && count > n) bad(op, `${count} of ${n} without replacement.`, 'choose fewer, or allow replacement.')
   if (count === 0) return full(shape as number[], 0, 'i32') as AnyExpr
@@ -247,25 +246,24 @@ export const choice = <const X extends Parameter, const O extends ChoiceOptions 
   options?: O,
 ): X extends number ? Expr<ShapeIn<O, []>, 'i32'> : Expr<Shape, X extends { readonly dtype: infer D } ? D & AnyExpr['dtype'] : 'f64'> => {
   const op = 'choice'
-  const given = optionsOf(options as ChoiceOptions | undefined, choiceOptions, op)
+  const given = readOptions(choiceOptions, options, op)
   const words = wordsOf(key, op)
-  const shape = shapeIn(given.shape, op)
   const from = arrayOrCount(x, op)
-  if (typeof from === 'number') return chosenPlaces(words, from, shape, given, op) as never
+  if (typeof from === 'number') return chosenPlaces(words, from, given, op) as never
   const axis = axisIn(given.axis, from.shape.length, op)
-  return gather(from, chosenPlaces(words, from.shape[axis]!, shape, given, op) as never, { axis }) as never
+  return gather(from, chosenPlaces(words, from.shape[axis]!, given, op) as never, { axis }) as never
 }
 
 // ---- by weights, and counts
 
-/** Options of `categorical`. */
-export interface CategoricalOptions {
+export const categoricalOptions = {
   /** The axis of the classes: the last unless given. */
-  readonly axis?: number | undefined
+  axis: integer(-1),
   /** The shape of the result: that of the logits without the axis, or with more axes in front of it, each of other draws. */
-  readonly shape?: readonly number[] | undefined
+  shape: drawnShape,
 }
-const categoricalOptions: Names<CategoricalOptions> = { axis: true, shape: true }
+/** Options of `categorical`. */
+export type CategoricalOptions = OptionsOf<typeof categoricalOptions>
 /**
  * Classes drawn by their logits, unnormalised logarithms of how likely they are: argmax(logits + gumbel).
  *
@@ -279,12 +277,12 @@ export const categorical = <const L extends Parameter, const O extends Categoric
   options?: O,
 ): Expr<ShapeIn<O, Shape>, 'i32'> => {
   const op = 'categorical'
-  const given = optionsOf(options as CategoricalOptions | undefined, categoricalOptions, op)
+  const given = readOptions(categoricalOptions, options, op)
   const dtype = floatAmong([logits])
   const x = parameterIn(logits, dtype, op, 'logits')
-  const axis = axisIn(given.axis ?? -1, x.shape.length, op)
+  const axis = axisIn(given.axis, x.shape.length, op)
   const rest = x.shape.filter((_, i) => i !== axis)
-  const shape = given.shape === undefined ? rest : shapeIn(given.shape, op)
+  const shape = given.shape ?? rest
   const prefix = shape.slice(0, shape.length - rest.length)
   if (shape.length < rest.length || shapeFor(shape.slice(prefix.length), [rest], op).length !== rest.length)
     raise({

@@ -1,6 +1,7 @@
 /** Gamma numbers by rejection, and what is made of them. */
-import { optionsOf } from '../core/errors/check-arguments.js'
+
 import { raise } from '../core/errors/explain.js'
+import { readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -38,8 +39,8 @@ import {
   checkNumbers,
   type DistributionOptions,
   type DrawnFor,
+  drawOptions,
   floatAmong,
-  floatIn,
   type Key,
   type NoOptions,
   type Parameter,
@@ -50,7 +51,7 @@ import {
   wordsOf,
 } from './given.js'
 import { childKey } from './key.js'
-import { drawOptions, exponentialOf, normalOf } from './normal.js'
+import { exponentialOf, normalOf } from './normal.js'
 import type { Words } from './threefry.js'
 import { fractionOf, tinyOf } from './uniform.js'
 
@@ -128,8 +129,8 @@ interface Given {
 }
 /** Options and positive parameters, spread over the shape. */
 const givenIn = (options: DistributionOptions | undefined, parameters: Readonly<Record<string, unknown>>, op: string): Given => {
-  const given = optionsOf(options, drawOptions, op)
-  const dtype = floatIn(given.dtype, floatAmong(Object.values(parameters)), op)
+  const given = readOptions(drawOptions, options, op)
+  const dtype = given.dtype ?? floatAmong(Object.values(parameters))
   const each = Object.entries(parameters).map(([name, x]) => {
     checkNumbers(x, positive, name, 'positive', op)
     return parameterIn(x, dtype, op, name)
@@ -202,9 +203,9 @@ export const dirichlet = <const A extends Parameter, const O extends Distributio
   options?: O,
 ): Expr<'shape' extends keyof O ? Shape : ShapeOf<A>, DrawnFor<A, O>['dtype']> => {
   const op = 'dirichlet'
-  const given = optionsOf(options as DistributionOptions | undefined, drawOptions, op)
+  const given = readOptions(drawOptions, options, op)
   checkNumbers(alpha, positive, 'alpha', 'positive', op)
-  const dtype = floatIn(given.dtype, floatAmong([alpha]), op)
+  const dtype = given.dtype ?? floatAmong([alpha])
   const a = parameterIn(alpha, dtype, op, 'alpha')
   const n = a.shape.at(-1)
   if (n === undefined)

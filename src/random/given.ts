@@ -1,6 +1,7 @@
 /** What random functions are told, checked: keys, shapes, dtypes, parameters. */
 import { integersOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { choice, type Kind, kind, type OptionsFor, type OptionsOf } from '../core/errors/options.js'
 import {
   type AnyExpr,
   broadcastTo,
@@ -32,13 +33,21 @@ export interface DtypeOption<D extends Float = Float> {
   /** 'f32' or 'f64': 'f64' unless given. */
   readonly dtype?: D | undefined
 }
-/** Options of what has the shape of its parameters, or one that they broadcast to. */
-export interface DistributionOptions {
+export const dtypeOption = { dtype: choice(['f32', 'f64'], 'f64') } satisfies OptionsFor<DtypeOption>
+/** The dtype of the numbers, where it is given. */
+export const float: Kind<Float | undefined, Float> = choice(['f32', 'f64'])
+/** The shape, where it is given. */
+export const drawnShape: Kind<readonly number[] | undefined, readonly number[]> = kind((given, _what, op) =>
+  given === undefined ? undefined : shapeIn(given, op),
+)
+export const drawOptions = {
   /** The shape of the result, to which the parameters broadcast: theirs unless given. */
-  readonly shape?: readonly number[] | undefined
+  shape: drawnShape,
   /** 'f32' or 'f64': that of the parameters unless given, 'f64' for plain numbers. */
-  readonly dtype?: Float | undefined
+  dtype: float,
 }
+/** Options of what has the shape of its parameters, or one that they broadcast to. */
+export type DistributionOptions = OptionsOf<typeof drawOptions>
 /** The shape that options ask for, else S. */
 export type ShapeIn<O, S extends Shape> = O extends { readonly shape: infer Z extends readonly number[] }
   ? Drawn<Z>
@@ -67,14 +76,6 @@ export const shapeIn = (given: unknown, op: string): readonly number[] => {
   return shape.every((d) => d >= 0) && size <= MOST ? shape : bad(op, `[${shape.join(', ')}] is not a shape of at most ${MOST} elements.`)
 }
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, d) => n * d, 1)
-
-/** 'f32' or 'f64'. */
-export const floatIn = (given: unknown, otherwise: Float, op: string): Float =>
-  given === undefined
-    ? otherwise
-    : given === 'f32' || given === 'f64'
-      ? given
-      : raise({ _tag: 'BadInput', where: op, reason: `dtype is ${shown(given)}.`, fix: `give 'f32' or 'f64'.` })
 
 export const isArray = (x: unknown): x is AnyExpr | Tensor =>
   isTensor(x) || (typeof x === 'object' && x !== null && (x as { readonly _tag?: unknown })._tag === 'Expr')
@@ -108,8 +109,11 @@ export const checkNumbers = (given: unknown, allowed: (x: number) => boolean, wh
   if (x !== undefined) bad(op, `${what} is ${x}, it must be ${must}.`)
 }
 /** The shape to which these broadcast together with the one that is told. */
-export const shapeFor = (given: unknown, parameters: readonly (readonly number[])[], op: string): readonly number[] => {
-  const told = given === undefined ? undefined : shapeIn(given, op)
+export const shapeFor = (
+  told: readonly number[] | undefined,
+  parameters: readonly (readonly number[])[],
+  op: string,
+): readonly number[] => {
   const all = told === undefined ? parameters : [told, ...parameters]
   const rank = all.reduce((r, s) => Math.max(r, s.length), 0)
   const out = Array.from({ length: rank }, (_, i) =>

@@ -1,6 +1,7 @@
 /** What layers draw: first parameters and masks. */
-import { integerOf, type Names, numberOf, optionsOf, shown } from '../core/errors/check-arguments.js'
+import { integerOf, shown } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { integer, number, type OptionsFor, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   add,
@@ -25,9 +26,10 @@ import {
   type Drawn,
   type DrawnFor,
   type DtypeOption,
+  drawOptions,
+  dtypeOption,
   exprOf,
   floatAmong,
-  floatIn,
   isArray,
   type Key,
   type NumberLists,
@@ -51,7 +53,7 @@ export interface InitOptions<D extends Float = Float> extends DtypeOption<D> {
   /** The axis of what goes out: the last unless given. For kernels of `conv` 0. */
   readonly outAxis?: number | undefined
 }
-const initOptions: Names<InitOptions> = { dtype: true, gain: true, inAxis: true, outAxis: true }
+export const initOptions = { ...dtypeOption, gain: number(1), inAxis: integer(-2), outAxis: integer(-1) } satisfies OptionsFor<InitOptions>
 /** First parameters of a shape: `f(key, shape, options)`. */
 export type Initialiser = <const S extends readonly number[], D extends Float = 'f64'>(
   key: Key,
@@ -64,11 +66,9 @@ const WITHIN_TWO = 0.8796256610342398
 /** Numbers of mean 0 and variance gain^2 scale / fan. */
 const initialiser = (op: string, scale: number, fan: (inside: number, outside: number) => number, normal: boolean): Initialiser =>
   ((key: unknown, given: unknown, options: InitOptions | undefined): AnyExpr => {
-    const { dtype: told, gain, inAxis, outAxis } = optionsOf(options, initOptions, op)
-    const dtype = floatIn(told, 'f64', op)
+    const { dtype, gain, inAxis, outAxis } = readOptions(initOptions, options, op)
     const shape = shapeIn(given, op)
-    const at = (axis: unknown, otherwise: number, what: string): number => {
-      const i = integerOf(axis ?? otherwise, what, op)
+    const at = (i: number, what: string): number => {
       if (shape.length >= 2 && i >= -shape.length && i < shape.length) return (i + shape.length) % shape.length
       return raise({
         _tag: 'BadInput',
@@ -77,11 +77,11 @@ const initialiser = (op: string, scale: number, fan: (inside: number, outside: n
         fix: 'give a shape with an axis for what comes in and one for what goes out.',
       })
     }
-    const [i, o] = [at(inAxis, -2, 'inAxis'), at(outAxis, -1, 'outAxis')]
+    const [i, o] = [at(inAxis, 'inAxis'), at(outAxis, 'outAxis')]
     if (i === o) raise({ _tag: 'BadInput', where: op, reason: `inAxis and outAxis are both ${i}.` })
     const field = sizeOf(shape.filter((_, k) => k !== i && k !== o))
     // An empty array has no numbers to scale.
-    const deviation = numberOf(gain ?? 1, 'gain', op) * Math.sqrt(scale / Math.max(1, fan(shape[i]! * field, shape[o]! * field)))
+    const deviation = gain * Math.sqrt(scale / Math.max(1, fan(shape[i]! * field, shape[o]! * field)))
     const words = wordsFor(wordsOf(key, op), shape)
     if (!normal) return mul(between(fractionOf(words, dtype), -1, 1, dtype), deviation * Math.sqrt(3))
     const bound = (x: number): AnyExpr => full([], x, dtype) as AnyExpr
@@ -153,13 +153,15 @@ export const dropout = <const X extends Expr | Tensor | NumberLists | number>(
   return masked(array, lt(fractionOf(wordsFor(words, array.shape), 'f32'), Math.fround(1 - rate)), rate) as never
 }
 
-/** Options of `multivariateNormal`. */
-export interface MultivariateNormalOptions extends DistributionOptions {
+export const multivariateOptions = {
+  ...drawOptions,
   /** Positive definite, [..., n, n]: its lower triangle's Cholesky factor is taken. */
-  readonly covariance?: Parameter | undefined
+  covariance: raw<Parameter>(),
   /** In its place L with L L^T the covariance, [..., n, n]: its Cholesky factor, or any other. */
-  readonly factor?: Parameter | undefined
+  factor: raw<Parameter>(),
 }
+/** Options of `multivariateNormal`. */
+export type MultivariateNormalOptions = OptionsOf<typeof multivariateOptions>
 /** The shape of a parameter, of lists by their lengths. */
 type Extents<A> = A extends readonly number[]
   ? [number extends A['length'] ? Dim : A['length']]
@@ -192,7 +194,6 @@ type VectorsOf<M, O> = O extends { readonly shape: infer Z extends readonly numb
     : Extents<MatrixOf<O>> extends readonly [Dim, Dim]
       ? Extents<M>
       : Shape
-const multivariateOptions: Names<MultivariateNormalOptions> = { shape: true, dtype: true, covariance: true, factor: true }
 /**
  * Normal vectors of a mean and a covariance L L^T, or of its factor L: mean + L z. NaN where the covariance is not positive definite.
  *
@@ -210,11 +211,11 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
   O extends { readonly dtype: infer D extends Float } ? D : 'dtype' extends keyof O ? Float : FloatOfBoth<M, MatrixOf<O>>
 > => {
   const op = 'multivariateNormal'
-  const given = optionsOf(options as MultivariateNormalOptions, multivariateOptions, op)
+  const given = readOptions(multivariateOptions, options, op)
   if ((given.covariance === undefined) === (given.factor === undefined))
     raise({ _tag: 'BadInput', where: op, reason: 'one of covariance and factor is needed.', fix: 'write { covariance } or { factor }.' })
   const what = given.factor === undefined ? 'covariance' : 'factor'
-  const dtype = floatIn(given.dtype, floatAmong([mean, given[what]!]), op)
+  const dtype = given.dtype ?? floatAmong([mean, given[what]!])
   const [m, square] = [parameterIn(mean, dtype, op, 'the mean'), parameterIn(given[what], dtype, op, what)]
   const n = m.shape.at(-1)
   if (n === undefined || square.shape.at(-1) !== n || square.shape.at(-2) !== n)
@@ -233,7 +234,6 @@ export const multivariateNormal = <const M extends Parameter, const O extends Mu
 
 /** Options of `orthogonal`. */
 export interface OrthogonalOptions extends DistributionOptions {}
-const orthogonalOptions: Names<OrthogonalOptions> = { shape: true, dtype: true }
 /**
  * Orthogonal matrices, uniform among all of them (Haar's measure): q of a matrix of normal numbers whose r has a positive diagonal.
  *
@@ -247,11 +247,11 @@ export const orthogonal = <const O extends OrthogonalOptions = object>(
   options?: O,
 ): DrawnFor<Expr, Omit<O, 'shape'>> => {
   const op = 'orthogonal'
-  const given = optionsOf(options as OrthogonalOptions | undefined, orthogonalOptions, op)
+  const given = readOptions(drawOptions, options, op)
   const size = integerOf(n, 'n', op)
   if (size < 0) raise({ _tag: 'BadInput', where: op, reason: `n is ${size}.`, fix: 'give a whole number from 0.' })
-  const dtype = floatIn(given.dtype, 'f64', op)
-  const shape = shapeIn([...(given.shape === undefined ? [] : shapeIn(given.shape, op)), size, size], op)
+  const dtype = given.dtype ?? 'f64'
+  const shape = shapeIn([...(given.shape ?? []), size, size], op)
   const z = normalOf(wordsFor(wordsOf(key, op), shape), dtype)
   return (size === 0 ? z : (qr(z as never) as unknown as { readonly q: AnyExpr }).q) as never
 }

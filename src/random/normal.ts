@@ -1,5 +1,5 @@
 /** Normal numbers, and other ones that are one function of a uniform one. */
-import { type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   abs,
@@ -25,8 +25,9 @@ import {
   type Drawn,
   type DrawnFor,
   type DtypeOption,
+  drawOptions,
+  dtypeOption,
   floatAmong,
-  floatIn,
   type Key,
   type NoOptions,
   type Parameter,
@@ -38,14 +39,11 @@ import {
 import type { Words } from './threefry.js'
 import { between, epsOf, fractionOf, tinyOf } from './uniform.js'
 
-export const dtypeOption: Names<DtypeOption> = { dtype: true }
-export const drawOptions: Names<DistributionOptions> = { shape: true, dtype: true }
-
 /** Numbers of a shape and a dtype by a function of uniform ones from `min` to below 1. */
 const byUniform =
   (op: string, f: (u: AnyExpr, dtype: Float) => AnyExpr, min: (dtype: Float) => number) =>
   (key: unknown, shape: unknown, options: DtypeOption | undefined): AnyExpr => {
-    const dtype = floatIn(optionsOf(options, dtypeOption, op).dtype, 'f64', op)
+    const { dtype } = readOptions(dtypeOption, options, op)
     const words = wordsFor(wordsOf(key, op), shapeIn(shape, op))
     return f(between(fractionOf(words, dtype), min(dtype), 1, dtype), dtype)
   }
@@ -75,7 +73,7 @@ const shaped = (f: (key: unknown, shape: unknown, options: DtypeOption | undefin
  */
 export const normal: ShapedFn = shaped((key, shape, options) => {
   const op = 'normal'
-  const dtype = floatIn(optionsOf(options, dtypeOption, op).dtype, 'f64', op)
+  const { dtype } = readOptions(dtypeOption, options, op)
   return normalOf(wordsFor(wordsOf(key, op), shapeIn(shape, op)), dtype)
 })
 /**
@@ -142,8 +140,8 @@ export const truncatedNormal = <const L extends Parameter, const U extends Param
   options?: O,
 ): DrawnFor<L extends number ? U : L, O> => {
   const op = 'truncatedNormal'
-  const given = optionsOf(options as DistributionOptions | undefined, drawOptions, op)
-  const dtype = floatIn(given.dtype, floatAmong([lower, upper]), op)
+  const given = readOptions(drawOptions, options, op)
+  const dtype = given.dtype ?? floatAmong([lower, upper])
   const [low, high] = [parameterIn(lower, dtype, op, 'lower'), parameterIn(upper, dtype, op, 'upper')]
   return truncatedOf(wordsFor(wordsOf(key, op), shapeFor(given.shape, [low.shape, high.shape], op)), low, high, dtype) as never
 }

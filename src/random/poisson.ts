@@ -1,5 +1,5 @@
 /** Poisson counts. */
-import { optionsOf } from '../core/errors/check-arguments.js'
+import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   abs,
@@ -31,6 +31,7 @@ import {
 import { wordsFor } from './bits.js'
 import {
   checkNumbers,
+  drawnShape,
   type Key,
   type NoOptions,
   type Parameter,
@@ -45,11 +46,12 @@ import { childKey } from './key.js'
 import type { Words } from './threefry.js'
 import { fractionOf } from './uniform.js'
 
-/** Options of `poisson`. */
-export interface PoissonOptions {
+export const poissonOptions = {
   /** The shape of the result, to which the rate broadcasts: that of the rate unless given. */
-  readonly shape?: readonly number[] | undefined
+  shape: drawnShape,
 }
+/** Options of `poisson`. */
+export type PoissonOptions = OptionsOf<typeof poissonOptions>
 /** Below this rate products of uniform numbers are counted, from it on numbers are rejected. */
 const FEW = 10
 /** Far more trials than any of 2^31 numbers takes: each ends one with a probability of 0.7 and more. */
@@ -113,7 +115,7 @@ export const poisson = <const R extends Parameter, const O extends PoissonOption
   options?: O,
 ): Expr<ShapeIn<O, ShapeOf<R>>, 'i32'> => {
   const op = 'poisson'
-  const given = optionsOf(options as PoissonOptions | undefined, { shape: true }, op)
+  const given = readOptions(poissonOptions, options, op)
   checkNumbers(rate, (x) => x >= 0 && x < 2 ** 31, 'rate', 'from 0 to below 2^31', op)
   const words = wordsOf(key, op)
   const mean = parameterIn(rate, 'f32', op, 'rate')

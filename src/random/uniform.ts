@@ -1,13 +1,14 @@
 /** Uniform numbers, and what is one comparison or one remainder of them. */
-import { type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { type OptionsFor, type OptionsOf, raw, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, add, bitwiseXor, cast, type Expr, type Float, lt, maximum, mul, rightShiftLogical, sub } from '../index.js'
 import { wordOf, wordsFor } from './bits.js'
 import {
   checkNumbers,
   type Drawn,
   type DtypeOption,
+  drawnShape,
+  float,
   floatAmong,
-  floatIn,
   isArray,
   type Key,
   type NoOptions,
@@ -47,7 +48,7 @@ export interface UniformOptions<D extends Float = Float> extends DtypeOption<D> 
   /** What all numbers are below (but for rounding): 1 unless given. */
   readonly max?: Parameter | undefined
 }
-const uniformOptions: Names<UniformOptions> = { dtype: true, min: true, max: true }
+export const uniformOptions = { dtype: float, min: raw<Parameter, 0>(0), max: raw<Parameter, 1>(1) } satisfies OptionsFor<UniformOptions>
 /**
  * Numbers from `min` to below `max` (0 and 1 unless given), all equally likely.
  *
@@ -62,24 +63,23 @@ export const uniform = <const S extends readonly number[] = [], D extends Float 
   options?: UniformOptions<D>,
 ): Expr<Drawn<S>, NoInfer<D>> => {
   const op = 'uniform'
-  const given = optionsOf(options as UniformOptions | undefined, uniformOptions, op)
-  const [min, max] = [given.min ?? 0, given.max ?? 1]
-  const dtype = floatIn(given.dtype, floatAmong([min, max]), op)
-  const words = wordsFor(wordsOf(key, op), shapeIn(shape, op))
+  const { min, max, dtype = floatAmong([min, max]) } = readOptions(uniformOptions, options, op)
+  const to = shapeIn(shape, op)
+  const words = wordsFor(wordsOf(key, op), to)
   if (typeof min === 'number' && typeof max === 'number') return between(fractionOf(words, dtype), min, max, dtype) as never
   const [low, high] = [parameterIn(min, dtype, op, 'min'), parameterIn(max, dtype, op, 'max')]
-  shapeFor(shape ?? [], [low.shape, high.shape], op)
+  shapeFor(to, [low.shape, high.shape], op)
   return maximum(add(mul(fractionOf(words, dtype), sub(high, low)), low), low) as never
 }
 
-/** Options of `bernoulli`. */
-export interface BernoulliOptions {
+export const bernoulliOptions = {
   /** The shape of the result, to which p broadcasts: that of p unless given. */
-  readonly shape?: readonly number[] | undefined
+  shape: drawnShape,
   /** The dtype of the uniform numbers that are compared with p: that of p unless given, 'f32' for plain numbers. */
-  readonly dtype?: Float | undefined
+  dtype: float,
 }
-const bernoulliOptions: Names<BernoulliOptions> = { shape: true, dtype: true }
+/** Options of `bernoulli`. */
+export type BernoulliOptions = OptionsOf<typeof bernoulliOptions>
 const probability = (x: number): boolean => x >= 0 && x <= 1
 /**
  * True with probability p, 0.5 unless given: u < p for a uniform u.
@@ -94,9 +94,9 @@ export const bernoulli = <const P extends Parameter = number, const O extends Be
   options?: O,
 ): Expr<ShapeIn<O, ShapeOf<P>>, 'bool'> => {
   const op = 'bernoulli'
-  const given = optionsOf(options as BernoulliOptions | undefined, bernoulliOptions, op)
+  const given = readOptions(bernoulliOptions, options, op)
   checkNumbers(p, probability, 'p', 'from 0 to 1', op)
-  const dtype = floatIn(given.dtype, isArray(p) ? floatAmong([p]) : 'f32', op)
+  const dtype = given.dtype ?? (isArray(p) ? floatAmong([p]) : 'f32')
   const threshold = parameterIn(p ?? 0.5, dtype, op, 'p')
   const shape = shapeFor(given.shape, [threshold.shape], op)
   return lt(fractionOf(wordsFor(wordsOf(key, op), shape), dtype), threshold) as never

@@ -13,8 +13,9 @@ import {
   ruleIn,
   type TransposeOf,
 } from '../core/calculus/rule.js'
-import { functionOf, type Names, optionsOf, recordOf } from '../core/errors/check-arguments.js'
+import { functionOf, recordOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type OptionsFor, readOptions } from '../core/errors/options.js'
 import { composedRules } from '../core/extend/decompose.js'
 import { type Aval, showAval } from '../core/graph/aval.js'
 import { apply, asExpr, asNode } from '../core/graph/expr.js'
@@ -23,7 +24,7 @@ import { type Forced, type NoTangent, type NotImplemented, type Tangent, unthunk
 import type { AnyExpr } from '../core/types/expr.js'
 import { elementwiseBatch } from './batching.js'
 import { formed } from './forms.js'
-import { bilinear, facets, facetsOf, pairFrom, transposes } from './given.js'
+import { aFunction, bilinear, facets, facetsOf, neededFunction, pairFrom, transposes } from './given.js'
 
 /** Arguments of a primitive as expressions, in step with its arity. */
 export type Args<A extends readonly ArgKind[]> = number extends A['length'] ? readonly AnyExpr[] : { readonly [K in keyof A]: AnyExpr }
@@ -227,7 +228,7 @@ export const linearRule = <N extends string, P, const A extends readonly ArgKind
   },
 ): Rule => {
   const p = primitive as unknown as AnyPrimitive
-  facetsOf(p, r, transposes, 'linearRule', ['transpose'])
+  facetsOf(p, r, transposes, 'linearRule')
   const transpose: TransposeOf = ([yBar], xs, params, active) => r.transpose(yBar!, xs as unknown as Args<A>, params, active) as never
   return formed(ofOneResult(p, 'linearRule', 'multiLinearRule'), { _tag: 'linear', transpose }, batchOfOne(r.batch))
 }
@@ -257,7 +258,7 @@ export const multiLinearRule = <N extends string, P, const A extends readonly Ar
   },
 ): Rule => {
   const p = primitive as unknown as AnyPrimitive
-  facetsOf(p, r, transposes, 'multiLinearRule', ['transpose'])
+  facetsOf(p, r, transposes, 'multiLinearRule')
   return formed(p, { _tag: 'linear', transpose: r.transpose as unknown as TransposeOf }, r.batch as BatchRule | undefined)
 }
 
@@ -284,7 +285,7 @@ export const bilinearRule = <N extends string, P, const A extends readonly ['flo
   },
 ): Rule => {
   const p = primitive as unknown as AnyPrimitive
-  facetsOf(p, r, bilinear, 'bilinearRule', ['transposeA', 'transposeB'])
+  facetsOf(p, r, bilinear, 'bilinearRule')
   const transpose: TransposeOf = ([yBar], [a, b], params, active) => [
     active[0] ? r.transposeA(yBar!, a!, b!, params) : ZeroTangent,
     active[1] ? r.transposeB(yBar!, a!, b!, params) : ZeroTangent,
@@ -328,7 +329,7 @@ export interface OptOut<P, A extends readonly ArgKind[]> {
   readonly via?: (at: { readonly x: Args<A>; readonly params: P }) => AnyExpr | readonly AnyExpr[]
 }
 
-const optOuts: Names<OptOut<never, readonly []>> = { when: true, via: true }
+export const optOuts: OptionsFor<OptOut<never, readonly []>> = { when: neededFunction, via: aFunction }
 
 /**
  * A rule that declines some signatures, after ChainRules' @opt_out: there the mode differentiates `via`, or raises MissingRule.
@@ -348,9 +349,7 @@ export const optOut = <N extends string, P, const A extends readonly ArgKind[]>(
   const primitive = primitiveOf(op, 'optOut')
   const where = `optOut(${primitive.name})`
   ruleIn(given, where)
-  const { when, via } = optionsOf(recordOf(out, 'the third argument', where), optOuts, where)
-  functionOf(when, 'when', where)
-  if (via !== undefined) functionOf(via, 'via', where)
+  const { when, via } = readOptions(optOuts, recordOf(out, 'the third argument', where), where) as OptOut<P, A>
   const at = (x: readonly AnyExpr[], params: unknown) => ({ x: x as unknown as Args<A>, params: params as P })
   const declined = (facet: 'frule' | 'rrule', neededBy: string, xs: readonly AnyExpr[]): never =>
     raise({

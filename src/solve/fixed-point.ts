@@ -1,27 +1,28 @@
 /** Fixed points, differentiated by the implicit function theorem. */
-import { functionOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf } from '../core/errors/check-arguments.js'
+import { choice, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, add, cast, concat, div, full, gt, mul, reshape, slice, sub, where, zeros } from '../index.js'
 import { type Equation, implicit } from './implicit.js'
 import { iterate } from './iterate.js'
-import type { LinearSolveOptions, Solution } from './linear.js'
-import { oneOf, positiveOf, wholeOf } from './options.js'
-import { innerHow } from './root.js'
+import type { Solution } from './linear.js'
+import { positive, whole } from './options.js'
+import { inner } from './root.js'
 import { type ArrayTree, dot, type Flat, norm, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
-/** Options of `fixedPoint`. */
-export interface FixedPointOptions {
+export const fixedPointOptions = {
   /** Found where |f(x) - x| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
-  readonly tolerance?: number | undefined
+  tolerance: positive,
   /** At most so many steps: 1000 unless given. */
-  readonly maxSteps?: number | undefined
+  maxSteps: whole(1000),
   /** 'plain' unless given: x = f(x); 'anderson' combines the last steps. */
-  readonly method?: 'plain' | 'anderson' | undefined
+  method: choice(['plain', 'anderson'], 'plain'),
   /** How many steps Anderson's method combines: 5 unless given. */
-  readonly memory?: number | undefined
+  memory: whole(5),
   /** How the linear system of the derivative is solved: by gmres unless given. */
-  readonly linear?: Omit<LinearSolveOptions, 'preconditioner'> | undefined
+  linear: inner,
 }
-const names: Names<FixedPointOptions> = { tolerance: true, maxSteps: true, method: true, memory: true, linear: true }
+/** Options of `fixedPoint`. */
+export type FixedPointOptions = OptionsOf<typeof fixedPointOptions>
 
 const plain =
   (f: Flat, maxSteps: number): Equation['search'] =>
@@ -113,11 +114,7 @@ export const fixedPoint = <const X, const P = Record<never, never>>(
 ): Solution<Unknowns<X>> => {
   const op = 'fixedPoint'
   functionOf(f, 'f', op)
-  const given = optionsOf(options, names, op)
-  const method = oneOf(given.method ?? 'plain', ['plain', 'anderson'], 'method', op)
-  const maxSteps = wholeOf(given.maxSteps ?? 1000, 'maxSteps', op)
-  const memory = wholeOf(given.memory ?? 5, 'memory', op)
-  const tolerance = given.tolerance === undefined ? undefined : positiveOf(given.tolerance, 'tolerance', op)
+  const { tolerance, maxSteps, method, memory, linear } = readOptions(fixedPointOptions, options, op)
   const start = vectorOf(x0, 'x0', op)
   const flat: Flat = (v, p) => start.of(f(start.back(v) as Unknowns<X>, p as Unknowns<P>), 'f(x)')
   const equation: Equation = {
@@ -125,6 +122,6 @@ export const fixedPoint = <const X, const P = Record<never, never>>(
     g: (v, p) => sub(v, flat(v, p)) as AnyExpr,
     search: method === 'plain' ? plain(flat, maxSteps) : anderson(flat, maxSteps, memory),
   }
-  const solution = implicit(equation, start.at, paramsOf(params ?? {}, start.dtype, op), tolerance, innerHow(given.linear, op))
+  const solution = implicit(equation, start.at, paramsOf(params ?? {}, start.dtype, op), tolerance, linear)
   return { ...solution, x: start.back(solution.x) as Unknowns<X> }
 }

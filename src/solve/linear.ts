@@ -1,6 +1,6 @@
 /** Linear systems: one solve for the value, one for a derivative in either direction. */
-import { functionOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { choice, func, type OptionsFor, type OptionsOf, type ReadOf, readOptions } from '../core/errors/options.js'
 import {
   type AnyExpr,
   type Arg,
@@ -19,7 +19,7 @@ import {
   ZeroTangent,
 } from '../index.js'
 import { methods } from './krylov.js'
-import { oneOf, positiveOf, wholeOf } from './options.js'
+import { positive, whole, wholeOrNone } from './options.js'
 import {
   type ArrayTree,
   commonFloat,
@@ -35,16 +35,18 @@ import {
   vectorOf,
 } from './vectors.js'
 
-/** Options of `linearSolve`, for unknowns X and parameters P. */
-export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> {
+export const linearOptions = {
   /** 'gmres' unless given, for any A; 'cg' for a symmetric positive definite one; 'bicgstab' for any, in less memory. */
-  readonly method?: 'cg' | 'gmres' | 'bicgstab' | undefined
+  method: choice(['cg', 'gmres', 'bicgstab'], 'gmres'),
   /** Solved where |b - A x| <= tolerance |b|: 1e-10 unless given, 1e-5 in f32. */
-  readonly tolerance?: number | undefined
+  tolerance: positive,
   /** At most so many steps: twice the number of unknowns, and 1000, unless given. */
-  readonly maxSteps?: number | undefined
+  maxSteps: wholeOrNone,
   /** How many directions gmres keeps before it begins again: 30 unless given. */
-  readonly restart?: number | undefined
+  restart: whole(30),
+}
+/** Options of `linearSolve`, for unknowns X and parameters P. */
+export interface LinearSolveOptions<X = AnyExpr, P = AnyExpr> extends OptionsOf<typeof linearOptions> {
   /** About A^-1 r, linear in r; the second argument is the parameters (for a matrix A that itself). The result does not depend on it. */
   readonly preconditioner?: ((r: X, params: P) => ArrayTree) | undefined
 }
@@ -60,25 +62,18 @@ export type Solution<X> = {
 }
 
 /** Options, checked, with those of the method in terms of vectors. */
-export interface LinearHow {
-  readonly method: keyof typeof methods
-  readonly tolerance: number | undefined
-  readonly maxSteps: number | undefined
-  readonly restart: number
+export interface LinearHow extends ReadOf<typeof linearOptions> {
   readonly precondition: Flat | undefined
 }
 type Given = LinearSolveOptions<never, never>
-const names: Names<Given> = { method: true, tolerance: true, maxSteps: true, restart: true, preconditioner: true }
+export const linearSolveOptions = {
+  ...linearOptions,
+  preconditioner: func<((r: unknown, p: unknown) => unknown) | undefined>(),
+} satisfies OptionsFor<Given>
 /** The options of a linear solver; a preconditioner is over trees, `flat` brings it to vectors. */
-export const linearHow = (options: Given | undefined, op: string, flat: (m: (r: unknown, p: unknown) => unknown) => Flat): LinearHow => {
-  const { method, tolerance, maxSteps, restart, preconditioner } = optionsOf<Given>(options, names, op)
-  return {
-    method: oneOf(method ?? 'gmres', ['cg', 'gmres', 'bicgstab'], 'method', op),
-    tolerance: tolerance === undefined ? undefined : positiveOf(tolerance, 'tolerance', op),
-    maxSteps: maxSteps === undefined ? undefined : wholeOf(maxSteps, 'maxSteps', op),
-    restart: wholeOf(restart ?? 30, 'restart', op),
-    precondition: preconditioner === undefined ? undefined : flat(functionOf(preconditioner, 'preconditioner', op) as never),
-  }
+const linearHow = (options: Given | undefined, op: string, flat: (m: (r: unknown, p: unknown) => unknown) => Flat): LinearHow => {
+  const { preconditioner, ...how } = readOptions(linearSolveOptions, options, op)
+  return { ...how, precondition: preconditioner && flat(preconditioner) }
 }
 /** The tolerance of a dtype, where none is given. */
 export const toleranceFor = (given: number | undefined, x: AnyExpr): number => given ?? (x.dtype === 'f32' ? 1e-5 : 1e-10)

@@ -1,39 +1,36 @@
 /** Ordinary differential equations: options, trees, and the choice of steps and of the derivative. */
-import { functionOf, type Names, numberOf, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf, numberOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { choice, type OptionsOf, or, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, cast, type Expr, type Float, type Scalar, type Shape, type Tensor, vmap } from '../index.js'
 import { adaptive, type Path } from './adaptive.js'
 import { type Integrate, withAdjoint } from './adjoint.js'
 import { even } from './even.js'
-import { oneOf, positiveOf, wholeOf } from './options.js'
+import { positive, whole, wholeOrNone } from './options.js'
 import { type ArrayTree, type NumberLists, paramsOf, type Unknowns, vectorOf } from './vectors.js'
 
-/** Options of `odeint`. */
-export interface OdeOptions {
+const notNegative = (given: unknown, what: string, op: string): number => {
+  const x = numberOf(given, what, op)
+  return x >= 0 ? x : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}, it must be 0 or more.` })
+}
+export const odeOptions = {
   /** 'dopri5' unless given, of order 5; 'rk4', of order 4, in equal steps. */
-  readonly method?: 'dopri5' | 'rk4' | undefined
+  method: choice(['dopri5', 'rk4'], 'dopri5'),
   /** A step is taken where its error is at most atol + rtol |y|: 1e-6 unless given, 1e-4 in f32. */
-  readonly rtol?: number | undefined
+  rtol: positive,
   /** 1e-9 unless given, 1e-6 in f32. */
-  readonly atol?: number | undefined
+  atol: or(undefined, notNegative),
   /** At most so many steps, with those that are not taken: 1000 unless given. */
-  readonly maxSteps?: number | undefined
+  maxSteps: whole(1000),
   /** The length that is tried first; from f unless given. */
-  readonly firstStep?: number | undefined
+  firstStep: positive,
   /** So many equal steps from each time to the next, whatever their error; of 'rk4' 1 unless given. */
-  readonly substeps?: number | undefined
+  substeps: wholeOrNone,
   /** The derivative: 'steps' unless given, that of the steps as they were taken; 'adjoint' solves the equation of the derivative, and keeps no steps. */
-  readonly adjoint?: 'steps' | 'adjoint' | undefined
+  adjoint: choice(['steps', 'adjoint'], 'steps'),
 }
-const names: Names<OdeOptions> = {
-  method: true,
-  rtol: true,
-  atol: true,
-  maxSteps: true,
-  firstStep: true,
-  substeps: true,
-  adjoint: true,
-}
+/** Options of `odeint`. */
+export type OdeOptions = OptionsOf<typeof odeOptions>
 
 /** T with an axis of times in front. */
 export type AtTimes<T> = T extends Expr<infer S, infer D> ? Expr<[number, ...S], D> : { readonly [K in keyof T]: AtTimes<T[K]> }
@@ -51,16 +48,8 @@ export type Trajectory<Y> = {
 
 /** The options, checked, as a way to integrate. */
 const integrator = (options: OdeOptions | undefined, op: string): Integrate => {
-  const given = optionsOf(options, names, op)
-  const method = oneOf(given.method ?? 'dopri5', ['dopri5', 'rk4'], 'method', op)
-  const adjoint = oneOf(given.adjoint ?? 'steps', ['steps', 'adjoint'], 'adjoint', op)
-  const positive = (name: 'rtol' | 'firstStep'): number | undefined =>
-    given[name] === undefined ? undefined : positiveOf(given[name], name, op)
-  const [rtol, firstStep] = [positive('rtol'), positive('firstStep')]
-  const atol = given.atol === undefined ? undefined : numberOf(given.atol, 'atol', op)
-  if (atol !== undefined && !(atol >= 0)) raise({ _tag: 'BadInput', where: op, reason: `atol is ${atol}, it must be 0 or more.` })
-  const maxSteps = wholeOf(given.maxSteps ?? 1000, 'maxSteps', op)
-  const substeps = given.substeps === undefined && method === 'dopri5' ? undefined : wholeOf(given.substeps ?? 1, 'substeps', op)
+  const { method, rtol, atol, maxSteps, firstStep, adjoint, ...given } = readOptions(odeOptions, options, op)
+  const substeps = given.substeps ?? (method === 'rk4' ? 1 : undefined)
   const steps: Integrate = (f, y0, ts, params): Path => {
     const slope = (t: AnyExpr, y: AnyExpr): AnyExpr => f(t, y, params)
     if (substeps !== undefined) return even(slope, y0, ts, { method, substeps })

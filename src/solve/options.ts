@@ -1,6 +1,7 @@
 /** What solvers are told beside functions and arrays, checked. */
-import { integerOf, numberOf, shown } from '../core/errors/check-arguments.js'
+import { integerOf, numberOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
+import { type Kind, or } from '../core/errors/options.js'
 
 /** A whole number from 1. */
 export const wholeOf = (given: unknown, what: string, op: string): number => {
@@ -14,12 +15,7 @@ export const positiveOf = (given: unknown, what: string, op: string): number => 
     ? x
     : raise({ _tag: 'BadInput', where: op, reason: `${what} is ${x}, it must be positive and finite.` })
 }
-/** One of some words. */
-export const oneOf = <W extends string>(given: unknown, words: readonly W[], what: string, op: string): W =>
-  words.find((w) => w === given) ??
-  raise({
-    _tag: 'BadInput',
-    where: op,
-    reason: `${what} is ${shown(given)}.`,
-    fix: `give one of ${words.map((w) => `'${w}'`).join(', ')}.`,
-  })
+/** The options of a tolerance and of a number of steps, each with a standard or none. */
+export const positive: Kind<number | undefined, number> = or(undefined, positiveOf)
+export const whole = (standard: number): Kind<number> => or(standard, wholeOf)
+export const wholeOrNone: Kind<number | undefined, number> = or(undefined, wholeOf)

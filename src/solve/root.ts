@@ -1,28 +1,28 @@
 /** Roots of systems by Newton's method, differentiated by the implicit function theorem. */
-import { functionOf, type Names, optionsOf } from '../core/errors/check-arguments.js'
+import { functionOf } from '../core/errors/check-arguments.js'
+import { type Kind, kind, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type AnyExpr, add, and, cast, full, gt, le, minimum, mul, where } from '../index.js'
 import { type Equation, implicit } from './implicit.js'
 import { iterate } from './iterate.js'
-import { type LinearHow, type LinearSolveOptions, linearHow, type Solution, solveVector } from './linear.js'
-import { positiveOf, wholeOf } from './options.js'
+import { type LinearHow, type LinearSolveOptions, linearOptions, type Solution, solveVector } from './linear.js'
+import { positive, whole } from './options.js'
 import { type ArrayTree, type Flat, minus, norm, paramsOf, pushed, type Unknowns, vectorOf } from './vectors.js'
 
-/** Options of `root`. */
-export interface RootOptions {
+/** How the linear systems in an equation are solved. */
+export const inner: Kind<LinearHow, Omit<LinearSolveOptions, 'preconditioner'>> = kind((given, what, op) => ({
+  ...readOptions(linearOptions, given, `${op}: ${what}`),
+  precondition: undefined,
+}))
+export const rootOptions = {
   /** Found where |f(x)| <= tolerance: 1e-10 unless given, 1e-5 in f32. */
-  readonly tolerance?: number | undefined
+  tolerance: positive,
   /** At most so many steps: 30 unless given. */
-  readonly maxSteps?: number | undefined
+  maxSteps: whole(30),
   /** How the linear systems of the steps and of the derivative are solved: by gmres unless given. */
-  readonly linear?: Omit<LinearSolveOptions, 'preconditioner'> | undefined
+  linear: inner,
 }
-const names: Names<RootOptions> = { tolerance: true, maxSteps: true, linear: true }
-
-/** The options of the linear systems in an equation. */
-export const innerHow = (given: Omit<LinearSolveOptions, 'preconditioner'> | undefined, op: string): LinearHow => {
-  const all: Names<Omit<LinearSolveOptions, 'preconditioner'>> = { method: true, tolerance: true, maxSteps: true, restart: true }
-  return linearHow(optionsOf(given, all, `${op}: linear`), `${op}: linear`, (m) => m as never)
-}
+/** Options of `root`. */
+export type RootOptions = OptionsOf<typeof rootOptions>
 
 /**
  * Newton's method. A step that does not shrink |f| (Armijo, with its small constant) is not taken, and the next is half as long; after one
@@ -81,12 +81,10 @@ export const root = <const X, const P = Record<never, never>>(
 ): Solution<Unknowns<X>> => {
   const op = 'root'
   functionOf(f, 'f', op)
-  const { tolerance, maxSteps, linear } = optionsOf(options, names, op)
+  const { tolerance, maxSteps, linear } = readOptions(rootOptions, options, op)
   const start = vectorOf(x0, 'x0', op)
   const flat: Flat = (v, p) => start.of(f(start.back(v) as Unknowns<X>, p as Unknowns<P>), 'f(x)')
-  const how = innerHow(linear, op)
-  const search = newton(flat, wholeOf(maxSteps ?? 30, 'maxSteps', op), how)
-  const given = tolerance === undefined ? undefined : positiveOf(tolerance, 'tolerance', op)
-  const solution = implicit({ name: op, g: flat, search }, start.at, paramsOf(params ?? {}, start.dtype, op), given, how)
+  const search = newton(flat, maxSteps, linear)
+  const solution = implicit({ name: op, g: flat, search }, start.at, paramsOf(params ?? {}, start.dtype, op), tolerance, linear)
   return { ...solution, x: start.back(solution.x) as Unknowns<X> }
 }

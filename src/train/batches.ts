@@ -1,6 +1,8 @@
 /** Minibatches and splits of a data set, in orders that follow from seeds. */
+import { listOf, shown } from '../core/errors/check-arguments.js'
+import { flag, needed, type OptionsOf, readOptions } from '../core/errors/options.js'
 import { raise } from '../index.js'
-import { bad, flagOf, optionsOf, reading, seedOf, shown, wholeOf } from './given.js'
+import { bad, seed, wholeOf } from './given.js'
 import { permutation, SPLIT_STREAM } from './order.js'
 import { type Batch, gather, roomFor, tableOf } from './rows.js'
 
@@ -20,17 +22,18 @@ export interface Batches<out B> extends Source<B> {
   readonly epoch: (epoch: number) => Iterable<B>
 }
 
-/** How a data set is cut into minibatches. */
-export interface BatchOptions {
+export const batchOptions = {
   /** Rows of a batch. */
-  readonly size: number
+  size: needed<unknown, number>((x) => x), // its bound is the number of rows
   /** Shuffles: the order of an epoch follows from this whole number and the epoch. Without it the rows come in their own order. */
-  readonly seed?: number | undefined
+  seed,
   /** Leaves out the rows of the last, smaller batch (false unless given). */
-  readonly dropLast?: boolean | undefined
+  dropLast: flag(),
   /** Writes every batch into the same tensors: what was given is overwritten by the next (false unless given). */
-  readonly reuse?: boolean | undefined
+  reuse: flag(),
 }
+/** How a data set is cut into minibatches. */
+export interface BatchOptions extends OptionsOf<typeof batchOptions> {}
 /** The size of every batch, where no smaller one comes last. */
 type Rows<O> = O extends { readonly dropLast: true; readonly size: infer N extends number } ? N : number
 
@@ -52,14 +55,11 @@ const outside = (what: string, x: unknown, most: number): never => bad('batches'
  * batches(tensor([1, 2, 3, 4]), { size: 4, seed: 1 }).at(0, 0)   // [4, 1, 2, 3]
  */
 export const batches = <T, const O extends BatchOptions>(data: T, options: O): Batches<Batch<T, Rows<O>>> => {
-  const given = optionsOf<BatchOptions>(options, { size: true, seed: true, dropLast: true, reuse: true }, 'batches')
+  const { seed, dropLast, reuse, ...given } = readOptions(batchOptions, options, 'batches')
   const table = tableOf(data, 'batches')
   const { rows } = table
   if (rows === 0) return bad('batches', 'the data has no rows.')
   const size = wholeOf(given.size, 'size', 'batches', 1, rows)
-  const seed = given.seed === undefined ? undefined : seedOf(given.seed, 'batches')
-  const dropLast = flagOf(given.dropLast, 'dropLast', 'batches')
-  const reuse = flagOf(given.reuse, 'reuse', 'batches')
   const steps = dropLast ? Math.floor(rows / size) : Math.ceil(rows / size)
 
   let known = { epoch: 0, order: seed === undefined ? Uint32Array.from({ length: rows }, (_, i) => i) : permutation(rows, seed, 0) }
@@ -84,11 +84,12 @@ export const batches = <T, const O extends BatchOptions>(data: T, options: O): B
   }
 }
 
-/** How `splitData` chooses. */
-export interface SplitOptions {
+export const splitOptions = {
   /** The rows of each part follow from this whole number. Without it the first rows are the first part's, and so on. */
-  readonly seed?: number | undefined
+  seed,
 }
+/** How `splitData` chooses. */
+export type SplitOptions = OptionsOf<typeof splitOptions>
 type Parts<P extends readonly number[], B> = { readonly [K in keyof P]: B }
 
 /** Where each part ends. */
@@ -121,17 +122,11 @@ const endsOf = (parts: readonly number[], rows: number): readonly number[] => {
  * test   // { x: [5] }
  */
 export const splitData = <T, const P extends readonly number[]>(data: T, parts: P, options?: SplitOptions): Parts<P, Batch<T>> => {
-  const { seed } = optionsOf<SplitOptions>(options, { seed: true }, 'splitData')
+  const { seed } = readOptions(splitOptions, options, 'splitData')
   const table = tableOf(data, 'splitData')
-  const given = reading('splitData: parts', () => {
-    if (!Array.isArray(parts)) return bad('splitData', `parts must be an array, not ${shown(parts)}.`)
-    return Array.from((parts as readonly number[]).slice(0, table.rows + 1)) // of more parts than rows one is empty
-  })
+  const given = (listOf(parts, 'parts', 'splitData') as readonly number[]).slice(0, table.rows + 1) // of more parts than rows one is empty
   const ends = endsOf(given, table.rows)
-  const order =
-    seed === undefined
-      ? Uint32Array.from({ length: table.rows }, (_, i) => i)
-      : permutation(table.rows, seedOf(seed, 'splitData'), SPLIT_STREAM)
+  const order = seed === undefined ? Uint32Array.from({ length: table.rows }, (_, i) => i) : permutation(table.rows, seed, SPLIT_STREAM)
   return ends.map((end, i) => {
     const places = order.subarray(ends[i - 1] ?? 0, end)
     if (places.length === 0) return bad('splitData', `part ${i} of [${given.join(', ')}] would have none of the ${table.rows} rows.`)

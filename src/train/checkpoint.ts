@@ -1,9 +1,12 @@
 /** Checkpoints: the state of a run and its position, as one safetensors file. */
 import type * as E from 'fp-ts/lib/Either.js'
+import { shown } from '../core/errors/check-arguments.js'
+import { reading } from '../core/errors/language.js'
+import { readOptions } from '../core/errors/options.js'
 import { type AdError, raise } from '../index.js'
 import type { Position } from './events.js'
-import { bad, isRecord, optionsOf, reading, shown } from './given.js'
-import { decoded, either, encoded, type Like, type LoadOptions } from './safetensors.js'
+import { bad, isRecord } from './given.js'
+import { decoded, either, encoded, type Like, type LoadOptions, loadOptions } from './safetensors.js'
 
 /** What a run goes on from: what `train` gives, and what its events have. */
 export interface Checkpoint<out S> {
@@ -43,8 +46,8 @@ const positionIn = (text: string | undefined): Position => {
 }
 /** As `decodeCheckpoint`, raising its errors; they name the function `where`. */
 export const decodedCheckpoint = (bytes: unknown, options: unknown, where: string): Checkpoint<unknown> => {
-  const read = optionsOf<Partial<LoadOptions<unknown>>>(options as Partial<LoadOptions<unknown>>, { like: true }, where)
-  if (!('like' in read))
+  const read = readOptions(loadOptions, options, where)
+  if (read.like === undefined)
     return bad(where, 'it needs the tree that the state is read onto.', 'give the state that the run began with: { like: state }.')
   const { tensors, metadata } = decoded(bytes, read, where)
   return { state: tensors, position: positionIn(metadata[KEY]) }

@@ -1,7 +1,8 @@
 /** The header of a safetensors file, read from bytes that anyone may have made: every entry is checked against the bytes that are there. */
 
+import { shown } from '../core/errors/check-arguments.js'
 import { readable } from './dtypes.js'
-import { isRecord, shown } from './given.js'
+import { isRecord } from './given.js'
 
 /** Where a tensor lies in the bytes after the header. */
 export interface Entry {

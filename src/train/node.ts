@@ -1,10 +1,12 @@
 /** The entry `codual/train/node`: files of parameters and checkpoints, and a progress bar. What Node has is loaded where it is used. */
 import type * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { shown } from '../core/errors/check-arguments.js'
+import { type OptionsOf, readOptions } from '../core/errors/options.js'
 import { type AdError, onHost, raise } from '../index.js'
 import { type Checkpoint, checkpointOf, decodedCheckpoint, encodedCheckpoint } from './checkpoint.js'
 import type { TrainEvent } from './events.js'
-import { bad, optionsOf, shown, thrown } from './given.js'
+import { bad, barOptions, thrown } from './given.js'
 import { decoded, either, encoded, type Flat, type Like, type Loaded, type LoadOptions, type Metadata } from './safetensors.js'
 
 const pathOf = (path: unknown, where: string): string =>
@@ -101,12 +103,7 @@ export const loadCheckpoint = <T>(path: string, options: LoadOptions<T>): TaskEi
   task(path, 'loadCheckpoint', async (p) => decodedCheckpoint(await read(p), options, 'loadCheckpoint') as Checkpoint<Like<T>>)
 
 /** How a progress bar looks. */
-export interface BarOptions {
-  /** What stands before the bar. */
-  readonly name?: string | undefined
-  /** Where it is drawn (standard error unless given). */
-  readonly stream?: { readonly write: (text: string) => unknown } | undefined
-}
+export type BarOptions = OptionsOf<typeof barOptions>
 
 const figure = (x: number): string =>
   Number.isInteger(x) ? String(x) : Math.abs(x) >= 1e-3 && Math.abs(x) < 1e5 ? x.toFixed(4) : x.toExponential(3)
@@ -137,9 +134,7 @@ const newBar = async ({ name, stream }: BarOptions) => {
  * await train((w: number, x) => ({ state: w + x.data[0]! }), data, { state: 0, epochs: 1, onProgress: progressBar({ name: 'sums' }) })()   // Right({ state: 4, ... })
  */
 export const progressBar = (options?: BarOptions): ((event: TrainEvent) => Promise<void>) => {
-  const given = optionsOf<BarOptions>(options, { name: true, stream: true }, 'progressBar')
-  if (given.name !== undefined && typeof given.name !== 'string') bad('progressBar', `the name must be a string, not ${shown(given.name)}.`)
-  if (given.stream !== undefined && typeof given.stream?.write !== 'function') bad('progressBar', 'the stream cannot be written to.')
+  const given = readOptions(barOptions, options, 'progressBar')
   let bar: Awaited<ReturnType<typeof newBar>> | undefined
   let means: Readonly<Record<string, number>> = {}
   return async (event) => {

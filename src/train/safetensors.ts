@@ -1,10 +1,13 @@
 /** Trees of tensors as safetensors, the format of parameters that PyTorch and JAX users have (huggingface.co/docs/safetensors). */
 
 import type { Either } from 'fp-ts/lib/Either.js'
+import { shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
+import { reading } from '../core/errors/language.js'
+import { type OptionsFor, readOptions, untouched } from '../core/errors/options.js'
 import { type AdError, isAdException, raise, type Shape, type Spec, type Tensor, tensor, treeMap } from '../index.js'
 import { readable, written } from './dtypes.js'
-import { bad, isRecord, type Names, optionsOf, reading, reasonOf, shown } from './given.js'
+import { bad, isRecord, reasonOf } from './given.js'
 import { type Entry, type Fault, headerOf, LONGEST } from './header.js'
 import { type Named, namedLeaves, tensorOf } from './names.js'
 
@@ -33,6 +36,7 @@ export interface LoadOptions<T> {
   /** A tree whose leaves (tensors, declared inputs, numbers, arrays) are to be read, each by its name, shape and dtype. */
   readonly like: T
 }
+export const loadOptions = { like: untouched() } satisfies OptionsFor<LoadOptions<unknown>>
 
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
 const checkOrder = (): void => {
@@ -199,8 +203,7 @@ const onto = (like: unknown, tensors: ReadonlyMap<string, Tensor>, where: string
 export const decoded = (given: unknown, options: { readonly like?: unknown } | undefined, where: string): Loaded<unknown> => {
   checkOrder()
   const bytes = bytesOf(given, where)
-  const names: Names<{ readonly like?: unknown }> = { like: true }
-  const read = optionsOf<{ readonly like?: unknown }>(options, names, where)
+  const { like } = readOptions(loadOptions, options, where)
   const { entries, metadata, start, faults } = headerOf(bytes)
   if (faults.length > 0) return decodeFailed(faults)
   const wrong: Fault[] = []
@@ -212,7 +215,7 @@ export const decoded = (given: unknown, options: { readonly like?: unknown } | u
   }
   if (wrong.length > 0) return decodeFailed(wrong)
   // fromEntries defines properties: a tensor of the name __proto__ is one like any other.
-  return { tensors: 'like' in read ? onto(read.like, tensors, where) : Object.fromEntries(tensors), metadata }
+  return { tensors: like === undefined ? Object.fromEntries(tensors) : onto(like, tensors, where), metadata }
 }
 
 /** What `f` gives as a Right; an AdError as a Left. */

@@ -1,7 +1,10 @@
 /** The training loop: a step, batches and a state in; events on the way, and the trained state or an error as a value at the end. */
 
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { functionOf, shown } from '../core/errors/check-arguments.js'
 import { left, right } from '../core/errors/either.js'
+import { holds, reading } from '../core/errors/language.js'
+import { choice, func, type OptionsFor, or, type ReadOf, readOptions, untouched } from '../core/errors/options.js'
 import { type AdError, isAdException, isTensor } from '../index.js'
 import type { Source } from './batches.js'
 import type {
@@ -17,7 +20,7 @@ import type {
   Trained,
   TrainOptions,
 } from './events.js'
-import { bad, functionOf, isRecord, optionsOf, reading, shown, thrown, wholeOf } from './given.js'
+import { bad, isRecord, thrown, wholeOf } from './given.js'
 
 const now = (): number => performance.now()
 
@@ -87,28 +90,40 @@ const checkFinite = (metrics: Readonly<Record<string, number>>, where: string, k
       bad(where, `the metric ${name} is ${x}.`, `lower the learning rate or clip the gradient; ${kept}; onNonFinite: 'ignore' goes on.`)
 }
 
-interface Run<S, B, R, V> {
+/** What `trainEvents` takes; the last step of a position is that of the data. */
+export const eventOptions = {
+  epochs: or<number, undefined>(undefined, (x, what, where) => wholeOf(x, what, where, 0)),
+  state: untouched(),
+  position: or({ epoch: 0, step: 0 }, (x, _what, where): Position => {
+    if (!isRecord(x)) return bad(where, `the position must be { epoch, step }, not ${shown(x)}.`)
+    const { epoch, step } = reading(`${where}: position`, () => ({ epoch: x.epoch, step: x.step }))
+    return { epoch: wholeOf(epoch, "the position's epoch", where, 0), step: wholeOf(step, "the position's step", where, 0) }
+  }),
+  evaluate: func<((state: never, epoch: number) => unknown) | undefined>(),
+  onNonFinite: choice(['stop', 'ignore'], 'stop'),
+  signal: or<{ readonly aborted: boolean }, undefined>(undefined, (x, _what, where) =>
+    isRecord(x) && holds(() => typeof x.aborted === 'boolean')
+      ? (x as { readonly aborted: boolean })
+      : bad(where, `the signal must be an AbortSignal, not ${shown(x)}.`),
+  ),
+} satisfies OptionsFor<EventOptions<unknown>>
+export const trainOptions = { ...eventOptions, onProgress: func<((event: never) => unknown) | undefined>() } satisfies OptionsFor<
+  TrainOptions<unknown, unknown>
+>
+type Given = ReadOf<typeof eventOptions>
+/** The state may be undefined, but not left out. */
+const withState = <G extends Given>(given: G, options: object | undefined, where: string): G =>
+  given.state !== undefined || reading(where, () => 'state' in (options ?? {}))
+    ? given
+    : bad(where, 'the options have no state.', 'give the state that the first step takes: { state, epochs }.')
+
+interface Run<S, B, R> extends Omit<Given, 'state'> {
+  readonly epochs: number
   readonly step: Step<S, B, R>
   readonly data: Source<B>
-  readonly epochs: number
-  readonly position: Position
-  readonly evaluate: EventOptions<S, V>['evaluate']
-  readonly strict: boolean
-  readonly signal: EventOptions<S, V>['signal']
 }
-
-const positionOf = (given: unknown, steps: number): Position => {
-  if (given === undefined) return { epoch: 0, step: 0 }
-  if (!isRecord(given)) return bad('train', `the position must be { epoch, step }, not ${shown(given)}.`)
-  const { epoch, step } = given
-  return {
-    epoch: wholeOf(epoch, "the position's epoch", 'train', 0),
-    step: wholeOf(step, "the position's step", 'train', 0, steps),
-  }
-}
-
 /** What is given, checked and read once. */
-const runOf = <S, B, R, V>(step: Step<S, B, R>, data: Source<B>, given: EventOptions<S, V>): Run<S, B, R, V> => {
+const runOf = <S, B, R>(step: Step<S, B, R>, data: Source<B>, given: Given): Run<S, B, R> => {
   functionOf(step, 'the step', 'train')
   return reading('train: data', () => {
     if (!isRecord(data) || typeof data.at !== 'function')
@@ -118,21 +133,8 @@ const runOf = <S, B, R, V>(step: Step<S, B, R>, data: Source<B>, given: EventOpt
         'pass batches(data, { size }), or { steps, at: (epoch, step) => batch }.',
       )
     const steps = wholeOf(data.steps, "the data's steps", 'train', 1)
-    const { signal, evaluate, onNonFinite = 'stop' } = given
-    if (onNonFinite !== 'stop' && onNonFinite !== 'ignore')
-      bad('train', `onNonFinite is ${shown(onNonFinite)}.`, "use one of 'stop', 'ignore'.")
-    if (signal !== undefined && !(isRecord(signal) && typeof signal.aborted === 'boolean'))
-      bad('train', `the signal must be an AbortSignal, not ${shown(signal)}.`)
-    if (!('state' in given)) bad('train', 'the options have no state.', 'give the state that the first step takes: { state, epochs }.')
-    return {
-      step,
-      data: { steps, at: (epoch, i) => data.at(epoch, i) },
-      epochs: wholeOf(given.epochs, 'epochs', 'train', 0),
-      position: positionOf(given.position, steps),
-      evaluate: evaluate === undefined ? undefined : functionOf(evaluate, 'evaluate', 'train'),
-      strict: onNonFinite === 'stop',
-      signal,
-    }
+    wholeOf(given.position.step, "the position's step", 'train', 0, steps)
+    return { ...given, epochs: wholeOf(given.epochs, 'epochs', 'train', 0), step, data: { steps, at: (epoch, i) => data.at(epoch, i) } }
   })
 }
 
@@ -161,7 +163,7 @@ class Progress<S, R, V> {
 
 /** The events of a run that is well-formed; the last is thrown where it is a Failure. */
 async function* eventsOf<S, B, R, V>(
-  run: Run<S, B, R, V>,
+  run: Run<S, B, R>,
   progress: Progress<S, R, V>,
   began: number,
 ): AsyncGenerator<TrainEvent<S, R, V>, boolean> {
@@ -186,7 +188,7 @@ async function* eventsOf<S, B, R, V>(
             'give the state after the step, and metrics: { state, loss }.',
           )
         const numbers = numbersOf(result, 'the step')
-        if (run.strict) checkFinite(numbers, 'the step', 'the state before the step is in last.state')
+        if (run.onNonFinite === 'stop') checkFinite(numbers, 'the step', 'the state before the step is in last.state')
         return numbers as Numbers<R>
       })
       progress.metrics.push(metrics)
@@ -195,10 +197,10 @@ async function* eventsOf<S, B, R, V>(
       yield { _tag: 'Step', ...at, done: at.done + 1, metrics, state: progress.state, position: progress.position, elapsed: now() - began }
     }
     const evaluation = await attempt('evaluate', async () => {
-      const given: unknown = run.evaluate === undefined ? {} : await run.evaluate(progress.state, epoch)
+      const given: unknown = run.evaluate === undefined ? {} : await run.evaluate(progress.state as never, epoch)
       if (!isRecord(given)) return bad('evaluate', `it gave ${shown(given)}.`, 'give metrics by name: { loss, accuracy }.')
       const numbers = numbersOf(given, 'evaluate')
-      if (run.strict) checkFinite(numbers, 'evaluate', 'the state is in last.state')
+      if (run.onNonFinite === 'stop') checkFinite(numbers, 'evaluate', 'the state is in last.state')
       return numbers as unknown as Numbers<V>
     })
     if (run.evaluate !== undefined) progress.evaluations.push({ epoch, metrics: evaluation })
@@ -210,13 +212,11 @@ async function* eventsOf<S, B, R, V>(
 
 const placeOf = ({ epoch, step }: Position, steps: number): string =>
   step === steps ? `epoch ${epoch}, after its last step` : `epoch ${epoch}, step ${step}`
-const NAMES = { epochs: true, state: true, position: true, evaluate: true, onNonFinite: true, signal: true } as const
-
 /** The run from its first event to its one end; what `told` throws or gives as a Left ends it as a failure of the event's step. */
 async function* running<S, B, R, V>(
   step: Step<S, B, R>,
   data: Source<B>,
-  given: () => EventOptions<S, V>,
+  given: () => Given,
   told: (event: TrainEvent<S, R, V>) => unknown,
 ): AsyncGenerator<TrainEvent<S, R, V>, void> {
   const began = now()
@@ -235,7 +235,7 @@ async function* running<S, B, R, V>(
   let end: TrainEvent<S, R, V>
   try {
     const options = given()
-    progress = new Progress(options.state, { epoch: 0, step: 0 })
+    progress = new Progress(options.state as S, { epoch: 0, step: 0 })
     const run = runOf(step, data, options)
     progress.position = run.position
     steps = run.data.steps
@@ -281,10 +281,10 @@ export const trainEvents = <S, B, R extends StepResult<S, R>, V extends Metrics 
   options: EventOptions<S, V>,
 ): AsyncIterable<TrainEvent<S, R, V>> => ({
   [Symbol.asyncIterator]: () =>
-    running(
+    running<S, B, R, V>(
       step,
       data,
-      () => optionsOf<EventOptions<S, V>>(options, NAMES, 'trainEvents'),
+      () => withState(readOptions(eventOptions, options, 'trainEvents'), options, 'trainEvents'),
       () => undefined,
     ),
 })
@@ -311,12 +311,12 @@ export const train =
   ): TaskEither<TrainError<S, R, V>, Trained<S, R, V>> =>
   async () => {
     let told: (event: TrainEvent<S, R, V>) => unknown = () => undefined
-    const given = (): EventOptions<S, V> => {
-      const read = optionsOf<TrainOptions<S, R, V>>(options, { ...NAMES, onProgress: true }, 'train')
-      if (read.onProgress !== undefined) told = functionOf(read.onProgress, 'onProgress', 'train')
+    const given = (): Given => {
+      const read = withState(readOptions(trainOptions, options, 'train'), options, 'train')
+      if (read.onProgress !== undefined) told = read.onProgress as typeof told
       return read
     }
-    for await (const event of running(step, data, given, (e) => told(e))) {
+    for await (const event of running<S, B, R, V>(step, data, given, (e) => told(e))) {
       if (event._tag === 'Done') return right(event.trained)
       if (event._tag === 'Failed') return left(event.error)
     }

@@ -46,12 +46,23 @@ const boundOf = (checker: ts.TypeChecker, signature: ts.Signature, p: ts.Symbol,
   const parameter = signature.typeParameters?.find((t) => t.symbol.name === named?.getText())
   return (parameter && checker.getBaseConstraintOfType(parameter)) ?? checker.getTypeOfSymbol(p)
 }
+/** Options that are declared as data, in the order of their declaration: that of a mapped type is the compiler's. */
+const inOrder = (properties: readonly ts.Symbol[]): readonly ts.Symbol[] => {
+  const at = properties.map((p) => p.declarations?.[0])
+  if (!at.some((d) => d !== undefined && ts.isPropertyAssignment(d))) return properties
+  const files = [...new Set(at.map((d) => d?.getSourceFile()))]
+  const place = new Map(properties.map((p, i) => [p, [files.indexOf(at[i]?.getSourceFile()), at[i]?.pos ?? 0] as const]))
+  return [...properties].sort((p, q) => {
+    const [a, b] = [place.get(p)!, place.get(q)!]
+    return a[0] - b[0] || a[1] - b[1]
+  })
+}
 /** The names of the options in a record's type, the needed ones first; none where it is no record. */
 const optionsOf = (checker: ts.TypeChecker, type: ts.Type): readonly string[] => {
   const bound = checker.getNonNullableType(type)
   const records = bound.isUnion() ? bound.types : [bound]
   if (records.some((t) => !(t.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) || checker.isArrayLikeType(t))) return []
-  const properties = bound.getProperties().filter((p) => !p.name.startsWith('__')) // a brand is none
+  const properties = inOrder(bound.getProperties().filter((p) => !p.name.startsWith('__'))) // a brand is none
   const needed = properties.filter((p) => !(p.flags & ts.SymbolFlags.Optional))
   return [...needed.map((p) => p.name), ...properties.filter((p) => !needed.includes(p)).map((p) => `${p.name}?`)]
 }

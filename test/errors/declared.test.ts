@@ -1,13 +1,31 @@
 // Every option that an operation declares, given junk: it is read, or refused as one BadInput in the name of the function. No list by hand: what is declared is asked.
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readOptions } from '../../src/core/errors/options.js'
+import { type Options, readOptions } from '../../src/core/errors/options.js'
 import { signatureOf } from '../../src/core/ops/operation.js'
 import * as cd from '../../src/index.js'
+import { root, sourcesUnder } from '../architecture/sources.js'
 
-const declared = Object.entries(cd).flatMap(([name, f]) => {
+const ofOperations = Object.entries(cd).flatMap(([name, f]) => {
   const signature = signatureOf(f)
-  return signature === undefined ? [] : [{ name, signature }]
+  return signature === undefined ? [] : [{ name, signature: { name: signature.name, options: signature.options } }]
 })
+const isOptions = (x: unknown): x is Options =>
+  typeof x === 'object' &&
+  x !== null &&
+  Object.keys(x).length > 0 &&
+  Object.values(x).every((k: unknown) => typeof k === 'object' && k !== null && 'read' in k && typeof k.read === 'function' && isKind(k))
+const isKind = (k: object): boolean => Object.keys(k).every((key) => ['read', 'needed', 'untouched'].includes(key))
+/** Every other declaration: what modules of src export that is a record of kinds. */
+const modules = await Promise.all(
+  sourcesUnder('src').map(({ path }) => import(/* @vite-ignore */ join(root, path)) as Promise<Readonly<Record<string, unknown>>>),
+)
+const others = modules.flatMap((module) =>
+  Object.entries(module).flatMap(([name, options]) => (isOptions(options) ? [{ name, signature: { name, options } }] : [])),
+)
+const declared = [...ofOperations, ...others]
+/** Parameters that are such declarations. */
+const handedOn = ['src/core/ops/operation.ts options', 'src/core/extend/declare.ts parts', 'src/rules/given.ts names']
 /** What nobody means. */
 const junk: readonly unknown[] = [
   null,
@@ -39,12 +57,31 @@ const refusal = (f: () => unknown): unknown => {
 }
 
 describe('declared options', () => {
-  it('are of many functions', () => expect(declared.length).toBeGreaterThan(100))
-  it('are read or refused by name, whatever is given', () => {
-    for (const { signature } of declared)
-      for (const option of Object.keys(signature.options))
+  it('are of many functions', () => {
+    expect(ofOperations.length).toBeGreaterThan(100)
+    expect(others.length).toBeGreaterThan(50)
+  })
+  it('are all found here: what is read is an export, or one with other standards', () => {
+    const names = new Set(others.map(({ signature }) => signature.name))
+    const hidden = sourcesUnder('src').flatMap(({ path, text }) =>
+      [...text.matchAll(/\bread(?:Options|Given)\(\s*(?:\{\s*\.\.\.)?([^\s,)]+)/g)].flatMap(([, read]) =>
+        path === 'src/core/errors/options.ts' || handedOn.includes(`${path} ${read}`) || names.has(read!) ? [] : [`${path}: ${read}`],
+      ),
+    )
+    expect(hidden).toEqual([])
+  })
+  it('are the only ones: outside of operations no other table of names is read', () => {
+    const tables = sourcesUnder('src').filter(({ path, text }) => !/^src\/core\/(ops|errors)\//.test(path) && /\boptionsOf\(/.test(text))
+    expect(tables.map(({ path }) => path)).toEqual([])
+  })
+  it.each([
+    ['of operations', ofOperations],
+    ['of all else', others],
+  ])('%s are read or refused by name, whatever is given', (_, some) => {
+    for (const { signature } of some)
+      for (const [option, kind] of Object.entries(signature.options))
         for (const [k, x] of junk.entries()) {
-          const e = refusal(() => readOptions(signature.options, { [option]: x }, signature.name, [2, 3]))
+          const e = refusal(() => readOptions({ [option]: kind }, { [option]: x }, signature.name, [2, 3]))
           if (e === undefined) continue
           const said = `${signature.name} { ${option}: junk ${k} }: ${e}`
           expect(cd.isAdException(e), said).toBe(true)

@@ -1,7 +1,7 @@
 /** The CPU backend: plans run as WebAssembly SIMD kernels made at run time, or as plain JavaScript where there is no SIMD. */
 
-import { flagOf, type Names, optionsOf } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { flag, type Kind, maybe, type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
 import type { SyncBackend } from '../../core/functions/backend.js'
@@ -16,7 +16,7 @@ import { buildIr, type Ir } from '../plan/ir.js'
 import type { Pass } from '../plan/passes.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import { verify } from '../plan/verify.js'
-import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
+import { bytes, kernelsOption, sharedByOptions } from '../shared.js'
 import { Arena, type CpuStats } from './arena.js'
 import { Engine } from './engine.js'
 import { type Awake, CpuExecutable } from './executable.js'
@@ -28,21 +28,28 @@ import { noSimd } from './wasm/features.js'
 
 export type { CpuStats } from './arena.js'
 
-/** Options of `cpu`. */
-export interface CpuOptions {
+/** What `cpu` takes beside kernels. */
+export const plainOptions = {
   /** Largest memory in bytes (default and limit 4 GiB less one page). */
-  readonly memoryBytes?: number
+  memoryBytes: bytes,
   /** false: plain JavaScript kernels. Default: SIMD where the engine has it. */
-  readonly simd?: boolean
+  simd: maybe,
   /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
-  readonly verify?: boolean
+  verify: flag(),
   /** Fill a program's memory with NaN before each run, so that a test sees what is read before it is written (default: off). */
-  readonly poison?: boolean
+  poison: flag(),
   /**
    * Bytes that cached plans and their code may take (default 16 MiB). What compiled functions hold may take twice as much: beyond that, the one that was not called for the
    * longest time is planned again at its next call.
    */
-  readonly cacheBytes?: number
+  cacheBytes: bytes,
+}
+export const cpuOptions: typeof plainOptions & { readonly kernels: Kind<KernelTable | undefined, KernelTable> } = {
+  ...plainOptions,
+  kernels: kernelsOption(),
+}
+/** Options of `cpu`. */
+export interface CpuOptions extends OptionsOf<typeof plainOptions> {
   /** Kernels of primitives of your own: `definePlugin(...).kernels.cpu`. */
   readonly kernels?: KernelTable | undefined
 }
@@ -60,7 +67,6 @@ export interface CpuBackend extends SyncBackend {
   readonly stats: () => CpuStats
 }
 
-const cpuOptions: Names<CpuOptions> = { memoryBytes: true, simd: true, verify: true, poison: true, cacheBytes: true, kernels: true }
 const MAX_BYTES = 65535 * 65536
 
 const now = (): number => performance.now()
@@ -217,14 +223,4 @@ const shared = /*#__PURE__*/ sharedByOptions<CpuOptions, CpuBackend>(makeCpu)
  * Errors  MissingKernel where a program has a primitive of your own without a kernel; DuplicatePrimitive for another kernel of one of ours.
  * @example compile((x) => sum(mul(x, x)), cpu({ simd: false }))([1, 2])   // 5
  */
-export const cpu = (given?: CpuOptions): CpuBackend => {
-  const options = optionsOf(given, cpuOptions, 'cpu')
-  const { memoryBytes, simd: vector, verify, poison, cacheBytes, kernels } = options
-  bytesOf(memoryBytes, 'memoryBytes', 'cpu')
-  bytesOf(cacheBytes, 'cacheBytes', 'cpu')
-  flagOf(vector, 'simd', 'cpu')
-  flagOf(verify, 'verify', 'cpu')
-  flagOf(poison, 'poison', 'cpu')
-  kernelsOf(kernels, 'cpu')
-  return shared(options)
-}
+export const cpu = (given?: CpuOptions): CpuBackend => shared(readOptions(cpuOptions, given, 'cpu'))

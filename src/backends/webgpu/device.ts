@@ -1,7 +1,9 @@
 /** The device: found in a browser or through Dawn in Node, with the adapter's own limits, and told apart from a lost one. */
 
 import { raise } from '../../core/errors/explain.js'
+import { flag, list, type OptionsOf, object, oneOf } from '../../core/errors/options.js'
 import type { KernelTable } from '../../core/extend/kernel-table.js'
+import { bytes, kernelsOption } from '../shared.js'
 
 /** A GPUDevice, by what every version of its type has: this package's types need no library of WebGPU's. */
 interface DeviceLike {
@@ -12,32 +14,33 @@ interface DeviceLike {
   destroy(): unknown
 }
 
-/** Options of `webgpu`. */
-export interface WebGpuOptions {
+export const webgpuOptions = {
   /** A GPUDevice to use; otherwise one is opened (and destroyed by dispose). */
-  readonly device?: DeviceLike
+  device: object<DeviceLike>(),
   /** Which adapter, where there are several. */
-  readonly powerPreference?: 'low-power' | 'high-performance'
+  powerPreference: oneOf('low-power', 'high-performance'),
   /** Dawn's options in Node, such as 'backend=vulkan'. */
-  readonly dawn?: readonly string[]
+  dawn: list<string>(),
   /** Largest memory of a program in bytes (default and limit: what the adapter allows in one storage binding). */
-  readonly memoryBytes?: number
+  memoryBytes: bytes,
   /**
    * How f32 values are stored between the kernels of a program: 'f16' takes half of the memory and of its traffic, where the adapter has
    * shader-f16 (otherwise Unsupported). Kernels compute and add up in f32; a value is rounded when it is stored: 11 significant bits, 6e-8
    * to 65504, beyond which lies Infinity. Arguments, results and sums that several kernels add to keep f32; tensors on the device are
    * stored as `onDevice` says (default: 'f32').
    */
-  readonly storage?: 'f32' | 'f16'
+  storage: oneOf('f32', 'f16'),
   /** Show of every plan, before it runs, that it computes what its program says (default: off). Slow: every element is looked at. */
-  readonly verify?: boolean
+  verify: flag(),
   /** Fill the memory with NaN before every call, so that a kernel that reads what was not written shows (default: off). */
-  readonly poison?: boolean
+  poison: flag(),
   /** Bytes that cached plans, and pipelines, may take (default 32 MiB). */
-  readonly cacheBytes?: number
+  cacheBytes: bytes,
   /** Kernels of primitives of your own: `definePlugin(...).kernels.webgpu`. */
-  readonly kernels?: KernelTable<unknown, unknown> | undefined
+  kernels: kernelsOption<KernelTable<unknown, unknown>>(),
 }
+/** Options of `webgpu`. */
+export type WebGpuOptions = OptionsOf<typeof webgpuOptions>
 
 /** An open device and what the backend needs to know of it. */
 export interface Opened {

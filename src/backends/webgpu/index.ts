@@ -1,7 +1,7 @@
 /** The WebGPU backend: the same plans as WGSL compute shaders, in browsers and in Node. */
 
-import { flagOf, listOf, type Names, optionsOf, recordOf, shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { readOptions } from '../../core/errors/options.js'
 import { lowerProgram } from '../../core/extend/decompose.js'
 import type { AsyncBackend, Explanation } from '../../core/functions/backend.js'
 import { Identities } from '../../core/graph/identity.js'
@@ -15,9 +15,9 @@ import type { Kernel } from '../plan/kernel.js'
 import { makePlan, type Plan } from '../plan/plan.js'
 import type { Ir } from '../plan/value.js'
 import { type Verified, verify } from '../plan/verify.js'
-import { bytesOf, kernelsOf, sharedByOptions } from '../shared.js'
+import { sharedByOptions } from '../shared.js'
 import { WebGpuArray } from './array.js'
-import { type Opened, openDevice, type WebGpuOptions } from './device.js'
+import { type Opened, openDevice, type WebGpuOptions, webgpuOptions } from './device.js'
 import { inWords, WebGpuExecutable } from './executable.js'
 import { explainOnDevice } from './explain.js'
 import { type WebGpuFacets, webgpuFacets } from './facets.js'
@@ -39,36 +39,6 @@ export interface WebGpuBackend extends AsyncBackend {
   readonly adapter: () => Promise<string>
   /** Frees the device's memory (and the device, where the backend opened it). The next call opens it again. */
   readonly dispose: () => void
-}
-
-const webgpuOptions: Names<WebGpuOptions> = {
-  device: true,
-  powerPreference: true,
-  dawn: true,
-  memoryBytes: true,
-  storage: true,
-  verify: true,
-  poison: true,
-  cacheBytes: true,
-  kernels: true,
-}
-const oneOf = (given: unknown, what: string, names: readonly string[]): void => {
-  if (given !== undefined && !names.includes(given as string))
-    raise({ _tag: 'BadInput', where: 'webgpu', reason: `${what} is ${shown(given)}.`, fix: `use one of ${names.join(', ')}.` })
-}
-/** The options, each of its kind. */
-const optionsIn = (given: WebGpuOptions | undefined): WebGpuOptions => {
-  const options = optionsOf(given, webgpuOptions, 'webgpu')
-  if (options.device !== undefined) recordOf(options.device, 'device', 'webgpu')
-  oneOf(options.powerPreference, 'powerPreference', ['low-power', 'high-performance'])
-  oneOf(options.storage, 'storage', ['f32', 'f16'])
-  if (options.dawn !== undefined) listOf(options.dawn, 'dawn', 'webgpu')
-  bytesOf(options.memoryBytes, 'memoryBytes', 'webgpu')
-  bytesOf(options.cacheBytes, 'cacheBytes', 'webgpu')
-  flagOf(options.verify, 'verify', 'webgpu')
-  flagOf(options.poison, 'poison', 'webgpu')
-  kernelsOf(options.kernels, 'webgpu')
-  return options
 }
 
 /** Primitives, parameters and texts that are numbered before all is numbered anew. */
@@ -191,7 +161,7 @@ class Plans {
 
 /** A new WebGPU backend (see webgpu for the shared one). The device is opened by the first program. */
 export const makeWebGpu = (given?: WebGpuOptions): WebGpuBackend => {
-  const options = optionsIn(given)
+  const options = readOptions(webgpuOptions, given, 'webgpu')
   const cacheBytes = options.cacheBytes ?? CACHE_BYTES
   const stats = noStats()
   const facets = webgpuFacets(options.kernels)
@@ -257,6 +227,6 @@ const shared = /*#__PURE__*/ sharedByOptions<WebGpuOptions, WebGpuBackend>(makeW
  * @example webgpu() === webgpu()   // true
  */
 export const webgpu = (given?: WebGpuOptions): WebGpuBackend => {
-  const options = optionsIn(given)
+  const options = readOptions(webgpuOptions, given, 'webgpu')
   return options.device === undefined ? shared(options) : makeWebGpu(options)
 }

@@ -1,67 +1,54 @@
 /** Options of random programs, checked; and what is drawn from: the primitives of a registry with their weights. */
 import { type CpuOptions, cpu } from '../../backends/cpu/index.js'
 import { type Registry, type Rule, registryIn } from '../../core/calculus/rule.js'
-import {
-  functionOf,
-  integerOf,
-  listOf,
-  type Names,
-  numberOf,
-  optionsOf,
-  recordOf,
-  settled,
-  shown,
-} from '../../core/errors/check-arguments.js'
+import { listOf, numberOf, settled, shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { func, integer, list, type OptionsOf, object, or, readGiven } from '../../core/errors/options.js'
 import { type Plugin, pluginIn, pluginMonoid, uniquePlugin } from '../../core/extend/plugin.js'
 import { type Backend, backendOf, syncBackendOf } from '../../core/functions/backend.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import { coreRegistry } from '../../packs/all.js'
-import { type Switches, switchesOf } from '../check-names.js'
+import { orders, type Switches, switches } from '../check-names.js'
 import { needSamples } from '../sampled.js'
 
-/** What is drawn, and what is checked of each program. */
-export interface ProgramOptions {
+export const programOptions = {
   /** How many programs (default 200). */
-  readonly runs?: number
+  runs: integer(undefined, { from: 1 }),
   /** The seed of the first program; the next one has the next seed (default 1). */
-  readonly seed?: number
+  seed: integer(),
   /** At most so many applications in a program, beside what makes arguments fit (default 8). */
-  readonly steps?: number
+  steps: integer(undefined, { from: 1 }),
   /** At most so many elements in a value that is not a sample's own (default 24). */
-  readonly size?: number
+  size: integer(undefined, { from: 1 }),
   /** Dtypes of floats: f64, f32 or both (default both). */
-  readonly dtypes?: readonly ('f64' | 'f32')[]
+  dtypes: or<readonly ('f64' | 'f32')[], undefined>(undefined, (given, what, where) => {
+    const list = listOf(given, what, where) as readonly ('f64' | 'f32')[]
+    return list.length > 0 && list.every((d) => d === 'f64' || d === 'f32')
+      ? list
+      : raise({
+          _tag: 'BadInput',
+          where,
+          reason: `${what} are ${list.map(shown).join(', ') || 'none'}.`,
+          fix: "give ['f64'], ['f32'] or both.",
+        })
+  }),
   /** Programs apply these primitives alone, but for what makes arguments fit. */
-  readonly only?: readonly string[]
+  only: list<string>(),
   /** How often a primitive is drawn, by name (default 1; those that are not the shipped ones get half of the steps together). */
-  readonly weights?: Readonly<Record<string, number>>
+  weights: object<Readonly<Record<string, number>>>(),
   /** What is held against the reference (default: the CPU backend, with the kernels of the plugins). */
-  readonly backends?: readonly Backend[]
+  backends: list<Backend>(),
   /** Derivatives to which order are checked (default 2). */
-  readonly order?: 1 | 2
+  order: orders(1, 2),
   /** Turns single checks off. */
-  readonly checks?: Switches
+  checks: switches,
   /** At most so many smaller programs are tried for a failure (default 400). */
-  readonly shrinks?: number
+  shrinks: integer(undefined, { from: 0 }),
   /** Told after each program. */
-  readonly progress?: (done: number, runs: number) => void
+  progress: func<((done: number, runs: number) => void) | undefined>(),
 }
-
-const names: Names<ProgramOptions> = {
-  runs: true,
-  seed: true,
-  steps: true,
-  size: true,
-  dtypes: true,
-  only: true,
-  weights: true,
-  backends: true,
-  order: true,
-  checks: true,
-  shrinks: true,
-  progress: true,
-}
+/** What is drawn, and what is checked of each program. */
+export type ProgramOptions = OptionsOf<typeof programOptions>
 
 /** A primitive that programs may apply. */
 export interface Candidate {
@@ -151,45 +138,25 @@ const candidatesOf = (registry: Registry, o: ProgramOptions, where: string): rea
   return all
 }
 
-const atLeast = (given: number | undefined, least: number, otherwise: number, what: string, where: string): number => {
-  if (given === undefined) return otherwise
-  if (integerOf(given, what, where) < least)
-    raise({ _tag: 'BadInput', where, reason: `${what} is ${given}.`, fix: `give a whole number from ${least} on.` })
-  return given
-}
-const dtypesOf = (given: ProgramOptions['dtypes'], where: string): Setting['dtypes'] => {
-  if (given === undefined) return ['f64', 'f32']
-  const list = listOf(given, 'dtypes', where)
-  if (list.length === 0 || list.some((d) => d !== 'f64' && d !== 'f32'))
-    raise({ _tag: 'BadInput', where, reason: `dtypes are ${list.map(shown).join(', ') || 'none'}.`, fix: "give ['f64'], ['f32'] or both." })
-  return given
-}
-
 /** What is given, checked. `sync`: backends must answer at once. */
 export const settingOf = (of: ProgramsOf, given: ProgramOptions | undefined, where: string, sync: boolean): Setting => {
   const { registry, kernels } = sourceOf(of, where)
-  const o = optionsOf(given, names, where)
-  if (o.only !== undefined) listOf(o.only, 'only', where)
-  if (o.weights !== undefined) recordOf(o.weights, 'weights', where)
-  if (o.progress !== undefined) functionOf(o.progress, 'progress', where)
-  if (o.order !== undefined && o.order !== 1 && o.order !== 2)
-    raise({ _tag: 'BadInput', where, reason: `order is ${shown(o.order)}.`, fix: 'give 1 or 2.' })
-  switchesOf(o.checks, where)
-  if (o.backends !== undefined) for (const b of listOf(o.backends, 'backends', where)) (sync ? syncBackendOf : backendOf)(b, where)
+  const o = readGiven(programOptions, given, where)
+  for (const b of o.backends ?? []) (sync ? syncBackendOf : backendOf)(b, where)
   const { runs: _runs, seed: _seed, backends: _backends, progress: _progress, ...rest } = o
   return {
     where,
     registry,
     candidates: candidatesOf(registry, o, where),
     backends: o.backends ?? [cpu(kernels === undefined ? {} : { kernels })],
-    runs: atLeast(o.runs, 1, 200, 'runs', where),
-    seed: o.seed === undefined ? 1 : integerOf(o.seed, 'seed', where),
-    steps: atLeast(o.steps, 1, 8, 'steps', where),
-    size: atLeast(o.size, 1, 24, 'size', where),
-    dtypes: dtypesOf(o.dtypes, where),
+    runs: o.runs ?? 200,
+    seed: o.seed ?? 1,
+    steps: o.steps ?? 8,
+    size: o.size ?? 24,
+    dtypes: o.dtypes ?? ['f64', 'f32'],
     order: o.order ?? 2,
     checks: o.checks ?? {},
-    shrinks: atLeast(o.shrinks, 0, 400, 'shrinks', where),
+    shrinks: o.shrinks ?? 400,
     progress: o.progress ?? (() => undefined),
     written: Object.entries(rest)
       .filter(([, v]) => v !== undefined)

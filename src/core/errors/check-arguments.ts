@@ -54,7 +54,8 @@ const optionsIn = <O extends object>(given: O, names: Names<O>, where: string): 
       const meant = meantOption(name, all, where)
       refuse(where, `there is no option ${name}.`, `${meant === undefined ? '' : `${meant} `}options: { ${all.join(', ')} }.`)
     }
-    read[name] = listsIn((given as Readonly<Record<string, unknown>>)[name], 0)
+    const value = (given as Readonly<Record<string, unknown>>)[name]
+    read[name] = (names as unknown as Record<string, { readonly untouched?: true }>)[name]!.untouched ? value : listsIn(value, 0)
   }
   return read as O
 }

@@ -23,20 +23,37 @@ import { raise } from './explain.js'
 /** How one option or argument is read: what a user gives as G (or leaves out) is a T. `shape` is that of the first array, where there is one. */
 export interface Kind<T, G = T> {
   readonly read: (given: unknown, what: string, where: string, shape: readonly number[]) => T
+  /** Is the value kept as it is? Lists in any other are read once. */
+  readonly untouched?: true
   /** The type of what is given: no value has it. */
   readonly takes?: G
 }
 /** The options of a function, by name. */
 export type Options = Readonly<Record<string, Kind<unknown, unknown>>>
+/** One that must be given. */
+export interface Needed<T, G = T> extends Kind<T, G> {
+  readonly needed: true
+}
+type Given<K> = K extends Kind<unknown, infer G> ? G : never
+type Left<O> = { readonly [K in keyof O]?: Given<O[K]> | undefined }
+type Must<O, N extends keyof O> = { readonly [K in N]: Given<O[K]> }
+type NeededIn<O> = { [K in keyof O]: O[K] extends Needed<unknown, unknown> ? K : never }[keyof O]
 /** What a user may give for declared options. @example OptionsOf<{ squared: Kind<boolean> }>   // { readonly squared?: boolean | undefined } */
-export type OptionsOf<O> = { readonly [K in keyof O]?: (O[K] extends Kind<unknown, infer G> ? G : never) | undefined }
+export type OptionsOf<O> = [NeededIn<O>] extends [never] ? Left<O> : Must<O, NeededIn<O>> & Left<Pick<O, Exclude<keyof O, NeededIn<O>>>>
+/** The declaration of options whose type is written out, since it has parameters: `satisfies OptionsFor<...>` holds it to every name, and no other. */
+export type OptionsFor<I> = { readonly [K in keyof Required<I>]: Kind<unknown, unknown> }
 /** What a function reads of declared options, or of declared arguments. */
 export type ReadOf<O> = { readonly [K in keyof O]: O[K] extends Kind<infer T, unknown> ? T : never }
 
 /** A kind of its own; what is not given is undefined. */
 export const kind = <T, G = T>(read: Kind<T, G>['read']): Kind<T, G> => ({ read })
-/** What is not given is `standard`. */
-const or = <T, D extends T | undefined>(standard: D, read: Kind<T>['read']): Kind<T | (D extends undefined ? undefined : never), T> => ({
+/** One that must be given: `read` says so of undefined too. */
+export const needed = <T, G = T>(read: Kind<T, G>['read']): Needed<T, G> => ({ read, needed: true })
+/** What is not given is `standard`; anything else is read. */
+export const or = <T, D extends T | undefined, G = T>(
+  standard: D,
+  read: Kind<T>['read'],
+): Kind<T | (D extends undefined ? undefined : never), G> => ({
   read: (given, what, where, shape) => (given === undefined ? (standard as never) : read(given, what, where, shape)),
 })
 
@@ -44,6 +61,8 @@ const or = <T, D extends T | undefined>(standard: D, read: Kind<T>['read']): Kin
 export const flag = (standard = false): Kind<boolean> => ({
   read: (given, what, where) => (given === undefined ? standard : flagOf(given, what, where)),
 })
+/** True, false, or undefined. */
+export const maybe: Kind<boolean | undefined, boolean> = /*#__PURE__*/ or<boolean, undefined>(undefined, flagOf)
 /** Which numbers are taken: above, or from (and up to), these. */
 export interface Range {
   readonly above?: number
@@ -77,6 +96,10 @@ export const integers = <D extends readonly number[] | undefined = undefined>(
   standard?: D,
 ): Kind<readonly number[] | (D extends undefined ? undefined : never), readonly number[]> =>
   or<readonly number[], D>(standard as D, integersOf)
+/** Raises: what was given is none, and what to give. */
+export const refused = (given: unknown, what: string, where: string, fix: string): never =>
+  raise({ _tag: 'BadInput', where, reason: `${what} is ${shown(given)}.`, fix })
+const quoted = (all: readonly string[]): string => all.map((m) => `'${m}'`).join(', ')
 /** One of some texts, which `what` they are in the message. */
 export const choice = <const T extends string, D extends T | undefined = undefined>(
   all: readonly T[],
@@ -90,8 +113,13 @@ export const choice = <const T extends string, D extends T | undefined = undefin
           _tag: 'BadInput',
           where,
           reason: noun === undefined ? `${what} is ${shown(given)}.` : `there is no ${noun} ${shown(given)}.`,
-          fix: `${noun === undefined ? 'give' : `${noun}s are`} ${all.map((m) => `'${m}'`).join(', ')}.`,
+          fix: noun === undefined ? `give ${quoted(all).replace(/, (?=[^,]*$)/, ' or ')}.` : `${noun}s are ${quoted(all)}.`,
         }),
+  )
+/** One of some texts, or undefined; the message lists them as `use one of`. */
+export const oneOf = <const T extends string>(...all: readonly T[]): Kind<T | undefined, T> =>
+  or<T, undefined>(undefined, (given, what, where) =>
+    all.includes(given as T) ? (given as T) : refused(given, what, where, `use one of ${all.join(', ')}.`),
   )
 /** A dtype. */
 export const dtype = <D extends DType | undefined = undefined>(
@@ -113,31 +141,32 @@ export const raw = <G = unknown, D extends G | undefined = undefined>(
 ): Kind<G | (D extends undefined ? undefined : never), G> =>
   or<G, D>(standard as D, (given, what, where) => settled(given as G, what, where))
 
-/** Reads declared options, of what was given where. */
-export type Reader<O> = (given: unknown, where: string, shape?: readonly number[]) => ReadOf<O>
-const nothing = Object.freeze({})
-/** What reads these options. */
-export const readerOf = <O extends Options>(declared: O): Reader<O> => {
-  const names = Object.keys(declared)
-  const kinds = Object.values(declared)
-  if (names.length === 0) return (given, where) => optionsOf(given as never, declared as never, where) as ReadOf<O>
-  return (given, where, shape = none) => {
-    const read: Readonly<Record<string, unknown>> =
-      given === undefined
-        ? nothing
-        : optionsOf(given as Record<string, unknown>, declared as unknown as Names<Record<string, unknown>>, where)
-    const out: Record<string, unknown> = {}
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i]!
-      out[name] = kinds[i]!.read(read[name], name, where, shape)
-    }
-    return out as ReadOf<O>
-  }
-}
-const none: readonly number[] = Object.freeze([])
+/** A part of a declaration: what is made of it checks it, with the parts beside it. */
+export const part: Kind<unknown> = /*#__PURE__*/ raw()
+/** Whatever is given, itself: a state, a template. */
+export const untouched = <G = unknown>(): Kind<G | undefined, G> => ({ read: (given) => given as G | undefined, untouched: true })
+
+const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
+const scalar: readonly number[] = Object.freeze([])
 /** Reads the options that were given. */
-export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape?: readonly number[]): ReadOf<O> =>
-  readerOf(declared)(given, where, shape)
+export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape = scalar): ReadOf<O> => {
+  const read =
+    given === undefined
+      ? nothing
+      : optionsOf(given as Record<string, unknown>, declared as unknown as Names<Record<string, unknown>>, where)
+  const out: Record<string, unknown> = {}
+  for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
+  return out as ReadOf<O>
+}
+/** Reads the options that were given, and those alone: what is handed on, or written out, has no others. */
+export const readGiven = <O extends Options>(
+  declared: O,
+  given: unknown,
+  where: string,
+): { readonly [K in keyof O]?: Exclude<ReadOf<O>[K], undefined> } => {
+  const read = Object.entries(readOptions(declared, given, where)).filter(([, x]) => x !== undefined)
+  return Object.fromEntries(read) as { readonly [K in keyof O]?: Exclude<ReadOf<O>[K], undefined> }
+}
 /** A whole number that cannot be left out. */
 export const whole = (range: Range = {}): Kind<number> => ({
   read: (given, what, where) => held(integerOf(given, what, where), range, what, where, 'whole '),

@@ -1,7 +1,8 @@
 /** `customRule(f, { frule, rrule })`: from a user's rules over trees to those of the primitive, with everything they return checked. */
 
-import { flagOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { flagOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { type Kind, type OptionsOf, or, readOptions } from '../errors/options.js'
 import { callable, metaOf, type Runtime } from '../functions/function.js'
 import { type Aval, isFloat, sameAval, showAval } from '../graph/aval.js'
 import { builtBefore, close } from '../graph/close.js'
@@ -18,19 +19,26 @@ import { stopGradient } from '../ops/elementwise.js'
 import { broadcastNode } from '../ops/layout-move.js'
 import type { AnyExpr } from '../types/expr.js'
 
-/** A user's rules: the trees of f's arguments and of its result. */
-interface UserRules {
-  readonly frule?: (primals: unknown, tangents: unknown) => unknown
-  readonly rrule?: (primals: unknown) => unknown
+const refused = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
+const ruleOr = <F>(fix: string): Kind<F | undefined, F> =>
+  or<F, undefined>(undefined, (given, what, where) =>
+    typeof given === 'function' ? (given as F) : refused(where, `${what} is not a function.`, fix),
+  )
+const eitherRule = 'give { frule } or { rrule }, or both.'
+export const userRules = {
+  frule: ruleOr<(primals: unknown, tangents: unknown) => unknown>(eitherRule),
+  rrule: ruleOr<(primals: unknown) => unknown>(eitherRule),
   /** They are deliberately not f's derivative. */
-  readonly estimates?: boolean | 'biased'
+  estimates: or<boolean | 'biased', false>(false, (given, what, where) => (given === 'biased' ? given : flagOf(given, what, where))),
   /** The distribution function of results that are drawn. */
-  readonly distribution?: (...args: readonly unknown[]) => unknown
+  distribution: ruleOr<(...args: readonly unknown[]) => unknown>('give a function of the result and the arguments.'),
   /** What messages call it; `customRule(f)` where it is not given. */
-  readonly name?: string
+  name: or<string, undefined>(undefined, (given, what, where) =>
+    typeof given === 'string' && given !== '' ? given : refused(where, `${what} is ${shown(given)}.`, 'give a text.'),
+  ),
 }
-
-const userRules: Names<UserRules> = { frule: true, rrule: true, estimates: true, distribution: true, name: true }
+/** A user's rules: the trees of f's arguments and of its result. */
+type UserRules = OptionsOf<typeof userRules>
 
 /** One place of a result: what messages call it, and what must be there. */
 interface Place {
@@ -218,26 +226,15 @@ const flatRules = (t: Traced, rules: UserRules): Pick<CustomParams, 'frule' | 'r
   }
 }
 
-const refused = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })
-
 /** `customRule` for a runtime: traces f, closes it over what it captured, and applies the primitive. */
 export const makeCustomRule =
   (runtime: Runtime) =>
   (f: unknown, rules: UserRules): ((...args: readonly unknown[]) => unknown) => {
     const meta = metaOf(f, 'customRule')
     const plain = `customRule(${meta.name})`
-    const { frule, rrule, estimates, distribution, name = plain } = optionsOf(rules, userRules, plain)
-    const op = typeof name === 'string' && name !== '' ? name : refused(plain, `name is ${shown(name)}.`, 'give a text.')
-    for (const [k, given] of Object.entries({ frule, rrule, distribution }))
-      if (given !== undefined && typeof given !== 'function')
-        refused(
-          op,
-          `${k} is not a function.`,
-          k === 'distribution' ? 'give a function of the result and the arguments.' : 'give { frule } or { rrule }, or both.',
-        )
-    if (frule === undefined && rrule === undefined) refused(op, 'it has no rule.', 'give { frule } or { rrule }, or both.')
+    const { frule, rrule, estimates, distribution, name: op = plain } = readOptions(userRules, rules, plain)
+    if (frule === undefined && rrule === undefined) refused(op, 'it has no rule.', eitherRule)
     const own = { ...(frule && { frule }), ...(rrule && { rrule }), ...(distribution && { distribution }) }
-    const estimating = estimates === 'biased' ? estimates : flagOf(estimates, 'estimates', op)
     return callable(runtime, {
       ...meta,
       differentiates: false,
@@ -253,7 +250,7 @@ export const makeCustomRule =
           arity: inputs.length,
           stopped: captured.map((n) => n.prim === stopGradient.primitive),
           program,
-          estimates: estimating,
+          estimates,
           ...flatRules({ op, args: given.def, argAvals, result: out.def, resultAvals: out.nodes.map((n) => n.aval), captured }, own),
         }
         const ys = applyMulti(customPrimitive, [...given.nodes, ...captured], params)

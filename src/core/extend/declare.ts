@@ -1,6 +1,7 @@
 /** Declarations by others: checked, then made as those of codual are. */
-import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { type OptionsFor, part, readGiven, readOptions } from '../errors/options.js'
 import { type DTypeRule, isTakes } from '../graph/dtype-rule.js'
 import { type ArgKind, type Declared, declared, type NoParams, type Primitive, type Sample, type SampleArg } from '../graph/primitive.js'
 import { sizeOf } from '../graph/shape.js'
@@ -8,41 +9,41 @@ import { binary as binaryOf, type Common, type Declaration, unary as unaryOf } f
 import type { DType } from '../types/dtype.js'
 import type { BinaryOf, UnaryOf } from '../types/signatures/elementwise.js'
 
-const fields: Names<Primitive> = {
-  name: true,
-  family: true,
-  args: true,
-  variadic: true,
-  multi: true,
-  class: true,
-  codec: true,
-  dtypes: true,
-  shapeRule: true,
-  meaning: true,
-  effect: true,
-  scalar: true,
-  integer: true,
-  scalarWith: true,
-  alias: true,
-  identity: true,
-  structure: true,
-  zeros: true,
-  accumulates: true,
-  cost: true,
-  samples: true,
-  hard: true,
-  extremes: true,
-  kinks: true,
-  tolerance: true,
-  showParams: true,
-  programs: true,
-  withPrograms: true,
-  expand: true,
-  parts: true,
-  unbounded: true,
-  gaps: true,
-  stacked: true,
-  source: true,
+export const primitiveParts: OptionsFor<Primitive> = {
+  name: part,
+  family: part,
+  args: part,
+  variadic: part,
+  multi: part,
+  class: part,
+  codec: part,
+  dtypes: part,
+  shapeRule: part,
+  meaning: part,
+  effect: part,
+  scalar: part,
+  integer: part,
+  scalarWith: part,
+  alias: part,
+  identity: part,
+  structure: part,
+  zeros: part,
+  accumulates: part,
+  cost: part,
+  samples: part,
+  hard: part,
+  extremes: part,
+  kinks: part,
+  tolerance: part,
+  showParams: part,
+  programs: part,
+  withPrograms: part,
+  expand: part,
+  parts: part,
+  unbounded: part,
+  gaps: part,
+  stacked: part,
+  source: part,
 }
 
 const nameOf = (name: unknown, where: string): void => {
@@ -58,7 +59,7 @@ const nameOf = (name: unknown, where: string): void => {
 }
 /** A declaration, where it is one; raises BadInput. */
 export const checkedDeclaration = <N extends string, P, A extends readonly ArgKind[]>(given: Declared<N, P, A>): Declared<N, P, A> => {
-  const d = optionsOf(recordOf(given, 'the declaration', 'primitive'), fields, 'primitive') as unknown as Declared<N, P, A>
+  const d = readGiven(primitiveParts, recordOf(given, 'the declaration', 'primitive'), 'primitive') as unknown as Declared<N, P, A>
   const { name, meaning, expand } = d
   nameOf(name, 'primitive')
   const where = `primitive ${name}`
@@ -137,32 +138,32 @@ const dtypesOf = (given: DTypeRule, name: string): DTypeRule => {
     fix: `give what each argument takes (float, number, any, i32, bool, discrete), or 'own'.`,
   })
 }
-export const common: Names<Common<string>> = {
-  name: true,
-  integer: true,
-  domain: true,
-  extremes: true,
-  kinks: true,
-  cost: true,
-  source: true,
-  tolerance: true,
-  integers: true,
-  result: true,
-  family: true,
-  identity: true,
-  zeros: true,
-  alias: true,
-  unbounded: true,
+export const commonParts: OptionsFor<Common<string>> = {
+  name: part,
+  integer: part,
+  domain: part,
+  extremes: part,
+  kinks: part,
+  cost: part,
+  source: part,
+  tolerance: part,
+  integers: part,
+  result: part,
+  family: part,
+  identity: part,
+  zeros: part,
+  alias: part,
+  unbounded: part,
 }
-const scalarDeclared: Names<Declaration<string>> = { ...common, scalar: true, args: true }
+export const scalarParts: OptionsFor<Declaration<string>> = { ...commonParts, scalar: part, args: part }
 /** The declaration that `unary`, `binary` or `elementwise` was given, where it is one. */
-export const declaration = <D extends { readonly name: string }>(given: D, names: Names<D>, where: string): D => {
-  const d = optionsOf(recordOf(given, 'the declaration', where), names, where)
+export const declaration = <D extends { readonly name: string }>(given: D, parts: OptionsFor<D>, where: string): D => {
+  const d = readOptions(parts, recordOf(given, 'the declaration', where), where)
   nameOf(d.name, where)
   return given
 }
 const withScalar = <D extends Declaration<string>>(given: D, where: string): D => {
-  const d = declaration<Declaration<string>>(given, scalarDeclared, where)
+  const d = declaration<Declaration<string>>(given, scalarParts, where)
   functionOf(d.scalar, 'scalar', `${where} ${d.name}`)
   return given
 }

@@ -1,6 +1,7 @@
 /** `elementwise`: primitives of any number of arguments, integers, parameters and results among them, as functions that users call. */
-import { functionOf, listOf, type Names, settled, shown } from '../errors/check-arguments.js'
+import { functionOf, listOf, settled, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { type OptionsFor, part } from '../errors/options.js'
 import { type Aval, aval } from '../graph/aval.js'
 import type { Codec } from '../graph/codec.js'
 import { apply, applyAny, asExpr, asNode, type Node } from '../graph/expr.js'
@@ -13,7 +14,7 @@ import { broadcastAvals, type Common, dtypeAt, elementwiseShape, facetsOf, liftF
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { ElementwiseOf, ResultKind } from '../types/signatures/declared.js'
-import { common, declaration } from './declare.js'
+import { commonParts, declaration } from './declare.js'
 
 /** The result of a function of numbers: a number, or one for each of several results. */
 type Out<Rs> = Rs extends readonly ResultKind[] ? readonly number[] : number
@@ -40,14 +41,14 @@ interface Elementwise<
   readonly results?: Rs
 }
 
-const elementwiseDeclared: Names<Elementwise> = {
-  ...common,
-  args: true,
-  scalar: true,
-  scalarWith: true,
-  params: true,
-  paramSamples: true,
-  results: true,
+export const elementwiseParts: OptionsFor<Elementwise> = {
+  ...commonParts,
+  args: part,
+  scalar: part,
+  scalarWith: part,
+  params: part,
+  paramSamples: part,
+  results: part,
 }
 
 const kinds: readonly unknown[] = ['float', 'int']
@@ -129,7 +130,7 @@ const liftArgs = (given: readonly unknown[], d: Declared): readonly Node[] => {
 }
 
 const checked = (given: Declared): Declared => {
-  const d = declaration<Declared>(given, elementwiseDeclared as never, 'elementwise')
+  const d = declaration<Declared>(given, elementwiseParts, 'elementwise')
   const where = `elementwise ${d.name}`
   listAmong(d.args, kinds, 'args', where)
   if ((d.scalar === undefined) === (d.scalarWith === undefined))

@@ -3,11 +3,12 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Monoid } from 'fp-ts/lib/Monoid.js'
 import { emptyRegistry, type Registry, type Rule, registryIn, registryOf } from '../calculus/rule.js'
-import { functionOf, listOf, type Names, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { functionOf, listOf, recordOf, shown } from '../errors/check-arguments.js'
 import { left, right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
+import { type OptionsFor, part, readOptions } from '../errors/options.js'
 import type { Expansion } from '../graph/expand.js'
 import { applyAny, asExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
@@ -94,7 +95,7 @@ export const pluginIn = (given: unknown, where: string): Plugin => {
   return given as Plugin
 }
 
-const parts: Names<PluginSpec<PluginOps, string>> = { name: true, ops: true, lower: true, rules: true, kernels: true }
+export const pluginParts: OptionsFor<PluginSpec<PluginOps, string>> = { name: part, ops: part, lower: part, rules: part, kernels: part }
 const isFacet = (row: KernelRow<never, unknown, unknown>): row is Facet<unknown, unknown> => typeof row === 'object'
 
 /** A kernel row as a facet, of a kind that the primitive can have. */
@@ -168,7 +169,7 @@ const ruleOf = (plugin: string, p: AnyPrimitive, row: RuleRow | undefined, lower
  * codualWith(doubling).grad((x) => sum(twice(x)))([1, 2])   // [2, 2]
  */
 export const definePlugin = <const O extends PluginOps, L extends PropertyKey = never>(spec: PluginSpec<O, L>): Plugin => {
-  optionsOf<PluginSpec<PluginOps, string>>(recordOf(spec, 'the plugin', 'definePlugin') as never, parts, 'definePlugin')
+  readOptions(pluginParts, recordOf(spec, 'the plugin', 'definePlugin'), 'definePlugin')
   if (typeof spec.name !== 'string' || spec.name === '')
     raise({ _tag: 'BadInput', where: 'definePlugin', reason: `its name is ${shown(spec.name)}.`, fix: 'give a text.' })
   const ops = new Map<string, AnyPrimitive>()

@@ -4,6 +4,7 @@ import type { Dropped } from '../calculus/dropped.js'
 import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { holds } from '../errors/language.js'
+import { type OptionsOf, oneOf } from '../errors/options.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import type { Program } from '../graph/program.js'
 
@@ -21,11 +22,12 @@ export interface Executable {
   readonly bytes?: number
 }
 
-/** How `onDevice` stores elements. */
-export interface PlaceOptions {
+export const placeOptions = {
   /** f32 in 32 bits, or as f16 in half of the memory: rounded once, read back as f32. Other dtypes are stored as they are. */
-  readonly storage?: 'f32' | 'f16'
+  storage: oneOf('f32', 'f16'),
 }
+/** How `onDevice` stores elements. */
+export type PlaceOptions = OptionsOf<typeof placeOptions>
 
 /** Elements that a device holds, of one dtype and size. */
 export interface DeviceArray {

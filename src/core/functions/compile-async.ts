@@ -1,10 +1,12 @@
 /** Compiling for backends that answer later: calls queue, inputs are copied at the call, targets are locked until resolved. */
 
+import { readOptions } from '../errors/options.js'
 import { apply, capturedTensor, input } from '../graph/expr.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import { NO_PARAMS } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { add } from '../ops/elementwise.js'
+import type { CompileOptions, IntoOptions } from '../types/signatures/run.js'
 import {
   type AsyncBackend,
   type AsyncExecutable,
@@ -14,16 +16,7 @@ import {
   type Explanation,
   type SyncBackend,
 } from './backend.js'
-import {
-  accumulates,
-  type CompiledCore,
-  type CompileOptions,
-  capturesIntact,
-  compileSync,
-  type IntoOptions,
-  toTensors,
-  trapIn,
-} from './compile.js'
+import { accumulates, type CompiledCore, capturesIntact, compileOptions, compileSync, toTensors } from './compile.js'
 import { elementsOf, hosted, onADevice } from './device-tensor.js'
 import { assertReadable, holdForReading, Targets } from './output-locks.js'
 import { type Prepared, Signatures } from './signatures.js'
@@ -213,7 +206,7 @@ class Calls {
  * turn after those before it. A failed call rejects its own Promise, and the queue goes on.
  */
 export const compileAsync = (f: unknown, given: Backend, where = 'compileAsync', options?: CompileOptions): CompiledAsyncCore => {
-  const calls = new Calls(f, backendOf(given, where), where, trapIn(options, where))
+  const calls = new Calls(f, backendOf(given, where), where, readOptions(compileOptions, options, where).trap)
   const dispose = (): Promise<void> => calls.dispose()
   return Object.assign((...args: readonly unknown[]) => calls.call(args), {
     into: (outputs: unknown, options?: IntoOptions) => {

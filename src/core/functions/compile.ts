@@ -1,6 +1,6 @@
 /** Running on a synchronous backend: concrete arguments in, tensors out. Tracing is once per signature for `compile`, every time for a plain call. */
 
-import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { flag, type OptionsFor, readOptions } from '../errors/options.js'
 import { CONST, capturedTensor, isExpr, type Node } from '../graph/expr.js'
 import { allocate, type NDArray, type TypedArray } from '../graph/ndarray.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
@@ -8,12 +8,13 @@ import { closed, liftTree, makeProgram, type Program } from '../graph/program.js
 import { Tensor } from '../graph/tensor.js'
 import { LEAF, unflatten } from '../graph/tree.js'
 import { broadcastToPrimitive } from '../ops/layout-move.js'
+import type { CompileOptions, IntoOptions } from '../types/signatures/run.js'
 import { type Executable, type Explanation, type SyncBackend, syncBackendOf } from './backend.js'
 import { hosted } from './device-tensor.js'
 import { inlined, type Runtime, toNode } from './function.js'
 import { assertReadable, Targets } from './output-locks.js'
 import { preparing, Signatures } from './signatures.js'
-import { type Trap, type Trapped, trapOf, trapping } from './trap.js'
+import { type Trapped, trapOption, trapping } from './trap.js'
 
 /** Results as a tree of tensors over typed arrays that nothing else holds. */
 export const toTensors = (p: Program, data: readonly TypedArray[]): unknown =>
@@ -80,13 +81,9 @@ const evaluated = (backend: SyncBackend, outputs: readonly Node[]): readonly Typ
   }
 }
 
-export interface IntoOptions {
-  readonly accumulate?: boolean
-}
-const intoOptions: Names<IntoOptions> = { accumulate: true }
+export const intoOptions = { accumulate: flag() } satisfies OptionsFor<IntoOptions>
 /** Do these options of `.into` ask that results are added to what the targets hold? */
-export const accumulates = (options?: IntoOptions): boolean =>
-  flagOf(optionsOf(options, intoOptions, 'into').accumulate, 'accumulate', 'into')
+export const accumulates = (options?: IntoOptions): boolean => readOptions(intoOptions, options, 'into').accumulate
 
 /** A compiled function. */
 export interface CompiledCore {
@@ -101,20 +98,12 @@ export interface CompiledCore {
 
 const dataOf = (x: NDArray): TypedArray => x.data
 
-/** Options of `compile`. */
-export interface CompileOptions {
-  /** Raises NonFinite where a result holds a NaN ('nan'), or an infinity too ('nonFinite'). */
-  readonly trap?: Trap | undefined
-}
-const compileOptions: Names<CompileOptions> = { trap: true }
-/** What these options say of a function's results. */
-export const trapIn = (options: CompileOptions | undefined, where: string): Trap | undefined =>
-  trapOf(optionsOf(options, compileOptions, where).trap, where)
+export const compileOptions = { trap: trapOption } satisfies OptionsFor<CompileOptions>
 
 /** Traces once per signature (tree, shapes, dtypes) and runs the prepared program; synchronous backends. */
 export const compileSync = (f: unknown, given: SyncBackend, where = 'compile', options?: CompileOptions): CompiledCore => {
   const backend = syncBackendOf(given, where)
-  const trap = trapIn(options, where)
+  const { trap } = readOptions(compileOptions, options, where)
   const trapped = (program: Program, retrace: () => Program): Trapped | undefined =>
     trap && { program, name: signatures.name, trap, retrace }
   const signatures: Signatures<Executable, TypedArray> = new Signatures<Executable, TypedArray>(

@@ -1,14 +1,14 @@
 /** Tensors whose elements a device holds: made by `onDevice`, read back by `onHost`, written in place by `.into`. */
 
-import { optionsOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { readOptions } from '../errors/options.js'
 import type { NDArray, TypedArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
 import { isTensor, makeTensor, Tensor } from '../graph/tensor.js'
 import { flatten, leafPaths, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
 import type { OnDeviceFn, OnHostFn } from '../types/signatures/device.js'
-import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions } from './backend.js'
+import { type Backend, backendOf, type DeviceArray, type Elements, type PlaceOptions, placeOptions } from './backend.js'
 
 /** Frees the memory of tensors that were forgotten; `dispose` is at once. */
 const forgotten = /*#__PURE__*/ new FinalizationRegistry<DeviceArray>((array) => array.dispose())
@@ -97,15 +97,13 @@ export const onDevice: OnDeviceFn = typed(async (tree: unknown, backend: Backend
     return makeTensor(x, undefined, undefined, 'onDevice')
   })
   const place = backend.place
-  const { storage } = optionsOf(options, { storage: true }, 'onDevice')
-  if (storage !== undefined && storage !== 'f32' && storage !== 'f16')
-    raise({ _tag: 'BadInput', where: 'onDevice', reason: `storage is ${shown(storage)}.`, fix: 'use one of f32, f16.' })
+  const { storage } = readOptions(placeOptions, options, 'onDevice')
   if (place === undefined) {
     if (storage === 'f16')
       raise({ _tag: 'Unsupported', backend: backend.name, what: 'storage as f16', fix: "leave out storage: 'f16', or use webgpu()." })
     return unflatten(def, tensors)
   }
-  const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t, options))))
+  const placed = await Promise.allSettled(tensors.map(async (t) => new DeviceTensor(t.shape, t.dtype, await place(t, { storage }))))
   const failed = placed.find((r) => r.status === 'rejected')
   if (failed === undefined)
     return unflatten(

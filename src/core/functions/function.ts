@@ -1,19 +1,21 @@
 /** Functions of codual: what `fn` makes and what transforms take and give. A plain function is one without a declaration. */
 
-import { functionOf, integerOf, optionsOf, recordOf, shown } from '../errors/check-arguments.js'
+import { functionOf, integerOf, recordOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { callOf } from '../errors/hints.js'
 import { parametersOf, reading, unreadable } from '../errors/language.js'
+import { type OptionsFor, or, readOptions } from '../errors/options.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { asExpr, constant, isClosed, isExpr, type Node, plain } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { freshInputs, hasExpr, leavesOfList, liftList, liftTree, makeProgram, type Program, type Traced } from '../graph/program.js'
 import { substitute } from '../graph/rewrite.js'
 import { located } from '../graph/source-lines.js'
-import { type Names, readDeclaration, readLeaf, resolveSpec, type Spec } from '../graph/spec.js'
+import { readDeclaration, readLeaf, resolveSpec, type Sizes, type Spec } from '../graph/spec.js'
 import { isTensor, Tensor } from '../graph/tensor.js'
 import { explainDef, flatten, leafPaths, leavesAlong, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { declared, isWeak } from '../graph/weak.js'
+import type { FnOptions } from '../types/signatures/transforms.js'
 
 /** What a transform needs to know of a function. */
 export interface Meta {
@@ -131,7 +133,7 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
         ...(meta.declared !== undefined && meta.arity === 1 && { fix: writeRecord(meta.declared.def) }),
       })
     const leaves = declaredLeaves(want.def, args, meta.name)
-    const names: Names = new Map()
+    const names: Sizes = new Map()
     const paths = leafPaths(want.def)
     return {
       leaves: leaves.map((x, i) => readLeaf(x, want.specs[i], names, placeOf(meta, plain(paths[i]!)))),
@@ -139,7 +141,7 @@ export const readArgs = (meta: Meta, args: readonly unknown[]): ReadArgs => {
     }
   }
   const { leaves, def } = leavesOfList(args, meta.name)
-  const names: Names = new Map()
+  const names: Sizes = new Map()
   const paths = leafPaths(def)
   const place = (path: string): string => (meta.noun === undefined ? `${meta.name}: argument ${path}` : placeOf(meta, plain(path)))
   return { leaves: leaves.map((x, i) => readLeaf(x, undefined, names, place(paths[i]!))), def }
@@ -214,7 +216,7 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
       fix: `make it with fn, or give example arguments: ${where === 'show' ? 'show(toProgram(f)(...examples))' : 'toProgram(f)(...examples)'}.`,
     })
   const axes = namedAxes(want.specs)
-  const names: Names = new Map()
+  const names: Sizes = new Map()
   for (const [k, size] of Object.entries(recordOf(sizes, 'the sizes of named axes', where))) {
     if (!axes.has(k))
       raise({
@@ -232,12 +234,17 @@ export const traceDeclared = (meta: Meta, sizes: Readonly<Record<string, number>
   )
 }
 
+export const fnOptions = {
+  name: or<string, undefined>(undefined, (given, what, where) =>
+    typeof given === 'string' ? given : raise({ _tag: 'BadInput', where, reason: `${what} must be a string, not ${shown(given)}.` }),
+  ),
+} satisfies OptionsFor<FnOptions>
 /** Declares a function: specs of its inputs, and a body from expressions to expressions. */
 export const declare = (
   runtime: Runtime,
   declaration: unknown,
   body: (x: unknown) => unknown,
-  options?: { readonly name?: string },
+  options?: FnOptions,
 ): ((...args: readonly unknown[]) => unknown) => {
   if (typeof declaration === 'function')
     raise({
@@ -248,8 +255,7 @@ export const declare = (
     })
   if (body === undefined)
     raise({ _tag: 'BadInput', where: 'fn', reason: 'it has no body.', fix: 'write fn({ x: f64(3) }, ({ x }) => ...).' })
-  const { name = functionOf(body, 'the second argument', 'fn').name } = optionsOf(options, { name: true }, 'fn')
-  if (typeof name !== 'string') raise({ _tag: 'BadInput', where: 'fn', reason: `name must be a string, not ${shown(name)}.` })
+  const { name = functionOf(body, 'the second argument', 'fn').name } = readOptions(fnOptions, options, 'fn')
   const { specs, def } = readDeclaration(declaration, 'fn')
   return callable(runtime, {
     name: name === '' ? 'fn' : name,

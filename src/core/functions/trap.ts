@@ -1,7 +1,7 @@
 /** `trap`: a call whose result holds a NaN (or an infinity) says which equation made it, by evaluating the same program again operation by operation. */
-import { shown } from '../errors/check-arguments.js'
 import type { NonFiniteCause } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
+import { type Kind, or, refused } from '../errors/options.js'
 import { showAval } from '../graph/aval.js'
 import { capturedTensor, INPUT, inputName, type Node } from '../graph/expr.js'
 import type { TypedArray } from '../graph/ndarray.js'
@@ -17,10 +17,9 @@ import { type Bad, evaluated, type Found, indexIn, tracedBack } from './trace-ba
 /** What `compile` holds results against: no NaN, or no infinity either. */
 export type Trap = 'nan' | 'nonFinite'
 /** The option as it is given. */
-export const trapOf = (given: unknown, where: string): Trap | undefined =>
-  given === undefined || given === 'nan' || given === 'nonFinite'
-    ? given
-    : raise({ _tag: 'BadInput', where, reason: `trap is ${shown(given)}.`, fix: `trap: 'nan', or 'nonFinite' for infinities too.` })
+export const trapOption: Kind<Trap | undefined, Trap> = or<Trap, undefined>(undefined, (given, what, where) =>
+  given === 'nan' || given === 'nonFinite' ? given : refused(given, what, where, `trap: 'nan', or 'nonFinite' for infinities too.`),
+)
 
 const isBad: Readonly<Record<Trap, Bad>> = { nan: Number.isNaN, nonFinite: (x) => !Number.isFinite(x) }
 const infinite: Bad = (x) => !Number.isFinite(x)

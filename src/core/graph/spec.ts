@@ -71,10 +71,10 @@ export const readDeclaration = (declaration: unknown, where: string): { readonly
 }
 
 /** Sizes of named dimensions, by name. */
-export type Names = Map<string, { readonly size: number; readonly path: string }>
+export type Sizes = Map<string, { readonly size: number; readonly path: string }>
 
 /** The aval of a declared input under a binding of names; an unbound name is an error. */
-export const resolveSpec = (s: Spec, names: Names | undefined, where: string): Aval =>
+export const resolveSpec = (s: Spec, names: Sizes | undefined, where: string): Aval =>
   aval(
     s.shape.map((d) =>
       typeof d === 'number'
@@ -85,7 +85,7 @@ export const resolveSpec = (s: Spec, names: Names | undefined, where: string): A
   )
 
 /** Holds a shape against a declaration, binding names; raises ShapeMismatch naming both. */
-export const matchShape = (shape: readonly number[], s: Spec, names: Names, path: string): void => {
+export const matchShape = (shape: readonly number[], s: Spec, names: Sizes, path: string): void => {
   const clash = (reason: string): never =>
     raise({
       _tag: 'ShapeMismatch',
@@ -108,7 +108,7 @@ export const matchShape = (shape: readonly number[], s: Spec, names: Names, path
 
 const arrayOf: Readonly<Record<DType, string>> = { f64: 'Float64Array', f32: 'Float32Array', i32: 'Int32Array', bool: 'Uint8Array' }
 /** The declared shape of an array that comes without one; the size of one axis may follow from its length. Undefined where it does not fill it. */
-const shapeOfFlat = (length: number, s: Spec, names: Names): readonly number[] | undefined => {
+const shapeOfFlat = (length: number, s: Spec, names: Sizes): readonly number[] | undefined => {
   const sizes = s.shape.map((d) => (typeof d === 'number' ? d : names.get(d)?.size))
   const open = sizes.indexOf(undefined)
   if (open < 0) return sizeOf(sizes as number[]) === length ? (sizes as number[]) : undefined
@@ -120,14 +120,14 @@ const shapeOfFlat = (length: number, s: Spec, names: Names): readonly number[] |
   return sizes as number[]
 }
 /** A leaf of an argument: an expression, or a concrete array (converted to the declared dtype). */
-export const readLeaf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
+export const readLeaf = (x: unknown, s: Spec | undefined, names: Sizes, path: string): Node | NDArray => {
   try {
     return leafOf(x, s, names, path)
   } catch (e) {
     return unreadable(e, path)
   }
 }
-const leafOf = (x: unknown, s: Spec | undefined, names: Names, path: string): Node | NDArray => {
+const leafOf = (x: unknown, s: Spec | undefined, names: Sizes, path: string): Node | NDArray => {
   if (isExpr(x) || isTensor(x)) {
     if (isTensor(x)) x.intact(path)
     else if (s !== undefined && isFloat(s.dtype) && isWeak(x)) return leafOf(declared(x, s.dtype), s, names, path)

@@ -9,7 +9,7 @@ import { allocate, type TypedArray } from '../graph/ndarray.js'
 import { numberFromJSON } from '../graph/numbers.js'
 import { typed } from '../graph/operation.js'
 import { sizeOf } from '../graph/shape.js'
-import { type Names, readDeclaration, type Spec } from '../graph/spec.js'
+import { readDeclaration, type Sizes, type Spec } from '../graph/spec.js'
 import { describe, dtypeOfTypedArray, intactArray, isTensor, nestedJSON, Tensor } from '../graph/tensor.js'
 import { flatten, leafCount, type TreeDef, unflatten } from '../graph/tree.js'
 import type { DType } from '../types/dtype.js'
@@ -141,7 +141,7 @@ const foundAt = (x: unknown, s: Spec, path: Path, r: Report): Found | undefined 
 }
 
 /** Holds a shape against the declaration, binding names. */
-const fits = (shape: readonly number[], s: Spec, names: Names, path: Path, x: unknown, r: Report): boolean => {
+const fits = (shape: readonly number[], s: Spec, names: Sizes, path: Path, x: unknown, r: Report): boolean => {
   const got = `got ${showShape(shape)}, declared ${showShape(s.shape)}`
   if (shape.length !== s.shape.length) {
     r.at(path, x, got)
@@ -162,7 +162,7 @@ const fits = (shape: readonly number[], s: Spec, names: Names, path: Path, x: un
   return good
 }
 
-const decodeLeaf = (x: unknown, s: Spec, names: Names, path: Path, r: Report): Tensor | undefined => {
+const decodeLeaf = (x: unknown, s: Spec, names: Sizes, path: Path, r: Report): Tensor | undefined => {
   try {
     return leafFrom(x, s, names, path, r)
   } catch (e) {
@@ -180,7 +180,7 @@ const unread = (e: unknown): string => {
       : explain((x as AdException).error)
   }
 }
-const leafFrom = (x: unknown, s: Spec, names: Names, path: Path, r: Report): Tensor | undefined => {
+const leafFrom = (x: unknown, s: Spec, names: Sizes, path: Path, r: Report): Tensor | undefined => {
   const found = foundAt(x, s, path, r)
   if (found === undefined) return undefined
   // A flat typed array fills a declared shape whose sizes are all known.
@@ -245,7 +245,7 @@ const encodeLeaf = (x: Tensor): unknown => (x.data.length === 0 && x.shape.lengt
 export const codec: CodecFn = typed((declaration: unknown): t.Type<unknown> => {
   const { specs, def } = readDeclaration(declaration, 'codec')
   const read = (input: unknown, r: Report, only: (x: unknown) => boolean): readonly (Tensor | undefined)[] => {
-    const names: Names = new Map()
+    const names: Sizes = new Map()
     const out = new Array<Tensor | undefined>(specs.length)
     walk(def, input, r, (x, i, path) => {
       if (only(x)) out[i] = decodeLeaf(x, specs[i]!, names, path, r)

@@ -1,10 +1,11 @@
 /** Programs as values: traced from functions, functions again, written as JSON and read back. */
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Registry } from '../calculus/rule.js'
-import { flagOf, listOf, type Names, optionsOf, shown } from '../errors/check-arguments.js'
+import { listOf, shown } from '../errors/check-arguments.js'
 import { right } from '../errors/either.js'
 import type { AdError } from '../errors/error.js'
 import { raise } from '../errors/explain.js'
+import { flag, type OptionsFor, readOptions } from '../errors/options.js'
 import { printedAs } from '../errors/print.js'
 import { callable, type Meta, metaOf, type Runtime, readArgs, traceDeclared, traceMeta } from '../functions/function.js'
 import { aval } from '../graph/aval.js'
@@ -16,7 +17,7 @@ import { showProgram } from '../graph/show.js'
 import { recordingSites, siteOf } from '../graph/source-lines.js'
 import type { Spec } from '../graph/spec.js'
 import { unflatten } from '../graph/tree.js'
-import type { JSONValue } from '../types/program.js'
+import type { JSONValue, TraceOptions } from '../types/program.js'
 import { programFromJSON } from './decode.js'
 import { isProgram, programToJSON } from './encode.js'
 
@@ -25,22 +26,16 @@ const asProgram = (x: unknown, where: string): Program =>
     ? x
     : raise({ _tag: 'BadInput', where, reason: 'this is not a program.', fix: 'make one with toProgram(f), or read one with fromJSON.' })
 
-/** What tracing may record beside the program. */
-export interface TraceOptions {
-  readonly sites?: boolean
-}
-
 /** A program prints as `show` writes it. */
 const printed = (p: Program): Program => printedAs(p, (x) => showProgram(x, siteOf))
 
-const traceOptions: Names<TraceOptions> = { sites: true }
+export const traceOptions = { sites: flag() } satisfies OptionsFor<TraceOptions>
 
 /** Traces a declared function at sizes of its named axes, any other at the shapes of example arguments. */
 export const toProgramCore = (f: unknown, sizes?: Readonly<Record<string, number>> | TraceOptions, options?: TraceOptions): unknown => {
   const meta = metaOf(f, 'toProgram')
-  const given = optionsOf(meta.declared === undefined ? (sizes as TraceOptions | undefined) : options, traceOptions, 'toProgram')
-  const sites = flagOf(given.sites, 'sites', 'toProgram')
-  const build = <A>(make: () => A): A => (sites ? recordingSites(make) : make())
+  const given = readOptions(traceOptions, meta.declared === undefined ? sizes : options, 'toProgram')
+  const build = <A>(make: () => A): A => (given.sites ? recordingSites(make) : make())
   if (meta.declared !== undefined) return printed(build(() => traceDeclared(meta, sizes as Readonly<Record<string, number>>, 'toProgram')))
   return (...args: readonly unknown[]): Program => {
     const { leaves, def } = readArgs(meta, args)

@@ -1,8 +1,9 @@
 /** Maps, folds and comparisons of trees, and trees as one vector. */
 
-import { flagOf, functionOf, listOf, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { functionOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
+import { flag, type OptionsFor, or, readOptions } from '../errors/options.js'
 import { type Aval, aval, isFloat, promote } from '../graph/aval.js'
 import { asExpr, isExpr, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
@@ -196,6 +197,15 @@ export const ravel: RavelFn = typed((tree: unknown) => {
 const close = (x: number, y: number, rtol: number, atol: number, equalNan: boolean): boolean =>
   x === y || (Number.isNaN(x) && Number.isNaN(y) ? equalNan : Number.isFinite(y) && Math.abs(x - y) <= atol + rtol * Math.abs(y))
 
+const notNegative = (given: unknown, what: string, where: string): number =>
+  numberOf(given, what, where) >= 0
+    ? (given as number)
+    : raise({ _tag: 'BadInput', where, reason: `${what} must not be negative, but is ${shown(given)}.` })
+export const treeAllCloseOptions = {
+  rtol: or(1e-5, notNegative),
+  atol: or(1e-8, notNegative),
+  equalNan: flag(),
+} satisfies OptionsFor<TreeAllCloseOptions>
 /**
  * Are all numbers of the tree a near those of b?   |a - b| <= atol + rtol |b|, infinities equal, NaN only with `equalNan`.
  *
@@ -204,11 +214,7 @@ const close = (x: number, y: number, rtol: number, atol: number, equalNan: boole
  * @example treeAllClose({ w: tensor([1, 2]) }, { w: [1, 2 + 1e-9] })   // true
  */
 export const treeAllClose = (a: unknown, b: unknown, options?: TreeAllCloseOptions): boolean => {
-  const { rtol = 1e-5, atol = 1e-8, equalNan } = optionsOf(options, { rtol: true, atol: true, equalNan: true }, 'treeAllClose')
-  for (const [name, value] of Object.entries({ rtol, atol }))
-    if (!(numberOf(value, name, 'treeAllClose') >= 0))
-      raise({ _tag: 'BadInput', where: 'treeAllClose', reason: `${name} must not be negative, but is ${shown(value)}.` })
-  const nan = flagOf(equalNan, 'equalNan', 'treeAllClose')
+  const { rtol, atol, equalNan: nan } = readOptions(treeAllCloseOptions, options, 'treeAllClose')
   const { leaves, def } = flatten(a, 'treeAllClose')
   const others = leavesAs(def, b, 'treeAllClose', 1)
   const paths = leafPaths(def)

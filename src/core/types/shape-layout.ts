@@ -175,18 +175,18 @@ type BadPermutation<S extends Shape, P extends readonly number[]> = `transpose: 
 type Permuted<S extends Shape, P extends readonly number[]> = { -readonly [K in keyof P]: S[Axis<S, P[K]> & number] & Dim }
 
 /** The number of elements: [product of the literals, the names], or `number` when a dimension is unknown. */
-type Count<S extends Shape, P extends number = 1, Names extends string[] = []> = S extends readonly [infer H, ...infer T extends Shape]
+type Count<S extends Shape, P extends number = 1, Dims extends string[] = []> = S extends readonly [infer H, ...infer T extends Shape]
   ? IsLiteral<H> extends true
     ? H extends -1
-      ? Count<T, P, Names>
-      : Count<T, Mul<P, H & number>, Names>
+      ? Count<T, P, Dims>
+      : Count<T, Mul<P, H & number>, Dims>
     : H extends string
       ? string extends H
         ? number
-        : Count<T, P, [...Names, H]>
+        : Count<T, P, [...Dims, H]>
       : number
-  : [P, Names]
-type Without<Names extends readonly string[], N extends string, R extends string[] = []> = Names extends readonly [
+  : [P, Dims]
+type Without<Dims extends readonly string[], N extends string, R extends string[] = []> = Dims extends readonly [
   infer H extends string,
   ...infer T extends string[],
 ]
@@ -195,15 +195,13 @@ type Without<Names extends readonly string[], N extends string, R extends string
     : Without<T, N, [...R, H]>
   : never
 /** Names less the names of Drop; `never` when one is missing. */
-type Difference<Names extends string[], Drop extends string[]> = Drop extends [infer H extends string, ...infer T extends string[]]
-  ? [Without<Names, H>] extends [never]
+type Difference<Dims extends string[], Drop extends string[]> = Drop extends [infer H extends string, ...infer T extends string[]]
+  ? [Without<Dims, H>] extends [never]
     ? never
-    : Difference<Without<Names, H>, T>
-  : Names
-type Elements<C> = C extends [infer N extends number, infer Names extends string[]]
-  ? `${ShowProduct<Names, `${N}`>} elements`
-  : '? elements'
-type ShowProduct<Names extends string[], R extends string> = Names extends [infer H extends string, ...infer T extends string[]]
+    : Difference<Without<Dims, H>, T>
+  : Dims
+type Elements<C> = C extends [infer N extends number, infer Dims extends string[]] ? `${ShowProduct<Dims, `${N}`>} elements` : '? elements'
+type ShowProduct<Dims extends string[], R extends string> = Dims extends [infer H extends string, ...infer T extends string[]]
   ? ShowProduct<T, `${R} x ${H}`>
   : R
 

@@ -186,15 +186,15 @@ export type Joined<A extends Shape, B extends Shape> = [number] extends [A['leng
 
 // ---- wrt
 
-type Names<T> = T extends readonly unknown[] ? keyof T & `${number}` : keyof T & string
+type Keys<T> = T extends readonly unknown[] ? keyof T & `${number}` : keyof T & string
 type Below<T, Prefix extends string> = T extends Typed | NoTangent
   ? never
   : T extends readonly (infer E)[]
     ? [number] extends [T['length']]
       ? `${Prefix}${number}` | Below<E, `${Prefix}${number}.`>
-      : { [K in Names<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Names<T>]
-    : { [K in Names<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Names<T>]
-type Indices<T> = T extends Typed ? 0 : T extends readonly unknown[] ? ([number] extends [T['length']] ? number : ToIndex<Names<T>>) : never
+      : { [K in Keys<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Keys<T>]
+    : { [K in Keys<T>]: `${Prefix}${K}` | Below<T[K & keyof T], `${Prefix}${K}.`> }[Keys<T>]
+type Indices<T> = T extends Typed ? 0 : T extends readonly unknown[] ? ([number] extends [T['length']] ? number : ToIndex<Keys<T>>) : never
 type ToIndex<K> = K extends `${infer N extends number}` ? N : never
 type At<T, K> = K extends keyof T ? T[K] : T extends readonly (infer E)[] ? E : never
 /** The places in the tree T: 'params', 'params.w', '0.w', 0. */

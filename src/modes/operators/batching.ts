@@ -5,7 +5,7 @@ import { asExpr, input } from '../../core/graph/expr.js'
 import { liftList } from '../../core/graph/program.js'
 import { substitute } from '../../core/graph/rewrite.js'
 import { unflatten } from '../../core/graph/tree.js'
-import { batchedDeclaration, inFront, mappedArguments, placed, unbatched, type VmapOptions, vmapOptions } from '../axes.js'
+import { batchedDeclaration, inFront, mappedArguments, placed, unbatched, type VmapOptions, vmapAxes } from '../axes.js'
 import { batched, widened } from '../vmap.js'
 import { type Callable, type Context, operator, resultOf } from './shared.js'
 
@@ -13,7 +13,7 @@ export const vmap =
   (c: Context) =>
   (f: unknown, given?: VmapOptions): Callable => {
     const m = metaOf(f, 'vmap')
-    const { inAxes, outAxes } = vmapOptions(given)
+    const { inAxes, outAxes } = vmapAxes(given)
     return operator(c, {
       name: `vmap(${m.name})`,
       arity: m.arity,

@@ -1,6 +1,7 @@
 /** gaussNewtonProduct: the tangent pushed through f, through the loss's gradient, and pulled back through f. */
 import { raise } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
+import { readOptions } from '../../core/errors/options.js'
 import { metaOf, readArgs } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, input } from '../../core/graph/expr.js'
@@ -21,7 +22,7 @@ export const gaussNewtonProduct =
     const op = 'gaussNewtonProduct'
     const m = metaOf(f, op)
     const gradient = gradientOf(c, metaOf(loss, op), {}, op)
-    const { wrt } = wrtOptions(given, op)
+    const { wrt } = readOptions(wrtOptions, given, op)
     const name = `${op}(${m.name})`
     return operator(c, {
       name,

@@ -3,6 +3,7 @@
 import type { Registry } from '../../core/calculus/rule.js'
 import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
+import { readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
@@ -90,13 +91,13 @@ export const gradientOf = (c: Context, f: Meta, options: GradOptions, asked = 'g
 export const grad =
   (c: Context) =>
   (f: unknown, given?: GradOptions): Callable =>
-    operator(c, gradientOf(c, metaOf(f, 'grad'), gradOptions(given, 'grad')))
+    operator(c, gradientOf(c, metaOf(f, 'grad'), readOptions(gradOptions, given, 'grad')))
 
 export const valueAndGrad =
   (c: Context) =>
   (f: unknown, given?: GradOptions): Callable => {
     const m = metaOf(f, 'valueAndGrad')
-    const options = gradOptions(given, 'valueAndGrad')
+    const options = readOptions(gradOptions, given, 'valueAndGrad')
     return operator(
       c,
       gradients(c, m, options, 'valueAndGrad', (value, aux, grad) => (options.aux === true ? { value, aux, grad } : { value, grad })),

@@ -1,6 +1,7 @@
 /** jacfwd, jacrev and hessian: rows of basis vectors pushed or pulled at once; blocks [...out, ...in] for each pair of leaves. */
 
 import type { Registry } from '../../core/calculus/rule.js'
+import { readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, type Node } from '../../core/graph/expr.js'
@@ -73,14 +74,14 @@ const jacobian = (c: Context, blocksOf: Blocks, m: Meta, { wrt: path, chunk }: J
 export const jacfwd =
   (c: Context) =>
   (f: unknown, given?: JacOptions): Callable =>
-    jacobian(c, forwardBlocks, metaOf(f, 'jacfwd'), jacOptions(given, 'jacfwd'), 'jacfwd')
+    jacobian(c, forwardBlocks, metaOf(f, 'jacfwd'), readOptions(jacOptions, given, 'jacfwd'), 'jacfwd')
 export const jacrev =
   (c: Context) =>
   (f: unknown, given?: JacOptions): Callable =>
-    jacobian(c, reverseBlocks, metaOf(f, 'jacrev'), jacOptions(given, 'jacrev'), 'jacrev')
+    jacobian(c, reverseBlocks, metaOf(f, 'jacrev'), readOptions(jacOptions, given, 'jacrev'), 'jacrev')
 export const hessian =
   (c: Context) =>
   (f: unknown, given?: JacOptions): Callable => {
-    const options = jacOptions(given, 'hessian')
+    const options = readOptions(jacOptions, given, 'hessian')
     return jacobian(c, forwardBlocks, gradientOf(c, metaOf(f, 'hessian'), { wrt: options.wrt }, 'hessian'), options, 'hessian')
   }

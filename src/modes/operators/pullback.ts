@@ -1,4 +1,5 @@
 /** vjp, cotangents pulled back through a function; and hvp, tangents pushed through its gradient. */
+import { readOptions } from '../../core/errors/options.js'
 import { metaOf } from '../../core/functions/function.js'
 import { liftList, liftTree } from '../../core/graph/program.js'
 import { declaredLike } from '../../core/graph/weak.js'
@@ -13,7 +14,7 @@ export const vjp =
   (c: Context) =>
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'vjp')
-    const { wrt } = wrtOptions(given, 'vjp')
+    const { wrt } = readOptions(wrtOptions, given, 'vjp')
     return operator(c, {
       name: `vjp(${m.name})`,
       arity: 2,
@@ -33,7 +34,7 @@ export const hvp =
   (c: Context) =>
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'hvp')
-    const options = wrtOptions(given, 'hvp')
+    const options = readOptions(wrtOptions, given, 'hvp')
     const gradient = gradientOf(c, m, options, 'hvp')
     return operator(c, {
       name: `hvp(${m.name})`,

@@ -2,9 +2,10 @@
 
 import { transposed } from '../../core/calculus/colouring.js'
 import { estimatesIn } from '../../core/calculus/rule.js'
-import { type Names, optionsOf, recordOf, shown } from '../../core/errors/check-arguments.js'
+import { recordOf, shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
+import { type OptionsOf, oneOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, readArgs } from '../../core/functions/function.js'
 import { aval, isFloat } from '../../core/graph/aval.js'
 import { castNode } from '../../core/graph/cast.js'
@@ -28,18 +29,8 @@ import { batch } from '../vmap.js'
 import { gradientOf } from './gradient.js'
 import { type Callable, type Context, derived, mixed, operator, resultOf } from './shared.js'
 
-export interface SparseOptions extends WrtOptions {
-  readonly mode?: 'forward' | 'reverse'
-}
-const sparseNames: Names<SparseOptions> = { wrt: true, mode: true }
-const sparseOptions = (given: SparseOptions | undefined, op: string): SparseOptions => {
-  const options = optionsOf(given, sparseNames, op)
-  const { wrt, mode } = options
-  wrtOptions({ ...(wrt !== undefined && { wrt }) }, op)
-  if (mode !== undefined && mode !== 'forward' && mode !== 'reverse')
-    raise({ _tag: 'BadInput', where: op, reason: `mode is ${shown(mode)}.`, fix: 'use one of forward, reverse.' })
-  return options
-}
+export const sparseOptions = { ...wrtOptions, mode: oneOf('forward', 'reverse') }
+export type SparseOptions = OptionsOf<typeof sparseOptions>
 
 /** A derivative as a linear map, and where its entries are found in products with it. */
 type Prepare = (args: readonly unknown[]) => { readonly map: Linear; readonly found: Coloured }
@@ -167,25 +158,25 @@ export const sparsity =
   (c: Context) =>
   (f: unknown, given?: SparseOptions): Callable => {
     const m = metaOf(f, 'sparsity')
-    return pattern(m, 'sparsity', ofJacobian(c, m, sparseOptions(given, 'sparsity'), 'sparsity'))
+    return pattern(m, 'sparsity', ofJacobian(c, m, readOptions(sparseOptions, given, 'sparsity'), 'sparsity'))
   }
 export const hessianSparsity =
   (c: Context) =>
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'hessianSparsity')
-    return pattern(m, 'hessianSparsity', ofHessian(c, m, wrtOptions(given, 'hessianSparsity'), 'hessianSparsity'))
+    return pattern(m, 'hessianSparsity', ofHessian(c, m, readOptions(wrtOptions, given, 'hessianSparsity'), 'hessianSparsity'))
   }
 export const sparseJacobian =
   (c: Context) =>
   (f: unknown, given?: SparseOptions): Callable => {
     const m = metaOf(f, 'sparseJacobian')
-    return matrix(c, m, 'sparseJacobian', ofJacobian(c, m, sparseOptions(given, 'sparseJacobian'), 'sparseJacobian'))
+    return matrix(c, m, 'sparseJacobian', ofJacobian(c, m, readOptions(sparseOptions, given, 'sparseJacobian'), 'sparseJacobian'))
   }
 export const sparseHessian =
   (c: Context) =>
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'sparseHessian')
-    return matrix(c, m, 'sparseHessian', ofHessian(c, m, wrtOptions(given, 'sparseHessian'), 'sparseHessian'))
+    return matrix(c, m, 'sparseHessian', ofHessian(c, m, readOptions(wrtOptions, given, 'sparseHessian'), 'sparseHessian'))
   }
 
 const part = (x: unknown, name: string): Node =>

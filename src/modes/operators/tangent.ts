@@ -1,5 +1,6 @@
 /** jvp and linearize: tangents pushed through a function. */
 
+import { readOptions } from '../../core/errors/options.js'
 import { metaOf, readArgs } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { partition } from '../../core/graph/close.js'
@@ -31,7 +32,7 @@ export const jvp =
   (c: Context) =>
   (f: unknown, given?: WrtOptions): Callable => {
     const m = metaOf(f, 'jvp')
-    const { wrt } = wrtOptions(given, 'jvp')
+    const { wrt } = readOptions(wrtOptions, given, 'jvp')
     return operator(c, {
       name: `jvp(${m.name})`,
       arity: 2,
@@ -60,7 +61,7 @@ interface Linear {
 /** f's value at a point, and its tangents there as a linear function of the tangents alone. What they need of the point is computed with the value, once. */
 export const linearize = (c: Context) => (f: unknown, given?: WrtOptions) => {
   const m = metaOf(f, 'linearize')
-  const { wrt } = wrtOptions(given, 'linearize')
+  const { wrt } = readOptions(wrtOptions, given, 'linearize')
   const name = `linearize(${m.name})`
   return (primals: unknown): readonly [value: unknown, derivative: Callable] => {
     const list = spread(m, primals)

@@ -1,32 +1,23 @@
 /** jet: derivatives of any order along a curve, in one pass. */
 import { Series } from '../../core/calculus/taylor.js'
-import { type Names, optionsOf, shown } from '../../core/errors/check-arguments.js'
+import { shown } from '../../core/errors/check-arguments.js'
 import { raise } from '../../core/errors/explain.js'
 import { calledAs } from '../../core/errors/hints.js'
+import { type OptionsOf, readOptions } from '../../core/errors/options.js'
 import { type Meta, metaOf, type ReadArgs, readArgs } from '../../core/functions/function.js'
 import { isFloat } from '../../core/graph/aval.js'
 import { asExpr, asNode, type Node } from '../../core/graph/expr.js'
 import { type Forced, NoTangent, ZeroTangent } from '../../core/graph/tangent.js'
 import { mul } from '../../core/ops/elementwise.js'
-import { chosen, spread, tangentSeeds, varied, type WrtOptions, wrtOptions } from '../arguments.js'
+import { chosen, fromOne, spread, tangentSeeds, varied, wrtOptions } from '../arguments.js'
 import { derivativeOf } from '../common.js'
 import { seriesThrough } from '../transform.js'
 import { type Callable, type Context, operator, resultOf, treeOf, withTangents } from './shared.js'
 
 /** The highest order whose factorial is a number. */
 const MOST = 170
-export interface JetOptions extends WrtOptions {
-  readonly order?: number
-}
-const names: Names<JetOptions> = { wrt: true, order: true }
-const jetOptions = (given: JetOptions | undefined): JetOptions => {
-  const options = optionsOf(given, names, 'jet')
-  const { wrt, order } = options
-  wrtOptions({ ...(wrt !== undefined && { wrt }) }, 'jet')
-  if (order !== undefined && !(Number.isSafeInteger(order) && order > 0 && order <= MOST))
-    raise({ _tag: 'BadInput', where: 'jet', reason: `order is ${shown(order)}.`, fix: `give a whole number from 1 to ${MOST}.` })
-  return options
-}
+export const jetOptions = { ...wrtOptions, order: fromOne(MOST) }
+export type JetOptions = OptionsOf<typeof jetOptions>
 
 /** The derivatives that were given, a list of trees of tangents; and how many are asked for. */
 const listed = (
@@ -67,7 +58,7 @@ export const jet =
   (c: Context) =>
   (f: unknown, given?: JetOptions): Callable => {
     const m = metaOf(f, 'jet')
-    const options = jetOptions(given)
+    const options = readOptions(jetOptions, given, 'jet')
     const name = `jet(${m.name})`
     return operator(c, {
       name,
