@@ -116,6 +116,9 @@ export const isClosed = (x: object): boolean =>
 /** The node as the public face. The one cast between the two. */
 export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
 export const asNode = (x: unknown): Node => x as Node
+/** The same of lists: the very list, which may have its order with it (order.ts). */
+export const asExprs = (xs: readonly Node[]): readonly AnyExpr[] => xs as unknown as readonly AnyExpr[]
+export const asNodes = (xs: readonly AnyExpr[]): readonly Node[] => xs as unknown as readonly Node[]
 export const isExpr = Node.is
 
 /** A fresh input: unique by identity. */
@@ -199,34 +202,66 @@ const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   return made
 }
 
-/** A table from nodes to small integers, by the node's number: pages of 4096, so neither hashing nor a set per node. */
+/** A table from nodes to small integers: an array over the numbers of nodes that were built near each other, a map for the few that were not. */
 export class NodeIndex {
-  private readonly pages = new Map<number, Int32Array>()
-  private lastKey = -1
-  private last: Int32Array | undefined
-  private page(id: number): Int32Array | undefined {
-    const key = Math.floor(id / 4096)
-    if (key === this.lastKey) return this.last
-    this.lastKey = key
-    this.last = this.pages.get(key)
-    return this.last
-  }
+  /** Integers plus one of the nodes from this number on; 0 where none was set. */
+  private near = new Int32Array(0)
+  private from = 0
+  private count = 0
+  private far: Map<number, number> | undefined
   /** The integer of a node, -1 where none was set. */
   get(node: Node): number {
-    const page = this.page(node.id)
-    return page === undefined ? -1 : page[node.id % 4096]!
+    const k = node.id - this.from
+    return k >= 0 && k < this.near.length ? this.near[k]! - 1 : (this.far?.get(node.id) ?? -1)
   }
   has(node: Node): boolean {
     return this.get(node) >= 0
   }
   set(node: Node, value: number): void {
-    let page = this.page(node.id)
-    if (page === undefined) {
-      page = new Int32Array(4096).fill(-1)
-      this.pages.set(this.lastKey, page)
-      this.last = page
+    const { id } = node
+    let k = id - this.from
+    if (k < 0 || k >= this.near.length) {
+      if (!this.reach(id)) {
+        this.far ??= new Map()
+        this.far.set(id, value)
+        return
+      }
+      k = id - this.from
     }
-    page[node.id % 4096] = value
+    if (this.near[k] === 0) this.count++
+    this.near[k] = value + 1
+  }
+  /** Makes the array reach a number, unless most of it would stay empty. */
+  private reach(id: number): boolean {
+    const { near, from, far } = this
+    const [low, high] = near.length === 0 ? [id - 31, id + 1] : [Math.min(id, from), Math.max(id + 1, from + near.length)]
+    if (high - low > 64 + 16 * this.count) return false
+    // At least twice as long, on the side where it grows.
+    const more = Math.max(0, 2 * near.length - (high - low))
+    this.from = id < from ? low - more : low
+    this.near = new Int32Array(high - low + more)
+    this.near.set(near, near.length === 0 ? 0 : from - this.from)
+    if (far !== undefined)
+      for (const [other, value] of far) {
+        const k = other - this.from
+        if (k < 0 || k >= this.near.length) continue
+        this.near[k] = value + 1
+        this.count++
+        far.delete(other)
+      }
+    return true
+  }
+  /** Sets the nodes of a list, each of which has its position there, in the order of their numbers; these are their positions from now on. */
+  sort(list: readonly Node[]): Node[] {
+    const { near, far } = this
+    const sorted: Node[] = []
+    const others = far === undefined ? [] : [...far].sort(([a], [b]) => a - b)
+    const add = (node: Node): number => sorted.push(node)
+    let k = 0
+    for (; k < others.length && others[k]![0] < this.from; k++) far!.set(others[k]![0], add(list[others[k]![1]]!) - 1)
+    for (let i = 0; i < near.length; i++) if (near[i]! > 0) near[i] = add(list[near[i]! - 1]!)
+    for (; k < others.length; k++) far!.set(others[k]![0], add(list[others[k]![1]]!) - 1)
+    return sorted
   }
 }
 
@@ -241,38 +276,19 @@ export const linearize = (roots: readonly Node[], cut?: (n: Node) => boolean): L
   const index = new NodeIndex()
   const found: Node[] = []
   const stack: Node[] = []
-  let low = Number.POSITIVE_INFINITY
-  let high = -1
+  const meet = (node: Node): void => {
+    if (index.has(node)) return
+    index.set(node, found.push(node) - 1)
+    stack.push(node)
+  }
   for (const root of roots) {
     if (!Node.is(root)) return ofAnotherCopy(root)
-    if (index.has(root)) continue
-    index.set(root, 0)
-    stack.push(root)
-    while (stack.length > 0) {
-      const node = stack.pop()!
-      found.push(node)
-      if (node.id < low) low = node.id
-      if (node.id > high) high = node.id
+    meet(root)
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       if (cut?.(node)) continue
       const args = node.args
-      for (let i = 0; i < args.length; i++) {
-        const arg = args[i]!
-        if (!index.has(arg)) {
-          index.set(arg, 0)
-          stack.push(arg)
-        }
-      }
+      for (let i = 0; i < args.length; i++) meet(args[i]!)
     }
   }
-  let nodes: Node[]
-  const span = high - low + 1
-  if (found.length > 64 && span <= 16 * found.length) {
-    const slots = new Int32Array(span).fill(-1)
-    for (let i = 0; i < found.length; i++) slots[found[i]!.id - low] = i
-    nodes = new Array<Node>(found.length)
-    let k = 0
-    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes[k++] = found[slots[s]!]!
-  } else nodes = found.sort((a, b) => a.id - b.id)
-  for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
-  return { nodes, index }
+  return { nodes: index.sort(found), index }
 }
