@@ -202,10 +202,13 @@ const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   return made
 }
 
+/** Up to this length a plain array is made faster than a typed one. */
+const SMALL = 512
+
 /** A table from nodes to small integers: an array over the numbers of nodes that were built near each other, a map for the few that were not. */
 export class NodeIndex {
   /** Integers plus one of the nodes from this number on; 0 where none was set. */
-  private near = new Int32Array(0)
+  private near: number[] | Int32Array = []
   private from = 0
   private count = 0
   private far: Map<number, number> | undefined
@@ -239,8 +242,16 @@ export class NodeIndex {
     // At least twice as long, on the side where it grows.
     const more = Math.max(0, 2 * near.length - (high - low))
     this.from = id < from ? low - more : low
-    this.near = new Int32Array(high - low + more)
-    this.near.set(near, near.length === 0 ? 0 : from - this.from)
+    const size = high - low + more
+    const k = near.length === 0 ? 0 : from - this.from
+    if (size > SMALL) {
+      const longer = new Int32Array(size)
+      longer.set(near, k)
+      this.near = longer
+    } else {
+      this.near = new Array<number>(size).fill(0)
+      for (let i = 0; i < near.length; i++) this.near[k + i] = near[i]!
+    }
     if (far !== undefined)
       for (const [other, value] of far) {
         const k = other - this.from

@@ -76,6 +76,10 @@ export class Walk<A> {
     }
     return undefined
   }
+  /** The place of a node in the order, -1 of any other. */
+  position(n: Node): number {
+    return this.linear.index.get(n)
+  }
   /** The values of its arguments. */
   args(): A[] {
     const { args } = this.linear.nodes[this.i]!
