@@ -18,7 +18,7 @@ export interface OnKink {
 export const kinkAmong = (d: Derived): OnKink | undefined => {
   let name: string | undefined
   let having = 0
-  const { roots } = expandAll(d.outs, (n) => (isEndless(n.prim!, n.payload) ? undefined : n.prim!.expand), 'the checker', 64)
+  const roots = expandAll(d.outs, (n) => (isEndless(n.prim!, n.payload) ? undefined : n.prim!.expand), 'the checker', 64)
   evaluateNodes(roots, d.env, (prim, args, [result]) => {
     if (prim.kinks.length === 0) return
     having++

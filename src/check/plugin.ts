@@ -42,7 +42,7 @@ const checkLowering = ({ plugin, primitive, derived: { inputs, ys, env }, out }:
     if (facet?.kind !== 'lower') continue
     const { payload } = ys[0]!
     out.guard(`lower of ${backend}`, () => {
-      const { roots } = writtenOut([facet.f(inputs.map(asExpr), payload as never)].flat().map(asNode))
+      const roots = writtenOut([facet.f(inputs.map(asExpr), payload as never)].flat().map(asNode))
       const rounding = roundingOf([...roots, ...ys], env)
       out.is('value', `results of lower, ${backend}`, roots.length, ys.length)
       const want = evaluateNodes(ys, env)

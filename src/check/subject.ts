@@ -86,7 +86,7 @@ export const stopsInSight = (ys: readonly Node[]): readonly Node[] => {
   const holds = (n: Node): boolean =>
     n.prim !== null && n.prim !== customPrimitive && programsOf(n.prim, n.payload).some((p) => stopsWithin(p.outputs))
   const stopsWithin = (nodes: readonly Node[]): boolean => linearize(nodes).nodes.some((n) => isHeld(n) || holds(n))
-  return expandAll(ys, (n) => (holds(n) ? n.prim!.expand : undefined), 'the checker', 64).roots
+  return expandAll(ys, (n) => (holds(n) ? n.prim!.expand : undefined), 'the checker', 64)
 }
 /** Where a function itself stops gradients, in the programs of its derivatives too: what a rule stops is not of them. */
 export const stopsOf = (d: Derived): ReadonlySet<Node> => new Set(stopsIn([...d.outs, ...(d.pushed ?? []), ...(d.pulled ?? [])]))

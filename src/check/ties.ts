@@ -196,7 +196,6 @@ export const outsideOf = (d: Derived, next: () => number): Outside | undefined =
 /** What is made of others in their place, but for what has rules of its own: one application after the other. */
 const expandedOf = (outs: readonly Node[]): readonly Node[] =>
   expandAll(outs, (n) => (n.prim === customPrimitive || isEndless(n.prim!, n.payload) ? undefined : n.prim!.expand), 'the checker', 64)
-    .roots
 /** Each application of a program that moves with its arguments, as a program by itself at the same point. */
 const applications = (d: Derived, outs: readonly Node[]): readonly (() => Derived)[] => {
   const order = linearize(outs)

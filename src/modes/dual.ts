@@ -10,7 +10,7 @@ import { raise } from '../core/errors/explain.js'
 import { type Algebra, type ApplyAt, type InputAt, interpretNodes } from '../core/functions/interpret.js'
 import { type Aval, aval, isFloat } from '../core/graph/aval.js'
 import { evaluateNodes, resultArrays } from '../core/graph/evaluate.js'
-import { applyAny, asExpr, asNode, constant, input, type Node, OUTPUT } from '../core/graph/expr.js'
+import { applyAny, asExpr, asNode, asNodes, constant, input, type Node, OUTPUT } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
 import { type Forced, NoTangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
 import { Tensor as TensorClass } from '../core/graph/tensor.js'
@@ -93,7 +93,7 @@ const eagerConfig = (registry: Registry): RuleConfig => {
     pushforward: (outputs, seeds) => {
       const duals = interpretNodes(
         symbolic(registry, config),
-        outputs.map(asNode),
+        asNodes(outputs),
         new Map([...seeds].map(([x, dx]) => [asNode(x), Dual<Node, Forced>(asNode(x), dx)])),
       )
       return { ys: duals.map((d) => asExpr(d.primal)), dys: duals.map((d) => d.tangent) }

@@ -3,19 +3,17 @@
 import { findRegions, type Region, regionLimits } from '../core/calculus/regions.js'
 import { aval, isFloat } from '../core/graph/aval.js'
 import { expanded, isScalarProgram } from '../core/graph/expand.js'
-import { APPLY, CONST, input, type Linear, linearize, type Node, OUTPUT, reapplied } from '../core/graph/expr.js'
+import { APPLY, CONST, input, type Linear, type Node, OUTPUT, reapplied } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
+import { inOrder, linearOf, orderOf } from '../core/graph/order.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import { mapped, scalarProgram } from '../core/ops/map.js'
 
-/** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression; in linear order. */
-const flattened = (outputs: readonly Node[]): { readonly flat: readonly Node[]; readonly linear: Linear } => {
-  const linear = linearize(outputs)
+/** `outputs` with user maps written out, so that map(f, x) and f(x) are the same expression. */
+const flattened = (outputs: readonly Node[]): readonly Node[] => {
   const isMap = ({ prim }: Node): boolean => prim !== null && isScalarProgram(prim)
-  if (!linear.nodes.some(isMap)) return { flat: outputs, linear }
-  const flat = rewrite(outputs, { apply: (n, args) => (isMap(n) ? expanded(n, args) : undefined) })
-  return { flat, linear: linearize(flat) }
+  return orderOf(outputs).nodes.some(isMap) ? rewrite(outputs, { apply: (n, args) => (isMap(n) ? expanded(n, args) : undefined) }) : outputs
 }
 
 /** Scalar programs that are equal share one object, so that each is differentiated once. */
@@ -98,6 +96,7 @@ class Rebuilt {
   private readonly several = new Map<number, readonly Node[]>()
   private readonly regionAt: Int32Array
   private readonly done: Uint8Array
+  private readonly maps: Node[] = []
   private readonly interned = new Interned()
 
   constructor(
@@ -112,7 +111,7 @@ class Rebuilt {
       for (const k of region.nodes) this.regionAt[k] = r
     })
   }
-  of(n: Node): Node {
+  private of(n: Node): Node {
     return this.made[this.linear.index.get(n)]!
   }
   private needs(i: number): readonly number[] {
@@ -147,10 +146,11 @@ class Rebuilt {
     results.forEach((k, j) => {
       this.made[k] = ys[j]!
     })
+    this.maps.push(ys[0]!.args[0]!)
     this.done[r] = 1
   }
   /** In build order; a region is made when the first of its results is needed, its arguments before it. */
-  all(): void {
+  private all(): void {
     const stack: number[] = []
     for (let i = 0; i < this.made.length; i++) {
       if (!this.finished(i)) stack.push(i)
@@ -164,16 +164,32 @@ class Rebuilt {
       }
     }
   }
+  /** The order of what was made: nodes that are as they were, then new ones. */
+  private order(): Linear {
+    const old: Node[] = []
+    const made = [...this.maps]
+    this.linear.nodes.forEach((n, i) => {
+      const m = n.kind === APPLY && n.prim!.multi ? (this.several.get(i)?.[0]?.args[0] ?? n) : this.made[i]
+      if (m !== undefined) (m === n ? old : made).push(m)
+    })
+    return linearOf([...old, ...made.sort((a, b) => a.id - b.id)])
+  }
+  /** These roots over what was made. */
+  roots(outputs: readonly Node[]): readonly Node[] {
+    this.all()
+    return inOrder(
+      outputs.map((o) => this.of(o)),
+      this.order(),
+    )
+  }
 }
 
 /** `outputs` in which every region that forward mode differentiates more cheaply is one map. */
 export const regionized = (outputs: readonly Node[], wrt: readonly Node[]): readonly Node[] => {
-  const { flat, linear } = flattened(outputs)
+  const flat = flattened(outputs)
+  const linear = orderOf(flat)
   const chosen = chosenRegions(linear, flat, wrt)
-  if (chosen.length === 0) return flat
-  const rebuilt = new Rebuilt(linear, chosen)
-  rebuilt.all()
-  return flat.map((o) => rebuilt.of(o))
+  return chosen.length === 0 ? flat : new Rebuilt(linear, chosen).roots(flat)
 }
 
 /** For each region, its nodes that something outside reads (or that are outputs). */
@@ -221,9 +237,7 @@ const regionProgram = (region: Region, results: readonly number[], { nodes, inde
         )[0]!,
       )
     }
-    return scalarProgram(
-      inputs,
-      results.map((k) => made[position.get(k)!]!),
-    )
+    const ys = results.map((k) => made[position.get(k)!]!)
+    return scalarProgram(inputs, inOrder(ys, linearOf(made)))
   })
 }

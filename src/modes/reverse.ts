@@ -6,7 +6,7 @@ import { type Pullback, type RuleConfig, ruleFor } from '../core/calculus/rule.j
 import { raise } from '../core/errors/explain.js'
 import type { Aval } from '../core/graph/aval.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node, NodeIndex, reapplied, resultsOf } from '../core/graph/expr.js'
+import { asExpr, asNode, type Node, reapplied, resultsOf } from '../core/graph/expr.js'
 import { Walk } from '../core/graph/rewrite.js'
 import { blamed, type Cursor, entered, left, raiseNotImplemented, remember } from '../core/graph/source-lines.js'
 import { type Block, type Forced, type InplaceableThunk, NoTangent, type Tangent, unthunk, ZeroTangent } from '../core/graph/tangent.js'
@@ -137,20 +137,17 @@ const constantly = (node: Node): Value => ({ node, active: false })
 
 /** The coduals of nodes, made when the first contribution arrives. */
 class CoDuals {
-  private readonly at = new NodeIndex()
   private readonly list: (NodeCoDual | undefined)[] = []
+  constructor(private readonly walk: Walk<Value>) {}
   add(node: Node, t: Tangent, from?: Place): void {
-    let k = this.at.get(node)
-    if (k < 0) {
-      k = this.list.push(new NodeCoDual(node.aval)) - 1
-      this.at.set(node, k)
-    }
-    this.list[k]!.add(t, from)
+    const k = this.walk.position(node)
+    this.list[k] ??= new NodeCoDual(node.aval)
+    this.list[k].add(t, from)
   }
   /** The cotangent of a node to which nothing more is added. */
   take(node: Node): Forced {
-    const k = this.at.get(node)
-    const found = k < 0 ? undefined : this.list[k]
+    const k = this.walk.position(node)
+    const found = this.list[k]
     if (found === undefined) return ZeroTangent
     this.list[k] = undefined
     return found.total()
@@ -185,7 +182,7 @@ const pullAt = (
     walk.give(valuesFrom(node.prim!, 'rrule', made.ys, ys).map((y) => ({ node: y, active: true })))
   }
   const values = walk.values()
-  const coduals = new CoDuals()
+  const coduals = new CoDuals(walk)
   outputs.forEach((o, i) => {
     if (values[i]!.active) coduals.add(o, seeds[i]!)
   })

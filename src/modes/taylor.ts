@@ -4,7 +4,7 @@ import { type Rule, type RuleConfig, ruleFor } from '../core/calculus/rule.js'
 import { Series, type TaylorContext } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
 import { expanded, isScalarProgram } from '../core/graph/expand.js'
-import { asExpr, asNode, CONST, input, type Node, reapplied } from '../core/graph/expr.js'
+import { asExpr, asNode, asNodes, CONST, input, type Node, reapplied } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor } from '../core/graph/source-lines.js'
@@ -63,7 +63,7 @@ class TaylorWalk {
 
   /** Series of `outputs`, in which coefficients of lower nodes are made before those of higher ones: no recursion goes deep. */
   private through(outputs: readonly AnyExpr[], known: ReadonlyMap<AnyExpr, Series>): readonly Series[] {
-    const { roots, steps } = this.over(outputs.map(asNode), new Map([...known].map(([x, s]) => [asNode(x), s])))
+    const { roots, steps } = this.over(asNodes(outputs), new Map([...known].map(([x, s]) => [asNode(x), s])))
     return roots.map((root) =>
       root.still
         ? root

@@ -4,7 +4,7 @@ import { FILLED, GUARDED, HardZeros, literalOf, SOFT } from '../core/calculus/ha
 import { Once } from '../core/calculus/once.js'
 import type { Hardness, Registry, RuleConfig } from '../core/calculus/rule.js'
 import type { Series } from '../core/calculus/taylor.js'
-import { asExpr, asNode, input, type Node } from '../core/graph/expr.js'
+import { asExpr, asNode, asNodes, input, type Node } from '../core/graph/expr.js'
 import type { Forced, Tangent } from '../core/graph/tangent.js'
 import { strongMul } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
@@ -26,7 +26,7 @@ const modesOf = (
     const { values, tangents } = pushed(
       registry,
       zeros,
-      outputs.map(asNode),
+      asNodes(outputs),
       new Map([...seeds].map(([x, dx]) => [asNode(x), asNode(dx)])),
       hardness,
       once(),
@@ -34,7 +34,7 @@ const modesOf = (
     return { ys: values.map(asExpr), dys: tangents }
   },
   pullback: (outputs, seeds, wrt) => {
-    const { values, cotangents } = pulled(registry, zeros, outputs.map(asNode), seeds, wrt.map(asNode), hardness, once())
+    const { values, cotangents } = pulled(registry, zeros, asNodes(outputs), seeds, wrt.map(asNode), hardness, once())
     return { ys: values.map(asExpr), xBars: cotangents }
   },
 })

@@ -2,7 +2,8 @@
 
 import type { Batching } from '../core/calculus/rule.js'
 import { aval, isFloat } from '../core/graph/aval.js'
-import { apply, asExpr, asNode, constant, input, linearize, type Node } from '../core/graph/expr.js'
+import { apply, asExpr, asExprs, asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { orderOf } from '../core/graph/order.js'
 import { dependents, flatProgram, type Program } from '../core/graph/program.js'
 import { masked, type ScanParams, scanNodes } from '../core/ops/control.js'
 import { stopGradient, where } from '../core/ops/elementwise.js'
@@ -20,7 +21,7 @@ const widened = (
   { program, carries }: ScanParams,
   batched: readonly boolean[],
 ): { readonly inputs: readonly boolean[]; readonly outputs: readonly boolean[] } => {
-  const linear = linearize(program.outputs)
+  const linear = orderOf(program.outputs)
   let wide = [...batched]
   for (;;) {
     const depends = dependents(
@@ -59,7 +60,7 @@ const stepOfAll = (
   const flags = until !== undefined && wide[until] ? inputs[until]! : undefined
   const seen = inputs.map((x, i) => (wide[i] && flags !== undefined ? ofTaken(flags, x) : x))
   const made = through(
-    program.outputs.map(asExpr),
+    asExprs(program.outputs),
     new Map(program.inputs.flatMap((x, i) => (wide[i] ? [[asExpr(x), asExpr(seen[i]!)] as const] : []))),
     size,
   ).map(asNode)

@@ -4,7 +4,8 @@ import { FILLED } from '../core/calculus/hard-zeros.js'
 import type { Hardness, Pullback, RuleConfig, RuleContext } from '../core/calculus/rule.js'
 import { raise } from '../core/errors/explain.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
+import { asExpr, asExprs, asNode, input, type Node, OUTPUT } from '../core/graph/expr.js'
+import { among, orderOf } from '../core/graph/order.js'
 import { dependents } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
 import { isUnbounded, type ScanParams, scanNodes } from '../core/ops/control.js'
@@ -29,7 +30,7 @@ import { type Residuals, residualsOf } from './residuals.js'
 
 /** Which inputs of a step depend on what is differentiated: an active carry makes others active, step by step. */
 const activeInputs = ({ program, carries }: ScanParams, active: readonly boolean[]): readonly boolean[] => {
-  const linear = linearize(program.outputs)
+  const linear = orderOf(program.outputs)
   let now = active.map((a, i) => a && isFloat(program.inputs[i]!.dtype))
   for (;;) {
     const depends = dependents(
@@ -68,7 +69,12 @@ const ordered = (params: ScanParams): Ordered => {
       ...params,
       program: step(
         inputs,
-        program.outputs.filter((_, i) => !still.includes(i)),
+        still.length === 0
+          ? program.outputs
+          : among(
+              orderOf(program.outputs),
+              program.outputs.filter((_, i) => !still.includes(i)),
+            ),
       ),
       carries: carries - still.length,
       ...(until !== undefined && { until: back.get(until)! }),
@@ -101,7 +107,7 @@ const keeping = (params: ScanParams, given: readonly boolean[], config: RuleConf
   const { program, carries } = params
   const trial = activeInputs(params, given)
   const everything = config.pullback(
-    program.outputs.map(asExpr),
+    asExprs(program.outputs),
     program.outputs.map((o): Tangent => (isFloat(o.dtype) ? asExpr(input(o.aval)) : NoTangent)),
     program.inputs.filter((_, i) => trial[i]).map(asExpr),
   )
@@ -143,6 +149,10 @@ const pulledStep = (
   const same = program.inputs.map((x, i) =>
     i >= carries + slices && active[i] ? standing(config, x.aval, begins[i] ?? FILLED) : undefined,
   )
+  // What is the same at every step is a result of each: its cotangent comes in as the sum of the later steps' and goes out with this one's added.
+  const handedOn = ends.filter((_, i) => same[i] !== undefined)
+  const results = handedOn.length === 0 ? program.outputs : [...program.outputs, ...handedOn]
+  orderOf(results)
   const rowBars = program.outputs.map((o, i) => (i >= carries && known[i] !== undefined ? standing(config, o.aval, known[i]) : undefined))
   const byInput = (xBars: readonly Forced[]): readonly Forced[] => {
     let k = 0
@@ -155,12 +165,7 @@ const pulledStep = (
     (r) => {
       const ofCarry = r.map((x): Tangent => (x === undefined ? ZeroTangent : asExpr(x.node)))
       const ofRows = rowBars.slice(carries).map((x): Tangent => (x === undefined ? ZeroTangent : asExpr(x)))
-      const { xBars } = config.pullback(
-        // What is the same at every step is a result of each: its cotangent comes in as the sum of the later steps' and goes out with this one's added.
-        [...program.outputs, ...ends.filter((_, i) => same[i] !== undefined)].map(asExpr),
-        [...ofCarry, ...ofRows, ...live(same).map(asExpr)],
-        wanted.map(asExpr),
-      )
+      const { xBars } = config.pullback(asExprs(results), [...ofCarry, ...ofRows, ...live(same).map(asExpr)], wanted.map(asExpr))
       return byInput(xBars)
     },
     (made) => made.slice(0, carries),
@@ -190,8 +195,8 @@ const stepBack = (of: {
   ]
   const flag = flagOf(params)
   const read = kept.over(flag === undefined ? outputs : [...outputs, flag])
-  const reads = linearize(read.outputs).index
-  const isRead = program.inputs.map((x) => reads.has(x))
+  const reads = orderOf(read.outputs)
+  const isRead = program.inputs.map((x) => reads.index.has(x))
   const own = parts(
     params,
     program.inputs.map((x, i) => (isRead[i] ? x : undefined)),
@@ -206,7 +211,7 @@ const stepBack = (of: {
   ]
   return {
     params: {
-      program: step(inputs, read.outputs.slice(0, outputs.length)),
+      program: step(inputs, flag === undefined ? read.outputs : among(reads, read.outputs.slice(0, outputs.length))),
       length: params.length,
       carries: moving.length + live(same).length,
       slices: rowBars.length + live(own.xs).length + read.rows.length,

@@ -3,7 +3,7 @@
 import type { Hardness, Rule, RuleConfig, RuleContext } from '../core/calculus/rule.js'
 import { composedRules } from '../core/extend/decompose.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, type Node } from '../core/graph/expr.js'
+import { asExpr, asExprs, asNode, type Node } from '../core/graph/expr.js'
 import { type Forced, NoTangent } from '../core/graph/tangent.js'
 import {
   branched,
@@ -46,7 +46,7 @@ interface PushedStep {
 }
 const pushedStep = (params: ScanParams, known: Known, config: RuleConfig): PushedStep | Forced => {
   const { program, carries } = params
-  const outputs = program.outputs.map(asExpr)
+  const outputs = asExprs(program.outputs)
   const fixed = program.inputs.map((x, i) => (i >= carries && known[i] !== undefined ? standing(config, x.aval, known[i]) : undefined))
   const { rounds, made } = goingRound(
     config,

@@ -3,7 +3,7 @@
 import { SOFT } from '../core/calculus/hard-zeros.js'
 import type { Hardness, Rule, RuleConfig } from '../core/calculus/rule.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, type Node } from '../core/graph/expr.js'
+import { asExpr, asExprs, asNode, constant, type Node } from '../core/graph/expr.js'
 import type { Program } from '../core/graph/program.js'
 import { type Forced, NoTangent, type NotImplemented, type Tangent, thunk, ZeroTangent } from '../core/graph/tangent.js'
 import { add } from '../core/ops/elementwise.js'
@@ -41,7 +41,7 @@ const withPartials = (program: Program, active: readonly boolean[], config: Rule
   const hardness: Hardness[] = outputs.map(() => SOFT)
   program.inputs.forEach((x, j) => {
     if (!active[j]) return
-    const { dys } = config.pushforward(program.outputs.map(asExpr), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
+    const { dys } = config.pushforward(asExprs(program.outputs), new Map([[asExpr(x), asExpr(constant(1, x.dtype))]]))
     dys.forEach((dy, i) => {
       if (dy._tag === 'NotImplemented') unknown.set(i * program.inputs.length + j, dy)
       if (dy._tag !== 'Expr') return

@@ -1,7 +1,8 @@
 /** What a step of a loop keeps for the way back: values that its pullback reads and cannot make again cheaply. */
 import { aval } from '../core/graph/aval.js'
-import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from '../core/graph/expr.js'
+import { APPLY, CONST, INPUT, input, type Node } from '../core/graph/expr.js'
 import { Identities } from '../core/graph/identity.js'
+import { orderOf } from '../core/graph/order.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
 import type { Keep } from '../core/ops/control.js'
@@ -18,34 +19,6 @@ export interface Residuals {
     readonly outputs: readonly Node[]
     readonly rows: readonly number[]
     readonly inputs: readonly (Node | undefined)[]
-  }
-}
-
-/** Numbers of expressions: equal ones, over the same inputs, have equal numbers, whoever built them. */
-class Equals {
-  private readonly ids = new Identities()
-  private readonly numbers = new Map<string, number>()
-  private readonly known = new Map<Node, number>()
-
-  of(n: Node): number {
-    const known = this.known.get(n)
-    if (known !== undefined) return known
-    for (const m of linearize([n], (x) => this.known.has(x)).nodes) if (!this.known.has(m)) this.known.set(m, this.number(this.text(m)))
-    return this.known.get(n)!
-  }
-  private number(text: string): number {
-    const known = this.numbers.get(text)
-    if (known !== undefined) return known
-    this.numbers.set(text, this.numbers.size)
-    return this.numbers.size - 1
-  }
-  private text(n: Node): string {
-    if (n.kind === INPUT) return `i${this.ids.id(n)}`
-    if (n.kind === CONST) return `c${n.dtype}${Object.is(n.payload, -0) ? '-0' : String(n.payload)}`
-    const args = n.args.map((a) => this.known.get(a)!).join()
-    return n.kind === OUTPUT
-      ? `o${n.payload as number}(${args})`
-      : `${this.ids.id(n.prim)}:${this.ids.paramsId(n.prim, n.payload)}(${args})`
   }
 }
 
@@ -79,7 +52,7 @@ const sourcesOf = (n: Node, isRemade: (n: Node) => boolean): readonly Node[] => 
 
 /** What is kept of a step whose pullback gives these cotangents; slices and what is the same at every step are there anyway. */
 export const residualsOf = ({ inputs }: Program, carries: number, cotangents: readonly Node[], policy: Keep = 'everything'): Residuals => {
-  const linear = linearize(cotangents)
+  const linear = orderOf(cotangents)
   const own = new Set(inputs)
   const bars = linear.nodes.filter((n) => n.kind === INPUT && !own.has(n))
   const depends = dependents(linear, bars)
@@ -89,12 +62,13 @@ export const residualsOf = ({ inputs }: Program, carries: number, cotangents: re
   })
   for (const n of cotangents) if (depends[linear.index.get(n)] !== 1) read.add(n)
   const sources = (n: Node): readonly Node[] => sourcesOf(n, remade[policy])
-  const equals = new Equals()
+  const ids = new Identities()
+  const idOf = ids.nodeIds(linear, depends)
   const carry = inputs.slice(0, carries)
   const free = new Set(inputs.slice(carries))
   const kept = new Map<number, Node>()
   const keep = (n: Node): void => {
-    if (!free.has(n) && !kept.has(equals.of(n))) kept.set(equals.of(n), n)
+    if (!free.has(n) && !kept.has(idOf(n))) kept.set(idOf(n), n)
   }
   for (const n of carry) keep(n)
   const whole: Node[] = []
@@ -104,16 +78,17 @@ export const residualsOf = ({ inputs }: Program, carries: number, cotangents: re
     else whole.push(n)
   }
   // Of several sources: kept itself, unless all of them are there already.
-  for (const n of whole) if (sources(n).some((s) => !free.has(s) && !kept.has(equals.of(s)))) keep(n)
+  for (const n of whole) if (sources(n).some((s) => !free.has(s) && !kept.has(idOf(s)))) keep(n)
   const nodes = [...kept.values()]
   const at = new Map([...kept.keys()].map((k, i) => [k, i]))
   return {
     nodes,
     over: (outputs) => {
       const made: (Node | undefined)[] = nodes.map(() => undefined)
+      const idOf = ids.nodeIds(orderOf(outputs))
       const rewritten = rewrite(outputs, {
         at: (n) => {
-          const k = at.get(equals.of(n))
+          const k = at.get(idOf(n))
           if (k === undefined) return undefined
           const node = nodes[k]!
           made[k] ??= input(aval(node.shape, node.dtype))

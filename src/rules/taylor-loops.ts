@@ -3,7 +3,7 @@ import { FILLED, GUARDED } from '../core/calculus/hard-zeros.js'
 import type { Hardness } from '../core/calculus/rule.js'
 import { Series, type TaylorContext, type TaylorRule } from '../core/calculus/taylor.js'
 import { isFloat } from '../core/graph/aval.js'
-import { asExpr, asNode, constant, input, type Node } from '../core/graph/expr.js'
+import { asExpr, asExprs, asNode, constant, input, type Node } from '../core/graph/expr.js'
 import { flatProgram } from '../core/graph/program.js'
 import { range } from '../core/graph/shape.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
@@ -46,7 +46,7 @@ const stepAlong = (inputs: readonly Moving[], { program }: ScanParams, { config,
     if (moves.every((m) => m === undefined)) return [x, new Series(x)] as const
     return [x, new Series(x, (k) => (moves[k - 1] === undefined ? ZeroTangent : asExpr(moves[k - 1]!.node)))] as const
   })
-  return { inputs, ys: through(program.outputs.map(asExpr), new Map(known)) }
+  return { inputs, ys: through(asExprs(program.outputs), new Map(known)) }
 }
 /** The inputs with those coefficients of the carry that are there, or may hold harder zeros, after a step alone; undefined where none is new. */
 const around = ({ inputs, ys }: Step, { program, carries }: ScanParams, { config }: TaylorContext): readonly Moving[] | undefined => {

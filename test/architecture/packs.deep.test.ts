@@ -82,7 +82,7 @@ const needed = (values: readonly unknown[]): ReadonlySet<AnyPrimitive> => {
   const first = gradients(ys.filter(isFloat), wrt)
   const second = gradients(first.filter(isFloat), wrt)
   const all = [...ys, ...first, ...second]
-  const { roots } = expandAll(
+  const roots = expandAll(
     all,
     ({ prim }) => (prim!.structure?.kind === 'loop' || isScalarProgram(prim!) ? undefined : prim!.expand),
     'packs',

@@ -1,6 +1,7 @@
 /** Loop bodies: from the values of a loop to a scalar program, its operands and its canonical text. */
-import { APPLY, CONST, linearize } from '../../core/graph/expr.js'
+import { APPLY, CONST } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
+import { orderOf } from '../../core/graph/order.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import type { DType } from '../../core/types/dtype.js'
@@ -33,7 +34,7 @@ const bodies = new WeakMap<Program, Body>()
 const bodyOfProgram = (p: Program): Body => {
   const known = bodies.get(p)
   if (known !== undefined) return known
-  const { nodes, index } = linearize(p.outputs)
+  const { nodes, index } = orderOf(p.outputs)
   const position = new Map<number, number>()
   p.inputs.forEach((x, i) => {
     const k = index.get(x)

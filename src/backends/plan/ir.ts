@@ -1,9 +1,11 @@
 /** From nodes to values: equal ones shared, layout operations turned into views, small scalar programs written out. */
 import { expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
-import { CONST, capturedTensor, INPUT, type Linear, linearize, type Node, OUTPUT, resultAvals } from '../../core/graph/expr.js'
+import { CONST, capturedTensor, INPUT, type Node, resultAvals } from '../../core/graph/expr.js'
 import { Identities } from '../../core/graph/identity.js'
+import { orderOf } from '../../core/graph/order.js'
 import type { AnyPrimitive } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
+import { fold } from '../../core/graph/rewrite.js'
 import { sameShape } from '../../core/graph/shape.js'
 import type { Tensor } from '../../core/graph/tensor.js'
 import type { ScanParams } from '../../core/ops/control.js'
@@ -33,47 +35,25 @@ const simplified = (b: Builder, prim: AnyPrimitive, args: readonly number[], sha
   return undefined
 }
 
-/** Scalar programs in linear order, with their literals; equal regions share a program, so this is made once for many. */
-interface Scalars {
-  readonly linear: Linear
-  readonly literals: readonly Node[]
-}
-const scalarsOf = (): ((p: Program) => Scalars) => {
-  const made = new Map<Program, Scalars>()
-  return (p) => {
-    let s = made.get(p)
-    if (s === undefined) {
-      const linear = linearize(p.outputs)
-      s = { linear, literals: linear.nodes.filter((n) => n.kind === CONST) }
-      made.set(p, s)
-    }
-    return s
-  }
-}
-
 /** Makes the values of nodes, one after the other. */
 class Values {
   readonly builder: Builder
-  /** Value of each node, by position; of one with several results that of its first. */
-  private readonly at: Int32Array
-  private readonly results = new Map<number, readonly number[]>()
   private readonly inputOf = new Map<Node, number>()
-  private readonly scalars = scalarsOf()
   private readonly needed: Needed
   readonly inputs: readonly number[]
+  readonly outputs: readonly number[]
   readonly captured: { value: number; tensor: Tensor }[] = []
 
   constructor(
     program: Program,
     roots: readonly Node[],
-    private readonly linear: Linear,
     private readonly ids: Identities,
     private readonly without: Without,
   ) {
     this.builder = new Builder(ids, without)
-    this.needed = neededOf(linear.nodes, roots, isLoop)
-    this.at = new Int32Array(linear.nodes.length)
-    this.inputs = program.inputs.map((x) => (linear.index.has(x) ? this.input(x) : -1))
+    const { nodes, index } = orderOf(roots)
+    this.needed = neededOf(nodes, roots, isLoop)
+    this.inputs = program.inputs.map((x) => (index.has(x) ? this.input(x) : -1))
     const byTensor = new Map<Tensor, number>()
     for (const x of program.captured) {
       const tensor = capturedTensor(x)!
@@ -85,8 +65,10 @@ class Values {
         this.captured.push({ value, tensor })
       }
     }
-    linear.nodes.forEach((n, i) => {
-      this.at[i] = this.needed.has(n) ? this.make(n, i) : -1
+    this.outputs = fold<number>(roots, {
+      ...(this.needed.loops.size > 0 && { at: (n) => (this.needed.has(n) ? undefined : -1) }),
+      leaf: (n) => (n.kind === INPUT ? this.inputOf.get(n)! : this.builder.constant(n.payload as number, n.dtype)),
+      apply: (n, args) => this.apply(n, args),
     })
   }
   private input(x: Node): number {
@@ -94,21 +76,7 @@ class Values {
     this.inputOf.set(x, id)
     return id
   }
-  of(n: Node): number {
-    return this.at[this.linear.index.get(n)]!
-  }
 
-  private make(n: Node, i: number): number {
-    if (n.kind === INPUT) return this.inputOf.get(n)!
-    if (n.kind === CONST) return this.builder.constant(n.payload as number, n.dtype)
-    if (n.kind === OUTPUT) return this.results.get(this.linear.index.get(n.args[0]!))![n.payload as number]!
-    const out = this.apply(
-      n,
-      n.args.map((a) => this.of(a)),
-    )
-    if (n.prim!.multi) this.results.set(i, out)
-    return out[0]!
-  }
   private apply(n: Node, args: readonly number[]): readonly number[] {
     const prim = n.prim!
     if (isScalarProgram(prim)) return this.program(n, args)
@@ -147,28 +115,23 @@ class Values {
   private program(n: Node, args: readonly number[]): readonly number[] {
     const p = scalarProgramOf(n.prim!, n.payload)
     const avals = resultAvals(n)
-    const { linear, literals } = this.scalars(p)
-    if (linear.nodes.length <= WRITE_OUT && !this.without.has('writeOut')) return this.inlined(p, linear, args, avals[0]?.shape ?? [])
+    const { nodes } = orderOf(p.outputs)
+    if (nodes.length <= WRITE_OUT && !this.without.has('writeOut')) return this.inlined(p, args, avals[0]?.shape ?? [])
     // Literals inside the program are arguments of the loop: other numbers, same kernel.
     const b = this.builder
+    const literals = nodes.filter((m) => m.kind === CONST)
     const all = [...args, ...literals.map((m) => b.constant(m.payload as number, m.dtype))]
     const whole = b.make('program', n.prim, n.payload, all, avals[0]!.shape, avals[0]!.dtype)
     return avals.map((a, k) => b.make('result', null, null, [whole], a.shape, a.dtype, k))
   }
-  private inlined(p: Program, { nodes, index }: Linear, args: readonly number[], shape: readonly number[]): readonly number[] {
+  private inlined(p: Program, args: readonly number[], shape: readonly number[]): readonly number[] {
     const b = this.builder
-    const made = new Int32Array(nodes.length)
     const given = new Map(p.inputs.map((x, i) => [x, args[i]!]))
-    nodes.forEach((n, i) => {
-      if (n.kind === INPUT) made[i] = given.get(n)!
-      else if (n.kind === CONST) made[i] = b.constant(n.payload as number, n.dtype)
-      else {
-        const xs = n.args.map((a) => made[index.get(a)]!)
-        made[i] = this.scalar(n.prim!, n.payload, xs, xs.every((x) => b.value(x).constant) ? [] : shape, n.dtype)
-      }
+    const made = fold<number>(p.outputs, {
+      leaf: (n) => (n.kind === INPUT ? given.get(n)! : b.constant(n.payload as number, n.dtype)),
+      apply: (n, xs) => [this.scalar(n.prim!, n.payload, xs, xs.every((x) => b.value(x).constant) ? [] : shape, n.dtype)],
     })
-    return p.outputs.map((o) => {
-      const id = made[index.get(o)]!
+    return made.map((id) => {
       const v = b.value(id)
       if (sameShape(v.shape, shape)) return id
       return b.makeView({ base: b.viewOf(id).base, offset: b.viewOf(id).offset, strides: broadcastOf(b, id, shape) }, shape, v.dtype)
@@ -230,19 +193,15 @@ const irOf = (
   returned: (b: Builder, made: readonly number[], inputs: readonly number[]) => readonly number[],
 ): Ir => {
   const loops = !without.has('loops')
-  const { roots, linear } = expandAll(
+  const roots = expandAll(
     program.outputs,
     (n) => (isScalarProgram(n.prim!) || (loops && isLoop(n)) ? undefined : n.prim!.expand),
     'planning',
     1000,
   )
-  const made = new Values(program, roots, linear, ids, without)
+  const made = new Values(program, roots, ids, without)
   const b = made.builder
-  const outputs = returned(
-    b,
-    roots.map((o) => made.of(o)),
-    made.inputs,
-  )
+  const outputs = returned(b, made.outputs, made.inputs)
   const { words, number } = b.key(outputs)
   words.push(-5)
   for (const o of outputs) words.push(number[o]!)

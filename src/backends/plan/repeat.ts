@@ -1,5 +1,6 @@
 /** Loops in plans: a step's own values, planned once, and which steps of a plan run how often, with operands that move from iteration to iteration. */
-import { linearize, type Node, OUTPUT } from '../../core/graph/expr.js'
+import { type Node, OUTPUT } from '../../core/graph/expr.js'
+import { among, orderOf } from '../../core/graph/order.js'
 import { flatProgram, type Program } from '../../core/graph/program.js'
 import { masked, type ScanParams } from '../../core/ops/control.js'
 import type { Operand, Step } from './step.js'
@@ -44,17 +45,22 @@ export const reduced = (params: ScanParams, used: ReadonlySet<number>): Reduced 
   const { inputs, outputs } = masked(params)
   const rows = outputs.flatMap((_, i) => (i >= carries && used.has(i) ? [i] : []))
   let needed = outputs.slice(0, carries).map((_, i) => used.has(i))
+  const linear = orderOf(outputs)
   for (;;) {
-    const { index } = linearize([...outputs.filter((_, i) => needed[i] === true), ...rows.map((i) => outputs[i]!)])
+    const results = [...needed.flatMap((n, i) => (n ? [i] : [])), ...rows]
+    const read = among(
+      linear,
+      results.map((i) => outputs[i]!),
+    )
+    const { index } = orderOf(read)
     const next = needed.map((n, i) => n || index.has(inputs[i]!))
     if (next.every((n, i) => n === needed[i])) {
       const args = inputs.flatMap((x, i) => ((i < carries ? needed[i]! : index.has(x)) ? [i] : []))
-      const results = [...needed.flatMap((n, i) => (n ? [i] : [])), ...rows]
       return {
         program: flatProgram(
           'step',
           args.map((i) => inputs[i]!),
-          results.map((i) => outputs[i]!),
+          read,
         ),
         args,
         carries: results.length - rows.length,

@@ -11,6 +11,7 @@ import { type Algebra, interpretNodes } from '../../core/functions/interpret.js'
 import { type Expansion, expandAll, isScalarProgram, scalarProgramOf } from '../../core/graph/expand.js'
 import type { Node } from '../../core/graph/expr.js'
 import type { Identities } from '../../core/graph/identity.js'
+import { orderOf } from '../../core/graph/order.js'
 import { type AnyPrimitive, NO_PARAMS } from '../../core/graph/primitive.js'
 import type { Program } from '../../core/graph/program.js'
 import { broadcastStrides, forEachIndex, sizeOf } from '../../core/graph/shape.js'
@@ -232,10 +233,8 @@ const expansionOf = ({ prim, payload }: Node): Expansion | undefined => {
 
 /** Symbols of a program's results. A captured tensor that is among the inputs, as on asynchronous backends, is an input. */
 export const symbolsOf = ({ inputs, outputs }: Program, ids: Identities): readonly Symbols[] => {
-  const {
-    roots,
-    linear: { index },
-  } = expandAll(outputs, expansionOf, 'verifying', 1000)
+  const roots = expandAll(outputs, expansionOf, 'verifying', 1000)
+  const { index } = orderOf(roots)
   const given = new Map<Node, Symbols>()
   inputs.forEach((x, k) => {
     if (!index.has(x)) return

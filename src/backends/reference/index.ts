@@ -3,9 +3,10 @@
 import type { SyncBackend } from '../../core/functions/backend.js'
 import { itemBytes, showAval } from '../../core/graph/aval.js'
 import { evaluateNodes } from '../../core/graph/evaluate.js'
-import { linearize, type Node } from '../../core/graph/expr.js'
+import type { Node } from '../../core/graph/expr.js'
 import { printedName } from '../../core/graph/namespace.js'
 import type { NDArray } from '../../core/graph/ndarray.js'
+import { orderOf } from '../../core/graph/order.js'
 
 export { evaluateNodes }
 
@@ -31,7 +32,7 @@ export const reference = (): SyncBackend => ({
       })
     },
     explain: () => {
-      const { nodes } = linearize(program.outputs)
+      const { nodes } = orderOf(program.outputs)
       const applies = nodes.filter((n) => n.prim !== null)
       const counts: Record<string, number> = {}
       for (const n of applies) {

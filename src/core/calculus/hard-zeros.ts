@@ -3,7 +3,8 @@
  * not move. Whether an expression may hold them is read off the expression, once per node (docs/decisions/strong-zero.md).
  */
 import { programsOf } from '../graph/expand.js'
-import { APPLY, asExpr, asNode, CONST, linearize, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
+import { APPLY, asExpr, asNode, CONST, type Node, NodeIndex, nodesBuilt, OUTPUT } from '../graph/expr.js'
+import { orderOf } from '../graph/order.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
@@ -98,7 +99,7 @@ const programs = new WeakMap<Program, boolean>()
 const hasSingular = (p: Program): boolean => {
   let known = programs.get(p)
   if (known === undefined) {
-    known = linearize(p.outputs).nodes.some((n) => n.prim !== null && isSingular(n))
+    known = orderOf(p.outputs).nodes.some((n) => n.prim !== null && isSingular(n))
     programs.set(p, known)
   }
   return known

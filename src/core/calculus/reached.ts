@@ -1,6 +1,7 @@
 /** Which results depend on some inputs, looked up inside of loops and branches: of a loop that carries several things, each by itself. */
 import { programsOf } from '../graph/expand.js'
-import { INPUT, linearize, type Node, NodeIndex, OUTPUT } from '../graph/expr.js'
+import { INPUT, type Node, NodeIndex, OUTPUT } from '../graph/expr.js'
+import { orderOf } from '../graph/order.js'
 import type { Program } from '../graph/program.js'
 import type { ScanParams } from '../ops/control.js'
 
@@ -9,7 +10,7 @@ export const reached = (outputs: readonly Node[], from: readonly Node[]): readon
   const found = new NodeIndex()
   for (const n of from) found.set(n, 1)
   const results = new Map<Node, readonly boolean[]>()
-  for (const n of linearize(outputs).nodes) {
+  for (const n of orderOf(outputs).nodes) {
     if (found.has(n)) continue
     if (n.kind === INPUT) found.set(n, 0)
     else if (n.kind === OUTPUT) found.set(n, results.get(n.args[0]!)?.[n.payload as number] === false ? 0 : found.get(n.args[0]!))

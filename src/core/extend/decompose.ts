@@ -3,7 +3,8 @@
 import type { BatchRule, FRule, Hardness, RRule, RuleConfig } from '../calculus/rule.js'
 import { aval, isFloat, showAval } from '../graph/aval.js'
 import { type Expansion, expandAll, listed, programsOf } from '../graph/expand.js'
-import { applyAny, asExpr, asNode, input, linearize, type Node } from '../graph/expr.js'
+import { applyAny, asExpr, asNode, input, type Node } from '../graph/expr.js'
+import { orderOf } from '../graph/order.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import { makeProgram, type Program } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
@@ -15,7 +16,7 @@ export type LoweringTable = ReadonlyMap<AnyPrimitive, Expansion>
 
 /** Does a program, or one within it, apply any of these primitives? */
 const applies = (p: Program, table: LoweringTable): boolean =>
-  linearize(p.outputs).nodes.some((n) => n.prim !== null && (table.has(n.prim) || holding(n, table)))
+  orderOf(p.outputs).nodes.some((n) => n.prim !== null && (table.has(n.prim) || holding(n, table)))
 const holding = (n: Node, table: LoweringTable): boolean => programsOf(n.prim!, n.payload).some((p) => applies(p, table))
 
 /** The composition of what a program in the parameters holds: the primitive's own expansion, or the primitive over programs without them. */
@@ -35,7 +36,7 @@ const looking = ({ prim, payload: data }: Node, table: LoweringTable): Expansion
 export const lowerProgram = (program: Program, table: LoweringTable): Program => {
   if (table.size === 0) return program
   const by = (n: Node): Expansion | undefined => table.get(n.prim!) ?? (holding(n, table) ? looking(n, table) : undefined)
-  const { roots } = expandAll(program.outputs, by, 'lower', 64)
+  const roots = expandAll(program.outputs, by, 'lower', 64)
   return roots === program.outputs ? program : makeProgram({ ...program, outputs: roots })
 }
 

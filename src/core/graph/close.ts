@@ -1,5 +1,6 @@
 /** Closure conversion: a traced body becomes a closed program, whose captured expressions and tensors are its last inputs. */
-import { APPLY, CONST, INPUT, input, linearize, type Node, OUTPUT } from './expr.js'
+import { APPLY, CONST, INPUT, input, type Node, OUTPUT } from './expr.js'
+import { orderOf } from './order.js'
 import { dependents, flatProgram, type Program } from './program.js'
 import { rewrite } from './rewrite.js'
 
@@ -19,7 +20,7 @@ export const builtBefore =
 
 /** What does not depend on these inputs is captured, so it is computed once, outside. */
 export const independentOf = (inputs: readonly Node[], outputs: readonly Node[]): ((n: Node) => boolean) => {
-  const linear = linearize(outputs)
+  const linear = orderOf(outputs)
   const depends = dependents(linear, inputs)
   return (n) => depends[linear.index.get(n)] !== 1
 }
@@ -28,7 +29,8 @@ export const independentOf = (inputs: readonly Node[], outputs: readonly Node[])
 export const close = (name: string, inputs: readonly Node[], outputs: readonly Node[], outside: (n: Node) => boolean): Closed => {
   const own = new Set(inputs)
   const captured = new Map<Node, Node>()
-  const body = rewrite(outputs, {
+  // A list of its own, whose order nobody has made: what is captured stands in the order in which it is reached.
+  const body = rewrite([...outputs], {
     at: (n) => {
       if (own.has(n) || n.kind === CONST) return n
       if (!outside(n)) return undefined

@@ -4,7 +4,8 @@ import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import type { AnyExpr } from '../types/expr.js'
 import { type Aval, sameAval, showAval } from './aval.js'
-import { APPLY, asExpr, asNode, isExpr, type Linear, linearize, type Node, resultAvals } from './expr.js'
+import { APPLY, asExpr, asNode, isExpr, type Node, resultAvals } from './expr.js'
+import { orderOf } from './order.js'
 import type { AnyPrimitive } from './primitive.js'
 import type { Program } from './program.js'
 import { rewrite } from './rewrite.js'
@@ -45,22 +46,21 @@ export const expansionOf = (prim: AnyPrimitive, given: ReturnType<Expansion>, wa
   return ys
 }
 
-/** Results over the nodes that `by` expands, level by level until it expands none, with their linear order; more levels than this are an expansion that holds itself. */
+/** Results over the nodes that `by` expands, level by level until it expands none; more levels than this are an expansion that holds itself. */
 export const expandAll = (
   outputs: readonly Node[],
   by: (n: Node) => Expansion | undefined,
   where: string,
   levels: number,
-): { readonly roots: readonly Node[]; readonly linear: Linear } => {
+): readonly Node[] => {
   let roots = outputs
   for (let level = 0; level < levels; level++) {
-    const linear = linearize(roots)
     const expansions = new Map<Node, Expansion>()
-    for (const n of linear.nodes) {
+    for (const n of orderOf(roots).nodes) {
       const e = n.kind === APPLY ? by(n) : undefined
       if (e !== undefined) expansions.set(n, e)
     }
-    if (expansions.size === 0) return { roots, linear }
+    if (expansions.size === 0) return roots
     roots = rewrite(roots, {
       apply: (n, args) => {
         const e = expansions.get(n)
@@ -77,5 +77,5 @@ export const expandAll = (
 }
 
 /** What planners see: every application that has an expansion is it, but for programs of scalars, which become loops. */
-export const writtenOut = (outputs: readonly Node[]): { readonly roots: readonly Node[]; readonly linear: Linear } =>
+export const writtenOut = (outputs: readonly Node[]): readonly Node[] =>
   expandAll(outputs, ({ prim }) => (isScalarProgram(prim!) ? undefined : prim!.expand), 'planning', 1000)

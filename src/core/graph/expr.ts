@@ -122,6 +122,9 @@ export const isClosed = (x: object): boolean =>
 /** The node as the public face. The one cast between the two. */
 export const asExpr = (x: Node): AnyExpr => x as unknown as AnyExpr
 export const asNode = (x: unknown): Node => x as Node
+/** The same of lists: the very list, which may have its order with it (order.ts). */
+export const asExprs = (xs: readonly Node[]): readonly AnyExpr[] => xs as unknown as readonly AnyExpr[]
+export const asNodes = (xs: readonly AnyExpr[]): readonly Node[] => xs as unknown as readonly Node[]
 export const isExpr = Node.is
 
 /** A fresh input: unique by identity. */
@@ -197,7 +200,7 @@ const copyOf = (node: Node, a: Aval, args: readonly Node[]): Node => {
   return made
 }
 
-/** Nodes of a page of a table. Many graphs are small: a typed array, or a larger one, takes longer to make than such a graph to walk. */
+/** Nodes of a page of a table. Many graphs are small: a typed array, or a larger page, takes longer to make than such a graph to walk. */
 const PAGE = 256
 /** A table from nodes to small integers, by the node's number: pages, so neither hashing nor a set per node. */
 export class NodeIndex {
@@ -228,6 +231,15 @@ export class NodeIndex {
     }
     page[node.id % PAGE] = value
   }
+  /** Sets the nodes of a list, each of which has its position there, in the order of their numbers; these are their positions from now on. */
+  sort(list: readonly Node[]): Node[] {
+    const sorted: Node[] = []
+    for (const key of [...this.pages.keys()].sort((a, b) => a - b)) {
+      const page = this.pages.get(key)!
+      for (let i = 0; i < PAGE; i++) if (page[i]! >= 0) page[i] = sorted.push(list[page[i]!]!) - 1
+    }
+    return sorted
+  }
 }
 
 /** Nodes reachable from `roots` in the order in which they were built (so arguments come before users), and their positions. */
@@ -241,38 +253,19 @@ export const linearize = (roots: readonly Node[], cut?: (n: Node) => boolean): L
   const index = new NodeIndex()
   const found: Node[] = []
   const stack: Node[] = []
-  let low = Number.POSITIVE_INFINITY
-  let high = -1
+  const meet = (node: Node): void => {
+    if (index.has(node)) return
+    index.set(node, found.push(node) - 1)
+    stack.push(node)
+  }
   for (const root of roots) {
     if (!Node.is(root)) return ofAnotherCopy(root)
-    if (index.has(root)) continue
-    index.set(root, 0)
-    stack.push(root)
-    while (stack.length > 0) {
-      const node = stack.pop()!
-      found.push(node)
-      if (node.id < low) low = node.id
-      if (node.id > high) high = node.id
+    meet(root)
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
       if (cut?.(node)) continue
       const args = node.args
-      for (let i = 0; i < args.length; i++) {
-        const arg = args[i]!
-        if (!index.has(arg)) {
-          index.set(arg, 0)
-          stack.push(arg)
-        }
-      }
+      for (let i = 0; i < args.length; i++) meet(args[i]!)
     }
   }
-  let nodes: Node[]
-  const span = high - low + 1
-  if (found.length > 64 && span <= 16 * found.length) {
-    const slots = new Int32Array(span).fill(-1)
-    for (let i = 0; i < found.length; i++) slots[found[i]!.id - low] = i
-    nodes = new Array<Node>(found.length)
-    let k = 0
-    for (let s = 0; s < span; s++) if (slots[s]! >= 0) nodes[k++] = found[slots[s]!]!
-  } else nodes = found.sort((a, b) => a.id - b.id)
-  for (let i = 0; i < nodes.length; i++) index.set(nodes[i]!, i)
-  return { nodes, index }
+  return { nodes: index.sort(found), index }
 }

@@ -1,6 +1,7 @@
 /** Identity as small numbers: equal primitives, parameters and programs have equal ones, whoever made them. What plan keys are made of. */
 import { programsOf } from './expand.js'
-import { CONST, capturedTensor, INPUT, linearize, type Node, OUTPUT } from './expr.js'
+import { CONST, capturedTensor, INPUT, type Linear, type Node, OUTPUT } from './expr.js'
+import { orderOf } from './order.js'
 import { type AnyPrimitive, NO_PARAMS } from './primitive.js'
 import type { Program } from './program.js'
 
@@ -83,20 +84,31 @@ export class Identities {
   }
 
   private programText(p: Program, slots: boolean): string {
-    const { nodes, index } = linearize(p.outputs)
+    const { nodes, index } = orderOf(p.outputs)
     const position = new Map(p.inputs.map((x, i) => [x, i]))
     const of = (n: Node): string => {
-      if (n.kind === CONST) return slots ? `c${n.dtype}` : `c${n.dtype}${numberText(n.payload as number)}`
-      if (n.kind === INPUT) {
-        const k = position.get(n)
-        const tensor = capturedTensor(n)
-        return k !== undefined ? `i${k}` : `x${this.id(tensor ?? n)}`
-      }
-      const args = n.args.map((a) => index.get(a)).join()
-      if (n.kind === OUTPUT) return `o${n.payload as number}(${args})`
-      return `${this.id(n.prim)}:${this.paramsId(n.prim, n.payload)}(${args})`
+      if (n.kind === CONST && slots) return `c${n.dtype}`
+      const k = n.kind === INPUT ? position.get(n) : undefined
+      return k === undefined ? this.nodeText(n, (a) => index.get(a)) : `i${k}`
     }
     const avals = p.inputs.map((x) => `${x.dtype}${x.shape.join('x')}`).join()
     return `${avals};${nodes.map(of).join(';')};${p.outputs.map((o) => index.get(o)).join()}`
+  }
+  /** What a node is, over numbers of its arguments. */
+  private nodeText(n: Node, number: (a: Node) => number): string {
+    if (n.kind === CONST) return `c${n.dtype}${numberText(n.payload as number)}`
+    if (n.kind === INPUT) return `x${this.id(capturedTensor(n) ?? n)}`
+    const args = n.args.map(number).join()
+    return n.kind === OUTPUT ? `o${n.payload as number}(${args})` : `${this.id(n.prim)}:${this.paramsId(n.prim, n.payload)}(${args})`
+  }
+  /** Numbers of the nodes of an order (but of those `without`, and what is made of them), and of any input: equal expressions over the same inputs have equal ones, whoever built them. */
+  nodeIds({ nodes, index }: Linear, without?: Uint8Array): (n: Node) => number {
+    const made = new Int32Array(nodes.length).fill(-1)
+    const of = (n: Node): number => {
+      const k = index.get(n)
+      return k < 0 ? this.id(`node ${this.nodeText(n, of)}`) : made[k]!
+    }
+    for (let i = 0; i < nodes.length; i++) if (without?.[i] !== 1) made[i] = this.id(`node ${this.nodeText(nodes[i]!, of)}`)
+    return of
   }
 }

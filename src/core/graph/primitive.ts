@@ -238,7 +238,7 @@ const meaningBy =
   (args, params, outs) => {
     const xs = args.map((a) => input(aval(a.shape, a.dtype)))
     const want = outs.map((y) => aval(y.shape, y.dtype))
-    const { roots } = writtenOut(expansionOf(of(), expand!(xs.map(asExpr), params), want))
+    const roots = writtenOut(expansionOf(of(), expand!(xs.map(asExpr), params), want))
     evaluateNodes(roots, new Map(xs.map((x, i) => [x, args[i]!]))).forEach((y, i) => {
       outs[i]!.data.set(y.data as never)
     })

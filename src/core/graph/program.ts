@@ -2,8 +2,9 @@
 
 import { raise } from '../errors/explain.js'
 import { type Aval, sameAval, showAval } from './aval.js'
-import { capturedTensor, INPUT, type InputInfo, input, isExpr, linearize, type Node } from './expr.js'
+import { capturedTensor, INPUT, type InputInfo, input, isExpr, type Linear, type Node } from './expr.js'
 import { lift } from './lift.js'
+import { orderOf } from './order.js'
 import { substitute } from './rewrite.js'
 import { flatten, isLeaf, leafPaths, MAX_DEPTH, type TreeDef } from './tree.js'
 
@@ -24,7 +25,7 @@ export type Traced = Omit<Program, 'captured'>
 export const closed = (p: Traced): Program | Node => {
   const own = new Set(p.inputs)
   const captured: Node[] = []
-  for (const n of linearize(p.outputs).nodes)
+  for (const n of orderOf(p.outputs).nodes)
     if (n.kind === INPUT && !own.has(n)) {
       if (capturedTensor(n) === undefined) return n
       captured.push(n)
@@ -119,7 +120,7 @@ export const hasExpr = (tree: unknown): boolean => {
 }
 
 /** Which of the nodes depend on any of `from`; by position in the linear order. */
-export const dependents = (linear: ReturnType<typeof linearize>, from: readonly Node[]): Uint8Array => {
+export const dependents = (linear: Linear, from: readonly Node[]): Uint8Array => {
   const active = new Uint8Array(linear.nodes.length)
   for (const f of from) {
     const i = linear.index.get(f)

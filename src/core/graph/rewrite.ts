@@ -3,6 +3,7 @@
 import { raise } from '../errors/explain.js'
 import { sameAval } from './aval.js'
 import { APPLY, type Linear, linearize, type Node, OUTPUT, reapplied } from './expr.js'
+import { needs, orderKept } from './order.js'
 
 /** How a fold makes a value of A for each node. */
 export interface Folding<A> {
@@ -16,16 +17,13 @@ export interface Folding<A> {
   readonly release?: boolean
 }
 
-/** Position of the last node that uses each one; that of a root is the end. */
-const lastUses = (nodes: readonly Node[], position: (n: Node) => number, roots: readonly Node[]): Int32Array => {
+/** Position of the last node that uses each one; that of a root is the end. Those that are not visited use none. */
+const lastUses = ({ nodes, index }: Linear, visits: (i: number) => boolean, roots: readonly Node[]): Int32Array => {
   const last = new Int32Array(nodes.length).fill(-1)
   nodes.forEach((n, i) => {
-    for (const a of n.args) {
-      const k = position(a)
-      if (k >= 0) last[k] = i
-    }
+    if (visits(i)) for (const a of n.args) last[index.get(a)] = i
   })
-  for (const r of roots) last[position(r)] = nodes.length
+  for (const r of roots) last[index.get(r)] = nodes.length
   return last
 }
 
@@ -36,6 +34,8 @@ export class Walk<A> {
   private readonly made: (A | undefined)[]
   private readonly several = new Map<number, readonly A[]>()
   private readonly last: Int32Array | undefined
+  /** Of an order that was there, which nodes are needed; undefined: all. */
+  private readonly needed: Uint8Array | undefined
   private i = -1
 
   constructor(
@@ -49,17 +49,21 @@ export class Walk<A> {
       this.known.set(n, a)
       return true
     }
-    this.linear = linearize(roots, at && cut)
-    const { nodes, index } = this.linear
+    const kept = orderKept(roots)
+    this.linear = kept ?? linearize(roots, at && cut)
+    this.needed = kept && at && needs(kept, roots, cut)
+    const { nodes } = this.linear
     this.made = new Array<A | undefined>(nodes.length)
-    this.last = release === true ? lastUses(nodes, (n) => index.get(n), roots) : undefined
+    const visits = (i: number): boolean => this.needed?.[i] !== 0 && !this.known.has(nodes[i]!)
+    this.last = release === true ? lastUses(this.linear, visits, roots) : undefined
   }
 
   /** The next application; undefined after the last. */
   next(): Node | undefined {
-    const { known, made, several, last, how } = this
+    const { known, made, several, last, needed, how } = this
     const { nodes, index } = this.linear
     for (this.i++; this.i < nodes.length; this.i++) {
+      if (needed?.[this.i] === 0) continue
       const n = nodes[this.i]!
       const given = known.size === 0 ? undefined : known.get(n)
       if (given !== undefined) made[this.i] = given
@@ -71,6 +75,10 @@ export class Walk<A> {
       } else made[this.i] = how.leaf(n)
     }
     return undefined
+  }
+  /** The place of a node in the order, -1 of any other. */
+  position(n: Node): number {
+    return this.linear.index.get(n)
   }
   /** The values of its arguments. */
   args(): A[] {

@@ -4,8 +4,9 @@ import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
 import { close } from '../graph/close.js'
 import { type Codec, codecOf } from '../graph/codec.js'
 import { evaluateNodes } from '../graph/evaluate.js'
-import { applyMulti, asExpr, asNode, constant, INPUT, input, linearize, Node } from '../graph/expr.js'
+import { applyMulti, asExpr, asNode, constant, INPUT, input, Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
+import { orderOf } from '../graph/order.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { flatProgram, inline, type Program } from '../graph/program.js'
 import { sizeOf } from '../graph/shape.js'
@@ -272,7 +273,7 @@ export const scanNodes = (args: readonly Node[], params: ScanParams): readonly N
   const { inputs, outputs } = params.program
   const own = new Set(inputs)
   const free = (n: Node): boolean => n.kind === INPUT && !own.has(n)
-  if (!linearize(outputs).nodes.some(free)) return applyMulti(scanPrimitive, args, params)
+  if (!orderOf(outputs).nodes.some(free)) return applyMulti(scanPrimitive, args, params)
   const { program, captured } = close('scan', inputs, outputs, free)
   return applyMulti(scanPrimitive, [...args, ...captured], { ...params, program })
 }
@@ -300,7 +301,7 @@ const switchCodec: Codec<SwitchParams> = codecOf('programs of the same arguments
  * element by element, and views) both sides of each choice are computed, at each element; of others the chosen one runs alone.
  */
 export const branched = (params: SwitchParams, [index, ...args]: readonly Node[]): readonly Node[] =>
-  params.branches.length > 1 && params.branches.some((p) => linearize(p.outputs).nodes.some((n) => n.prim?.class === 'opaque'))
+  params.branches.length > 1 && params.branches.some((p) => orderOf(p.outputs).nodes.some((n) => n.prim?.class === 'opaque'))
     ? alone(params, index!, args)
     : selected(params, index!, args)
 const selected = ({ branches }: SwitchParams, index: Node, args: readonly Node[]): readonly Node[] => {

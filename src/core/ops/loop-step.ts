@@ -2,8 +2,9 @@
 import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval, showAval } from '../graph/aval.js'
-import { asExpr, INPUT, input, linearize, type Node } from '../graph/expr.js'
+import { asExpr, INPUT, input, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
+import { orderOf } from '../graph/order.js'
 import { dependents } from '../graph/program.js'
 import { flatten, leafPaths, sameDef, showDef, type TreeDef, unflatten } from '../graph/tree.js'
 import { beside, isWeak } from '../graph/weak.js'
@@ -56,7 +57,7 @@ export const sameLeaf = (op: string, what: string, got: Aval, want: Aval): void 
 
 /** What of a body is the same at every step is computed once, outside: what depends on none of its inputs, but on some array. */
 export const invariant = (inputs: readonly Node[], outputs: readonly Node[]): ((n: Node) => boolean) => {
-  const linear = linearize(outputs)
+  const linear = orderOf(outputs)
   const own = new Set(inputs)
   const depends = dependents(linear, inputs)
   const reads = dependents(
@@ -81,6 +82,8 @@ interface Step {
   readonly inputs: readonly Node[]
   readonly carry: readonly Node[]
   readonly ys: Leaves | undefined
+  /** The carry, then what is stacked. */
+  readonly outputs: readonly Node[]
 }
 /** Traces f over a carry and slices of these kinds. */
 const stepOf = ({ op, returned }: Said, f: StepFn, carry: Leaves, xs: Leaves | undefined): Step => {
@@ -92,7 +95,8 @@ const stepOf = ({ op, returned }: Said, f: StepFn, carry: Leaves, xs: Leaves | u
   const [next, y] = made as unknown as readonly [unknown, unknown]
   const after = leavesOf(next, `${op}: ${returned}`)
   sameTree(op, returned, after, carry)
-  return { inputs: [...c, ...x], carry: after.nodes, ys: isNothing(y) ? undefined : leavesOf(y, `${op}: y`) }
+  const ys = isNothing(y) ? undefined : leavesOf(y, `${op}: y`)
+  return { inputs: [...c, ...x], carry: after.nodes, ys, outputs: [...after.nodes, ...(ys?.nodes ?? [])] }
 }
 interface Settled {
   readonly carry: Leaves
@@ -109,7 +113,7 @@ const asF32 = (tree: Leaves, which: (n: Node, i: number) => boolean): Leaves => 
  */
 export const settled = (op: Said, f: StepFn, carry: Leaves, xs: Leaves | undefined): Settled => {
   const step = stepOf(op, f, carry, xs)
-  const all = linearize([...step.carry, ...(step.ys?.nodes ?? [])]).nodes
+  const all = orderOf(step.outputs).nodes
   let open = carry.nodes.map(isWeak)
   if (all.some((n) => n.dtype === 'f32'))
     while (open.includes(true) || xs?.nodes.some(isWeak) === true) {
@@ -129,5 +133,6 @@ const fixed = ({ op, returned }: Said, { carry, xs, step }: Settled): Settled =>
   next.forEach((n, i) => {
     sameLeaf(op, placed(returned, carry.paths[i]!), n.aval, carry.nodes[i]!.aval)
   })
-  return { carry, xs, step: { ...step, carry: next } }
+  if (next.every((n, i) => n === step.carry[i])) return { carry, xs, step }
+  return { carry, xs, step: { ...step, carry: next, outputs: [...next, ...(step.ys?.nodes ?? [])] } }
 }

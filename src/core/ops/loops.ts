@@ -42,10 +42,9 @@ export const scanning = (
   const length = lengthOf(op, xsGiven, asked)
   const mark = nodesBuilt()
   const { carry, xs, step } = settled({ op, returned: 'the carry that f returned' }, f, leavesOf(init, `${op}: the carry`), xsGiven)
-  const outputs = [...step.carry, ...(step.ys?.nodes ?? [])]
-  const inner = invariant(step.inputs, outputs)
+  const inner = invariant(step.inputs, step.outputs)
   const before = builtBefore(mark)
-  const { program, captured } = close(op, step.inputs, outputs, (n) => before(n) || inner(n))
+  const { program, captured } = close(op, step.inputs, step.outputs, (n) => before(n) || inner(n))
   const results = loop([...carry.nodes, ...(xs?.nodes ?? []), ...captured], {
     program,
     length,

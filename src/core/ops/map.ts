@@ -4,10 +4,11 @@ import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { close, independentOf } from '../graph/close.js'
 import { type Codec, codecOf } from '../graph/codec.js'
-import { APPLY, applyMulti, asExpr, asNode, CONST, INPUT, input, linearize, Node } from '../graph/expr.js'
+import { APPLY, applyMulti, asExpr, asNode, CONST, INPUT, input, Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { typed } from '../graph/operation.js'
+import { orderOf } from '../graph/order.js'
 import { isScalarFunction, type Primitive, primitive, scalarOf } from '../graph/primitive.js'
 import { flatProgram, liftTree, type Program } from '../graph/program.js'
 import { rewrite } from '../graph/rewrite.js'
@@ -44,7 +45,7 @@ const scalarFunction = (n: Node): ((...xs: number[]) => number) => scalarOf(n.pr
 const round = (x: number, dtype: Node['dtype']): number => (dtype === 'f32' ? Math.fround(x) : dtype === 'i32' ? x | 0 : x)
 
 const mapMeaning = (args: readonly NDArray[], { program }: MapParams, outs: readonly NDArray[]): void => {
-  const { nodes, index } = linearize(program.outputs)
+  const { nodes, index } = orderOf(program.outputs)
   const values = new Float64Array(nodes.length)
   const steps = nodes.flatMap((n, i) =>
     n.kind === APPLY ? [{ i, f: scalarFunction(n), args: n.args.map((a) => index.get(a)), dtype: n.dtype }] : [],
@@ -85,7 +86,7 @@ const isScalar = (u: unknown): u is MapParams => {
   if (!Array.isArray(p?.captured) || p.outputs?.length === 0) return false
   if (!lists.every((l) => Array.isArray(l) && l.every((n) => n instanceof Node && n.shape.length === 0))) return false
   const own = new Set(p!.inputs)
-  return linearize(p!.outputs!).nodes.every((n) =>
+  return orderOf(p!.outputs!).nodes.every((n) =>
     n.kind === INPUT ? own.has(n) : n.kind === CONST || (n.kind === APPLY && isScalarFunction(n.prim!)),
   )
 }
@@ -180,7 +181,7 @@ export const map: MapFn = typed(<R>(f: (...xs: AnyExpr[]) => R, ...xs: readonly 
 
 /** What f may be made of: elementwise operations of scalars. */
 const checkScalar = (program: Program, captured: readonly Node[]): void => {
-  for (const n of linearize(program.outputs).nodes)
+  for (const n of orderOf(program.outputs).nodes)
     if (n.kind === APPLY && !isScalarFunction(n.prim!))
       raise({
         _tag: 'BadInput',

@@ -73,11 +73,13 @@ export const loops: readonly Mutant[] = [
     ['examples that have ended go on', 'asNode(where(each, asExpr(y), i < carries ? asExpr(inputs[i]!) : 0))', 'y', 'scan'],
     ['a carry has the axis after the first step alone', 'wide[i] && !batched[i] ? broadcastNode(n, [size, ...n.shape]) : n', 'n', 'scan'],
   ]),
-  ...mistakes('loops', 'rules/residuals', [
-    ['all constants are one', "c${n.dtype}${Object.is(n.payload, -0) ? '-0' : String(n.payload)}", 'c${n.dtype}', 'scan'],
-    ['all inputs are one', 'i${this.ids.id(n)}', 'i', 'scan'],
+  ...mistakes('loops', 'core/graph/identity', [
+    ['all constants are one', 'c${n.dtype}${numberText(n.payload as number)}', 'c${n.dtype}', 'scan'],
+    ['all inputs are one', 'x${this.id(capturedTensor(n) ?? n)}', 'x', 'scan'],
     ['all results of one operation are one', 'o${n.payload as number}(', 'o(', 'scan'],
-    ['an operation is one whatever its parameters are', ':${this.ids.paramsId(n.prim, n.payload)}(', '(', 'scan'],
+    ['an operation is one whatever its parameters are', ':${this.paramsId(n.prim, n.payload)}(', '(', 'scan'],
+  ]),
+  ...mistakes('loops', 'rules/residuals', [
     ['the carry is there without being kept', 'new Set(inputs.slice(carries))', 'new Set(inputs)', 'scan'],
   ]),
   ...mistakes('loops', 'core/ops/control', [
