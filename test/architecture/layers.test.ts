@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { cycles, floorViolations, layerViolations } from './layers.js'
+import { cycles, floorViolations, importerViolations, layerViolations, unneededImporters } from './layers.js'
 import { type Source, sourcesUnder } from './sources.js'
 
 const files = (table: Record<string, string>): readonly Source[] => Object.entries(table).map(([path, text]) => ({ path, text }))
@@ -24,6 +24,11 @@ describe('the layers of src', () => {
 
   it('has rooms in core on floors: each imports those below it at run time', () => {
     expect(floorViolations(sources)).toEqual([])
+  })
+
+  it('imports the library in the index alone, families there and in the library, and the list of all primitives in tables', () => {
+    expect(importerViolations(sources)).toEqual([])
+    expect(unneededImporters(sources)).toEqual([])
   })
 
   it('says in docs/architecture.md, in one line, what each folder is for', () => {
@@ -101,5 +106,41 @@ describe('the layer checker', () => {
       'src/core/f.ts': `import './f.js'`,
     })
     expect(cycles(sources)).toEqual([['src/core/a.ts', 'src/core/b.ts', 'src/core/c.ts'], ['src/core/f.ts']])
+  })
+
+  it('finds who imports the library, families or the list of all primitives', () => {
+    const sources = files({
+      'src/core/ops/families.ts': '',
+      'src/families/nn.ts': '',
+      'src/library/a.ts': `import './b.js'; import '../families/nn.js'`,
+      'src/library/b.ts': '',
+      'src/index.ts': `export * from './library/a.js'; import './families/nn.js'`,
+      'src/packs/all.ts': `import { families } from '../core/ops/families.js'`,
+      'src/rules/r.ts': `import type { nn } from '../core/ops/families.js'; import '../library/b.js'`,
+      'src/rules/s.ts': `import { type nn } from '../core/ops/families.js'`,
+      'src/modes/m.ts': `import type { nn } from '../core/ops/families.js'`,
+      'src/backends/plan/p.ts': `import '../../families/nn.js'; const b = () => import('../../library/b.js')`,
+      'src/optim/o.ts': `type B = import('../library/b.js').B`,
+    })
+    expect(importerViolations(sources)).toEqual([
+      'src/rules/s.ts imports src/core/ops/families.ts',
+      'src/modes/m.ts imports src/core/ops/families.ts',
+      'src/backends/plan/p.ts imports src/families/nn.ts',
+      'src/rules/r.ts imports src/library/b.ts',
+      'src/backends/plan/p.ts imports src/library/b.ts',
+      'src/optim/o.ts imports src/library/b.ts',
+    ])
+    expect(unneededImporters(sources)).toContain('src/instance/plugins.ts')
+  })
+  it('finds a room that imports one above it', () => {
+    const sources = files({
+      'src/core/ops/a.ts': `import '../functions/f.js'; import type { F } from '../functions/f.js'`,
+      'src/core/functions/f.ts': '',
+      'src/core/stray.ts': '',
+    })
+    expect(floorViolations(sources)).toEqual([
+      'src/core/ops/a.ts imports src/core/functions/f.ts, which is above it',
+      'src/core/stray.ts is in no room',
+    ])
   })
 })

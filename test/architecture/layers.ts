@@ -161,3 +161,49 @@ export const floorViolations = (sources: readonly Source[]): readonly string[] =
         return to !== undefined && rooms.indexOf(to) > floor ? [`${source.path} imports ${target}, which is above it`] : []
       })
     })
+
+/**
+ * What lists every primitive, and what is built on everything else: each imported, at run time, by these files and folders alone. Types of the tables are for whoever has
+ * rows of them.
+ */
+export const importers: Readonly<Record<string, readonly string[]>> = {
+  'src/core/ops/families.ts': [
+    'src/packs',
+    'src/backends/cpu/facets.ts',
+    'src/backends/cpu/special.ts',
+    'src/backends/webgpu/facets.ts',
+    'src/instance/plugins.ts', // the plugin of everything that is shipped
+  ],
+  'src/families': ['src/index.ts', 'src/library'],
+  'src/library': ['src/index.ts'],
+}
+/** The same with types: who has rows of a table. */
+const typedBy: Readonly<Record<string, readonly string[]>> = { 'src/core/ops/families.ts': ['src/rules', 'src/backends'] }
+
+const within = (path: string, part: string): boolean => path === part || path.startsWith(`${part}/`)
+/** Every import of such a file by somebody else. */
+export const importerViolations = (sources: readonly Source[]): readonly string[] =>
+  Object.entries(importers).flatMap(([what, allowed]) =>
+    sources
+      .filter(({ path }) => !within(path, what))
+      .flatMap((source) =>
+        importsOf(source).flatMap(({ specifier, erased }) => {
+          const target = resolveImport(source.path, specifier)
+          if (target === undefined || !within(target, what)) return []
+          const may = erased ? [...allowed, ...(typedBy[what] ?? [])] : allowed
+          return may.some((part) => within(source.path, part)) ? [] : [`${source.path} imports ${target}`]
+        }),
+      ),
+  )
+/** Who may import such a file and does not. */
+export const unneededImporters = (sources: readonly Source[]): readonly string[] =>
+  Object.entries(importers).flatMap(([what, allowed]) =>
+    allowed.filter(
+      (part) =>
+        !sources.some(
+          (source) =>
+            within(source.path, part) &&
+            importsOf(source).some(({ specifier, erased }) => !erased && within(resolveImport(source.path, specifier) ?? '', what)),
+        ),
+    ),
+  )

@@ -35,9 +35,13 @@ const walk = (node: ts.Node, visit: (node: ts.Node) => void): void => {
   ts.forEachChild(node, (child) => walk(child, visit))
 }
 
+const imports = new WeakMap<Source, readonly Import[]>()
 /** The imports of a file: import and export declarations, import types, and `import()` of a literal. */
 export const importsOf = (source: Source): readonly Import[] => {
+  const known = imports.get(source)
+  if (known !== undefined) return known
   const found: Import[] = []
+  imports.set(source, found)
   walk(parse(source), (node) => {
     if (
       (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) &&
