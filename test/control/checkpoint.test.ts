@@ -229,7 +229,7 @@ describe('what does not fit is one error', () => {
     ['unroll 0', () => scan({ unroll: 0 }), 'scan: unroll is 0.'],
     ['half a step', () => scan({ unroll: 0.5 }), 'scan: unroll must be a whole number, not 0.5.'],
     ['another policy', () => scan({ checkpoint: 'some' }), "scan: checkpoint is 'some'."],
-    ['no snapshots', () => scan({ checkpoint: { snapshots: 0 } }), 'scan: snapshots is 0.'],
+    ['no snapshots', () => scan({ checkpoint: { snapshots: 0 } }), 'scan: checkpoint: snapshots is 0.'],
     ['another name', () => scan({ checkpoint: { snapshot: 3 } }), 'scan: checkpoint: there is no option snapshot.'],
     [
       'too few snapshots',

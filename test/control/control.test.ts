@@ -219,8 +219,8 @@ describe('what does not fit is one error that names the leaf', () => {
     ['a length that differs', () => scan!((c: E) => [c, null], 0, xs, { length: 2 }), 'scan: length is 2, xs has 3 steps.'],
     ['a scalar among xs', () => scan!((c: E) => [c, null], 0, { a: xs, n: 1 }), 'scan: xs at n is a number: it has no axis of steps.'],
     ['neither xs nor length', () => scan!((c: E) => [c, null], 0), 'scan: it has no xs and no length.'],
-    ['a length below 0', () => fori!(-1, (_k: E, c: E) => c, 0), 'fori: length is -1.'],
-    ['a fraction of steps', () => fori!(1.5, (_k: E, c: E) => c, 0), 'fori: length must be a whole number, not 1.5.'],
+    ['a length below 0', () => fori!(-1, (_k: E, c: E) => c, 0), 'fori: n is -1.'],
+    ['a fraction of steps', () => fori!(1.5, (_k: E, c: E) => c, 0), 'fori: n must be a whole number, not 1.5.'],
     ['no function', () => scan!(3, 0, xs), 'scan: f must be a function, not 3.'],
     ['an option that is none', () => scan!((c: E) => [c, null], 0, xs, { unrolled: 2 }), 'scan: there is no option unrolled.'],
     [

@@ -65,7 +65,7 @@ describe('fori of an i32 scalar', () => {
     const id = (_k: E, c: E): E => c
     expect(message(() => fori!(tensor!([1, 2], [2], 'i32'), id, 0))).toContain('n is i32 [2]')
     expect(message(() => fori!(tensor!(2.5), id, 0))).toContain('n is f64 []')
-    expect(message(() => fori!('3', id, 0))).toContain('fori: length')
+    expect(message(() => fori!('3', id, 0))).toContain('fori: n')
     expect(message(() => fori!(i32(2), id, 0, { unroll: 2 }))).toContain('unroll and checkpoint need a number of steps')
     expect(message(() => fori!(i32(2), (_k: E, c: E) => ({ c }), 0))).toContain('fori: the carry that f returned is { c: * }')
     expect(message(() => fori!(i32(2), (_k: E, c: E) => add!(c, tensor!([1, 2])), 0))).toContain(

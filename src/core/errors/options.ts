@@ -68,15 +68,17 @@ export interface Range {
   readonly above?: number
   readonly from?: number
   readonly to?: number
+  /** What to give, in words; the range itself unless it is said. */
+  readonly fix?: string
 }
-const held = (x: number, { above, from, to }: Range, what: string, where: string, whole: string): number => {
+const held = (x: number, { above, from, to, fix }: Range, what: string, where: string, whole: string): number => {
   if ((above === undefined || x > above) && (from === undefined || x >= from) && (to === undefined || x <= to)) return x
   const low = above === undefined ? (from === undefined ? '' : ` from ${from}`) : ` above ${above}`
   return raise({
     _tag: 'BadInput',
     where,
     reason: `${what} is ${x}.`,
-    fix: `give a ${whole}number${low}${to === undefined ? '' : ` up to ${to}`}.`,
+    fix: fix ?? `give a ${whole}number${low}${to === undefined ? '' : ` up to ${to}`}.`,
   })
 }
 /** A number, NaN and infinities included unless a range leaves them out. */
@@ -129,6 +131,8 @@ export const dtype = <D extends DType | undefined = undefined>(
 /** A function. */
 export const func = <F, D extends F | undefined = undefined>(standard?: D): Kind<F | (D extends undefined ? undefined : never), F> =>
   or<F, D>(standard as D, (given, what, where) => functionOf(given as F, what, where))
+/** A function that must be given, `noun` in the message. */
+export const callback = <F>(noun?: string): Kind<F> => kind((f, what, where) => functionOf(f as F, noun ?? what, where))
 /** An object with names. */
 export const object = <R, D extends R | undefined = undefined>(standard?: D): Kind<R | (D extends undefined ? undefined : never), R> =>
   or<R, D>(standard as D, (given, what, where) => recordOf(given as R, what, where))

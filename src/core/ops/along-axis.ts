@@ -5,7 +5,6 @@ import { raise, showShape } from '../errors/explain.js'
 import { flag, raw } from '../errors/options.js'
 import { throughI32 } from '../graph/cast.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
-import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type {
   AlongAxisFn,
@@ -19,10 +18,10 @@ import type {
   TopKFn,
 } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
-import { folded } from './folded.js'
 import { axisOf, broadcastNode } from './layout-move.js'
 import { sliceAxis } from './layout-slice.js'
 import { broadcastAvals } from './lifted.js'
+import { folded } from './masked.js'
 import { array, axis, floats, laterAxis, numbers, operation } from './operation.js'
 import {
   cummaxPrimitive,
@@ -164,4 +163,4 @@ export const topk: TopKFn = operation(
  * Errors  as `sum`.
  * @example prod([2, 3, 4])   // 24
  */
-export const prod: SumFn<'prod', FoldOptions> = typed(folded(prodPrimitive, 1, mul))
+export const prod: SumFn<'prod', FoldOptions> = folded(prodPrimitive, 1, mul)

@@ -1,7 +1,8 @@
 /** Constructors of arrays (zeros, arange, eye, ...) and compositions of layout operations (diag, tril, triu). */
 
-import { dtypeOf, flagOf, listOf, type Names, numberOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { dtypeOf, listOf, numberOf, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { dtype, flag, readOptions } from '../errors/options.js'
 import { aval, shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, constant, type Node } from '../graph/expr.js'
@@ -28,6 +29,7 @@ import { eq, ge, le } from './compare.js'
 import { add, div, mul, sub, where } from './elementwise.js'
 import { broadcastNode, reshapeNode } from './layout-move.js'
 import { padNode, sliceNode } from './layout-slice.js'
+import { declares } from './operation.js'
 import { iotaNode } from './positions.js'
 
 const lengthOf = (n: number, op: string): number =>
@@ -123,7 +125,7 @@ const progression = (start: number, step: number, n: number, dtype: DType): Node
 }
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
-const linspaceOptions: Names<LinspaceOptions & { readonly dtype?: DType }> = { endpoint: true, dtype: true }
+export const linspaceOptions = { endpoint: flag(true), dtype: dtype() }
 
 /**
  * n numbers at equal distances from `from` to `to`, both included unless `endpoint` is false. Without a dtype: that of the floats beside it, f64 alone.
@@ -135,13 +137,15 @@ const linspaceOptions: Names<LinspaceOptions & { readonly dtype?: DType }> = { e
  * linspace(0, 1, 3)                        // [0, 0.5, 1]
  * linspace(0, 1, 4, { endpoint: false })   // [0, 0.25, 0.5, 0.75]
  */
-export const linspace: LinspaceFn = typed(
+export const linspace: LinspaceFn = declares(
+  { name: 'linspace', args: {}, options: linspaceOptions },
   (from: unknown, to: unknown, n: number, given?: DType | (LinspaceOptions & { readonly dtype?: DType })): AnyExpr => {
     const { endpoint, dtype } =
-      typeof given === 'object' ? optionsOf(given, linspaceOptions, 'linspace') : { endpoint: undefined, dtype: given }
-    const open = endpoint !== undefined && !flagOf(endpoint, 'endpoint', 'linspace')
+      typeof given === 'object' ? readOptions(linspaceOptions, given, 'linspace') : { endpoint: true, dtype: given }
     const numbersAlone = typeof from === 'number' && typeof to === 'number'
-    return numbersAlone ? asExpr(constantOf(dtype, (d) => asNode(spaced(from, to, n, d, open)))) : spaced(from, to, n, dtype, open)
+    return numbersAlone
+      ? asExpr(constantOf(dtype, (d) => asNode(spaced(from, to, n, d, !endpoint))))
+      : spaced(from, to, n, dtype, !endpoint)
   },
 )
 const spaced = (from: unknown, to: unknown, n: number, dtype: DType | undefined, open: boolean): AnyExpr => {

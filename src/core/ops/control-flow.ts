@@ -1,6 +1,7 @@
 /** Loops and branches over trees: `scan`, `fori`, `switchCase`, `cond`. What their functions capture becomes arguments. */
-import { functionOf, listOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { functionOf, listOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { callback, flag, integer, whole } from '../errors/options.js'
 import { isFloat, showAval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { builtBefore, close } from '../graph/close.js'
@@ -10,12 +11,14 @@ import { typed } from '../graph/operation.js'
 import type { Program } from '../graph/program.js'
 import type { TreeDef } from '../graph/tree.js'
 import { beside } from '../graph/weak.js'
-import type { CondFn, ForiFn, LoopOptions, ScanFn, ScanOptions, SwitchCaseFn } from '../types/signatures/control.js'
+import type { CondFn, ForiFn, ScanFn, SwitchCaseFn } from '../types/signatures/control.js'
 import { lt } from './compare.js'
 import { arange } from './construct.js'
 import { switchNodes } from './control.js'
+import { type Loops, loopOptions } from './loop-segments.js'
 import { leavesOf, placed, type StepFn, sameLeaf, sameTree, treeOf } from './loop-step.js'
-import { lengthOf, looping, scanning } from './loops.js'
+import { looping, scanning } from './loops.js'
+import { operation, unread } from './operation.js'
 
 /**
  * A loop that carries a state and stacks what each step gives: [carry, ys], where (carry, y_k) = f(carry, x_k).
@@ -35,12 +38,12 @@ import { lengthOf, looping, scanning } from './loops.js'
  * const [total, sums] = scan((s: AnyExpr, x: AnyExpr) => [add(s, x), add(s, x)], 0, tensor([1, 2, 3]))
  * evaluate(sums)   // [1, 3, 6]
  */
-export const scan: ScanFn = typed((f: StepFn, init: unknown, xs?: unknown, options?: ScanOptions): readonly [unknown, unknown] => {
-  functionOf(f, 'f', 'scan')
-  return scanning('scan', f, init, xs, optionsOf(options, scanOptions, 'scan'))
-})
-const loopOptions: Names<LoopOptions> = { unroll: true, checkpoint: true }
-const scanOptions: Names<ScanOptions> = { length: true, reverse: true, ...loopOptions }
+export const scan: ScanFn = operation(
+  'scan',
+  { f: callback<StepFn>(), init: unread, xs: unread },
+  { length: integer(undefined, { from: 0 }), reverse: flag(), ...loopOptions },
+  ({ f, init, xs }, options, op) => scanning(op, f, init, xs, options),
+)
 
 /** A scalar that chooses or counts, as an i32. */
 const indexOf = (op: string, what: string, given: unknown): Node => {
@@ -67,7 +70,7 @@ const indexOf = (op: string, what: string, given: unknown): Node => {
 type Body = (k: unknown, carry: unknown) => unknown
 
 /** The loop of a count that is not known before it runs. */
-const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }: LoopOptions): unknown => {
+const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }: Loops): unknown => {
   const op = 'fori'
   if (unroll !== undefined || checkpoint !== undefined)
     raise({
@@ -95,14 +98,16 @@ const counted = (given: unknown, f: Body, init: unknown, { unroll, checkpoint }:
  * Errors  as those of scan; BadInput unless a number n is whole, from 0; ShapeMismatch and DTypeMismatch unless another n is an i32 scalar.
  * @example evaluate(fori(4, (_k, x: AnyExpr) => mul(x, 2), 1))   // 16
  */
-export const fori: ForiFn = typed((n: unknown, f: Body, init: unknown, given?: LoopOptions): unknown => {
-  const op = 'fori'
-  functionOf(f, 'f', op)
-  const options = optionsOf(given, loopOptions, op)
-  if (typeof n === 'object' && n !== null) return counted(n, f, init, options)
-  const length = lengthOf(op, undefined, n as number)
-  return scanning(op, (c, k) => [f(k, c), null], init, arange(length, 'i32'), options)[0]
-})
+export const fori: ForiFn = operation(
+  'fori',
+  { n: unread, f: callback<Body>(), init: unread },
+  loopOptions,
+  ({ n, f, init }, options, op) => {
+    if (typeof n === 'object' && n !== null) return counted(n, f, init, options)
+    const length = whole({ from: 0 }).read(n, 'n', op, [])
+    return scanning(op, (c, k) => [f(k, c), null], init, arange(length, 'i32'), options)[0]
+  },
+)
 
 /** The programs of branches over the same arguments: what any of them captured is an argument of all. */
 const branching = (

@@ -1,11 +1,12 @@
 /** Indexing by computed positions: gather, scatterAdd, setAt, oneHot, takeAlongAxis, searchsorted, and windows. */
 
-import { dtypeOf, integersOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { dtypeOf, integersOf, settled, shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { choice } from '../errors/options.js'
 import { aval } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode } from '../graph/expr.js'
-import { lift, liftAll, liftInto } from '../graph/lift.js'
+import { lift, liftInto } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import { constantOf } from '../graph/weak.js'
@@ -21,7 +22,6 @@ import type {
   SetAtFn,
   TakeAlongAxisFn,
 } from '../types/signatures/index-ops.js'
-import type { AxisOptions } from '../types/signatures/reduce.js'
 import { eq } from './compare.js'
 import { searchsortedPrimitive, takeAlongNode } from './indexing-along.js'
 import { dynamicSliceNode, dynamicUpdateSliceNode, liftStarts, startOf, windowShape } from './indexing-dynamic.js'
@@ -34,8 +34,9 @@ import {
   scatterAddPrimitive,
   setAtPrimitive,
 } from './indexing-gather.js'
-import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
 import { sliceAxis, sliceNode } from './layout-slice.js'
+import { array, axis, indices, laterAxis, operation, ordered, unread } from './operation.js'
 import { iotaNode } from './positions.js'
 
 /**
@@ -47,11 +48,10 @@ import { iotaNode } from './positions.js'
  * Errors  DTypeMismatch for indices that are not i32; BadInput for an empty axis or one out of range.
  * @example gather(tensor([10, 20, 30]), [2, 0])   // [30, 10]
  */
-export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
-  const { axis = 0 } = optionsOf(options, axisOption, 'gather')
-  const n = lift(x, 'gather')
+export const gather: GatherFn = operation('gather', { x: array, indices: unread }, { axis: axis(0) }, ({ x, indices }, o) => {
+  const n = asNode(x)
   const i = liftIndices(indices, 'gather')
-  const p = { axis: axisOf(axis, n.shape.length, 'gather'), batchDims: 0 }
+  const p = { axis: o.axis, batchDims: 0 }
   // A known place is a slice, which plans see through.
   if (typeof indices === 'number' && n.shape[p.axis]! > 0)
     return asExpr(reshapeNode(sliceAxis(n, p.axis, resolve(indices, n.shape[p.axis]!), 1), gatheredShape('gather', n.aval, i.aval, p)))
@@ -60,14 +60,11 @@ export const gather: GatherFn = typed((x: unknown, indices: unknown, options?: A
 /** NumPy's name of `gather`. @example take(tensor([10, 20, 30]), [2, 0])   // [30, 10] */
 export const take: GatherFn = gather
 
-const update =
-  (prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>) =>
-  (x: unknown, indices: unknown, updates: unknown, options?: AxisOptions): AnyExpr => {
-    const op = prim.name
-    const { axis = 0 } = optionsOf(options, axisOption, op)
+const update = <F>(prim: Primitive<'scatterAdd' | 'setAt', GatherParams, readonly ['float', 'int', 'float']>): F =>
+  operation(prim.name, { x: unread, indices: unread, updates: unread }, { axis: laterAxis(0) }, ({ x, indices, updates }, o, op) => {
     const [n, u] = liftInto(x, updates, op)
     const i = liftIndices(indices, op)
-    const p = { axis: axisOf(axis, n.shape.length, op), batchDims: 0 }
+    const p = { axis: axisOf(o.axis, n.shape.length, op), batchDims: 0 }
     if (op === 'scatterAdd' && n.dtype === 'bool')
       raise({
         _tag: 'DTypeMismatch',
@@ -77,7 +74,7 @@ const update =
         fix: "cast(x, 'i32') to count, or setAt to set.",
       })
     return asExpr(apply(prim, [n, i, broadcastNode(u, gatheredShape(op, n.aval, i.aval, p))], p))
-  }
+  })
 
 /**
  * x with the updates added at the indices, along an axis (the first by default); an index that comes twice adds twice.
@@ -87,7 +84,7 @@ const update =
  * Errors  ShapeMismatch when updates do not broadcast; DTypeMismatch for booleans, and for float updates of integers.
  * @example scatterAdd(tensor([1, 2, 3]), [0, 0], tensor([10, 20]))   // [31, 2, 3]
  */
-export const scatterAdd: ScatterAddFn = typed(update(scatterAddPrimitive as never))
+export const scatterAdd: ScatterAddFn = update(scatterAddPrimitive as never)
 
 /**
  * x with the values in place of its slices at the indices, along an axis (the first by default); of an index that comes twice the last wins.
@@ -97,7 +94,7 @@ export const scatterAdd: ScatterAddFn = typed(update(scatterAddPrimitive as neve
  * Errors  ShapeMismatch when values do not broadcast; DTypeMismatch for float values of integers.
  * @example setAt(tensor([1, 2, 3]), [1], tensor([9]))   // [1, 9, 3]
  */
-export const setAt: SetAtFn = typed(update(setAtPrimitive as never))
+export const setAt: SetAtFn = update(setAtPrimitive as never)
 
 /**
  * One-hot code: 1 at the index along a new last axis of length n, 0 elsewhere; all zeros for an index out of range. Without a
@@ -123,17 +120,9 @@ export const oneHot: OneHotFn = typed((indices: unknown, n: number, dtype?: DTyp
  * Errors  ShapeMismatch when other axes differ; DTypeMismatch for indices that are not i32; BadInput for an axis out of range.
  * @example takeAlongAxis(tensor([[1, 2], [3, 4]]), tensor([[1], [0]], [2, 1], 'i32'))   // [[2], [3]]
  */
-export const takeAlongAxis: TakeAlongAxisFn = typed((x: unknown, indices: unknown, options?: AxisOptions): AnyExpr => {
-  const { axis = -1 } = optionsOf(options, axisOption, 'takeAlongAxis')
-  const n = lift(x, 'takeAlongAxis')
-  return asExpr(takeAlongNode(n, liftIndices(indices, 'takeAlongAxis'), axisOf(axis, n.shape.length, 'takeAlongAxis')))
-})
-
-/** On which side of its equals a value goes. */
-interface SearchOptions {
-  readonly side?: 'left' | 'right'
-}
-const searchOptions: Names<SearchOptions> = { side: true }
+export const takeAlongAxis: TakeAlongAxisFn = operation('takeAlongAxis', { x: array, indices }, { axis: axis(-1) }, (given, o) =>
+  asExpr(takeAlongNode(asNode(given.x), asNode(given.indices), o.axis)),
+)
 
 /**
  * Where each value would go into an ascending vector: before its equals, or after them with side 'right'.
@@ -142,12 +131,12 @@ const searchOptions: Names<SearchOptions> = { side: true }
  * Errors  ShapeMismatch unless sorted is a vector; BadInput for another side.
  * @example searchsorted(tensor([1, 3, 5]), tensor([0, 3, 9]))   // [0, 1, 3]
  */
-export const searchsorted: SearchSortedFn = typed((sorted: unknown, values: unknown, options?: SearchOptions): AnyExpr => {
-  const { side = 'left' } = optionsOf(options, searchOptions, 'searchsorted')
-  if (side !== 'left' && side !== 'right')
-    raise({ _tag: 'BadInput', where: 'searchsorted', reason: `there is no side ${shown(side)}.`, fix: `sides are 'left' and 'right'.` })
-  return asExpr(apply(searchsortedPrimitive, liftAll([sorted, values], 'searchsorted', 'order'), { side, batchDims: 0 }))
-})
+export const searchsorted: SearchSortedFn = operation(
+  'searchsorted',
+  { sorted: ordered, values: ordered },
+  { side: choice(['left', 'right'], 'left', 'side') },
+  ({ sorted, values }, { side }) => asExpr(apply(searchsortedPrimitive, [asNode(sorted), asNode(values)], { side, batchDims: 0 })),
+)
 
 /**
  * The window of the given sizes that begins at computed starts, one per axis. A negative start counts from the end;

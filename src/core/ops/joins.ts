@@ -1,29 +1,31 @@
 /** Arrays joined, cut and repeated: concat, split, stack, unstack, tile, repeat. */
 
-import { integersOf, listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { integersOf, listOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { integer, kind } from '../errors/options.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift, liftAll } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { MAX_SIZE, sameShape } from '../graph/shape.js'
 import { makeTensor } from '../graph/tensor.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ConcatFn, RepeatFn, RepeatOptions, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
-import type { AxisOptions } from '../types/signatures/reduce.js'
+import type { ConcatFn, RepeatFn, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
 import { cumsum } from './along-axis.js'
 import { arange } from './construct.js'
 import { searchsorted } from './indexing.js'
 import { gatherNode } from './indexing-gather.js'
 import { concatNode, splitNode } from './layout-join.js'
-import { axisOf, axisOption, broadcastNode, reshapeNode } from './layout-move.js'
+import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
+import { array, axis, laterAxis, operation, unread } from './operation.js'
 import { picked } from './pad-modes.js'
 
 /** Arrays in a list, of one dtype; raises BadInput where there are none. */
-const liftList = (xs: unknown, op: string, done: string): Node[] => {
-  const list = listOf(xs, 'the first argument', op)
-  if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: `nothing to ${done}.`, fix: 'pass at least one array.' })
-  return liftAll(Array.from(list), op)
-}
+const arraysTo = (done: string) =>
+  kind<Node[], unknown>((xs, _what, op) => {
+    const list = listOf(xs, 'the first argument', op)
+    if (list.length === 0) raise({ _tag: 'BadInput', where: op, reason: `nothing to ${done}.`, fix: 'pass at least one array.' })
+    return liftAll(Array.from(list), op)
+  })
 
 /**
  * Arrays joined along an axis (the first by default).
@@ -32,11 +34,9 @@ const liftList = (xs: unknown, op: string, done: string): Node[] => {
  * Errors  ShapeMismatch when other axes differ; BadInput for no arrays or an axis out of range.
  * @example concat([[1, 2], [3]])   // [1, 2, 3]
  */
-export const concat: ConcatFn = typed((xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
-  const { axis = 0 } = optionsOf(options, axisOption, 'concat')
-  const ns = liftList(xs, 'concat', 'concatenate')
-  return asExpr(concatNode(ns, axisOf(axis, ns[0]!.shape.length, 'concat')))
-})
+export const concat: ConcatFn = operation('concat', { xs: arraysTo('concatenate') }, { axis: laterAxis(0) }, ({ xs }, { axis: at }, op) =>
+  asExpr(concatNode(xs, axisOf(at, xs[0]!.shape.length, op))),
+)
 
 /**
  * x cut along an axis (the first by default) into n equal parts, or parts of the given sizes.
@@ -45,21 +45,19 @@ export const concat: ConcatFn = typed((xs: readonly unknown[], options?: AxisOpt
  * Errors  ShapeMismatch when n does not divide the axis or the sizes do not add up to it; BadInput for an axis out of range.
  * @example split(tensor([1, 2, 3, 4]), 2)   // [[1, 2], [3, 4]]
  */
-export const split: SplitFn = typed((x: unknown, parts: number | readonly number[], options?: AxisOptions): AnyExpr[] => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'split')
-  const n = lift(x, 'split')
-  const axis = axisOf(at, n.shape.length, 'split')
-  const d = n.shape[axis]!
+export const split: SplitFn = operation('split', { x: array, parts: unread }, { axis: axis(0) }, ({ x, parts }, { axis: at }) => {
+  const n = asNode(x)
+  const d = n.shape[at]!
   if (typeof parts === 'number' && !(Number.isInteger(parts) && parts > 0 && parts <= MAX_SIZE && d % parts === 0))
     raise({
       _tag: 'ShapeMismatch',
       op: 'split',
       shapes: [n.shape],
-      reason: `${parts} equal parts do not divide axis ${axis} of ${showShape(n.shape)}.`,
+      reason: `${parts} equal parts do not divide axis ${at} of ${showShape(n.shape)}.`,
       fix: `give the sizes.`,
     })
   const sizes = typeof parts === 'number' ? new Array<number>(parts).fill(d / parts) : integersOf(parts, 'parts', 'split')
-  return splitNode(n, axis, sizes).map(asExpr)
+  return splitNode(n, at, sizes).map(asExpr)
 })
 
 /**
@@ -69,24 +67,22 @@ export const split: SplitFn = typed((x: unknown, parts: number | readonly number
  * Errors  ShapeMismatch when shapes differ; BadInput for no arrays or an axis out of range.
  * @example stack([[1, 2], [3, 4]])   // [[1, 2], [3, 4]]
  */
-export const stack: StackFn = typed((xs: readonly unknown[], options?: AxisOptions): AnyExpr => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'stack')
-  const ns = liftList(xs, 'stack', 'stack')
-  const shape = ns[0]!.shape
-  for (const n of ns)
+export const stack: StackFn = operation('stack', { xs: arraysTo('stack') }, { axis: laterAxis(0) }, ({ xs }, o, op) => {
+  const shape = xs[0]!.shape
+  for (const n of xs)
     if (!sameShape(n.shape, shape))
       raise({
         _tag: 'ShapeMismatch',
         op: 'stack',
-        shapes: ns.map((m) => m.shape),
+        shapes: xs.map((m) => m.shape),
         reason: `${showShape(shape)} and ${showShape(n.shape)} differ.`,
         fix: `stack joins arrays of one shape; use concat otherwise.`,
       })
-  const axis = axisOf(at, shape.length + 1, 'stack')
+  const at = axisOf(o.axis, shape.length + 1, op)
   return asExpr(
     concatNode(
-      ns.map((n) => reshapeNode(n, [...shape.slice(0, axis), 1, ...shape.slice(axis)])),
-      axis,
+      xs.map((n) => reshapeNode(n, [...shape.slice(0, at), 1, ...shape.slice(at)])),
+      at,
     ),
   )
 })
@@ -98,12 +94,10 @@ export const stack: StackFn = typed((xs: readonly unknown[], options?: AxisOptio
  * Errors  BadInput for an axis out of range.
  * @example unstack(tensor([[1, 2], [3, 4]]))   // [[1, 2], [3, 4]]
  */
-export const unstack: UnstackFn = typed((x: unknown, options?: AxisOptions): AnyExpr[] => {
-  const { axis: at = 0 } = optionsOf(options, axisOption, 'unstack')
-  const n = lift(x, 'unstack')
-  const axis = axisOf(at, n.shape.length, 'unstack')
-  const rest = n.shape.filter((_, i) => i !== axis)
-  return splitNode(n, axis, new Array<number>(n.shape[axis]!).fill(1)).map((y) => asExpr(reshapeNode(y, rest)))
+export const unstack: UnstackFn = operation('unstack', { x: array }, { axis: axis(0) }, ({ x }, { axis: at }) => {
+  const n = asNode(x)
+  const rest = n.shape.filter((_, i) => i !== at)
+  return splitNode(n, at, new Array<number>(n.shape[at]!).fill(1)).map((y) => asExpr(reshapeNode(y, rest)))
 })
 
 /**
@@ -139,7 +133,6 @@ export const tile: TileFn = typed((x: unknown, reps: number | readonly number[],
   )
 })
 
-const repeatOptions: Names<RepeatOptions> = { axis: true, totalLength: true }
 /** x with its i-th slice counts[i] times; of counts that are computed `length` says how many places there are: what is missing is the last slice. */
 const repeatedBy = (x: Node, given: unknown, axis: number, length: number | undefined): AnyExpr => {
   const d = x.shape[axis]!
@@ -161,7 +154,7 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
         known.flatMap((k, i) => new Array<number>(k).fill(i)),
       ),
     )
-  if (!(Number.isInteger(length) && length! >= 0))
+  if (length === undefined)
     raise({
       _tag: 'BadInput',
       where: 'repeat',
@@ -169,7 +162,7 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
       fix: 'give { totalLength }, a whole number; NumPy needs none.',
     })
   const ends = cumsum(known === undefined ? asExpr(node!) : asExpr(makeTensor(known, undefined, 'i32').node))
-  const starts = asNode(searchsorted(ends as never, arange(length!, 'i32'), { side: 'right' }))
+  const starts = asNode(searchsorted(ends as never, arange(length, 'i32'), { side: 'right' }))
   return asExpr(gatherNode(x, starts, { axis, batchDims: 0 }))
 }
 
@@ -183,18 +176,22 @@ const repeatedBy = (x: Node, given: unknown, axis: number, length: number | unde
  * repeat(tensor([1, 2]), 2)        // [1, 1, 2, 2]
  * repeat(tensor([1, 2]), [1, 3])   // [1, 2, 2, 2]
  */
-export const repeat: RepeatFn = typed((x: unknown, times: number, options?: RepeatOptions): AnyExpr => {
-  const { axis: along = 0, totalLength } = optionsOf(options, repeatOptions, 'repeat')
-  const n = lift(x, 'repeat')
-  const axis = axisOf(along, n.shape.length, 'repeat')
-  if (typeof times === 'object') return repeatedBy(n, settled(times, 'counts', 'repeat'), axis, totalLength)
-  if (!Number.isInteger(times) || times < 0)
-    raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
-  const at = (k: number): number[] => [...n.shape.slice(0, axis + 1), k, ...n.shape.slice(axis + 1)]
-  return asExpr(
-    reshapeNode(
-      broadcastNode(reshapeNode(n, at(1)), at(times)),
-      n.shape.map((d, i) => (i === axis ? d * times : d)),
-    ),
-  )
-})
+export const repeat: RepeatFn = operation(
+  'repeat',
+  { x: array, times: unread },
+  { axis: axis(0), totalLength: integer(undefined, { from: 0 }) },
+  ({ x, times: given }, o) => {
+    const n = asNode(x)
+    if (typeof given === 'object') return repeatedBy(n, settled(given, 'counts', 'repeat'), o.axis, o.totalLength)
+    const times = given as number
+    if (!Number.isInteger(times) || times < 0)
+      raise({ _tag: 'BadInput', where: 'repeat', reason: `${shown(times)} is not a number of repetitions.` })
+    const at = (k: number): number[] => [...n.shape.slice(0, o.axis + 1), k, ...n.shape.slice(o.axis + 1)]
+    return asExpr(
+      reshapeNode(
+        broadcastNode(reshapeNode(n, at(1)), at(times)),
+        n.shape.map((d, i) => (i === o.axis ? d * times : d)),
+      ),
+    )
+  },
+)

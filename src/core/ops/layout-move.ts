@@ -1,17 +1,14 @@
 /** Layout: the same elements under another shape: broadcastTo, reshape, transpose, expandDims, squeeze. */
-import { type Names, settled, shown } from '../errors/check-arguments.js'
+import { settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { aval } from '../graph/aval.js'
 import { type Codec, naturals, record } from '../graph/codec.js'
 import { apply, type Node } from '../graph/expr.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { broadcastStrides, forEachIndex, normalizeAxis, range, sameShape, sizeOf, stridesOf } from '../graph/shape.js'
-import type { AxisOptions } from '../types/signatures/reduce.js'
 
 const family = 'layout'
 
-/** The options of an operation along one axis (or more). */
-export const axisOption: Names<AxisOptions> = { axis: true }
 /** Raises BadInput unless the axis exists; counts from the front. */
 export const axisOf = (axis: number, rank: number, op: string): number =>
   normalizeAxis(axis, rank) ??

@@ -1,16 +1,16 @@
 /** Layout of one array: broadcastTo, reshape, transpose, expandDims, squeeze, slice, pad, flip, roll. */
 
-import { listOf, type Names, optionsOf, settled, shown } from '../errors/check-arguments.js'
+import { listOf, settled, shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { reading } from '../errors/language.js'
+import { kind, raw, readOptions } from '../errors/options.js'
 import { shapeGiven } from '../graph/aval.js'
 import { castNode } from '../graph/cast.js'
-import { asExpr, isExpr } from '../graph/expr.js'
+import { asExpr, asNode, isExpr } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { typed } from '../graph/operation.js'
 import { range } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ReduceOptions } from '../types/shape.js'
 import type { PadWidths } from '../types/shape-index.js'
 import type {
   BroadcastToFn,
@@ -18,7 +18,6 @@ import type {
   FlipFn,
   PadFn,
   PadMode,
-  PadOptions,
   ReshapeFn,
   RollFn,
   SliceFn,
@@ -26,8 +25,9 @@ import type {
   TransposeFn,
 } from '../types/signatures/layout.js'
 import { concatNode } from './layout-join.js'
-import { axesIn, axisOption, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
+import { axesIn, broadcastNode, distinctAxes, reshapeNode, swapLast, transposeNode } from './layout-move.js'
 import { padNode, partOfAxis, sliceAxis, sliceNode } from './layout-slice.js'
+import { array, axesInOrder, declares, operation, unread } from './operation.js'
 import { padded, padModeOf } from './pad-modes.js'
 
 /**
@@ -37,11 +37,9 @@ import { padded, padModeOf } from './pad-modes.js'
  * Errors  BadInput for an axis out of range or named twice.
  * @example flip([1, 2, 3])   // [3, 2, 1]
  */
-export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
-  const { axis } = optionsOf(options, axisOption, 'flip')
-  const n = lift(x, 'flip')
-  const axes = axis === undefined || axis === null ? range(n.shape.length) : distinctAxes(axis, n.shape.length, 'flip')
-  const turned = (i: number, d: number): boolean => axes.includes(i) && d > 1
+export const flip: FlipFn = operation('flip', { x: array }, { axis: axesInOrder() }, ({ x }, { axis }) => {
+  const n = asNode(x)
+  const turned = (i: number, d: number): boolean => axis.includes(i) && d > 1
   return asExpr(
     sliceNode(n, {
       starts: n.shape.map((d, i) => (turned(i, d) ? d - 1 : 0)),
@@ -51,6 +49,9 @@ export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'ax
   )
 })
 
+const axesOrFlat = kind<readonly number[] | undefined, number | readonly number[] | null>((given, _what, op, shape) =>
+  given === undefined || given === null ? undefined : axesIn(given as number, shape.length, op),
+)
 /**
  * x rotated by `shift` places along an axis, or along each of several; without an axis the flattened array is rotated.
  * Element i goes to i + shift, modulo the length.
@@ -59,29 +60,32 @@ export const flip: FlipFn = typed((x: unknown, options?: Pick<ReduceOptions, 'ax
  * Errors  BadInput for an axis out of range, a fractional shift, or as many shifts as there are not axes.
  * @example roll(tensor([1, 2, 3]), 1)   // [3, 1, 2]
  */
-export const roll: RollFn = typed((x: unknown, shift: number | readonly number[], options?: Pick<ReduceOptions, 'axis'>): AnyExpr => {
-  const { axis } = optionsOf(options, axisOption, 'roll')
-  const n = lift(x, 'roll')
-  const shiftList = settled(shift, 'shift', 'roll')
-  const given = Array.isArray(shiftList) ? (shiftList as readonly number[]) : [shiftList as number]
-  const flat = axis === undefined || axis === null
-  const axes = flat ? [0] : axesIn(axis, n.shape.length, 'roll')
-  const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
-  if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
-    raise({
-      _tag: 'BadInput',
-      where: 'roll',
-      reason: `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
-      fix: `give one whole number, or one per axis.`,
-    })
-  const start = flat ? reshapeNode(n, [n.aval.size]) : n
-  const rolled = axes.reduce((y, a, i) => {
-    const d = y.shape[a]!
-    const k = d === 0 ? 0 : ((shifts[i]! % d) + d) % d
-    return k === 0 ? y : concatNode([sliceAxis(y, a, d - k, k), sliceAxis(y, a, 0, d - k)], a)
-  }, start)
-  return asExpr(reshapeNode(rolled, n.shape))
-})
+export const roll: RollFn = operation(
+  'roll',
+  { x: array, shift: raw<number | readonly number[]>() },
+  { axis: axesOrFlat },
+  ({ x, shift }, { axis }) => {
+    const n = asNode(x)
+    const given = Array.isArray(shift) ? (shift as readonly number[]) : [shift as number]
+    const flat = axis === undefined
+    const axes = axis ?? [0]
+    const shifts = given.length === 1 ? axes.map(() => given[0]!) : given
+    if (shifts.length !== axes.length || !shifts.every(Number.isInteger) || given.includes(undefined as never))
+      raise({
+        _tag: 'BadInput',
+        where: 'roll',
+        reason: `shifts ${shown(given)} do not fit ${axes.length} ${axes.length === 1 ? 'axis' : 'axes'}.`,
+        fix: `give one whole number, or one per axis.`,
+      })
+    const start = flat ? reshapeNode(n, [n.aval.size]) : n
+    const rolled = axes.reduce((y, a, i) => {
+      const d = y.shape[a]!
+      const k = d === 0 ? 0 : ((shifts[i]! % d) + d) % d
+      return k === 0 ? y : concatNode([sliceAxis(y, a, d - k, k), sliceAxis(y, a, 0, d - k)], a)
+    }, start)
+    return asExpr(reshapeNode(rolled, n.shape))
+  },
+)
 
 /**
  * x repeated along new leading axes and along axes of length 1.
@@ -240,13 +244,13 @@ const isPair = (w: unknown): w is readonly [number, number] =>
 const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
   showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
 
-const padOptions: Names<PadOptions> = { mode: true, value: true }
+export const padOptions = { mode: kind<PadMode>((mode) => (mode === undefined ? 'constant' : padModeOf(mode))), value: unread }
 /** What stands behind the widths: options, or the value itself. */
 const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: unknown } => {
   const isOptions = (): boolean =>
     typeof given === 'object' && given !== null && !isExpr(given) && ('mode' in given || Object.getPrototypeOf(given) === Object.prototype)
   if (given === undefined || !reading('pad', isOptions)) return { mode: 'constant', value: given ?? 0 }
-  const { mode = 'constant', value } = optionsOf(given as PadOptions, padOptions, 'pad')
+  const { mode, value } = readOptions(padOptions, given, 'pad')
   if (value !== undefined && mode !== 'constant')
     raise({
       _tag: 'BadInput',
@@ -254,7 +258,7 @@ const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: un
       reason: `mode ${shown(mode)} has no value: it reads x.`,
       fix: 'leave the value out, or the mode.',
     })
-  return { mode: padModeOf(mode), value: value ?? 0 }
+  return { mode, value: value ?? 0 }
 }
 
 /**
@@ -268,34 +272,37 @@ const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: un
  * pad(tensor([1, 2]), [[1, 0]])                          // [0, 1, 2]
  * pad(tensor([1, 2, 3]), [[2, 1]], { mode: 'reflect' })  // [3, 2, 1, 2, 3, 2]
  */
-export const pad: PadFn = typed((x: unknown, widths: PadWidths, given?: unknown): AnyExpr => {
-  const n = lift(x, 'pad')
-  const { mode, value } = paddingOf(given)
-  const list =
-    typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
-  const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
-  const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
-  if (
-    ends.length > n.shape.length ||
-    !isWidth(typeof widths === 'number' ? widths : 0) ||
-    !ends.every((w) => isPair(w) && w.every(isWidth))
-  )
-    raise({
-      _tag: 'BadInput',
-      where: 'pad',
-      reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
-      fix: `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
-    })
-  const at = (i: number) => ends[i] ?? ([0, 0] as const)
-  if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
-  if (mode !== 'constant') return asExpr(padded(n, ends as readonly (readonly [number, number])[], mode))
-  return asExpr(
-    padNode(
-      n,
-      n.shape.map((_, i) => at(i)[0]),
-      n.shape.map((d, i) => at(i)[0] + d + at(i)[1]),
-      n.shape.map(() => 1),
-      castNode(lift(value, 'pad', n.dtype), n.dtype),
-    ),
-  )
-})
+export const pad: PadFn = declares(
+  { name: 'pad', args: {}, options: padOptions },
+  (x: unknown, widths: PadWidths, given?: unknown): AnyExpr => {
+    const n = lift(x, 'pad')
+    const { mode, value } = paddingOf(given)
+    const list =
+      typeof widths === 'number' ? n.shape.map(() => widths) : (listOf(settled(widths, 'widths', 'pad'), 'widths', 'pad') as typeof widths)
+    const ends = Array.from(list, (w) => (typeof w === 'number' ? ([w, w] as const) : w))
+    const isWidth = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0
+    if (
+      ends.length > n.shape.length ||
+      !isWidth(typeof widths === 'number' ? widths : 0) ||
+      !ends.every((w) => isPair(w) && w.every(isWidth))
+    )
+      raise({
+        _tag: 'BadInput',
+        where: 'pad',
+        reason: `widths ${typeof widths !== 'number' && ends.every(isPair) ? showWidths(widths) : shown(widths)} do not fit ${showShape(n.shape)}.`,
+        fix: `one [before, after] of non-negative integers per axis, [[1, 2]] for a vector; where elements shall go, slice.`,
+      })
+    const at = (i: number) => ends[i] ?? ([0, 0] as const)
+    if (ends.every(([a, b]) => a === 0 && b === 0)) return asExpr(n)
+    if (mode !== 'constant') return asExpr(padded(n, ends as readonly (readonly [number, number])[], mode))
+    return asExpr(
+      padNode(
+        n,
+        n.shape.map((_, i) => at(i)[0]),
+        n.shape.map((d, i) => at(i)[0] + d + at(i)[1]),
+        n.shape.map(() => 1),
+        castNode(lift(value, 'pad', n.dtype), n.dtype),
+      ),
+    )
+  },
+)

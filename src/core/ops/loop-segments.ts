@@ -1,10 +1,11 @@
 /** Loops over segments of steps: several steps in one body, and what is kept for the way back. */
-import { integerOf, optionsOf, shown } from '../errors/check-arguments.js'
+import { shown } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { integer, kind, type ReadOf, readOptions, whole } from '../errors/options.js'
 import { aval } from '../graph/aval.js'
 import { input, type Node } from '../graph/expr.js'
 import { flatProgram } from '../graph/program.js'
-import type { Checkpoint, LoopOptions, Snapshots } from '../types/signatures/control.js'
+import type { Checkpoint } from '../types/signatures/control.js'
 import { KEEPS, type Keep, type ScanParams, scanNodes, unrolled } from './control.js'
 import { concatNode } from './layout-join.js'
 import { reshapeNode } from './layout-move.js'
@@ -81,10 +82,9 @@ const levelsOf = (length: number, snapshots: number): number => {
   }
   return 0
 }
-const snapshotsOf = (op: string, checkpoint: Snapshots): ((steps: Loop) => Loop) => {
-  const snapshots = integerOf(optionsOf(checkpoint, { snapshots: true }, `${op}: checkpoint`).snapshots, 'snapshots', op)
-  if (snapshots < 1) raise({ _tag: 'BadInput', where: op, reason: `snapshots is ${snapshots}.`, fix: 'give a number of snapshots from 1.' })
-  return (steps) => (args, params) => {
+export const snapshotsOf =
+  (op: string, snapshots: number, steps: Loop): Loop =>
+  (args, params) => {
     const { length } = params
     if (length > snapshots && levelsOf(length, snapshots) === 0)
       raise({
@@ -95,7 +95,6 @@ const snapshotsOf = (op: string, checkpoint: Snapshots): ((steps: Loop) => Loop)
       })
     return carryingAll(args, params, bySnapshots(snapshots, steps))
   }
-}
 /** The least number of snapshots for so many steps. */
 const fewestFor = (length: number): number => {
   let n = 1
@@ -108,26 +107,38 @@ const unrolledBy =
   (args, params) =>
     params.length === 0 ? scanNodes(args, params) : inSegments(args, params, Math.min(size, params.length), unrolled)
 
+export const snapshots = { snapshots: whole({ from: 1, fix: 'give a number of snapshots from 1.' }) }
+const every = whole({ from: 1, fix: "give a number of steps from 1, or 'sqrt'." })
+/** Options of every loop. */
+export const loopOptions = {
+  unroll: integer(undefined, { from: 1, fix: 'give the number of steps in one body, from 1.' }),
+  checkpoint: kind<Keep | 'sqrt' | number | { readonly snapshots: number } | undefined, Checkpoint>((given, what, op) =>
+    given === undefined || given === 'sqrt'
+      ? given
+      : typeof given === 'string'
+        ? keepOf(given, what, op)
+        : typeof given === 'object' && given !== null
+          ? readOptions(snapshots, given, `${op}: ${what}`)
+          : every.read(given, what, op, []),
+  ),
+}
+export type Loops = Partial<ReadOf<typeof loopOptions>>
 /** How the steps of a loop are put together, as its options say. */
-export const loopBy = (op: string, { unroll, checkpoint }: LoopOptions): Loop => {
-  const size = unroll === undefined ? 1 : integerOf(unroll, 'unroll', op)
-  if (size < 1) raise({ _tag: 'BadInput', where: op, reason: `unroll is ${size}.`, fix: 'give the number of steps in one body, from 1.' })
+export const loopBy = (op: string, { unroll: size = 1, checkpoint }: Loops): Loop => {
   const steps = size === 1 ? scanNodes : unrolledBy(size)
   if (checkpoint === undefined) return steps
-  if (typeof checkpoint === 'string' && checkpoint !== 'sqrt') {
-    const keep = keepOf(checkpoint, 'checkpoint', op)
-    return (args, params) => steps(args, { ...params, keep })
-  }
-  if (typeof checkpoint === 'object' && checkpoint !== null) return snapshotsOf(op, checkpoint)(steps)
-  const every = segmentOf(op, checkpoint)
-  return (args, params) => (params.length < 2 ? steps(args, params) : inSegments(args, params, every(params.length), steps, 'nothing'))
-}
-const segmentOf = (op: string, checkpoint: Exclude<Checkpoint, Snapshots>): ((length: number) => number) => {
-  if (checkpoint === 'sqrt') return (length) => Math.ceil(Math.sqrt(length))
-  const size = integerOf(checkpoint, 'checkpoint', op)
-  return size > 0
-    ? (length) => Math.min(size, length)
-    : raise({ _tag: 'BadInput', where: op, reason: `checkpoint is ${size}.`, fix: "give a number of steps from 1, or 'sqrt'." })
+  if (typeof checkpoint === 'object') return snapshotsOf(op, checkpoint.snapshots, steps)
+  if (typeof checkpoint === 'string' && checkpoint !== 'sqrt') return (args, params) => steps(args, { ...params, keep: checkpoint })
+  return (args, params) =>
+    params.length < 2
+      ? steps(args, params)
+      : inSegments(
+          args,
+          params,
+          checkpoint === 'sqrt' ? Math.ceil(Math.sqrt(params.length)) : Math.min(checkpoint, params.length),
+          steps,
+          'nothing',
+        )
 }
 /** What is kept for the way back. */
 export const keepOf = (given: unknown, what: string, op: string): Keep =>

@@ -1,22 +1,18 @@
 /** Loops over trees, with the errors of the operation they are part of: so many steps, or until a condition ends them. */
-import { flagOf, integerOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
 import { aval, showAval } from '../graph/aval.js'
 import { builtBefore, close } from '../graph/close.js'
 import { asExpr, asNode, constant, input, type Node, nodesBuilt } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
 import { substitute } from '../graph/rewrite.js'
-import type { ScanOptions, WhileOptions } from '../types/signatures/control.js'
 import { UNBOUNDED } from './control.js'
 import { add } from './elementwise.js'
-import { loopBy } from './loop-segments.js'
+import { type Loops, loopBy } from './loop-segments.js'
 import { invariant, isNothing, type Leaves, leavesOf, placed, type StepFn, settled, treeOf } from './loop-step.js'
 
 /** The number of steps: the leading axis of every leaf of xs, or what is given. */
-export const lengthOf = (op: string, xs: Leaves | undefined, given: number | undefined): number => {
+const lengthOf = (op: string, xs: Leaves | undefined, length: number | undefined): number => {
   const bad = (reason: string, fix: string): never => raise({ _tag: 'BadInput', where: op, reason, fix })
-  const length = given === undefined ? undefined : integerOf(given, 'length', op)
-  if (length !== undefined && length < 0) bad(`length is ${length}.`, 'give a whole number from 0.')
   let first: { readonly size: number; readonly path: string } | undefined
   for (const [i, n] of (xs?.nodes ?? []).entries()) {
     const path = placed('xs', xs!.paths[i]!)
@@ -35,7 +31,7 @@ export const scanning = (
   f: StepFn,
   init: unknown,
   given: unknown,
-  { length: asked, reverse, ...how }: ScanOptions,
+  { length: asked, reverse = false, ...how }: Loops & { readonly length?: number | undefined; readonly reverse?: boolean },
 ): readonly [carry: unknown, ys: unknown] => {
   const loop = loopBy(op, how)
   const xsGiven = isNothing(given) ? undefined : leavesOf(given, `${op}: xs`)
@@ -50,7 +46,7 @@ export const scanning = (
     length,
     carries: carry.nodes.length,
     slices: xs?.nodes.length ?? 0,
-    reverse: flagOf(reverse, 'reverse', op),
+    reverse,
   })
   return [
     treeOf(carry, results.slice(0, carry.nodes.length)),
@@ -72,15 +68,13 @@ const flagOver = (op: string, condition: Asked, state: Leaves): ((k: Node, at: r
   return (k, at) => substitute([flag], new Map([[steps, k], ...inputs.map((x, i) => [x, at[i]!] as const)]))[0]!
 }
 
-const stepsOf = ({ maxSteps: given, unroll, checkpoint }: WhileOptions): number => {
-  if (given === undefined)
+type Whiles = Loops & { readonly maxSteps?: number | undefined }
+const stepsOf = ({ maxSteps, unroll, checkpoint }: Whiles): number => {
+  if (maxSteps === undefined)
     return unroll === undefined && checkpoint === undefined
       ? UNBOUNDED
       : raise({ _tag: 'BadInput', where: 'whileLoop', reason: 'unroll and checkpoint need maxSteps.', fix: 'give { maxSteps }.' })
-  const steps = integerOf(given, 'maxSteps', 'whileLoop')
-  return steps >= 0 && steps < UNBOUNDED
-    ? steps
-    : raise({ _tag: 'BadInput', where: 'whileLoop', reason: `maxSteps is ${steps}.`, fix: 'give a whole number from 0 to 2147483646.' })
+  return maxSteps
 }
 
 /** A whileLoop whose functions know how many steps there were, with the errors of `op`: the last state, the steps, and whether there would be more. */
@@ -89,7 +83,7 @@ export const looping = (
   condition: Asked,
   body: Asked,
   init: Leaves,
-  { maxSteps, ...how }: WhileOptions = {},
+  { maxSteps, ...how }: Whiles = {},
 ): { readonly state: unknown; readonly steps: Node; readonly more: Node } => {
   const length = stepsOf({ maxSteps, ...how })
   const loop = loopBy(op, how)

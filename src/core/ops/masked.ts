@@ -2,15 +2,18 @@
 
 import { shown } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
+import { flag } from '../errors/options.js'
 import { castNode } from '../graph/cast.js'
 import { asExpr, asNode, type Node } from '../graph/expr.js'
 import { lift } from '../graph/lift.js'
+import type { Primitive } from '../graph/primitive.js'
 import { broadcastShapes, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { where } from './arithmetic.js'
 import { broadcastNode } from './layout-move.js'
-import { reduceNode, sumPrimitive } from './reduce.js'
+import { axes, numbers, operation, unread } from './operation.js'
+import { type ReduceParams, reduceNode, sumPrimitive } from './reduce.js'
 
 /** The mask of a reduction of n, of n's shape. */
 const maskOf = (mask: unknown, n: Node, op: string): Node => {
@@ -42,3 +45,17 @@ export const initialOf = (initial: unknown, dtype: DType, op: string): number | 
   lift(n, op, dtype)
   return n
 }
+
+/** Options of every reduction, of those with a mask, and of folds that begin with a number. */
+export const reduceOptions = { axis: axes(), keepdims: flag() }
+export const whereOptions = { ...reduceOptions, where: unread }
+export const foldOptions = { ...whereOptions, initial: unread }
+/** What a result and the initial number are joined by. */
+export type Join = (a: AnyExpr, b: number) => AnyExpr
+/** A fold that has an identity, over what is kept, from where it begins. */
+export const folded = <F>(prim: Primitive<'sum' | 'prod', ReduceParams, readonly ['float']>, identity: 0 | 1, join: Join): F =>
+  operation(prim.name, { x: numbers }, foldOptions, ({ x }, o, op) => {
+    const y = asExpr(reduceNode(prim, keptNode(asNode(x), o.where, identity, op), o.axis, o.keepdims))
+    const initial = initialOf(o.initial, x.dtype, op)
+    return initial === undefined ? y : join(y, initial)
+  })

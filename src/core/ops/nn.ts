@@ -1,20 +1,22 @@
 /** Neural networks: convolution and pooling (their primitives are in conv.ts and pool.ts). */
 
-import { flagOf, integerOf, type Names, optionsOf } from '../errors/check-arguments.js'
-import { raise } from '../errors/explain.js'
-import { apply, applyMulti, asExpr, type Node } from '../graph/expr.js'
-import { liftAll, liftFloat } from '../graph/lift.js'
-import { typed } from '../graph/operation.js'
+import { flag, integer, type Kind, type ReadOf, raw } from '../errors/options.js'
+import { apply, applyMulti, asExpr, asNode, type Node } from '../graph/expr.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ConvOptions, PoolOptions } from '../types/shape-contract.js'
+import type { Padding } from '../types/shape-contract.js'
 import type { AvgPoolOptions, ConvFn, PoolFn } from '../types/signatures/nn.js'
 import { asLine, asPlane, convPrimitive, four, onPlane, paddingOf, perAxis } from './conv.js'
 import { padNode } from './layout-slice.js'
+import { floats, operation } from './operation.js'
 import { avgPoolPrimitive, maxPoolPrimitive, type PoolParams } from './pool.js'
 import { convVolume, poolVolume } from './volumes.js'
 
-const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation: true, groups: true }
-
+const convOptions = {
+  stride: raw<number | readonly number[], number>(1),
+  padding: raw<Padding>(),
+  dilation: raw<number | readonly number[], number>(1),
+  groups: integer(1, { from: 1 }),
+}
 /**
  * Cross-correlation of x with the kernels k over all axes behind the second: one, two or three.
  *
@@ -23,18 +25,15 @@ const convOptions: Names<ConvOptions> = { stride: true, padding: true, dilation:
  * Errors  ShapeMismatch when channels differ or the kernel is larger than x, BadInput for options of another form.
  * @example conv(tensor([[[[1, 2, 3]]]]), tensor([[[[1, 1]]]]))   // [[[[3, 5]]]]
  */
-export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions): AnyExpr => {
-  const [xs, ks] = liftAll([x, k], 'conv', 'float') as [Node, Node]
-  const { stride: strides = 1, dilation: dilations = 1, padding: padded, groups = 1 } = optionsOf(options, convOptions, 'conv')
+export const conv: ConvFn = operation('conv', { x: floats, k: floats }, convOptions, ({ x, k }, { groups, ...o }) => {
+  const [xs, ks] = [asNode(x), asNode(k)]
   const axes = xs.shape.length === 3 && ks.shape.length === 3 ? 1 : xs.shape.length === 5 ? 3 : 2
   const [planes, kernels] = axes === 1 ? [asPlane(xs), asPlane(ks)] : [xs, ks]
   if (axes < 3) for (const n of [planes, kernels]) four(n.aval, 'conv')
   const size = xs.shape.slice(-axes)
-  const stride = perAxis(strides, axes, 'stride', 'conv')
-  const dilation = perAxis(dilations, axes, 'dilation', 'conv')
-  const padding = paddingOf(padded, size, ks.shape.slice(-axes), stride, dilation, 'conv')
-  if (integerOf(groups, 'groups', 'conv') < 1)
-    raise({ _tag: 'BadInput', where: 'conv', reason: `groups ${groups} is not a positive integer.` })
+  const stride = perAxis(o.stride, axes, 'stride', 'conv')
+  const dilation = perAxis(o.dilation, axes, 'dilation', 'conv')
+  const padding = paddingOf(o.padding, size, ks.shape.slice(-axes), stride, dilation, 'conv')
   if (axes === 3) return asExpr(convVolume(planes, kernels, { stride, padding, dilation, groups }, 'conv'))
   const line = axes === 1
   const y = apply(convPrimitive, [planes, kernels], {
@@ -46,8 +45,13 @@ export const conv: ConvFn = typed((x: unknown, k: unknown, options?: ConvOptions
   return asExpr(line ? asLine(y) : y)
 })
 
-const poolOptions: Names<PoolOptions> = { window: true, stride: true, padding: true, ceilMode: true }
-const avgPoolOptions: Names<PoolOptions & AvgPoolOptions> = { ...poolOptions, countIncludePad: true }
+const poolOptions = {
+  window: raw<number | readonly number[]>() as Kind<number | readonly number[]>,
+  stride: raw<number | readonly number[]>(),
+  padding: raw<Padding>(),
+  ceilMode: flag(),
+}
+const avgPoolOptions = { ...poolOptions, countIncludePad: flag() }
 
 type Pooling = (x: Node, p: PoolParams) => Node
 /** Padding with as much more behind each axis as makes room for a last window that begins within x or the padding before it. */
@@ -59,13 +63,13 @@ const roomBehind = (size: readonly number[], window: readonly number[], stride: 
     return [before, Math.max(behind, last * stride[i]! + window[i]! - n - before)]
   })
 /** A pool of planes, of lines (planes of height 1), or of volumes. */
-const pooled = (given: Node, o: PoolOptions, op: string, pool: Pooling, countsPadding = false): AnyExpr => {
+const pooled = (given: Node, o: ReadOf<typeof poolOptions>, op: string, pool: Pooling, countsPadding = false): AnyExpr => {
   const line = given.shape.length === 3
   const axes = line ? 1 : given.shape.length === 5 ? 3 : 2
   const window = perAxis(o.window, axes, 'window', op)
   const stride = o.stride === undefined ? window : perAxis(o.stride, axes, 'stride', op)
   const own = paddingOf(o.padding, given.shape.slice(2), window, stride, new Array<number>(axes).fill(1), op)
-  const wide = flagOf(o.ceilMode, 'ceilMode', op) ? roomBehind(given.shape.slice(2), window, stride, own) : own
+  const wide = o.ceilMode ? roomBehind(given.shape.slice(2), window, stride, own) : own
   // The room behind never counts, the padding may.
   const apart = countsPadding && wide !== own
   const x = apart ? padded(given, own) : given
@@ -101,14 +105,8 @@ const padded = (x: Node, padding: readonly number[]): Node => {
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example maxPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[4]]]]
  */
-export const maxPool: PoolFn<'maxPool'> = typed(
-  (x: unknown, options: PoolOptions): AnyExpr =>
-    pooled(
-      liftFloat(x, 'maxPool'),
-      optionsOf(options, poolOptions, 'maxPool'),
-      'maxPool',
-      (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!,
-    ),
+export const maxPool: PoolFn<'maxPool'> = operation('maxPool', { x: floats }, poolOptions, ({ x }, o, op) =>
+  pooled(asNode(x), o, op, (n, p) => applyMulti(maxPoolPrimitive, [n], p)[0]!),
 )
 
 /**
@@ -118,9 +116,6 @@ export const maxPool: PoolFn<'maxPool'> = typed(
  * Errors  ShapeMismatch when the window does not fit, BadInput without a window of positive integers.
  * @example avgPool(tensor([[[[1, 2], [3, 4]]]]), { window: 2 })   // [[[[2.5]]]]
  */
-export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = typed((x: unknown, options: PoolOptions & AvgPoolOptions): AnyExpr => {
-  const n = liftFloat(x, 'avgPool')
-  const given = optionsOf(options, avgPoolOptions, 'avgPool')
-  const whole = flagOf(given.countIncludePad, 'countIncludePad', 'avgPool')
-  return pooled(n, given, 'avgPool', (y, p) => apply(avgPoolPrimitive, [y], p), whole)
-})
+export const avgPool: PoolFn<'avgPool', AvgPoolOptions> = operation('avgPool', { x: floats }, avgPoolOptions, ({ x }, o, op) =>
+  pooled(asNode(x), o, op, (n, p) => apply(avgPoolPrimitive, [n], p), o.countIncludePad),
+)

@@ -44,6 +44,10 @@ export const indices: Kind<AnyExpr, unknown> = { read: (given, _what, where) => 
 export const axis = (standard: number): Kind<number> => ({
   read: (given, _what, where, shape) => axisOf(given === undefined ? standard : (given as number), shape.length, where),
 })
+/** An axis of the first array, or none: the flattened array. */
+export const axisOrFlat: Kind<number | undefined, number | null> = {
+  read: (given, _what, where, shape) => (given === undefined || given === null ? undefined : axisOf(given as number, shape.length, where)),
+}
 /** An axis of what is made of the arguments: whoever makes that checks it. */
 export const laterAxis = (standard: number): Kind<number> => ({
   read: (given, what, where) => (given === undefined ? standard : settled(given as number, what, where)),
@@ -71,6 +75,12 @@ export interface Signature {
 const signatures = new WeakMap<object, Signature>()
 /** What a function declares of its arguments and options; undefined for one that is no such operation. */
 export const signatureOf = (f: unknown): Signature | undefined => (typeof f === 'function' ? signatures.get(f) : undefined)
+
+/** f, which reads itself what it is given, with what it declares of that. */
+export const declares = <F>(signature: Signature, f: (...given: never[]) => unknown): F => {
+  signatures.set(f, signature)
+  return f as F
+}
 
 /** Arrays that are promoted together, by the places of their arguments. */
 interface Group {

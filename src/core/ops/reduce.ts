@@ -1,5 +1,4 @@
 /** Reductions over axes: what each one is. */
-import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval } from '../graph/aval.js'
 import { type Codec, naturals, record } from '../graph/codec.js'
@@ -7,7 +6,6 @@ import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { forEachIndex, otherAxes, range, sizeOf, stridesOf } from '../graph/shape.js'
-import type { ReduceOptions } from '../types/shape.js'
 import { type AxisParams, axisCodec } from './layout-join.js'
 import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
 
@@ -16,7 +14,6 @@ export interface ReduceParams {
   readonly axes: readonly number[]
 }
 export const reduceCodec: Codec<ReduceParams> = record({ axes: naturals })
-export const reduceOptions: Names<ReduceOptions> = { axis: true, keepdims: true }
 
 /** Shape rule of a reduction. */
 export const reduceShape = ([x]: readonly Aval[], { axes }: ReduceParams): Aval => {
@@ -202,21 +199,6 @@ export const reduceNode = (prim: Primitive<string, ReduceParams>, x: Node, axes:
       )
     : y
 }
-/** The axes and the flag that the options give, checked in the name of op. */
-export const reductionOf = (
-  x: Node,
-  options: ReduceOptions | undefined,
-  op: string,
-): { readonly axis: readonly number[]; readonly keepdims: boolean } => {
-  const { axis, keepdims } = optionsOf(options, reduceOptions, op)
-  return { axis: axesOf(x.shape.length, axis, op), keepdims: flagOf(keepdims, 'keepdims', op) }
-}
-/** `reduceNode` by the options given. */
-export const reducedNode = (prim: Primitive<string, ReduceParams>, x: Node, options: ReduceOptions | undefined, op: string): Node => {
-  const { axis, keepdims } = reductionOf(x, options, op)
-  return reduceNode(prim, x, axis, keepdims)
-}
-
 /** The shape that a reduction of n has. */
 export const reducedShape = (n: Node, axes: readonly number[], keepdims: boolean): readonly number[] =>
   keepdims ? n.shape.map((d, i) => (axes.includes(i) ? 1 : d)) : reduceShape([n.aval], { axes }).shape

@@ -1,45 +1,27 @@
 /** Reductions over axes: sum, max, min, mean, any, all, count, and where the extremes are. */
 
-import { flagOf, type Names, optionsOf } from '../errors/check-arguments.js'
 import { raise } from '../errors/explain.js'
+import { flag } from '../errors/options.js'
 import { castNode } from '../graph/cast.js'
 import { apply, asExpr, asNode, constant, type Node } from '../graph/expr.js'
-import { lift, liftFloat } from '../graph/lift.js'
-import { typed } from '../graph/operation.js'
 import type { Primitive } from '../graph/primitive.js'
 import type { AnyExpr } from '../types/expr.js'
-import type { ReduceOptions } from '../types/shape.js'
-import type {
-  ArgOptions,
-  ArgReduceFn,
-  CountFn,
-  FloatReduceFn,
-  FoldOptions,
-  ReduceFn,
-  SumFn,
-  WhereOption,
-} from '../types/signatures/reduce.js'
+import type { ArgReduceFn, CountFn, FloatReduceFn, FoldOptions, ReduceFn, SumFn, WhereOption } from '../types/signatures/reduce.js'
 import { add, div, maximum, minimum } from './arithmetic.js'
-import { folded, foldOptions, type Join } from './folded.js'
 import type { AxisParams } from './layout-join.js'
-import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
-import { initialOf, keptCount, keptNode } from './masked.js'
+import { broadcastNode, reshapeNode } from './layout-move.js'
+import { folded, foldOptions, initialOf, type Join, keptCount, keptNode, reduceOptions, whereOptions } from './masked.js'
+import { array, axisOrFlat, floats, operation } from './operation.js'
 import {
   argmaxPrimitive,
   argminPrimitive,
-  axesOf,
   maxPrimitive,
   minPrimitive,
   type ReduceParams,
-  reducedNode,
   reducedShape,
   reduceNode,
-  reduceOptions,
-  reductionOf,
   sumPrimitive,
 } from './reduce.js'
-
-const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, where: true }
 
 /**
  * Sum over axes (all by default), of the elements where the mask `where` holds, if there is one, and of `initial`.
@@ -51,19 +33,15 @@ const whereOptions: Names<ReduceOptions & WhereOption> = { ...reduceOptions, whe
  * sum([[1, 2], [3, 4]], { axis: 0 })                              // [4, 6]
  * sum([[1, 2], [3, 4]], { where: [[true, false], [true, true]] }) // 8
  */
-export const sum: SumFn<'sum', FoldOptions> = typed(folded(sumPrimitive, 0, add))
+export const sum: SumFn<'sum', FoldOptions> = folded(sumPrimitive, 0, add)
 
 const LEAST = { i32: -(2 ** 31), f64: Number.NEGATIVE_INFINITY, f32: Number.NEGATIVE_INFINITY } as const
 const MOST = { i32: 2 ** 31 - 1, f64: Number.POSITIVE_INFINITY, f32: Number.POSITIVE_INFINITY } as const
-const extreme =
-  (prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>) =>
-  (x: unknown, options?: ReduceOptions & FoldOptions): AnyExpr => {
-    const op = prim.name
-    const given = optionsOf(options, foldOptions, op)
-    const n0 = lift(x, op)
+const extreme = <F>(prim: Primitive<'max' | 'min', ReduceParams, readonly ['float']>): F =>
+  operation(prim.name, { x: array }, foldOptions, ({ x }, { axis: axes, keepdims, ...given }, op) => {
+    const n0 = asNode(x)
     const n = n0.dtype === 'bool' ? castNode(n0, 'i32') : n0
     const identity = op === 'max' ? LEAST : MOST
-    const { axis: axes, keepdims } = reductionOf(n, { axis: given.axis, keepdims: given.keepdims }, op)
     const initial = initialOf(given.initial, n0.dtype, op)
     if (given.where !== undefined && initial === undefined)
       raise({
@@ -80,7 +58,7 @@ const extreme =
         : asExpr(reduceNode(prim as Primitive<string, ReduceParams>, kept, axes, keepdims))
     const all = initial === undefined ? y : join(y, initial)
     return asExpr(castNode(asNode(all), n0.dtype))
-  }
+  })
 
 /**
  * Largest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements where
@@ -93,7 +71,7 @@ const extreme =
  * max([[1, 5], [4, 2]], { axis: 1 })                            // [5, 4]
  * max([1, 5, 3], { where: [true, false, true], initial: 0 })    // 3
  */
-export const max: ReduceFn<'max', FoldOptions> = typed(extreme(maxPrimitive as never))
+export const max: ReduceFn<'max', FoldOptions> = extreme(maxPrimitive as never)
 
 /**
  * Smallest element over axes (all by default), `initial` among them if it is given. A NaN among them is the result. With a mask `where`, of the elements
@@ -104,27 +82,20 @@ export const max: ReduceFn<'max', FoldOptions> = typed(extreme(maxPrimitive as n
  * Errors  BadInput for an axis out of range or named twice, or when nothing is there to compare; ShapeMismatch for a mask that does not broadcast to x.
  * @example min([[1, 5], [4, 2]], { axis: 1 })   // [1, 2]
  */
-export const min: ReduceFn<'min', FoldOptions> = typed(extreme(minPrimitive as never))
+export const min: ReduceFn<'min', FoldOptions> = extreme(minPrimitive as never)
 
-const argOptions: Names<ArgOptions> = reduceOptions
-const argReduce =
-  (prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>) =>
-  (x: unknown, options?: ArgOptions): AnyExpr => {
-    const n = lift(x, prim.name)
-    const given = optionsOf(options, argOptions, prim.name)
-    const keepdims = flagOf(given.keepdims, 'keepdims', prim.name)
-    const along = given.axis ?? undefined
-    const flat = along === undefined ? reshapeNode(n, [n.aval.size]) : n
-    const axis = along === undefined ? 0 : axisOf(along, n.shape.length, prim.name)
-    const y = apply(prim, [flat], { axis })
+const argReduce = <F>(prim: Primitive<'argmax' | 'argmin', AxisParams, readonly ['float']>): F =>
+  operation(prim.name, { x: array }, { axis: axisOrFlat, keepdims: flag() }, ({ x }, { axis, keepdims }) => {
+    const n = asNode(x)
+    const y = apply(prim, [axis === undefined ? reshapeNode(n, [n.aval.size]) : n], { axis: axis ?? 0 })
     if (!keepdims) return asExpr(y)
     return asExpr(
       reshapeNode(
         y,
-        n.shape.map((d, i) => (along === undefined || i === axis ? 1 : d)),
+        n.shape.map((d, i) => (axis === undefined || i === axis ? 1 : d)),
       ),
     )
-  }
+  })
 
 /**
  * Index of the largest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
@@ -133,7 +104,7 @@ const argReduce =
  * Errors  BadInput for an axis out of range, or when nothing is there to compare.
  * @example argmax([1, 3, 2])   // 1
  */
-export const argmax: ArgReduceFn<'argmax'> = typed(argReduce(argmaxPrimitive as never))
+export const argmax: ArgReduceFn<'argmax'> = argReduce(argmaxPrimitive as never)
 
 /**
  * Index of the smallest element along an axis, or in the flattened array: the first of equals; the first NaN where there is one.
@@ -142,7 +113,7 @@ export const argmax: ArgReduceFn<'argmax'> = typed(argReduce(argmaxPrimitive as 
  * Errors  BadInput for an axis out of range, or when nothing is there to compare.
  * @example argmin([2, 1, 3])   // 1
  */
-export const argmin: ArgReduceFn<'argmin'> = typed(argReduce(argminPrimitive as never))
+export const argmin: ArgReduceFn<'argmin'> = argReduce(argminPrimitive as never)
 
 /**
  * Arithmetic mean over axes (all by default): sum / count; of the elements where the mask `where` holds, if there is one. NaN for an empty axis.
@@ -153,25 +124,20 @@ export const argmin: ArgReduceFn<'argmin'> = typed(argReduce(argminPrimitive as 
  * mean([1, 2, 3])                                    // 2
  * mean([1, 2, 6], { where: [true, true, false] })    // 1.5
  */
-export const mean: FloatReduceFn<'mean', WhereOption> = typed((x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => {
-  const n = liftFloat(x, 'mean')
-  const given = optionsOf(options, whereOptions, 'mean')
-  const axes = axesOf(n.shape.length, given.axis, 'mean')
-  const keepdims = flagOf(given.keepdims, 'keepdims', 'mean')
-  const total = asExpr(reduceNode(sumPrimitive, keptNode(n, given.where, 0, 'mean'), axes, keepdims))
-  return div(total, keptCount(n, given.where, axes, keepdims, 'mean'))
+export const mean: FloatReduceFn<'mean', WhereOption> = operation('mean', { x: floats }, whereOptions, ({ x }, o, op) => {
+  const n = asNode(x)
+  const total = asExpr(reduceNode(sumPrimitive, keptNode(n, o.where, 0, op), o.axis, o.keepdims))
+  return div(total, keptCount(n, o.where, o.axis, o.keepdims, op))
 })
 
-const truths = (x: unknown, op: string): Node => castNode(castNode(lift(x, op), 'bool'), 'i32')
-const quantifier = (op: 'any' | 'all', x: unknown, options: (ReduceOptions & WhereOption) | undefined): AnyExpr => {
-  const { axis, keepdims: kept, where: mask } = optionsOf(options, whereOptions, op)
-  const n = keptNode(truths(x, op), mask, op === 'all' ? 1 : 0, op)
-  const axes = axesOf(n.shape.length, axis, op)
-  const keepdims = flagOf(kept, 'keepdims', op)
-  if (axes.some((a) => n.shape[a] === 0))
-    return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axes, keepdims)))
-  return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axes, keepdims), 'bool'))
-}
+const truths = (x: AnyExpr): Node => castNode(castNode(asNode(x), 'bool'), 'i32')
+const quantifier = <F>(op: 'any' | 'all'): F =>
+  operation(op, { x: array }, whereOptions, ({ x }, { axis, keepdims, where: mask }) => {
+    const n = keptNode(truths(x), mask, op === 'all' ? 1 : 0, op)
+    if (axis.some((a) => n.shape[a] === 0))
+      return asExpr(broadcastNode(constant(op === 'all' ? 1 : 0, 'bool'), reducedShape(n, axis, keepdims)))
+    return asExpr(castNode(reduceNode(op === 'any' ? maxPrimitive : minPrimitive, n, axis, keepdims), 'bool'))
+  })
 
 /**
  * Is any element over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; false for an empty axis.
@@ -179,9 +145,7 @@ const quantifier = (op: 'any' | 'all', x: unknown, options: (ReduceOptions & Whe
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example any([0, 1])   // true
  */
-export const any: CountFn<'any', 'bool', WhereOption> = typed(
-  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('any', x, options),
-)
+export const any: CountFn<'any', 'bool', WhereOption> = quantifier('any')
 
 /**
  * Are all elements over the axes (all by default) true, that is, not 0? Of those where the mask `where` holds, if there is one; true for an empty axis.
@@ -189,9 +153,7 @@ export const any: CountFn<'any', 'bool', WhereOption> = typed(
  * Shapes  as `sum`.   Dtype  bool.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example all([0, 1])   // false
  */
-export const all: CountFn<'all', 'bool', WhereOption> = typed(
-  (x: unknown, options?: ReduceOptions & WhereOption): AnyExpr => quantifier('all', x, options),
-)
+export const all: CountFn<'all', 'bool', WhereOption> = quantifier('all')
 
 /**
  * How many elements over the axes (all by default) are true, that is, not 0.
@@ -199,6 +161,6 @@ export const all: CountFn<'all', 'bool', WhereOption> = typed(
  * Shapes  as `sum`.   Dtype  i32.   Rule  none.   Errors  BadInput for an axis out of range or named twice.
  * @example count([1, 0, 2])   // 2
  */
-export const count: CountFn<'count', 'i32'> = typed(
-  (x: unknown, options?: ReduceOptions): AnyExpr => asExpr(reducedNode(sumPrimitive, truths(x, 'count'), options, 'count')),
+export const count: CountFn<'count', 'i32'> = operation('count', { x: array }, reduceOptions, ({ x }, { axis, keepdims }) =>
+  asExpr(reduceNode(sumPrimitive, truths(x), axis, keepdims)),
 )

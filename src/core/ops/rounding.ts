@@ -1,14 +1,11 @@
 /** Rounding to so many decimals: the nearest integer, in other units. */
 
-import { integerOf, type Names, optionsOf } from '../errors/check-arguments.js'
-import { asExpr } from '../graph/expr.js'
-import { liftFloat } from '../graph/lift.js'
-import { typed } from '../graph/operation.js'
-import type { AnyExpr } from '../types/expr.js'
-import type { RoundOp, RoundOptions } from '../types/signatures/elementwise.js'
+import { integer, type Kind } from '../errors/options.js'
+import type { RoundOp } from '../types/signatures/elementwise.js'
 import { div, mul, stopGradient, where } from './arithmetic.js'
 import { isfinite } from './compare.js'
 import { unary } from './lifted.js'
+import { floats, operation } from './operation.js'
 import { roundHalfEven } from './special-functions.js'
 
 const nearest = unary({
@@ -20,7 +17,6 @@ const nearest = unary({
   kinks: [{ at: [0.5], partials: [0], why: 'a step: zero on both sides' }],
   source: 'IEEE 754',
 })
-const roundOptions: Names<RoundOptions> = { decimals: true }
 /**
  * The nearest integer, halves to even, as a float; with `decimals` the nearest number of so many digits behind the point, or zeros before it where they
  * are negative.
@@ -30,19 +26,19 @@ const roundOptions: Names<RoundOptions> = { decimals: true }
  * round([0.5, 1.5, 2.4])                     // [0, 2, 2]
  * round([1.2345, 67.891], { decimals: 2 })   // [1.23, 67.89]
  */
-export const round: RoundOp = typed(
-  Object.assign(
-    (x: unknown, options?: RoundOptions): AnyExpr => {
-      const { decimals = 0 } = optionsOf(options, roundOptions, 'round')
-      const digits = integerOf(decimals, 'decimals', 'round')
-      if (digits === 0) return nearest(x as AnyExpr)
-      const v = asExpr(liftFloat(x, 'round'))
-      const unit = 10 ** Math.abs(digits)
-      const scaled = digits > 0 ? mul(v, unit) : div(v, unit)
+export const round: RoundOp = Object.assign(
+  operation<RoundOp, { readonly x: typeof floats }, { readonly decimals: Kind<number> }>(
+    'round',
+    { x: floats },
+    { decimals: integer(0) },
+    ({ x }, { decimals }) => {
+      if (decimals === 0) return nearest(x)
+      const unit = 10 ** Math.abs(decimals)
+      const scaled = decimals > 0 ? mul(x, unit) : div(x, unit)
       const y = nearest(scaled)
       // What is so large that it overflows has no digits there.
-      return stopGradient(where(isfinite(scaled), digits > 0 ? div(y, unit) : mul(y, unit), v))
+      return stopGradient(where(isfinite(scaled), decimals > 0 ? div(y, unit) : mul(y, unit), x))
     },
-    { primitive: nearest.primitive },
   ),
+  { primitive: nearest.primitive },
 )

@@ -1,13 +1,15 @@
 /** Loops that end when a condition says so. */
-import { functionOf, type Names, optionsOf } from '../errors/check-arguments.js'
+import { callback, integer } from '../errors/options.js'
 import { asExpr } from '../graph/expr.js'
-import { typed } from '../graph/operation.js'
-import type { WhileLoopFn, WhileOptions } from '../types/signatures/control.js'
+import type { WhileLoopFn } from '../types/signatures/control.js'
 import { not } from './compare.js'
+import { UNBOUNDED } from './control.js'
+import { loopOptions } from './loop-segments.js'
 import { leavesOf } from './loop-step.js'
 import { looping } from './loops.js'
+import { operation, unread } from './operation.js'
 
-const whileOptions: Names<WhileOptions> = { maxSteps: true, unroll: true, checkpoint: true }
+type Asked = (state: unknown) => unknown
 
 /**
  * state = body(state), from `init`, while condition(state) holds: [state, { steps, done }].
@@ -23,16 +25,18 @@ const whileOptions: Names<WhileOptions> = { maxSteps: true, unroll: true, checkp
  * const [x, { steps, done }] = whileLoop((x) => lt(x, 100), (x: AnyExpr) => mul(x, 3), 2, { maxSteps: 10 })
  * evaluate(x)   // 162
  */
-export const whileLoop: WhileLoopFn = typed((condition: unknown, body: unknown, init: unknown, options?: WhileOptions): unknown => {
-  const op = 'whileLoop'
-  functionOf(condition, 'the condition', op)
-  functionOf(body, 'body', op)
-  const { state, steps, more } = looping(
-    { op, returned: 'the state that body returned' },
-    (s) => (condition as (state: unknown) => unknown)(s),
-    (s) => (body as (state: unknown) => unknown)(s),
-    leavesOf(init, `${op}: the state`),
-    optionsOf(options, whileOptions, op),
-  )
-  return [state, { steps: asExpr(steps), done: not(asExpr(more)) }]
-})
+export const whileLoop: WhileLoopFn = operation(
+  'whileLoop',
+  { condition: callback<Asked>('the condition'), body: callback<Asked>(), init: unread },
+  { maxSteps: integer(undefined, { from: 0, to: UNBOUNDED - 1 }), ...loopOptions },
+  ({ condition, body, init }, options, op) => {
+    const { state, steps, more } = looping(
+      { op, returned: 'the state that body returned' },
+      (s) => condition(s),
+      (s) => body(s),
+      leavesOf(init, `${op}: the state`),
+      options,
+    )
+    return [state, { steps: asExpr(steps), done: not(asExpr(more)) }]
+  },
+)
