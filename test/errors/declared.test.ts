@@ -65,7 +65,13 @@ describe('declared options', () => {
     const names = new Set(others.map(({ signature }) => signature.name))
     const hidden = sourcesUnder('src').flatMap(({ path, text }) =>
       [...text.matchAll(/\bread(?:Options|Given)\(\s*(?:\{\s*\.\.\.)?([^\s,)]+)/g)].flatMap(([, read]) =>
-        path === 'src/core/errors/options.ts' || handedOn.includes(`${path} ${read}`) || names.has(read!) ? [] : [`${path}: ${read}`],
+        // An operation that reads itself says what: `declares({ ..., options: padOptions }, f)`.
+        path === 'src/core/errors/options.ts' ||
+        handedOn.includes(`${path} ${read}`) ||
+        names.has(read!) ||
+        text.includes(`options: ${read} }`)
+          ? []
+          : [`${path}: ${read}`],
       ),
     )
     expect(hidden).toEqual([])

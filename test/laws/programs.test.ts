@@ -89,7 +89,7 @@ describe('random programs', () => {
   it('reach every primitive, in values and in gradients', () => {
     const coverage = emptyCoverage()
     const api: Api = shipped
-    for (let seed = 1; seed <= 1500; seed++) {
+    for (let seed = 1; seed <= 2000; seed++) {
       const { program, refused } = generate(seed)
       countSteps(coverage, program)
       countRefused(coverage, refused)

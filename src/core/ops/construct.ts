@@ -125,7 +125,7 @@ const progression = (start: number, step: number, n: number, dtype: DType): Node
 }
 const numbers = (n: number, dtype: DType): Node => (dtype === 'bool' ? castNode(iotaNode([n], 0, 'i32'), 'bool') : iotaNode([n], 0, dtype))
 
-export const linspaceOptions = { endpoint: flag(true), dtype: dtype() }
+const linspaceOptions = { endpoint: flag(true), dtype: dtype() }
 
 /**
  * n numbers at equal distances from `from` to `to`, both included unless `endpoint` is false. Without a dtype: that of the floats beside it, f64 alone.

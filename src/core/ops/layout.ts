@@ -244,7 +244,10 @@ const isPair = (w: unknown): w is readonly [number, number] =>
 const showWidths = (widths: readonly (number | readonly [number, number])[]): string =>
   showShape(widths.map((w) => (typeof w === 'number' ? w : `[${w.join(',')}]`)))
 
-export const padOptions = { mode: kind<PadMode>((mode) => (mode === undefined ? 'constant' : padModeOf(mode))), value: unread }
+const padOptions = {
+  mode: kind<PadMode>((mode, _what, where) => (mode === undefined ? 'constant' : padModeOf(mode, where))),
+  value: unread,
+}
 /** What stands behind the widths: options, or the value itself. */
 const paddingOf = (given: unknown): { readonly mode: PadMode; readonly value: unknown } => {
   const isOptions = (): boolean =>

@@ -27,12 +27,12 @@ const sources: Readonly<Record<Exclude<PadMode, 'constant'>, (i: number, n: numb
 const elsewhere = (mode: unknown): string =>
   mode === 'replicate' || mode === 'circular' ? `'${mode}' is '${mode === 'circular' ? 'wrap' : 'edge'}' here; ` : ''
 /** The mode that is given; raises BadInput for one that does not exist. */
-export const padModeOf = (mode: unknown): PadMode =>
+export const padModeOf = (mode: unknown, where = 'pad'): PadMode =>
   mode === 'constant' || (typeof mode === 'string' && Object.hasOwn(sources, mode))
     ? (mode as PadMode)
     : raise({
         _tag: 'BadInput',
-        where: 'pad',
+        where,
         reason: `there is no mode ${shown(mode)}.`,
         fix: `${elsewhere(mode)}modes are 'constant', 'edge', 'reflect', 'symmetric' and 'wrap'.`,
       })
