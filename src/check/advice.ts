@@ -3,7 +3,7 @@ import { literalOf } from '../core/calculus/hard-zeros.js'
 import { isAdException } from '../core/errors/error.js'
 import type { Node } from '../core/graph/expr.js'
 import { where } from '../core/ops/elementwise.js'
-import { broadcastToPrimitive, reshapePrimitive } from '../core/ops/layout-move.js'
+import { broadcastToPrimitive, reshapePrimitive } from '../core/ops/layout/move.js'
 import { type WrittenProduct, writtenProducts } from './masked.js'
 import type { Derived } from './subject.js'
 

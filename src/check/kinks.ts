@@ -2,7 +2,7 @@
 import { evaluateNodes } from '../core/graph/evaluate.js'
 import { expandAll } from '../core/graph/expand.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { isUnbounded, type ScanParams } from '../core/ops/control.js'
+import { isUnbounded, type ScanParams } from '../core/ops/control/control.js'
 import type { Derived } from './subject.js'
 
 /** An elementwise primitive that lies exactly on a kink that it declares. */

@@ -4,7 +4,7 @@ import { asExpr, asNode, constant, input, linearize, type Node } from '../core/g
 import type { NDArray } from '../core/graph/ndarray.js'
 import { substitute } from '../core/graph/rewrite.js'
 import { add, cbrt, mul, sqrt, sub, tanh, where } from '../core/ops/elementwise.js'
-import { sliceAxis } from '../core/ops/layout-slice.js'
+import { sliceAxis } from '../core/ops/layout/slice.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { pushforward } from '../modes/transform.js'
 import { withAll } from './derivative.js'

@@ -2,7 +2,7 @@
 import { asExpr, asNode, type Node } from '../core/graph/expr.js'
 import type { NDArray } from '../core/graph/ndarray.js'
 import { substitute } from '../core/graph/rewrite.js'
-import { checkpoint } from '../core/ops/checkpoint.js'
+import { checkpoint } from '../core/ops/control/flow.js'
 import { stopGradient } from '../core/ops/elementwise.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { pullback, pushforward } from '../modes/transform.js'

@@ -1,4 +1,4 @@
 /** Matrix products. Each operation brings its pack. */
 import '../packs/contract.js'
 
-export * from '../core/ops/products.js'
+export { matmul, matmulAdd } from '../core/ops/contract.js'

@@ -1,6 +1,4 @@
 /** Loops and branches. Each operation brings its pack. */
 import '../packs/control.js'
 
-export * from '../core/ops/checkpoint.js'
-export * from '../core/ops/control-flow.js'
-export * from '../core/ops/while-loop.js'
+export * from '../core/ops/control/flow.js'

@@ -2,4 +2,4 @@
 import '../packs/indexing.js'
 
 export * from '../core/ops/along-axis.js'
-export * from '../core/ops/indexing.js'
+export * from '../core/ops/indexing/indexing.js'

@@ -1,4 +1,4 @@
 /** Orthonormal and triangular factors. Each operation brings its pack. */
 import '../packs/qr.js'
 
-export { qr } from '../core/ops/linalg.js'
+export { qr } from '../core/ops/linalg/linalg.js'

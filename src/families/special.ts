@@ -1,4 +1,4 @@
 /** Special functions. Each operation brings its pack. */
 import '../packs/special.js'
 
-export * from '../core/ops/special.js'
+export * from '../core/ops/special/special.js'

@@ -1,5 +1,4 @@
 /** Systems of equations and determinants. Each operation brings its pack. */
 import '../packs/systems.js'
 
-export { lu } from '../core/ops/linalg.js'
-export * from '../core/ops/linalg-systems.js'
+export { det, inv, lstsq, lu, matrixRank, pinv, slogdet, solve } from '../core/ops/linalg/linalg.js'

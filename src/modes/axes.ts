@@ -10,7 +10,7 @@ import type { Node } from '../core/graph/expr.js'
 import { normalizeAxis, range } from '../core/graph/shape.js'
 import type { Spec } from '../core/graph/spec.js'
 import { below, leafCount, leafPaths, MAX_DEPTH, partsAlong, type TreeDef } from '../core/graph/tree.js'
-import { transposeNode } from '../core/ops/layout-move.js'
+import { transposeNode } from '../core/ops/layout/move.js'
 import { needsArguments } from './arguments.js'
 
 /** An axis (null: none) for all leaves, or a list or record of these: a prefix of a tree. */

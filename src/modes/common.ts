@@ -8,7 +8,7 @@ import { sameShape } from '../core/graph/shape.js'
 import { raiseNotImplemented } from '../core/graph/source-lines.js'
 import { type Forced, NoTangent, type Tangent, unthunk } from '../core/graph/tangent.js'
 import { beside, declaredLike } from '../core/graph/weak.js'
-import { broadcastNode } from '../core/ops/layout-move.js'
+import { broadcastNode } from '../core/ops/layout/move.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { type Facet, tangentFrom, wrongSpace } from './returned.js'
 

@@ -7,7 +7,7 @@ import { range } from '../core/graph/shape.js'
 import { type Tangent, thunk, unthunk } from '../core/graph/tangent.js'
 import { and, eq, not } from '../core/ops/compare.js'
 import { finiteUnless } from '../core/ops/held.js'
-import { reshapeNode } from '../core/ops/layout-move.js'
+import { reshapeNode } from '../core/ops/layout/move.js'
 import { all } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 

@@ -4,7 +4,7 @@ import { type Batching, type Registry, ruleFor } from '../core/calculus/rule.js'
 import { asExpr, asNode, constant, type Node, reapplied, resultAvals } from '../core/graph/expr.js'
 import { fold } from '../core/graph/rewrite.js'
 import { blaming, type Cursor } from '../core/graph/source-lines.js'
-import { broadcastNode } from '../core/ops/layout-move.js'
+import { broadcastNode } from '../core/ops/layout/move.js'
 import { batchFrom } from './returned.js'
 
 /** A node, and whether it has the batch axis. */

@@ -1,7 +1,7 @@
 /** Loops and branches: rules and kernels. */
 import { controlFacets } from '../backends/plan/facets.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
-import { controlFamily } from '../core/ops/control.js'
+import { controlFamily } from '../core/ops/control/control.js'
 import { controlRules } from '../rules/control.js'
 import { indexingPack } from './indexing.js'
 

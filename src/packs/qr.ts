@@ -1,7 +1,7 @@
 /** Orthonormal and triangular factors: rules and kernels. */
 import { qrKernels } from '../backends/cpu/linalg.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
-import { qrPrimitive } from '../core/ops/factorisations.js'
+import { qrPrimitive } from '../core/ops/linalg/factorisations.js'
 import { qrRules } from '../rules/decompositions.js'
 import { contractPack } from './contract.js'
 import { triangularPack } from './triangular.js'

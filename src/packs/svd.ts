@@ -1,7 +1,7 @@
 /** Singular values and vectors: rules and kernels. */
 import { svdKernels } from '../backends/cpu/linalg.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
-import { svdPrimitive } from '../core/ops/factorisations.js'
+import { svdPrimitive } from '../core/ops/linalg/factorisations.js'
 import { svdRules } from '../rules/decompositions.js'
 import { contractPack } from './contract.js'
 import { qrPack } from './qr.js'

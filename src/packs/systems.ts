@@ -1,8 +1,8 @@
 /** Systems of equations and determinants: rules and kernels. */
 import { systemKernels } from '../backends/cpu/linalg.js'
 import { type Pack, pack } from '../core/calculus/pack.js'
-import { luPrimitive } from '../core/ops/factorisations.js'
-import { detPrimitive, lstsqPrimitive, slogdetPrimitive, solvePrimitive } from '../core/ops/systems.js'
+import { luPrimitive } from '../core/ops/linalg/factorisations.js'
+import { detPrimitive, lstsqPrimitive, slogdetPrimitive, solvePrimitive } from '../core/ops/linalg/systems.js'
 import { systemRules } from '../rules/systems.js'
 import { exponentialsPack } from './exponentials.js'
 import { indexingPack } from './indexing.js'

@@ -5,7 +5,7 @@ import { integerOf, listOf } from '../core/errors/check-arguments.js'
 import { raise } from '../core/errors/explain.js'
 import { applyAny, asExpr, asNode } from '../core/graph/expr.js'
 import type { AnyPrimitive } from '../core/graph/primitive.js'
-import { broadcastTo, reshape } from '../core/ops/layout.js'
+import { broadcastTo, reshape } from '../core/ops/layout/layout.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { exprIn } from './given.js'
 

@@ -8,7 +8,7 @@ import { asExpr, asExprs, asNode, input, type Node, OUTPUT } from '../core/graph
 import { among, orderOf } from '../core/graph/order.js'
 import { dependents } from '../core/graph/program.js'
 import { type Forced, NoTangent, type Tangent, ZeroTangent } from '../core/graph/tangent.js'
-import { isUnbounded, type ScanParams, scanNodes } from '../core/ops/control.js'
+import { isUnbounded, type ScanParams, scanNodes } from '../core/ops/control/control.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import {
   flagOf,

@@ -13,7 +13,7 @@ import {
   scanNodes,
   scanPrimitive,
   switchPrimitive,
-} from '../core/ops/control.js'
+} from '../core/ops/control/control.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { scanBatch } from './control-batch.js'
 import { scanRrule } from './control-reverse.js'

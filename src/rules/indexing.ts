@@ -8,15 +8,15 @@ import { eq } from '../core/ops/compare.js'
 import { zeros } from '../core/ops/construct.js'
 import { where } from '../core/ops/elementwise.js'
 import type { indexing } from '../core/ops/families.js'
-import { scatterAddAlongPrimitive, searchsortedPrimitive, takeAlongAxisPrimitive } from '../core/ops/indexing-along.js'
+import { scatterAddAlongPrimitive, searchsortedPrimitive, takeAlongAxisPrimitive } from '../core/ops/indexing/along.js'
 import {
   dynamicSliceAddPrimitive,
   dynamicSlicePrimitive,
   dynamicUpdateSlicePrimitive,
   type WindowParams,
-} from '../core/ops/indexing-dynamic.js'
-import { type GatherParams, gatherPrimitive, scatterAddPrimitive, setAtPrimitive } from '../core/ops/indexing-gather.js'
-import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
+} from '../core/ops/indexing/dynamic.js'
+import { type GatherParams, gatherPrimitive, scatterAddPrimitive, setAtPrimitive } from '../core/ops/indexing/gather.js'
+import { broadcastTo, reshape, transpose } from '../core/ops/layout/layout.js'
 import { iotaNode } from '../core/ops/positions.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { batchAll, dims } from './batching.js'

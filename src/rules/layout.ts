@@ -7,9 +7,9 @@ import { inplaceableThunk, type Tangent, thunk, ZeroTangent } from '../core/grap
 import { zeros } from '../core/ops/construct.js'
 import { where } from '../core/ops/elementwise.js'
 import type { layout } from '../core/ops/families.js'
-import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
-import { concatNode, concatPrimitive, splitNode, splitPrimitive } from '../core/ops/layout-join.js'
-import { broadcastToPrimitive, reshapePrimitive, transposePrimitive } from '../core/ops/layout-move.js'
+import { concatNode, concatPrimitive, splitNode, splitPrimitive } from '../core/ops/layout/join.js'
+import { broadcastTo, reshape, transpose } from '../core/ops/layout/layout.js'
+import { broadcastToPrimitive, reshapePrimitive, transposePrimitive } from '../core/ops/layout/move.js'
 import {
   type PadParams,
   padNode,
@@ -21,7 +21,7 @@ import {
   slicePrimitive,
   unpadParams,
   unsliceNode,
-} from '../core/ops/layout-slice.js'
+} from '../core/ops/layout/slice.js'
 import { sumToNode } from '../core/ops/reduce.js'
 import { sum } from '../core/ops/reductions.js'
 import type { AnyExpr } from '../core/types/expr.js'

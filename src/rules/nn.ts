@@ -14,7 +14,7 @@ import {
 } from '../core/ops/conv.js'
 import { add } from '../core/ops/elementwise.js'
 import type { nn } from '../core/ops/families.js'
-import { broadcastTo, reshape, transpose } from '../core/ops/layout.js'
+import { broadcastTo, reshape, transpose } from '../core/ops/layout/layout.js'
 import {
   avgPoolInputPrimitive,
   avgPoolPrimitive,

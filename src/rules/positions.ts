@@ -2,7 +2,7 @@
 import type { Rule } from '../core/calculus/rule.js'
 import { asExpr } from '../core/graph/expr.js'
 import type { positions } from '../core/ops/families.js'
-import { broadcastTo } from '../core/ops/layout.js'
+import { broadcastTo } from '../core/ops/layout/layout.js'
 import { iotaNode, iotaPrimitive } from '../core/ops/positions.js'
 import { nonDifferentiable } from './define.js'
 

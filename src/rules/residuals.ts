@@ -5,7 +5,7 @@ import { Identities } from '../core/graph/identity.js'
 import { orderOf } from '../core/graph/order.js'
 import { dependents, type Program } from '../core/graph/program.js'
 import { rewrite } from '../core/graph/rewrite.js'
-import type { Keep } from '../core/ops/control.js'
+import type { Keep } from '../core/ops/control/control.js'
 
 /** Values that steps keep, and how an expression is made to read them. */
 export interface Residuals {

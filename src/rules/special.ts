@@ -3,7 +3,6 @@
 import type { Rule } from '../core/calculus/rule.js'
 import { NO_PARAMS, type NoParams, type Primitive } from '../core/graph/primitive.js'
 import { type NotImplemented, notImplemented } from '../core/graph/tangent.js'
-import { type BesselParams, besselIePrimitive, besselIPrimitive, besselJPrimitive } from '../core/ops/bessel.js'
 import { eq, gt, isnan, lt } from '../core/ops/compare.js'
 import {
   add,
@@ -24,8 +23,14 @@ import {
   xlogy,
 } from '../core/ops/elementwise.js'
 import type { special } from '../core/ops/families.js'
-import { betaincGradAPrimitive, betaincGradBPrimitive, gammaincGradAPrimitive, zetaGradSPrimitive } from '../core/ops/shape-gradients.js'
-import * as op from '../core/ops/special.js'
+import { type BesselParams, besselIePrimitive, besselIPrimitive, besselJPrimitive } from '../core/ops/special/bessel.js'
+import {
+  betaincGradAPrimitive,
+  betaincGradBPrimitive,
+  gammaincGradAPrimitive,
+  zetaGradSPrimitive,
+} from '../core/ops/special/shape-gradients.js'
+import * as op from '../core/ops/special/special.js'
 import type { AnyExpr } from '../core/types/expr.js'
 import { reapply, scalarRule } from './define.js'
 

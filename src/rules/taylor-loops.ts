@@ -7,8 +7,8 @@ import { asExpr, asExprs, asNode, constant, input, type Node } from '../core/gra
 import { flatProgram } from '../core/graph/program.js'
 import { range } from '../core/graph/shape.js'
 import { type Forced, NoTangent, ZeroTangent } from '../core/graph/tangent.js'
-import { type ScanParams, scanNodes } from '../core/ops/control.js'
-import { broadcastNode } from '../core/ops/layout-move.js'
+import { type ScanParams, scanNodes } from '../core/ops/control/control.js'
+import { broadcastNode } from '../core/ops/layout/move.js'
 import type { AnyExpr } from '../core/types/expr.js'
 
 /** A loop is built for the highest order that was asked for; all lower ones are in it. */

@@ -239,7 +239,7 @@ const declarationOf = (name: string, family: string): string =>
 const probes = {
   indexing: {
     name: 'probeIndex',
-    path: 'core/ops/indexing-along.ts',
+    path: 'core/ops/indexing/along.ts',
     code: `export const probeIndex = ${declarationOf('probeIndex', 'indexing')}`,
   },
   nn: {

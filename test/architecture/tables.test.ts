@@ -17,7 +17,7 @@ describe('the tables', () => {
 
   it('hold every primitive that a module of core/ops exports, once, under its name, in the family that it declares', async () => {
     const found = new Set<AnyPrimitive>()
-    for (const file of readdirSync(join(src, 'core/ops')))
+    for (const file of readdirSync(join(src, 'core/ops'), { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.ts')))
       for (const x of Object.values((await import(join(src, 'core/ops', file))) as Readonly<Record<string, unknown>>)) {
         const { primitive = x } = (x ?? {}) as { readonly primitive?: unknown }
         if (isPrimitive(primitive)) found.add(primitive)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { random } from '../../src/check/index.js'
 import { linearize } from '../../src/core/graph/expr.js'
-import type { ScanParams } from '../../src/core/ops/control.js'
+import type { ScanParams } from '../../src/core/ops/control/control.js'
 import * as cd from '../../src/index.js'
 import { type Case, cases, type E } from './steps.js'
 

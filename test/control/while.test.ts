@@ -1,7 +1,7 @@
 /** Loops that end by a condition: what they give, and that derivatives are those of the steps that were taken. */
 import { isRight } from 'fp-ts/lib/Either.js'
 import { describe, expect, it } from 'vitest'
-import { scanPrimitive } from '../../src/core/ops/control.js'
+import { scanPrimitive } from '../../src/core/ops/control/control.js'
 import * as cd from '../../src/index.js'
 
 type E = cd.AnyExpr

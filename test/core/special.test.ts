@@ -1,6 +1,6 @@
 // Special functions against values computed with 30 digits (mpmath 1.3.0; they agree with the tables of Abramowitz and Stegun, chapters 6 and 7).
 import { describe, expect, it } from 'vitest'
-import * as s from '../../src/core/ops/special-functions.js'
+import * as s from '../../src/core/ops/special/functions.js'
 
 const relative = (got: number, want: number): number => (got === want ? 0 : Math.abs(got - want) / Math.abs(want))
 const agree = (rows: readonly (readonly [number, number])[], f: (x: number) => number, tolerance = 1e-13): void => {

@@ -10,7 +10,7 @@ import { lift } from '../../src/core/graph/lift.js'
 import { type AnyPrimitive, primitive } from '../../src/core/graph/primitive.js'
 import { flatProgram, inline, liftTree, type Program } from '../../src/core/graph/program.js'
 import { unthunk } from '../../src/core/graph/tangent.js'
-import { broadcastNode } from '../../src/core/ops/layout-move.js'
+import { broadcastNode } from '../../src/core/ops/layout/move.js'
 import type { AnyExpr, Rule, Tangent } from '../../src/index.js'
 
 export interface TwiceParams {

@@ -20,7 +20,7 @@ const sections: readonly (readonly [title: string, files: RegExp])[] = [
   ['Indexing', /(?:ops|library\/\w+)\/(at|indexing)/],
   ['Products', /(?:ops|library\/\w+)\/(contract|einsum|products)/],
   ['Linear algebra', /ops\/linalg|library\/matrices\/(functions|norms)/],
-  ['Control flow', /(?:ops|library\/\w+)\/(control-flow|while-loop|associative-scan|checkpoint|tap)/],
+  ['Control flow', /(?:ops|library\/\w+)\/(control|associative-scan|tap)/],
   ['Neural networks', /(?:ops|library\/\w+)\/(nn|conv|pool|layers|losses|norms|sequences|windows)/],
   ['Rules and primitives of your own', /^src\/(rules|modes|packs)\/|core\/(extend|calculus)/],
 ]

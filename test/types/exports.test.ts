@@ -7,7 +7,9 @@ import { compile, hoverOf } from './harness.js'
 
 const folder = new URL('../../src/', import.meta.url)
 const names = [
-  ...readdirSync(new URL('core/ops/', folder)).map((f) => `core/ops/${f}`),
+  ...readdirSync(new URL('core/ops/', folder), { recursive: true, encoding: 'utf8' }).flatMap((f) =>
+    f.endsWith('.ts') ? [`core/ops/${f}`] : [],
+  ),
   ...readdirSync(new URL('library/', folder), { recursive: true, encoding: 'utf8' }).map((f) => `library/${f}`),
 ]
   .filter((file) => file.endsWith('.ts'))

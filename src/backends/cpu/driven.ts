@@ -2,7 +2,7 @@
 
 import type { NDArray } from '../../core/graph/ndarray.js'
 import { type Floats, type SubtractProduct, subtractProduct } from '../../core/matrices/product.js'
-import type { Factorise } from '../../core/ops/factorisations.js'
+import type { Factorise } from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { aligned } from '../plan/memory.js'
 import type { Engine } from './engine.js'

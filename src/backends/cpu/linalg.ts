@@ -3,6 +3,7 @@ import { planned, whole } from '../../core/extend/kernel-table.js'
 import { sizeOf } from '../../core/graph/shape.js'
 import { eighRoom } from '../../core/matrices/eigh.js'
 import { svdRoom } from '../../core/matrices/svd.js'
+import type { linalg } from '../../core/ops/families.js'
 import {
   choleskyRun,
   eighRun,
@@ -14,8 +15,7 @@ import {
   svdRun,
   type TriangularParams,
   triangularRun,
-} from '../../core/ops/factorisations.js'
-import type { linalg } from '../../core/ops/families.js'
+} from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { type Driven, driven } from './driven.js'
 import type { CpuTable, WholeKernelOf } from './kernel.js'

@@ -1,6 +1,6 @@
 /** Families that are the same on every backend: views and copies, the scalar programs of maps, functions written out, calls of the user's. */
 import { calling, type FacetTable, planned } from '../../core/extend/kernel-table.js'
-import type { controlFamily } from '../../core/ops/control.js'
+import type { controlFamily } from '../../core/ops/control/control.js'
 import type { customFamily } from '../../core/ops/custom.js'
 import type { layout } from '../../core/ops/families.js'
 import type { heldFamily } from '../../core/ops/held.js'

@@ -3,14 +3,14 @@ import type { Aval } from '../../core/graph/aval.js'
 import { type AnyPrimitive, NO_PARAMS, type Structure } from '../../core/graph/primitive.js'
 import { sizeOf, stridesOf } from '../../core/graph/shape.js'
 import { add, mul } from '../../core/ops/elementwise.js'
-import { concatPrimitive, type SplitParams, splitPrimitive } from '../../core/ops/layout-join.js'
+import { concatPrimitive, type SplitParams, splitPrimitive } from '../../core/ops/layout/join.js'
 import {
   broadcastToPrimitive,
   type PermParams,
   reshapePrimitive,
   type ShapeParams,
   transposePrimitive,
-} from '../../core/ops/layout-move.js'
+} from '../../core/ops/layout/move.js'
 import {
   type PadParams,
   padPrimitive,
@@ -18,7 +18,7 @@ import {
   sliceAddPrimitive,
   slicePrimitive,
   unpadParams,
-} from '../../core/ops/layout-slice.js'
+} from '../../core/ops/layout/slice.js'
 import { type ReduceParams, sumPrimitive } from '../../core/ops/reduce.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Builder } from './builder.js'

@@ -1,7 +1,7 @@
 /** Places: where each value's elements lie, before the storages have addresses. Parts of a concat and accumulators share storages. */
 
 import { sameShape, stridesOf } from '../../core/graph/shape.js'
-import type { SliceParams } from '../../core/ops/layout-slice.js'
+import type { SliceParams } from '../../core/ops/layout/slice.js'
 import type { DType } from '../../core/types/dtype.js'
 import { type Draft, spreadStrides, stillStrides } from './body.js'
 import type { Fused } from './fuse.js'

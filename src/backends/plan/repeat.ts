@@ -2,7 +2,7 @@
 import { type Node, OUTPUT } from '../../core/graph/expr.js'
 import { among, orderOf } from '../../core/graph/order.js'
 import { flatProgram, type Program } from '../../core/graph/program.js'
-import { masked, type ScanParams } from '../../core/ops/control.js'
+import { masked, type ScanParams } from '../../core/ops/control/control.js'
 import type { Operand, Step } from './step.js'
 import type { Ir } from './value.js'
 

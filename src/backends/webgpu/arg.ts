@@ -1,5 +1,5 @@
 /** argmax and argmin: one invocation per line, or per part of one and then again over what the parts found. */
-import type { AxisParams } from '../../core/ops/layout-join.js'
+import type { AxisParams } from '../../core/ops/layout/join.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'
 import { acceptsF16, type Machine, type WholeShader } from './kernel.js'

@@ -1,7 +1,7 @@
 /** Cholesky, triangular systems, LU and QR of small matrices: one invocation for each matrix, for each right side of a triangular system. */
 
 import { sizeOf } from '../../core/graph/shape.js'
-import type { QrParams, TriangularParams } from '../../core/ops/factorisations.js'
+import type { QrParams, TriangularParams } from '../../core/ops/linalg/factorisations.js'
 import type { OpaqueKernel } from '../plan/kernel.js'
 import { place } from './dispatch.js'
 import type { WholeShader } from './kernel.js'

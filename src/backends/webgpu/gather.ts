@@ -1,10 +1,10 @@
 /** What reads at computed places, one invocation per element of the result: iota, gather, takeAlongAxis, searchsorted, windows. */
 
 import { sizeOf } from '../../core/graph/shape.js'
-import type { SearchParams } from '../../core/ops/indexing-along.js'
-import type { WindowParams } from '../../core/ops/indexing-dynamic.js'
-import type { GatherParams } from '../../core/ops/indexing-gather.js'
-import type { AxisParams } from '../../core/ops/layout-join.js'
+import type { SearchParams } from '../../core/ops/indexing/along.js'
+import type { WindowParams } from '../../core/ops/indexing/dynamic.js'
+import type { GatherParams } from '../../core/ops/indexing/gather.js'
+import type { AxisParams } from '../../core/ops/layout/join.js'
 import type { IotaParams } from '../../core/ops/positions.js'
 import { aroundAxis } from '../../core/ops/reduce.js'
 import type { Operand } from '../plan/step.js'

@@ -1,7 +1,7 @@
 /** A plan's steps as dispatches, or as work for the CPU where a primitive has no shader. */
 import { raise } from '../../core/errors/explain.js'
 import type { KernelFunction } from '../../core/extend/kernel-table.js'
-import { UNBOUNDED } from '../../core/ops/control.js'
+import { UNBOUNDED } from '../../core/ops/control/control.js'
 import type { Kernel, OpaqueKernel } from '../plan/kernel.js'
 import type { Plan } from '../plan/plan.js'
 import { type Loop, type Part, partsOf } from '../plan/repeat.js'

@@ -1,7 +1,7 @@
 /** What writes at computed places: scatterAdd, scatterAddAlong, setAt. The order of the indices decides, as in their meanings: no float is added atomically. */
-import type { FoldParams } from '../../core/ops/indexing-fold.js'
-import type { GatherParams } from '../../core/ops/indexing-gather.js'
-import type { AxisParams } from '../../core/ops/layout-join.js'
+import type { FoldParams } from '../../core/ops/indexing/fold.js'
+import type { GatherParams } from '../../core/ops/indexing/gather.js'
+import type { AxisParams } from '../../core/ops/layout/join.js'
 import type { DType } from '../../core/types/dtype.js'
 import type { Operand } from '../plan/step.js'
 import { type Dispatch, place, type Word, wordAt } from './dispatch.js'

@@ -1,7 +1,7 @@
 /** The WebGPU facet of the special functions: each a function of WGSL, called at every element of a fused loop. */
 import { inline } from '../../core/extend/kernel-table.js'
-import type { BesselParams } from '../../core/ops/bessel.js'
 import type { special } from '../../core/ops/families.js'
+import type { BesselParams } from '../../core/ops/special/bessel.js'
 import type { WebGpuTable, WgslScalar } from './kernel.js'
 
 const call = (name: string, ...more: readonly string[]): { readonly kind: 'inline'; readonly code: WgslScalar } =>

@@ -8,7 +8,7 @@ import { orderOf } from '../graph/order.js'
 import type { AnyPrimitive } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { mul, neg, strongMul } from '../ops/elementwise.js'
-import { broadcastToPrimitive, reshapePrimitive } from '../ops/layout-move.js'
+import { broadcastToPrimitive, reshapePrimitive } from '../ops/layout/move.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Hardness } from './rule.js'
 

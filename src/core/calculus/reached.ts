@@ -3,7 +3,7 @@ import { programsOf } from '../graph/expand.js'
 import { INPUT, type Node, NodeIndex, OUTPUT } from '../graph/expr.js'
 import { orderOf } from '../graph/order.js'
 import type { Program } from '../graph/program.js'
-import type { ScanParams } from '../ops/control.js'
+import type { ScanParams } from '../ops/control/control.js'
 
 /** For each output whether it depends on any of these inputs. */
 export const reached = (outputs: readonly Node[], from: readonly Node[]): readonly boolean[] => {

@@ -16,7 +16,7 @@ import { below, leafCount, leafPaths, showDef, type TreeDef, unflatten } from '.
 import { beside } from '../graph/weak.js'
 import { type CustomParams, customPrimitive } from '../ops/custom.js'
 import { stopGradient } from '../ops/elementwise.js'
-import { broadcastNode } from '../ops/layout-move.js'
+import { broadcastNode } from '../ops/layout/move.js'
 import type { AnyExpr } from '../types/expr.js'
 
 const refused = (where: string, reason: string, fix: string): never => raise({ _tag: 'BadInput', where, reason, fix })

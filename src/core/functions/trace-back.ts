@@ -8,7 +8,7 @@ import { applications, type Place } from '../graph/origin.js'
 import { isScalarFunction, scalarOf } from '../graph/primitive.js'
 import type { Program } from '../graph/program.js'
 import { broadcastStrides, sizeOf, stridesOf } from '../graph/shape.js'
-import type { ScanParams } from '../ops/control.js'
+import type { ScanParams } from '../ops/control/control.js'
 
 /** Is it a number to look for? */
 export type Bad = (x: number) => boolean

@@ -18,8 +18,8 @@ import type {
   TopKFn,
 } from '../types/signatures/reduce.js'
 import { mul } from './arithmetic.js'
-import { axisOf, broadcastNode } from './layout-move.js'
-import { sliceAxis } from './layout-slice.js'
+import { axisOf, broadcastNode } from './layout/move.js'
+import { sliceAxis } from './layout/slice.js'
 import { broadcastAvals } from './lifted.js'
 import { folded } from './masked.js'
 import { array, axis, floats, laterAxis, numbers, operation } from './operation.js'

@@ -15,7 +15,7 @@ import type { AnyExpr } from '../types/expr.js'
 import type { BinaryOp, CastFn, ChoosingOp, FloatBinaryOp, IdentityFn, WhereFn } from '../types/signatures/elementwise.js'
 import { and, or } from './compare.js'
 import { binary, broadcastAvals, elementwisePrimitive as declare, refuseThird, unary } from './lifted.js'
-import * as special from './special-functions.js'
+import * as special from './special/functions.js'
 
 // ---- arithmetic ------------------------------------------------------------------------------------------------------
 

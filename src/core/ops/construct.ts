@@ -27,8 +27,8 @@ import type {
 } from '../types/signatures/layout.js'
 import { eq, ge, le } from './compare.js'
 import { add, div, mul, sub, where } from './elementwise.js'
-import { broadcastNode, reshapeNode } from './layout-move.js'
-import { padNode, sliceNode } from './layout-slice.js'
+import { broadcastNode, reshapeNode } from './layout/move.js'
+import { padNode, sliceNode } from './layout/slice.js'
 import { declares } from './operation.js'
 import { iotaNode } from './positions.js'
 

@@ -1,11 +1,15 @@
 /** Contractions: matrix products and what is made of them. */
-
 import { raise, showShape } from '../errors/explain.js'
 import { type Aval, aval, sameAval } from '../graph/aval.js'
-import { apply, type Node } from '../graph/expr.js'
+import { apply, asExpr, type Node } from '../graph/expr.js'
+import { liftAll } from '../graph/lift.js'
 import type { NDArray } from '../graph/ndarray.js'
+import { typed } from '../graph/operation.js'
 import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/primitive.js'
 import { broadcastShapes, broadcastStrides, forEachIndex, stridesOf } from '../graph/shape.js'
+import type { AnyExpr } from '../types/expr.js'
+import type { MatMulAddFn, MatMulFn } from '../types/signatures/contract.js'
+import { reshapeNode } from './layout/move.js'
 
 const matmulShape = (op: string, a: Aval, b: Aval): Aval => {
   const [s, u] = [a.shape, b.shape]
@@ -136,3 +140,32 @@ export const matmulAddPrimitive: Primitive<'matmulAdd', NoParams, readonly ['flo
 })
 
 export const matmulNode = (a: Node, b: Node): Node => apply(matmulPrimitive, [a, b], NO_PARAMS)
+
+/**
+ * Matrix product y = A B; a vector a is a row, a vector b a column, and the axis added for it is dropped again.
+ *
+ * Shapes  a: [..., m, k], b: [..., k, n] -> [..., m, n]; leading axes broadcast.   Dtype  promoted; bool becomes i32, i32 wraps; f32 sums in f32.
+ * Rule    dy = dA B + A dB ;  ABar = yBar B^T, BBar = A^T yBar.   Source  Giles 2008, 2.2.1.
+ * Errors  ShapeMismatch when a's last axis differs from b's second last.
+ * @example matmul([[1, 2]], [[3], [4]])   // [[11]]
+ */
+export const matmul: MatMulFn = typed((a: unknown, b: unknown): AnyExpr => {
+  const [x, y] = liftAll([a, b], 'matmul', 'number') as [Node, Node]
+  const row = x.shape.length === 1
+  const column = y.shape.length === 1
+  if (!row && !column) return asExpr(matmulNode(x, y))
+  const z = matmulNode(row ? reshapeNode(x, [1, x.shape[0]!]) : x, column ? reshapeNode(y, [y.shape[0]!, 1]) : y)
+  const s = z.shape
+  return asExpr(reshapeNode(z, [...s.slice(0, -2), ...(row ? [] : [s[s.length - 2]!]), ...(column ? [] : [s[s.length - 1]!])]))
+})
+
+/**
+ * acc + A B: what a cotangent of a matrix product adds to an accumulator, in place when the plan may.
+ *
+ * Shapes  acc: [..., m, n], a: [..., m, k], b: [..., k, n].   Rule  accBar = yBar, ABar = yBar B^T, BBar = A^T yBar.
+ * @example matmulAdd([[1]], [[1, 2]], [[3], [4]])   // [[12]]
+ */
+export const matmulAdd: MatMulAddFn = typed(
+  (acc: unknown, a: unknown, b: unknown): AnyExpr =>
+    asExpr(apply(matmulAddPrimitive, liftAll([acc, a, b], 'matmulAdd', 'number'), NO_PARAMS)),
+)

@@ -9,7 +9,7 @@ import { type Primitive, primitive, type SampleArg } from '../graph/primitive.js
 import { MAX_SIZE } from '../graph/shape.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { Padding } from '../types/shape-contract.js'
-import { reshapeNode } from './layout-move.js'
+import { reshapeNode } from './layout/move.js'
 
 export interface ConvParams {
   readonly stride: readonly number[]

@@ -5,7 +5,7 @@ import { typed } from '../graph/operation.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { FloatBinaryOp, FloatUnaryOp } from '../types/signatures/elementwise.js'
 import { binary, unary } from './lifted.js'
-import * as special from './special-functions.js'
+import * as special from './special/functions.js'
 import * as f from './unary.js'
 
 const IEEE = 'IEEE 754'

@@ -9,7 +9,7 @@ import type { AnyExpr } from '../types/expr.js'
 import type { FloatUnary, FloatUnaryOp, PolygammaFn } from '../types/signatures/elementwise.js'
 import { unary } from './lifted.js'
 import { polygammaPrimitive } from './polygamma.js'
-import * as special from './special-functions.js'
+import * as special from './special/functions.js'
 
 /**
  * The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.

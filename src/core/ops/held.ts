@@ -7,7 +7,7 @@ import { NO_PARAMS, type NoParams, type Primitive, primitive } from '../graph/pr
 import type { AnyExpr } from '../types/expr.js'
 import { isfinite, or } from './compare.js'
 import { where } from './elementwise.js'
-import { broadcastNode } from './layout-move.js'
+import { broadcastNode } from './layout/move.js'
 
 const arg = (shape: readonly number[], flags: readonly number[]) => [{ shape }, { shape, dtype: 'bool' as const, values: flags }]
 

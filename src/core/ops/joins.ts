@@ -12,12 +12,12 @@ import type { AnyExpr } from '../types/expr.js'
 import type { ConcatFn, RepeatFn, SplitFn, StackFn, TileFn, UnstackFn } from '../types/signatures/layout.js'
 import { cumsum } from './along-axis.js'
 import { arange } from './construct.js'
-import { searchsorted } from './indexing.js'
-import { gatherNode } from './indexing-gather.js'
-import { concatNode, splitNode } from './layout-join.js'
-import { axisOf, broadcastNode, reshapeNode } from './layout-move.js'
+import { gatherNode } from './indexing/gather.js'
+import { searchsorted } from './indexing/indexing.js'
+import { concatNode, splitNode } from './layout/join.js'
+import { axisOf, broadcastNode, reshapeNode } from './layout/move.js'
+import { picked } from './layout/pad-modes.js'
 import { array, axis, laterAxis, operation, unread } from './operation.js'
-import { picked } from './pad-modes.js'
 
 /** Arrays in a list, of one dtype; raises BadInput where there are none. */
 const arraysTo = (done: string) =>

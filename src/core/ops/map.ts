@@ -17,7 +17,7 @@ import { unflatten } from '../graph/tree.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { MapFn } from '../types/signatures/elementwise.js'
 import { add, mul, sin } from './elementwise.js'
-import { broadcastNode } from './layout-move.js'
+import { broadcastNode } from './layout/move.js'
 import { broadcastAvals } from './lifted.js'
 
 /** The shape of every result. */

@@ -11,7 +11,7 @@ import { broadcastShapes, sameShape } from '../graph/shape.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import { where } from './arithmetic.js'
-import { broadcastNode } from './layout-move.js'
+import { broadcastNode } from './layout/move.js'
 import { axes, numbers, operation, unread } from './operation.js'
 import { type ReduceParams, reduceNode, sumPrimitive } from './reduce.js'
 

@@ -7,8 +7,8 @@ import { type Kind, type Options, type ReadOf, readOptions } from '../errors/opt
 import { asExpr } from '../graph/expr.js'
 import { type Computes, lift, liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
 import type { AnyExpr } from '../types/expr.js'
-import { liftIndices } from './indexing-gather.js'
-import { axisOf, distinctAxes } from './layout-move.js'
+import { liftIndices } from './indexing/gather.js'
+import { axisOf, distinctAxes } from './layout/move.js'
 import { refuseThird } from './lifted.js'
 import { axesOf } from './reduce.js'
 

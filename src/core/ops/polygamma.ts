@@ -4,7 +4,7 @@ import { raise } from '../errors/explain.js'
 import { natural, record } from '../graph/codec.js'
 import { type Primitive, primitive } from '../graph/primitive.js'
 import { elementwiseShape, liftScalar } from './lifted.js'
-import * as special from './special-functions.js'
+import * as special from './special/functions.js'
 
 /** Which derivative of digamma. */
 export interface PolygammaParams {

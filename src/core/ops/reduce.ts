@@ -6,8 +6,8 @@ import { apply, type Node } from '../graph/expr.js'
 import type { NDArray } from '../graph/ndarray.js'
 import { type Primitive, primitive, type Sample } from '../graph/primitive.js'
 import { forEachIndex, otherAxes, range, sizeOf, stridesOf } from '../graph/shape.js'
-import { type AxisParams, axisCodec } from './layout-join.js'
-import { axisOf, distinctAxes, reshapeNode } from './layout-move.js'
+import { type AxisParams, axisCodec } from './layout/join.js'
+import { axisOf, distinctAxes, reshapeNode } from './layout/move.js'
 
 /** Axes that are folded (sorted, from the front); the result keeps the others. */
 export interface ReduceParams {

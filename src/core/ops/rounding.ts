@@ -6,7 +6,7 @@ import { div, mul, stopGradient, where } from './arithmetic.js'
 import { isfinite } from './compare.js'
 import { unary } from './lifted.js'
 import { floats, operation } from './operation.js'
-import { roundHalfEven } from './special-functions.js'
+import { roundHalfEven } from './special/functions.js'
 
 const nearest = unary({
   name: 'round',

@@ -14,7 +14,7 @@ import { explainDef, flatten, leafPaths, leavesAlong, type TreeDef, unflatten } 
 import { cast } from '../ops/arithmetic.js'
 import { zeros } from '../ops/construct.js'
 import { concat } from '../ops/joins.js'
-import { reshape, slice } from '../ops/layout.js'
+import { reshape, slice } from '../ops/layout/layout.js'
 import type { DType } from '../types/dtype.js'
 import type { AnyExpr } from '../types/expr.js'
 import type { RavelFn, TreeAllCloseOptions, TreeFlattenFn } from '../types/signatures/trees.js'

@@ -9,7 +9,7 @@ import { arrayOf, arraysOf, castTo, literal, part, positions, sizeOf } from '../
 import { and, eq, isnan, lt, ne, not } from '../../core/ops/compare.js'
 import { arange } from '../../core/ops/construct.js'
 import { concat, stack } from '../../core/ops/joins.js'
-import { broadcastTo, reshape } from '../../core/ops/layout.js'
+import { broadcastTo, reshape } from '../../core/ops/layout/layout.js'
 import { array, axis, floats, indices, operation, ordered } from '../../core/ops/operation.js'
 import { max, min, sum } from '../../core/ops/reductions.js'
 import type { AnyExpr } from '../../core/types/expr.js'

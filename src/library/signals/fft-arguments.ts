@@ -3,7 +3,7 @@ import { raise } from '../../core/errors/explain.js'
 import { reading } from '../../core/errors/language.js'
 import { type Kind, kind } from '../../core/errors/options.js'
 import { arrayOf, arraysOf, part } from '../../core/ops/arrays.js'
-import { pad } from '../../core/ops/layout.js'
+import { pad } from '../../core/ops/layout/layout.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import type { Parts } from './fft-core.js'
 

@@ -6,7 +6,7 @@
 import { add, mul, sub } from '../../core/ops/arithmetic.js'
 import { part, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
-import { pad, reshape, transpose } from '../../core/ops/layout.js'
+import { pad, reshape, transpose } from '../../core/ops/layout/layout.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 import { matmul } from '../../families/contract.js'
 

@@ -4,7 +4,7 @@ import { flag, integer, type ReadOf, raw, whole } from '../../core/errors/option
 import { div, mul } from '../../core/ops/arithmetic.js'
 import { arrayOf, table } from '../../core/ops/arrays.js'
 import { concat } from '../../core/ops/joins.js'
-import { broadcastTo, flip, reshape, transpose } from '../../core/ops/layout.js'
+import { broadcastTo, flip, reshape, transpose } from '../../core/ops/layout/layout.js'
 import { floats, operation } from '../../core/ops/operation.js'
 import { sum } from '../../core/ops/reductions.js'
 import type { DType } from '../../core/types/dtype.js'

@@ -3,7 +3,7 @@ import { flag } from '../../core/errors/options.js'
 import { where } from '../../core/ops/arithmetic.js'
 import { literal } from '../../core/ops/arrays.js'
 import { eq } from '../../core/ops/compare.js'
-import { broadcastTo } from '../../core/ops/layout.js'
+import { broadcastTo } from '../../core/ops/layout/layout.js'
 import { axes } from '../../core/ops/operation.js'
 import type { AnyExpr } from '../../core/types/expr.js'
 

@@ -2,7 +2,7 @@
 
 import type { AnyPrimitive } from '../../../src/core/graph/primitive.js'
 import type { elementwise } from '../../../src/core/ops/families.js'
-import * as special from '../../../src/core/ops/special-functions.js'
+import * as special from '../../../src/core/ops/special/functions.js'
 import { floatFunctions, type Interval, intervalsOf, unitsOf } from '../accuracy.js'
 
 export interface Row {

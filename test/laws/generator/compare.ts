@@ -9,7 +9,7 @@ import { isScalarProgram, listed } from '../../../src/core/graph/expand.js'
 import { asExpr, asNode, input, type Node } from '../../../src/core/graph/expr.js'
 import { emptyArray, type NDArray, type TypedArray } from '../../../src/core/graph/ndarray.js'
 import type { Program } from '../../../src/core/graph/program.js'
-import { isUnbounded, type ScanParams, scanPrimitive } from '../../../src/core/ops/control.js'
+import { isUnbounded, type ScanParams, scanPrimitive } from '../../../src/core/ops/control/control.js'
 import { liftScalar } from '../../../src/core/ops/lifted.js'
 import type { DType } from '../../../src/core/types/dtype.js'
 

@@ -3,7 +3,7 @@ import { aval } from '../../../src/core/graph/aval.js'
 import { asExpr, asNode, input } from '../../../src/core/graph/expr.js'
 import { lift } from '../../../src/core/graph/lift.js'
 import { flatProgram } from '../../../src/core/graph/program.js'
-import { scanNodes } from '../../../src/core/ops/control.js'
+import { scanNodes } from '../../../src/core/ops/control/control.js'
 import * as cd from '../../../src/index.js'
 
 type E = cd.AnyExpr

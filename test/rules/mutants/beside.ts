@@ -170,7 +170,7 @@ const sparse: readonly Mutant[] = [
 ]
 
 const checkpoints: readonly Mutant[] = [
-  ...mistakes('checkpoints', 'core/ops/checkpoint', [
+  ...mistakes('checkpoints', 'core/ops/control/flow', [
     [
       'what it captured is a constant',
       '[...given, ...captured].map(row)',

@@ -8,7 +8,7 @@ export const loops: readonly Mutant[] = [
     [
       'sums over the steps begin at one',
       '[orZeros(program.inputs[i]!, begins[i])]',
-      "[isLive(begins[i]) ? asNode(begins[i]) : require('../core/ops/layout-move.js').broadcastNode(require('../core/graph/expr.js').constant(1, program.inputs[i]!.dtype), program.inputs[i]!.shape)]",
+      "[isLive(begins[i]) ? asNode(begins[i]) : require('../core/ops/layout/move.js').broadcastNode(require('../core/graph/expr.js').constant(1, program.inputs[i]!.dtype), program.inputs[i]!.shape)]",
       'scan',
     ],
     [
@@ -82,7 +82,7 @@ export const loops: readonly Mutant[] = [
   ...mistakes('loops', 'rules/residuals', [
     ['the carry is there without being kept', 'new Set(inputs.slice(carries))', 'new Set(inputs)', 'scan'],
   ]),
-  ...mistakes('loops', 'core/ops/control', [
+  ...mistakes('loops', 'core/ops/control/control', [
     ['a carry goes on after the end', 'return made === old ? made : asNode(', 'return i < carries ? made : asNode(', 'scan'],
   ]),
 ]

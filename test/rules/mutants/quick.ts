@@ -29,7 +29,7 @@ export const quick: readonly string[] = [
   'decompositions: r alone counts twice',
   'taylor-scans: lower orders of a running product are left out',
   'dependence: running sums go forward alone',
-  'checkpoint: its arguments are constants',
+  'flow: its arguments are constants',
   'forward: what does not move stops all',
   "forward: tangents have the first result's shape",
   'tangent: all thunks share a state',

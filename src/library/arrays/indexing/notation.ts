@@ -5,7 +5,7 @@ import { reading } from '../../../core/errors/language.js'
 import { isExpr } from '../../../core/graph/expr.js'
 import { describe, dtypeOfTypedArray, isTensor, makeTensor, shapeOfNested } from '../../../core/graph/tensor.js'
 import { arrayOf, indicesOf, sizeOf } from '../../../core/ops/arrays.js'
-import { type AxisPart, partOfAxis } from '../../../core/ops/layout-slice.js'
+import { type AxisPart, partOfAxis } from '../../../core/ops/layout/slice.js'
 import type { AnyExpr } from '../../../core/types/expr.js'
 
 /** An index of one axis: the elements that a slice reads, one known place, one computed place, or an array of places. */
