@@ -152,16 +152,26 @@ export const untouched = <G = unknown>(): Kind<G | undefined, G> => ({ read: (gi
 
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
 const scalar: readonly number[] = Object.freeze([])
-/** Reads the options that were given. */
-export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape = scalar): ReadOf<O> => {
-  const read =
-    given === undefined
-      ? nothing
-      : optionsOf(given as Record<string, unknown>, declared as unknown as Names<Record<string, unknown>>, where)
-  const out: Record<string, unknown> = {}
-  for (const name in declared) out[name] = declared[name]!.read(read[name], name, where, shape)
-  return out as ReadOf<O>
+/** What reads these options, of what is given where; the shape is that of the first array. */
+export const readerOf = <O extends Options>(declared: O): ((given: unknown, where: string, shape?: readonly number[]) => ReadOf<O>) => {
+  const names = Object.keys(declared)
+  const kinds = Object.values(declared)
+  return (given, where, shape = scalar) => {
+    const read =
+      given === undefined
+        ? nothing
+        : optionsOf(given as Record<string, unknown>, declared as unknown as Names<Record<string, unknown>>, where)
+    const out: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!
+      out[name] = kinds[i]!.read(read[name], name, where, shape)
+    }
+    return out as ReadOf<O>
+  }
 }
+/** Reads the options that were given. */
+export const readOptions = <O extends Options>(declared: O, given: unknown, where: string, shape?: readonly number[]): ReadOf<O> =>
+  readerOf(declared)(given, where, shape)
 /** Reads the options that were given, and those alone: what is handed on, or written out, has no others. */
 export const readGiven = <O extends Options>(
   declared: O,

@@ -3,7 +3,7 @@
  * messages, is done here once.
  */
 import { nothingMore, settled } from '../errors/check-arguments.js'
-import { type Kind, type Options, type ReadOf, readOptions } from '../errors/options.js'
+import { type Kind, type Options, type ReadOf, readerOf } from '../errors/options.js'
 import { asExpr } from '../graph/expr.js'
 import { type Computes, lift, liftAll, liftFloat, liftNumber, liftPair } from '../graph/lift.js'
 import type { AnyExpr } from '../types/expr.js'
@@ -143,6 +143,7 @@ export const operation = <F, const A extends Arguments, const O extends Options>
   const plain = Object.keys(options).length === 0
   const pair = count === 2 && kinds.every(isArray)
   const first = names[kinds.findIndex((k) => isArray(k) && !k.optional)] ?? ''
+  const reader = readerOf(options)
   const behind = (given: readonly unknown[]): void => {
     if (count === 1) nothingMore(given[1], name)
     // An index and a list behind both are what reduce gives.
@@ -158,7 +159,7 @@ export const operation = <F, const A extends Arguments, const O extends Options>
       const shape = isArray(kind) ? scalar : shapeIn(read[first])
       read[names[i]!] = kind.read(given[i], names[i]!, name, shape)
     }
-    return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : readOptions(options, given[count], name, shapeIn(read[first])), name)
+    return make(read as ReadOf<A>, plain ? (none as ReadOf<O>) : reader(given[count], name, shapeIn(read[first])), name)
   }
   signatures.set(f, { name, args, options })
   return f as F
